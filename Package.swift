@@ -1,0 +1,45 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+let engine: [SwiftSetting] = strict + [.strictMemorySafety()]
+
+let package = Package(
+  name: "Tarn",
+  products: [
+    .library(name: "Tarn", targets: ["Tarn"]),
+    .executable(name: "tarn", targets: ["tarn"]),
+    .executable(name: "tarn-stress", targets: ["tarn-stress"]),
+    .executable(name: "tarn-bench", targets: ["tarn-bench"]),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
+    .systemLibrary(
+      name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .target(name: "CTarn"),
+    .target(name: "TarnStore", dependencies: ["CLMDB", "CTarn"], swiftSettings: engine),
+    .target(name: "Tarn", dependencies: ["TarnStore", "CTarn"], swiftSettings: strict),
+    .target(
+      name: "ToolSupport", dependencies: ["Tarn", "TarnStore"], path: "Tools/ToolSupport",
+      swiftSettings: strict),
+    .target(
+      name: "BenchFloors", dependencies: ["CLMDB", "CSQLite"], path: "Tools/BenchFloors"),
+    .executableTarget(
+      name: "tarn", dependencies: ["Tarn", "TarnStore", "ToolSupport"], path: "Tools/tarn",
+      swiftSettings: strict),
+    .executableTarget(
+      name: "tarn-stress", dependencies: ["Tarn", "TarnStore", "ToolSupport"],
+      path: "Tools/tarn-stress", swiftSettings: strict),
+    .executableTarget(
+      name: "tarn-bench", dependencies: ["Tarn", "TarnStore", "ToolSupport", "BenchFloors"],
+      path: "Tools/tarn-bench", swiftSettings: strict),
+    .testTarget(
+      name: "TarnStoreTests", dependencies: ["TarnStore", "CTarn"], swiftSettings: strict),
+    .testTarget(name: "TarnTests", dependencies: ["Tarn", "TarnStore"], swiftSettings: strict),
+    .testTarget(
+      name: "ToolsTests", dependencies: ["Tarn", "TarnStore", "ToolSupport", "BenchFloors"],
+      swiftSettings: strict),
+    .testTarget(name: "TidyTests", swiftSettings: strict),
+  ]
+)

@@ -1,0 +1,30 @@
+#ifndef CTARN_THREAD_H
+#define CTARN_THREAD_H
+#include <stdint.h>
+
+// A number that is this thread's own while it lives. Not pthread_self(): that one is declared
+// const, so the optimizer may keep it across a suspension and report the wrong thread. `pure`
+// lets a caller merge two reads only when nothing that could switch threads lies between.
+static inline __attribute__((always_inline, pure)) uintptr_t tarn_thread_id(void) {
+#if defined(__x86_64__)
+  uintptr_t value;
+  __asm__ volatile("movq %%fs:0x10, %0" : "=r"(value));
+  return value;
+#elif defined(__aarch64__)
+  uintptr_t value;
+  __asm__ volatile("mrs %0, tpidr_el0" : "=r"(value));
+  return value;
+#else
+#error "tell tarn_thread_id() how this architecture names the running thread"
+#endif
+}
+
+// What every accessor of one Realm instance checks before it reads: one line of cache.
+struct tarn_context {
+  // Changes whenever rows may have moved: at an advance, and at the first edit of a cluster.
+  // Taken from a process-wide counter, so that no old value ever becomes right again.
+  uint64_t generation;
+  // The thread that may read, or 0 to send every read through the slow path.
+  uintptr_t thread;
+};
+#endif

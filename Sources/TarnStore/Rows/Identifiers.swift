@@ -1,0 +1,39 @@
+/// The numbers that name things in a file, each with a type of its own so that none is taken for
+/// another. On disk all of them are permanent: an id is never given to a second thing.
+
+/// Names a class of objects. Given in the order in which classes first appear in the file.
+package struct ClassID: RawRepresentable, Hashable, Comparable, Sendable {
+  package let rawValue: UInt32
+  package init(rawValue: UInt32) { self.rawValue = rawValue }
+  package init(_ rawValue: UInt32) { self.rawValue = rawValue }
+  package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// Names a column of a class: its position among all columns that the class ever had.
+package struct ColumnID: RawRepresentable, Hashable, Comparable, Sendable {
+  package let rawValue: UInt16
+  package init(rawValue: UInt16) { self.rawValue = rawValue }
+  package init(_ rawValue: UInt16) { self.rawValue = rawValue }
+  package var index: Int { Int(rawValue) }
+  package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// Names an object within its class. For a class with a non-optional integer primary key it is
+/// that key's value; otherwise it comes from a counter that never goes back.
+package struct ObjectKey: RawRepresentable, Hashable, Comparable, Sendable {
+  package let rawValue: Int64
+  package init(rawValue: Int64) { self.rawValue = rawValue }
+  package init(_ rawValue: Int64) { self.rawValue = rawValue }
+  package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// A committed state of the file: 1 for the first commit, one more for each later one. Our own
+/// counter; a transaction id of LMDB is never used for this, because those restart and repeat.
+package struct Version: RawRepresentable, Hashable, Comparable, Sendable {
+  package let rawValue: UInt64
+  package init(rawValue: UInt64) { self.rawValue = rawValue }
+  package init(_ rawValue: UInt64) { self.rawValue = rawValue }
+  package static let zero = Version(0)
+  package var next: Version { Version(rawValue + 1) }
+  package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}

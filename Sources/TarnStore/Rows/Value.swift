@@ -1,0 +1,69 @@
+/// One property's value, outside the file. Hot paths read columns directly; this form serves
+/// what must handle any type: predicates' constants, change details, import, export, the shell.
+package enum Value: Hashable, Sendable {
+  case null
+  case int(Int64)
+  case bool(Bool)
+  case float(Float)
+  case double(Double)
+  case string(String)
+  case data([UInt8])
+  case date(Timestamp)
+  case objectID(Bytes12)
+  case uuid(Bytes16)
+  /// A to-one link: the key of an object in the column's target class.
+  case link(ObjectKey)
+}
+
+/// What a column holds. The raw values are on disk, and are those of `PropertyType`.
+package enum ColumnType: UInt8, Sendable, CaseIterable {
+  case int = 0
+  case bool = 1
+  case string = 2
+  case data = 3
+  case date = 4
+  case float = 5
+  case double = 6
+  case link = 7
+  case objectID = 10
+  case uuid = 12
+}
+
+/// A point in time: seconds since 1970 and nanoseconds 0..<1_000_000_000 after them.
+package struct Timestamp: Hashable, Comparable, Sendable {
+  package var seconds: Int64
+  package var nanoseconds: Int32
+  package init(seconds: Int64, nanoseconds: Int32) {
+    self.seconds = seconds
+    self.nanoseconds = nanoseconds
+  }
+  package static func < (a: Self, b: Self) -> Bool {
+    (a.seconds, a.nanoseconds) < (b.seconds, b.nanoseconds)
+  }
+}
+
+/// Twelve bytes in their order, as an ObjectId has them; compares bytewise.
+package struct Bytes12: Hashable, Comparable, Sendable {
+  /// The first eight bytes, most significant first.
+  package var high: UInt64
+  /// The last four bytes, most significant first.
+  package var low: UInt32
+  package init(high: UInt64, low: UInt32) {
+    self.high = high
+    self.low = low
+  }
+  package static func < (a: Self, b: Self) -> Bool { (a.high, a.low) < (b.high, b.low) }
+}
+
+/// Sixteen bytes in their order, as a UUID has them; compares bytewise.
+package struct Bytes16: Hashable, Comparable, Sendable {
+  /// The first eight bytes, most significant first.
+  package var high: UInt64
+  /// The last eight bytes, most significant first.
+  package var low: UInt64
+  package init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+  package static func < (a: Self, b: Self) -> Bool { (a.high, a.low) < (b.high, b.low) }
+}

@@ -1,0 +1,57 @@
+/// What can go wrong below the public API, with the operation that met it and the file that it
+/// concerns. Bytes from a disk are never trusted: what they break is reported as `.corrupted`.
+package struct StorageError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// The kind of failure. A struct, not an enum, so that a switch elsewhere stays open to more.
+  package struct Code: RawRepresentable, Hashable, Sendable {
+    package let rawValue: Int
+    package init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// The file is something else than a store.
+    package static let notAStore = Code(rawValue: 1)
+    /// The file is a store whose bytes contradict each other.
+    package static let corrupted = Code(rawValue: 2)
+    /// The file needs a newer version of this library.
+    package static let newerFormat = Code(rawValue: 3)
+    package static let permissionDenied = Code(rawValue: 4)
+    package static let notFound = Code(rawValue: 5)
+    package static let diskFull = Code(rawValue: 6)
+    /// The process may not have the address space that the file needs.
+    package static let addressSpace = Code(rawValue: 7)
+    package static let readersFull = Code(rawValue: 8)
+    /// Another file lies at the path than the one that this process opened.
+    package static let replaced = Code(rawValue: 9)
+    /// The lock file beside the data belongs to another data file, or the reverse.
+    package static let identity = Code(rawValue: 10)
+    /// The store was opened before this process was forked from its parent.
+    package static let forked = Code(rawValue: 11)
+    package static let inputOutput = Code(rawValue: 12)
+    /// A commit met a failure after which it is not known whether it is on disk.
+    package static let outcomeUnknown = Code(rawValue: 13)
+    /// An earlier failure closed this store for writing; it must be opened anew.
+    package static let failed = Code(rawValue: 14)
+    /// Another writer committed although this one held the gate; nothing was written.
+    package static let conflict = Code(rawValue: 15)
+    package static let schemaMismatch = Code(rawValue: 16)
+    package static let invalidInput = Code(rawValue: 17)
+    package static let alreadyOpen = Code(rawValue: 18)
+    package static let limitExceeded = Code(rawValue: 19)
+  }
+
+  package var code: Code
+  /// What was being done, in a few words: "open", "commit", "read cluster".
+  package var operation: String
+  package var path: String
+  /// A sentence for people: what is wrong and, where there is one, the way out.
+  package var detail: String
+
+  package init(_ code: Code, operation: String, path: String, detail: String) {
+    self.code = code
+    self.operation = operation
+    self.path = path
+    self.detail = detail
+  }
+
+  package var description: String {
+    path.isEmpty ? "\(operation): \(detail)" : "\(operation) \(path): \(detail)"
+  }
+}

@@ -1,0 +1,3 @@
+#ifndef BENCH_FLOORS_H
+#define BENCH_FLOORS_H
+#endif
