@@ -1,8 +1,33 @@
+import Glibc
 import TarnStore
 import Testing
 
-/// Damaged bytes: validation throws, or every read stays inside. The image lies at the end of its
-/// own memory, so that under the address sanitizer a read outside ends the test.
+/// A page of memory with one behind it that nobody may touch.
+private final class GuardedPage {
+  private let base: UnsafeMutableRawPointer
+  private static let pageBytes = 4_096
+
+  init() {
+    base = mmap(
+      nil, 2 * Self.pageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    precondition(base != MAP_FAILED)
+    precondition(mprotect(base + Self.pageBytes, Self.pageBytes, PROT_NONE) == 0)
+  }
+
+  deinit { munmap(base, 2 * Self.pageBytes) }
+
+  /// The bytes, copied so that they end where the page ends.
+  func place(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
+    let start = base + Self.pageBytes - bytes.count
+    bytes.withUnsafeBytes {
+      if let source = $0.baseAddress { start.copyMemory(from: source, byteCount: $0.count) }
+    }
+    return UnsafeRawBufferPointer(start: start, count: bytes.count)
+  }
+}
+
+/// Damaged bytes: validation throws, or every read stays inside. Reading behind the image would
+/// end the process.
 @Suite struct ClusterDamageTests {
   private func image(_ seed: UInt64) throws -> [UInt8] {
     var dice = ClusterDice(seed)
@@ -21,11 +46,8 @@ import Testing
   }
 
   /// Reads everything that can be read, and edits what may be edited.
-  private func exercise(_ bytes: [UInt8]) {
-    let exact = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
-    defer { exact.deallocate() }
-    exact.copyBytes(from: bytes)
-    guard let image = try? ClusterImage(validating: UnsafeRawBufferPointer(exact)) else { return }
+  private func exercise(_ bytes: [UInt8], _ page: GuardedPage) {
+    guard let image = try? ClusterImage(validating: page.place(bytes)) else { return }
     let schema = ClusterFixture.allTypes
     for slot in 0..<image.rowCount {
       _ = image.slot(of: image.key(at: slot))
@@ -87,11 +109,12 @@ import Testing
   @Test(arguments: [1, 2] as [UInt64])
   func anyDamagedByteIsFoundOrHarmless(seed: UInt64) throws {
     let bytes = try image(seed)
+    let page = GuardedPage()
     for index in bytes.indices {
       for flip in [0xff, 0x01, 0x80] as [UInt8] {
         var damaged = bytes
         damaged[index] ^= flip
-        exercise(damaged)
+        exercise(damaged, page)
       }
     }
   }
@@ -100,6 +123,7 @@ import Testing
   func randomBytesAreFoundOrHarmless(seed: UInt64) throws {
     var dice = ClusterDice(seed)
     let bytes = try image(seed)
+    let page = GuardedPage()
     for _ in 0..<400 {
       var damaged = bytes
       for _ in 0..<(1 + dice.below(12)) {
@@ -107,8 +131,8 @@ import Testing
         let index = dice.chance(70) ? dice.below(tableEnd) : dice.below(damaged.count)
         damaged[index] = UInt8(truncatingIfNeeded: dice.next())
       }
-      exercise(damaged)
-      exercise(Array(bytes.prefix(dice.below(bytes.count))))
+      exercise(damaged, page)
+      exercise(Array(bytes.prefix(dice.below(bytes.count))), page)
     }
   }
 
