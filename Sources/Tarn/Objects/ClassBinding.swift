@@ -34,7 +34,8 @@ import TarnStore
     }
     self.places = places
     let order = reflection.properties.indices.sorted {
-      let first = reflection.properties[$0], second = reflection.properties[$1]
+      let first = reflection.properties[$0]
+      let second = reflection.properties[$1]
       return (first.target != nil ? 1 : 0, $0) < (second.target != nil ? 1 : 0, $1)
     }
     moves = order.map {

@@ -46,8 +46,7 @@ struct PropertyReflection: Sendable {
 
 /// What a model class declares, found once in a process and kept.
 final class ClassReflection: Sendable {
-  // Because a metatype is an immutable fact about the program.
-  nonisolated(unsafe) let type: ObjectBase.Type
+  let type: ObjectBase.Type
   /// As in files.
   let name: String
   /// In the order of declaration, those of superclasses first; without ignored ones.

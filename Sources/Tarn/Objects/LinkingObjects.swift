@@ -32,7 +32,6 @@ public struct LinkingObjects<Element: Object> {
   }
 }
 
-
 extension LinkingObjects: RandomAccessCollection {
   public var startIndex: Int { 0 }
   public var endIndex: Int { keys.count }

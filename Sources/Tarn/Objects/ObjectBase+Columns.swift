@@ -1,4 +1,4 @@
-public import CTarn
+import CTarn
 import TarnStore
 
 /// Loads that the image could not answer: the row is under edit, or the object only traces a key
@@ -74,14 +74,18 @@ extension ObjectBase {
     return tarn_bytes16(high: bytes.high, low: bytes.low, state: TARN_STATE_VALUE)
   }
 
-  /// The bytes of a string or data column that is under edit or kept in pieces; nil for null.
-  final func slowBytes(_ column: UInt16, _ state: tarn_state) -> [UInt8]? {
-    if state == TARN_STATE_LONG { return _core!.longBytes(self, ColumnID(column)) }
+  /// Gives the bytes of a string or data column that is under edit or kept in pieces; nil for
+  /// null.
+  final func withSlowBytes<R>(
+    _ column: UInt16, _ state: tarn_state, _ body: (UnsafeRawBufferPointer) -> R
+  ) -> R? {
+    func long() -> R { _core!.longBytes(self, ColumnID(column)).withUnsafeBytes(body) }
+    if state == TARN_STATE_LONG { return long() }
     guard let (rows, slot) = slow(column) else { return nil }
-    switch rows.value(ColumnID(column), slot) {
-    case .string(let text): return Array(text.utf8)
-    case .data(let bytes): return bytes
-    default: return nil
+    switch rows.bytes(ColumnID(column), slot) {
+    case .null: return nil
+    case .inline(let bytes): return body(bytes)
+    case .long: return long()
     }
   }
 
@@ -94,6 +98,6 @@ extension ObjectBase {
   @inline(never) @usableFromInline
   final func _putNull(_ column: UInt16) {
     let (rows, column, slot) = row(column)
-    rows.set(column, slot, .null)
+    rows.setNull(column, slot)
   }
 }

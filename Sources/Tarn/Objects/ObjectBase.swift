@@ -1,4 +1,4 @@
-public import CTarn
+import CTarn
 import TarnStore
 
 /// What every persistent object shares: whether it belongs to a Realm, and where its row is.

@@ -1,5 +1,5 @@
 import CTarn
-public import Foundation
+import Foundation
 import Synchronization
 import TarnStore
 
@@ -23,8 +23,8 @@ public struct ObjectId: Hashable, Comparable, Sendable {
   /// A new id.
   public static func generate() -> ObjectId {
     let seconds = UInt32(truncatingIfNeeded: Int64(Date().timeIntervalSince1970))
-    let source = Source.ofProcess
-    return ObjectId(seconds: seconds, process: source.process, count: source.next())
+    return ObjectId(
+      seconds: seconds, process: Source.ofProcess.process, count: Source.ofProcess.next())
   }
 
   /// An id with a given time and with numbers in place of what a process draws: the low 24 bits
@@ -42,7 +42,7 @@ public struct ObjectId: Hashable, Comparable, Sendable {
   }
 
   /// Reads 24 hexadecimal digits, in either case.
-  /// - Throws: `Realm.Error`-like description of what is wrong with the text.
+  /// - Throws: an error that says what is wrong with the text.
   public init(string: String) throws {
     guard let id = ObjectId(digits: string.utf8) else {
       throw ObjectIdFormatError(text: string)

@@ -1,5 +1,5 @@
-public import CTarn
-public import Foundation
+import CTarn
+import Foundation
 import TarnStore
 
 // String and Data. Their loads are calls: in line they would be long, and a String costs more.
@@ -24,7 +24,7 @@ extension String: _PersistableScalar, _Indexable, _PrimaryKey {
   }
   public static func _put(_ value: String, _ object: ObjectBase, _ column: UInt16) {
     let (rows, column, slot) = object.row(column)
-    rows.set(column, slot, .string(value))
+    rows.setString(column, slot, value)
   }
   public func _box() -> _BoxedValue { _BoxedValue(.string(self)) }
   public static func _unbox(_ boxed: _BoxedValue) -> String? {
@@ -56,7 +56,7 @@ extension ObjectBase {
       return String(decoding: bytes, as: UTF8.self)
     case TARN_STATE_NULL: return nil
     default:
-      return slowBytes(column, raw.state).map { String(decoding: $0, as: UTF8.self) }
+      return withSlowBytes(column, raw.state) { String(decoding: $0, as: UTF8.self) }
     }
   }
 }
@@ -116,7 +116,7 @@ extension Data: _PersistableScalar {
   }
   public static func _put(_ value: Data, _ object: ObjectBase, _ column: UInt16) {
     let (rows, column, slot) = object.row(column)
-    rows.set(column, slot, .data([UInt8](value)))
+    value.withUnsafeBytes { rows.setBytes(column, slot, $0) }
   }
   public func _box() -> _BoxedValue { _BoxedValue(.data([UInt8](self))) }
   public static func _unbox(_ boxed: _BoxedValue) -> Data? {
@@ -133,7 +133,7 @@ extension ObjectBase {
     case TARN_STATE_VALUE:
       return Data(UnsafeBufferPointer(start: raw.bytes, count: Int(raw.length)))
     case TARN_STATE_NULL: return nil
-    default: return slowBytes(column, raw.state).map { Data($0) }
+    default: return withSlowBytes(column, raw.state) { Data($0) }
     }
   }
 }

@@ -1,4 +1,4 @@
-public import CTarn
+import CTarn
 import TarnStore
 
 /// An enum of yours that properties can have, stored as its raw value (an integer type, `String`,
@@ -55,10 +55,10 @@ extension PersistableEnum {
   public static func _boxOptional(_ value: Self?) -> _BoxedValue {
     RawValue._boxOptional(value?.rawValue)
   }
-  public static func _unboxOptional(_ boxed: _BoxedValue) -> Self?? {
-    if boxed.value == .null { return .some(nil) }
-    guard let value = _unbox(boxed) else { return nil }
-    return .some(value)
+  public static func _unboxOptional(_ boxed: _BoxedValue, _ fits: inout Bool) -> Self? {
+    let value = _unbox(boxed)
+    fits = value != nil || boxed.value == .null
+    return value
   }
 }
 

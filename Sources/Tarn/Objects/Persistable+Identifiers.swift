@@ -1,5 +1,5 @@
-public import CTarn
-public import Foundation
+import CTarn
+import Foundation
 import TarnStore
 
 // ObjectId, UUID and Date: a few bytes of fixed size.

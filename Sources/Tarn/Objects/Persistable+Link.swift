@@ -1,4 +1,4 @@
-public import CTarn
+import CTarn
 import TarnStore
 
 // To-one links: `@Persisted var mother: Dog?`. Always optional, because any object can be deleted.
@@ -39,11 +39,9 @@ extension Object: _OptionalPersistable {
     return _BoxedValue(isManaged ? .link(ObjectKey(value._key)) : .null, object: value)
   }
 
-  public static func _unboxOptional(_ boxed: _BoxedValue) -> Self?? {
-    if let object = boxed.object {
-      guard let object = object as? Self else { return nil }
-      return .some(object)
-    }
-    return boxed.value == .null ? .some(nil) : nil
+  public static func _unboxOptional(_ boxed: _BoxedValue, _ fits: inout Bool) -> Self? {
+    let object = boxed.object as? Self
+    fits = object != nil || boxed.object == nil && boxed.value == .null
+    return object
   }
 }

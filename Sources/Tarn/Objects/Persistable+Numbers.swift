@@ -1,4 +1,4 @@
-public import CTarn
+import CTarn
 import TarnStore
 
 // Int and its kin, Bool, Float, Double.

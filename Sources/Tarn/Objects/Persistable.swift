@@ -1,4 +1,4 @@
-public import CTarn
+import CTarn
 import TarnStore
 
 /// A type that a `@Persisted` property can have. Conformances come with the library; enums of
@@ -28,8 +28,8 @@ public protocol _OptionalPersistable {
   static func _storeOptional(_ object: ObjectBase, _ column: UInt16, _ value: Self?)
   static func _putOptional(_ value: Self?, _ object: ObjectBase, _ column: UInt16)
   static func _boxOptional(_ value: Self?) -> _BoxedValue
-  /// The outer nil says that the value is not of this type.
-  static func _unboxOptional(_ boxed: _BoxedValue) -> Self??
+  /// Sets `fits` to false if the value is neither null nor of this type.
+  static func _unboxOptional(_ boxed: _BoxedValue, _ fits: inout Bool) -> Self?
 }
 
 /// A type that an index can be over.
@@ -141,10 +141,10 @@ extension _PersistableScalar {
     value?._box() ?? _BoxedValue(.null)
   }
 
-  public static func _unboxOptional(_ boxed: _BoxedValue) -> Self?? {
-    if boxed.value == .null { return .some(nil) }
-    guard let value = _unbox(boxed) else { return nil }
-    return .some(value)
+  public static func _unboxOptional(_ boxed: _BoxedValue, _ fits: inout Bool) -> Self? {
+    let value = _unbox(boxed)
+    fits = value != nil || boxed.value == .null
+    return value
   }
 }
 
@@ -165,5 +165,9 @@ extension Optional: _Persistable where Wrapped: _OptionalPersistable {
     Wrapped._putOptional(value, object, column)
   }
   public func _box() -> _BoxedValue { Wrapped._boxOptional(self) }
-  public static func _unbox(_ boxed: _BoxedValue) -> Self? { Wrapped._unboxOptional(boxed) }
+  public static func _unbox(_ boxed: _BoxedValue) -> Self? {
+    var fits = true
+    let value = Wrapped._unboxOptional(boxed, &fits)
+    return fits ? .some(value) : nil
+  }
 }

@@ -1,4 +1,4 @@
-public import CTarn
+import CTarn
 
 /// Marks a property of an `Object` as stored.
 ///

@@ -87,7 +87,9 @@ enum EmptyImage {
   // Because nothing ever writes to it.
   nonisolated(unsafe) static let pointer: UnsafeRawPointer = {
     let bytes = UnsafeMutableRawPointer.allocate(byteCount: 40, alignment: 8)
-    withUnsafeBytes(of: tarn_cluster_empty) { bytes.copyMemory(from: $0.baseAddress!, byteCount: 40) }
+    withUnsafeBytes(of: tarn_cluster_empty) {
+      bytes.copyMemory(from: $0.baseAddress!, byteCount: 40)
+    }
     return UnsafeRawPointer(bytes)
   }()
 }

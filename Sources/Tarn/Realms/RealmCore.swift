@@ -1,4 +1,4 @@
-public import CTarn
+import CTarn
 import TarnStore
 
 // A stand-in: the seam between objects and the Realm instance that manages them.
