@@ -46,7 +46,7 @@ final class Tracer {
     ClassReflection.of(type).numberProperties(of: object)
     object._state = .tracing
     object._context = UnsafeMutableRawPointer(place).assumingMemoryBound(to: tarn_context.self)
-    object._image = EmptyImage.pointer
+    object._image = tarn_cluster_empty()
     tip = object
     return object
   }
@@ -80,18 +80,6 @@ extension ClassReflection {
         as: UInt16.self)
     }
   }
-}
-
-/// The image of a cluster without rows and columns; every load from it reports "slow".
-enum EmptyImage {
-  // Because nothing ever writes to it.
-  nonisolated(unsafe) static let pointer: UnsafeRawPointer = {
-    let bytes = UnsafeMutableRawPointer.allocate(byteCount: 40, alignment: 8)
-    withUnsafeBytes(of: tarn_cluster_empty) {
-      bytes.copyMemory(from: $0.baseAddress!, byteCount: 40)
-    }
-    return UnsafeRawPointer(bytes)
-  }()
 }
 
 /// The name of the property that a key path leads to, with dots after links: "mother.age" for
