@@ -179,8 +179,12 @@ extension Persisted: AnyPersisted {
   static func write(any value: Any, _ object: ObjectBase, at field: UnsafeMutableRawPointer)
     -> Bool
   {
-    guard let value = value as? Value else { return false }
-    assign(value, object, at: field)
-    return true
+    if let value = value as? Value {
+      assign(value, object, at: field)
+      return true
+    }
+    // Perhaps an Int for an Int8, or the raw value of an enum.
+    guard let other = value as? any _Persistable else { return false }
+    return write(other._box(), object, at: field)
   }
 }

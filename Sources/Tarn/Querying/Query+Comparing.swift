@@ -132,15 +132,21 @@ extension Query where T: _Persistable & _QueryText {
     compare(.endsWith, constant(text), options)
   }
   /// As `contains` with the text of another property.
-  public func contains(_ other: Query, options: StringOptions = []) -> Query<Bool> {
+  public func contains<U: _QueryText>(
+    _ other: Query<U>, options: StringOptions = []
+  ) -> Query<Bool> {
     compare(.contains, other.operand, options)
   }
   /// As `starts(with:)` with the text of another property.
-  public func starts(with other: Query, options: StringOptions = []) -> Query<Bool> {
+  public func starts<U: _QueryText>(
+    with other: Query<U>, options: StringOptions = []
+  ) -> Query<Bool> {
     compare(.beginsWith, other.operand, options)
   }
   /// As `ends(with:)` with the text of another property.
-  public func ends(with other: Query, options: StringOptions = []) -> Query<Bool> {
+  public func ends<U: _QueryText>(
+    with other: Query<U>, options: StringOptions = []
+  ) -> Query<Bool> {
     compare(.endsWith, other.operand, options)
   }
 }

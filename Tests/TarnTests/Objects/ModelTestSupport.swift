@@ -1,0 +1,131 @@
+import CTarn
+import Foundation
+import TarnStore
+import Testing
+
+@testable import Tarn
+
+enum ModelMood: String, PersistableEnum { case calm, wild }
+enum ModelSize: Int16, PersistableEnum {
+  case small = 7
+  case large = 9
+}
+enum ModelGrade: Double, PersistableEnum {
+  case low = 0.5
+  case high = 1.5
+}
+
+class ModelEverything: Object {
+  @Persisted(primaryKey: true) var _id: ObjectId
+  @Persisted var int: Int
+  @Persisted var int8: Int8
+  @Persisted var int16: Int16 = -3
+  @Persisted var int32: Int32
+  @Persisted(indexed: true) var int64: Int64
+  @Persisted var bool: Bool
+  @Persisted var float: Float
+  @Persisted var double = 2.5
+  @Persisted(indexed: true) var string = "text"
+  @Persisted var data: Data
+  @Persisted var date: Date
+  @Persisted var uuid: UUID
+  @Persisted var mood: ModelMood
+  @Persisted var size = ModelSize.large
+  @Persisted var grade: ModelGrade
+  @Persisted var optionalInt: Int?
+  @Persisted var optionalInt8: Int8? = 8
+  @Persisted var optionalBool: Bool?
+  @Persisted var optionalFloat: Float?
+  @Persisted var optionalDouble: Double?
+  @Persisted var optionalString: String?
+  @Persisted var optionalData: Data?
+  @Persisted var optionalDate: Date?
+  @Persisted var optionalUUID: UUID?
+  @Persisted var optionalId: ObjectId?
+  @Persisted var optionalMood: ModelMood?
+  @Persisted var link: ModelEverything?
+  @Persisted(originProperty: "link") var linking: LinkingObjects<ModelEverything>
+  var ordinary = 1
+}
+
+class ModelDog: Object {
+  @Persisted(primaryKey: true) var _id: Int
+  @Persisted var name = ""
+  @Persisted(indexed: true) var age = 0
+  @Persisted var weight = 0.0
+  @Persisted var isGood = true
+  @Persisted var nickname: String?
+  @Persisted var shoeSize: Int?
+  @Persisted var photo: Data
+  @Persisted var born: Date
+  @Persisted var mood: ModelMood
+  @Persisted var mother: ModelDog?
+  @Persisted var favouriteToy: ModelToy?
+  var label: String { "\(name) \(age)" }
+  var doubled: Int { 2 * age + _id }
+}
+
+class ModelToy: Object {
+  @Persisted var color = ""
+  @Persisted var price: Double?
+  @Persisted(originProperty: "favouriteToy") var dogs: LinkingObjects<ModelDog>
+
+  override class func propertiesMapping() -> [String: String] { ["color": "colour"] }
+}
+
+class ModelPuppy: ModelDog {
+  @Persisted var weeks = 3
+}
+
+/// A class as a new file would store it.
+func storeSchema(_ type: ObjectBase.Type) throws -> ClassSchema {
+  let linked = ClassReflection.of(type).properties.compactMap(\.target)
+  let model = try #require(try ModelSchema([type] + linked)[ClassReflection.name(of: type)])
+  let columns = model.columns.enumerated().map { number, column in
+    ColumnSchema(
+      id: ColumnID(UInt16(number)), name: column.name, type: column.type,
+      isOptional: column.isOptional, isIndexed: column.isIndexed,
+      target: column.target.map { _ in ClassID(0) })
+  }
+  let key = model.primaryKey.flatMap { name in columns.first { $0.name == name }?.id }
+  return ClassSchema(id: ClassID(0), name: model.name, columns: columns, primaryKey: key)
+}
+
+/// Lets objects show rows of clusters without a Realm.
+final class RowStage {
+  let context: UnsafeMutablePointer<tarn_context>
+  private var images: [UnsafeMutableRawPointer] = []
+
+  init() {
+    context = .allocate(capacity: 1)
+    context.initialize(to: tarn_context(generation: 1, thread: tarn_thread_id()))
+  }
+
+  deinit {
+    context.deallocate()
+    images.forEach { $0.deallocate() }
+  }
+
+  /// Makes the object show a row under edit.
+  func show(_ object: ObjectBase, _ rows: WorkingCluster, slot: Int) {
+    ClassBinding(ClassReflection.of(type(of: object)), rows.schema).bind(object)
+    object._context = context
+    object._generation = context.pointee.generation
+    object._slot = UInt32(slot)
+    object._image = tarn_cluster_empty()
+    object._working = .passUnretained(rows)
+    object._warmColumns = .max
+  }
+
+  /// Makes the object show a row of what the cluster encodes to.
+  func showEncoded(_ object: ObjectBase, _ rows: WorkingCluster, slot: Int) throws {
+    show(object, rows, slot: slot)
+    object._working = nil
+    try rows.encode(emitLong: { _, _, _ in }) { (_, _, bytes) throws(StorageError) in
+      let copy = UnsafeMutableRawPointer.allocate(byteCount: bytes.count, alignment: 8)
+      copy.copyMemory(from: bytes.baseAddress!, byteCount: bytes.count)
+      object._image = UnsafeRawPointer(copy)
+      images.append(copy)
+    }
+  }
+}
