@@ -112,7 +112,7 @@ extension ObjectId: Codable {
 struct ObjectIdFormatError: Error, CustomStringConvertible {
   var text: String
   var description: String {
-    "\"\(text)\" is no ObjectId: that takes 24 hexadecimal digits, this has \(text.utf8.count) bytes"
+    "\"\(text)\" is no ObjectId: that is written as 24 hexadecimal digits"
   }
 }
 

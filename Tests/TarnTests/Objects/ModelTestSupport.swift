@@ -103,7 +103,7 @@ final class RowStage {
 
   deinit {
     context.deallocate()
-    images.forEach { $0.deallocate() }
+    for image in images { image.deallocate() }
   }
 
   /// Makes the object show a row under edit.
@@ -121,11 +121,12 @@ final class RowStage {
   func showEncoded(_ object: ObjectBase, _ rows: WorkingCluster, slot: Int) throws {
     show(object, rows, slot: slot)
     object._working = nil
-    try rows.encode(emitLong: { _, _, _ in }) { (_, _, bytes) throws(StorageError) in
+    let keep: WorkingCluster.EmitImage = { (_, _, bytes) throws(StorageError) in
       let copy = UnsafeMutableRawPointer.allocate(byteCount: bytes.count, alignment: 8)
       copy.copyMemory(from: bytes.baseAddress!, byteCount: bytes.count)
       object._image = UnsafeRawPointer(copy)
-      images.append(copy)
+      self.images.append(copy)
     }
+    try rows.encode(emitLong: { _, _, _ in }, emit: keep)
   }
 }
