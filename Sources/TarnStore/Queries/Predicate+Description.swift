@@ -1,0 +1,101 @@
+extension Predicate: CustomStringConvertible {
+  /// The condition in the language that `PredicateParser` reads.
+  package var description: String {
+    switch self {
+    case .constant(let value): value ? "TRUEPREDICATE" : "FALSEPREDICATE"
+    case .comparison(let comparison): comparison.description
+    case .and(let terms): Self.joined(terms, " AND ", empty: "TRUEPREDICATE")
+    case .or(let terms): Self.joined(terms, " OR ", empty: "FALSEPREDICATE")
+    case .not(let term): "NOT " + Self.grouped(term)
+    }
+  }
+
+  private static func joined(_ terms: [Predicate], _ word: String, empty: String) -> String {
+    terms.isEmpty ? empty : terms.map(grouped).joined(separator: word)
+  }
+
+  private static func grouped(_ term: Predicate) -> String {
+    switch term {
+    case .constant, .comparison: term.description
+    case .and, .or, .not: "(\(term))"
+    }
+  }
+}
+
+extension Comparison: CustomStringConvertible {
+  package var description: String {
+    "\(left) \(op)\(options.contains(.caseInsensitive) ? "[c]" : "") \(right)"
+  }
+}
+
+extension ComparisonOperator: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .equal: "=="
+    case .notEqual: "!="
+    case .less: "<"
+    case .lessOrEqual: "<="
+    case .greater: ">"
+    case .greaterOrEqual: ">="
+    case .contains: "CONTAINS"
+    case .beginsWith: "BEGINSWITH"
+    case .endsWith: "ENDSWITH"
+    case .in: "IN"
+    }
+  }
+}
+
+extension Operand: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .path(let names): names.map(Self.escaped).joined(separator: ".")
+    case .value(let value): value.predicateText
+    case .values(let values): "{" + values.map(\.predicateText).joined(separator: ", ") + "}"
+    }
+  }
+
+  private static func escaped(_ name: String) -> String {
+    PredicateLexer.reservedWords.contains(name.uppercased()) ? "#" + name : name
+  }
+}
+
+extension Value {
+  /// The value as a literal of the predicate language. Dates, ids and UUIDs are quoted text,
+  /// links the target's key; the type of the property tells them from strings and integers.
+  package var predicateText: String {
+    switch self {
+    case .null: "NULL"
+    case .int(let value): String(value)
+    case .bool(let value): value ? "TRUE" : "FALSE"
+    case .float(let value): "\(value)"
+    case .double(let value): "\(value)"
+    case .string(let text): Self.quoted(text)
+    case .data(let bytes): "X'" + bytes.map { Self.hexadecimal(UInt64($0), 2) }.joined() + "'"
+    case .date(let date): "\"\(date.iso8601)\""
+    case .objectID(let id): "\"\(id.hexadecimal)\""
+    case .uuid(let uuid): "\"\(uuid.uuidText)\""
+    case .link(let key): String(key.rawValue)
+    }
+  }
+
+  static func hexadecimal(_ value: UInt64, _ digits: Int) -> String {
+    let text = String(value, radix: 16)
+    return String(repeating: "0", count: max(0, digits - text.count)) + text
+  }
+
+  private static func quoted(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": result += "\\\""
+      case "\\": result += "\\\\"
+      case "\n": result += "\\n"
+      case "\r": result += "\\r"
+      case "\t": result += "\\t"
+      case "\0"..<" ": result += "\\u" + hexadecimal(UInt64(scalar.value), 4)
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + "\""
+  }
+}

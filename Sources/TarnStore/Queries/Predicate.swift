@@ -1,0 +1,130 @@
+/// A condition on an object, with the properties by name: what the typed query and the textual
+/// filters build. It knows no schema; `ResolvedPredicate` binds it to one and evaluates it.
+///
+/// Build conjunctions and disjunctions through `&&`, `||` and `!`: they keep chains flat, so that
+/// a condition put together in a loop does not nest once a turn.
+package enum Predicate: Hashable, Sendable {
+  case constant(Bool)
+  case comparison(Comparison)
+  /// True if all are; true when empty.
+  case and([Predicate])
+  /// True if at least one is; false when empty.
+  case or([Predicate])
+  indirect case not(Predicate)
+}
+
+/// One comparison of two operands.
+package struct Comparison: Hashable, Sendable {
+  package var left: Operand
+  package var op: ComparisonOperator
+  package var right: Operand
+  package var options: StringOptions
+
+  package init(
+    _ left: Operand, _ op: ComparisonOperator, _ right: Operand, _ options: StringOptions = []
+  ) {
+    self.left = left
+    self.op = op
+    self.right = right
+    self.options = options
+  }
+}
+
+package enum Operand: Hashable, Sendable {
+  /// A property, reached from the object through the links named before it.
+  case path([String])
+  case value(Value)
+  /// The right side of `in`.
+  case values([Value])
+}
+
+package enum ComparisonOperator: Hashable, Sendable, CaseIterable {
+  case equal
+  case notEqual
+  case less
+  case lessOrEqual
+  case greater
+  case greaterOrEqual
+  case contains
+  case beginsWith
+  case endsWith
+  case `in`
+}
+
+package struct StringOptions: OptionSet, Hashable, Sendable {
+  package let rawValue: UInt8
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
+  /// Upper and lower case are the same: ASCII letters directly, others through `lowercased()`.
+  package static let caseInsensitive = StringOptions(rawValue: 1)
+}
+
+extension Predicate {
+  /// A comparison of a property with a constant; the property may be a dotted path.
+  package static func compare(
+    _ path: String, _ op: ComparisonOperator, _ value: Value, _ options: StringOptions = []
+  ) -> Predicate {
+    .comparison(Comparison(Operand(path: path), op, .value(value), options))
+  }
+
+  /// True if the property equals one of the constants.
+  package static func isIn(_ path: String, _ values: [Value]) -> Predicate {
+    .comparison(Comparison(Operand(path: path), .in, .values(values)))
+  }
+
+  /// True if low <= the operand <= high.
+  package static func between(_ operand: Operand, _ low: Operand, _ high: Operand) -> Predicate {
+    .and([
+      .comparison(Comparison(operand, .greaterOrEqual, low)),
+      .comparison(Comparison(operand, .lessOrEqual, high)),
+    ])
+  }
+
+  package static func && (a: Predicate, b: Predicate) -> Predicate {
+    switch (a, b) {
+    case (.and(let left), .and(let right)): .and(left + right)
+    case (.and(let left), _): .and(left + [b])
+    case (_, .and(let right)): .and([a] + right)
+    default: .and([a, b])
+    }
+  }
+
+  package static func || (a: Predicate, b: Predicate) -> Predicate {
+    switch (a, b) {
+    case (.or(let left), .or(let right)): .or(left + right)
+    case (.or(let left), _): .or(left + [b])
+    case (_, .or(let right)): .or([a] + right)
+    default: .or([a, b])
+    }
+  }
+
+  package static prefix func ! (a: Predicate) -> Predicate {
+    if case .not(let inner) = a { return inner }
+    return .not(a)
+  }
+}
+
+extension Operand {
+  /// A property by its dotted path.
+  package init(path: String) {
+    self = .path(path.split(separator: ".", omittingEmptySubsequences: false).map(String.init))
+  }
+}
+
+extension ComparisonOperator {
+  /// The operator that gives the same result with the operands exchanged, or nil.
+  package var mirrored: ComparisonOperator? {
+    switch self {
+    case .equal, .notEqual: self
+    case .less: .greater
+    case .lessOrEqual: .greaterOrEqual
+    case .greater: .less
+    case .greaterOrEqual: .lessOrEqual
+    case .contains, .beginsWith, .endsWith, .in: nil
+    }
+  }
+
+  /// True for contains, beginsWith and endsWith.
+  package var isTextSearch: Bool {
+    self == .contains || self == .beginsWith || self == .endsWith
+  }
+}

@@ -1,0 +1,191 @@
+/// Constants that the predicate language spells as text, and their text.
+
+extension Timestamp {
+  /// Days from 1970-01-01 to a date of the proleptic Gregorian calendar.
+  private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+    // Years begin in March, so that the leap day is the last of its year.
+    let shifted = month <= 2 ? year - 1 : year
+    let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+    let yearOfEra = shifted - era * 400
+    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+    return era * 146_097 + dayOfEra - 719_468
+  }
+
+  private static func date(ofDay days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+    let shifted = days + 719_468
+    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shiftedMonth = (5 * dayOfYear + 2) / 153
+    let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+    let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+  }
+
+  /// Reads `2024-05-01`, `2024-05-01T12:30`, `…:15`, `….123456789`, with `Z` or an offset like
+  /// `+02:00` behind a time of day (none is UTC; a space may stand for the `T`). Nil for
+  /// anything else, dates that no calendar has included.
+  package init?(iso8601 text: String) {
+    var reader = DigitReader(text)
+    let negative = reader.take("-")
+    guard let year = reader.number(digits: 4...9), reader.take("-"),
+      let month = reader.number(digits: 2...2), reader.take("-"),
+      let day = reader.number(digits: 2...2), (1...12).contains(month), day >= 1
+    else { return nil }
+    let first = Self.days(year: negative ? -year : year, month: month, day: 1)
+    let (nextYear, nextMonth) = month == 12 ? (1, Int64(1)) : (0, month + 1)
+    let next = Self.days(
+      year: (negative ? -year : year) + Int64(nextYear), month: nextMonth, day: 1)
+    guard day <= next - first else { return nil }
+    seconds = (first + day - 1) * 86_400
+    nanoseconds = 0
+    if reader.isAtEnd { return }
+    guard reader.take("T") || reader.take("t") || reader.take(" "),
+      let hour = reader.number(digits: 2...2), hour < 24, reader.take(":"),
+      let minute = reader.number(digits: 2...2), minute < 60
+    else { return nil }
+    seconds += hour * 3600 + minute * 60
+    if reader.take(":") {
+      guard let second = reader.number(digits: 2...2), second < 60 else { return nil }
+      seconds += second
+      if reader.take(".") {
+        guard let fraction = reader.fraction() else { return nil }
+        nanoseconds = fraction
+      }
+    }
+    guard let offset = reader.offset(), reader.isAtEnd else { return nil }
+    seconds -= offset
+  }
+
+  /// The time in UTC, with as many digits of the second as it has, in groups of three.
+  package var iso8601: String {
+    let day = seconds >= 0 ? seconds / 86_400 : (seconds + 1) / 86_400 - 1
+    let rest = seconds - day * 86_400
+    let date = Self.date(ofDay: day)
+    func padded(_ value: Int64, _ digits: Int) -> String {
+      let text = String(value.magnitude)
+      let zeros = String(repeating: "0", count: max(0, digits - text.count))
+      return (value < 0 ? "-" : "") + zeros + text
+    }
+    var text = "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))T"
+    text += "\(padded(rest / 3600, 2)):\(padded(rest / 60 % 60, 2)):\(padded(rest % 60, 2))"
+    if nanoseconds != 0 {
+      var fraction = Int64(nanoseconds)
+      var digits = 9
+      while fraction % 1000 == 0 {
+        fraction /= 1000
+        digits -= 3
+      }
+      text += "." + padded(fraction, digits)
+    }
+    return text + "Z"
+  }
+}
+
+extension Bytes12 {
+  /// Reads 24 hexadecimal digits.
+  package init?(hexadecimal text: String) {
+    let digits = Array(text.utf8)
+    guard digits.count == 24, let high = UInt64(hexadecimal: digits[0..<16]),
+      let low = UInt64(hexadecimal: digits[16..<24])
+    else { return nil }
+    self.init(high: high, low: UInt32(low))
+  }
+
+  package var hexadecimal: String {
+    Value.hexadecimal(high, 16) + Value.hexadecimal(UInt64(low), 8)
+  }
+}
+
+extension Bytes16 {
+  /// Reads the form with four hyphens, upper or lower case.
+  package init?(uuidText text: String) {
+    var digits = Array(text.utf8)
+    guard digits.count == 36 else { return nil }
+    for position in [23, 18, 13, 8] {
+      guard digits.remove(at: position) == UInt8(ascii: "-") else { return nil }
+    }
+    guard let high = UInt64(hexadecimal: digits[0..<16]),
+      let low = UInt64(hexadecimal: digits[16..<32])
+    else { return nil }
+    self.init(high: high, low: low)
+  }
+
+  /// The form with four hyphens, upper case as Foundation prints it.
+  package var uuidText: String {
+    let digits = Array((Value.hexadecimal(high, 16) + Value.hexadecimal(low, 16)).uppercased())
+    let parts = [digits[0..<8], digits[8..<12], digits[12..<16], digits[16..<20], digits[20...]]
+    return parts.map { String($0) }.joined(separator: "-")
+  }
+}
+
+extension UInt64 {
+  /// Reads 1 to 16 hexadecimal digits, and nothing else.
+  init?(hexadecimal digits: ArraySlice<UInt8>) {
+    guard (1...16).contains(digits.count) else { return nil }
+    var value: UInt64 = 0
+    for digit in digits {
+      guard let nibble = Self.nibble(digit) else { return nil }
+      value = value << 4 | nibble
+    }
+    self = value
+  }
+
+  static func nibble(_ digit: UInt8) -> UInt64? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(digit - UInt8(ascii: "0"))
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(digit - UInt8(ascii: "a") + 10)
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt64(digit - UInt8(ascii: "A") + 10)
+    default: nil
+    }
+  }
+}
+
+/// Reads numbers and marks from the front of a text.
+private struct DigitReader {
+  private let bytes: [UInt8]
+  private var position = 0
+
+  init(_ text: String) { bytes = Array(text.utf8) }
+
+  var isAtEnd: Bool { position == bytes.count }
+
+  mutating func take(_ mark: Unicode.Scalar) -> Bool {
+    guard position < bytes.count, bytes[position] == UInt8(ascii: mark) else { return false }
+    position += 1
+    return true
+  }
+
+  mutating func number(digits allowed: ClosedRange<Int>) -> Int64? {
+    var value: Int64 = 0
+    var count = 0
+    while position < bytes.count, count < allowed.upperBound,
+      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[position])
+    {
+      value = value * 10 + Int64(bytes[position] - UInt8(ascii: "0"))
+      position += 1
+      count += 1
+    }
+    return count >= allowed.lowerBound ? value : nil
+  }
+
+  /// Up to nine digits behind a point, in nanoseconds.
+  mutating func fraction() -> Int32? {
+    let start = position
+    guard var value = number(digits: 1...9) else { return nil }
+    for _ in (position - start)..<9 { value *= 10 }
+    return Int32(value)
+  }
+
+  /// The zone behind a time of day, in seconds east of UTC; none is 0.
+  mutating func offset() -> Int64? {
+    if isAtEnd || take("Z") || take("z") { return 0 }
+    let west = take("-")
+    guard west || take("+"), let hours = number(digits: 2...2), hours < 24 else { return nil }
+    _ = take(":")
+    guard let minutes = number(digits: 2...2), minutes < 60 else { return nil }
+    return (west ? -1 : 1) * (hours * 3600 + minutes * 60)
+  }
+}

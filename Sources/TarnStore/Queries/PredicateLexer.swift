@@ -1,0 +1,194 @@
+/// What is wrong with a predicate's text, and where.
+package struct PredicateSyntaxError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// Characters before the place that the message is about.
+  package var offset: Int
+  /// A sentence: what was expected, and what is there.
+  package var message: String
+
+  package init(offset: Int, message: String) {
+    self.offset = offset
+    self.message = message
+  }
+
+  package var description: String { "character \(offset + 1): \(message)" }
+}
+
+enum PredicateToken: Equatable {
+  /// A word without meaning of its own, or one made so by a `#` before it.
+  case name(String)
+  /// A reserved word, in upper case.
+  case keyword(String)
+  case value(Value)
+  /// Operators and brackets.
+  case symbol(String)
+  case end
+}
+
+/// Splits the text of a predicate into tokens, one at a time.
+struct PredicateLexer {
+  /// Names of properties only behind a `#`. Some have no meaning yet; they are taken already, so
+  /// that a text that works today means the same later.
+  static let reservedWords: Set<String> = [
+    "AND", "OR", "NOT", "IN", "BETWEEN", "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "MATCHES",
+    "TRUE", "FALSE", "YES", "NO", "NULL", "NIL", "TRUEPREDICATE", "FALSEPREDICATE", "ANY", "SOME",
+    "ALL", "NONE", "SUBQUERY",
+  ]
+  private static let symbols = [
+    "&&", "||", "==", "!=", "<>", "<=", "=<", ">=", "=>", "=", "<", ">", "!", "(", ")", "{", "}",
+    "[", "]", ",", ".", "@", "$", "%",
+  ]
+
+  private let bytes: [UInt8]
+  private var position = 0
+
+  init(_ text: String) { bytes = Array(text.utf8) }
+
+  func error(at byteOffset: Int, _ message: String) -> PredicateSyntaxError {
+    let before = String(decoding: bytes[..<byteOffset], as: UTF8.self)
+    return PredicateSyntaxError(offset: before.count, message: message)
+  }
+
+  /// The next token and the byte where it starts.
+  mutating func next() throws(PredicateSyntaxError) -> (token: PredicateToken, start: Int) {
+    while let byte = peek(), byte == 32 || (9...13).contains(byte) { position += 1 }
+    let start = position
+    guard let byte = peek() else { return (.end, start) }
+    if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+      return (.value(.string(try string())), start)
+    }
+    if Self.isDigit(byte) || (byte == UInt8(ascii: "-") && peek(1).map(Self.isDigit) == true) {
+      return (.value(try number()), start)
+    }
+    if byte == UInt8(ascii: "X") || byte == UInt8(ascii: "x"), peek(1) == UInt8(ascii: "'") {
+      return (.value(try data()), start)
+    }
+    if byte == UInt8(ascii: "#") {
+      position += 1
+      guard let name = word() else { throw error(at: position, "expected a name after '#'") }
+      return (.name(name), start)
+    }
+    if let name = word() {
+      let upper = name.uppercased()
+      return (Self.reservedWords.contains(upper) ? .keyword(upper) : .name(name), start)
+    }
+    for symbol in Self.symbols where bytes[position...].starts(with: symbol.utf8) {
+      position += symbol.utf8.count
+      return (.symbol(symbol), start)
+    }
+    throw error(at: start, "'\(Unicode.Scalar(byte))' has no meaning here")
+  }
+
+  private func peek(_ distance: Int = 0) -> UInt8? {
+    position + distance < bytes.count ? bytes[position + distance] : nil
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+  }
+
+  private static func isWordPart(_ byte: UInt8) -> Bool {
+    isDigit(byte) || byte == UInt8(ascii: "_") || byte >= 0x80
+      || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+  }
+
+  private mutating func word() -> String? {
+    let start = position
+    while let byte = peek(), Self.isWordPart(byte) { position += 1 }
+    return start == position ? nil : String(decoding: bytes[start..<position], as: UTF8.self)
+  }
+
+  private mutating func number() throws(PredicateSyntaxError) -> Value {
+    let start = position
+    if peek() == UInt8(ascii: "-") { position += 1 }
+    if peek() == UInt8(ascii: "0"), peek(1).map({ $0 | 0x20 }) == UInt8(ascii: "x") {
+      return try hexadecimalNumber(start)
+    }
+    while let byte = peek(), Self.isDigit(byte) { position += 1 }
+    var isInteger = true
+    if peek() == UInt8(ascii: "."), peek(1).map(Self.isDigit) == true {
+      isInteger = false
+      position += 1
+      while let byte = peek(), Self.isDigit(byte) { position += 1 }
+    }
+    if peek().map({ $0 | 0x20 }) == UInt8(ascii: "e") {
+      let sign = peek(1) == UInt8(ascii: "-") || peek(1) == UInt8(ascii: "+") ? 1 : 0
+      if peek(1 + sign).map(Self.isDigit) == true {
+        isInteger = false
+        position += 1 + sign
+        while let byte = peek(), Self.isDigit(byte) { position += 1 }
+      }
+    }
+    let text = String(decoding: bytes[start..<position], as: UTF8.self)
+    if let byte = peek(), Self.isWordPart(byte) {
+      throw error(at: position, "expected a space or an operator after the number \(text)")
+    }
+    if !isInteger, let value = Double(text) { return .double(value) }
+    guard let value = Int64(text) else {
+      throw error(at: start, "\(text) is outside of the range of 64-bit integers")
+    }
+    return .int(value)
+  }
+
+  private mutating func hexadecimalNumber(_ start: Int) throws(PredicateSyntaxError) -> Value {
+    position += 2
+    let text = word() ?? ""
+    guard let magnitude = UInt64(hexadecimal: Array(text.utf8)[...]),
+      let value = bytes[start] == UInt8(ascii: "-")
+        ? Int64(exactly: magnitude).map({ -$0 }) : Int64(exactly: magnitude)
+    else { throw error(at: start, "expected a hexadecimal number of at most 64 bits") }
+    return .int(value)
+  }
+
+  private mutating func data() throws(PredicateSyntaxError) -> Value {
+    let start = position
+    position += 2
+    var result: [UInt8] = []
+    while let high = peek().flatMap(UInt64.nibble), let low = peek(1).flatMap(UInt64.nibble) {
+      result.append(UInt8(high << 4 | low))
+      position += 2
+    }
+    guard peek() == UInt8(ascii: "'") else {
+      throw error(at: start, "expected pairs of hexadecimal digits between X' and '")
+    }
+    position += 1
+    return .data(result)
+  }
+
+  private mutating func string() throws(PredicateSyntaxError) -> String {
+    let start = position
+    let quote = bytes[position]
+    position += 1
+    var result: [UInt8] = []
+    while let byte = peek() {
+      position += 1
+      if byte == quote { return String(decoding: result, as: UTF8.self) }
+      if byte == UInt8(ascii: "\\") {
+        result += try escape()
+      } else {
+        result.append(byte)
+      }
+    }
+    throw error(at: start, "the string that starts here has no end")
+  }
+
+  /// What stands behind a backslash.
+  private mutating func escape() throws(PredicateSyntaxError) -> [UInt8] {
+    let start = position - 1
+    guard let byte = peek() else { return [] }
+    position += 1
+    switch Unicode.Scalar(byte) {
+    case "\"", "'", "\\", "/": return [byte]
+    case "n": return [10]
+    case "r": return [13]
+    case "t": return [9]
+    case "u":
+      let digits = bytes[position...].prefix(4)
+      guard digits.count == 4, let code = UInt64(hexadecimal: digits),
+        let scalar = Unicode.Scalar(UInt32(code))
+      else { throw error(at: start, "expected four hexadecimal digits of a character after \\u") }
+      position += 4
+      return Array(String(Character(scalar)).utf8)
+    default: throw error(at: start, "unknown escape: use \\\\, \\\", \\', \\n, \\r, \\t or \\uXXXX")
+    }
+  }
+}

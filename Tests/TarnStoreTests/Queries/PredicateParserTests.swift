@@ -1,0 +1,159 @@
+import TarnStore
+import Testing
+
+@Suite struct PredicateParserTests {
+  private func parsed(_ text: String) throws -> Predicate { try PredicateParser.parse(text) }
+
+  @Test(arguments: [
+    ("age == 42", Predicate.compare("age", .equal, .int(42))),
+    ("age = 42", .compare("age", .equal, .int(42))),
+    ("age <> -1", .compare("age", .notEqual, .int(-1))),
+    ("age =< 1.5", .compare("age", .lessOrEqual, .double(1.5))),
+    ("age => 0x1F", .compare("age", .greaterOrEqual, .int(31))),
+    ("age < -2e3", .compare("age", .less, .double(-2000))),
+    ("a.b.c != nil", .compare("a.b.c", .notEqual, .null)),
+    ("isOpen == yes", .compare("isOpen", .equal, .bool(true))),
+    (
+      "name beginswith[C] 'it\\'s'",
+      .compare("name", .beginsWith, .string("it's"), .caseInsensitive)
+    ),
+    ("#in == \"\\u00e9\\n\"", .compare("in", .equal, .string("\u{e9}\n"))),
+    ("name IN {'a', \"b\", NULL}", .isIn("name", [.string("a"), .string("b"), .null])),
+    ("age IN {}", .isIn("age", [])),
+    ("bytes == X'0aFf'", .compare("bytes", .equal, .data([10, 255]))),
+    ("größe == 1", .compare("größe", .equal, .int(1))),
+    (
+      "9223372036854775807 == x",
+      .comparison(
+        Comparison(.value(.int(.max)), .equal, .path(["x"])))
+    ),
+    ("x == -9223372036854775808", .compare("x", .equal, .int(.min))),
+    ("age BETWEEN {1, 3}", .between(.path(["age"]), .value(.int(1)), .value(.int(3)))),
+    ("TruePredicate", .constant(true)),
+  ])
+  func `a text gives its tree`(_ text: String, _ expected: Predicate) throws {
+    #expect(try parsed(text) == expected)
+  }
+
+  @Test func `AND binds closer than OR and NOT closer than both`() throws {
+    let a = Predicate.compare("a", .equal, .int(1))
+    let b = Predicate.compare("b", .equal, .int(2))
+    let c = Predicate.compare("c", .equal, .int(3))
+    #expect(try parsed("a=1 or b=2 and not c=3") == .or([a, .and([b, .not(c)])]))
+    #expect(try parsed("(a=1||b=2)&&!c=3") == .and([.or([a, b]), .not(c)]))
+    #expect(try parsed("a=1 AND b=2 AND c=3") == .and([a, b, c]))
+    #expect(try parsed("NOT (a=1 OR b=2)") == .not(.or([a, b])))
+    #expect((a && b && c) == .and([a, b, c]) && (a || (b || c)) == .or([a, b, c]))
+    #expect(!(!a) == a)
+  }
+
+  @Test(arguments: [
+    ("", 0, "expected a property or a value, found the end"),
+    ("age", 3, "expected a comparison operator, found the end"),
+    ("age == ", 7, "expected a property or a value, found the end"),
+    ("age == 1 name", 9, "expected AND, OR or the end, found 'name'"),
+    ("owner. == 1", 7, "expected a property after '.', found '=='"),
+    ("(age == 1", 9, "expected AND, OR or ')', found the end"),
+    ("n == 'é' && x ? 1", 14, "'?' has no meaning here"),
+    ("n == 'abc", 5, "the string that starts here has no end"),
+    ("n == 'a\\q'", 7, "unknown escape: use \\\\, \\\", \\', \\n, \\r, \\t or \\uXXXX"),
+    ("n == 'a\\ud800'", 7, "expected four hexadecimal digits of a character after \\u"),
+    ("n ==[d] 'a'", 5, "expected 'c' for a comparison without regard to case, found 'd'"),
+    ("age BETWEEN {1}", 12, "expected two values after BETWEEN, found 1"),
+    ("age IN 3", 7, "expected '{' and a list of values, found 3"),
+    ("age IN {1, }", 11, "expected a value, found '}'"),
+    (
+      "age == 9223372036854775808", 7,
+      "9223372036854775808 is outside of the range of 64-bit integers"
+    ),
+    ("age == 12x", 9, "expected a space or an operator after the number 12"),
+    ("age == 0x", 7, "expected a hexadecimal number of at most 64 bits"),
+    ("d == X'0a0'", 5, "expected pairs of hexadecimal digits between X' and '"),
+    ("ANY dogs.age == 1", 0, "expected a property or a value, found ANY"),
+    ("# == 1", 1, "expected a name after '#'"),
+  ])
+  func `an error names its place and what was expected`(
+    _ text: String, _ offset: Int, _ message: String
+  ) {
+    #expect(throws: PredicateSyntaxError(offset: offset, message: message)) {
+      try PredicateParser.parse(text)
+    }
+  }
+
+  @Test func `deep nesting is an error and long chains are not`() throws {
+    let deep = String(repeating: "(", count: 100_000) + "a == 1"
+    #expect(throws: PredicateSyntaxError(offset: 100, message: "nested deeper than 100 levels")) {
+      try PredicateParser.parse(deep)
+    }
+    #expect(throws: PredicateSyntaxError.self) {
+      try PredicateParser.parse(String(repeating: "!", count: 100_000) + "a == 1")
+    }
+    let chain = Array(repeating: "a == 1", count: 10_000).joined(separator: " OR ")
+    guard case .or(let terms) = try parsed(chain) else { throw CancellationError() }
+    #expect(terms.count == 10_000)
+    let fair = String(repeating: "!(", count: 50) + "a == 1" + String(repeating: ")", count: 50)
+    _ = try parsed(fair)
+  }
+
+  @Test(arguments: [1, 2, 3, 4, 5] as [UInt64])
+  func `a description reads back as the same tree`(_ seed: UInt64) throws {
+    var random = QueryRandom(seed: seed)
+    for _ in 0..<400 {
+      let predicate = random.predicate(depth: 4)
+      #expect(try parsed(predicate.description) == predicate)
+    }
+  }
+
+  @Test(arguments: [6, 7] as [UInt64])
+  func `a damaged text never traps`(_ seed: UInt64) {
+    var random = QueryRandom(seed: seed)
+    for _ in 0..<2000 {
+      var bytes = Array(random.predicate(depth: 3).description.utf8)
+      for _ in 0..<Int.random(in: 1...3, using: &random) where !bytes.isEmpty {
+        let position = Int.random(in: 0..<bytes.count, using: &random)
+        if Bool.random(using: &random) {
+          bytes.remove(at: position)
+        } else {
+          bytes[position] = "\"'()[]{}.,=<>!&|\\x-0eX#\u{7f}".utf8.randomElement(using: &random)!
+        }
+      }
+      _ = try? PredicateParser.parse(String(decoding: bytes, as: UTF8.self))
+    }
+  }
+
+  @Test(arguments: [
+    ("1970-01-01", 0, 0, "1970-01-01T00:00:00Z"),
+    ("2024-02-29T23:59:59Z", 1_709_251_199, 0, "2024-02-29T23:59:59Z"),
+    ("2024-05-01 12:30+02:00", 1_714_559_400, 0, "2024-05-01T10:30:00Z"),
+    ("1969-12-31T23:59:59.5Z", -1, 500_000_000, "1969-12-31T23:59:59.500Z"),
+    ("2000-01-01T00:00:00.000000001-0030", 946_686_600, 1, "2000-01-01T00:30:00.000000001Z"),
+    ("-0001-03-01", -62_193_657_600, 0, "-0001-03-01T00:00:00Z"),
+  ])
+  func `dates read and print as ISO 8601`(
+    _ text: String, _ seconds: Int64, _ nanoseconds: Int32, _ printed: String
+  ) {
+    let date = Timestamp(seconds: seconds, nanoseconds: nanoseconds)
+    #expect(Timestamp(iso8601: text) == date)
+    #expect(date.iso8601 == printed)
+  }
+
+  @Test(arguments: [
+    "", "2024", "2024-13-01", "2023-02-29", "2024-04-31", "2024-1-1", "2024-01-01T",
+    "2024-01-01T25:00",
+    "2024-01-01T00:00:60", "2024-01-01T00:00:00.", "2024-01-01T00:00Zx", "2024-01-01Z",
+  ])
+  func `other texts are no dates`(_ text: String) {
+    #expect(Timestamp(iso8601: text) == nil)
+  }
+
+  @Test func `ids read and print`() {
+    let id = Bytes12(high: 0x0123_4567_89ab_cdef, low: 0x0a0b_0c0d)
+    #expect(
+      id.hexadecimal == "0123456789abcdef0a0b0c0d" && Bytes12(hexadecimal: id.hexadecimal) == id)
+    #expect(Bytes12(hexadecimal: "0123456789abcdef0a0b0c0") == nil)
+    let uuid = Bytes16(high: 0x0011_2233_4455_6677, low: 0x8899_aabb_ccdd_eeff)
+    #expect(uuid.uuidText == "00112233-4455-6677-8899-AABBCCDDEEFF")
+    #expect(Bytes16(uuidText: uuid.uuidText.lowercased()) == uuid)
+    #expect(Bytes16(uuidText: "00112233-4455-6677-8899-AABBCCDDEEFG") == nil)
+  }
+}
