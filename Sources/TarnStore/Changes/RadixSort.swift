@@ -1,5 +1,5 @@
-/// Sorts by a 64-bit number; equal ones come in any order. Large arrays take one pass for every 11 bits in which the
-/// numbers differ, which for keys from a counter is two or three.
+/// Sorts by a 64-bit number; equal ones come in any order. Large arrays take one pass for every
+/// 11 bits in which the numbers differ, which for keys from a counter is two or three passes.
 func radixSort<Element>(
   _ elements: inout ContiguousArray<Element>, by order: (Element) -> UInt64
 ) {
