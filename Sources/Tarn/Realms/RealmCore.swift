@@ -1,0 +1,125 @@
+import CTarn
+import Foundation
+import TarnStore
+
+/// One Realm instance: a file as one scheduler sees it. `Realm` is a handle on this.
+///
+/// It shows one snapshot. What moves it, and only this: a turn of its scheduler, `refresh()`, the
+/// begin of a write, its own commit. A move is one step for everything that is read through the
+/// instance: the generation in `context` changes, and every accessor finds its row anew at its next
+/// use.
+///
+/// Threading: confined to its scheduler, apart from what its doc comment says otherwise.
+@usableFromInline
+final class RealmCore {
+  /// What accessors check before each read; see `tarn_context`.
+  @usableFromInline let context: UnsafeMutablePointer<tarn_context>
+  let store: Store
+  let configuration: Realm.Configuration
+  let scheduler: Scheduler
+  let model: ModelSchema
+
+  /// The state that is shown; nil until something is read, and after `invalidate()`.
+  var reader: SnapshotReader?
+  /// The open write, nil outside of one.
+  var session: WriteSession?
+  var gateToken: GateToken?
+  /// Counts writes of this instance, so that accessors born in a cancelled one are known.
+  var writeSerial: UInt64 = 0
+  var cancelledWrites: Set<UInt64> = []
+
+  /// How classes of the program meet classes of the file, at the schema that was bound last.
+  var bindings: [ObjectIdentifier: ClassBinding] = [:]
+  var boundEpoch: UInt64 = .max
+
+  /// Results that are alive, by what they ask for.
+  var liveResults: [QuerySpec: WeakLiveResult] = [:]
+  let observers = ObserverTable()
+  /// How often the read version has moved, the instance's own commits included.
+  var step = 0
+  /// What the last moves changed, for results that nobody observes.
+  var recentSteps = RecentSteps()
+
+  var autorefresh = true
+  /// The targets of the rounds that are being delivered, the innermost last.
+  var roundTargets: [Int] = []
+  var isSendingRealmNotification = false
+  /// A turn came at a moment when nothing may move; it is made up for.
+  var turnIsOwed = false
+  /// The instance can be told of commits.
+  var wakeUp: WakeRegistration?
+  /// Set when the store can no longer be followed: the error that ended it.
+  var failure: StorageError?
+
+  init(
+    store: Store, configuration: Realm.Configuration, scheduler: Scheduler, model: ModelSchema
+  ) {
+    self.store = store
+    self.configuration = configuration
+    self.scheduler = scheduler
+    self.model = model
+    context = .allocate(capacity: 1)
+    context.initialize(to: tarn_context(generation: nextGeneration(), thread: tarn_thread_id()))
+  }
+
+  deinit {
+    wakeUp?.end()
+    if let gateToken { store.gate.release(gateToken) }
+    context.deallocate()
+  }
+
+  // MARK: - Confinement
+
+  /// Traps unless this code runs where the instance lives. Re-stamps the thread where a scheduler
+  /// has moved to another one.
+  func checkThread() {
+    if context.pointee.thread == tarn_thread_id() { return }
+    precondition(
+      scheduler.isCurrent,
+      "Realm accessed from incorrect thread. An instance and everything obtained from it belong "
+        + "to the thread, queue or actor that opened it; open another instance here.")
+    context.pointee.thread = tarn_thread_id()
+  }
+
+  // MARK: - What is shown
+
+  /// The reader over the shown snapshot; starts at the newest one if there is none.
+  func shown() -> SnapshotReader {
+    if let reader { return reader }
+    let started = trapping { () throws(StorageError) in
+      try SnapshotReader(store.newestSnapshot())
+    }
+    reader = started
+    rowsMoved()
+    return started
+  }
+
+  /// Makes every accessor find its row anew at its next use.
+  func rowsMoved() {
+    context.pointee.generation = nextGeneration()
+  }
+
+  var shownVersion: Version? { reader?.snapshot.version }
+
+  // MARK: - Classes
+
+  /// How a class of the program meets the file. Traps if it is not in the Realm's schema.
+  func binding(of type: ObjectBase.Type) -> ClassBinding {
+    let schema = shown().schema
+    if boundEpoch != schema.epoch {
+      bindings.removeAll()
+      boundEpoch = schema.epoch
+    }
+    if let known = bindings[ObjectIdentifier(type)] { return known }
+    guard let reflection = model.reflection(of: type),
+      let described = schema.schema.named(reflection.className)
+    else {
+      preconditionFailure(
+        "Object type '\(type.className())' is not managed by the Realm. If using a custom "
+          + "`objectTypes` array in the configuration, add the class to it.")
+    }
+    let binding = ClassBinding(reflection, described)
+    bindings[ObjectIdentifier(type)] = binding
+    return binding
+  }
+}
