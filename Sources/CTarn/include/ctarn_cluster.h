@@ -1,48 +1,60 @@
 #ifndef CTARN_CLUSTER_H
 #define CTARN_CLUSTER_H
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-// The bytes of a cluster, as far as the hot read path must know them. Little endian, nothing
-// aligned: LMDB promises no alignment inside a page, so every load goes through memcpy.
+// The bytes of a cluster, and the loads that the hot read path makes from them. Little endian,
+// nothing aligned: LMDB promises no alignment inside a page, so every load goes through memcpy.
 //
 //   0  u8   format, 1
 //   1  u8   flags, 0
 //   2  u16  rows
-//   4  u16  columns described
+//   4  u16  columns described; a column past them is absent
 //   6  u16  bytes in all
 //   8  u32  checksum (CRC-32C) of the bytes from 12 on
 //  12  u8   key width: 0 keys are base + slot; 1, 2, 4, 8 unsigned offsets from the base
 //  13  u8   0
-//  14  u16  where the key offsets start (0 if width is 0)
+//  14  u16  where the key offsets start (of no meaning if the width is 0)
 //  16  i64  key base
 //  24  ...  column descriptors of 8 bytes: u8 kind, u8 width, u16 data, u16 nulls, u16 aux
+//  ...      key offsets, then what each column's descriptor points to, in their order; nothing
+//           overlaps, so that a value written in place changes no other
+//  ...      16 bytes of padding into which nothing points
 //
-// nulls: where the null bitmap starts (a set bit is a null), 0 if there is none.
+// nulls: where the null bitmap starts (a set bit is a null), 0 if there is none; it comes before
+// the column's other parts, which follow in the order given below. The padding lets a load of up
+// to 16 bytes start at any byte of data: an integer of any width is one masked load, a string of
+// up to 15 bytes two.
 enum {
+  TARN_CLUSTER_FORMAT = 1,
   TARN_CLUSTER_HEADER_BYTES = 24,
   TARN_CLUSTER_DESCRIPTOR_BYTES = 8,
+  TARN_CLUSTER_PADDING_BYTES = 16,
+  TARN_CLUSTER_CHECKED_FROM = 12,
 };
-enum tarn_column_kind {
+enum {
   // Nothing stored: every row has null (optional column) or the type's zero.
   TARN_KIND_ABSENT = 0,
   // aux: i64 base; data: unsigned offsets from it, width 0, 1, 2, 4 or 8 bytes.
   TARN_KIND_INT = 1,
   // data: bitmap.
   TARN_KIND_BOOL = 2,
-  // data: width bytes a row, as they are (float, double, object id, uuid).
+  // data: width bytes a row, as they are (4 float, 8 double, 12 object id, 16 uuid).
   TARN_KIND_FIXED = 3,
   // data: seconds as in KIND_INT with the base at aux; at aux + 8: i32 nanosecond base, then
   // u8 width 0 or 4, then that many bytes a row: nanoseconds less the base.
   TARN_KIND_DATE = 4,
   // data: u16 ends, one more than rows, counted from aux, where the bytes start.
   TARN_KIND_BYTES = 5,
-  // data: u8 codes; aux: u16 entries, u16 ends (one more than entries) from the byte after
-  // the ends, bytes.
+  // data: u8 codes; aux: u16 entries, u16 ends (one more than entries) counted from the byte
+  // after the ends, bytes.
   TARN_KIND_DICTIONARY = 6,
+  // Nothing stored: the value is the row's key.
+  TARN_KIND_KEY = 7,
 };
-// In `width` of BYTES and DICTIONARY: a bitmap of rows lies right before `data` whose value is
-// kept elsewhere, in pieces; the row's own bytes then are the value's length as u64.
+// In `width` of BYTES: a bitmap of the rows whose value is kept elsewhere, in pieces, lies right
+// before `data`; such a row's own bytes are the value's length as u64.
 enum { TARN_LONG_BITMAP = 0x80 };
 
 struct tarn_column {
@@ -52,4 +64,213 @@ struct tarn_column {
   uint16_t nulls;
   uint16_t aux;
 };
+
+// What a load found. VALUE and NULL are final: a NULL comes with the type's zero, so that the
+// getter of a non-optional property need not tell them apart. LONG: bytes kept elsewhere. SLOW:
+// the cluster does not describe the column, has no such slot or is damaged; the caller finds out.
+enum tarn_state {
+  TARN_STATE_VALUE = 0,
+  TARN_STATE_NULL = 1,
+  TARN_STATE_LONG = 2,
+  TARN_STATE_SLOW = 3,
+};
+
+struct tarn_int { int64_t value; enum tarn_state state; };
+struct tarn_bool { uint32_t value; enum tarn_state state; };
+struct tarn_float { float value; enum tarn_state state; };
+struct tarn_double { double value; enum tarn_state state; };
+struct tarn_date { int64_t seconds; int32_t nanoseconds; enum tarn_state state; };
+// Numbers made of the bytes with the first byte as the most significant one.
+struct tarn_bytes12 { uint64_t high; uint32_t low; enum tarn_state state; };
+struct tarn_bytes16 { uint64_t high; uint64_t low; enum tarn_state state; };
+// `length` of a LONG value is that of the value elsewhere; `bytes` then is of no use.
+struct tarn_bytes { const uint8_t *bytes; uint64_t length; enum tarn_state state; };
+
+// `pure`, so that Swift neither retains the owner of the bytes around a call nor repeats one.
+#define TARN_LOAD static inline __attribute__((always_inline, pure))
+
+TARN_LOAD uint16_t tarn_u16(const uint8_t *p) { uint16_t v; memcpy(&v, p, 2); return v; }
+TARN_LOAD uint32_t tarn_u32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return v; }
+TARN_LOAD uint64_t tarn_u64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return v; }
+
+// The unsigned number of `width` (0, 1, 2, 4 or 8) bytes at p: one load, no branch. Two shifts,
+// because one by 64 would be undefined.
+TARN_LOAD uint64_t tarn_packed(const uint8_t *p, uint32_t width) {
+  return tarn_u64(p) & (((UINT64_C(1) << 4 * width) << 4 * width) - 1);
+}
+
+TARN_LOAD uint32_t tarn_bit(const uint8_t *bitmap, uint32_t slot) {
+  return (bitmap[slot >> 3] >> (slot & 7)) & 1;
+}
+
+// True if the cluster describes the column and has the slot.
+TARN_LOAD int tarn_cluster_has(const void *image, uint32_t column, uint32_t slot) {
+  uint64_t header = tarn_u64((const uint8_t *)image);
+  return slot < ((header >> 16) & 0xffff) && column < ((header >> 32) & 0xffff);
+}
+
+TARN_LOAD struct tarn_column tarn_cluster_column(const void *image, uint32_t column) {
+  struct tarn_column c;
+  memcpy(&c, (const uint8_t *)image + TARN_CLUSTER_HEADER_BYTES + 8 * (size_t)column, 8);
+  return c;
+}
+
+TARN_LOAD int tarn_is_null(const uint8_t *p, struct tarn_column c, uint32_t slot) {
+  return c.nulls != 0 && tarn_bit(p + c.nulls, slot);
+}
+
+// The key of a slot that exists.
+TARN_LOAD int64_t tarn_cluster_key(const void *image, uint32_t slot) {
+  const uint8_t *p = (const uint8_t *)image;
+  uint32_t width = p[12];
+  uint64_t offset = width == 0 ? slot : tarn_packed(p + tarn_u16(p + 14) + slot * width, width);
+  return (int64_t)(tarn_u64(p + 16) + offset);
+}
+
+// What a load of any type answers for a column of another kind than its own.
+TARN_LOAD enum tarn_state tarn_other_kind(struct tarn_column c) {
+  return c.kind == TARN_KIND_ABSENT ? TARN_STATE_NULL : TARN_STATE_SLOW;
+}
+
+// The loads below never read outside a validated image, whatever column and slot they are given,
+// and answer SLOW for an image without columns.
+
+TARN_LOAD struct tarn_int tarn_cluster_int(const void *image, uint32_t column, uint32_t slot) {
+  const uint8_t *p = (const uint8_t *)image;
+  if (!tarn_cluster_has(p, column, slot)) return (struct tarn_int){0, TARN_STATE_SLOW};
+  struct tarn_column c = tarn_cluster_column(p, column);
+  if (__builtin_expect(c.kind != TARN_KIND_INT, 0)) {
+    if (c.kind == TARN_KIND_KEY)
+      return (struct tarn_int){tarn_cluster_key(p, slot), TARN_STATE_VALUE};
+    return (struct tarn_int){0, tarn_other_kind(c)};
+  }
+  if (tarn_is_null(p, c, slot)) return (struct tarn_int){0, TARN_STATE_NULL};
+  uint64_t offset = tarn_packed(p + c.data + slot * c.width, c.width);
+  return (struct tarn_int){(int64_t)(tarn_u64(p + c.aux) + offset), TARN_STATE_VALUE};
+}
+
+TARN_LOAD struct tarn_bool tarn_cluster_bool(const void *image, uint32_t column, uint32_t slot) {
+  const uint8_t *p = (const uint8_t *)image;
+  if (!tarn_cluster_has(p, column, slot)) return (struct tarn_bool){0, TARN_STATE_SLOW};
+  struct tarn_column c = tarn_cluster_column(p, column);
+  if (__builtin_expect(c.kind != TARN_KIND_BOOL, 0))
+    return (struct tarn_bool){0, tarn_other_kind(c)};
+  if (tarn_is_null(p, c, slot)) return (struct tarn_bool){0, TARN_STATE_NULL};
+  return (struct tarn_bool){tarn_bit(p + c.data, slot), TARN_STATE_VALUE};
+}
+
+// Where a slot's bytes of a FIXED column of that width are, and whether they count.
+TARN_LOAD struct tarn_bytes tarn_cluster_fixed(
+    const void *image, uint32_t column, uint32_t slot, uint32_t width) {
+  const uint8_t *p = (const uint8_t *)image;
+  if (!tarn_cluster_has(p, column, slot)) return (struct tarn_bytes){p, 0, TARN_STATE_SLOW};
+  struct tarn_column c = tarn_cluster_column(p, column);
+  if (__builtin_expect(c.kind != TARN_KIND_FIXED || c.width != width, 0))
+    return (struct tarn_bytes){p, 0, tarn_other_kind(c)};
+  if (tarn_is_null(p, c, slot)) return (struct tarn_bytes){p, 0, TARN_STATE_NULL};
+  return (struct tarn_bytes){p + c.data + slot * width, width, TARN_STATE_VALUE};
+}
+
+TARN_LOAD struct tarn_float tarn_cluster_float(
+    const void *image, uint32_t column, uint32_t slot) {
+  struct tarn_bytes b = tarn_cluster_fixed(image, column, slot, 4);
+  struct tarn_float r = {0, b.state};
+  if (b.state == TARN_STATE_VALUE) memcpy(&r.value, b.bytes, 4);
+  return r;
+}
+
+TARN_LOAD struct tarn_double tarn_cluster_double(
+    const void *image, uint32_t column, uint32_t slot) {
+  struct tarn_bytes b = tarn_cluster_fixed(image, column, slot, 8);
+  struct tarn_double r = {0, b.state};
+  if (b.state == TARN_STATE_VALUE) memcpy(&r.value, b.bytes, 8);
+  return r;
+}
+
+TARN_LOAD struct tarn_bytes12 tarn_cluster_bytes12(
+    const void *image, uint32_t column, uint32_t slot) {
+  struct tarn_bytes b = tarn_cluster_fixed(image, column, slot, 12);
+  if (b.state != TARN_STATE_VALUE) return (struct tarn_bytes12){0, 0, b.state};
+  return (struct tarn_bytes12){__builtin_bswap64(tarn_u64(b.bytes)),
+                               __builtin_bswap32(tarn_u32(b.bytes + 8)), b.state};
+}
+
+TARN_LOAD struct tarn_bytes16 tarn_cluster_bytes16(
+    const void *image, uint32_t column, uint32_t slot) {
+  struct tarn_bytes b = tarn_cluster_fixed(image, column, slot, 16);
+  if (b.state != TARN_STATE_VALUE) return (struct tarn_bytes16){0, 0, b.state};
+  return (struct tarn_bytes16){__builtin_bswap64(tarn_u64(b.bytes)),
+                               __builtin_bswap64(tarn_u64(b.bytes + 8)), b.state};
+}
+
+TARN_LOAD struct tarn_date tarn_cluster_date(const void *image, uint32_t column, uint32_t slot) {
+  const uint8_t *p = (const uint8_t *)image;
+  if (!tarn_cluster_has(p, column, slot)) return (struct tarn_date){0, 0, TARN_STATE_SLOW};
+  struct tarn_column c = tarn_cluster_column(p, column);
+  if (__builtin_expect(c.kind != TARN_KIND_DATE, 0))
+    return (struct tarn_date){0, 0, tarn_other_kind(c)};
+  if (tarn_is_null(p, c, slot)) return (struct tarn_date){0, 0, TARN_STATE_NULL};
+  uint64_t seconds = tarn_u64(p + c.aux) + tarn_packed(p + c.data + slot * c.width, c.width);
+  uint32_t width = p[c.aux + 12];
+  uint32_t nanoseconds = tarn_u32(p + c.aux + 8)
+      + (uint32_t)tarn_packed(p + c.aux + 13 + slot * width, width);
+  return (struct tarn_date){(int64_t)seconds, (int32_t)nanoseconds, TARN_STATE_VALUE};
+}
+
+// The bytes from `start` to `end` after `from`, unless they leave the image.
+TARN_LOAD struct tarn_bytes tarn_bytes_between(
+    const uint8_t *p, uint32_t from, uint32_t start, uint32_t end) {
+  if (__builtin_expect(start > end || from + end + 16 > tarn_u16(p + 6), 0))
+    return (struct tarn_bytes){p, 0, TARN_STATE_SLOW};
+  return (struct tarn_bytes){p + from + start, end - start, TARN_STATE_VALUE};
+}
+
+TARN_LOAD struct tarn_bytes tarn_cluster_bytes(
+    const void *image, uint32_t column, uint32_t slot) {
+  const uint8_t *p = (const uint8_t *)image;
+  if (!tarn_cluster_has(p, column, slot)) return (struct tarn_bytes){p, 0, TARN_STATE_SLOW};
+  struct tarn_column c = tarn_cluster_column(p, column);
+  if (c.kind == TARN_KIND_BYTES) {
+    if (tarn_is_null(p, c, slot)) return (struct tarn_bytes){p, 0, TARN_STATE_NULL};
+    uint32_t ends = tarn_u32(p + c.data + 2 * slot);
+    struct tarn_bytes r = tarn_bytes_between(p, c.aux, ends & 0xffff, ends >> 16);
+    if (__builtin_expect(c.width != 0, 0)
+        && tarn_bit(p + c.data - (tarn_u16(p + 2) + 7) / 8, slot)) {
+      if (r.state != TARN_STATE_VALUE || r.length != 8)
+        return (struct tarn_bytes){p, 0, TARN_STATE_SLOW};
+      return (struct tarn_bytes){p, tarn_u64(r.bytes), TARN_STATE_LONG};
+    }
+    return r;
+  }
+  if (c.kind == TARN_KIND_DICTIONARY) {
+    if (tarn_is_null(p, c, slot)) return (struct tarn_bytes){p, 0, TARN_STATE_NULL};
+    uint32_t code = p[c.data + slot], entries = tarn_u16(p + c.aux);
+    if (__builtin_expect(code >= entries, 0))
+      return (struct tarn_bytes){p, 0, TARN_STATE_SLOW};
+    uint32_t ends = tarn_u32(p + c.aux + 2 + 2 * code);
+    return tarn_bytes_between(p, c.aux + 4u + 2 * entries, ends & 0xffff, ends >> 16);
+  }
+  return (struct tarn_bytes){p, 0, tarn_other_kind(c)};
+}
+
+// The first `length` (at most 15) bytes of what tarn_cluster_bytes found, zeros after them: what
+// Swift's small strings consist of. Reads 16 bytes, which the padding makes safe for bytes in an
+// image and for no others.
+struct tarn_small { uint64_t low; uint64_t high; };
+TARN_LOAD struct tarn_small tarn_small_bytes(const uint8_t *bytes, uint32_t length) {
+  uint64_t low = tarn_u64(bytes), high = tarn_u64(bytes + 8);
+  if (length < 8)
+    return (struct tarn_small){low & ((UINT64_C(1) << 8 * length) - 1), 0};
+  return (struct tarn_small){low, high & ((UINT64_C(1) << (8 * length & 63)) - 1)};
+}
+
+// An image without rows and columns: every load from it answers SLOW.
+TARN_LOAD const void *tarn_cluster_empty(void) {
+  static const uint8_t image[40] = {1, 0, 0, 0, 0, 0, 40, 0, 0x69, 0xc7, 0xc9, 0xf7};
+  return image;
+}
+
+// CRC-32C (Castagnoli) of the bytes. By the processor's instruction where it has one.
+uint32_t tarn_crc32c(const void *bytes, size_t count);
+#undef TARN_LOAD
 #endif

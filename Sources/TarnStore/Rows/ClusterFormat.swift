@@ -1,0 +1,151 @@
+import CTarn
+
+/// The numbers of the cluster format that the Swift side needs; the layout itself is described in
+/// `ctarn_cluster.h`.
+package enum ClusterFormat {
+  /// The most bytes of an image: what one page of the file holds as one value.
+  package static let imageBytesMax = 4_080
+  /// The most rows of an image. Only rows of a byte or two reach it.
+  package static let rowsMax = 1_024
+  /// The longest string or data value that lies in the cluster itself; a longer one is kept in
+  /// pieces elsewhere. A row that fits no image moves shorter ones out too, longest first.
+  package static let inlineBytesMax = 256
+
+  static let headerBytes = Int(TARN_CLUSTER_HEADER_BYTES)
+  static let descriptorBytes = Int(TARN_CLUSTER_DESCRIPTOR_BYTES)
+  static let paddingBytes = Int(TARN_CLUSTER_PADDING_BYTES)
+  static let checkedFrom = Int(TARN_CLUSTER_CHECKED_FROM)
+  /// More entries than this make no dictionary: a code is one byte.
+  static let dictionaryEntriesMax = 255
+  /// What a long value leaves in its row: its length.
+  static let longReferenceBytes = 8
+}
+
+/// The kinds of columns in an image, as `ctarn_cluster.h` numbers them.
+package enum ClusterColumnKind: UInt8, Sendable {
+  case absent = 0
+  case int = 1
+  case bool = 2
+  case fixed = 3
+  case date = 4
+  case bytes = 5
+  case dictionary = 6
+  case key = 7
+}
+
+/// A string's or data's bytes as a cluster has them. The buffer points into the cluster: it is
+/// good until the cluster is changed or its memory ends.
+@safe package enum ClusterBytes {
+  case null
+  case inline(UnsafeRawBufferPointer)
+  /// The value is kept elsewhere, in pieces; only its length is here.
+  case long(length: Int)
+}
+
+/// How a column's cells look in memory. Follows from the column's type alone.
+enum ColumnStorage: UInt8 {
+  /// A removed column: nothing is kept.
+  case none
+  /// The value is the row's key.
+  case key
+  case int
+  case bool
+  case float
+  case double
+  case bytes12
+  case bytes16
+  case date
+  case bytes
+
+  init(_ column: ColumnSchema, isKey: Bool) {
+    if column.isRemoved {
+      self = .none
+    } else if isKey {
+      self = .key
+    } else {
+      switch column.type {
+      case .int, .link: self = .int
+      case .bool: self = .bool
+      case .string, .data: self = .bytes
+      case .date: self = .date
+      case .float: self = .float
+      case .double: self = .double
+      case .objectID: self = .bytes12
+      case .uuid: self = .bytes16
+      }
+    }
+  }
+
+  /// Bytes of a cell in memory.
+  var stride: Int {
+    switch self {
+    case .none, .key: 0
+    case .bool: 1
+    case .float: 4
+    case .int, .double: 8
+    case .bytes12: 12
+    case .bytes16, .date, .bytes: 16
+    }
+  }
+
+  /// Bytes of a cell in an image if the kind there is FIXED, else 0.
+  var fixedWidth: Int {
+    switch self {
+    case .float, .double, .bytes12, .bytes16: stride
+    case .none, .key, .int, .bool, .date, .bytes: 0
+    }
+  }
+
+  /// Whether an image may describe such a column with that kind.
+  func accepts(_ column: tarn_column) -> Bool {
+    switch ClusterColumnKind(rawValue: column.kind) {
+    case .absent: true
+    case .int: self == .int
+    case .bool: self == .bool
+    case .fixed: fixedWidth != 0 && fixedWidth == Int(column.width)
+    case .date: self == .date
+    case .bytes, .dictionary: self == .bytes
+    case .key: self == .key
+    case nil: false
+    }
+  }
+}
+
+/// Little-endian numbers at any address.
+enum Little {
+  @inline(__always)
+  static func u16(_ p: UnsafeRawPointer, _ offset: Int) -> Int {
+    unsafe Int(p.loadUnaligned(fromByteOffset: offset, as: UInt16.self))
+  }
+
+  @inline(__always)
+  static func u64(_ p: UnsafeRawPointer, _ offset: Int) -> UInt64 {
+    unsafe p.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+  }
+
+  @inline(__always)
+  static func put<T: BitwiseCopyable>(
+    _ value: T, _ p: UnsafeMutableRawPointer, _ offset: Int
+  ) {
+    unsafe p.storeBytes(of: value, toByteOffset: offset, as: T.self)
+  }
+
+  /// The width in bytes (0, 1, 2, 4 or 8) that holds every number up to `span`.
+  @inline(__always)
+  static func width(of span: UInt64) -> Int {
+    if span == 0 { return 0 }
+    if span <= 0xff { return 1 }
+    if span <= 0xffff { return 2 }
+    return span <= 0xffff_ffff ? 4 : 8
+  }
+
+  /// The same number with its most significant byte first in memory, or back.
+  @inline(__always)
+  static func swapped(_ value: Bytes12) -> (UInt64, UInt32) {
+    (value.high.bigEndian, value.low.bigEndian)
+  }
+
+  /// Bytes of a bitmap of that many rows.
+  @inline(__always)
+  static func bitmapBytes(_ rows: Int) -> Int { (rows + 7) >> 3 }
+}

@@ -1,0 +1,238 @@
+import CTarn
+
+// Whole columns at once. Every target buffer must have room for `rowCount` elements, a bitmap for
+// `bitmapWords` words; bits past the last row are zero. Rows without a value decode to anything in
+// the value buffers: combine them with `decodeNulls`.
+
+/// An integer column as the image has it: `base` plus an unsigned number of `width` bytes a row.
+/// Lets a comparison run over the stored bytes, or be decided for all rows by the range alone.
+@safe package struct PackedInts {
+  package let base: Int64
+  /// 0, 1, 2, 4 or 8.
+  package let width: Int
+  /// The numbers, unaligned; nothing if `width` is 0.
+  package let data: UnsafeRawPointer
+  /// Whether some rows may be null.
+  package let hasNulls: Bool
+
+  /// What every value lies within; nil if that says nothing.
+  package var range: ClosedRange<Int64>? {
+    guard width < 8 else { return nil }
+    let span = (Int64(1) << (8 * Int64(width))) - 1
+    let (end, overflow) = base.addingReportingOverflow(span)
+    return base...(overflow ? Int64.max : end)
+  }
+}
+
+/// The distinct values of a dictionary column, and which of them each row has.
+@safe package struct ClusterDictionary {
+  /// A code a row; the code of a row without a value says nothing.
+  package let codes: UnsafePointer<UInt8>
+  /// Entries; codes are below it unless the image is damaged.
+  package let count: Int
+  package let hasNulls: Bool
+  let image: ClusterImage
+  let ends: Int
+
+  /// The bytes of an entry. Throws `.corrupted` if they would lie outside of the image.
+  package func entry(_ code: Int) throws(StorageError) -> UnsafeRawBufferPointer {
+    precondition(code >= 0 && code < count, "no such entry")
+    let start = unsafe Little.u16(image.base, ends + 2 * code)
+    let end = unsafe Little.u16(image.base, ends + 2 * code + 2)
+    let found = unsafe tarn_bytes_between(
+      image.base.assumingMemoryBound(to: UInt8.self), UInt32(ends + 2 * (count + 1)),
+      UInt32(start), UInt32(end))
+    guard unsafe found.state == TARN_STATE_VALUE else {
+      throw ClusterImage.corrupted("an entry of a dictionary lies outside")
+    }
+    return unsafe UnsafeRawBufferPointer(start: found.bytes, count: Int(found.length))
+  }
+}
+
+extension ClusterImage {
+  /// Words of 64 bits that a bitmap of the rows takes.
+  package var bitmapWords: Int { (rowCount + 63) >> 6 }
+
+  /// The keys of all rows, ascending.
+  package func decodeKeys(into target: UnsafeMutablePointer<Int64>) {
+    let width = unsafe Int(base.load(fromByteOffset: 12, as: UInt8.self))
+    let first = unsafe Int64(bitPattern: Little.u64(base, 16))
+    if width == 0 {
+      for slot in 0..<rowCount { unsafe target[slot] = first &+ Int64(slot) }
+    } else {
+      let data = unsafe base + Little.u16(base, 14)
+      unsafe Self.unpack(data, width, first, rowCount, into: target)
+    }
+  }
+
+  /// An integer or link column as it is stored, or nil if it is absent or the key.
+  package func packedInts(_ column: ColumnID) -> PackedInts? {
+    let descriptor = descriptor(column)
+    guard Int32(descriptor.kind) == Int32(TARN_KIND_INT) else { return nil }
+    return unsafe PackedInts(
+      base: Int64(bitPattern: Little.u64(base, Int(descriptor.aux))),
+      width: Int(descriptor.width), data: base + Int(descriptor.data),
+      hasNulls: descriptor.nulls != 0)
+  }
+
+  /// The values of an integer, link or key column.
+  package func decodeInts(_ column: ColumnID, into target: UnsafeMutablePointer<Int64>) {
+    if let packed = packedInts(column) {
+      unsafe Self.unpack(packed.data, packed.width, packed.base, rowCount, into: target)
+    } else if kind(column) == .key {
+      unsafe decodeKeys(into: target)
+    } else {
+      unsafe target.update(repeating: 0, count: rowCount)
+    }
+  }
+
+  /// The values of a bool column, a bit a row.
+  package func decodeBools(_ column: ColumnID, into target: UnsafeMutablePointer<UInt64>) {
+    let descriptor = descriptor(column)
+    let isBool = Int32(descriptor.kind) == Int32(TARN_KIND_BOOL)
+    unsafe decodeBitmap(isBool ? base + Int(descriptor.data) : nil, into: target)
+  }
+
+  /// A set bit for every row without a value; all set for a column that is absent. True if any
+  /// bit is set.
+  @discardableResult
+  package func decodeNulls(
+    _ column: ColumnID, into target: UnsafeMutablePointer<UInt64>
+  ) -> Bool {
+    let descriptor = descriptor(column)
+    if descriptor.kind == 0 {
+      unsafe target.update(repeating: .max, count: bitmapWords)
+      unsafe clearPastRows(target)
+      return rowCount > 0
+    }
+    unsafe decodeBitmap(descriptor.nulls == 0 ? nil : base + Int(descriptor.nulls), into: target)
+    return descriptor.nulls != 0
+  }
+
+  package func decodeFloats(_ column: ColumnID, into target: UnsafeMutablePointer<Float>) {
+    unsafe decodeFixed(column, 4, into: target)
+  }
+
+  package func decodeDoubles(_ column: ColumnID, into target: UnsafeMutablePointer<Double>) {
+    unsafe decodeFixed(column, 8, into: target)
+  }
+
+  /// The two parts of a date column's values.
+  package func decodeDates(
+    _ column: ColumnID, seconds: UnsafeMutablePointer<Int64>,
+    nanoseconds: UnsafeMutablePointer<Int32>
+  ) {
+    let descriptor = descriptor(column)
+    guard Int32(descriptor.kind) == Int32(TARN_KIND_DATE) else {
+      unsafe seconds.update(repeating: 0, count: rowCount)
+      unsafe nanoseconds.update(repeating: 0, count: rowCount)
+      return
+    }
+    let aux = unsafe base + Int(descriptor.aux)
+    let first = unsafe Int64(bitPattern: Little.u64(aux, 0))
+    let data = unsafe base + Int(descriptor.data)
+    unsafe Self.unpack(data, Int(descriptor.width), first, rowCount, into: seconds)
+    let firstFine = unsafe aux.loadUnaligned(fromByteOffset: 8, as: Int32.self)
+    if unsafe aux.load(fromByteOffset: 12, as: UInt8.self) == 0 {
+      unsafe nanoseconds.update(repeating: firstFine, count: rowCount)
+    } else {
+      for slot in 0..<rowCount {
+        let fine = unsafe aux.loadUnaligned(fromByteOffset: 13 + 4 * slot, as: Int32.self)
+        unsafe nanoseconds[slot] = firstFine &+ fine
+      }
+    }
+  }
+
+  /// The dictionary of a string or data column, or nil if the image holds the column otherwise.
+  package func dictionary(_ column: ColumnID) -> ClusterDictionary? {
+    let descriptor = descriptor(column)
+    guard Int32(descriptor.kind) == Int32(TARN_KIND_DICTIONARY) else { return nil }
+    let codes = unsafe (base + Int(descriptor.data)).assumingMemoryBound(to: UInt8.self)
+    return unsafe ClusterDictionary(
+      codes: codes, count: Little.u16(base, Int(descriptor.aux)),
+      hasNulls: descriptor.nulls != 0, image: self, ends: Int(descriptor.aux) + 2)
+  }
+
+  /// Calls `body` with every row's bytes of a string or data column, in slot order. Throws
+  /// `.corrupted` at the first row whose bytes would lie outside of the image.
+  @inline(__always)
+  package func forEachBytes(
+    _ column: ColumnID, _ body: (_ slot: Int, _ bytes: ClusterBytes) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    let descriptor = descriptor(column)
+    let isPlain = Int32(descriptor.kind) == Int32(TARN_KIND_BYTES)
+    guard isPlain, descriptor.width == 0, descriptor.nulls == 0 else {
+      for slot in 0..<rowCount { try body(slot, try bytes(column, slot)) }
+      return
+    }
+    let ends = unsafe base + Int(descriptor.data)
+    let data = unsafe base + Int(descriptor.aux)
+    let room = unsafe bytes.count - ClusterFormat.paddingBytes - Int(descriptor.aux)
+    var start = unsafe Little.u16(ends, 0)
+    for slot in 0..<rowCount {
+      let end = unsafe Little.u16(ends, 2 * slot + 2)
+      guard start <= end, end <= room else {
+        throw Self.corrupted("the bytes of column \(column.rawValue), row \(slot) lie outside")
+      }
+      try body(
+        slot, unsafe .inline(UnsafeRawBufferPointer(start: data + start, count: end - start)))
+      start = end
+    }
+  }
+}
+
+// MARK: - Loops
+
+extension ClusterImage {
+  /// Widens `count` numbers of `width` bytes and adds `base` to each.
+  private static func unpack(
+    _ data: UnsafeRawPointer, _ width: Int, _ base: Int64, _ count: Int,
+    into target: UnsafeMutablePointer<Int64>
+  ) {
+    switch width {
+    case 0: unsafe target.update(repeating: base, count: count)
+    case 1: unsafe unpack(data, UInt8.self, base, count, into: target)
+    case 2: unsafe unpack(data, UInt16.self, base, count, into: target)
+    case 4: unsafe unpack(data, UInt32.self, base, count, into: target)
+    default: unsafe unpack(data, UInt64.self, base, count, into: target)
+    }
+  }
+
+  @inline(__always)
+  private static func unpack<T: FixedWidthInteger & BitwiseCopyable>(
+    _ data: UnsafeRawPointer, _: T.Type, _ base: Int64, _ count: Int,
+    into target: UnsafeMutablePointer<Int64>
+  ) {
+    for slot in 0..<count {
+      let offset = unsafe data.loadUnaligned(
+        fromByteOffset: slot &* MemoryLayout<T>.size, as: T.self)
+      unsafe target[slot] = base &+ Int64(truncatingIfNeeded: offset)
+    }
+  }
+
+  private func decodeFixed<T>(
+    _ column: ColumnID, _ width: Int, into target: UnsafeMutablePointer<T>
+  ) {
+    let descriptor = descriptor(column)
+    let target = UnsafeMutableRawPointer(target)
+    let isFixed = Int32(descriptor.kind) == Int32(TARN_KIND_FIXED)
+    if isFixed && Int(descriptor.width) == width {
+      unsafe target.copyMemory(from: base + Int(descriptor.data), byteCount: width * rowCount)
+    } else {
+      unsafe target.initializeMemory(as: UInt8.self, repeating: 0, count: width * rowCount)
+    }
+  }
+
+  private func decodeBitmap(_ bits: UnsafeRawPointer?, into target: UnsafeMutablePointer<UInt64>) {
+    unsafe target.update(repeating: 0, count: bitmapWords)
+    guard let bits = unsafe bits else { return }
+    unsafe UnsafeMutableRawPointer(target).copyMemory(
+      from: bits, byteCount: Little.bitmapBytes(rowCount))
+    unsafe clearPastRows(target)
+  }
+
+  private func clearPastRows(_ target: UnsafeMutablePointer<UInt64>) {
+    let used = rowCount & 63
+    if used != 0 { unsafe target[bitmapWords - 1] &= (1 << UInt64(used)) - 1 }
+  }
+}

@@ -1,0 +1,178 @@
+import CTarn
+
+/// A view of a cluster's bytes. `init(validating:)` looks at the header and at the columns'
+/// descriptors, once and in time that does not depend on the rows; what a row points to is looked
+/// at when it is read. So no read leaves the bytes, whatever they hold.
+///
+/// The view does not own the bytes: it, and every buffer that it returns, must not be used after
+/// the memory ended. Any thread may use it.
+@safe package struct ClusterImage {
+  let base: UnsafeRawPointer
+  /// Rows in this cluster; slots are `0..<rowCount`.
+  package let rowCount: Int
+  /// Columns that the image describes; every later one reads as the default.
+  package let columnCount: Int
+
+  /// Throws `.corrupted` if the descriptors contradict each other or lead outside of the bytes,
+  /// `.newerFormat` for a format that this version does not know.
+  package init(validating bytes: UnsafeRawBufferPointer) throws(StorageError) {
+    guard let base = bytes.baseAddress,
+      bytes.count >= ClusterFormat.headerBytes + ClusterFormat.paddingBytes
+    else { throw Self.corrupted("it is too short") }
+    let format = unsafe base.load(as: UInt8.self)
+    let flags = unsafe base.load(fromByteOffset: 1, as: UInt8.self)
+    guard format == UInt8(TARN_CLUSTER_FORMAT), flags == 0 else {
+      if format == 0 { throw Self.corrupted("it has no format") }
+      throw StorageError(
+        .newerFormat, operation: "read cluster", path: "",
+        detail: "a cluster has format \(format).\(flags), which this version does not know")
+    }
+    unsafe self.base = unsafe base
+    rowCount = unsafe Little.u16(base, 2)
+    columnCount = unsafe Little.u16(base, 4)
+    guard unsafe Little.u16(base, 6) == bytes.count else {
+      throw Self.corrupted("its length is not the one that it states")
+    }
+    try validate(limit: bytes.count - ClusterFormat.paddingBytes)
+  }
+
+  /// The image of a cluster without rows and columns.
+  package static var empty: ClusterImage { unsafe ClusterImage(trusting: tarn_cluster_empty()) }
+
+  /// For bytes that were valid when they were copied or that this process made.
+  init(trusting base: UnsafeRawPointer) {
+    unsafe self.base = unsafe base
+    rowCount = unsafe Little.u16(base, 2)
+    columnCount = unsafe Little.u16(base, 4)
+  }
+
+  /// All bytes of the image.
+  package var bytes: UnsafeRawBufferPointer {
+    unsafe UnsafeRawBufferPointer(start: base, count: Little.u16(base, 6))
+  }
+
+  static func corrupted(_ detail: String) -> StorageError {
+    StorageError(
+      .corrupted, operation: "read cluster", path: "", detail: "a cluster is damaged: \(detail)")
+  }
+
+  /// Compares the checksum with the bytes. Not part of validation: it touches every byte.
+  package func verifyChecksum() throws(StorageError) {
+    let from = ClusterFormat.checkedFrom
+    let bytes = unsafe self.bytes
+    let sum = unsafe tarn_crc32c(base + from, bytes.count - from)
+    guard unsafe base.loadUnaligned(fromByteOffset: 8, as: UInt32.self) == sum else {
+      throw Self.corrupted("its checksum is wrong")
+    }
+  }
+}
+
+// MARK: - Keys
+
+extension ClusterImage {
+  package func key(at slot: Int) -> ObjectKey {
+    precondition(slot >= 0 && slot < rowCount, "no such row")
+    return unsafe ObjectKey(tarn_cluster_key(base, UInt32(truncatingIfNeeded: slot)))
+  }
+
+  /// The first slot whose key is not below `key`; `rowCount` if there is none.
+  package func slot(atOrAfter key: ObjectKey) -> Int {
+    var low = 0
+    var high = rowCount
+    if unsafe base.load(fromByteOffset: 12, as: UInt8.self) == 0 {
+      // The keys have no gaps: the place follows from the distance to the first one.
+      guard high > 0, key > self.key(at: 0) else { return 0 }
+      let first = self.key(at: 0).rawValue
+      let distance = UInt64(bitPattern: key.rawValue &- first)
+      return distance < UInt64(high) ? Int(distance) : high
+    }
+    while low < high {
+      let middle = (low + high) >> 1
+      if self.key(at: middle) < key { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// The slot of the row with that key, or nil.
+  package func slot(of key: ObjectKey) -> Int? {
+    let slot = slot(atOrAfter: key)
+    return slot < rowCount && self.key(at: slot) == key ? slot : nil
+  }
+}
+
+// MARK: - Validation
+
+extension ClusterImage {
+  /// Walks the parts of an image in their order; each must begin behind the one before.
+  private struct Walk {
+    var end: Int
+    let limit: Int
+
+    @inline(__always)
+    mutating func pass(_ start: Int, _ count: Int) -> Bool {
+      guard start >= end, start + count <= limit else { return false }
+      end = start + count
+      return true
+    }
+  }
+
+  /// Looks at header and descriptors; `limit` is where the padding starts.
+  private func validate(limit: Int) throws(StorageError) {
+    let tableEnd = ClusterFormat.headerBytes + columnCount * ClusterFormat.descriptorBytes
+    guard tableEnd <= limit else { throw Self.corrupted("its columns do not fit") }
+    var walk = Walk(end: tableEnd, limit: limit)
+    let width = unsafe Int(base.load(fromByteOffset: 12, as: UInt8.self))
+    if width != 0 {
+      let offsets = unsafe Little.u16(base, 14)
+      guard Self.isWidth(width), walk.pass(offsets, rowCount * width) else {
+        throw Self.corrupted("its keys do not fit")
+      }
+    }
+    for index in 0..<columnCount {
+      let column = unsafe tarn_cluster_column(base, UInt32(index))
+      guard passes(column, &walk) else { throw Self.corrupted("column \(index) does not fit") }
+    }
+  }
+
+  @inline(__always)
+  private static func isWidth(_ width: Int) -> Bool {
+    width <= 2 || width == 4 || width == 8
+  }
+
+  private func passes(_ column: tarn_column, _ walk: inout Walk) -> Bool {
+    let bitmap = Little.bitmapBytes(rowCount)
+    let width = Int(column.width)
+    let data = Int(column.data)
+    let aux = Int(column.aux)
+    if column.nulls != 0 && !walk.pass(Int(column.nulls), bitmap) { return false }
+    switch ClusterColumnKind(rawValue: column.kind) {
+    case .absent, .key:
+      return column.nulls == 0
+    case .int:
+      return Self.isWidth(width) && walk.pass(aux, 8) && walk.pass(data, width * rowCount)
+    case .bool:
+      return walk.pass(data, bitmap)
+    case .fixed:
+      let isKnown = width == 4 || width == 8 || width == 12 || width == 16
+      return isKnown && walk.pass(data, width * rowCount)
+    case .date:
+      guard Self.isWidth(width), walk.pass(aux, 13) else { return false }
+      let fine = unsafe Int(base.load(fromByteOffset: aux + 12, as: UInt8.self))
+      return (fine == 0 || fine == 4) && walk.pass(aux + 13, fine * rowCount)
+        && walk.pass(data, width * rowCount)
+    case .bytes:
+      if width != 0 {
+        guard width == Int(TARN_LONG_BITMAP), walk.pass(data - bitmap, bitmap) else { return false }
+      }
+      guard walk.pass(data, 2 * rowCount + 2) else { return false }
+      return unsafe walk.pass(aux, Little.u16(base, data + 2 * rowCount))
+    case .dictionary:
+      guard width == 0, walk.pass(data, rowCount), walk.pass(aux, 2) else { return false }
+      let entries = unsafe Little.u16(base, aux)
+      guard walk.pass(aux + 2, 2 * entries + 2) else { return false }
+      return unsafe walk.pass(aux + 4 + 2 * entries, Little.u16(base, aux + 2 + 2 * entries))
+    case nil:
+      return false
+    }
+  }
+}

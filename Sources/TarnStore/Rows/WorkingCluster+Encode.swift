@@ -1,0 +1,291 @@
+import CTarn
+
+extension WorkingCluster {
+  /// Takes an encoded image: the first row's key, the number of rows, the bytes, which are good
+  /// during the call only.
+  package typealias EmitImage =
+    (_ first: ObjectKey, _ rows: Int, _ image: UnsafeRawBufferPointer) throws(StorageError) -> Void
+  /// Takes a long value to be stored in pieces, before the image that refers to it.
+  package typealias EmitLong =
+    (_ key: ObjectKey, _ column: ColumnID, _ bytes: UnsafeRawBufferPointer) throws(StorageError) ->
+    Void
+
+  /// Encodes all rows into images, in key order: one if they fit, none if there are no rows. The
+  /// cluster stays as it is and may be changed further, then encoded again.
+  ///
+  /// Throws what the callbacks throw, and `.limitExceeded` if a single row has too many columns to
+  /// fit an image even with all of its strings moved out.
+  package func encode(emitLong: EmitLong, emit: EmitImage) throws(StorageError) {
+    guard count > 0 else { return }
+    if isBacked && !hasLoaded {
+      unsafe try emitOwnImage(emit)
+      return
+    }
+    scratch.prepare(columnCount: columnCount)
+    if fits(0, count) {
+      unsafe try writeImage(0, count, emitLong, emit)
+      return
+    }
+    loadAll()
+    if hasAppended && !hasInsertedInside {
+      let rest = unsafe try encodeFullImages(emitLong, emit)
+      unsafe try encodeHalves(rest, count, emitLong, emit)
+    } else {
+      unsafe try encodeHalves(0, count, emitLong, emit)
+    }
+  }
+
+  /// For a cluster that grows at its end only: encodes as many full images as the rows make and
+  /// removes those rows; what would not fill an image stays. Worth calling when `rowCount` has
+  /// reached `targetRows`. Throws as `encode` does; then the rows are all still here.
+  package func sealFullImages(emitLong: EmitLong, emit: EmitImage) throws(StorageError) {
+    loadAll()
+    scratch.prepare(columnCount: columnCount)
+    let sealed = unsafe try encodeFullImages(emitLong, emit)
+    removeRows(at: 0, removed: sealed)
+    for index in 0..<columnCount where unsafe columns[index].storage == .bytes {
+      if unsafe sealed > 0 && columns[index].state == .loaded {
+        unsafe columns[index].compact(count: count)
+      }
+    }
+  }
+
+  /// The image is the result, but for its checksum.
+  private func emitOwnImage(_ emit: EmitImage) throws(StorageError) {
+    if imageIsPatched, let memory = unsafe imageMemory {
+      unsafe Self.stampChecksum(memory, image.bytes.count)
+      imageIsPatched = false
+    }
+    try unsafe emit(key(at: 0), count, image.bytes)
+  }
+
+  private static func stampChecksum(_ memory: UnsafeMutableRawPointer, _ count: Int) {
+    let from = ClusterFormat.checkedFrom
+    unsafe Little.put(tarn_crc32c(memory + from, count - from), memory, 8)
+  }
+}
+
+// MARK: - Cutting
+
+extension WorkingCluster {
+  /// Encodes full images from the left and returns where the rows begin that fit one image.
+  private func encodeFullImages(
+    _ emitLong: EmitLong, _ emit: EmitImage
+  ) throws(StorageError) -> Int {
+    var first = 0
+    // What is clearly too few for an image need not be measured.
+    while count - first > rowsPerImage * 3 / 4 {
+      let rows = prefixThatFits(first)
+      if rows == count - first { break }
+      if rows == 0 {
+        try spill(first)
+        continue
+      }
+      unsafe try writeImage(first, rows, emitLong, emit)
+      updateTarget(rowsPerImage: rows)
+      first += rows
+    }
+    return first
+  }
+
+  /// The most rows from `first` on that fit one image; they are left planned. The search goes by
+  /// the bytes a row of the last attempt, and ends when what is free is less than a row.
+  ///
+  /// While the keys have no gaps a byte a row is left free: without it the first row removed from
+  /// a full image, which makes the keys take that byte, would cut it in two.
+  private func prefixThatFits(_ first: Int) -> Int {
+    var low = 0
+    var high = min(count - first, ClusterFormat.rowsMax) + 1
+    var guess = min(rowsPerImage, high - 1)
+    while high - low > 1 {
+      let limit =
+        ClusterFormat.imageBytesMax - (keyWidth(first, guess) == 0 && guess > 1 ? guess : 0)
+      let size = plan(first, guess)
+      if size <= limit {
+        low = guess
+        if (limit - size) * guess < size { return low }
+        guess += (limit - size) * guess / size
+      } else {
+        high = guess
+        guess -= max(1, (size - limit) * guess / size)
+      }
+      guess = min(max(guess, low + 1), high - 1)
+    }
+    if low > 0 { _ = plan(first, low) }
+    return low
+  }
+
+  /// Encodes the rows into one image, or cuts them where both sides have about equal bytes.
+  private func encodeHalves(
+    _ first: Int, _ rows: Int, _ emitLong: EmitLong, _ emit: EmitImage
+  ) throws(StorageError) {
+    let end = rows
+    guard first < end else { return }
+    if fits(first, end - first) {
+      unsafe try writeImage(first, end - first, emitLong, emit)
+    } else if end - first == 1 {
+      try spill(first)
+      unsafe try encodeHalves(first, end, emitLong, emit)
+    } else {
+      let middle = middle(first, end)
+      unsafe try encodeHalves(first, middle, emitLong, emit)
+      unsafe try encodeHalves(middle, end, emitLong, emit)
+    }
+  }
+
+  /// The row before which about half of the bytes lie; never the first.
+  private func middle(_ first: Int, _ end: Int) -> Int {
+    var fixed = 4
+    for index in 0..<columnCount { unsafe fixed += columns[index].stride / 2 }
+    var total = 0
+    for slot in first..<end { total += fixed + stringBytes(slot) }
+    var left = 0
+    for slot in first..<end - 1 {
+      left += fixed + stringBytes(slot)
+      if 2 * left >= total { return slot + 1 }
+    }
+    return end - 1
+  }
+
+  private func stringBytes(_ slot: Int) -> Int {
+    var sum = 0
+    for index in 0..<columnCount {
+      let column = unsafe columns + index
+      if unsafe column.pointee.storage == .bytes && column.pointee.state == .loaded {
+        unsafe sum += column.pointee.byteCells[slot].imageBytes
+      }
+    }
+    return sum
+  }
+
+  /// Moves the longest of a row's strings out of the cluster, so that the row may fit an image.
+  private func spill(_ slot: Int) throws(StorageError) {
+    var longest = ClusterFormat.longReferenceBytes
+    var found: Int?
+    for index in 0..<columnCount {
+      let column = unsafe columns + index
+      guard unsafe column.pointee.storage == .bytes, unsafe column.pointee.state == .loaded
+      else { continue }
+      let cell = unsafe column.pointee.byteCells[slot]
+      if cell.imageBytes > longest {
+        longest = cell.imageBytes
+        found = index
+      }
+    }
+    guard let index = found else {
+      throw StorageError(
+        .limitExceeded, operation: "encode row", path: "",
+        detail: "a row of \(schema.name) has too many columns: it takes \(plan(slot, 1)) bytes of "
+          + "at most \(ClusterFormat.imageBytesMax)")
+    }
+    unsafe columns[index].byteCells[slot].isSpilled = true
+    unsafe columns[index].mayHaveLong = true
+  }
+}
+
+// MARK: - One image
+
+extension WorkingCluster {
+  private func fits(_ first: Int, _ rows: Int) -> Bool {
+    rows <= ClusterFormat.rowsMax && plan(first, rows) <= ClusterFormat.imageBytesMax
+  }
+
+  /// Plans all columns for these rows and returns the bytes of their image.
+  private func plan(_ first: Int, _ rows: Int) -> Int {
+    assert(rows > 0 && rows <= ClusterFormat.rowsMax)
+    var size = ClusterFormat.headerBytes + ClusterFormat.paddingBytes
+    size += rows * keyWidth(first, rows)
+    var described = 0
+    for index in 0..<columnCount {
+      let plan: ColumnPlan
+      if unsafe columns[index].state == .image {
+        plan = image.copyPlan(ColumnID(UInt16(truncatingIfNeeded: index)))
+      } else {
+        plan = unsafe columns[index].plan(first, rows, capacity: capacity, table: scratch.table)
+      }
+      unsafe scratch.plans[index] = plan
+      size += plan.size
+      if plan.kind != .absent { described = index + 1 }
+    }
+    return size + described * ClusterFormat.descriptorBytes
+  }
+
+  private func keyWidth(_ first: Int, _ rows: Int) -> Int {
+    let span = key(at: first + rows - 1).rawValue &- key(at: first).rawValue
+    return span == rows - 1 ? 0 : Little.width(of: UInt64(bitPattern: span))
+  }
+
+  /// Writes the image of the rows that were planned last and hands it out, after their new long
+  /// values.
+  private func writeImage(
+    _ first: Int, _ rows: Int, _ emitLong: EmitLong, _ emit: EmitImage
+  ) throws(StorageError) {
+    for index in 0..<columnCount where unsafe scratch.plans[index].hasLong {
+      unsafe try emitLongs(index, first, rows, emitLong)
+    }
+    let out = unsafe scratch.output!
+    var described = 0
+    for index in 0..<columnCount where unsafe scratch.plans[index].kind != .absent {
+      described = index + 1
+    }
+    var at = ClusterFormat.headerBytes + described * ClusterFormat.descriptorBytes
+    unsafe writeHeader(out, first, rows, described, &at)
+    for index in 0..<described {
+      let plan = unsafe scratch.plans[index]
+      let column: tarn_column
+      if plan.isCopied {
+        column = unsafe image.copyColumn(ColumnID(UInt16(truncatingIfNeeded: index)), out, &at)
+      } else {
+        column = unsafe columns[index].write(plan, first, rows, capacity: capacity, out, &at)
+      }
+      let place = ClusterFormat.headerBytes + index * ClusterFormat.descriptorBytes
+      unsafe Little.put(column, out, place)
+    }
+    unsafe Little.put(UInt64(0), out, at)
+    unsafe Little.put(UInt64(0), out, at + 8)
+    at += ClusterFormat.paddingBytes
+    assert(at <= ClusterFormat.imageBytesMax)
+    unsafe Little.put(UInt16(truncatingIfNeeded: at), out, 6)
+    unsafe Self.stampChecksum(out, at)
+    try unsafe emit(key(at: first), rows, UnsafeRawBufferPointer(start: out, count: at))
+  }
+
+  private func writeHeader(
+    _ out: UnsafeMutableRawPointer, _ first: Int, _ rows: Int, _ described: Int, _ at: inout Int
+  ) {
+    let base = key(at: first).rawValue
+    let width = keyWidth(first, rows)
+    unsafe Little.put(UInt16(TARN_CLUSTER_FORMAT), out, 0)
+    unsafe Little.put(UInt16(truncatingIfNeeded: rows), out, 2)
+    unsafe Little.put(UInt16(truncatingIfNeeded: described), out, 4)
+    unsafe Little.put(UInt16(truncatingIfNeeded: width), out, 12)
+    unsafe Little.put(UInt16(truncatingIfNeeded: at), out, 14)
+    unsafe Little.put(base, out, 16)
+    if width == 0 { return }
+    for index in 0..<rows {
+      let offset = key(at: first + index).rawValue &- base
+      let place = at + index * width
+      switch width {
+      case 1: unsafe Little.put(UInt8(truncatingIfNeeded: offset), out, place)
+      case 2: unsafe Little.put(UInt16(truncatingIfNeeded: offset), out, place)
+      case 4: unsafe Little.put(UInt32(truncatingIfNeeded: offset), out, place)
+      default: unsafe Little.put(offset, out, place)
+      }
+    }
+    at += rows * width
+  }
+
+  private func emitLongs(
+    _ index: Int, _ first: Int, _ rows: Int, _ emitLong: EmitLong
+  ) throws(StorageError) {
+    guard unsafe columns[index].state == .loaded else { return }
+    let cells = unsafe columns[index].byteCells
+    let column = ColumnID(UInt16(truncatingIfNeeded: index))
+    for slot in first..<first + rows {
+      let cell = unsafe cells[slot]
+      guard cell.isLong && cell.isInMemory && !cell.isStored else { continue }
+      try unsafe emitLong(key(at: slot), column, columns[index].arena.bytes(cell))
+      unsafe cells[slot].isStored = true
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import CTarn
+
+// Rows being edited, column by column, in memory.
+//
+// 1. A cluster is made empty, or from an image whose bytes it copies. Nothing is decoded yet; every
+//    read is answered from the copy.
+// 2. A value that fits where the old one lay is written into the copy. Then the image is the
+//    result, and encoding it is a checksum.
+// 3. A value that does not fit decodes its column, and only that. The others' bytes are copied
+//    when the cluster is encoded.
+// 4. A row inserted or removed decodes all columns: the image no longer says what the rows are.
+// 5. Encoding measures every column's smallest form, and when the whole is more than an image may
+//    have, cuts the rows into several. Rows that came in at the end leave full images behind them,
+//    as the next ones will come there too; otherwise the halves get equal bytes.
+//
+// Long values: a string over the inline limit stays in memory until `encode` hands it out to be
+// stored in pieces; the row keeps its length. One that was read from an image is only that length.
+// Pieces that are no longer needed are listed in `droppedLongValues`.
+
+/// Some rows of a class with consecutive keys, to be changed. Not for several threads at once.
+/// Slots are positions in key order; inserting and removing moves later ones. Keep it below a few
+/// thousand rows (`sealFullImages`, `split(at:)`): an insertion in the middle moves all later rows.
+@safe package final class WorkingCluster {
+  package let schema: ClassSchema
+  let columns: UnsafeMutablePointer<ColumnBuffer>
+  let columnCount: Int
+  var count: Int
+  /// Rows for which there is memory.
+  var capacity: Int
+  /// Keys of the rows; used once the image no longer has them.
+  var keys: UnsafeMutablePointer<Int64>?
+  /// The cluster's own copy of the image it was made from, or an empty one.
+  let image: ClusterImage
+  let imageMemory: UnsafeMutableRawPointer?
+  /// The rows are those of `image`: same keys at the same slots.
+  var isBacked: Bool
+  /// Values were written into `image`, so that its checksum is wrong.
+  var imageIsPatched = false
+  /// Some column is loaded, so that `image` is not the whole truth.
+  var hasLoaded = false
+  var hasAppended = false
+  var hasInsertedInside = false
+  /// Rows that the last full image took; where the search for the next cut begins.
+  var rowsPerImage: Int
+  var scratch = EncodingScratch()
+
+  /// Long values in the file that nothing refers to any more: replaced by another value, or of a
+  /// removed row. The owner deletes their pieces before it stores those that `encode` hands out,
+  /// which may be of the same row and column, and then empties the list. Values of a column that
+  /// the schema calls removed are not among them.
+  package var droppedLongValues: [(key: ObjectKey, column: ColumnID)] = []
+
+  /// At how many rows a cluster that only grows at its end should be sealed: enough for about
+  /// four images, by the density of the last one.
+  package private(set) var targetRows: Int
+
+  /// A cluster without rows.
+  package init(_ schema: ClassSchema) {
+    self.schema = schema
+    columnCount = schema.columns.count
+    unsafe columns = Self.makeColumns(schema)
+    count = 0
+    capacity = 0
+    image = .empty
+    unsafe imageMemory = nil
+    isBacked = false
+    rowsPerImage = 64
+    targetRows = 256
+  }
+
+  /// The rows of an image, whose bytes are copied. Throws `.corrupted` if a row is damaged or the
+  /// image does not agree with the schema; the checksum is not looked at.
+  package init(_ image: ClusterImage, _ schema: ClassSchema) throws(StorageError) {
+    self.schema = schema
+    columnCount = schema.columns.count
+    let columns = unsafe Self.makeColumns(schema)
+    do {
+      try image.checkRows(columnCount: columnCount) { unsafe columns[$0].storage }
+    } catch {
+      unsafe columns.deallocate()
+      throw error
+    }
+    unsafe self.columns = unsafe columns
+    let bytes = unsafe image.bytes
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: bytes.count, alignment: 16)
+    unsafe memory.copyMemory(from: bytes.baseAddress!, byteCount: bytes.count)
+    unsafe imageMemory = unsafe memory
+    self.image = unsafe ClusterImage(trusting: memory)
+    count = image.rowCount
+    capacity = image.rowCount + 16
+    isBacked = true
+    rowsPerImage = max(1, image.rowCount * ClusterFormat.imageBytesMax / bytes.count)
+    targetRows = 256
+    for index in 0..<min(columnCount, image.columnCount) {
+      let kind = unsafe tarn_cluster_column(memory, UInt32(index)).kind
+      if unsafe kind != 0 && columns[index].stride > 0 {
+        unsafe columns[index].state = .image
+      }
+    }
+  }
+
+  private static func makeColumns(_ schema: ClassSchema) -> UnsafeMutablePointer<ColumnBuffer> {
+    let columns = UnsafeMutablePointer<ColumnBuffer>.allocate(capacity: schema.columns.count)
+    let key = schema.keyIsPrimary ? schema.primaryKey!.index : -1
+    for index in schema.columns.indices {
+      let column = ColumnBuffer(schema.columns[index], isKey: index == key)
+      unsafe (columns + index).initialize(to: column)
+    }
+    return unsafe columns
+  }
+
+  deinit {
+    for index in 0..<columnCount { unsafe columns[index].deallocate() }
+    unsafe columns.deallocate()
+    unsafe keys?.deallocate()
+    unsafe imageMemory?.deallocate()
+    scratch.deallocate()
+  }
+
+  package var rowCount: Int { count }
+
+  func updateTarget(rowsPerImage rows: Int) {
+    rowsPerImage = rows
+    targetRows = min(2 * ClusterFormat.rowsMax, max(32, 4 * rows))
+  }
+
+  /// Decodes the column, or gives every row the default in memory.
+  func load(_ index: Int) {
+    if unsafe columns[index].state == .image {
+      let id = ColumnID(UInt16(truncatingIfNeeded: index))
+      unsafe columns[index].load(image, id, capacity: capacity)
+    } else {
+      unsafe columns[index].materialize(count: count, capacity: capacity)
+    }
+    hasLoaded = true
+  }
+
+  /// Decodes what is still in the image only, keys included.
+  func loadAll() {
+    guard isBacked else { return }
+    for index in 0..<columnCount where unsafe columns[index].state == .image {
+      load(index)
+    }
+    unsafe keys = UnsafeMutablePointer<Int64>.allocate(capacity: capacity)
+    unsafe image.decodeKeys(into: keys!)
+    isBacked = false
+    hasLoaded = true
+  }
+}
