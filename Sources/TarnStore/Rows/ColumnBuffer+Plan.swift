@@ -162,13 +162,13 @@ extension ColumnBuffer {
         unsafe codes[index] = 0
         continue
       }
-      let bytes = unsafe arena.bytes(cells[index])
-      var place = unsafe Self.hash(bytes)
+      let key = unsafe arena.prefix(cells[index])
+      var place = key.hash
       while true {
         place &= EncodingScratch.tableCount - 1
         let known = unsafe Int(table[place])
         if known == 0 {
-          entryBytes += bytes.count
+          entryBytes += key.length
           let isHopeless = 2 * entryCount + 2 + entryBytes >= room
           if isHopeless || entryCount == ClusterFormat.dictionaryEntriesMax { return }
           unsafe entries[entryCount] = UInt16(truncatingIfNeeded: index)
@@ -177,7 +177,10 @@ extension ColumnBuffer {
           unsafe codes[index] = UInt8(truncatingIfNeeded: entryCount - 1)
           break
         }
-        if unsafe Self.equal(bytes, arena.bytes(cells[Int(entries[known - 1])])) {
+        let other = unsafe cells[Int(entries[known - 1])]
+        if unsafe key == arena.prefix(other)
+          && (key.length <= 16 || arena.equalPastPrefix(cells[index], other))
+        {
           unsafe codes[index] = UInt8(truncatingIfNeeded: known - 1)
           break
         }
@@ -190,43 +193,52 @@ extension ColumnBuffer {
     plan.byteCount = entryBytes
     plan.size = count + 4 + 2 * entryCount + entryBytes
   }
+}
 
-  /// A place for the bytes in the table, before it is cut to size.
+/// A string's first 16 bytes, zeros behind a shorter one, and its length: all that most strings
+/// need to be told apart.
+struct StringPrefix: Equatable {
+  var low: UInt64
+  var high: UInt64
+  var length: Int
+
   @inline(__always)
-  private static func hash(_ bytes: UnsafeRawBufferPointer) -> Int {
-    let (low, high) = unsafe ends(bytes)
-    let mixed = (low ^ UInt64(bytes.count)) &* 0x9E37_79B9_7F4A_7C15
+  static func == (a: Self, b: Self) -> Bool {
+    (a.low ^ b.low) | (a.high ^ b.high) | UInt64(bitPattern: Int64(a.length ^ b.length)) == 0
+  }
+
+  /// A place in a hash table, before it is cut to size.
+  @inline(__always)
+  var hash: Int {
+    let mixed = (low ^ UInt64(length) << 56) &* 0x9E37_79B9_7F4A_7C15
     let folded = (mixed ^ high ^ (mixed >> 32)) &* 0xD6E8_FEB8_6659_FD93
     return Int(truncatingIfNeeded: folded >> 40)
   }
+}
 
-  /// The first and the last eight bytes, which overlap in short strings. The middle of long ones
-  /// says too little to be worth the time.
+extension ByteArena {
+  /// The prefix of a cell in memory. Without branches: lengths are hard to predict. Reads 16
+  /// bytes, which the arena's slack allows.
   @inline(__always)
-  private static func ends(_ bytes: UnsafeRawBufferPointer) -> (UInt64, UInt64) {
-    let count = bytes.count
-    guard count > 0, let p = bytes.baseAddress else { return (0, 0) }
-    if count >= 8 { return unsafe (Little.u64(p, 0), Little.u64(p, count - 8)) }
-    if count >= 4 {
-      let low = unsafe p.loadUnaligned(as: UInt32.self)
-      let high = unsafe p.loadUnaligned(fromByteOffset: count - 4, as: UInt32.self)
-      return (UInt64(low), UInt64(high))
-    }
-    let low = unsafe UInt64(bytes[0]) | UInt64(bytes[count >> 1]) << 8
-    return unsafe (low, UInt64(bytes[count - 1]))
+  func prefix(_ cell: ByteCell) -> StringPrefix {
+    guard let base = unsafe base else { return StringPrefix(low: 0, high: 0, length: 0) }
+    let p = unsafe UnsafeRawPointer(base + cell.offset)
+    // A shift by 64 gives 0, as is right for an empty half.
+    let length = cell.length
+    let low = unsafe Little.u64(p, 0) & (UInt64.max >> UInt64(64 - 8 * min(8, length)))
+    let high = unsafe Little.u64(p, 8) & (UInt64.max >> UInt64(64 - 8 * min(8, max(8, length) - 8)))
+    return StringPrefix(low: low, high: high, length: length)
   }
 
-  @inline(__always)
-  private static func equal(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
-    let count = a.count
-    guard count == b.count else { return false }
-    if count <= 16 { return unsafe ends(a) == ends(b) }
-    let (p, q) = (a.baseAddress!, b.baseAddress!)
-    var offset = 0
-    while offset + 8 < count {
+  /// Compares two strings of equal length above 16 from byte 16 on.
+  func equalPastPrefix(_ a: ByteCell, _ b: ByteCell) -> Bool {
+    let (a, b) = unsafe (bytes(a), bytes(b))
+    guard let p = a.baseAddress, let q = b.baseAddress else { return true }
+    var offset = 16
+    while offset + 8 < a.count {
       if unsafe Little.u64(p, offset) != Little.u64(q, offset) { return false }
       offset += 8
     }
-    return unsafe Little.u64(p, count - 8) == Little.u64(q, count - 8)
+    return unsafe Little.u64(p, a.count - 8) == Little.u64(q, a.count - 8)
   }
 }

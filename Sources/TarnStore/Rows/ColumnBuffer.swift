@@ -44,6 +44,8 @@ struct ByteCell {
   private(set) var base: UnsafeMutableRawPointer?
   private(set) var count = 0
   private var capacity = 0
+  /// Bytes behind the last one that may be read, so that a load of 16 can start anywhere.
+  private static let slack = 16
   /// Beyond that many bytes a compaction is worth its time.
   private var limit = 8_192
 
@@ -53,7 +55,7 @@ struct ByteCell {
   mutating func append(_ bytes: UnsafeRawBufferPointer) -> Int {
     let start = count
     guard let source = bytes.baseAddress, bytes.count > 0 else { return start }
-    if count + bytes.count > capacity {
+    if count + bytes.count + Self.slack > capacity {
       let old = unsafe base
       reserve(count + bytes.count)
       unsafe base!.advanced(by: start).copyMemory(from: source, byteCount: bytes.count)
@@ -67,7 +69,7 @@ struct ByteCell {
 
   /// Moves to new memory with room for so many bytes; the old is left to the caller.
   private mutating func reserve(_ wanted: Int) {
-    capacity = max(wanted, 2 * capacity, 512)
+    capacity = max(wanted + Self.slack, 2 * capacity, 512)
     let new = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
     if let base = unsafe base { unsafe new.copyMemory(from: base, byteCount: count) }
     unsafe base = unsafe new

@@ -15,7 +15,7 @@
 package struct OrderKey: Sendable {
   package static let byteCountMax = 128
 
-  private var storage = InlineArray<128, UInt8>(repeating: 0)
+  fileprivate(set) var storage = InlineArray<128, UInt8>(repeating: 0)
   package private(set) var byteCount = 0
   /// True if other values, longer ones, may have the same key.
   package private(set) var isTruncated = false
@@ -124,6 +124,21 @@ package struct OrderKey: Sendable {
     case (.link(let value), .link): self.init(value)
     default: return nil
     }
+  }
+
+  /// The smallest key that sorts after every key that starts with this one's bytes. Not for
+  /// `null`.
+  package var afterPrefixed: OrderKey {
+    precondition(storage[0] == 1, "null is the beginning of no other key")
+    var next = self
+    // Ends at the latest at the first byte, which is 1.
+    while next.storage[next.byteCount - 1] == 0xff {
+      next.byteCount -= 1
+      next.storage[next.byteCount] = 0
+    }
+    next.storage[next.byteCount - 1] += 1
+    next.isTruncated = false
+    return next
   }
 
   // MARK: - Sorting

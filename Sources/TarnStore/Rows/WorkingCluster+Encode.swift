@@ -90,12 +90,16 @@ extension WorkingCluster {
 
   /// The most rows from `first` on that fit one image; they are left planned. The search goes by
   /// the bytes a row of the last attempt, and ends when what is free is less than a row.
+  ///
+  /// While the keys have no gaps a byte a row is left free: without it the first row removed from
+  /// a full image, which makes the keys take that byte, would cut it in two.
   private func prefixThatFits(_ first: Int) -> Int {
-    let limit = ClusterFormat.imageBytesMax
     var low = 0
     var high = min(count - first, ClusterFormat.rowsMax) + 1
     var guess = min(rowsPerImage, high - 1)
     while high - low > 1 {
+      let limit =
+        ClusterFormat.imageBytesMax - (keyWidth(first, guess) == 0 && guess > 1 ? guess : 0)
       let size = plan(first, guess)
       if size <= limit {
         low = guess

@@ -71,10 +71,16 @@ import CTarn
   /// The rows of an image, whose bytes are copied. Throws `.corrupted` if a row is damaged or the
   /// image does not agree with the schema; the checksum is not looked at.
   package init(_ image: ClusterImage, _ schema: ClassSchema) throws(StorageError) {
-    try image.checkRows(schema)
     self.schema = schema
     columnCount = schema.columns.count
-    unsafe columns = Self.makeColumns(schema)
+    let columns = unsafe Self.makeColumns(schema)
+    do {
+      try image.checkRows(columnCount: columnCount) { unsafe columns[$0].storage }
+    } catch {
+      unsafe columns.deallocate()
+      throw error
+    }
+    unsafe self.columns = unsafe columns
     let bytes = unsafe image.bytes
     let memory = UnsafeMutableRawPointer.allocate(byteCount: bytes.count, alignment: 16)
     unsafe memory.copyMemory(from: bytes.baseAddress!, byteCount: bytes.count)
@@ -96,7 +102,7 @@ import CTarn
   private static func makeColumns(_ schema: ClassSchema) -> UnsafeMutablePointer<ColumnBuffer> {
     let columns = UnsafeMutablePointer<ColumnBuffer>.allocate(capacity: schema.columns.count)
     let key = schema.keyIsPrimary ? schema.primaryKey!.index : -1
-    for index in 0..<schema.columns.count {
+    for index in schema.columns.indices {
       let column = ColumnBuffer(schema.columns[index], isKey: index == key)
       unsafe (columns + index).initialize(to: column)
     }
