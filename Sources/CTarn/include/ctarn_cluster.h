@@ -42,12 +42,13 @@ enum {
   TARN_KIND_BOOL = 2,
   // data: width bytes a row, as they are (4 float, 8 double, 12 object id, 16 uuid).
   TARN_KIND_FIXED = 3,
-  // data: seconds as in KIND_INT with the base at aux; at aux + 8: i32 nanosecond base, then
-  // u8 width 0 or 4, then that many bytes a row: nanoseconds less the base.
+  // aux: i64 base of the seconds, i32 base of the nanoseconds, then nanoseconds less their base
+  // in 0 or 4 bytes a row; data: seconds as in KIND_INT. width: that of the seconds in the low
+  // four bits, that of the nanoseconds in the high ones.
   TARN_KIND_DATE = 4,
   // data: u16 ends, one more than rows, counted from aux, where the bytes start.
   TARN_KIND_BYTES = 5,
-  // data: u8 codes; aux: u16 entries, u16 ends (one more than entries) counted from the byte
+  // width: entries; data: u8 codes; aux: u16 ends, one more than entries, counted from the byte
   // after the ends, bytes.
   TARN_KIND_DICTIONARY = 6,
   // Nothing stored: the value is the row's key.
@@ -210,10 +211,10 @@ TARN_LOAD struct tarn_date tarn_cluster_date(const void *image, uint32_t column,
   if (__builtin_expect(c.kind != TARN_KIND_DATE, 0))
     return (struct tarn_date){0, 0, tarn_other_kind(c)};
   if (tarn_is_null(p, c, slot)) return (struct tarn_date){0, 0, TARN_STATE_NULL};
-  uint64_t seconds = tarn_u64(p + c.aux) + tarn_packed(p + c.data + slot * c.width, c.width);
-  uint32_t width = p[c.aux + 12];
+  uint32_t width = c.width & 15, fine = c.width >> 4;
+  uint64_t seconds = tarn_u64(p + c.aux) + tarn_packed(p + c.data + slot * width, width);
   uint32_t nanoseconds = tarn_u32(p + c.aux + 8)
-      + (uint32_t)tarn_packed(p + c.aux + 13 + slot * width, width);
+      + (uint32_t)tarn_packed(p + c.aux + 12 + slot * fine, fine);
   return (struct tarn_date){(int64_t)seconds, (int32_t)nanoseconds, TARN_STATE_VALUE};
 }
 
@@ -244,11 +245,11 @@ TARN_LOAD struct tarn_bytes tarn_cluster_bytes(
   }
   if (c.kind == TARN_KIND_DICTIONARY) {
     if (tarn_is_null(p, c, slot)) return (struct tarn_bytes){p, 0, TARN_STATE_NULL};
-    uint32_t code = p[c.data + slot], entries = tarn_u16(p + c.aux);
-    if (__builtin_expect(code >= entries, 0))
+    uint32_t code = p[c.data + slot];
+    if (__builtin_expect(code >= c.width, 0))
       return (struct tarn_bytes){p, 0, TARN_STATE_SLOW};
-    uint32_t ends = tarn_u32(p + c.aux + 2 + 2 * code);
-    return tarn_bytes_between(p, c.aux + 4u + 2 * entries, ends & 0xffff, ends >> 16);
+    uint32_t ends = tarn_u32(p + c.aux + 2 * code);
+    return tarn_bytes_between(p, c.aux + 2 + 2u * c.width, ends & 0xffff, ends >> 16);
   }
   return (struct tarn_bytes){p, 0, tarn_other_kind(c)};
 }

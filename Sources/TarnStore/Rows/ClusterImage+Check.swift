@@ -1,9 +1,10 @@
 import CTarn
 
 extension ClusterImage {
-  /// Looks at every row: keys ascend, strings lie inside, codes have entries, and the kinds are
-  /// those that the schema asks for. Throws `.corrupted` otherwise. Done before rows are edited,
-  /// so that damage is never written back, and when a file is checked.
+  /// Looks at every row: keys ascend, strings lie inside, codes have entries, nothing overlaps, and
+  /// the kinds are those that the schema asks for. Throws `.corrupted` otherwise. Done before rows
+  /// are edited, so that damage is never written back and no value written in place can change
+  /// another, and when a file is checked.
   package func checkRows(_ schema: ClassSchema) throws(StorageError) {
     let key = schema.keyIsPrimary ? schema.primaryKey : nil
     try checkRows(columnCount: schema.columns.count) { index in
@@ -17,9 +18,17 @@ extension ClusterImage {
     columnCount known: Int, storage: (Int) -> ColumnStorage
   ) throws(StorageError) {
     try checkKeys()
+    var end = ClusterFormat.headerBytes + columnCount * ClusterFormat.descriptorBytes
+    let keyWidth = unsafe Int(base.load(fromByteOffset: 12, as: UInt8.self))
+    if keyWidth != 0 {
+      let offsets = unsafe Little.u16(base, 14)
+      guard offsets >= end else { throw Self.corrupted("its keys overlap its columns") }
+      end = offsets + keyWidth * rowCount
+    }
     for index in 0..<columnCount {
       let descriptor = unsafe tarn_cluster_column(base, UInt32(index))
       if descriptor.kind == 0 { continue }
+      guard pass(descriptor, &end) else { throw Self.corrupted("column \(index) overlaps") }
       guard index < known else { throw Self.corrupted("it has more columns than its class") }
       let storage = storage(index)
       if storage == .none { continue }
@@ -44,10 +53,24 @@ extension ClusterImage {
     }
   }
 
+  /// Moves `end` behind the column's parts. False if they do not lie in their order behind `end`
+  /// and before the padding.
+  private func pass(_ column: tarn_column, _ end: inout Int) -> Bool {
+    let limit = unsafe bytes.count - ClusterFormat.paddingBytes
+    if column.nulls != 0 {
+      guard Int(column.nulls) >= end else { return false }
+      end = Int(column.nulls) + Little.bitmapBytes(rowCount)
+    }
+    let parts = parts(column)
+    if parts.isEmpty { return true }
+    guard parts.first >= end, parts.middle <= parts.second, parts.end <= limit else { return false }
+    end = parts.end
+    return true
+  }
+
   private func checkBytes(_ descriptor: tarn_column, _ index: Int) throws(StorageError) {
     let id = ColumnID(UInt16(truncatingIfNeeded: index))
-    let aux = Int(descriptor.aux)
-    // That the last end lies inside was seen when the image was validated.
+    // That the last end lies inside was seen with the column's parts.
     if Int32(descriptor.kind) == Int32(TARN_KIND_BYTES) {
       guard unsafe Self.ascend(base + Int(descriptor.data), rowCount) else {
         throw Self.corrupted("the strings of column \(index) overlap")
@@ -56,8 +79,7 @@ extension ClusterImage {
       for slot in 0..<rowCount { _ = try bytes(id, slot) }
       return
     }
-    let entries = unsafe Little.u16(base, aux)
-    guard unsafe Self.ascend(base + aux + 2, entries) else {
+    guard unsafe Self.ascend(base + Int(descriptor.aux), Int(descriptor.width)) else {
       throw Self.corrupted("the dictionary of column \(index) overlaps")
     }
     let codes = unsafe base + Int(descriptor.data)
@@ -65,9 +87,9 @@ extension ClusterImage {
     for slot in 0..<rowCount {
       unsafe highest = max(highest, codes.load(fromByteOffset: slot, as: UInt8.self))
     }
-    if Int(highest) < entries { return }
+    if highest < descriptor.width { return }
     for slot in 0..<rowCount where !isNull(id, slot) {
-      guard unsafe Int(codes.load(fromByteOffset: slot, as: UInt8.self)) < entries else {
+      guard unsafe codes.load(fromByteOffset: slot, as: UInt8.self) < descriptor.width else {
         throw Self.corrupted("column \(index) has a code without an entry")
       }
     }

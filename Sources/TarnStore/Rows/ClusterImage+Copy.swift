@@ -2,57 +2,81 @@ import CTarn
 
 // Taking a column as it is from one image into another of the same rows.
 extension ClusterImage {
-  /// Where the column's parts begin and how long they are, without the null bitmap: from the
-  /// first part's first byte to the last part's last.
-  private func extent(_ column: tarn_column) -> Range<Int> {
+  /// Where a column's parts are, without the null bitmap. `first..<middle` and `second..<end`
+  /// are the two parts in their order; columns with one part have it as the second.
+  struct Parts {
+    var first = 0
+    var middle = 0
+    var second = 0
+    var end = 0
+    var isEmpty: Bool { end == 0 }
+    init() {}
+    init(_ start: Int, _ count: Int) {
+      (first, middle, second, end) = (start, start, start, start + count)
+    }
+    init(_ first: Int, _ firstCount: Int, _ second: Int, _ secondCount: Int) {
+      (self.first, middle) = (first, first + firstCount)
+      (self.second, end) = (second, second + secondCount)
+    }
+  }
+
+  func parts(_ column: tarn_column) -> Parts {
+    let bitmap = Little.bitmapBytes(rowCount)
+    let width = Int(column.width)
     let data = Int(column.data)
     let aux = Int(column.aux)
     switch ClusterColumnKind(rawValue: column.kind) {
     case .absent, .key, nil:
-      return 0..<0
-    case .int, .date:
-      return aux..<data + Int(column.width) * rowCount
+      return Parts()
+    case .int:
+      return Parts(aux, 8, data, width * rowCount)
+    case .date:
+      return Parts(aux, 12 + (width >> 4) * rowCount, data, (width & 15) * rowCount)
     case .bool:
-      return data..<data + Little.bitmapBytes(rowCount)
+      return Parts(data, bitmap)
     case .fixed:
-      return data..<data + Int(column.width) * rowCount
+      return Parts(data, width * rowCount)
     case .bytes:
-      let first = column.width == 0 ? data : data - Little.bitmapBytes(rowCount)
-      return unsafe first..<aux + Little.u16(base, data + 2 * rowCount)
+      let long = width == 0 ? 0 : bitmap
+      let count = unsafe Little.u16(base, data + 2 * rowCount)
+      return Parts(data - long, long + 2 * rowCount + 2, aux, count)
     case .dictionary:
-      let entries = unsafe Little.u16(base, aux)
-      return unsafe data..<aux + 4 + 2 * entries + Little.u16(base, aux + 2 + 2 * entries)
+      let count = unsafe Little.u16(base, aux + 2 * width)
+      return Parts(data, rowCount, aux, 2 * width + 2 + count)
     }
   }
 
-  /// The plan of copying a column: its kind and its size.
+  /// The plan of copying a column: its kind and its size. Only after `checkRows`.
   func copyPlan(_ column: ColumnID) -> ColumnPlan {
     let descriptor = descriptor(column)
+    let parts = parts(descriptor)
     var plan = ColumnPlan(kind: kind(column))
     plan.isCopied = true
     plan.hasNulls = descriptor.nulls != 0
-    plan.size = extent(descriptor).count
+    plan.size = parts.end - parts.first
     if plan.hasNulls { plan.size += Little.bitmapBytes(rowCount) }
     return plan
   }
 
   /// Copies the column's parts to `at`, which moves behind them, and returns its new descriptor.
+  /// Only after `checkRows`.
   func copyColumn(
     _ id: ColumnID, _ out: UnsafeMutableRawPointer, _ at: inout Int
   ) -> tarn_column {
     var column = descriptor(id)
-    let extent = extent(column)
+    let parts = parts(column)
     if column.nulls != 0 {
       let count = Little.bitmapBytes(rowCount)
       unsafe (out + at).copyMemory(from: base + Int(column.nulls), byteCount: count)
       column.nulls = UInt16(truncatingIfNeeded: at)
       at += count
     }
-    unsafe (out + at).copyMemory(from: base + extent.lowerBound, byteCount: extent.count)
-    let moved = UInt16(truncatingIfNeeded: at - extent.lowerBound)
+    let count = parts.end - parts.first
+    unsafe (out + at).copyMemory(from: base + parts.first, byteCount: count)
+    let moved = UInt16(truncatingIfNeeded: at - parts.first)
     column.data &+= moved
     column.aux &+= moved
-    at += extent.count
+    at += count
     return column
   }
 }

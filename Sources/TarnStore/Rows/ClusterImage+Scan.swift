@@ -131,13 +131,13 @@ extension ClusterImage {
     let aux = unsafe base + Int(descriptor.aux)
     let first = unsafe Int64(bitPattern: Little.u64(aux, 0))
     let data = unsafe base + Int(descriptor.data)
-    unsafe Self.unpack(data, Int(descriptor.width), first, rowCount, into: seconds)
+    unsafe Self.unpack(data, Int(descriptor.width & 15), first, rowCount, into: seconds)
     let firstFine = unsafe aux.loadUnaligned(fromByteOffset: 8, as: Int32.self)
-    if unsafe aux.load(fromByteOffset: 12, as: UInt8.self) == 0 {
+    if descriptor.width >> 4 == 0 {
       unsafe nanoseconds.update(repeating: firstFine, count: rowCount)
     } else {
       for slot in 0..<rowCount {
-        let fine = unsafe aux.loadUnaligned(fromByteOffset: 13 + 4 * slot, as: Int32.self)
+        let fine = unsafe aux.loadUnaligned(fromByteOffset: 12 + 4 * slot, as: Int32.self)
         unsafe nanoseconds[slot] = firstFine &+ fine
       }
     }
@@ -149,8 +149,8 @@ extension ClusterImage {
     guard Int32(descriptor.kind) == Int32(TARN_KIND_DICTIONARY) else { return nil }
     let codes = unsafe (base + Int(descriptor.data)).assumingMemoryBound(to: UInt8.self)
     return unsafe ClusterDictionary(
-      codes: codes, count: Little.u16(base, Int(descriptor.aux)),
-      hasNulls: descriptor.nulls != 0, image: self, ends: Int(descriptor.aux) + 2)
+      codes: codes, count: Int(descriptor.width),
+      hasNulls: descriptor.nulls != 0, image: self, ends: Int(descriptor.aux))
   }
 
   /// Calls `body` with every row's bytes of a string or data column, in slot order. Throws

@@ -103,34 +103,19 @@ extension ClusterImage {
 // MARK: - Validation
 
 extension ClusterImage {
-  /// Walks the parts of an image in their order; each must begin behind the one before.
-  private struct Walk {
-    var end: Int
-    let limit: Int
-
-    @inline(__always)
-    mutating func pass(_ start: Int, _ count: Int) -> Bool {
-      guard start >= end, start + count <= limit else { return false }
-      end = start + count
-      return true
-    }
-  }
-
-  /// Looks at header and descriptors; `limit` is where the padding starts.
+  /// Looks at header and descriptors, and at nothing that they point to: that would cost a miss of
+  /// the cache a column. `limit` is where the padding starts.
   private func validate(limit: Int) throws(StorageError) {
     let tableEnd = ClusterFormat.headerBytes + columnCount * ClusterFormat.descriptorBytes
     guard tableEnd <= limit else { throw Self.corrupted("its columns do not fit") }
-    var walk = Walk(end: tableEnd, limit: limit)
     let width = unsafe Int(base.load(fromByteOffset: 12, as: UInt8.self))
-    if width != 0 {
-      let offsets = unsafe Little.u16(base, 14)
-      guard Self.isWidth(width), walk.pass(offsets, rowCount * width) else {
-        throw Self.corrupted("its keys do not fit")
-      }
+    let offsets = unsafe Little.u16(base, 14)
+    guard width == 0 || Self.isWidth(width) && offsets + rowCount * width <= limit else {
+      throw Self.corrupted("its keys do not fit")
     }
     for index in 0..<columnCount {
       let column = unsafe tarn_cluster_column(base, UInt32(index))
-      guard passes(column, &walk) else { throw Self.corrupted("column \(index) does not fit") }
+      guard fits(column, limit) else { throw Self.corrupted("column \(index) does not fit") }
     }
   }
 
@@ -139,38 +124,31 @@ extension ClusterImage {
     width <= 2 || width == 4 || width == 8
   }
 
-  private func passes(_ column: tarn_column, _ walk: inout Walk) -> Bool {
+  private func fits(_ column: tarn_column, _ limit: Int) -> Bool {
     let bitmap = Little.bitmapBytes(rowCount)
     let width = Int(column.width)
     let data = Int(column.data)
     let aux = Int(column.aux)
-    if column.nulls != 0 && !walk.pass(Int(column.nulls), bitmap) { return false }
+    guard Int(column.nulls) + bitmap <= limit else { return false }
     switch ClusterColumnKind(rawValue: column.kind) {
     case .absent, .key:
       return column.nulls == 0
     case .int:
-      return Self.isWidth(width) && walk.pass(aux, 8) && walk.pass(data, width * rowCount)
+      return Self.isWidth(width) && aux + 8 <= limit && data + width * rowCount <= limit
     case .bool:
-      return walk.pass(data, bitmap)
+      return data + bitmap <= limit
     case .fixed:
       let isKnown = width == 4 || width == 8 || width == 12 || width == 16
-      return isKnown && walk.pass(data, width * rowCount)
+      return isKnown && data + width * rowCount <= limit
     case .date:
-      guard Self.isWidth(width), walk.pass(aux, 13) else { return false }
-      let fine = unsafe Int(base.load(fromByteOffset: aux + 12, as: UInt8.self))
-      return (fine == 0 || fine == 4) && walk.pass(aux + 13, fine * rowCount)
-        && walk.pass(data, width * rowCount)
+      let fine = width >> 4
+      return Self.isWidth(width & 15) && (fine == 0 || fine == 4)
+        && aux + 12 + fine * rowCount <= limit && data + (width & 15) * rowCount <= limit
     case .bytes:
-      if width != 0 {
-        guard width == Int(TARN_LONG_BITMAP), walk.pass(data - bitmap, bitmap) else { return false }
-      }
-      guard walk.pass(data, 2 * rowCount + 2) else { return false }
-      return unsafe walk.pass(aux, Little.u16(base, data + 2 * rowCount))
+      guard width == 0 || width == Int(TARN_LONG_BITMAP) && data >= bitmap else { return false }
+      return data + 2 * rowCount + 2 <= limit && aux <= limit
     case .dictionary:
-      guard width == 0, walk.pass(data, rowCount), walk.pass(aux, 2) else { return false }
-      let entries = unsafe Little.u16(base, aux)
-      guard walk.pass(aux + 2, 2 * entries + 2) else { return false }
-      return unsafe walk.pass(aux + 4 + 2 * entries, Little.u16(base, aux + 2 + 2 * entries))
+      return data + rowCount <= limit && aux + 2 * width + 2 <= limit
     case nil:
       return false
     }

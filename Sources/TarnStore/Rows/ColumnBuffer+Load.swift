@@ -1,8 +1,7 @@
 import CTarn
 
 extension ColumnBuffer {
-  /// Decodes the column from an image. What would lie outside of the image is taken as empty:
-  /// whoever edits an image has had its rows checked before.
+  /// Decodes the column from an image whose rows were checked.
   mutating func load(_ image: ClusterImage, _ column: ColumnID, capacity: Int) {
     let count = image.rowCount
     materialize(count: 0, capacity: capacity)
@@ -43,11 +42,11 @@ extension ColumnBuffer {
 
   private mutating func loadBytes(_ image: ClusterImage, _ column: ColumnID) {
     let descriptor = image.descriptor(column)
-    // One copy of all bytes after `aux`; the cells of a dictionary share an entry's bytes.
-    let room = unsafe image.bytes.count - Int(descriptor.aux)
+    // One copy of all bytes from `aux` on; the cells of a dictionary share an entry's bytes.
+    let parts = image.parts(descriptor)
     let data = unsafe image.base + Int(descriptor.aux)
-    let end = bytesEnd(image, descriptor)
-    _ = unsafe arena.append(UnsafeRawBufferPointer(start: data, count: min(room, end)))
+    _ = unsafe arena.append(
+      UnsafeRawBufferPointer(start: data, count: parts.end - Int(descriptor.aux)))
     for slot in 0..<image.rowCount {
       let found = unsafe tarn_cluster_bytes(
         image.base, UInt32(column.rawValue), UInt32(truncatingIfNeeded: slot))
@@ -61,16 +60,6 @@ extension ColumnBuffer {
       }
       unsafe byteCells[slot] = cell
     }
-  }
-
-  /// Bytes from `aux` on that belong to a string or data column.
-  private func bytesEnd(_ image: ClusterImage, _ descriptor: tarn_column) -> Int {
-    if Int32(descriptor.kind) == Int32(TARN_KIND_BYTES) {
-      return unsafe Little.u16(image.base, Int(descriptor.data) + 2 * image.rowCount)
-    }
-    let aux = Int(descriptor.aux)
-    let entries = unsafe Little.u16(image.base, aux)
-    return unsafe 4 + 2 * entries + Little.u16(image.base, aux + 2 + 2 * entries)
   }
 
   /// A row without a value has a cell of zeros, whatever the image held.

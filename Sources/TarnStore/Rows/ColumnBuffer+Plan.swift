@@ -98,7 +98,7 @@ extension ColumnBuffer {
     plan.width = Little.width(of: UInt64(bitPattern: high.seconds &- low.seconds))
     plan.fineBase = low.nanoseconds
     plan.fineWidth = low.nanoseconds == high.nanoseconds ? 0 : 4
-    plan.size = 13 + (plan.fineWidth + plan.width) * count
+    plan.size = 12 + (plan.fineWidth + plan.width) * count
   }
 
   private mutating func planBytes(
@@ -156,7 +156,7 @@ extension ColumnBuffer {
     var entryCount = 0
     var entryBytes = 0
     // What the plain form has more than the rest of this one.
-    let room = plan.size - (count + 4)
+    let room = plan.size - (count + 2)
     for index in 0..<count {
       if plan.hasNulls && isNull(first + index) {
         unsafe codes[index] = 0
@@ -191,7 +191,7 @@ extension ColumnBuffer {
     plan.kind = .dictionary
     plan.entryCount = entryCount
     plan.byteCount = entryBytes
-    plan.size = count + 4 + 2 * entryCount + entryBytes
+    plan.size = count + 2 + 2 * entryCount + entryBytes
   }
 }
 

@@ -96,8 +96,8 @@ extension ColumnBuffer {
     column.aux = UInt16(truncatingIfNeeded: at)
     unsafe Little.put(plan.base, out, at)
     unsafe Little.put(plan.fineBase, out, at + 8)
-    unsafe Little.put(UInt8(truncatingIfNeeded: plan.fineWidth), out, at + 12)
-    at += 13
+    at += 12
+    column.width = UInt8(truncatingIfNeeded: plan.width | plan.fineWidth << 4)
     if plan.fineWidth != 0 {
       for index in 0..<count {
         let fine = unsafe values[index].nanoseconds &- plan.fineBase
@@ -165,9 +165,9 @@ extension ColumnBuffer {
     unsafe (out + at).copyMemory(from: codes, byteCount: count)
     at += count
     column.aux = UInt16(truncatingIfNeeded: at)
-    unsafe Little.put(UInt16(truncatingIfNeeded: plan.entryCount), out, at)
-    unsafe Little.put(UInt16(0), out, at + 2)
-    let data = at + 4 + 2 * plan.entryCount
+    column.width = UInt8(truncatingIfNeeded: plan.entryCount)
+    unsafe Little.put(UInt16(0), out, at)
+    let data = at + 2 + 2 * plan.entryCount
     var end = 0
     for entry in 0..<plan.entryCount {
       let bytes = unsafe arena.bytes(cells[Int(entries[entry])])
@@ -175,7 +175,7 @@ extension ColumnBuffer {
         unsafe (out + data + end).copyMemory(from: source, byteCount: bytes.count)
       }
       end += bytes.count
-      unsafe Little.put(UInt16(truncatingIfNeeded: end), out, at + 4 + 2 * entry)
+      unsafe Little.put(UInt16(truncatingIfNeeded: end), out, at + 2 + 2 * entry)
     }
     at = data + end
   }

@@ -66,13 +66,13 @@ extension WorkingCluster {
     let base = unsafe Int64(bitPattern: Little.u64(aux, 0))
     let offset = UInt64(bitPattern: value.seconds &- base)
     let fineBase = unsafe aux.loadUnaligned(fromByteOffset: 8, as: Int32.self)
-    let fineWidth = unsafe Int(aux.load(fromByteOffset: 12, as: UInt8.self))
-    let width = Int(column.width)
+    let fineWidth = Int(column.width >> 4)
+    let width = Int(column.width & 15)
     guard Little.width(of: offset) <= width, fineWidth == 4 || value.nanoseconds == fineBase
     else { return false }
     putPacked(offset, Int(column.data), width, slot)
     let fine = UInt32(bitPattern: value.nanoseconds &- fineBase)
-    putPacked(UInt64(fine), Int(column.aux) + 13, fineWidth, slot)
+    putPacked(UInt64(fine), Int(column.aux) + 12, fineWidth, slot)
     didPatch(column, slot)
     return true
   }

@@ -1,8 +1,33 @@
+import Glibc
 import TarnStore
 import Testing
 
-/// Damaged bytes: validation throws, or every read stays inside. The image lies at the end of its
-/// own memory, so that under the address sanitizer a read outside ends the test.
+/// A page of memory with one behind it that nobody may touch.
+private final class GuardedPage {
+  private let base: UnsafeMutableRawPointer
+  private static let pageBytes = 4_096
+
+  init() {
+    base = mmap(
+      nil, 2 * Self.pageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    precondition(base != MAP_FAILED)
+    precondition(mprotect(base + Self.pageBytes, Self.pageBytes, PROT_NONE) == 0)
+  }
+
+  deinit { munmap(base, 2 * Self.pageBytes) }
+
+  /// The bytes, copied so that they end where the page ends.
+  func place(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
+    let start = base + Self.pageBytes - bytes.count
+    bytes.withUnsafeBytes {
+      if let source = $0.baseAddress { start.copyMemory(from: source, byteCount: $0.count) }
+    }
+    return UnsafeRawBufferPointer(start: start, count: bytes.count)
+  }
+}
+
+/// Damaged bytes: validation throws, or every read stays inside. Reading behind the image would
+/// end the process.
 @Suite struct ClusterDamageTests {
   private func image(_ seed: UInt64) throws -> [UInt8] {
     var dice = ClusterDice(seed)
@@ -21,11 +46,8 @@ import Testing
   }
 
   /// Reads everything that can be read, and edits what may be edited.
-  private func exercise(_ bytes: [UInt8]) {
-    let exact = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
-    defer { exact.deallocate() }
-    exact.copyBytes(from: bytes)
-    guard let image = try? ClusterImage(validating: UnsafeRawBufferPointer(exact)) else { return }
+  private func exercise(_ bytes: [UInt8], _ page: GuardedPage) {
+    guard let image = try? ClusterImage(validating: page.place(bytes)) else { return }
     let schema = ClusterFixture.allTypes
     for slot in 0..<image.rowCount {
       _ = image.slot(of: image.key(at: slot))
@@ -87,11 +109,12 @@ import Testing
   @Test(arguments: [1, 2] as [UInt64])
   func anyDamagedByteIsFoundOrHarmless(seed: UInt64) throws {
     let bytes = try image(seed)
+    let page = GuardedPage()
     for index in bytes.indices {
       for flip in [0xff, 0x01, 0x80] as [UInt8] {
         var damaged = bytes
         damaged[index] ^= flip
-        exercise(damaged)
+        exercise(damaged, page)
       }
     }
   }
@@ -100,6 +123,7 @@ import Testing
   func randomBytesAreFoundOrHarmless(seed: UInt64) throws {
     var dice = ClusterDice(seed)
     let bytes = try image(seed)
+    let page = GuardedPage()
     for _ in 0..<400 {
       var damaged = bytes
       for _ in 0..<(1 + dice.below(12)) {
@@ -107,8 +131,92 @@ import Testing
         let index = dice.chance(70) ? dice.below(tableEnd) : dice.below(damaged.count)
         damaged[index] = UInt8(truncatingIfNeeded: dice.next())
       }
-      exercise(damaged)
-      exercise(Array(bytes.prefix(dice.below(bytes.count))))
+      exercise(damaged, page)
+      exercise(Array(bytes.prefix(dice.below(bytes.count))), page)
+    }
+  }
+
+  private func put16(_ bytes: inout [UInt8], _ at: Int, _ value: Int) {
+    bytes[at] = UInt8(truncatingIfNeeded: value)
+    bytes[at + 1] = UInt8(truncatingIfNeeded: value >> 8)
+  }
+
+  private func get16(_ bytes: [UInt8], _ at: Int) -> Int {
+    Int(bytes[at]) | Int(bytes[at + 1]) << 8
+  }
+
+  @Test func everyFieldOfADescriptorIsChecked() throws {
+    let bytes = try image(2)
+    let page = GuardedPage()
+    let places = Array(stride(from: bytes.count - 150, to: bytes.count + 2, by: 3)) + [0, 0xffff]
+    for column in 0..<get16(bytes, 4) {
+      let descriptor = 24 + 8 * column
+      for field in [2, 4, 6] {
+        for place in places {
+          var damaged = bytes
+          put16(&damaged, descriptor + field, place)
+          exercise(damaged, page)
+        }
+      }
+      for kind in 0..<9 as Range<UInt8> {
+        for width in [0, 1, 2, 4, 8, 12, 16, 0x40, 0x48, 0x80, 0xff] as [UInt8] {
+          var damaged = bytes
+          damaged[descriptor] = kind
+          damaged[descriptor + 1] = width
+          exercise(damaged, page)
+        }
+      }
+    }
+    for header in [2, 4, 6, 12, 14] {
+      for value in places + Array(0..<40) {
+        var damaged = bytes
+        put16(&damaged, header, value)
+        exercise(damaged, page)
+      }
+    }
+  }
+
+  @Test func stringsThatEndBehindTheImageAreFound() throws {
+    let bytes = try image(2)
+    let page = GuardedPage()
+    for column in 0..<get16(bytes, 4) {
+      let descriptor = 24 + 8 * column
+      guard bytes[descriptor] == ClusterColumnKind.bytes.rawValue else { continue }
+      let ends = get16(bytes, descriptor + 2)
+      let room = bytes.count - get16(bytes, descriptor + 6)
+      for slot in 0...get16(bytes, 2) {
+        for past in [-17, -16, -15, -8, -1, 0, 1, 30] {
+          var damaged = bytes
+          put16(&damaged, ends + 2 * slot, room + past)
+          exercise(damaged, page)
+          guard past > -16, slot > 0 else { continue }
+          try ClusterFixture.validated(damaged) { image in
+            let id = ColumnID(UInt16(column))
+            #expect(throws: StorageError.self) {
+              if image.isNull(id, slot - 1) { try image.checkRows(ClusterFixture.allTypes) }
+              _ = try image.bytes(id, slot - 1)
+            }
+          }
+        }
+      }
+    }
+  }
+
+  @Test func overlappingColumnsAreReadButNotEdited() throws {
+    let schema = ClusterFixture.schema([(.double, false), (.double, false)])
+    let cluster = WorkingCluster(schema)
+    for key in 0..<Int64(5) {
+      let slot = cluster.insert(ObjectKey(key))
+      cluster.setDouble(ColumnID(0), slot, 1)
+      cluster.setDouble(ColumnID(1), slot, 2)
+    }
+    var bytes: [UInt8] = []
+    try cluster.encode(emitLong: { _, _, _ in }, emit: { _, _, image in bytes = Array(image) })
+    try ClusterFixture.validated(bytes) { try $0.checkRows(schema) }
+    put16(&bytes, 24 + 8 + 2, get16(bytes, 24 + 2) + 16)
+    try ClusterFixture.validated(bytes) { image in
+      #expect(image.double(ColumnID(1), 0) == 1)
+      #expect(throws: StorageError.self) { try WorkingCluster(image, schema) }
     }
   }
 
