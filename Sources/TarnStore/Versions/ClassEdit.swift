@@ -127,12 +127,12 @@ final class ClassEdit {
   ) throws(StorageError) -> EditedCluster? {
     var images: [SealedImage] = []
     let emitLong = unsafe session.keepLong(schema.id)
+    session.dropLong(working, schema.id)
     unsafe try working.sealFullImages(emitLong: emitLong) { first, _, bytes throws(StorageError) in
       images.append(unsafe try SealedImage(firstKey: first, copying: bytes))
     }
     session.rowsMoved()
     guard let first = images.first else { return cluster }
-    session.dropLong(working, schema.id)
     cluster.replace(with: .sealed(first))
     for image in images.dropFirst() {
       insertMade(EditedCluster(boundary: image.firstKey, stored: nil, .sealed(image)))
@@ -169,10 +169,11 @@ final class ClassEdit {
   func forEachImage(
     _ session: WriteSession, _ body: (ClusterImage) throws(StorageError) -> Bool
   ) throws(StorageError) {
-    let emitLong = unsafe session.showLong(schema.id)
+    let emitLong = unsafe session.keepLong(schema.id)
     var next = 0
     var goesOn = true
     func visit(_ cluster: EditedCluster) throws(StorageError) {
+      if case .working(let working) = cluster.state { session.dropLong(working, schema.id) }
       for sealed in unsafe try cluster.images(emitLong: emitLong) where goesOn {
         goesOn = try body(sealed.image)
       }

@@ -5,24 +5,17 @@ struct LongValueID: Hashable {
   var column: ColumnID
 }
 
-/// Long values that an open write sets and drops.
+/// Long values that an open write sets and drops. A cluster hands each of its long values out once,
+/// when it is packed (also if it is packed only to be read), and takes it for stored from then on.
 final class LongValueEdits {
-  /// Those that the commit puts: handed out by clusters that are packed for good.
   private var kept: [LongValueID: [UInt8]] = [:]
-  /// Those of clusters that were packed only to be read, and may change again.
-  private var passing: [LongValueID: [UInt8]] = [:]
   /// Those whose pieces in the file go.
   private var dropped: Set<LongValueID> = []
 
-  subscript(_ name: LongValueID) -> [UInt8]? { passing[name] ?? kept[name] }
+  subscript(_ name: LongValueID) -> [UInt8]? { kept[name] }
 
   func keep(_ name: LongValueID, _ bytes: UnsafeRawBufferPointer) {
     unsafe kept[name] = Array(bytes)
-    passing[name] = nil
-  }
-
-  func show(_ name: LongValueID, _ bytes: UnsafeRawBufferPointer) {
-    unsafe passing[name] = Array(bytes)
   }
 
   func drop(_ name: LongValueID) {
@@ -33,7 +26,6 @@ final class LongValueEdits {
   /// Forgets what was set for a class that is emptied.
   func clear(_ id: ClassID) {
     kept = kept.filter { $0.key.classID != id }
-    passing = passing.filter { $0.key.classID != id }
     dropped = dropped.filter { $0.classID != id }
   }
 

@@ -63,7 +63,8 @@ extension WriteSession {
   // MARK: - Changing
 
   /// Adds an object with that primary key (nil where the class has none) and files the key.
-  /// The caller has made sure that no object has it.
+  /// The caller has made sure that no object has it, and files the values of other columns that
+  /// have an index once it has written them.
   package func create(
     primaryKey value: Value?, in id: ClassID
   ) throws(StorageError) -> (key: ObjectKey, cluster: WorkingCluster, slot: Int) {
@@ -76,6 +77,23 @@ extension WriteSession {
     row.cluster.set(column, row.slot, value)
     try file(value, of: column, at: row.key, in: id)
     return row
+  }
+
+  /// Adds an object with these values, of their columns' types; what is missing takes its default.
+  /// The caller has made sure that no object has the primary key among them.
+  @discardableResult
+  package func create(
+    _ values: [ColumnID: Value], in id: ClassID
+  ) throws(StorageError) -> ObjectKey {
+    let described = schema[id]
+    let row = try create(primaryKey: described.primaryKey.flatMap { values[$0] }, in: id)
+    for column in described.columns where !column.isRemoved && column.id != described.primaryKey {
+      if let value = values[column.id] { row.cluster.set(column.id, row.slot, value) }
+      guard described.hasIndex(column) else { continue }
+      let value = values[column.id] ?? row.cluster.value(column.id, row.slot)
+      if let value { try file(value, of: column.id, at: row.key, in: id) }
+    }
+    return row.key
   }
 
   /// Files a new object's value in the index of its column, and tells a link's target.

@@ -123,13 +123,6 @@ package final class WriteSession {
     }
   }
 
-  /// The same for a cluster that is packed only to be read.
-  func showLong(_ id: ClassID) -> WorkingCluster.EmitLong {
-    { [longValues] key, column, bytes throws(StorageError) in
-      unsafe longValues.show(LongValueID(classID: id, key: key, column: column), bytes)
-    }
-  }
-
   /// Notes the long values in the file that a cluster's rows do not refer to any more.
   func dropLong(_ working: WorkingCluster, _ id: ClassID) {
     for dropped in working.droppedLongValues {
