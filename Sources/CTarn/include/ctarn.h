@@ -2,5 +2,6 @@
 #define CTARN_H
 // Our C: what Swift cannot say. Each header has one subject; this one only gathers them.
 #include "ctarn_cluster.h"
+#include "ctarn_shared.h"
 #include "ctarn_thread.h"
 #endif
