@@ -1,4 +1,4 @@
-import CTarn
+internal import CTarn
 
 /// What a file keeps about all objects of a class together. Written by each commit that adds or
 /// removes one.

@@ -1,4 +1,4 @@
-import CTarn
+internal import CTarn
 
 /// A cluster as the directory knows it.
 package struct DirectoryEntry: Equatable, Sendable {

@@ -1,4 +1,4 @@
-import CTarn
+internal import CTarn
 
 /// The one record that says which version of the store the tree holds. Every commit writes it, in
 /// the same transaction as everything else; what a reader finds in it is the version that it sees.

@@ -1,4 +1,4 @@
-import CTarn
+internal import CTarn
 
 /// A view of one page of a packed index: sorted entries (order key, object key), without what
 /// they have in common. Little endian, nothing aligned:

@@ -1,4 +1,4 @@
-import CTarn
+internal import CTarn
 
 /// An entry in memory: its order key lies in memory that somebody else owns.
 @unsafe struct IndexItem {

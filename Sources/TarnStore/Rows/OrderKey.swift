@@ -62,12 +62,12 @@ package struct OrderKey: Sendable {
     append(value ? UInt8(1) : 0)
   }
 
-  package init(_ value: Float) {
+  package init(float value: Float) {
     self.init(tag: 1)
     append(value.treeOrder)
   }
 
-  package init(_ value: Double) {
+  package init(double value: Double) {
     self.init(tag: 1)
     append(value.treeOrder)
   }
@@ -113,8 +113,8 @@ package struct OrderKey: Sendable {
     case (.null, _): self = .null
     case (.int(let value), .int): self.init(value)
     case (.bool(let value), .bool): self.init(value)
-    case (.float(let value), .float): self.init(value)
-    case (.double(let value), .double): self.init(value)
+    case (.float(let value), .float): self.init(float: value)
+    case (.double(let value), .double): self.init(double: value)
     case (.string(let value), .string): self.init(value)
     case (.data(let value), .data):
       self = unsafe value.withUnsafeBytes { bytes in unsafe OrderKey(bytes: bytes) }

@@ -1,4 +1,4 @@
-import CTarn
+internal import CTarn
 
 /// The schema as bytes. One stream, cut into pieces that each fit a page:
 ///

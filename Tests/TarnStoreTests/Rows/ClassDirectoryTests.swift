@@ -16,7 +16,7 @@ private func check(
   let expected = model.sorted { $0.key < $1.key }
     .map { DirectoryEntry(first: $0.key, rows: $0.value) }
   let total = expected.reduce(0) { $0 + $1.rows }
-  try TreeTest.withCursor(environment) { cursor in
+  try TreeTest.withCursor(environment) { cursor throws in
     var found: [DirectoryEntry] = []
     try directory.forEach(&cursor) { entry in
       found.append(entry)
@@ -79,7 +79,7 @@ private func check(
           [DirectoryEntry(first: ObjectKey(Int64(number) * 100), rows: 100)], environment)
       }
       #expect(try TreeTest.contents(environment).count <= 8)
-      try TreeTest.withCursor(environment) { cursor in
+      try TreeTest.withCursor(environment) { cursor throws in
         let found = try #require(try directory.select(123_456, &cursor))
         #expect(found == (ObjectKey(123_400), 56))
         #expect(try directory.rank(ObjectKey(150_000), &cursor) == 150_000)
@@ -107,7 +107,7 @@ private func check(
         try TreeTest.put(value, under: key, environment)
         for position in [0, 50_000, 89_999] {
           TreeTest.expectDamageIsReported {
-            try TreeTest.withCursor(environment) { cursor in
+            try TreeTest.withCursor(environment) { cursor throws in
               _ = try directory.select(position, &cursor)
               _ = try directory.rank(ObjectKey(Int64(position)), &cursor)
               _ = try directory.count(&cursor)

@@ -12,7 +12,7 @@ private func put(_ value: [UInt8], _ object: Int64, _ environment: Environment) 
 }
 
 private func read(_ object: Int64, _ count: Int, _ environment: Environment) throws -> [UInt8] {
-  try TreeTest.withCursor(environment) { cursor in
+  try TreeTest.withCursor(environment) { cursor throws in
     try column.read(ObjectKey(object), byteCount: count, &cursor)
   }
 }
@@ -56,7 +56,7 @@ private func read(_ object: Int64, _ count: Int, _ environment: Environment) thr
     try TreeTest.withStore { environment in
       try put([UInt8](repeating: 1, count: 20_000), 1, environment)
       var seen = 0
-      try TreeTest.withCursor(environment) { cursor in
+      try TreeTest.withCursor(environment) { cursor throws in
         try column.forEachPiece(ObjectKey(1), byteCount: 20_000, &cursor) { piece in
           seen += piece.count
           return seen < 8_000

@@ -43,14 +43,14 @@ private func apply(_ changes: PackedIndexChanges, _ environment: Environment) th
 private func readEverything(_ environment: Environment, _ random: inout TreeTest.Random) {
   let key = OrderKey(Int64(random.below(1_000)))
   TreeTest.expectDamageIsReported {
-    try TreeTest.withCursor(environment) { cursor in
+    try TreeTest.withCursor(environment) { cursor throws in
       _ = try index.firstMatch(key, &cursor)
       _ = try index.contains(key, ObjectKey(4), &cursor)
     }
   }
   for descending in [false, true] {
     TreeTest.expectDamageIsReported {
-      try TreeTest.withCursor(environment) { cursor in
+      try TreeTest.withCursor(environment) { cursor throws in
         try index.forEach(descending: descending, &cursor) { key, _ in
           key.count <= OrderKey.byteCountMax
         }

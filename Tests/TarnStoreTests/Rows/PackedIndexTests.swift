@@ -56,7 +56,7 @@ private func checkPages(_ environment: Environment, _ model: [Entry]) throws {
 }
 
 private func checkAll(_ environment: Environment, _ model: [Entry]) throws {
-  try TreeTest.withCursor(environment) { cursor in
+  try TreeTest.withCursor(environment) { cursor throws in
     var found: [Entry] = []
     found.reserveCapacity(model.count)
     try index.forEach(&cursor) { key, object in
@@ -78,7 +78,7 @@ private func checkLookups(
   _ environment: Environment, _ model: [Entry], _ random: inout TreeTest.Random, _ shape: Shape,
   _ step: Int
 ) throws {
-  try TreeTest.withCursor(environment) { cursor in
+  try TreeTest.withCursor(environment) { cursor throws in
     for _ in 0..<10 {
       let key = shape.key(&random, random.below(step + 1))
       let bytes = key.withBytes { Array($0) }
@@ -207,7 +207,7 @@ private func apply(_ changes: PackedIndexChanges, _ environment: Environment) th
       changes.sort()
       #expect(changes.count == 2)
       try apply(changes, environment)
-      try TreeTest.withCursor(environment) { cursor in
+      try TreeTest.withCursor(environment) { cursor throws in
         #expect(try index.lookup(OrderKey("a"), &cursor) == [ObjectKey(1)])
         #expect(try index.lookup(OrderKey("b"), &cursor).isEmpty)
       }
@@ -224,7 +224,7 @@ private func apply(_ changes: PackedIndexChanges, _ environment: Environment) th
       changes.add(.null, ObjectKey(99))
       changes.sort()
       try apply(changes, environment)
-      try TreeTest.withCursor(environment) { cursor in
+      try TreeTest.withCursor(environment) { cursor throws in
         var found: [Int64] = []
         try Array("ab".utf8).withUnsafeBytes { prefix in
           try index.forEachKey(in: .prefix(prefix), &cursor) { object in
@@ -267,7 +267,7 @@ private func apply(_ changes: PackedIndexChanges, _ environment: Environment) th
       for number in 0..<200_000 { changes.add(OrderKey(42), ObjectKey(Int64(number) * 3)) }
       try apply(changes, environment)
       #expect(try TreeTest.contents(environment).count <= 200_000 / 1_900)
-      try TreeTest.withCursor(environment) { cursor in
+      try TreeTest.withCursor(environment) { cursor throws in
         #expect(try index.count(in: .equal(OrderKey(42)), &cursor) == 200_000)
         #expect(try index.firstMatch(OrderKey(41), &cursor) == nil)
       }
@@ -277,7 +277,7 @@ private func apply(_ changes: PackedIndexChanges, _ environment: Environment) th
       }
       try apply(removals, environment)
       #expect(try TreeTest.contents(environment).count <= 4)
-      try TreeTest.withCursor(environment) { cursor in
+      try TreeTest.withCursor(environment) { cursor throws in
         #expect(try index.lookup(OrderKey(42), &cursor).count == 2_000)
       }
     }
