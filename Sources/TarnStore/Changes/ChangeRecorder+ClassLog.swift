@@ -3,7 +3,7 @@ extension ChangeRecorder {
   struct KeyLog {
     private var runs: ContiguousArray<KeyRun> = []
     private var tidyLimit = KeyLog.tidyLimitMin
-    private static let tidyLimitMin = 1 << 16
+    private static let tidyLimitMin = 1 << 18
 
     var isEmpty: Bool { runs.isEmpty }
 
@@ -18,15 +18,18 @@ extension ChangeRecorder {
           return
         }
       }
+      if runs.count == runs.capacity { grow() }
       runs.append(KeyRun(first: key, last: key))
-      if runs.count >= tidyLimit { tidy() }
     }
 
-    /// The same few objects set over and over again take no more room than once.
+    /// Makes room. The same few objects set over and over again take no more than once.
     @inline(never)
-    private mutating func tidy() {
-      runs = KeySet(unsorted: runs).runs
-      tidyLimit = max(Self.tidyLimitMin, runs.count * 2)
+    private mutating func grow() {
+      if runs.count >= tidyLimit {
+        runs = KeySet(unsorted: runs).runs
+        tidyLimit = max(Self.tidyLimitMin, runs.count * 2)
+      }
+      runs.reserveCapacity(max(8, runs.count * 2))
     }
 
     var keys: KeySet { KeySet(unsorted: runs) }

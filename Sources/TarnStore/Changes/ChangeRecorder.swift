@@ -7,7 +7,7 @@
 /// that a write in which nobody asks pays nothing for this.
 ///
 /// Not safe to share: belongs to the write and moves with it.
-package final class ChangeRecorder {
+@safe package final class ChangeRecorder {
   /// A place in the order of the notes of one write.
   package struct Position: Comparable, Hashable, Sendable {
     fileprivate let segment: Int
@@ -16,43 +16,54 @@ package final class ChangeRecorder {
     package static func < (a: Self, b: Self) -> Bool { a.segment < b.segment }
   }
 
-  private var notes = Notes()
+  /// Behind a pointer, because a class's own storage costs a check for exclusive access for each
+  /// property that a write sets. The pointer is only used in the methods below, none of which
+  /// runs foreign code.
+  private let notes: UnsafeMutablePointer<Notes>
   private var segments: ContiguousArray<ChangeSet> = []
 
-  package init() {}
+  package init() {
+    unsafe notes = .allocate(capacity: 1)
+    unsafe notes.initialize(to: Notes())
+  }
+
+  deinit {
+    unsafe notes.deinitialize(count: 1)
+    unsafe notes.deallocate()
+  }
 
   /// Notes a new object. Its properties need no notes.
   @inline(__always)
   package func insert(_ id: ClassID, _ key: ObjectKey) {
-    notes.withLog(id) { $0.insert(key.rawValue) }
+    unsafe notes.pointee.withLog(id) { $0.insert(key.rawValue) }
   }
 
   /// Notes that an object is gone.
   package func delete(_ id: ClassID, _ key: ObjectKey) {
-    notes.withLog(id) { $0.delete(key.rawValue) }
+    unsafe notes.pointee.withLog(id) { $0.delete(key.rawValue) }
   }
 
   /// Notes that a property was set, be it to the value that it had.
   @inline(__always)
   package func touch(_ id: ClassID, _ key: ObjectKey, _ column: ColumnID) {
-    notes.withLog(id) { $0.touch(key.rawValue, column.index) }
+    unsafe notes.pointee.withLog(id) { $0.touch(key.rawValue, column.index) }
   }
 
   /// Notes that a link of `origin.column` began or ceased to point at the object.
   package func backTouch(
     _ id: ClassID, _ key: ObjectKey, origin: ClassID, column: ColumnID
   ) {
-    notes.withLog(id) { $0.backTouch(key.rawValue, origin, column) }
+    unsafe notes.pointee.withLog(id) { $0.backTouch(key.rawValue, origin, column) }
   }
 
   /// Notes that the class lost all its objects at once.
-  package func clear(_ id: ClassID) { notes.withLog(id) { $0.clear() } }
+  package func clear(_ id: ClassID) { unsafe notes.pointee.withLog(id) { $0.clear() } }
 
   /// Notes a change of the schema after which nothing known about the data holds.
-  package func changeSchema() { notes.schemaChanged = true }
+  package func changeSchema() { unsafe notes.pointee.schemaChanged = true }
 
   /// True if nothing was noted.
-  package var isEmpty: Bool { segments.isEmpty && notes.isEmpty }
+  package var isEmpty: Bool { unsafe segments.isEmpty && notes.pointee.isEmpty }
 
   /// Where the notes stand now.
   package var position: Position {
@@ -73,7 +84,7 @@ package final class ChangeRecorder {
   package func changeSet(from: Version, to: Version) -> ChangeSet {
     var changes: ChangeSet
     if segments.isEmpty {
-      changes = notes.collected(from: from, to: to)
+      changes = unsafe notes.pointee.collected(from: from, to: to)
     } else {
       changes = self.changes(since: .start)
       changes.from = from
@@ -84,16 +95,16 @@ package final class ChangeRecorder {
 
   /// Forgets all notes; small buffers are kept for the next write.
   package func reset() {
-    notes.reset()
+    unsafe notes.pointee.reset()
     segments = []
   }
 
   private func closeSegment() {
-    if notes.isEmpty { return }
+    if unsafe notes.pointee.isEmpty { return }
     let number = UInt64(segments.count)
     // Even if all of it cancelled out: segments are numbered without a gap.
-    segments.append(notes.collected(from: Version(number), to: Version(number + 1)))
-    notes.reset()
+    unsafe segments.append(notes.pointee.collected(from: Version(number), to: Version(number + 1)))
+    unsafe notes.pointee.reset()
   }
 }
 

@@ -37,7 +37,13 @@ package struct KeySet: Equatable, Sendable {
   }
 
   /// The keys in any order, repeats allowed.
-  package init(_ keys: some Sequence<ObjectKey>) {
+  package init(_ keys: [ObjectKey]) { self.init(anyOrder: keys) }
+
+  /// The keys in any order, repeats allowed.
+  package init(_ keys: some Sequence<ObjectKey>) { self.init(anyOrder: keys) }
+
+  @inline(__always)
+  private init(anyOrder keys: some Sequence<ObjectKey>) {
     self.init()
     var loose: ContiguousArray<KeyRun> = []
     for key in keys {

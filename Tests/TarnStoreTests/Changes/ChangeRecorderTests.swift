@@ -74,7 +74,7 @@ struct ChangeRecorderTests {
   @Test("keeps the same objects set over and over small")
   func tidiesRepeats() {
     let recorder = ChangeRecorder()
-    for round in 0..<200_000 {
+    for round in 0..<600_000 {
       recorder.touch(id, ObjectKey(Int64(round * 7919 % 1000 * 2)), ColumnID(3))
     }
     let changes = recorder.changeSet(from: Version(1), to: Version(2))[id]
