@@ -59,9 +59,9 @@ func compareExactly(_ a: Int64, _ b: Double) -> Int {
   // Every double from -2^63 to below 2^63 has an integer part of 64 bits.
   if b >= 0x1p63 { return -1 }
   if b < -0x1p63 { return 1 }
-  let whole = b.rounded(.towardZero)
-  let integer = Int64(whole)
+  let integer = Int64(b)
   if a != integer { return a < integer ? -1 : 1 }
+  let whole = Double(integer)
   return b == whole ? 0 : (b > whole ? -1 : 1)
 }
 
@@ -152,19 +152,26 @@ extension Domain<Int64> {
       self.init(op, constant)
       return
     }
-    if let whole = Int64(exactly: constant) {
-      self.init(op, whole)
+    if constant >= -0x1p63, constant < 0x1p63, constant == Double(Int64(constant)) {
+      self.init(op, Int64(constant))
       return
     }
     switch op {
     case .less, .lessOrEqual:
       guard constant >= -0x1p63 else { return nil }
-      self = .range(.min, constant >= 0x1p63 ? .max : Int64(constant.rounded(.down)))
+      self = .range(.min, constant >= 0x1p63 ? .max : Self.floor(constant))
     case .greater, .greaterOrEqual:
       guard constant < 0x1p63 else { return nil }
-      self = .range(constant < -0x1p63 ? .min : Int64(constant.rounded(.up)), .max)
+      // Not an integer: the next one up is one above the one below.
+      self = .range(constant < -0x1p63 ? .min : Self.floor(constant) + 1, .max)
     default: return nil
     }
+  }
+
+  /// The greatest integer below a number that is in range and no integer itself.
+  private static func floor(_ value: Double) -> Int64 {
+    let whole = Int64(value)
+    return value < 0 ? whole - 1 : whole
   }
 }
 

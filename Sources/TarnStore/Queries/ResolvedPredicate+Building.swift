@@ -72,7 +72,8 @@ private struct PredicateBuilder {
     let left = try ColumnPath(leftNames, from: classID, in: schema)
     let right = try ColumnPath(rightNames, from: classID, in: schema)
     let areComparable =
-      left.type == right.type ? left.target == right.target
+      left.type == right.type
+      ? left.target == right.target
       : left.type.isNumeric && right.type.isNumeric
     guard areComparable else {
       throw PredicateError(
@@ -187,7 +188,8 @@ private struct ConstantBuilder {
     case .date: return Domain(try all(values, date)).map { .date($0) }
     case .objectID: return Domain(try all(values, bytes12)).map { .bytes12($0) }
     case .uuid: return Domain(try all(values, bytes16)).map { .bytes16($0) }
-    case .bool: return try values.first.map { (value) throws(PredicateError) in .bool(try bool(value)) }
+    case .bool:
+      return try values.first.map { (value) throws(PredicateError) in .bool(try bool(value)) }
     case .string, .data:
       let needles = try all(values, text)
       if needles.isEmpty { return nil }

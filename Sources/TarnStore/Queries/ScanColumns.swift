@@ -128,9 +128,11 @@ extension ScanScratch {
     case .range(let low, let high):
       for slot in 0..<image.rowCount {
         let (seconds, fine) = unsafe (ints[slot], fines[slot])
-        let isLow: UInt8 = (seconds > low.seconds ? 1 : 0)
+        let isLow: UInt8 =
+          (seconds > low.seconds ? 1 : 0)
           | ((seconds == low.seconds ? 1 : 0) & (fine >= low.nanoseconds ? 1 : 0))
-        let isHigh: UInt8 = (seconds < high.seconds ? 1 : 0)
+        let isHigh: UInt8 =
+          (seconds < high.seconds ? 1 : 0)
           | ((seconds == high.seconds ? 1 : 0) & (fine <= high.nanoseconds ? 1 : 0))
         unsafe flags[slot] = isLow & isHigh
       }

@@ -23,6 +23,7 @@ package protocol RowReading {
 }
 
 extension ClusterImage: RowReading {}
+extension WorkingCluster: RowReading {}
 
 /// One version of a store, or a write's view of it: finds rows by key. Used on one thread at a
 /// time; must give the same answers as long as a scan or a comparator that uses it lives.

@@ -40,8 +40,11 @@ extension ScanScratch {
       return
     }
     if let plain = PlainText(image, column) {
-      if pattern.kind == .equal, !pattern.isCaseInsensitive, pattern.needle.count <= 16 {
-        try unsafe testShortEqual(plain, image, pattern.needle, hits)
+      let isWhole = pattern.kind == .equal
+      if isWhole || pattern.kind == .beginsWith, !pattern.isCaseInsensitive,
+        pattern.needle.count <= 16
+      {
+        try unsafe testBeginning(plain, image, pattern.needle, isWhole, hits)
         return
       }
       if pattern.kind == .contains, try unsafe search(plain, image, pattern, hits) { return }
@@ -87,9 +90,10 @@ extension ScanScratch {
     unsafe Bitmap.pack(flags, image.bitmapWords, into: hits)
   }
 
-  /// Equality with at most 16 bytes: the length and two masked words, without a branch.
-  private func testShortEqual(
-    _ plain: PlainText, _ image: ClusterImage, _ needle: [UInt8],
+  /// Equality with at most 16 bytes, of the whole value or of its beginning: the length and two
+  /// masked words, without a branch.
+  private func testBeginning(
+    _ plain: PlainText, _ image: ClusterImage, _ needle: [UInt8], _ isWhole: Bool,
     _ hits: UnsafeMutablePointer<UInt64>
   ) throws(StorageError) {
     let length = needle.count
@@ -104,7 +108,8 @@ extension ScanScratch {
       // The padding of an image makes reading past the row's end safe.
       let first = unsafe Little.u64(plain.data, start) & lowMask
       let second = unsafe Little.u64(plain.data, start &+ 8) & highMask
-      let difference = UInt64(truncatingIfNeeded: (end &- start) ^ length)
+      let excess = end &- start &- length
+      let difference: UInt64 = isWhole ? (excess == 0 ? 0 : 1) : (excess >= 0 ? 0 : 1)
       unsafe flags[slot] = ((first ^ low) | (second ^ high) | difference) == 0 ? 1 : 0
       start = end
     }

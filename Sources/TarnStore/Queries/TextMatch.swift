@@ -157,7 +157,7 @@ extension TextPattern {
 
   static func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var seen: UInt8 = 0
-    for unsafe byte in unsafe bytes { seen |= byte }
+    for index in 0..<bytes.count { unsafe seen |= bytes[index] }
     return seen < 0x80
   }
 }
