@@ -1,6 +1,7 @@
 #ifndef CTARN_H
 #define CTARN_H
 // Our C: what Swift cannot say. Each header has one subject; this one only gathers them.
+#include "ctarn_classes.h"
 #include "ctarn_cluster.h"
 #include "ctarn_shared.h"
 #include "ctarn_thread.h"

@@ -1,0 +1,95 @@
+#include "ctarn.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+// The compiler leaves a record of each type in a section of the binary, and Swift's runtime knows
+// those sections of everything that is loaded. We walk the records, follow each class to its
+// superclass by the descriptors alone, and make metadata only for those that derive from the
+// root. The forms below are Swift's stable ABI on Linux (docs/ABI/TypeMetadata.rst).
+
+struct range { uintptr_t start, length; };
+struct sections {
+  uintptr_t version;
+  const void *base;
+  void *unused[2];
+  struct range protocols, conformances, types;  // more follow
+};
+extern void swift_enumerateAllMetadataSections(
+    bool (*body)(const struct sections *, void *), void *context);
+
+struct class_descriptor {
+  uint32_t flags;
+  int32_t parent, name, accessor, fields, superclass;
+};
+struct metadata_response { const void *metadata; size_t state; };
+
+enum {
+  KIND_MASK = 0x1f,
+  KIND_CLASS = 16,
+  FLAG_GENERIC = 0x80,
+  DESCRIPTOR_WORD = 5,  // of class metadata: kind, superclass, flags, sizes, sizes, descriptor
+  DEPTH_MAX = 64,
+};
+
+// Offsets count from the field that holds them; 0 is nothing.
+static const void *relative(const int32_t *field) {
+  return *field != 0 ? (const char *)field + *field : NULL;
+}
+
+static bool is_class(const struct class_descriptor *d) {
+  return d != NULL && (d->flags & KIND_MASK) == KIND_CLASS;
+}
+
+// The superclass is given by its mangled name, which for a class starts with a reference to the
+// descriptor: 1 and its offset, or 2 and the offset of a pointer to it.
+static const struct class_descriptor *superclass_of(const struct class_descriptor *d) {
+  const char *name = relative(&d->superclass);
+  if (name == NULL || (name[0] != 1 && name[0] != 2)) return NULL;
+  int32_t offset;
+  memcpy(&offset, name + 1, sizeof offset);
+  const char *target = name + 1 + offset;
+  if (name[0] == 2) return *(const struct class_descriptor *const *)target;
+  return (const struct class_descriptor *)target;
+}
+
+struct search {
+  const struct class_descriptor *root;
+  void (*body)(const void *, void *);
+  void *context;
+};
+
+static bool derives(const struct class_descriptor *d, const struct class_descriptor *root) {
+  for (int depth = 0; depth < DEPTH_MAX; depth++) {
+    d = superclass_of(d);
+    if (d == root) return true;
+    if (!is_class(d)) return false;
+  }
+  return false;
+}
+
+static bool visit(const struct sections *sections, void *context) {
+  const struct search *search = context;
+  const int32_t *records = (const int32_t *)sections->types.start;
+  size_t count = sections->types.length / sizeof *records;
+  for (size_t i = 0; i < count; i++) {
+    // The two low bits say whether the record leads to the descriptor or to a pointer to it.
+    int32_t record = records[i], how = record & 3;
+    if (record == 0 || how > 1) continue;
+    const char *target = (const char *)&records[i] + (record & ~3);
+    const struct class_descriptor *d = how == 1
+        ? *(const struct class_descriptor *const *)target
+        : (const struct class_descriptor *)target;
+    if (!is_class(d) || (d->flags & FLAG_GENERIC) || !derives(d, search->root)) continue;
+    struct metadata_response (*accessor)(size_t) =
+        (struct metadata_response (*)(size_t))relative(&d->accessor);
+    if (accessor != NULL) search->body(accessor(0).metadata, search->context);
+  }
+  return true;
+}
+
+void tarn_subclasses(
+    const void *root, void (*body)(const void *metadata, void *context), void *context) {
+  struct search search = {
+    ((const struct class_descriptor *const *)root)[DESCRIPTOR_WORD], body, context};
+  swift_enumerateAllMetadataSections(visit, &search);
+}

@@ -1,0 +1,97 @@
+import TarnStore
+
+/// A model class as one file stores it: which property is in which column. Made for each Realm
+/// instance when the schema of its file is known.
+@usableFromInline final class ClassBinding {
+  let reflection: ClassReflection
+  let schema: ClassSchema
+  /// Where column numbers go in a new accessor, and which.
+  private let places: [(offset: Int, column: UInt16)]
+  /// The wrappers, links last.
+  private let moves: [(wrapper: any AnyPersisted.Type, offset: Int, column: UInt16)]
+  /// For each column of the file the number of its property.
+  private let propertyOfColumn: [Int?]
+  /// For each column whether an assignment must keep an index, links or the key right.
+  private let upkeep: [Bool]
+
+  /// Binds a class to what the file says about it.
+  /// - Precondition: the schema has a column for each stored property.
+  init(_ reflection: ClassReflection, _ schema: ClassSchema) {
+    self.reflection = reflection
+    self.schema = schema
+    var places: [(offset: Int, column: UInt16)] = []
+    var propertyOfColumn = [Int?](repeating: nil, count: schema.columns.count)
+    for (number, property) in reflection.properties.enumerated() {
+      var column = UInt16(number)
+      if !property.isComputed {
+        guard let id = schema.named(property.columnName)?.id else {
+          preconditionFailure("no column for \(reflection.name).\(property.name)")
+        }
+        column = id.rawValue
+        propertyOfColumn[id.index] = number
+      }
+      places.append((property.offset + property.wrapper.columnOffset, column))
+    }
+    self.places = places
+    let order = reflection.properties.indices.sorted {
+      let first = reflection.properties[$0]
+      let second = reflection.properties[$1]
+      return (first.target != nil ? 1 : 0, $0) < (second.target != nil ? 1 : 0, $1)
+    }
+    moves = order.map {
+      let property = reflection.properties[$0]
+      return (property.wrapper, property.offset, places[$0].column)
+    }
+    self.propertyOfColumn = propertyOfColumn
+    upkeep = schema.columns.map {
+      $0.isIndexed || $0.type == .link || $0.id == schema.primaryKey
+    }
+  }
+
+  /// The property that is stored in a column.
+  func property(_ column: ColumnID) -> PropertyReflection? {
+    guard column.index < propertyOfColumn.count else { return nil }
+    return propertyOfColumn[column.index].map { reflection.properties[$0] }
+  }
+
+  /// The column of a property that is stored.
+  func column(_ property: String) -> ColumnID? {
+    guard let found = reflection.property(property), !found.isComputed else { return nil }
+    return schema.named(found.columnName)?.id
+  }
+
+  func needsUpkeep(_ column: ColumnID) -> Bool { upkeep[column.index] }
+
+  /// Traps for the primary key, which never changes.
+  func checkAssignable(_ column: ColumnID, on object: ObjectBase) {
+    guard column == schema.primaryKey else { return }
+    fatalError(
+      """
+      \(object._propertyName(column.rawValue)) is the primary key, which cannot change once the \
+      object is in a Realm. Create another object and delete this one.
+      """)
+  }
+
+  /// Makes a fresh object an accessor: its properties learn their columns. The caller sets the
+  /// object's core, context, key and state.
+  func bind(_ object: ObjectBase) {
+    object._binding = self
+    let base = Unmanaged.passUnretained(object).toOpaque()
+    for place in places {
+      base.storeBytes(of: place.column, toByteOffset: place.offset, as: UInt16.self)
+    }
+  }
+
+  /// Turns an unmanaged object that was just given a new row into an accessor, and moves its
+  /// values into the row, links last: they may add objects and so move the row. The caller has
+  /// set the object's core, context and key; indexes other than those of links are its own work.
+  /// The primary key is written like the rest.
+  func moveValuesIntoRow(_ object: ObjectBase) {
+    object._binding = self
+    let base = Unmanaged.passUnretained(object).toOpaque()
+    for move in moves {
+      object._validate(object._context!)
+      move.wrapper.moveIntoRow(object, at: base + move.offset, column: move.column)
+    }
+  }
+}

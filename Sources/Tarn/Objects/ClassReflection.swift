@@ -1,0 +1,190 @@
+@_spi(Reflection) import Swift
+import Synchronization
+import TarnStore
+
+/// A stored or computed property of a model class, as its declaration says.
+struct PropertyReflection: Sendable {
+  /// As in the program.
+  let name: String
+  /// As in files.
+  let columnName: String
+  /// Where the wrapper lies in an object.
+  let offset: Int
+  // Because the metatypes within are immutable facts about the program.
+  nonisolated(unsafe) let wrapper: any AnyPersisted.Type
+  nonisolated(unsafe) let description: _ColumnDescription
+  let isIndexed: Bool
+  let isPrimaryKey: Bool
+  /// LinkingObjects: the property on the other side.
+  let originProperty: String?
+
+  var type: ColumnType { description.type }
+  var isOptional: Bool { description.isOptional }
+  var isComputed: Bool { description.isComputed }
+  var target: ObjectBase.Type? { description.target }
+
+  /// Where the wrapper of this property is in an object. Good while the object lives.
+  func field(of object: ObjectBase) -> UnsafeMutableRawPointer {
+    Unmanaged.passUnretained(object).toOpaque() + offset
+  }
+
+  /// The property's value, of a managed or unmanaged object of the class.
+  func read(_ object: ObjectBase) -> Any {
+    withExtendedLifetime(object) { wrapper.read(object, at: field(of: object)) }
+  }
+  func readBoxed(_ object: ObjectBase) -> _BoxedValue {
+    withExtendedLifetime(object) { wrapper.readBoxed(object, at: field(of: object)) }
+  }
+  /// Sets the property; false if the value is not of its type.
+  func write(_ value: _BoxedValue, _ object: ObjectBase) -> Bool {
+    withExtendedLifetime(object) { wrapper.write(value, object, at: field(of: object)) }
+  }
+  func write(any value: Any, _ object: ObjectBase) -> Bool {
+    withExtendedLifetime(object) { wrapper.write(any: value, object, at: field(of: object)) }
+  }
+}
+
+/// What a model class declares, found once in a process and kept.
+final class ClassReflection: Sendable {
+  let type: ObjectBase.Type
+  /// As in files.
+  let name: String
+  /// In the order of declaration, those of superclasses first; without ignored ones.
+  let properties: [PropertyReflection]
+  /// Number of the primary key among `properties`.
+  let primaryKey: Int?
+  private let numbers: [String: Int]
+
+  /// The reflection of a class. The first call for a class makes one object of it, to see the
+  /// arguments of its `@Persisted` attributes. Traps if the declaration contradicts itself.
+  static func of(_ type: ObjectBase.Type) -> ClassReflection {
+    let id = ObjectIdentifier(type)
+    if let known = known.withLock({ $0[id] }) { return known }
+    // Not under the lock: this runs the model's `init()`.
+    let reflection: ClassReflection
+    do { reflection = try ClassReflection(type) } catch { fatalError(error.description) }
+    return known.withLock { known in
+      let first = known[id] ?? reflection
+      known[id] = first
+      return first
+    }
+  }
+  private static let known = Mutex<[ObjectIdentifier: ClassReflection]>([:])
+
+  init(_ type: ObjectBase.Type) throws(ModelError) {
+    self.type = type
+    name = Self.name(of: type)
+    let model = type as? Object.Type
+    let declared = Self.declaredProperties(of: type)
+    let ignored = Set(model?.ignoredProperties() ?? [])
+    let indexed = Set(model?.indexedProperties() ?? [])
+    let mapping = model?.propertiesMapping() ?? [:]
+    for property in indexed.union(mapping.keys) where !declared.contains(name: property) {
+      throw ModelError(
+        """
+        Class '\(name)' names a property '\(property)' in indexedProperties() or \
+        propertiesMapping() that is no @Persisted property of it.
+        """)
+    }
+    let keys = declared.filter(\.isPrimaryKey)
+    guard keys.count <= 1 else {
+      throw ModelError(
+        """
+        Class '\(name)' has more than one primary key: \
+        \(keys.map { "'\($0.name)'" }.joined(separator: ", ")). Leave one.
+        """)
+    }
+    let key = model?.primaryKey() ?? keys.first?.name
+    if let key, !declared.contains(name: key) {
+      throw ModelError(
+        "Class '\(name)' has no @Persisted property '\(key)' to be its primary key.")
+    }
+    properties = declared.filter { !ignored.contains($0.name) }.map {
+      PropertyReflection(
+        name: $0.name, columnName: mapping[$0.name] ?? $0.name, offset: $0.offset,
+        wrapper: $0.wrapper, description: $0.description,
+        isIndexed: $0.isIndexed || indexed.contains($0.name), isPrimaryKey: $0.name == key,
+        originProperty: $0.originProperty)
+    }
+    primaryKey = properties.firstIndex(where: \.isPrimaryKey)
+    numbers = Dictionary(properties.enumerated().map { ($1.name, $0) }) { first, _ in first }
+    try checkColumns()
+  }
+
+  /// The property of that name in the program, or nil.
+  func property(_ name: String) -> PropertyReflection? { numbers[name].map { properties[$0] } }
+
+  /// The property's place in `properties`, or nil.
+  func number(_ name: String) -> Int? { numbers[name] }
+
+  /// The name of the property marked as primary key. Does not ask the class's `primaryKey()`.
+  static func declaredPrimaryKey(of type: ObjectBase.Type) -> String? {
+    declaredProperties(of: type).first(where: \.isPrimaryKey)?.name
+  }
+
+  private func checkColumns() throws(ModelError) {
+    var columns: [String: String] = [:]
+    for property in properties {
+      if let other = columns.updateValue(property.name, forKey: property.columnName) {
+        throw ModelError(
+          """
+          Class '\(name)' stores both '\(other)' and '\(property.name)' in the column \
+          '\(property.columnName)'.
+          """)
+      }
+      if property.isPrimaryKey, ![.int, .string, .objectID, .uuid].contains(property.type) {
+        throw ModelError(
+          """
+          '\(name).\(property.name)' cannot be a primary key: that takes an integer, a String, an \
+          ObjectId or a UUID.
+          """)
+      }
+    }
+  }
+}
+
+/// A contradiction in the declaration of a model, with the class and the property.
+struct ModelError: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
+
+// MARK: Reading a declaration
+
+extension ClassReflection {
+  /// The name of a class in files.
+  static func name(of type: ObjectBase.Type) -> String {
+    (type as? Object.Type)?.className() ?? unqualifiedName(of: type)
+  }
+
+  /// Without module and enclosing types. Those of private and local types hold an address, so
+  /// nothing but the last component is the same in the next run.
+  static func unqualifiedName(of type: ObjectBase.Type) -> String { "\(type)" }
+
+  /// All properties with a `Persisted` wrapper, ignored ones included, as declared.
+  private static func declaredProperties(of type: ObjectBase.Type) -> [PropertyReflection] {
+    let example = type.init()
+    let base = Unmanaged.passUnretained(example).toOpaque()
+    var found: [PropertyReflection] = []
+    // The option 1 is `.classType`, which is a mutable global and so unusable in Swift 6.
+    let options = _EachFieldOptions(rawValue: 1)
+    _ = _forEachField(of: type, options: options) { label, offset, fieldType, _ in
+      guard let wrapper = fieldType as? any AnyPersisted.Type else { return true }
+      let flags = wrapper.flags(at: base + offset)
+      let name = String(String(cString: label).dropFirst())  // the wrapper of `age` is `_age`
+      found.append(
+        PropertyReflection(
+          name: name, columnName: name, offset: offset, wrapper: wrapper,
+          description: wrapper.description, isIndexed: flags & _PropertyFlags.indexed != 0,
+          isPrimaryKey: flags & _PropertyFlags.primaryKey != 0,
+          originProperty: wrapper.originProperty(at: base + offset)))
+      return true
+    }
+    withExtendedLifetime(example) {}
+    return found
+  }
+}
+
+extension [PropertyReflection] {
+  fileprivate func contains(name: String) -> Bool { contains { $0.name == name } }
+}

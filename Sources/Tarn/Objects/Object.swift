@@ -1,0 +1,116 @@
+/// The base class of models.
+///
+///     class Dog: Object {
+///       @Persisted(primaryKey: true) var _id: ObjectId
+///       @Persisted var name = ""
+///       @Persisted var mother: Dog?
+///     }
+///
+/// Only properties marked `@Persisted` are stored. A class is called in files by its name without
+/// module and enclosing types. Managed objects belong to the thread, queue or actor of their
+/// Realm and are not `Sendable`; hand a `ThreadSafeReference` to others.
+open class Object: ObjectBase {
+  /// Makes an unmanaged object; properties take their defaults.
+  public required init() { super.init() }
+
+  /// The class's name in files: without module and enclosing types, unless overridden.
+  open class func className() -> String { ClassReflection.unqualifiedName(of: self) }
+
+  /// The name of the primary key property, or nil. The one marked `@Persisted(primaryKey: true)`
+  /// unless overridden.
+  open class func primaryKey() -> String? {
+    ClassReflection.declaredPrimaryKey(of: self)
+  }
+
+  /// Names of `@Persisted` properties that are not stored after all.
+  open class func ignoredProperties() -> [String] { [] }
+
+  /// Names of properties to index beside those marked `@Persisted(indexed: true)`.
+  open class func indexedProperties() -> [String] { [] }
+
+  /// Names of columns in files for properties that are called differently in the program.
+  open class func propertiesMapping() -> [String: String] { [:] }
+
+  /// False keeps the class out of Realms that do not list their `objectTypes`.
+  open class func shouldIncludeInDefaultSchema() -> Bool { true }
+}
+
+@available(*, unavailable, message: "objects belong to one thread, queue or actor")
+extension ObjectBase: @unchecked Sendable {}
+
+extension ObjectBase: Hashable {
+  /// True for the same Swift object, and for two objects of one Realm instance that show the same
+  /// row, if their class has a primary key or the Realm is frozen. Invalidated objects only equal
+  /// themselves.
+  public static func == (a: ObjectBase, b: ObjectBase) -> Bool {
+    if a === b { return true }
+    guard a.comparesByRow, b.comparesByRow else { return false }
+    return a._isSameRow(as: b)
+  }
+
+  /// Rows hash by their key, which does not change while they exist; so do not keep an unmanaged
+  /// object of a class with a primary key in a set while adding it to a Realm.
+  public func hash(into hasher: inout Hasher) {
+    if hashesByRow {
+      hasher.combine(_key)
+    } else {
+      hasher.combine(ObjectIdentifier(self))
+    }
+  }
+
+  private var hashesByRow: Bool {
+    guard let binding = _binding else { return false }
+    return binding.reflection.primaryKey != nil || _state.contains(.frozen)
+  }
+  private var comparesByRow: Bool { hashesByRow && !_state.contains(.invalidated) }
+
+  final func _isSameRow(as other: ObjectBase) -> Bool {
+    _core != nil && _core === other._core && _key == other._key
+      && type(of: self) == type(of: other)
+  }
+}
+
+extension Object {
+  /// True if both show the same row of the same Realm instance, or are the same unmanaged object.
+  public func isSameObject(as other: Object?) -> Bool {
+    guard let other else { return false }
+    return self === other || _isSameRow(as: other)
+  }
+}
+
+extension ObjectBase: CustomStringConvertible {
+  /// The class and the values of its stored properties, a line each; linked objects indented, to
+  /// a depth of five. For logs and debuggers, not a format to read back.
+  public var description: String { _dump(depth: 0) }
+
+  final func _dump(depth: Int) -> String {
+    if _state.contains(.invalidated) || isInvalidated { return "\(_className) [invalidated]" }
+    if depth > 5 { return "\(_className) { … }" }
+    let indent = String(repeating: "\t", count: depth + 1)
+    var text = "\(_className) {\n"
+    for property in ClassReflection.of(type(of: self)).properties {
+      text += "\(indent)\(property.name) = "
+      switch property.read(self) {
+      case let object as ObjectBase: text += object._dump(depth: depth + 1)
+      case let value as any OptionalValue: text += value.dumped(depth: depth + 1)
+      case let value: text += "\(value)"
+      }
+      text += ";\n"
+    }
+    return text + String(repeating: "\t", count: depth) + "}"
+  }
+}
+
+/// Lets a dump look into an optional of unknown type.
+private protocol OptionalValue {
+  func dumped(depth: Int) -> String
+}
+extension Optional: OptionalValue {
+  fileprivate func dumped(depth: Int) -> String {
+    switch self {
+    case .none: "nil"
+    case .some(let object as ObjectBase): object._dump(depth: depth)
+    case .some(let value): "\(value)"
+    }
+  }
+}

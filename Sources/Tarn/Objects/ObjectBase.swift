@@ -1,0 +1,116 @@
+import CTarn
+import TarnStore
+
+/// What every persistent object shares: whether it belongs to a Realm, and where its row is.
+///
+/// An object is **unmanaged** from its creation until it is added to a Realm: an ordinary Swift
+/// object whose properties live in it. A **managed** one is a live view of a row: each read shows
+/// what its Realm shows, and it must only be used where its Realm may be used. Both kinds are
+/// the same class, and adding turns one into the other.
+///
+/// Derive models from `Object`, not from this class.
+open class ObjectBase {
+  // The way of a read. `_validate` compares `_generation` and the running thread with the
+  // Realm's context; if both agree, `_image` and `_slot` say where the row is and a property is
+  // one load from there. Otherwise RealmCore.locate brings these fields up to date or traps.
+  // While a transaction edits the row, `_image` is an image without columns: every load from it
+  // reports "slow", and the slow path reads from `_working`.
+  //
+  // All of them are final and unchecked, and touched only by inlinable code of this module:
+  // that is what keeps a read at a few nanoseconds in the client.
+
+  /// The Realm instance's generation and thread; nil while unmanaged. Lives as long as `_core`.
+  @exclusivity(unchecked) @usableFromInline
+  final var _context: UnsafeMutablePointer<tarn_context>?
+  /// The generation for which `_image`, `_slot` and `_working` are right.
+  @exclusivity(unchecked) @usableFromInline final var _generation: UInt64 = 0
+  @exclusivity(unchecked) @usableFromInline final var _image: UnsafeRawPointer?
+  /// The object key, from when the object became managed on.
+  @exclusivity(unchecked) @usableFromInline final var _key: Int64 = 0
+  /// The row's place, in `_image` or in `_working`.
+  @exclusivity(unchecked) @usableFromInline final var _slot: UInt32 = 0
+  @exclusivity(unchecked) @usableFromInline final var _state = _ObjectState()
+  /// Columns (the first 64) that may be set directly, for `_generation`: RealmCore has noted them
+  /// as touched and they need no upkeep of indexes or links.
+  @exclusivity(unchecked) @usableFromInline final var _warmColumns: UInt64 = 0
+  @exclusivity(unchecked) @usableFromInline final var _core: RealmCore?
+  /// The cluster under edit that holds the row, kept alive by the core for `_generation`.
+  @exclusivity(unchecked) final var _working: Unmanaged<WorkingCluster>?
+  @exclusivity(unchecked) final var _binding: ClassBinding?
+
+  /// Makes an unmanaged object; properties take their defaults.
+  public required init() {}
+}
+
+/// What is true of an object beside its place.
+@frozen public struct _ObjectState: OptionSet, Sendable {
+  public let rawValue: UInt32
+  @inlinable public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// The row is gone or the Realm was invalidated; for good.
+  static let invalidated = _ObjectState(rawValue: 1)
+  /// Belongs to a frozen Realm.
+  static let frozen = _ObjectState(rawValue: 2)
+  /// No object at all: records which properties a key path touches.
+  static let tracing = _ObjectState(rawValue: 4)
+  /// Every assignment goes through RealmCore.edit, because somebody observes properties.
+  static let alwaysNotesEdits = _ObjectState(rawValue: 8)
+  /// Deleted by the write that is open; invalidated even if that write is cancelled.
+  static let deletedByThisWrite = _ObjectState(rawValue: 16)
+}
+
+extension ObjectBase {
+  /// Thread and generation in one branch, before every read and write of a managed object.
+  @inlinable @inline(__always)
+  final func _validate(_ context: UnsafeMutablePointer<tarn_context>) {
+    let moved = context.pointee.generation ^ _generation
+    let elsewhere = UInt64(context.pointee.thread ^ tarn_thread_id())
+    if moved | elsewhere != 0 { _locate() }
+  }
+
+  // Runs no user code: with "releasenone" the caller need not retain the object around a read.
+  @_effects(releasenone) @inline(never) @usableFromInline
+  final func _locate() {
+    _warmColumns = 0
+    _core!.locate(self)
+  }
+
+  /// True if the column may be set without asking the core; only right after `_validate`.
+  @inlinable @inline(__always)
+  final func _isWarm(_ column: UInt16) -> Bool {
+    column < 64 && _warmColumns & (1 &<< UInt64(truncatingIfNeeded: column)) != 0
+  }
+
+  /// The slow way of an assignment to a managed object: asks the core, then writes.
+  @inline(never) @usableFromInline
+  final func _set(_ column: UInt16, _ boxed: _BoxedValue) {
+    let id = ColumnID(column)
+    guard let core = _core, let binding = _binding else { tracedObjectsAreReadOnly() }
+    if binding.needsUpkeep(id) {
+      binding.checkAssignable(id, on: self)
+      core.setIndexed(self, id, boxed.value)
+      return
+    }
+    let (cluster, slot) = core.edit(self, id)
+    cluster.set(id, slot, boxed.value)
+    if column < 64, !_state.contains(.alwaysNotesEdits), _working != nil {
+      _warmColumns |= 1 << UInt64(column)
+    }
+  }
+
+  private func tracedObjectsAreReadOnly() -> Never {
+    fatalError("A key path into \(_className) must only read properties, not set them.")
+  }
+
+  /// The name of the object's class, as it stands in files.
+  final var _className: String { ClassReflection.name(of: type(of: self)) }
+}
+
+extension ObjectBase {
+  /// True if the object was deleted or its Realm invalidated. Any other use of it then traps.
+  /// Always false for an unmanaged object. Traps on a thread other than the Realm's.
+  public var isInvalidated: Bool {
+    guard let core = _core else { return false }
+    return core.isInvalidated(self)
+  }
+}

@@ -1,0 +1,134 @@
+import CTarn
+import Foundation
+import Synchronization
+import TarnStore
+
+/// Twelve bytes that name something and are made anywhere without asking anybody: four bytes of
+/// seconds since 1970, five that a process draws at random, three of a counter. So ids sort about
+/// by the time they were made; those of one process and second by their order, mostly.
+public struct ObjectId: Hashable, Comparable, Sendable {
+  /// The first eight bytes, most significant first.
+  @usableFromInline let _high: UInt64
+  /// The last four bytes, most significant first.
+  @usableFromInline let _low: UInt32
+
+  @inlinable init(high: UInt64, low: UInt32) {
+    _high = high
+    _low = low
+  }
+
+  /// The id of twelve zero bytes. For a new one call `generate()`.
+  public init() { self.init(high: 0, low: 0) }
+
+  /// A new id.
+  public static func generate() -> ObjectId {
+    let seconds = UInt32(truncatingIfNeeded: Int64(Date().timeIntervalSince1970))
+    return ObjectId(
+      seconds: seconds, process: Source.ofProcess.process, count: Source.ofProcess.next())
+  }
+
+  /// An id with a given time and with numbers in place of what a process draws: the low 24 bits
+  /// of the first and the low 16 of the second. The counter goes on.
+  public init(timestamp: Date, machineId: Int = 0, processId: Int = 0) {
+    let seconds = UInt32(truncatingIfNeeded: Int64(timestamp.timeIntervalSince1970))
+    let process = UInt64(machineId & 0xFF_FFFF) << 16 | UInt64(processId & 0xFFFF)
+    self.init(seconds: seconds, process: process, count: Source.ofProcess.next())
+  }
+
+  private init(seconds: UInt32, process: UInt64, count: UInt32) {
+    self.init(
+      high: UInt64(seconds) << 32 | process >> 8,
+      low: UInt32(truncatingIfNeeded: process & 0xFF) << 24 | count & 0xFF_FFFF)
+  }
+
+  /// Reads 24 hexadecimal digits, in either case.
+  /// - Throws: an error that says what is wrong with the text.
+  public init(string: String) throws {
+    guard let id = ObjectId(digits: string.utf8) else {
+      throw ObjectIdFormatError(text: string)
+    }
+    self = id
+  }
+
+  /// Reads 24 hexadecimal digits of a literal; traps if it is something else.
+  public init(_ string: StaticString) {
+    guard let id = ObjectId(digits: string.description.utf8) else {
+      fatalError("\(ObjectIdFormatError(text: string.description))")
+    }
+    self = id
+  }
+
+  private init?(digits: String.UTF8View) {
+    guard digits.count == 24 else { return nil }
+    var high: UInt64 = 0
+    var low: UInt32 = 0
+    for (index, digit) in digits.enumerated() {
+      guard let value = Character(Unicode.Scalar(digit)).hexDigitValue else { return nil }
+      if index < 16 { high = high << 4 | UInt64(value) } else { low = low << 4 | UInt32(value) }
+    }
+    self.init(high: high, low: low)
+  }
+
+  /// 24 hexadecimal digits, lower case.
+  public var stringValue: String {
+    func padded(_ digits: String, to count: Int) -> String {
+      String(repeating: "0", count: count - digits.count) + digits
+    }
+    return padded(String(_high, radix: 16), to: 16) + padded(String(_low, radix: 16), to: 8)
+  }
+
+  /// When the id was made, to the second.
+  public var timestamp: Date { Date(timeIntervalSince1970: TimeInterval(_high >> 32)) }
+
+  /// Compares bytewise, which is mostly the order in which ids were made.
+  public static func < (a: ObjectId, b: ObjectId) -> Bool {
+    (a._high, a._low) < (b._high, b._low)
+  }
+}
+
+extension ObjectId: CustomStringConvertible {
+  public var description: String { stringValue }
+}
+
+/// As a string of 24 digits.
+extension ObjectId: Codable {
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    guard let id = ObjectId(digits: text.utf8) else {
+      throw DecodingError.dataCorruptedError(
+        in: container, debugDescription: ObjectIdFormatError(text: text).description)
+    }
+    self = id
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(stringValue)
+  }
+}
+
+/// A text that is no `ObjectId`.
+struct ObjectIdFormatError: Error, CustomStringConvertible {
+  var text: String
+  var description: String {
+    "\"\(text)\" is no ObjectId: that takes 24 hexadecimal digits, this has \(text.utf8.count) bytes"
+  }
+}
+
+/// What tells the ids of this process from others, and from each other.
+private struct Source: ~Copyable {
+  static let ofProcess = Source()
+
+  private let seed = UInt64.random(in: 0..<1 << 40)
+  private let identity = getpid()
+  private let counter = Atomic<UInt32>(.random(in: 0..<1 << 24))
+
+  /// Five random bytes. A child made by fork shares the memory, not the number.
+  var process: UInt64 {
+    let now = getpid()
+    return now == identity ? seed : (seed ^ UInt64(UInt32(bitPattern: now))) & 0xFF_FFFF_FFFF
+  }
+
+  func next() -> UInt32 { counter.wrappingAdd(1, ordering: .relaxed).oldValue }
+}

@@ -1,0 +1,74 @@
+import CTarn
+import TarnStore
+
+/// An enum of yours that properties can have, stored as its raw value (an integer type, `String`,
+/// `Float` or `Double`). A property without a value of its own has the first case.
+///
+///     enum Mood: String, PersistableEnum { case calm, wild }
+///
+/// Reading a stored value that no case has gives nil for an optional property and traps for
+/// others. So never remove a case that files may hold.
+public protocol PersistableEnum: RawRepresentable, CaseIterable, Comparable, _Persistable,
+  _OptionalPersistable, _Indexable
+where RawValue: _PersistableScalar & Comparable {}
+
+extension PersistableEnum {
+  @inlinable public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+
+  public static var _description: _ColumnDescription { RawValue._description }
+  public static var _optionalDescription: _ColumnDescription { RawValue._optionalDescription }
+  @inlinable public static func _default() -> Self { allCases[allCases.startIndex] }
+
+  @inlinable
+  public static func _load(_ object: ObjectBase, _ column: UInt16) -> Self {
+    // Null: the column is younger than the row.
+    guard let raw = RawValue._loadOptional(object, column) else { return _default() }
+    guard let value = Self(rawValue: raw) else {
+      object._noSuchCase(column, "\(raw)", "\(Self.self)")
+    }
+    return value
+  }
+  @inlinable
+  public static func _loadOptional(_ object: ObjectBase, _ column: UInt16) -> Self? {
+    RawValue._loadOptional(object, column).flatMap(Self.init(rawValue:))
+  }
+  @inlinable
+  public static func _store(_ object: ObjectBase, _ column: UInt16, _ value: Self) {
+    RawValue._store(object, column, value.rawValue)
+  }
+  @inlinable
+  public static func _storeOptional(_ object: ObjectBase, _ column: UInt16, _ value: Self?) {
+    RawValue._storeOptional(object, column, value?.rawValue)
+  }
+  @inlinable
+  public static func _put(_ value: Self, _ object: ObjectBase, _ column: UInt16) {
+    RawValue._put(value.rawValue, object, column)
+  }
+  @inlinable
+  public static func _putOptional(_ value: Self?, _ object: ObjectBase, _ column: UInt16) {
+    RawValue._putOptional(value?.rawValue, object, column)
+  }
+  public func _box() -> _BoxedValue { rawValue._box() }
+  public static func _unbox(_ boxed: _BoxedValue) -> Self? {
+    RawValue._unbox(boxed).flatMap(Self.init(rawValue:))
+  }
+  public static func _boxOptional(_ value: Self?) -> _BoxedValue {
+    RawValue._boxOptional(value?.rawValue)
+  }
+  public static func _unboxOptional(_ boxed: _BoxedValue, _ fits: inout Bool) -> Self? {
+    let value = _unbox(boxed)
+    fits = value != nil || boxed.value == .null
+    return value
+  }
+}
+
+extension ObjectBase {
+  @inline(never) @usableFromInline
+  final func _noSuchCase(_ column: UInt16, _ value: String, _ type: String) -> Never {
+    fatalError(
+      """
+      \(_propertyName(column)) holds \(value), which is no case of \(type). Add the case, or make \
+      the property optional, which then reads as nil.
+      """)
+  }
+}

@@ -1,0 +1,124 @@
+import CTarn
+import Foundation
+import TarnStore
+
+// ObjectId, UUID and Date: a few bytes of fixed size.
+
+extension ObjectId: _PersistableScalar, _Indexable, _PrimaryKey {
+  public static var _description: _ColumnDescription { _ColumnDescription(.objectID) }
+  public static func _default() -> ObjectId { .generate() }
+
+  @inlinable @inline(__always)
+  public static func _raw(_ object: ObjectBase, _ column: UInt16) -> tarn_bytes12 {
+    let raw = tarn_cluster_bytes12(object._image, UInt32(column), object._slot)
+    return raw.state == TARN_STATE_SLOW ? object._slowBytes12(column) : raw
+  }
+  @inlinable @inline(__always)
+  public static func _make(
+    _ raw: tarn_bytes12, _ object: ObjectBase, _ column: UInt16
+  ) -> ObjectId {
+    ObjectId(high: raw.high, low: raw.low)
+  }
+  public static func _put(_ value: ObjectId, _ object: ObjectBase, _ column: UInt16) {
+    let (rows, column, slot) = object.row(column)
+    rows.setBytes12(column, slot, value.bytes)
+  }
+  public func _box() -> _BoxedValue { _BoxedValue(.objectID(bytes)) }
+  public static func _unbox(_ boxed: _BoxedValue) -> ObjectId? {
+    guard case .objectID(let bytes) = boxed.value else { return nil }
+    return ObjectId(bytes)
+  }
+}
+
+extension ObjectId {
+  var bytes: Bytes12 { Bytes12(high: _high, low: _low) }
+  init(_ bytes: Bytes12) { self.init(high: bytes.high, low: bytes.low) }
+}
+
+extension UUID: _PersistableScalar, _Indexable, _PrimaryKey {
+  public static var _description: _ColumnDescription { _ColumnDescription(.uuid) }
+  public static func _default() -> UUID { UUID() }
+
+  @inlinable @inline(__always)
+  public static func _raw(_ object: ObjectBase, _ column: UInt16) -> tarn_bytes16 {
+    let raw = tarn_cluster_bytes16(object._image, UInt32(column), object._slot)
+    return raw.state == TARN_STATE_SLOW ? object._slowBytes16(column) : raw
+  }
+  @inlinable @inline(__always)
+  public static func _make(_ raw: tarn_bytes16, _ object: ObjectBase, _ column: UInt16) -> UUID {
+    let bytes = (raw.high.bigEndian, raw.low.bigEndian)
+    return UUID(uuid: unsafeBitCast(bytes, to: uuid_t.self))
+  }
+  public static func _put(_ value: UUID, _ object: ObjectBase, _ column: UInt16) {
+    let (rows, column, slot) = object.row(column)
+    rows.setBytes16(column, slot, value.bytes)
+  }
+  public func _box() -> _BoxedValue { _BoxedValue(.uuid(bytes)) }
+  public static func _unbox(_ boxed: _BoxedValue) -> UUID? {
+    guard case .uuid(let bytes) = boxed.value else { return nil }
+    return UUID(bytes)
+  }
+}
+
+extension UUID {
+  var bytes: Bytes16 {
+    let halves = unsafeBitCast(uuid, to: (UInt64, UInt64).self)
+    return Bytes16(high: UInt64(bigEndian: halves.0), low: UInt64(bigEndian: halves.1))
+  }
+  init(_ bytes: Bytes16) {
+    let halves = (bytes.high.bigEndian, bytes.low.bigEndian)
+    self.init(uuid: unsafeBitCast(halves, to: uuid_t.self))
+  }
+}
+
+extension Date: _PersistableScalar, _Indexable {
+  public static var _description: _ColumnDescription { _ColumnDescription(.date) }
+  /// 1 January 1970.
+  public static func _default() -> Date { Date(timeIntervalSince1970: 0) }
+
+  @inlinable @inline(__always)
+  public static func _raw(_ object: ObjectBase, _ column: UInt16) -> tarn_date {
+    let raw = tarn_cluster_date(object._image, UInt32(column), object._slot)
+    return raw.state == TARN_STATE_SLOW ? object._slowDate(column) : raw
+  }
+  @inlinable @inline(__always)
+  public static func _make(_ raw: tarn_date, _ object: ObjectBase, _ column: UInt16) -> Date {
+    Date(_seconds: raw.seconds, nanoseconds: raw.nanoseconds)
+  }
+  public static func _put(_ value: Date, _ object: ObjectBase, _ column: UInt16) {
+    let (rows, column, slot) = object.row(column)
+    rows.setDate(column, slot, value.timestamp)
+  }
+  public func _box() -> _BoxedValue { _BoxedValue(.date(timestamp)) }
+  public static func _unbox(_ boxed: _BoxedValue) -> Date? {
+    guard case .date(let time) = boxed.value else { return nil }
+    return Date(_seconds: time.seconds, nanoseconds: time.nanoseconds)
+  }
+}
+
+extension Date {
+  /// From 1970 to 2001, where Foundation counts from.
+  @usableFromInline static var _epochSeconds: Int64 { 978_307_200 }
+
+  @inlinable init(_seconds seconds: Int64, nanoseconds: Int32) {
+    self.init(
+      timeIntervalSinceReferenceDate: Double(seconds &- Date._epochSeconds)
+        + Double(nanoseconds) / 1e9)
+  }
+
+  /// The nearest nanosecond. A date further than about 17 minutes from 1 January 2001 is stored
+  /// exactly: there a Double's steps are wider than the rounding. Traps for dates that are not
+  /// finite, or beyond the 64-bit seconds.
+  var timestamp: Timestamp {
+    let interval = timeIntervalSinceReferenceDate
+    let whole = interval.rounded(.down)
+    guard let seconds = Int64(exactly: whole) else {
+      fatalError("A Date must be finite and within 292 billion years to be stored: \(interval)")
+    }
+    let nanoseconds = Int32(((interval - whole) * 1e9).rounded())
+    if nanoseconds == 1_000_000_000 {
+      return Timestamp(seconds: seconds + 1 + Date._epochSeconds, nanoseconds: 0)
+    }
+    return Timestamp(seconds: seconds + Date._epochSeconds, nanoseconds: nanoseconds)
+  }
+}

@@ -1,0 +1,47 @@
+import CTarn
+import TarnStore
+
+// To-one links: `@Persisted var mother: Dog?`. Always optional, because any object can be deleted.
+
+extension Object: _OptionalPersistable {
+  public static var _optionalDescription: _ColumnDescription {
+    _ColumnDescription(.link, isOptional: true, target: self)
+  }
+
+  /// Another Swift object for the row at each read; compare with `isSameObject(as:)`.
+  public static func _loadOptional(_ object: ObjectBase, _ column: UInt16) -> Self? {
+    let raw = Int64._raw(object, column)
+    if raw.state == TARN_STATE_NULL {
+      guard object._state.contains(.tracing) else { return nil }
+      return Tracer.follow(object, to: self)
+    }
+    let target = object._core!.linkedObject(
+      object, ColumnID(column), ObjectKey(raw.value), as: self)
+    return unsafeDowncast(target, to: self)
+  }
+
+  public static func _storeOptional(
+    _ object: ObjectBase, _ column: UInt16, _ value: Object?
+  ) {
+    guard let core = object._core else {
+      fatalError("A key path must only read properties, not set them.")
+    }
+    core.setLink(object, ColumnID(column), to: value)
+  }
+
+  public static func _putOptional(_ value: Object?, _ object: ObjectBase, _ column: UInt16) {
+    if let value { object._core!.setLink(object, ColumnID(column), to: value) }
+  }
+
+  public static func _boxOptional(_ value: Object?) -> _BoxedValue {
+    guard let value else { return _BoxedValue(.null) }
+    let isManaged = value._context != nil
+    return _BoxedValue(isManaged ? .link(ObjectKey(value._key)) : .null, object: value)
+  }
+
+  public static func _unboxOptional(_ boxed: _BoxedValue, _ fits: inout Bool) -> Self? {
+    let object = boxed.object as? Self
+    fits = object != nil || boxed.object == nil && boxed.value == .null
+    return object
+  }
+}

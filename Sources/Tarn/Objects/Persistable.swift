@@ -1,0 +1,173 @@
+import CTarn
+import TarnStore
+
+/// A type that a `@Persisted` property can have. Conformances come with the library; enums of
+/// your own conform to `PersistableEnum`.
+///
+/// The column given to these functions is the one in the file; the object is managed and has just
+/// been validated.
+public protocol _Persistable {
+  /// How values of this type are stored.
+  static var _description: _ColumnDescription { get }
+  /// What a property has that was given no value.
+  static func _default() -> Self
+  static func _load(_ object: ObjectBase, _ column: UInt16) -> Self
+  /// Assigns in the open write transaction, through the core where it must know.
+  static func _store(_ object: ObjectBase, _ column: UInt16, _ value: Self)
+  /// Writes into the row under edit, without asking anybody.
+  static func _put(_ value: Self, _ object: ObjectBase, _ column: UInt16)
+  func _box() -> _BoxedValue
+  /// Nil if the value is not of this type.
+  static func _unbox(_ boxed: _BoxedValue) -> Self?
+}
+
+/// A type that is persistable when optional: the scalar ones and objects.
+public protocol _OptionalPersistable {
+  static var _optionalDescription: _ColumnDescription { get }
+  static func _loadOptional(_ object: ObjectBase, _ column: UInt16) -> Self?
+  static func _storeOptional(_ object: ObjectBase, _ column: UInt16, _ value: Self?)
+  static func _putOptional(_ value: Self?, _ object: ObjectBase, _ column: UInt16)
+  static func _boxOptional(_ value: Self?) -> _BoxedValue
+  /// Sets `fits` to false if the value is neither null nor of this type.
+  static func _unboxOptional(_ boxed: _BoxedValue, _ fits: inout Bool) -> Self?
+}
+
+/// A type that an index can be over.
+public protocol _Indexable {}
+/// A type that can name objects.
+public protocol _PrimaryKey {}
+
+extension Optional: _Indexable where Wrapped: _Indexable {}
+extension Optional: _PrimaryKey where Wrapped: _PrimaryKey {}
+
+/// A value on its way between typed properties and the store.
+public struct _BoxedValue {
+  var value: Value
+  /// The object of a link; `value` then is its key, or null while it is unmanaged.
+  var object: ObjectBase?
+
+  init(_ value: Value, object: ObjectBase? = nil) {
+    self.value = value
+    self.object = object
+  }
+}
+
+/// How a property is stored.
+public struct _ColumnDescription {
+  var type: ColumnType
+  var isOptional = false
+  /// The class that a link or LinkingObjects points to.
+  var target: ObjectBase.Type?
+  /// LinkingObjects: nothing is stored.
+  var isComputed = false
+
+  init(
+    _ type: ColumnType, isOptional: Bool = false, target: ObjectBase.Type? = nil,
+    isComputed: Bool = false
+  ) {
+    self.type = type
+    self.isOptional = isOptional
+    self.target = target
+    self.isComputed = isComputed
+  }
+
+  var optional: _ColumnDescription {
+    var description = self
+    description.isOptional = true
+    return description
+  }
+}
+
+/// What the loads from a cluster answer: a value and whether it counts.
+public protocol _LoadedValue {
+  var state: tarn_state { get }
+}
+extension tarn_int: _LoadedValue {}
+extension tarn_bool: _LoadedValue {}
+extension tarn_float: _LoadedValue {}
+extension tarn_double: _LoadedValue {}
+extension tarn_date: _LoadedValue {}
+extension tarn_bytes: _LoadedValue {}
+extension tarn_bytes12: _LoadedValue {}
+extension tarn_bytes16: _LoadedValue {}
+
+/// A type with one value in a column: everything but links follows from how it is read and
+/// written.
+public protocol _PersistableScalar: _Persistable, _OptionalPersistable {
+  associatedtype _Loaded: _LoadedValue
+  /// The value as it stands; null comes with the type's zero.
+  static func _raw(_ object: ObjectBase, _ column: UInt16) -> _Loaded
+  static func _make(_ raw: _Loaded, _ object: ObjectBase, _ column: UInt16) -> Self
+}
+
+extension _PersistableScalar {
+  @inlinable @inline(__always)
+  public static func _load(_ object: ObjectBase, _ column: UInt16) -> Self {
+    _make(_raw(object, column), object, column)
+  }
+
+  @inlinable @inline(__always)
+  public static func _loadOptional(_ object: ObjectBase, _ column: UInt16) -> Self? {
+    let raw = _raw(object, column)
+    return raw.state == TARN_STATE_NULL ? nil : _make(raw, object, column)
+  }
+
+  @inlinable @inline(__always)
+  public static func _store(_ object: ObjectBase, _ column: UInt16, _ value: Self) {
+    if object._isWarm(column) {
+      _put(value, object, column)
+    } else {
+      object._set(column, value._box())
+    }
+  }
+
+  @inlinable @inline(__always)
+  public static func _storeOptional(_ object: ObjectBase, _ column: UInt16, _ value: Self?) {
+    if object._isWarm(column) {
+      _putOptional(value, object, column)
+    } else {
+      object._set(column, _boxOptional(value))
+    }
+  }
+
+  @inlinable
+  public static func _putOptional(_ value: Self?, _ object: ObjectBase, _ column: UInt16) {
+    if let value { _put(value, object, column) } else { object._putNull(column) }
+  }
+
+  public static var _optionalDescription: _ColumnDescription { _description.optional }
+
+  public static func _boxOptional(_ value: Self?) -> _BoxedValue {
+    value?._box() ?? _BoxedValue(.null)
+  }
+
+  public static func _unboxOptional(_ boxed: _BoxedValue, _ fits: inout Bool) -> Self? {
+    let value = _unbox(boxed)
+    fits = value != nil || boxed.value == .null
+    return value
+  }
+}
+
+extension Optional: _Persistable where Wrapped: _OptionalPersistable {
+  public static var _description: _ColumnDescription { Wrapped._optionalDescription }
+  @inlinable public static func _default() -> Self { nil }
+
+  @inlinable @inline(__always)
+  public static func _load(_ object: ObjectBase, _ column: UInt16) -> Self {
+    Wrapped._loadOptional(object, column)
+  }
+  @inlinable @inline(__always)
+  public static func _store(_ object: ObjectBase, _ column: UInt16, _ value: Self) {
+    Wrapped._storeOptional(object, column, value)
+  }
+  @inlinable
+  public static func _put(_ value: Self, _ object: ObjectBase, _ column: UInt16) {
+    Wrapped._putOptional(value, object, column)
+  }
+  public func _box() -> _BoxedValue { Wrapped._boxOptional(self) }
+  public static func _unbox(_ boxed: _BoxedValue) -> Self? {
+    var fits = true
+    let value = Wrapped._unboxOptional(boxed, &fits)
+    return fits ? .some(value) : nil
+  }
+}

@@ -1,0 +1,195 @@
+import CTarn
+
+/// Marks a property of an `Object` as stored.
+///
+///     @Persisted(primaryKey: true) var _id: ObjectId
+///     @Persisted(indexed: true) var name = ""
+///     @Persisted var born: Date?
+///
+/// On an unmanaged object the value lives in the object. On a managed one each read comes from
+/// the row that its Realm shows, and each assignment goes to the open write transaction; reading
+/// traps if the object is invalidated or on the wrong thread, assigning also outside a write.
+@frozen @propertyWrapper
+public struct Persisted<Value: _Persistable> {
+  // The order packs: the two numbers lie in the padding behind most values.
+
+  /// The unmanaged value; nil until it is first read or set, and once the object is managed.
+  /// Lazily, so that making an object that only serves as a view costs nothing.
+  public var _value: Value?
+  /// The column of a managed object, written by ClassBinding.
+  public var _column: UInt16
+  public var _flags: UInt8
+
+  /// A property whose value is its type's default: zero, empty, nil, the first case of an enum;
+  /// a new one for each object if it is an `ObjectId` or `UUID`.
+  @inlinable public init() { self.init(nil, flags: 0) }
+  /// A property with a default of its own.
+  @inlinable public init(wrappedValue: Value) { self.init(wrappedValue, flags: 0) }
+
+  @inlinable init(_ value: Value?, flags: UInt8) {
+    _value = value
+    _column = 0
+    _flags = flags
+  }
+
+  /// Never called: the subscript below takes its place inside classes.
+  @available(*, unavailable, message: "@Persisted is for properties of Object classes")
+  public var wrappedValue: Value {
+    get { fatalError("@Persisted is for properties of Object classes") }
+    set { fatalError("@Persisted is for properties of Object classes") }
+  }
+
+  // Both accessors must be always-inline: one out-of-line accessor keeps its key path literals
+  // alive, and then every read of the property pays an exclusivity check, four times its cost.
+  @inlinable
+  public static subscript<O: ObjectBase>(
+    _enclosingInstance object: O,
+    wrapped wrapped: ReferenceWritableKeyPath<O, Value>,
+    storage storage: ReferenceWritableKeyPath<O, Self>
+  ) -> Value {
+    @inline(__always) get {
+      if let context = object._context {
+        object._validate(context)
+        return Value._load(object, object[keyPath: storage]._column)
+      }
+      if let value = object[keyPath: storage]._value { return value }
+      let value = Value._default()
+      object[keyPath: storage]._value = value
+      return value
+    }
+    @inline(__always) set {
+      if let context = object._context {
+        object._validate(context)
+        Value._store(object, object[keyPath: storage]._column, newValue)
+      } else {
+        object[keyPath: storage]._value = newValue
+      }
+    }
+  }
+}
+
+extension Persisted where Value: _Indexable {
+  /// A property with an index, which makes queries for equality, prefixes and ranges fast and
+  /// each write a little slower.
+  @inlinable public init(indexed: Bool) {
+    self.init(nil, flags: indexed ? _PropertyFlags.indexed : 0)
+  }
+  /// A property with an index and a default.
+  @inlinable public init(wrappedValue: Value, indexed: Bool) {
+    self.init(wrappedValue, flags: indexed ? _PropertyFlags.indexed : 0)
+  }
+}
+
+extension Persisted where Value: _PrimaryKey {
+  /// The property that names an object within its class. At most one a class; it cannot change
+  /// once the object is managed.
+  @inlinable public init(primaryKey: Bool) {
+    self.init(nil, flags: primaryKey ? _PropertyFlags.primaryKey : 0)
+  }
+  /// A primary key with a default.
+  @inlinable public init(wrappedValue: Value, primaryKey: Bool) {
+    self.init(wrappedValue, flags: primaryKey ? _PropertyFlags.primaryKey : 0)
+  }
+}
+
+/// Bits of `Persisted._flags`.
+public enum _PropertyFlags {
+  @inlinable public static var indexed: UInt8 { 1 }
+  @inlinable public static var primaryKey: UInt8 { 2 }
+}
+
+/// What can be done with a wrapper in the storage of an object without knowing its value's type.
+protocol AnyPersisted {
+  static var description: _ColumnDescription { get }
+  /// Where the column number lies in the wrapper.
+  static var columnOffset: Int { get }
+  /// The wrapper's flags.
+  static func flags(at field: UnsafeRawPointer) -> UInt8
+  /// For LinkingObjects the property on the other side, else nil.
+  static func originProperty(at field: UnsafeRawPointer) -> String?
+  /// The property's value, of a managed or unmanaged object.
+  static func read(_ object: ObjectBase, at field: UnsafeMutableRawPointer) -> Any
+  static func readBoxed(_ object: ObjectBase, at field: UnsafeMutableRawPointer) -> _BoxedValue
+  /// Sets the property; false if the value is not of its type.
+  static func write(
+    _ value: _BoxedValue, _ object: ObjectBase, at field: UnsafeMutableRawPointer
+  ) -> Bool
+  static func write(any value: Any, _ object: ObjectBase, at field: UnsafeMutableRawPointer)
+    -> Bool
+  /// Moves the unmanaged value into the row under edit that the object was just given.
+  static func moveIntoRow(
+    _ object: ObjectBase, at field: UnsafeMutableRawPointer, column: UInt16)
+}
+
+extension Persisted: AnyPersisted {
+  static var description: _ColumnDescription { Value._description }
+  static var columnOffset: Int { MemoryLayout<Self>.offset(of: \._column)! }
+
+  static func flags(at field: UnsafeRawPointer) -> UInt8 {
+    field.assumingMemoryBound(to: Self.self).pointee._flags
+  }
+
+  static func originProperty(at field: UnsafeRawPointer) -> String? {
+    (field.assumingMemoryBound(to: Self.self).pointee._value as? any AnyLinkingObjects)?
+      .originProperty
+  }
+
+  private static func value(
+    _ object: ObjectBase, at field: UnsafeMutableRawPointer
+  ) -> Value {
+    let wrapper = field.assumingMemoryBound(to: Self.self)
+    if let context = object._context {
+      object._validate(context)
+      return Value._load(object, wrapper.pointee._column)
+    }
+    if let value = wrapper.pointee._value { return value }
+    let value = Value._default()
+    wrapper.pointee._value = value
+    return value
+  }
+
+  static func read(_ object: ObjectBase, at field: UnsafeMutableRawPointer) -> Any {
+    value(object, at: field)
+  }
+
+  static func readBoxed(_ object: ObjectBase, at field: UnsafeMutableRawPointer) -> _BoxedValue {
+    value(object, at: field)._box()
+  }
+
+  private static func assign(
+    _ value: Value, _ object: ObjectBase, at field: UnsafeMutableRawPointer
+  ) {
+    let wrapper = field.assumingMemoryBound(to: Self.self)
+    if let context = object._context {
+      object._validate(context)
+      Value._store(object, wrapper.pointee._column, value)
+    } else {
+      wrapper.pointee._value = value
+    }
+  }
+
+  static func write(
+    _ value: _BoxedValue, _ object: ObjectBase, at field: UnsafeMutableRawPointer
+  ) -> Bool {
+    guard let value = Value._unbox(value) else { return false }
+    assign(value, object, at: field)
+    return true
+  }
+
+  static func write(any value: Any, _ object: ObjectBase, at field: UnsafeMutableRawPointer)
+    -> Bool
+  {
+    guard let value = value as? Value else { return false }
+    assign(value, object, at: field)
+    return true
+  }
+
+  static func moveIntoRow(
+    _ object: ObjectBase, at field: UnsafeMutableRawPointer, column: UInt16
+  ) {
+    let wrapper = field.assumingMemoryBound(to: Self.self)
+    Value._put(wrapper.pointee._value ?? Value._default(), object, column)
+    wrapper.pointee._value = nil
+    wrapper.pointee._column = column
+  }
+}

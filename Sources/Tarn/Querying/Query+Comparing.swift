@@ -1,0 +1,146 @@
+import Foundation
+import TarnStore
+
+/// A type whose values have an order in queries, or an optional of one.
+public protocol _QueryComparable {}
+extension Int: _QueryComparable {}
+extension Int8: _QueryComparable {}
+extension Int16: _QueryComparable {}
+extension Int32: _QueryComparable {}
+extension Int64: _QueryComparable {}
+extension Float: _QueryComparable {}
+extension Double: _QueryComparable {}
+extension String: _QueryComparable {}
+extension Date: _QueryComparable {}
+extension ObjectId: _QueryComparable {}
+extension UUID: _QueryComparable {}
+extension Optional: _QueryComparable where Wrapped: _QueryComparable {}
+
+/// A type of text or bytes, or an optional of one.
+public protocol _QueryText {}
+extension String: _QueryText {}
+extension Data: _QueryText {}
+extension Optional: _QueryText where Wrapped: _QueryText {}
+
+extension Query {
+  private func compare(
+    _ op: ComparisonOperator, _ right: Operand, _ options: StringOptions = []
+  ) -> Query<Bool> {
+    Query<Bool>(.comparison(Comparison(operand, op, right, options.store)))
+  }
+
+  /// A value to compare with; for a link, the object's key.
+  private func constant(_ value: some _Persistable) -> Operand {
+    let boxed = value._box()
+    if let object = boxed.object, object._context == nil {
+      fatalError("A query can only compare with an object that is in a Realm: \(object)")
+    }
+    return .value(boxed.value)
+  }
+}
+
+extension Query where T: _Persistable {
+  /// True if the property has the value. For links: if it points to that object.
+  public static func == (property: Query, value: T) -> Query<Bool> {
+    property.compare(.equal, property.constant(value))
+  }
+  public static func != (property: Query, value: T) -> Query<Bool> {
+    property.compare(.notEqual, property.constant(value))
+  }
+  public static func == (value: T, property: Query) -> Query<Bool> { property == value }
+  public static func != (value: T, property: Query) -> Query<Bool> { property != value }
+  /// True if both properties have the same value.
+  public static func == (a: Query, b: Query) -> Query<Bool> { a.compare(.equal, b.operand) }
+  public static func != (a: Query, b: Query) -> Query<Bool> { a.compare(.notEqual, b.operand) }
+
+  /// True if the property has one of the values.
+  public func `in`<S: Sequence<T>>(_ values: S) -> Query<Bool> {
+    let values = values.map { value in
+      guard case .value(let value) = constant(value) else { preconditionFailure() }
+      return value
+    }
+    return compare(.in, .values(values))
+  }
+}
+
+extension Query where T: _Persistable & _QueryComparable {
+  public static func < (property: Query, value: T) -> Query<Bool> {
+    property.compare(.less, property.constant(value))
+  }
+  public static func <= (property: Query, value: T) -> Query<Bool> {
+    property.compare(.lessOrEqual, property.constant(value))
+  }
+  public static func > (property: Query, value: T) -> Query<Bool> {
+    property.compare(.greater, property.constant(value))
+  }
+  public static func >= (property: Query, value: T) -> Query<Bool> {
+    property.compare(.greaterOrEqual, property.constant(value))
+  }
+
+  public static func < (value: T, property: Query) -> Query<Bool> { property > value }
+  public static func <= (value: T, property: Query) -> Query<Bool> { property >= value }
+  public static func > (value: T, property: Query) -> Query<Bool> { property < value }
+  public static func >= (value: T, property: Query) -> Query<Bool> { property <= value }
+
+  public static func < (a: Query, b: Query) -> Query<Bool> { a.compare(.less, b.operand) }
+  public static func <= (a: Query, b: Query) -> Query<Bool> {
+    a.compare(.lessOrEqual, b.operand)
+  }
+  public static func > (a: Query, b: Query) -> Query<Bool> { a.compare(.greater, b.operand) }
+  public static func >= (a: Query, b: Query) -> Query<Bool> {
+    a.compare(.greaterOrEqual, b.operand)
+  }
+}
+
+extension Query where T: _Persistable & _QueryComparable & Comparable {
+  /// True if the property's value is in the range.
+  public func contains(_ range: Range<T>) -> Query<Bool> {
+    self >= range.lowerBound && self < range.upperBound
+  }
+  /// True if the property's value is in the range.
+  public func contains(_ range: ClosedRange<T>) -> Query<Bool> {
+    self >= range.lowerBound && self <= range.upperBound
+  }
+}
+
+extension Query {
+  /// True if the property's value is in the range; nil never is.
+  public func contains<W: _OptionalPersistable & _QueryComparable & Comparable>(
+    _ range: Range<W>
+  ) -> Query<Bool> where T == W? {
+    self >= range.lowerBound && self < range.upperBound
+  }
+  /// True if the property's value is in the range; nil never is.
+  public func contains<W: _OptionalPersistable & _QueryComparable & Comparable>(
+    _ range: ClosedRange<W>
+  ) -> Query<Bool> where T == W? {
+    self >= range.lowerBound && self <= range.upperBound
+  }
+}
+
+extension Query where T: _Persistable & _QueryText {
+  /// True if the text occurs in the property's. An empty or nil text occurs nowhere.
+  public func contains(_ text: T, options: StringOptions = []) -> Query<Bool> {
+    compare(.contains, constant(text), options)
+  }
+  /// True if the property's text starts with it; never for an empty or nil text.
+  public func starts(with text: T, options: StringOptions = []) -> Query<Bool> {
+    compare(.beginsWith, constant(text), options)
+  }
+  /// True if the property's text ends with it; never for an empty or nil text.
+  public func ends(with text: T, options: StringOptions = []) -> Query<Bool> {
+    compare(.endsWith, constant(text), options)
+  }
+  /// As `contains` with the text of another property.
+  public func contains(_ other: Query, options: StringOptions = []) -> Query<Bool> {
+    compare(.contains, other.operand, options)
+  }
+  /// As `starts(with:)` with the text of another property.
+  public func starts(with other: Query, options: StringOptions = []) -> Query<Bool> {
+    compare(.beginsWith, other.operand, options)
+  }
+  /// As `ends(with:)` with the text of another property.
+  public func ends(with other: Query, options: StringOptions = []) -> Query<Bool> {
+    compare(.endsWith, other.operand, options)
+  }
+}
