@@ -63,4 +63,3 @@ package struct StoreRows: RowSource {
   }
 }
 
-extension WorkingCluster: RowReading {}
