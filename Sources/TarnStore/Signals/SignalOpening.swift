@@ -73,11 +73,7 @@ package struct SignalOwner: Sendable {
       if isInUse { throw refusal(state(of: descriptor, facts, fields), path) }
       try initialise(descriptor, path, fields, owner)
     }
-    let map = unsafe mmap(
-      nil, SignalLayout.byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
-    guard let base = unsafe map, unsafe base != MAP_FAILED else {
-      throw StorageError(errno: errno, operation: "open", path: path)
-    }
+    let base = unsafe try map(descriptor, path)
     guard let place = unsafe takePlace(descriptor, base) else {
       unsafe munmap(base, SignalLayout.byteCount)
       throw StorageError(
@@ -86,6 +82,21 @@ package struct SignalOwner: Sendable {
     }
     return unsafe SignalOpening(
       descriptor: descriptor, base: base, identity: facts.identity, place: place)
+  }
+
+  /// Through a description of its own: a mapping keeps its description alive, and a forked child
+  /// inherits mappings. The one that holds our locks must go when this process goes.
+  private static func map(
+    _ descriptor: Int32, _ path: String
+  ) throws(StorageError) -> UnsafeMutableRawPointer {
+    let other = try OwnedDescriptor(
+      opening: "/proc/self/fd/\(descriptor)", flags: O_RDWR, operation: "open")
+    let map = unsafe mmap(
+      nil, SignalLayout.byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, other.raw, 0)
+    guard let base = unsafe map, unsafe base != MAP_FAILED else {
+      throw StorageError(errno: errno, operation: "open", path: path)
+    }
+    return unsafe base
   }
 
   private enum State { case right, ofAnotherStore, senseless, newer }
