@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,6 +18,10 @@ void tarn_futex_wait(const void *p, uint32_t expected, int64_t nanoseconds) {
 void tarn_futex_wake(const void *p, int count) {
   syscall(SYS_futex, p, FUTEX_WAKE, count, NULL, NULL, 0);
 }
+
+int tarn_event(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+
+void tarn_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
 static int lock(int fd, int command, short type, int64_t start, int64_t length) {
   struct flock range = {.l_type = type, .l_whence = SEEK_SET, .l_start = start, .l_len = length};

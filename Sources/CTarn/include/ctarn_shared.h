@@ -48,6 +48,12 @@ void tarn_futex_wait(const void *p, uint32_t expected, int64_t nanoseconds);
 // Wakes up to `count` sleepers in any process.
 void tarn_futex_wake(const void *p, int count);
 
+// A descriptor that is readable after 8 bytes (a number that is not zero) were written to it; not
+// blocking, close-on-exec. -1 if there is none left.
+int tarn_event(void);
+// The calling thread's name in lists of threads, at most 15 bytes.
+void tarn_name_thread(const char *name);
+
 // ---- locks that belong to a descriptor, not to the process (OFD) ----------------------------
 // They die with the last copy of the open description, whoever closes other descriptors of the
 // same file, and say the truth across pid namespaces. All return 0 or an errno.
