@@ -105,6 +105,29 @@ enum Bitmap {
     }
   }
 
+  /// Moves the elements with a set bit to the front, in order, and returns how many they are.
+  static func compact(
+    _ values: UnsafeMutablePointer<Int64>, _ bits: UnsafePointer<UInt64>, _ words: Int
+  ) -> Int {
+    var kept = 0
+    for index in 0..<words {
+      var word = unsafe bits[index]
+      if word == .max {
+        if kept != index << 6 {
+          for slot in 0..<64 { unsafe values[kept &+ slot] = values[index << 6 &+ slot] }
+        }
+        kept &+= 64
+        continue
+      }
+      while word != 0 {
+        unsafe values[kept] = values[index << 6 &+ word.trailingZeroBitCount]
+        kept &+= 1
+        word &= word - 1
+      }
+    }
+    return kept
+  }
+
   /// Gathers a byte a row, each 0 or 1, into bits. Reads whole groups of 64 rows.
   static func pack(
     _ flags: UnsafeMutablePointer<UInt8>, _ words: Int, into target: UnsafeMutablePointer<UInt64>

@@ -44,9 +44,8 @@
     } else {
       unsafe Bitmap.fill(mask, rows: image.rowCount)
     }
-    let isWhole = unsafe Bitmap.count(mask, image.bitmapWords) == image.rowCount
     for index in columns.indices {
-      try unsafe extract(index, image, mask, isWhole)
+      try unsafe extract(index, image, mask)
     }
     unsafe image.decodeKeys(into: scratch.ints)
     unsafe appendKeys(mask, image.bitmapWords)
@@ -65,9 +64,13 @@
     keys.append(key)
   }
 
+  /// A cluster's keys ascend: only where two clusters meet may the order break.
   private func appendKeys(_ mask: UnsafeMutablePointer<UInt64>, _ words: Int) {
     let all = unsafe scratch.ints
-    unsafe Bitmap.forEach(mask, words) { slot in append(unsafe all[slot]) }
+    let kept = unsafe Bitmap.compact(all, mask, words)
+    guard kept > 0 else { return }
+    isAscending = isAscending && (keys.last.map { unsafe $0 <= all[0] } ?? true)
+    unsafe keys.append(contentsOf: UnsafeBufferPointer(start: all, count: kept))
   }
 
   /// The keys of all rows, in order. The buffer is empty afterwards. Throws what reading whole

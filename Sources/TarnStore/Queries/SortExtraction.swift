@@ -6,7 +6,7 @@ import CTarn
 extension SortBuffer {
   /// Appends the prefixes of the rows of `mask` for a term.
   func extract(
-    _ index: Int, _ image: ClusterImage, _ mask: UnsafeMutablePointer<UInt64>, _ isWhole: Bool
+    _ index: Int, _ image: ClusterImage, _ mask: UnsafeMutablePointer<UInt64>
   ) throws(StorageError) {
     let term = order.terms[index]
     let path = term.path
@@ -14,7 +14,7 @@ extension SortBuffer {
       switch path.type {
       case .int:
         unsafe image.decodeInts(path.column, into: scratch.ints)
-        unsafe extractInts(index, image, mask, isWhole)
+        unsafe extractInts(index, image, mask)
         return
       case .double:
         let values = unsafe UnsafeMutableRawPointer(scratch.ints)
@@ -25,7 +25,7 @@ extension SortBuffer {
           let ordered = unsafe values[slot].treeOrder ^ (1 << 63)
           unsafe scratch.ints[slot] = Int64(bitPattern: ordered)
         }
-        unsafe extractInts(index, image, mask, isWhole)
+        unsafe extractInts(index, image, mask)
         return
       case .string, .data:
         try unsafe extractText(index, image, mask)
@@ -40,20 +40,15 @@ extension SortBuffer {
 
   /// The numbers in `scratch.ints`, as high words.
   private func extractInts(
-    _ index: Int, _ image: ClusterImage, _ mask: UnsafeMutablePointer<UInt64>, _ isWhole: Bool
+    _ index: Int, _ image: ClusterImage, _ mask: UnsafeMutablePointer<UInt64>
   ) {
     let flip: UInt64 = order.terms[index].isAscending ? 1 << 63 : ~(1 << 63)
     let values = unsafe scratch.ints
-    if isWhole {
-      for slot in 0..<image.rowCount { unsafe values[slot] ^= Int64(bitPattern: flip) }
-      let words = unsafe UnsafeMutableRawPointer(values).assumingMemoryBound(to: UInt64.self)
-      unsafe columns[index].highs.append(
-        contentsOf: UnsafeBufferPointer(start: words, count: image.rowCount))
-      return
-    }
-    unsafe Bitmap.forEach(mask, image.bitmapWords) { slot in
-      columns[index].highs.append(unsafe UInt64(bitPattern: values[slot]) ^ flip)
-    }
+    let count = unsafe Bitmap.compact(values, mask, image.bitmapWords)
+    for place in 0..<count { unsafe values[place] ^= Int64(bitPattern: flip) }
+    let words = unsafe UnsafeMutableRawPointer(values).assumingMemoryBound(to: UInt64.self)
+    unsafe columns[index].highs.append(
+      contentsOf: UnsafeBufferPointer(start: words, count: count))
   }
 
   /// Text of the cluster is read sixteen bytes at a time, which the padding of images allows.

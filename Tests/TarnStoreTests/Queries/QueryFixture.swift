@@ -121,7 +121,9 @@ struct FixtureSource: RowSource {
     _ classID: ClassID, _ key: ObjectKey, _ column: ColumnID,
     _ body: (UnsafeRawBufferPointer) throws(StorageError) -> R
   ) throws(StorageError) -> R {
-    let bytes = longs[QueryFixture.longName(classID, key, column)]!
+    guard let bytes = longs[QueryFixture.longName(classID, key, column)] else {
+      throw StorageError(.corrupted, operation: "read", path: "", detail: "no such value")
+    }
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
     defer { copy.deallocate() }
     copy.copyBytes(from: bytes)
