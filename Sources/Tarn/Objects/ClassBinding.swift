@@ -8,7 +8,7 @@ import TarnStore
   /// Where column numbers go in a new accessor, and which.
   private let places: [(offset: Int, column: UInt16)]
   /// The wrappers, links last.
-  private let moves: [(wrapper: any AnyPersisted.Type, offset: Int, column: UInt16)]
+  private let moves: [(mover: _Mover, offset: Int, column: UInt16)]
   /// For each column of the file the number of its property.
   private let propertyOfColumn: [Int?]
   /// For each column whether an assignment must keep an index, links or the key right.
@@ -40,7 +40,7 @@ import TarnStore
     }
     moves = order.map {
       let property = reflection.properties[$0]
-      return (property.wrapper, property.offset, places[$0].column)
+      return (property.wrapper.mover, property.offset, places[$0].column)
     }
     self.propertyOfColumn = propertyOfColumn
     upkeep = schema.columns.map {
@@ -91,7 +91,7 @@ import TarnStore
     let base = Unmanaged.passUnretained(object).toOpaque()
     for move in moves {
       object._validate(object._context!)
-      move.wrapper.moveIntoRow(object, at: base + move.offset, column: move.column)
+      move.mover(base + move.offset, object, move.column)
     }
   }
 }

@@ -22,9 +22,9 @@ public struct ObjectId: Hashable, Comparable, Sendable {
 
   /// A new id.
   public static func generate() -> ObjectId {
-    let seconds = UInt32(truncatingIfNeeded: Int64(Date().timeIntervalSince1970))
     return ObjectId(
-      seconds: seconds, process: Source.ofProcess.process, count: Source.ofProcess.next())
+      seconds: UInt32(truncatingIfNeeded: time(nil)), process: Source.ofProcess.process,
+      count: Source.ofProcess.next())
   }
 
   /// An id with a given time and with numbers in place of what a process draws: the low 24 bits
@@ -120,15 +120,18 @@ struct ObjectIdFormatError: Error, CustomStringConvertible {
 private struct Source: ~Copyable {
   static let ofProcess = Source()
 
-  private let seed = UInt64.random(in: 0..<1 << 40)
-  private let identity = getpid()
+  private let random = Atomic<UInt64>(Self.drawn)
   private let counter = Atomic<UInt32>(.random(in: 0..<1 << 24))
 
-  /// Five random bytes. A child made by fork shares the memory, not the number.
-  var process: UInt64 {
-    let now = getpid()
-    return now == identity ? seed : (seed ^ UInt64(UInt32(bitPattern: now))) & 0xFF_FFFF_FFFF
+  private init() {
+    // A child made by fork shares the memory, but must not make the same ids.
+    pthread_atfork(nil, nil) { Source.ofProcess.random.store(Source.drawn, ordering: .relaxed) }
   }
+
+  private static var drawn: UInt64 { .random(in: 0..<1 << 40) }
+
+  /// Five random bytes.
+  var process: UInt64 { random.load(ordering: .relaxed) }
 
   func next() -> UInt32 { counter.wrappingAdd(1, ordering: .relaxed).oldValue }
 }

@@ -33,6 +33,17 @@ extension Object: _OptionalPersistable {
     if let value { object._core!.setLink(object, ColumnID(column), to: value) }
   }
 
+  public static var _optionalMover: _Mover {
+    { wrapper, object, column in
+      // A wrapper of a link looks the same whatever the class.
+      let wrapper = wrapper.assumingMemoryBound(to: Persisted<Object?>.self)
+      let value = wrapper.pointee._value ?? nil
+      wrapper.pointee._value = .none
+      wrapper.pointee._column = column
+      _putOptional(value, object, column)
+    }
+  }
+
   public static func _boxOptional(_ value: Object?) -> _BoxedValue {
     guard let value else { return _BoxedValue(.null) }
     let isManaged = value._context != nil

@@ -16,6 +16,7 @@ public protocol _Persistable {
   static func _store(_ object: ObjectBase, _ column: UInt16, _ value: Self)
   /// Writes into the row under edit, without asking anybody.
   static func _put(_ value: Self, _ object: ObjectBase, _ column: UInt16)
+  static var _mover: _Mover { get }
   func _box() -> _BoxedValue
   /// Nil if the value is not of this type.
   static func _unbox(_ boxed: _BoxedValue) -> Self?
@@ -27,10 +28,18 @@ public protocol _OptionalPersistable {
   static func _loadOptional(_ object: ObjectBase, _ column: UInt16) -> Self?
   static func _storeOptional(_ object: ObjectBase, _ column: UInt16, _ value: Self?)
   static func _putOptional(_ value: Self?, _ object: ObjectBase, _ column: UInt16)
+  static var _optionalMover: _Mover { get }
   static func _boxOptional(_ value: Self?) -> _BoxedValue
   /// Sets `fits` to false if the value is neither null nor of this type.
   static func _unboxOptional(_ boxed: _BoxedValue, _ fits: inout Bool) -> Self?
 }
+
+/// Moves an unmanaged value out of its wrapper into the row under edit that its object was just
+/// given. A function that knows the type, fetched once for each property: called through a
+/// protocol, the generic wrapper's metadata would be looked up for every value.
+public typealias _Mover = (
+  _ wrapper: UnsafeMutableRawPointer, _ object: ObjectBase, _ column: UInt16
+) -> Void
 
 /// A type that an index can be over.
 public protocol _Indexable {}
@@ -137,6 +146,20 @@ extension _PersistableScalar {
 
   public static var _optionalDescription: _ColumnDescription { _description.optional }
 
+  @inlinable
+  public static var _optionalMover: _Mover {
+    { wrapper, object, column in
+      let wrapper = wrapper.assumingMemoryBound(to: Persisted<Self?>.self)
+      if case .some(.some(let value)) = wrapper.pointee._value {
+        _put(value, object, column)
+      } else {
+        object._putNull(column)
+      }
+      wrapper.pointee._value = .none
+      wrapper.pointee._column = column
+    }
+  }
+
   public static func _boxOptional(_ value: Self?) -> _BoxedValue {
     value?._box() ?? _BoxedValue(.null)
   }
@@ -164,10 +187,23 @@ extension Optional: _Persistable where Wrapped: _OptionalPersistable {
   public static func _put(_ value: Self, _ object: ObjectBase, _ column: UInt16) {
     Wrapped._putOptional(value, object, column)
   }
+  public static var _mover: _Mover { Wrapped._optionalMover }
   public func _box() -> _BoxedValue { Wrapped._boxOptional(self) }
   public static func _unbox(_ boxed: _BoxedValue) -> Self? {
     var fits = true
     let value = Wrapped._unboxOptional(boxed, &fits)
     return fits ? .some(value) : nil
+  }
+}
+
+extension _Persistable {
+  @inlinable
+  public static var _mover: _Mover {
+    { wrapper, object, column in
+      let wrapper = wrapper.assumingMemoryBound(to: Persisted<Self>.self)
+      _put(wrapper.pointee._value ?? _default(), object, column)
+      wrapper.pointee._value = nil
+      wrapper.pointee._column = column
+    }
   }
 }

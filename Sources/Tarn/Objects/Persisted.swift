@@ -116,13 +116,13 @@ protocol AnyPersisted {
   ) -> Bool
   static func write(any value: Any, _ object: ObjectBase, at field: UnsafeMutableRawPointer)
     -> Bool
-  /// Moves the unmanaged value into the row under edit that the object was just given.
-  static func moveIntoRow(
-    _ object: ObjectBase, at field: UnsafeMutableRawPointer, column: UInt16)
+  /// Moves the unmanaged value into the row under edit.
+  static var mover: _Mover { get }
 }
 
 extension Persisted: AnyPersisted {
   static var description: _ColumnDescription { Value._description }
+  static var mover: _Mover { Value._mover }
   static var columnOffset: Int { MemoryLayout<Self>.offset(of: \._column)! }
 
   static func flags(at field: UnsafeRawPointer) -> UInt8 {
@@ -182,14 +182,5 @@ extension Persisted: AnyPersisted {
     guard let value = value as? Value else { return false }
     assign(value, object, at: field)
     return true
-  }
-
-  static func moveIntoRow(
-    _ object: ObjectBase, at field: UnsafeMutableRawPointer, column: UInt16
-  ) {
-    let wrapper = field.assumingMemoryBound(to: Self.self)
-    Value._put(wrapper.pointee._value ?? Value._default(), object, column)
-    wrapper.pointee._value = nil
-    wrapper.pointee._column = column
   }
 }
