@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Opening a file: the first head record, and the classes that it lacks.
 ///
 /// Both are commits of their own, under the gate. They do not raise the version: nobody's data
@@ -8,12 +10,24 @@ extension Store {
     environmentOptions.isReadOnly = options.isReadOnly
     environmentOptions.durability = options.isDurable ? .strict : .none
     let environment = try Environment.open(path: path, options: environmentOptions)
-    let signal = try SignalFile.open(beside: environment)
-    let store = Store(path: environment.path, environment: environment, signal: signal)
+    let signal: SignalFile
+    do {
+      signal = try SignalFile(for: environment)
+    } catch {
+      environment.close()
+      throw error
+    }
+    let store = Store(
+      environment: environment, signal: signal, isTemporary: options.isTemporary)
     try store.prepareHead(options)
     try store.adopt(options)
-    store.signal.raise(to: try store.newestSnapshot().version)
+    signal.raise(to: try store.newestSnapshot().version.rawValue)
     return store
+  }
+
+  /// Removes the file and its companions.
+  func removeFiles() {
+    for suffix in ["", "-lock", "-signal"] { _ = unsafe unlink(path + suffix) }
   }
 
   /// Writes the first head record into a file that has none.

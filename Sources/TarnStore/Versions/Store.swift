@@ -26,15 +26,25 @@ package final class Store: Sendable {
   package let path: String
   package let environment: Environment
   package let signal: SignalFile
-  package let gate: WriteGate
+  let isTemporary: Bool
+  let listeners = StoreListeners()
   private let state = Mutex(State())
 
-  init(path: String, environment: Environment, signal: SignalFile) {
-    self.path = path
+  init(environment: Environment, signal: SignalFile, isTemporary: Bool) {
+    path = environment.path
     self.environment = environment
     self.signal = signal
-    gate = WriteGate(signal)
+    self.isTemporary = isTemporary
   }
+
+  deinit {
+    listeners.end()
+    if isTemporary, signal.processes().count <= 1 { removeFiles() }
+    environment.close()
+  }
+
+  /// One at a time writes the file, over all processes.
+  package var gate: WriteGate { signal.gate }
 
   // MARK: - Snapshots
 
@@ -54,7 +64,14 @@ package final class Store: Sendable {
 
   /// The version that the shared counter says is the newest; may lag behind the file by the
   /// moments between a commit and its announcement.
-  package var newestKnownVersion: Version { signal.version }
+  package var newestKnownVersion: Version { Version(signal.version) }
+
+  /// The version in the file's head, nil if it cannot be read now.
+  package func probeHead() -> Version? {
+    guard let transaction = try? environment.beginRead() else { return nil }
+    defer { transaction.end() }
+    return (try? HeadRecord.find(in: transaction))??.version
+  }
 
   private func schema(
     of head: HeadRecord, in transaction: ReadTransaction
@@ -86,18 +103,14 @@ package final class Store: Sendable {
   package func commit(
     _ session: WriteSession
   ) throws(StorageError) -> (Snapshot, ChangeSet) {
+    try environment.checkIdentity()
     let base = session.base.head
     let next = base.committing()
     let changes = session.recorder.changeSet(from: base.version, to: next.version)
     try environment.write { transaction throws(StorageError) in
       FaultPoint.hit("commit.begun")
       let found = try HeadRecord.read(from: transaction)
-      guard found == base else {
-        throw StorageError(
-          .conflict, operation: "commit", path: path,
-          detail: "another writer committed version \(found.version.rawValue) meanwhile, past "
-            + "this one's gate. Nothing was written; repeat the write.")
-      }
+      guard found == base else { throw conflict(found) }
       var writer = CommitWriter(session)
       try writer.putRows(transaction)
       FaultPoint.hit("commit.rows")
@@ -113,13 +126,21 @@ package final class Store: Sendable {
     return (snapshot, changes)
   }
 
+  private func conflict(_ found: HeadRecord) -> StorageError {
+    StorageError(
+      .conflict, operation: "commit", path: path,
+      detail: "another writer committed version \(found.version.rawValue) meanwhile, past this "
+        + "one's gate. Nothing was written; repeat the write.")
+  }
+
   /// Makes a commit known: others see the counter, the next writer gets the gate, watchers wake.
   package func announce(_ version: Version, _ token: consuming GateToken) {
-    signal.raise(to: version)
+    signal.raise(to: version.rawValue)
     FaultPoint.hit("commit.counted")
-    gate.release(token)
+    token.release()
     FaultPoint.hit("commit.released")
     signal.wake()
+    listeners.tell()
     FaultPoint.hit("commit.woken")
   }
 
@@ -127,5 +148,10 @@ package final class Store: Sendable {
     let oldest = state.withLock { $0.retention.oldestNeeded(environment) }
     guard let oldest else { return }
     try ChangeLog.prune(through: oldest, in: transaction)
+  }
+
+  /// How many different states of the file are held by somebody.
+  package func activeVersionCount() -> Int {
+    Set(environment.readers().map(\.transactionID)).count
   }
 }
