@@ -12,7 +12,7 @@ import Synchronization
 ///    see the close of a file that was open for writing, find the counter unmoved, look at the
 ///    data's head record and catch up. Stopped instead of dead: nothing closes, and the watchers'
 ///    timeout (`SignalWatcher.lookEveryNanoseconds`) finds it the same way.
-/// 3. The gate is released. Died before: its owner's process is not alive; the next waiter takes it.
+/// 3. The gate is released. Died before: its owner's process is gone; the next waiter takes it.
 /// 4. `wake`, one write of eight bytes. Died before: the close again, and the counter shows it.
 ///
 /// So the counter and the wake make it fast, the data's head makes it right, and no event counts

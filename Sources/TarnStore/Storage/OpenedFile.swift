@@ -81,7 +81,9 @@ struct FileToOpen: ~Copyable {
   /// Gives the file to LMDB.
   consuming func open(_ options: EnvironmentOptions) throws(StorageError) -> OpenedFile {
     try checkLockIsWritable()
-    guard ProcessMaps.shared(of: facts.identity).isEmpty else {
+    // A forked child has its parent's mappings, which nobody uses there.
+    let inherited = ProcessMaps.shared(of: facts.identity)
+    guard inherited.isEmpty || tarn_fork_count() > 0 else {
       throw StorageError(
         .alreadyOpen, operation: "open", path: path,
         detail: "another copy of this library in the same process has the file open")
@@ -100,9 +102,9 @@ struct FileToOpen: ~Copyable {
       }
     }
     try tryReading(handle)
-    try closeOnExec(lock)
-    guard let map = ProcessMaps.shared(of: facts.identity).first(where: { $0.fileOffset == 0 })
-    else {
+    closeOnExec(handle)
+    let maps = ProcessMaps.shared(of: facts.identity)
+    guard let map = maps.first(where: { $0.fileOffset == 0 && !inherited.contains($0) }) else {
       throw StorageError(
         .inputOutput, operation: "open", path: path, detail: "the system does not show the mapping")
     }
@@ -231,18 +233,11 @@ struct FileToOpen: ~Copyable {
     precondition(tree == Environment.mainTree, "bug in this package: the main tree moved")
   }
 
-  /// A program that this process starts must not keep the files open.
-  private borrowing func closeOnExec(_ lock: FileIdentity) throws(StorageError) {
-    guard let folder = unsafe opendir("/proc/self/fd") else { return }
-    defer { unsafe closedir(folder) }
-    while let entry = unsafe readdir(folder) {
-      let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      guard let number = Int32(name), let identity = FileFacts.of(descriptor: number)?.identity,
-        identity == facts.identity || identity == lock
-      else { continue }
-      _ = fcntl(number, F_SETFD, fcntl(number, F_GETFD) | FD_CLOEXEC)
-    }
+  /// A program that this process starts must not keep the files open. LMDB 0.9 sees to that for
+  /// its other two descriptors. LMDB: `mdb_env_get_fd`.
+  private borrowing func closeOnExec(_ handle: LMDBHandle) {
+    var raw: Int32 = -1
+    unsafe mdb_env_get_fd(handle.raw, &raw)
+    if raw >= 0 { _ = fcntl(raw, F_SETFD, fcntl(raw, F_GETFD) | FD_CLOEXEC) }
   }
 }

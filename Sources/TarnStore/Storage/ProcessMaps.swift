@@ -18,20 +18,23 @@ enum ProcessMaps {
     let wantedMajor = ((file.device >> 8) & 0xfff) | ((file.device >> 32) & 0xffff_f000)
     let wantedMinor = (file.device & 0xff) | ((file.device >> 12) & 0xffff_ff00)
     var result: [Mapping] = []
-    for line in text.split(separator: UInt8(ascii: "\n")) {
-      // start-end rwxs offset major:minor inode path
-      var rest = line
+    var rest = text[...]
+    // start-end rwxs offset major:minor inode path
+    while !rest.isEmpty {
       let start = number(&rest, radix: 16)
       let end = number(&rest, radix: 16)
-      guard rest.count > 5, rest[rest.startIndex + 3] == UInt8(ascii: "s") else { continue }
-      rest = rest.dropFirst(5)
-      let offset = number(&rest, radix: 16)
-      let major = number(&rest, radix: 16)
-      let minor = number(&rest, radix: 16)
-      let inode = number(&rest, radix: 10)
-      if inode == file.inode, major == wantedMajor, minor == wantedMinor {
-        result.append(Mapping(start: UInt(start), end: UInt(end), fileOffset: offset))
+      if rest.count > 5, rest[rest.startIndex + 3] == UInt8(ascii: "s") {
+        rest = rest.dropFirst(5)
+        let offset = number(&rest, radix: 16)
+        let major = number(&rest, radix: 16)
+        let minor = number(&rest, radix: 16)
+        let inode = number(&rest, radix: 10)
+        if inode == file.inode, major == wantedMajor, minor == wantedMinor {
+          result.append(Mapping(start: UInt(start), end: UInt(end), fileOffset: offset))
+        }
       }
+      let newline = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
+      rest = rest[newline...].dropFirst()
     }
     return result
   }

@@ -155,7 +155,7 @@ extension Environment {
       latch(.outcomeUnknown)
       return error(
         .outcomeUnknown, "commit",
-        "the disk failed in the last step; whether the change is in the file shows when it is opened"
+        "the disk failed in the last step; opening the file anew shows whether it has the change"
       )
     }
     // A write cut short by a full disk is reported as an input/output error.

@@ -36,6 +36,11 @@ import Testing
         {
           return 4
         }
+        // What it opens itself is its own.
+        guard let mine = try? Environment.open(path: folder.file("x.realm")) else { return 5 }
+        if mine === environment || (try? mine.get([1])) != [1] { return 6 }
+        if (try? mine.put([[2]: [2]])) == nil { return 7 }
+        mine.close()
         return 0
       }
       precondition(code == 0, "the child ended with \(code)")
@@ -82,7 +87,8 @@ import Testing
     await #expect(processExitsWith: .failure) {
       let folder = TemporaryFolder()
       let environment = try Environment.open(path: folder.file("x.realm"))
-      defer { _ = folder }
+      // Nobody tidies up after a trap.
+      try FileManager.default.removeItem(atPath: folder.path)
       try environment.write { _ throws(StorageError) in try environment.put([[1]: [1]]) }
     }
   }
