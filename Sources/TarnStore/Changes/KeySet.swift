@@ -1,5 +1,5 @@
 /// An unbroken row of object keys, both ends included.
-package struct KeyRun: Equatable, Sendable {
+package struct KeyRun: Equatable, Sendable, BitwiseCopyable {
   package var first: Int64
   package var last: Int64
   package init(first: Int64, last: Int64) {

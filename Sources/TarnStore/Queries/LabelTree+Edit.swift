@@ -39,7 +39,7 @@ extension LabelTree {
         if index + 1 == children.count {
           next = range.upperBound
         } else {
-          let bound = children[index + 1].low
+          let bound = children[index + 1].first.order
           while next < range.upperBound && edits[next].entry.order < bound { next += 1 }
         }
         if start == next {

@@ -61,12 +61,12 @@ extension LabelTree {
           return
         case .inner(let children):
           var index = 0
-          while index + 1 < children.count && children[index + 1].low <= order {
+          while index + 1 < children.count && children[index + 1].first.order <= order {
             start += children[index].weight
             index += 1
           }
-          if index > 0 { low = children[index].low }
-          if index + 1 < children.count { high = children[index + 1].low - 1 }
+          if index > 0 { low = children[index].first.order }
+          if index + 1 < children.count { high = children[index + 1].first.order - 1 }
           node = children[index].node
         }
       }
@@ -75,9 +75,9 @@ extension LabelTree {
 
   /// The first position in the range that `isBefore` does not hold for; all for which it holds
   /// come first. Asks about as few entries as a binary search. For trees of unit weights.
-  func partitionPoint<Failure: Error>(
-    in range: Range<Int>, isBefore: (Entry) throws(Failure) -> Bool
-  ) throws(Failure) -> Int {
+  func partitionPoint(
+    in range: Range<Int>, isBefore: (Entry) throws(StorageError) -> Bool
+  ) throws(StorageError) -> Int {
     assert(Entry.isUnit && range.lowerBound >= 0 && range.upperBound <= weight)
     if range.isEmpty { return range.lowerBound }
     var node = root
@@ -111,7 +111,7 @@ extension LabelTree {
         let first = low
         while low < high {
           let middle = (low + high + 1) >> 1
-          if try isBefore(Self.firstEntry(of: children[middle].node)) {
+          if try isBefore(children[middle].first) {
             low = middle
           } else {
             high = middle - 1
@@ -124,24 +124,12 @@ extension LabelTree {
     }
   }
 
-  private static func firstEntry(of node: Node) -> Entry {
-    var node = node
-    while true {
-      switch node {
-      case .leaf(let entries): return entries[0]
-      case .inner(let children): node = children[0].node
-      }
-    }
-  }
-
   /// Hands out the leaves from the one at the position on, until `body` returns false.
-  func forEachLeaf<Failure: Error>(
-    from position: Int = 0, _ body: (Leaf) throws(Failure) -> Bool
-  ) throws(Failure) {
+  func forEachLeaf(from position: Int = 0, _ body: (Leaf) -> Bool) {
     var position = position
     while position < weight {
       let leaf = leaf(at: position)
-      if try !body(leaf) { return }
+      if !body(leaf) { return }
       if Entry.isUnit {
         position = leaf.start + leaf.entries.count
       } else {

@@ -13,9 +13,9 @@ struct LabelTree<Entry: LabelTreeEntry>: Sendable {
   }
 
   struct Child: Sendable {
-    /// No order below is smaller, none to the left is as large. That of a first child may be
-    /// larger than what is sought: then it is still the one to look in.
-    var low: UInt64
+    /// The first entry below. What is sought before that of a first child is still looked for
+    /// there.
+    var first: Entry
     var weight: Int
     var node: Node
   }
@@ -79,13 +79,13 @@ struct LabelTree<Entry: LabelTreeEntry>: Sendable {
       weight = 0
       for entry in entries { weight += entry.weight }
     }
-    return Child(low: entries[0].order, weight: weight, node: .leaf(entries))
+    return Child(first: entries[0], weight: weight, node: .leaf(entries))
   }
 
   static func child(_ children: ContiguousArray<Child>) -> Child {
     var weight = 0
     for child in children { weight += child.weight }
-    return Child(low: children[0].low, weight: weight, node: .inner(children))
+    return Child(first: children[0].first, weight: weight, node: .inner(children))
   }
 
   /// Branches over the nodes, each with at most `size` of them, in even shares.
@@ -180,7 +180,7 @@ extension LabelTree {
       precondition(!isRoot || children.count > 1)
       var sum = 0
       for (index, child) in children.enumerated() {
-        if let last, index > 0 { precondition(last < child.low) }
+        if let last, index > 0 { precondition(last < child.first.order) }
         let before = last
         precondition(check(child.node, height - 1, isRoot: false, &last) == child.weight)
         precondition(last != before)

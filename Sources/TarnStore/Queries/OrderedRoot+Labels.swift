@@ -42,9 +42,9 @@ struct SortedUpdate {
   }
 
   /// Puts in rows that are in their order and not in `rows`, and brings `labels` up to date.
-  mutating func putIn<Failure: Error>(
-    _ ordered: [ObjectKey], _ isOrderedBefore: (ObjectKey, ObjectKey) throws(Failure) -> Bool
-  ) throws(Failure) {
+  mutating func putIn(
+    _ ordered: [ObjectKey], _ isOrderedBefore: (ObjectKey, ObjectKey) throws(StorageError) -> Bool
+  ) throws(StorageError) {
     var gaps = ContiguousArray<Int>(repeating: 0, count: ordered.count)
     try findGaps(ordered, 0..<ordered.count, 0..<rows.weight, isOrderedBefore, &gaps)
     var new = place(ordered, gaps)
@@ -60,11 +60,11 @@ struct SortedUpdate {
 
   /// The position before which each new row goes, the middle one first, so that it halves the
   /// range for the others.
-  private func findGaps<Failure: Error>(
+  private func findGaps(
     _ ordered: [ObjectKey], _ part: Range<Int>, _ range: Range<Int>,
-    _ isOrderedBefore: (ObjectKey, ObjectKey) throws(Failure) -> Bool,
+    _ isOrderedBefore: (ObjectKey, ObjectKey) throws(StorageError) -> Bool,
     _ gaps: inout ContiguousArray<Int>
-  ) throws(Failure) {
+  ) throws(StorageError) {
     if part.isEmpty { return }
     if range.isEmpty {
       for index in part { gaps[index] = range.lowerBound }
@@ -72,7 +72,7 @@ struct SortedUpdate {
     }
     let middle = part.lowerBound + part.count / 2
     let key = ordered[middle]
-    let gap = try rows.partitionPoint(in: range) { (row) throws(Failure) in
+    let gap = try rows.partitionPoint(in: range) { (row) throws(StorageError) in
       try isOrderedBefore(OrderedRoot.key(biased: row.value), key)
     }
     gaps[middle] = gap

@@ -9,10 +9,10 @@ extension OrderedRoot {
   /// - Parameter insertions: no key twice; in any order, unless `insertionsAreOrdered`.
   /// - Parameter isOrderedBefore: a strict total order; not asked for keyed roots. If it is not
   ///   one, the order of the result is unspecified, nothing worse.
-  package func applying<Failure: Error>(
+  package func applying(
     removals: [ObjectKey], insertions: [ObjectKey], insertionsAreOrdered: Bool = false,
-    isOrderedBefore: (ObjectKey, ObjectKey) throws(Failure) -> Bool
-  ) throws(Failure) -> OrderedRoot {
+    isOrderedBefore: (ObjectKey, ObjectKey) throws(StorageError) -> Bool
+  ) throws(StorageError) -> OrderedRoot {
     if removals.isEmpty && insertions.isEmpty { return self }
     switch storage {
     case .keyed(let blocks):
@@ -34,15 +34,17 @@ extension OrderedRoot {
 
   /// Removals and insertions of a keyed root, which needs no order.
   package func applying(removals: [ObjectKey], insertions: [ObjectKey]) -> OrderedRoot {
-    precondition(isKeyed, "a sorted root needs an order")
-    return applying(removals: removals, insertions: insertions) { _, _ in false }
+    guard case .keyed(let blocks) = storage else {
+      preconditionFailure("a sorted root needs an order")
+    }
+    return OrderedRoot(.keyed(Self.update(blocks, removals, insertions)))
   }
 
   /// True if the row is in and its neighbours still are the right ones.
-  private func stays<Failure: Error>(
+  private func stays(
     _ key: ObjectKey, _ rows: LabelTree<LabelPair>, _ labels: LabelTree<LabelPair>,
-    _ isOrderedBefore: (ObjectKey, ObjectKey) throws(Failure) -> Bool
-  ) throws(Failure) -> Bool {
+    _ isOrderedBefore: (ObjectKey, ObjectKey) throws(StorageError) -> Bool
+  ) throws(StorageError) -> Bool {
     var cursor = LabelTree<LabelPair>.Cursor(labels)
     let (index, isFound) = cursor.seek(Self.biased(key))
     if !isFound { return false }
@@ -104,10 +106,11 @@ extension OrderedRoot {
   }
 }
 
-/// Sorts with an order that may throw, which the library's sort would erase the error of.
-func mergeSort<Element, Failure: Error>(
-  _ elements: inout [Element], _ isOrderedBefore: (Element, Element) throws(Failure) -> Bool
-) throws(Failure) {
+/// Sorts with an order that may throw; the library's sort would forget the error's type.
+func mergeSort(
+  _ elements: inout [ObjectKey],
+  _ isOrderedBefore: (ObjectKey, ObjectKey) throws(StorageError) -> Bool
+) throws(StorageError) {
   if elements.count < 2 { return }
   var width = 8
   for start in stride(from: 0, to: elements.count, by: width) {

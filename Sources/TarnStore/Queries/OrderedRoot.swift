@@ -224,26 +224,24 @@ extension OrderedRoot {
 /// Walking.
 extension OrderedRoot {
   /// Hands out the keys of the positions in order, until `body` returns false.
-  package func forEachKey<Failure: Error>(
-    in range: Range<Int>, _ body: (ObjectKey) throws(Failure) -> Bool
-  ) throws(Failure) {
+  package func forEachKey(in range: Range<Int>, _ body: (ObjectKey) -> Bool) {
     precondition(range.lowerBound >= 0 && range.upperBound <= count)
     if range.isEmpty { return }
     var skip = 0
     var rest = range.count
     switch storage {
     case .sorted(let rows, _):
-      try rows.forEachLeaf(from: range.lowerBound) { (leaf) throws(Failure) in
+      rows.forEachLeaf(from: range.lowerBound) { leaf in
         let first = max(range.lowerBound - leaf.start, 0)
         let end = min(leaf.entries.count, first + rest)
         for index in first..<end {
-          if try !body(Self.key(biased: leaf.entries[index].value)) { return false }
+          if !body(Self.key(biased: leaf.entries[index].value)) { return false }
         }
         rest -= end - first
         return rest > 0
       }
     case .keyed(let blocks):
-      try blocks.forEachLeaf(from: range.lowerBound) { (leaf) throws(Failure) in
+      blocks.forEachLeaf(from: range.lowerBound) { leaf in
         skip = max(range.lowerBound - leaf.start, 0)
         for block in leaf.entries {
           var bits = block.bits
@@ -257,7 +255,7 @@ extension OrderedRoot {
           }
           while bits != 0 {
             let key = Self.key(biased: block.order << 6 | UInt64(bits.trailingZeroBitCount))
-            if try !body(key) { return false }
+            if !body(key) { return false }
             rest -= 1
             if rest == 0 { return false }
             bits &= bits - 1

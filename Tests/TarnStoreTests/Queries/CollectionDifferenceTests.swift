@@ -41,7 +41,7 @@ struct CollectionDifferenceTests {
   }
 
   @Test("over random steps is exact and names nothing untouched", arguments: 0..<24)
-  func randomSteps(seed: UInt64) {
+  func randomSteps(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var model = SortedModel()
     let keyRange: ClosedRange<Int64> = seed % 2 == 0 ? 0...400 : Int64.min...Int64.max
@@ -57,8 +57,8 @@ struct CollectionDifferenceTests {
       let size = [1, 1, 2, 6, 60].randomElement(using: &random)!
       let (removed, inserted, changed) = model.step(
         size, keys: keyRange, values: valueRange, &random)
-      roots = roots.map {
-        $0.applying(
+      roots = try roots.map {
+        try $0.applying(
           removals: keys(removed), insertions: keys(inserted.union(changed)),
           isOrderedBefore: model.isOrderedBefore)
       }

@@ -57,7 +57,7 @@ struct OrderedRootTests {
   }
 
   @Test("equal a fresh sort after every step, and old roots stay as they were", arguments: 0..<18)
-  func staysSorted(seed: UInt64) {
+  func staysSorted(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var model = SortedModel()
     let keyRange: ClosedRange<Int64> =
@@ -73,7 +73,7 @@ struct OrderedRootTests {
         size, keys: keyRange, values: valueRange, &random)
       let absent = ObjectKey(Int64.random(in: keyRange, using: &random))
       let extra = model.values[absent.rawValue] == nil ? [absent] : []
-      root = root.applying(
+      root = try root.applying(
         removals: keys(removed) + extra, insertions: keys(inserted.union(changed)),
         isOrderedBefore: model.isOrderedBefore)
       keyedRoot = keyedRoot.applying(removals: keys(removed), insertions: keys(inserted))
@@ -93,7 +93,7 @@ struct OrderedRootTests {
   }
 
   @Test("take any number of rows at one place, whatever the direction", arguments: 0..<4)
-  func takesRowsAtOnePlace(direction: Int) {
+  func takesRowsAtOnePlace(direction: Int) throws {
     var random = SeededGenerator(seed: 3)
     // Rows are their own keys; new ones go between the two halves, or to an end.
     var expected = (0..<300).map { ObjectKey(Int64($0)) }
@@ -111,7 +111,7 @@ struct OrderedRootTests {
       low += 1
       expected.insert(key, at: position)
       let places = Dictionary(uniqueKeysWithValues: expected.enumerated().map { ($1, $0) })
-      root = root.applying(removals: [], insertions: [key]) { places[$0]! < places[$1]! }
+      root = try root.applying(removals: [], insertions: [key]) { places[$0]! < places[$1]! }
       #expect(root.position(of: key) == position)
     }
     root.checkInvariants()
@@ -130,23 +130,23 @@ struct OrderedRootTests {
 
   @Test("pass on what the order throws and are unchanged then")
   func passesErrorsOn() {
-    struct Refusal: Error, Equatable {}
+    let refusal = StorageError(.inputOutput, operation: "compare", path: "", detail: "no")
     let root = OrderedRoot(sorted: (0..<100).map { ObjectKey(Int64($0)) })
-    #expect(throws: Refusal()) {
+    #expect(throws: refusal) {
       _ = try root.applying(removals: [], insertions: [ObjectKey(200), ObjectKey(201)]) {
-        (_, _) throws(Refusal) in throw Refusal()
+        (_, _) throws(StorageError) in throw refusal
       }
     }
     #expect(root.count == 100)
   }
 
   @Test("survive an order that is none")
-  func survivesNonsense() {
+  func survivesNonsense() throws {
     var random = SeededGenerator(seed: 11)
     var root = OrderedRoot(sorted: (0..<500).map { ObjectKey(Int64($0)) })
     for _ in 0..<100 {
       let some = Set((0..<20).map { _ in Int64.random(in: 0..<700, using: &random) })
-      root = root.applying(removals: [], insertions: keys(some)) { _, _ in
+      root = try root.applying(removals: [], insertions: keys(some)) { _, _ in
         Bool.random(using: &random)
       }
       root.checkInvariants()
@@ -155,7 +155,7 @@ struct OrderedRootTests {
   }
 
   @Test("take few bytes a row, also after much was changed")
-  func memoryPerRow() {
+  func memoryPerRow() throws {
     var random = SeededGenerator(seed: 5)
     let count = 20_000
     var model = SortedModel()
@@ -167,7 +167,7 @@ struct OrderedRootTests {
     for _ in 0..<120 {
       let (removed, inserted, changed) = model.step(
         100, keys: 0...Int64(count * 2), values: 0..<1000, &random)
-      root = root.applying(
+      root = try root.applying(
         removals: keys(removed), insertions: keys(inserted.union(changed)),
         isOrderedBefore: model.isOrderedBefore)
     }
@@ -176,7 +176,7 @@ struct OrderedRootTests {
   }
 
   @Test("shrink when nearly everything goes")
-  func shrinks() {
+  func shrinks() throws {
     var random = SeededGenerator(seed: 6)
     var left = (0..<8_000).map { ObjectKey(Int64($0)) }
     var root = OrderedRoot(sorted: left)
@@ -184,14 +184,14 @@ struct OrderedRootTests {
     while left.count > 100 {
       let gone = Array(left.suffix(97))
       left.removeLast(97)
-      root = root.applying(removals: gone, insertions: []) { $0 < $1 }
+      root = try root.applying(removals: gone, insertions: []) { $0 < $1 }
     }
     root.checkInvariants()
     #expect(root.keys == left.sorted())
     #expect(root.memoryBytes < 100 * 200)
-    root = root.applying(removals: left, insertions: []) { $0 < $1 }
+    root = try root.applying(removals: left, insertions: []) { $0 < $1 }
     #expect(root.isEmpty)
-    root = root.applying(removals: [], insertions: left) { $0 < $1 }
+    root = try root.applying(removals: [], insertions: left) { $0 < $1 }
     #expect(root.keys == left.sorted())
   }
 }
