@@ -153,6 +153,7 @@ enum ObservationPlace {
 
 extension Array {
   /// Removes the elements that match and tells how many there were.
+  @discardableResult
   fileprivate mutating func removeAll(countingWhere matches: (Element) -> Bool) -> Int {
     let before = count
     removeAll(where: matches)

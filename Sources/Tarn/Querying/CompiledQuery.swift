@@ -157,7 +157,7 @@ final class CompiledQuery {
     to targets: KeySet, through link: LinkStep, _ rows: StoreRows, _ root: OrderedRoot
   ) throws(StorageError) -> KeySet {
     var origins: [ObjectKey] = []
-    try root.forEachKey { key throws(StorageError) in
+    for key in root.keys {
       let hits = try rows.withRow(classID, key) { row, slot throws(StorageError) in
         !row.isNull(link.column, slot)
           && targets.contains(ObjectKey(row.int(link.column, slot)))

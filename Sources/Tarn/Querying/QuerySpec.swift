@@ -45,7 +45,11 @@ public struct SortDescriptor: Hashable, Sendable, ExpressibleByStringLiteral {
   }
 
   public init<T: ObjectBase>(keyPath: PartialKeyPath<T>, ascending: Bool = true) {
-    self.init(keyPath: KeyPathNames.name(for: keyPath), ascending: ascending)
+    guard let steps = Tracer.steps(of: keyPath) else {
+      preconditionFailure(
+        "The property \(keyPath) of \(T.self) is not @Persisted, so nothing can be sorted by it.")
+    }
+    self.init(keyPath: steps.map(\.columnName).joined(separator: "."), ascending: ascending)
   }
 
   public init(stringLiteral keyPath: String) { self.init(keyPath: keyPath) }

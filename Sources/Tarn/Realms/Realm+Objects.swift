@@ -34,7 +34,7 @@ extension Realm {
   public func create<T: Object>(
     _ type: T.Type, value: Any = [String: Any](), update: UpdatePolicy = .error
   ) -> T {
-    core.create(type, value, update: update)
+    core.create(type, value: value, update: update)
   }
 
   /// Removes an object. Links to it become nil; every accessor of it is invalidated.

@@ -45,7 +45,7 @@ extension RealmCore {
     attach(object, row.key, binding)
     object._bornIn = writeSerial
     object._working = Unmanaged.passUnretained(row.cluster)
-    object._image = emptyImage
+    object._image = EmptyImage.pointer
     object._slot = UInt32(row.slot)
     object._generation = context.pointee.generation
     // Managed before its links are followed: a cycle ends here.
@@ -73,7 +73,7 @@ extension RealmCore {
         value = .link(ObjectKey(target._key))
       }
       if update == .modified, let old = try session.value(of: column, at: key, in: id),
-        old.isIdentical(to: value)
+        old.hasSameBits(as: value)
       {
         continue
       }

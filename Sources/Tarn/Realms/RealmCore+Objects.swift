@@ -151,7 +151,7 @@ extension RealmCore {
 
   /// True if the open write made that row, so that its accessors die if it is cancelled.
   private func isNew(_ key: ObjectKey, _ id: ClassID) -> Bool {
-    guard let session, session.recorder.hasInserted(into: id) else { return false }
+    guard let session, session.hasInserted(into: id) else { return false }
     let stored = trapping { () throws(StorageError) in try session.reader.row(key, in: id) }
     return stored == nil
   }
@@ -170,15 +170,29 @@ extension RealmCore {
     }
   }
 
+  // MARK: - Values
+
+  /// A stored value as its property shows it, nil for null.
+  func swiftValue(_ value: Value, of property: PropertyReflection) -> Any? {
+    guard case .link(let key) = value, let target = property.target else {
+      return property.wrapper.unboxed(_BoxedValue(value))
+    }
+    return object(key, binding(of: target))
+  }
+
   /// The object with that primary key, or nil.
   func object<T: ObjectBase>(_ type: T.Type, primaryKey key: Any) -> T? {
     let binding = binding(of: type)
     guard binding.schema.primaryKey != nil else {
       preconditionFailure("'\(binding.schema.name)' does not have a primary key")
     }
-    guard let value = (flattened(key) as? any _Persistable)?._box().value ?? .null else {
-      preconditionFailure(
-        "'\(Swift.type(of: key))' is no type that a primary key of '\(binding.schema.name)' has")
+    var value = Value.null
+    if let content = flattened(key) {
+      guard let persistable = content as? any _Persistable else {
+        preconditionFailure(
+          "'\(Swift.type(of: key))' is no type that a primary key of '\(binding.schema.name)' has")
+      }
+      value = persistable._box().value
     }
     let found = trapping { () throws(StorageError) in
       if let session { return try session.find(primaryKey: value, in: binding.classID) }

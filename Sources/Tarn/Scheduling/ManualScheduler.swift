@@ -1,6 +1,7 @@
 import CTarn
 public import Foundation
 import Synchronization
+import TarnStore
 
 /// A scheduler whose turns the program takes itself: for servers with a loop of their own, and
 /// for tests that step through deliveries.
@@ -22,7 +23,7 @@ public final class ManualScheduler: Sendable {
   }
 
   private let state: Mutex<State>
-  private let bell = WakeDescriptor()
+  private let bell = Knock()
 
   /// A scheduler that belongs to the calling thread.
   public init() {
@@ -42,7 +43,7 @@ public final class ManualScheduler: Sendable {
   public func pump() -> Bool {
     precondition(
       isCurrent, "A ManualScheduler is pumped on its own thread; call adopt() there first.")
-    bell.clear()
+    bell.drain()
     look()
     let work = state.withLock { state in
       defer { state.work.removeAll() }
@@ -79,7 +80,7 @@ public final class ManualScheduler: Sendable {
 
   func enqueue(_ work: @escaping @Sendable () -> Void) {
     state.withLock { $0.work.append(work) }
-    bell.ring()
+    bell.knock()
   }
 
   func watch(_ store: WatchedStore) {

@@ -54,30 +54,11 @@ final class WatchedStore: Sendable {
   }
 }
 
-/// Waits for several descriptors at once, and can be rung from any thread.
-final class WakeDescriptor: Sendable {
-  private let bell: Int32
-
-  init() {
-    bell = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
-    precondition(bell >= 0, "no descriptor left for a ManualScheduler")
-  }
-
-  deinit { close(bell) }
-
-  func ring() {
-    var one: UInt64 = 1
-    _ = write(bell, &one, 8)
-  }
-
-  func clear() {
-    var count: UInt64 = 0
-    _ = read(bell, &count, 8)
-  }
-
-  /// Waits until rung, until one of the others is readable, or for that long.
+extension Knock {
+  /// Waits until knocked, until one of the others is readable, or for that long.
   func wait(also others: [Int32], milliseconds: Int32) {
-    var descriptors = ([bell] + others).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-    _ = Glibc.poll(&descriptors, nfds_t(descriptors.count), milliseconds)
+    let all = [descriptor] + others
+    var polled = all.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    _ = Glibc.poll(&polled, nfds_t(polled.count), milliseconds)
   }
 }

@@ -32,23 +32,23 @@ enum WatcherThread {
 }
 
 /// Wakes the watcher's thread from its wait.
-final class Knock: Sendable {
-  let descriptor: Int32
+package final class Knock: Sendable {
+  package let descriptor: Int32
 
   /// Traps if the process has no descriptors left.
-  init() {
+  package init() {
     descriptor = tarn_event()
     precondition(descriptor >= 0, "no descriptor is left for the watcher")
   }
 
   deinit { close(descriptor) }
 
-  func knock() {
+  package func knock() {
     var one: UInt64 = 1
     _ = unsafe write(descriptor, &one, 8)
   }
 
-  func drain() {
+  package func drain() {
     var count: UInt64 = 0
     _ = unsafe read(descriptor, &count, 8)
   }

@@ -6,6 +6,7 @@ final class ClassEdit {
   let schema: ClassSchema
   private(set) var nextKey: Int64
   var rowCount: Int
+  var hasInserted = false
   /// The file's rows do not count any more: the class was emptied in this write.
   private(set) var isCleared = false
   /// Clusters of the file under edit, by the boundary that the file holds them under.

@@ -10,7 +10,7 @@
 /// the snapshot.
 package final class WriteSession {
   package let reader: SnapshotReader
-  package var recorder = ChangeRecorder()
+  package let recorder = ChangeRecorder()
   var classes: [ClassEdit?]
   var longValues = LongValueEdits()
   /// Called when positions of rows that somebody keeps may have moved.
@@ -29,6 +29,11 @@ package final class WriteSession {
 
   /// True if nothing has been changed.
   package var isEmpty: Bool { recorder.isEmpty }
+
+  /// True if this write has added an object to the class, be it gone again.
+  package func hasInserted(into id: ClassID) -> Bool {
+    classes[Int(id.rawValue)]?.hasInserted ?? false
+  }
 
   // MARK: - Rows
 
@@ -95,6 +100,7 @@ package final class WriteSession {
     let slot = working.insert(key)
     if !appends { rowsMoved() }
     edit.rowCount += 1
+    edit.hasInserted = true
     recorder.insert(id, key)
     return (key, working, slot)
   }
