@@ -19,6 +19,11 @@ static inline __attribute__((always_inline, pure)) uintptr_t tarn_thread_id(void
 #endif
 }
 
+// Core Foundation, which Foundation on Linux is built on and links: its loops can be woken from
+// another thread, which Foundation's own interface cannot do.
+void *CFRunLoopGetCurrent(void);
+void CFRunLoopWakeUp(void *loop);
+
 // What every accessor of one Realm instance checks before it reads: one line of cache.
 struct tarn_context {
   // Changes whenever rows may have moved: at an advance, and at the first edit of a cluster.

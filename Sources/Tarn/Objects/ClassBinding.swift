@@ -60,6 +60,17 @@ import TarnStore
     return schema.named(found.columnName)?.id
   }
 
+  var classID: ClassID { schema.id }
+
+  var primaryKey: PropertyReflection? { reflection.primaryKey.map { reflection.properties[$0] } }
+
+  /// The stored properties with their columns, in the order of declaration.
+  var columns: [(property: PropertyReflection, column: ColumnID)] {
+    zip(reflection.properties, places).compactMap { property, place in
+      property.isComputed ? nil : (property, ColumnID(place.column))
+    }
+  }
+
   func needsUpkeep(_ column: ColumnID) -> Bool { upkeep[column.index] }
 
   /// Traps for the primary key, which never changes.

@@ -25,6 +25,28 @@ struct ModelSchema {
   /// In the order of their names.
   let classes: [Class]
 
+  /// What a file is asked for.
+  var definitions: [ClassDefinition] {
+    classes.map { described in
+      ClassDefinition(
+        name: described.name,
+        properties: described.columns.map { column in
+          ClassDefinition.Property(
+            name: column.name, type: column.type, isOptional: column.isOptional,
+            isIndexed: column.isIndexed, isPrimaryKey: column.name == described.primaryKey,
+            target: column.target)
+        })
+    }
+  }
+
+  /// The reflection of a class that is in the schema, else nil.
+  func reflection(of type: ObjectBase.Type) -> ClassReflection? {
+    guard let known = self[ClassReflection.name(of: type)]?.reflection, known.type == type else {
+      return nil
+    }
+    return known
+  }
+
   subscript(name: String) -> Class? { classes.first { $0.name == name } }
 
   /// Describes the given classes, or all of the program that want to be in default schemas.

@@ -102,11 +102,26 @@ extension ObjectBase: CustomStringConvertible {
 }
 
 /// Lets a dump look into an optional of unknown type.
-private protocol OptionalValue {
+protocol OptionalValue {
   func dumped(depth: Int) -> String
+  var content: Any? { get }
 }
+
+/// A value that may be an optional, without the optional.
+func flattened(_ value: Any) -> Any? {
+  guard let optional = value as? any OptionalValue else { return value }
+  return optional.content
+}
+
 extension Optional: OptionalValue {
-  fileprivate func dumped(depth: Int) -> String {
+  var content: Any? {
+    switch self {
+    case .none: nil
+    case .some(let value): flattened(value)
+    }
+  }
+
+  func dumped(depth: Int) -> String {
     switch self {
     case .none: "nil"
     case .some(let object as ObjectBase): object._dump(depth: depth)

@@ -1,4 +1,4 @@
-import CTarn
+public import CTarn
 import TarnStore
 
 /// Loads that the image could not answer: the row is under edit, or the object only traces a key

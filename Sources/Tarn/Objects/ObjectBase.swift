@@ -1,4 +1,4 @@
-import CTarn
+public import CTarn
 import TarnStore
 
 /// What every persistent object shares: whether it belongs to a Realm, and where its row is.
@@ -37,6 +37,10 @@ open class ObjectBase {
   /// The cluster under edit that holds the row, kept alive by the core for `_generation`.
   @exclusivity(unchecked) final var _working: Unmanaged<WorkingCluster>?
   @exclusivity(unchecked) final var _binding: ClassBinding?
+  /// How often the Realm had been invalidated when the object became managed.
+  @exclusivity(unchecked) final var _life: UInt32 = 0
+  /// The write that made the row, while it was open: if it is cancelled, the object dies.
+  @exclusivity(unchecked) final var _bornIn: UInt64 = 0
 
   /// Makes an unmanaged object; properties take their defaults.
   public required init() {}

@@ -1,5 +1,5 @@
 import CTarn
-import Foundation
+public import Foundation
 import Synchronization
 import TarnStore
 

@@ -1,5 +1,5 @@
-import CTarn
-import Foundation
+public import CTarn
+public import Foundation
 import TarnStore
 
 // String and Data. Their loads are calls: in line they would be long, and a String costs more.

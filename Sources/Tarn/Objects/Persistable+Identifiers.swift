@@ -1,5 +1,5 @@
-import CTarn
-import Foundation
+public import CTarn
+public import Foundation
 import TarnStore
 
 // ObjectId, UUID and Date: a few bytes of fixed size.

@@ -1,4 +1,4 @@
-import CTarn
+public import CTarn
 import TarnStore
 
 // Int and its kin, Bool, Float, Double.

@@ -1,4 +1,4 @@
-import CTarn
+public import CTarn
 import TarnStore
 
 /// A type that a `@Persisted` property can have. Conformances come with the library; enums of

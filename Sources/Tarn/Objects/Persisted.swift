@@ -116,6 +116,8 @@ protocol AnyPersisted {
   ) -> Bool
   static func write(any value: Any, _ object: ObjectBase, at field: UnsafeMutableRawPointer)
     -> Bool
+  /// The value in the property's own type, nil for null or for what is not of that type.
+  static func unboxed(_ boxed: _BoxedValue) -> Any?
   /// Moves the unmanaged value into the row under edit.
   static var mover: _Mover { get }
 }
@@ -123,6 +125,10 @@ protocol AnyPersisted {
 extension Persisted: AnyPersisted {
   static var description: _ColumnDescription { Value._description }
   static var mover: _Mover { Value._mover }
+
+  static func unboxed(_ boxed: _BoxedValue) -> Any? {
+    Value._unbox(boxed).flatMap { flattened($0) }
+  }
   static var columnOffset: Int { MemoryLayout<Self>.offset(of: \._column)! }
 
   static func flags(at field: UnsafeRawPointer) -> UInt8 {

@@ -1,50 +1,167 @@
 import CTarn
+import Synchronization
 import TarnStore
 
-// A stand-in: the seam between objects and the Realm instance that manages them.
-
-@usableFromInline final class RealmCore {
+/// One Realm instance: a file as one scheduler sees it. `Realm` is a handle on this.
+///
+/// It shows one snapshot. What moves it, and only this: a turn of its scheduler, `refresh()`, the
+/// begin of a write, its own commit. A move is one step for everything that is read through the
+/// instance: the generation in `context` changes, and every accessor finds its row anew at its next
+/// use.
+///
+/// Threading: confined to its scheduler, apart from what its doc comment says otherwise.
+@usableFromInline
+final class RealmCore {
+  /// What accessors check before each read; see `tarn_context`.
   let context: UnsafeMutablePointer<tarn_context>
+  let store: Store
+  let configuration: Realm.Configuration
+  let scheduler: Scheduler
+  let model: ModelSchema
 
-  init(context: UnsafeMutablePointer<tarn_context>) { self.context = context }
+  /// The state that is shown; nil until something is read, and after `invalidate()`.
+  var reader: SnapshotReader?
+  /// The open write, nil outside of one.
+  var session: WriteSession?
+  var gateToken: GateToken?
+  /// Counts writes of this instance, so that accessors born in a cancelled one are known.
+  var writeSerial: UInt64 = 0
+  var cancelledWrites: Set<UInt64> = []
+  /// How often the instance was invalidated; accessors of an earlier life are dead.
+  var invalidations: UInt32 = 0
 
-  /// The slow path of every read. Checks the thread and that the object is valid, then sets its
-  /// `_image`, `_slot` and `_generation`. While the row is under edit `_image` is the empty image
-  /// and `_working` its cluster; otherwise `_working` is nil. Runs no user code.
-  func locate(_ object: ObjectBase) { fatalError("stub") }
+  /// How classes of the program meet classes of the file, at the schema that was bound last.
+  var bindings: [ObjectIdentifier: ClassBinding] = [:]
+  var boundEpoch: UInt64 = .max
 
-  /// Before a property is set that has no index and is no link: traps outside a write, notes the
-  /// column as touched and returns where to write. The object's fields are right for it after.
-  func edit(_ object: ObjectBase, _ column: ColumnID) -> (cluster: WorkingCluster, slot: Int) {
-    fatalError("stub")
+  /// Results that are alive, by what they ask for.
+  var liveResults: [QuerySpec: WeakLiveResult] = [:]
+  let observers = ObserverTable()
+  /// How often the read version has moved, the instance's own commits included.
+  var step = 0
+  /// What the last moves changed, for results that nobody observes.
+  var recentSteps = RecentSteps()
+
+  var autorefresh = true
+  /// The targets of the rounds that are being delivered, the innermost last.
+  var roundTargets: [Int] = []
+  var isSendingRealmNotification = false
+  /// A turn came at a moment when nothing may move; it is made up for.
+  var turnIsOwed = false
+  /// The instance can be told of commits.
+  var wakeUp: WakeRegistration?
+  /// Set when the store can no longer be followed: the error that ended it.
+  var failure: StorageError?
+
+  init(
+    store: Store, configuration: Realm.Configuration, scheduler: Scheduler, model: ModelSchema
+  ) {
+    self.store = store
+    self.configuration = configuration
+    self.scheduler = scheduler
+    self.model = model
+    context = .allocate(capacity: 1)
+    context.initialize(to: tarn_context(generation: Generation.next(), thread: tarn_thread_id()))
   }
 
-  /// Sets a property with an index: as `edit`, and notes what changes in the index.
-  func setIndexed(_ object: ObjectBase, _ column: ColumnID, _ value: Value) {
-    fatalError("stub")
+  deinit {
+    if session != nil {
+      StoreLog.shared.write(
+        .warning, "\(store.path): a Realm was let go of in a write, which is cancelled")
+    }
+    wakeUp?.end()
+    context.deallocate()
   }
 
-  /// The object that a link points to. Runs no user code but the class's `init()`.
-  func linkedObject(
-    _ object: ObjectBase, _ column: ColumnID, _ key: ObjectKey, as type: ObjectBase.Type
-  ) -> ObjectBase { fatalError("stub") }
+  // MARK: - Confinement
 
-  /// Points a link elsewhere: adds an unmanaged target, keeps the backlinks.
-  func setLink(_ object: ObjectBase, _ column: ColumnID, to target: ObjectBase?) {
-    fatalError("stub")
+  /// Traps unless this code runs where the instance lives. Re-stamps the thread where a scheduler
+  /// has moved to another one.
+  func checkThread() {
+    if context.pointee.thread == tarn_thread_id() { return }
+    precondition(
+      scheduler.isCurrent,
+      "Realm accessed from incorrect thread. An instance and everything obtained from it belong "
+        + "to the thread, queue or actor that opened it; open another instance here.")
+    context.pointee.thread = tarn_thread_id()
   }
 
-  /// The bytes of a value that is kept in pieces.
-  func longBytes(_ object: ObjectBase, _ column: ColumnID) -> [UInt8] { fatalError("stub") }
+  // MARK: - What is shown
 
-  /// True if the row is gone at the version shown. Checks the thread, never traps for the rest.
-  func isInvalidated(_ object: ObjectBase) -> Bool { fatalError("stub") }
+  /// The reader over the shown snapshot; starts at the newest one if there is none.
+  func shown() -> SnapshotReader {
+    if let reader { return reader }
+    let started = trapping { () throws(StorageError) in
+      try SnapshotReader(store.newestSnapshot())
+    }
+    reader = started
+    rowsMoved()
+    return started
+  }
 
-  /// The keys of the objects of `origin` whose link `property` points to the object, in order.
-  func backlinks(
-    _ object: ObjectBase, from origin: ObjectBase.Type, property: String
-  ) -> [ObjectKey] { fatalError("stub") }
+  /// Makes every accessor find its row anew at its next use.
+  func rowsMoved() {
+    context.pointee.generation = Generation.next()
+  }
 
-  /// An accessor for a row that exists.
-  func object(_ type: ObjectBase.Type, _ key: ObjectKey) -> ObjectBase { fatalError("stub") }
+  var shownVersion: Version? { reader?.snapshot.version }
+
+  /// The rows as they are read now, an open write's in front.
+  func rows() -> StoreRows { StoreRows(shown(), session) }
+
+  /// True if no object of any class exists.
+  var isEmpty: Bool {
+    checkThread()
+    return trapping { () throws(StorageError) in
+      let rows = rows()
+      for described in rows.schema.schema.classes where try rows.count(of: described.id) > 0 {
+        return false
+      }
+      return true
+    }
+  }
+
+  /// The shared rows of a query.
+  func liveResult(_ spec: QuerySpec) -> LiveResult {
+    if let known = liveResults[spec]?.result, known.life == invalidations { return known }
+    let binding = binding(of: spec.type)
+    let query: CompiledQuery
+    do {
+      query = try CompiledQuery(spec, binding.classID, shown().schema)
+    } catch {
+      fatalError("Invalid query on '\(binding.schema.name)': \(error)")
+    }
+    let live = LiveResult(self, query)
+    if liveResults.count > 64 { liveResults = liveResults.filter { $0.value.result != nil } }
+    liveResults[spec] = WeakLiveResult(live)
+    return live
+  }
+
+  // MARK: - Classes
+
+  /// How a class of the program meets the file. Traps if it is not in the Realm's schema.
+  func binding(of type: ObjectBase.Type) -> ClassBinding {
+    let schema = shown().schema
+    if boundEpoch != schema.epoch {
+      bindings.removeAll()
+      boundEpoch = schema.epoch
+    }
+    if let known = bindings[ObjectIdentifier(type)] { return known }
+    guard let reflection = model.reflection(of: type),
+      let described = schema.schema.named(reflection.name)
+    else {
+      preconditionFailure(
+        "Object type '\(ClassReflection.name(of: type))' is not managed by the Realm. If using a custom "
+          + "`objectTypes` array in the configuration, add the class to it.")
+    }
+    let binding = ClassBinding(reflection, described)
+    bindings[ObjectIdentifier(type)] = binding
+    return binding
+  }
+}
+
+/// Numbers that never repeat in this process.
+enum Generation {
+  private static let last = Atomic<UInt64>(0)
+  static func next() -> UInt64 { last.wrappingAdd(1, ordering: .relaxed).newValue }
 }

@@ -67,7 +67,7 @@ extension Value {
     case .null: "NULL"
     case .int(let value): String(value)
     case .bool(let value): value ? "TRUE" : "FALSE"
-    case .float(let value): "\(value)"
+    case .float(let value): "\(Double(value))"
     case .double(let value): "\(value)"
     case .string(let text): Self.quoted(text)
     case .data(let bytes): "X'" + bytes.map { Self.hexadecimal(UInt64($0), 2) }.joined() + "'"

@@ -139,12 +139,6 @@ enum Little {
     return span <= 0xffff_ffff ? 4 : 8
   }
 
-  /// The same number with its most significant byte first in memory, or back.
-  @inline(__always)
-  static func swapped(_ value: Bytes12) -> (UInt64, UInt32) {
-    (value.high.bigEndian, value.low.bigEndian)
-  }
-
   /// Bytes of a bitmap of that many rows.
   @inline(__always)
   static func bitmapBytes(_ rows: Int) -> Int { (rows + 7) >> 3 }

@@ -67,3 +67,14 @@ package struct Bytes16: Hashable, Comparable, Sendable {
   }
   package static func < (a: Self, b: Self) -> Bool { (a.high, a.low) < (b.high, b.low) }
 }
+
+extension Value {
+  /// True if both are the same to the bit: not a number equals itself, and 0 does not equal -0.
+  package func hasSameBits(as other: Value) -> Bool {
+    switch (self, other) {
+    case (.float(let a), .float(let b)): a.bitPattern == b.bitPattern
+    case (.double(let a), .double(let b)): a.bitPattern == b.bitPattern
+    default: self == other
+    }
+  }
+}

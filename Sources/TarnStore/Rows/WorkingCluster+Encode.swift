@@ -18,20 +18,20 @@ extension WorkingCluster {
   package func encode(emitLong: EmitLong, emit: EmitImage) throws(StorageError) {
     guard count > 0 else { return }
     if isBacked && !hasLoaded {
-      unsafe try emitOwnImage(emit)
+      try unsafe emitOwnImage(emit)
       return
     }
     scratch.prepare(columnCount: columnCount)
     if fits(0, count) {
-      unsafe try writeImage(0, count, emitLong, emit)
+      try unsafe writeImage(0, count, emitLong, emit)
       return
     }
     loadAll()
     if hasAppended && !hasInsertedInside {
-      let rest = unsafe try encodeFullImages(emitLong, emit)
-      unsafe try encodeHalves(rest, count, emitLong, emit)
+      let rest = try unsafe encodeFullImages(leaving: 0, emitLong, emit)
+      try unsafe encodeHalves(rest, count, emitLong, emit)
     } else {
-      unsafe try encodeHalves(0, count, emitLong, emit)
+      try unsafe encodeHalves(0, count, emitLong, emit)
     }
   }
 
@@ -41,7 +41,8 @@ extension WorkingCluster {
   package func sealFullImages(emitLong: EmitLong, emit: EmitImage) throws(StorageError) {
     loadAll()
     scratch.prepare(columnCount: columnCount)
-    let sealed = unsafe try encodeFullImages(emitLong, emit)
+    // What is clearly too few for an image need not be measured.
+    let sealed = try unsafe encodeFullImages(leaving: rowsPerImage * 3 / 4, emitLong, emit)
     removeRows(at: 0, removed: sealed)
     for index in 0..<columnCount where unsafe columns[index].storage == .bytes {
       if unsafe sealed > 0 && columns[index].state == .loaded {
@@ -68,20 +69,20 @@ extension WorkingCluster {
 // MARK: - Cutting
 
 extension WorkingCluster {
-  /// Encodes full images from the left and returns where the rows begin that fit one image.
+  /// Encodes full images from the left and returns where the rows begin that fit one image, or
+  /// that are not more than `few`.
   private func encodeFullImages(
-    _ emitLong: EmitLong, _ emit: EmitImage
+    leaving few: Int, _ emitLong: EmitLong, _ emit: EmitImage
   ) throws(StorageError) -> Int {
     var first = 0
-    // What is clearly too few for an image need not be measured.
-    while count - first > rowsPerImage * 3 / 4 {
+    while count - first > few {
       let rows = prefixThatFits(first)
       if rows == count - first { break }
       if rows == 0 {
         try spill(first)
         continue
       }
-      unsafe try writeImage(first, rows, emitLong, emit)
+      try unsafe writeImage(first, rows, emitLong, emit)
       updateTarget(rowsPerImage: rows)
       first += rows
     }
@@ -122,14 +123,14 @@ extension WorkingCluster {
     let end = rows
     guard first < end else { return }
     if fits(first, end - first) {
-      unsafe try writeImage(first, end - first, emitLong, emit)
+      try unsafe writeImage(first, end - first, emitLong, emit)
     } else if end - first == 1 {
       try spill(first)
-      unsafe try encodeHalves(first, end, emitLong, emit)
+      try unsafe encodeHalves(first, end, emitLong, emit)
     } else {
       let middle = middle(first, end)
-      unsafe try encodeHalves(first, middle, emitLong, emit)
-      unsafe try encodeHalves(middle, end, emitLong, emit)
+      try unsafe encodeHalves(first, middle, emitLong, emit)
+      try unsafe encodeHalves(middle, end, emitLong, emit)
     }
   }
 
@@ -221,7 +222,7 @@ extension WorkingCluster {
     _ first: Int, _ rows: Int, _ emitLong: EmitLong, _ emit: EmitImage
   ) throws(StorageError) {
     for index in 0..<columnCount where unsafe scratch.plans[index].hasLong {
-      unsafe try emitLongs(index, first, rows, emitLong)
+      try unsafe emitLongs(index, first, rows, emitLong)
     }
     let out = unsafe scratch.output!
     var described = 0

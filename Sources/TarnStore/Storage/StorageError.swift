@@ -35,6 +35,8 @@ package struct StorageError: Error, Equatable, Sendable, CustomStringConvertible
     package static let invalidInput = Code(rawValue: 17)
     package static let alreadyOpen = Code(rawValue: 18)
     package static let limitExceeded = Code(rawValue: 19)
+    /// Another writer held the gate for longer than the caller would wait.
+    package static let busy = Code(rawValue: 20)
   }
 
   package var code: Code

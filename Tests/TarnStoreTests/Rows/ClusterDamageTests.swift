@@ -136,6 +136,90 @@ private final class GuardedPage {
     }
   }
 
+  private func put16(_ bytes: inout [UInt8], _ at: Int, _ value: Int) {
+    bytes[at] = UInt8(truncatingIfNeeded: value)
+    bytes[at + 1] = UInt8(truncatingIfNeeded: value >> 8)
+  }
+
+  private func get16(_ bytes: [UInt8], _ at: Int) -> Int {
+    Int(bytes[at]) | Int(bytes[at + 1]) << 8
+  }
+
+  @Test func everyFieldOfADescriptorIsChecked() throws {
+    let bytes = try image(2)
+    let page = GuardedPage()
+    let places = Array(stride(from: bytes.count - 150, to: bytes.count + 2, by: 7)) + [0, 0xffff]
+    for column in 0..<get16(bytes, 4) {
+      let descriptor = 24 + 8 * column
+      for field in [2, 4, 6] {
+        for place in places {
+          var damaged = bytes
+          put16(&damaged, descriptor + field, place)
+          exercise(damaged, page)
+        }
+      }
+      for kind in 0..<9 as Range<UInt8> {
+        for width in [0, 1, 2, 4, 8, 12, 16, 0x40, 0x48, 0x80, 0xff] as [UInt8] {
+          var damaged = bytes
+          damaged[descriptor] = kind
+          damaged[descriptor + 1] = width
+          exercise(damaged, page)
+        }
+      }
+    }
+    for header in [2, 4, 6, 12, 14] {
+      for value in places + Array(0..<40) {
+        var damaged = bytes
+        put16(&damaged, header, value)
+        exercise(damaged, page)
+      }
+    }
+  }
+
+  @Test func stringsThatEndBehindTheImageAreFound() throws {
+    let bytes = try image(2)
+    let page = GuardedPage()
+    for column in 0..<get16(bytes, 4) {
+      let descriptor = 24 + 8 * column
+      guard bytes[descriptor] == ClusterColumnKind.bytes.rawValue else { continue }
+      let ends = get16(bytes, descriptor + 2)
+      let room = bytes.count - get16(bytes, descriptor + 6)
+      for slot in 0...get16(bytes, 2) {
+        for past in [-17, -16, -15, -8, -1, 0, 1, 30] {
+          var damaged = bytes
+          put16(&damaged, ends + 2 * slot, room + past)
+          exercise(damaged, page)
+          guard past > -16, slot > 0 else { continue }
+          try ClusterFixture.validated(damaged) { image in
+            let id = ColumnID(UInt16(column))
+            #expect(throws: StorageError.self) {
+              if image.isNull(id, slot - 1) { try image.checkRows(ClusterFixture.allTypes) }
+              _ = try image.bytes(id, slot - 1)
+            }
+          }
+        }
+      }
+    }
+  }
+
+  @Test func overlappingColumnsAreReadButNotEdited() throws {
+    let schema = ClusterFixture.schema([(.double, false), (.double, false)])
+    let cluster = WorkingCluster(schema)
+    for key in 0..<Int64(5) {
+      let slot = cluster.insert(ObjectKey(key))
+      cluster.setDouble(ColumnID(0), slot, 1)
+      cluster.setDouble(ColumnID(1), slot, 2)
+    }
+    var bytes: [UInt8] = []
+    try cluster.encode(emitLong: { _, _, _ in }, emit: { _, _, image in bytes = Array(image) })
+    try ClusterFixture.validated(bytes) { try $0.checkRows(schema) }
+    put16(&bytes, 24 + 8 + 2, get16(bytes, 24 + 2) + 16)
+    try ClusterFixture.validated(bytes) { image in
+      #expect(image.double(ColumnID(1), 0) == 1)
+      #expect(throws: StorageError.self) { try WorkingCluster(image, schema) }
+    }
+  }
+
   @Test func aWrongChecksumIsFound() throws {
     var bytes = try image(5)
     try ClusterFixture.validated(bytes) { try $0.verifyChecksum() }

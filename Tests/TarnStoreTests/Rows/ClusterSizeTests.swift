@@ -78,6 +78,23 @@ import Testing
     try ClusterFixture.validated(after) { try $0.verifyChecksum() }
   }
 
+  @Test func aValueTakenAwayReadsAsZero() throws {
+    let schema = ClusterFixture.schema([(.int, true)])
+    let cluster = WorkingCluster(schema)
+    for key in 0..<Int64(3) {
+      let slot = cluster.insert(ObjectKey(key))
+      if key > 0 { cluster.setInt(ColumnID(0), slot, 5 + key) }
+    }
+    var model = ClusterModel(schema)
+    try ClusterFixture.validated(try model.encode(cluster)[0].bytes) { image in
+      let edited = try WorkingCluster(image, schema)
+      edited.setNull(ColumnID(0), 1)
+      #expect(edited.int(ColumnID(0), 1) == 0 && edited.isNull(ColumnID(0), 1))
+      edited.setInt(ColumnID(0), 2, 1 << 40)
+      #expect(edited.int(ColumnID(0), 1) == 0 && edited.isNull(ColumnID(0), 1))
+    }
+  }
+
   @Test func encodingTwiceHandsOutALongValueOnce() throws {
     var model = ClusterModel(person)
     let cluster = WorkingCluster(person)

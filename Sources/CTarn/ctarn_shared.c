@@ -1,0 +1,98 @@
+#define _GNU_SOURCE
+#include "ctarn_shared.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+void tarn_futex_wait(const void *p, uint32_t expected, int64_t nanoseconds) {
+  struct timespec limit = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+  syscall(SYS_futex, p, FUTEX_WAIT, expected, &limit, NULL, 0);
+}
+
+void tarn_futex_wake(const void *p, int count) {
+  syscall(SYS_futex, p, FUTEX_WAKE, count, NULL, NULL, 0);
+}
+
+int tarn_event(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+
+void tarn_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
+
+static int lock(int fd, int command, short type, int64_t start, int64_t length) {
+  struct flock range = {.l_type = type, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
+  int result;
+  do {
+    result = fcntl(fd, command, &range);
+  } while (result != 0 && errno == EINTR);
+  return result == 0 ? 0 : errno;
+}
+
+int tarn_lock_shared(int fd, int64_t start, int64_t length) {
+  return lock(fd, F_OFD_SETLK, F_RDLCK, start, length);
+}
+int tarn_lock_exclusive(int fd, int64_t start, int64_t length) {
+  return lock(fd, F_OFD_SETLK, F_WRLCK, start, length);
+}
+int tarn_lock_exclusive_wait(int fd, int64_t start, int64_t length) {
+  return lock(fd, F_OFD_SETLKW, F_WRLCK, start, length);
+}
+int tarn_unlock(int fd, int64_t start, int64_t length) {
+  return lock(fd, F_OFD_SETLK, F_UNLCK, start, length);
+}
+
+int tarn_is_locked_elsewhere(int fd, int64_t start, int64_t length) {
+  struct flock range = {
+      .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
+  if (fcntl(fd, F_OFD_GETLK, &range) != 0) return -1;
+  return range.l_type != F_UNLCK;
+}
+
+int tarn_extend(int fd, int64_t length) {
+  // ftruncate would cut off what another process appended since we looked.
+  return fallocate(fd, 0, length - 1, 1) == 0 ? 0 : errno;
+}
+
+// Descriptors plus one, so that zero is an empty place. Plain atomics: the child handler may run
+// while another thread of the parent was in the middle of anything.
+enum { CHILD_PLACES = 1024 };
+static int child_places[CHILD_PLACES];
+uint32_t tarn_fork_count_;
+
+static void in_child(void) {
+  __atomic_fetch_add(&tarn_fork_count_, 1, __ATOMIC_RELAXED);
+  for (int i = 0; i < CHILD_PLACES; i++) {
+    int place = __atomic_exchange_n(&child_places[i], 0, __ATOMIC_RELAXED);
+    if (place != 0) close(place - 1);
+  }
+}
+
+static void watch_forks(void) { pthread_atfork(NULL, NULL, in_child); }
+
+int tarn_close_in_child(int fd) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, watch_forks);
+  for (int i = 0; i < CHILD_PLACES; i++) {
+    int empty = 0;
+    if (__atomic_compare_exchange_n(&child_places[i], &empty, fd + 1, false, __ATOMIC_SEQ_CST,
+                                    __ATOMIC_SEQ_CST))
+      return 0;
+  }
+  return EMFILE;
+}
+
+void tarn_forget_in_child(int fd) {
+  for (int i = 0; i < CHILD_PLACES; i++) {
+    int mine = fd + 1;
+    if (__atomic_compare_exchange_n(&child_places[i], &mine, 0, false, __ATOMIC_SEQ_CST,
+                                    __ATOMIC_SEQ_CST))
+      return;
+  }
+}
+
+bool tarn_faults_armed_;
+void tarn_arm_faults(void) { __atomic_store_n(&tarn_faults_armed_, true, __ATOMIC_RELAXED); }

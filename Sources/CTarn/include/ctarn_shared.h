@@ -1,0 +1,92 @@
+#ifndef CTARN_SHARED_H
+#define CTARN_SHARED_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Memory that several processes map, locks that belong to a descriptor, and what happens to both
+// in a forked child. Swift's own atomics live inside Swift values and cannot be laid over mapped
+// bytes, and variadic calls (fcntl with a struct, syscall) are not imported at all.
+
+// ---- atomics over mapped bytes ---------------------------------------------------------------
+
+static inline uint32_t tarn_load32(const void *p) {
+  return __atomic_load_n((const uint32_t *)p, __ATOMIC_SEQ_CST);
+}
+static inline uint64_t tarn_load64(const void *p) {
+  return __atomic_load_n((const uint64_t *)p, __ATOMIC_SEQ_CST);
+}
+static inline void tarn_store32(void *p, uint32_t value) {
+  __atomic_store_n((uint32_t *)p, value, __ATOMIC_SEQ_CST);
+}
+static inline void tarn_store64(void *p, uint64_t value) {
+  __atomic_store_n((uint64_t *)p, value, __ATOMIC_SEQ_CST);
+}
+static inline uint32_t tarn_add32(void *p, uint32_t value) {
+  return __atomic_fetch_add((uint32_t *)p, value, __ATOMIC_SEQ_CST);
+}
+static inline uint64_t tarn_add64(void *p, uint64_t value) {
+  return __atomic_fetch_add((uint64_t *)p, value, __ATOMIC_SEQ_CST);
+}
+static inline bool tarn_swap_if64(void *p, uint64_t expected, uint64_t desired) {
+  return __atomic_compare_exchange_n((uint64_t *)p, &expected, desired, false, __ATOMIC_SEQ_CST,
+                                     __ATOMIC_SEQ_CST);
+}
+// Raises the number to `value` unless it is that high already; true if it was raised here.
+static inline bool tarn_raise64(void *p, uint64_t value) {
+  uint64_t seen = tarn_load64(p);
+  while (seen < value) {
+    if (__atomic_compare_exchange_n((uint64_t *)p, &seen, value, true, __ATOMIC_SEQ_CST,
+                                    __ATOMIC_SEQ_CST))
+      return true;
+  }
+  return false;
+}
+
+// Sleeps while *p is `expected`, at most that long. Wakes early for no reason at times.
+void tarn_futex_wait(const void *p, uint32_t expected, int64_t nanoseconds);
+// Wakes up to `count` sleepers in any process.
+void tarn_futex_wake(const void *p, int count);
+
+// A descriptor that is readable after 8 bytes (a number that is not zero) were written to it; not
+// blocking, close-on-exec. -1 if there is none left.
+int tarn_event(void);
+// The calling thread's name in lists of threads, at most 15 bytes.
+void tarn_name_thread(const char *name);
+
+// ---- locks that belong to a descriptor, not to the process (OFD) ----------------------------
+// They die with the last copy of the open description, whoever closes other descriptors of the
+// same file, and say the truth across pid namespaces. All return 0 or an errno.
+
+int tarn_lock_shared(int fd, int64_t start, int64_t length);
+int tarn_lock_exclusive(int fd, int64_t start, int64_t length);
+int tarn_lock_exclusive_wait(int fd, int64_t start, int64_t length);
+int tarn_unlock(int fd, int64_t start, int64_t length);
+// Does another description hold a lock that an exclusive one of ours would collide with?
+// -1 if the kernel cannot say.
+int tarn_is_locked_elsewhere(int fd, int64_t start, int64_t length);
+
+// Makes the file at least that long; never shortens it, whoever grows it at the same time.
+int tarn_extend(int fd, int64_t length);
+
+// ---- fork -----------------------------------------------------------------------------------
+
+extern uint32_t tarn_fork_count_;
+// Raised in each forked child: whoever remembers another number was made in the parent.
+static inline uint32_t tarn_fork_count(void) {
+  return __atomic_load_n(&tarn_fork_count_, __ATOMIC_RELAXED);
+}
+// From now on a forked child closes this descriptor first of all, so that it does not keep the
+// parent's locks alive. 0, or an errno: EMFILE if the table (1,024 of them) is full.
+int tarn_close_in_child(int fd);
+// Undoes it; call it before the descriptor is closed.
+void tarn_forget_in_child(int fd);
+
+// ---- fault points ---------------------------------------------------------------------------
+
+extern bool tarn_faults_armed_;
+static inline bool tarn_faults_armed(void) {
+  return __atomic_load_n(&tarn_faults_armed_, __ATOMIC_RELAXED);
+}
+void tarn_arm_faults(void);
+#endif

@@ -1,0 +1,177 @@
+import TarnStore
+
+/// The rows of one query on one instance, kept right as the shown version moves. All `Results`
+/// values and observers of that query share it.
+///
+/// Once evaluated, its rows are an immutable root; a step makes the next root from the last one
+/// and the step's changes, in time that depends on the changes and not on the rows. Roots share
+/// their nodes, so an older one is kept (by a loop, by an observer who has not been told yet) at
+/// the cost of the difference.
+final class LiveResult {
+  /// One move of the shown version as it concerns this result.
+  struct Step {
+    var number: Int
+    var before: OrderedRoot
+    var after: OrderedRoot
+    /// Rows that came, went, or were put anew; rows whose data changed.
+    var touched: CompiledQuery.TouchedRows
+  }
+
+  unowned let core: RealmCore
+  /// The instance's life that the rows belong to; `invalidate()` ends it.
+  let life: UInt32
+  let query: CompiledQuery
+  var observations: [CollectionObservation] = []
+  private(set) var steps: [Step] = []
+
+  /// The rows at step `rootStep`; nil until somebody asks.
+  private var root: OrderedRoot?
+  private var rootStep = 0
+  /// The rows inside the open write, at a position of its journal.
+  private var working: (root: OrderedRoot, serial: UInt64, position: ChangeRecorder.Position)?
+
+  init(_ core: RealmCore, _ query: CompiledQuery) {
+    self.core = core
+    life = core.invalidations
+    self.query = query
+  }
+
+  // MARK: - Reading
+
+  /// The rows now, an open write's changes included.
+  func current() throws(StorageError) -> OrderedRoot {
+    guard let session = core.session else {
+      working = nil
+      return try published()
+    }
+    let serial = core.writeSerial
+    let position = session.recorder.position
+    var root: OrderedRoot
+    if let working, working.serial == serial {
+      if working.position == position { return working.root }
+      root = try apply(session.recorder.changes(since: working.position), to: working.root).root
+    } else if session.isEmpty {
+      root = try published()
+    } else {
+      root = try query.evaluate(core.rows())
+    }
+    working = (root, serial, position)
+    return root
+  }
+
+  /// The rows at the shown version, brought up from the last step that they were asked at.
+  private func published() throws(StorageError) -> OrderedRoot {
+    if let root {
+      if rootStep == core.step { return root }
+      if let missed = core.recentSteps.changes(after: rootStep, upTo: core.step) {
+        let next = try query.isConcerned(by: missed) ? apply(missed, to: root).root : root
+        self.root = next
+        rootStep = core.step
+        return next
+      }
+    }
+    let fresh = try query.evaluate(core.rows())
+    root = fresh
+    rootStep = core.step
+    return fresh
+  }
+
+  /// The number of rows if it is known without evaluating them: that of a whole class.
+  func countWithoutRows() -> Int? {
+    guard query.isUnfiltered, root == nil else { return nil }
+    return trapping { () throws(StorageError) in try core.rows().count(of: query.classID) }
+  }
+
+  func prepareForObserving() {
+    guard core.session == nil || core.session?.isEmpty == true else { return }
+    _ = trapping { () throws(StorageError) in try published() }
+  }
+
+  // MARK: - Steps
+
+  private struct Applied {
+    var root: OrderedRoot
+    var touched: CompiledQuery.TouchedRows
+  }
+
+  /// The rows after `changes`, which lead from those in `old` to what is readable now.
+  private func apply(
+    _ changes: ChangeSet, to old: OrderedRoot
+  ) throws(StorageError) -> Applied {
+    let rows = core.rows()
+    let touched = try query.touchedRows(changes, rows, among: old)
+    var removals: [ObjectKey] = []
+    var insertions: [ObjectKey] = []
+    for key in touched.candidates {
+      let wasIn = old.contains(key)
+      let isIn = try query.matches(key, rows)
+      if isIn, !wasIn || touched.repositioned.contains(key) {
+        insertions.append(key)
+      } else if wasIn, !isIn {
+        removals.append(key)
+      }
+    }
+    let comparator = query.comparator(rows)
+    let root = try old.applying(removals: removals, insertions: insertions) {
+      (a, b) throws(StorageError) in try comparator.compare(a, b) < 0
+    }
+    return Applied(root: root, touched: touched)
+  }
+
+  /// Logs the step that was just made. False if it leaves this result as it was.
+  func logStep(_ changes: ChangeSet, _ core: RealmCore) -> Bool {
+    guard let old = root else { return false }
+    let applied = trapping { () throws(StorageError) in try apply(changes, to: old) }
+    root = applied.root
+    rootStep = core.step
+    let concerned = applied.touched.candidates.union(applied.touched.modified)
+    guard concerned.contains(where: { old.contains($0) || applied.root.contains($0) }) else {
+      return false
+    }
+    steps.append(
+      Step(number: core.step, before: old, after: applied.root, touched: applied.touched))
+    return true
+  }
+
+  func hasSteps(after seen: Int, upTo target: Int) -> Bool {
+    steps.contains { $0.number > seen && $0.number <= target }
+  }
+
+  /// The last step up to `target` that no skipped one lies before.
+  func lastStep(from first: Int, upTo target: Int, before skipped: Set<Int>) -> Int {
+    var last = first
+    for step in steps where step.number > first && step.number <= target {
+      if skipped.contains(step.number) { break }
+      last = step.number
+    }
+    return last
+  }
+
+  /// The difference between the rows after step `seen` and those after step `last`.
+  func difference(after seen: Int, upTo last: Int) -> IndexChanges {
+    let merged = steps.filter { $0.number > seen && $0.number <= last }
+    guard let first = merged.first, let end = merged.last else { return IndexChanges() }
+    var touched = first.touched
+    for step in merged.dropFirst() {
+      touched.candidates.formUnion(step.touched.candidates)
+      touched.modified.formUnion(step.touched.modified)
+      touched.replaced.formUnion(step.touched.replaced)
+    }
+    return CollectionDifference.between(
+      first.before, end.after, touched: touched.candidates.union(touched.modified),
+      replaced: touched.replaced
+    ) { touched.modified.contains($0) }
+  }
+
+  /// Lets go of steps that everybody has been told of.
+  func forgetSteps() {
+    let oldest = observations.map(\.seen).min() ?? .max
+    steps.removeAll { $0.number <= oldest }
+  }
+}
+
+/// A result that is kept alive by those who use it.
+final class WeakLiveResult {
+  weak var result: LiveResult?
+  init(_ result: LiveResult) { self.result = result }
+}

@@ -1,0 +1,164 @@
+import TarnStore
+
+/// The objects of a class that match a query, in the query's order: lazy, and live.
+///
+/// Nothing is evaluated before the first use. From then on the collection always shows what its
+/// Realm shows, the open write's own changes included; a newer version appears when the Realm
+/// advances. A loop goes over the objects that were there when it began.
+///
+/// Belongs to its Realm's thread, queue or actor.
+public struct Results<Element: ObjectBase> {
+  let core: RealmCore
+  let spec: QuerySpec
+  let live: LiveResult
+
+  init(_ core: RealmCore, _ spec: QuerySpec) {
+    self.core = core
+    self.spec = spec
+    live = core.liveResult(spec)
+  }
+
+  /// The Realm that the objects belong to.
+  public var realm: Realm? { Realm(core) }
+
+  /// True if the Realm was invalidated; the collection can then be asked for nothing but this.
+  public var isInvalidated: Bool {
+    core.checkThread()
+    return live.life != core.invalidations
+  }
+
+  private func rows() -> OrderedRoot {
+    core.checkThread()
+    precondition(!isInvalidated, "This Results has been invalidated with its Realm.")
+    return trapping { () throws(StorageError) in try live.current() }
+  }
+
+  private func object(_ key: ObjectKey) -> Element {
+    unsafeDowncast(core.object(key, core.binding(of: spec.type)), to: Element.self)
+  }
+}
+
+extension Results: RandomAccessCollection {
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { count }
+
+  /// How many objects match.
+  public var count: Int {
+    core.checkThread()
+    if let counted = live.countWithoutRows() { return counted }
+    return rows().count
+  }
+
+  /// The object at a position. Traps if it is out of bounds.
+  public subscript(position: Int) -> Element {
+    let rows = rows()
+    precondition(
+      position >= 0 && position < rows.count,
+      "Index \(position) is out of bounds (must be less than \(rows.count)).")
+    return object(rows.key(at: position))
+  }
+
+  /// The first object, or nil.
+  public var first: Element? {
+    let rows = rows()
+    return rows.count == 0 ? nil : object(rows.key(at: 0))
+  }
+
+  /// The last object, or nil.
+  public var last: Element? {
+    let rows = rows()
+    return rows.count == 0 ? nil : object(rows.key(at: rows.count - 1))
+  }
+
+  /// Goes over the objects that match now, whatever happens to them meanwhile.
+  public struct Iterator: IteratorProtocol {
+    private static var chunk: Int { 256 }
+
+    private let results: Results
+    private let rows: OrderedRoot
+    private var keys: [ObjectKey] = []
+    private var place = 0
+    private var fetched = 0
+
+    init(_ results: Results) {
+      self.results = results
+      rows = results.rows()
+    }
+
+    public mutating func next() -> Element? {
+      if place == keys.count {
+        let end = Swift.min(fetched + Self.chunk, rows.count)
+        guard fetched < end else { return nil }
+        keys = rows.keys(in: fetched..<end)
+        fetched = end
+        place = 0
+      }
+      defer { place += 1 }
+      return results.object(keys[place])
+    }
+  }
+
+  public func makeIterator() -> Iterator { Iterator(self) }
+}
+
+extension Results {
+  /// The objects that match a further condition.
+  ///
+  /// ```swift
+  /// realm.objects(Dog.self).where { $0.age > 5 && $0.name.starts(with: "R") }
+  /// ```
+  public func `where`(_ condition: (Query<Element>) -> Query<Bool>) -> Results<Element> {
+    Results(core, spec.filtered(condition(Query<Element>.root).predicate))
+  }
+
+  /// The objects ordered by a property.
+  public func sorted<Value>(
+    by keyPath: KeyPath<Element, Value>, ascending: Bool = true
+  ) -> Results<Element> {
+    sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
+  }
+
+  /// The objects ordered by a property, which may be reached through one link.
+  public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Element> {
+    sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
+  }
+
+  /// The objects ordered by several properties, the first one first. Nil comes first in ascending
+  /// order; objects whose link along the path is nil come last. Equal objects stay in the order in
+  /// which they were created.
+  public func sorted(by descriptors: [SortDescriptor]) -> Results<Element> {
+    Results(core, spec.sorted(descriptors))
+  }
+
+  /// The position of an object of this Realm, or nil if it is not among the results.
+  public func index(of object: Element) -> Int? {
+    guard object._core === core else { return nil }
+    return rows().position(of: ObjectKey(object._key))
+  }
+}
+
+extension Results {
+  /// Calls `block` first with `.initial`, once the collection can be read without delay, and then
+  /// with the exact difference whenever it has changed. Commits that follow each other fast are
+  /// told in one call.
+  ///
+  /// Traps on a thread that has no later turns, on a read-only Realm, and in a write that has
+  /// changed something.
+  ///
+  /// - Returns: a token; keep it for as long as the observation shall go on.
+  public func observe(
+    _ block: @escaping (RealmCollectionChange<Results<Element>>) -> Void
+  ) -> NotificationToken {
+    core.observe(live) { news in
+      switch news {
+      case .initial: block(.initial(self))
+      case .update(let changes):
+        block(
+          .update(
+            self, deletions: changes.deletions, insertions: changes.insertions,
+            modifications: changes.modifications))
+      case .error(let error): block(.error(error))
+      }
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import TarnStore
+
+/// What a collection observer is told.
+public enum RealmCollectionChange<Collection> {
+  /// The first call: the collection is ready to be read.
+  case initial(Collection)
+  /// The collection changed since the last call. All indices ascend. `deletions` and
+  /// `modifications` are positions before, `insertions` positions after the change; removing the
+  /// deletions and then inserting the insertions turns the old list into the new one.
+  case update(Collection, deletions: [Int], insertions: [Int], modifications: [Int])
+  /// The file can no longer be followed; nothing comes after this.
+  case error(any Error)
+}
+
+/// An observation of a live result.
+final class CollectionObservation: Observation {
+  enum News {
+    case initial
+    case update(IndexChanges)
+    case error(Realm.Error)
+  }
+
+  /// Observed strongly: a token keeps its result alive.
+  let result: LiveResult
+  private(set) var needsInitial = true
+  private let block: (News) -> Void
+  private var skipped: Set<Int> = []
+
+  init(
+    state: ObservationState, serial: Int, seen: Int, result: LiveResult,
+    block: @escaping (News) -> Void
+  ) {
+    self.result = result
+    self.block = block
+    super.init(state: state, serial: serial, seen: seen)
+  }
+
+  override func hasNews(upTo target: Int) -> Bool {
+    needsInitial || result.hasSteps(after: seen, upTo: target)
+  }
+
+  override func skip(step: Int) { skipped.insert(step) }
+
+  override func deliver(upTo target: Int, _ core: RealmCore) {
+    if needsInitial {
+      needsInitial = false
+      seen = core.step
+      result.prepareForObserving()
+      return block(.initial)
+    }
+    // A skipped step splits what is to be told: one call for what came before, then on after it.
+    while let next = result.steps.first(where: { $0.number > seen && $0.number <= target }) {
+      if skipped.remove(next.number) != nil {
+        seen = next.number
+        continue
+      }
+      let last = result.lastStep(from: next.number, upTo: target, before: skipped)
+      let changes = result.difference(after: seen, upTo: last)
+      seen = last
+      if !changes.isEmpty { block(.update(changes)) }
+      guard state.isActive else { return }
+    }
+    seen = max(seen, target)
+    result.forgetSteps()
+  }
+
+  override func end(with error: Realm.Error) {
+    if state.end() { block(.error(error)) }
+  }
+}

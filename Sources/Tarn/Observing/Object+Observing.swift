@@ -1,0 +1,52 @@
+import TarnStore
+
+/// Objects that can be observed with their own type in the callback.
+public protocol ObservableObject_: ObjectBase {}
+
+extension Object: ObservableObject_ {}
+
+extension ObservableObject_ {
+  /// Calls `block` whenever a property of this object has been assigned, to whatever value, or the
+  /// object was deleted. Commits that follow each other fast are told in one call, with the values
+  /// of the last call as the old ones. There is no initial call, and changes of linked objects are
+  /// not told.
+  ///
+  /// Traps on an unmanaged or invalidated object, on a thread that has no later turns, on a
+  /// read-only Realm, and in a write that has changed something.
+  ///
+  /// - Returns: a token; keep it for as long as the observation shall go on.
+  public func observe(_ block: @escaping (ObjectChange<Self>) -> Void) -> NotificationToken {
+    observeAs(Self.self, block)
+  }
+}
+
+extension ObjectBase {
+  /// The same for code that knows the object by a base class and names the type in its closure.
+  /// Traps if the object is of another type.
+  @_disfavoredOverload
+  public func observe<T: ObjectBase>(
+    _ block: @escaping (ObjectChange<T>) -> Void
+  ) -> NotificationToken {
+    observeAs(T.self, block)
+  }
+
+  fileprivate func observeAs<T>(
+    _ type: T.Type, _ block: @escaping (ObjectChange<T>) -> Void
+  ) -> NotificationToken {
+    guard let core = _core else {
+      preconditionFailure(
+        "Only objects which are managed by a Realm support change notifications; add it first.")
+    }
+    return core.observe(self) { change in
+      switch change {
+      case .error(let error): block(.error(error))
+      case .deleted: block(.deleted)
+      case .change(let object, let properties):
+        guard let object = object as? T else {
+          preconditionFailure("The object is a \(Swift.type(of: object)), not a \(T.self).")
+        }
+        block(.change(object, properties))
+      }
+    }
+  }
+}

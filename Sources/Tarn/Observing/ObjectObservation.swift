@@ -1,0 +1,136 @@
+import TarnStore
+
+/// What an object observer is told.
+public enum ObjectChange<T> {
+  /// The file can no longer be followed; nothing comes after this.
+  case error(any Error)
+  /// Properties of the object were assigned, each listed once in the order of declaration.
+  case change(_ object: T, _ properties: [PropertyChange])
+  /// The object was deleted; nothing comes after this.
+  case deleted
+}
+
+/// One property in an object's change.
+public struct PropertyChange {
+  /// The property's name.
+  public let name: String
+  /// The value at the observer's last call (at registration, if there was none), nil for null.
+  public let oldValue: Any?
+  /// The value now, nil for null.
+  public let newValue: Any?
+}
+
+/// What one step did to one observed object, with the values before it.
+struct ObjectNews {
+  let isDeletion: Bool
+  let oldValues: [(ColumnID, Value)]
+  let observations: [ObjectObservation]
+
+  /// Reads from the state that is shown still, without an open write.
+  init(
+    _ changes: ClassChanges, _ key: ObjectKey, _ observations: [ObjectObservation],
+    _ core: RealmCore
+  ) {
+    isDeletion = changes.isCleared || changes.deleted.contains(key)
+    self.observations = observations
+    guard !isDeletion else {
+      oldValues = []
+      return
+    }
+    let reader = core.shown()
+    oldValues = changes.touched.compactMap { entry in
+      guard entry.keys.contains(key) else { return nil }
+      let value = trapping { () throws(StorageError) in
+        try reader.value(of: entry.column, at: key, in: changes.id)
+      }
+      return value.map { (entry.column, $0) }
+    }
+  }
+}
+
+extension ClassChanges {
+  /// Calls `body` for each key of `observed` that changed, going through the smaller side.
+  func forEachConcerned(
+    among count: Int, _ observed: some Sequence<ObjectKey>, _ body: (ObjectKey) -> Void
+  ) {
+    var concerned = deleted
+    for entry in touched { concerned.formUnion(entry.keys) }
+    if isCleared {
+      observed.forEach(body)
+    } else if concerned.count < count {
+      concerned.forEach(body)
+    } else {
+      observed.filter { concerned.contains($0) }.forEach(body)
+    }
+  }
+}
+
+/// An observation of one object. It is bound to the row, not to the accessor: a stale accessor is
+/// brought up to date before each call.
+final class ObjectObservation: Observation {
+  /// What is to be told: columns with their values at the last call, kept first-wins.
+  private struct Entry {
+    var step: Int
+    var isDeletion: Bool
+    var oldValues: [(ColumnID, Value)]
+  }
+
+  let classID: ClassID
+  let key: ObjectKey
+  private let object: ObjectBase
+  private let block: (ObjectChange<ObjectBase>) -> Void
+  private var entries: [Entry] = []
+
+  init(
+    state: ObservationState, serial: Int, seen: Int, classID: ClassID, object: ObjectBase,
+    block: @escaping (ObjectChange<ObjectBase>) -> Void
+  ) {
+    self.classID = classID
+    self.key = ObjectKey(object._key)
+    self.object = object
+    self.block = block
+    super.init(state: state, serial: serial, seen: seen)
+  }
+
+  func log(_ news: ObjectNews, step: Int) {
+    entries.append(
+      Entry(step: step, isDeletion: news.isDeletion, oldValues: news.oldValues))
+  }
+
+  override func hasNews(upTo target: Int) -> Bool {
+    guard let first = entries.first else { return false }
+    return first.step <= target
+  }
+
+  override func skip(step: Int) {
+    entries.removeAll { $0.step == step && !$0.isDeletion }
+  }
+
+  override func deliver(upTo target: Int, _ core: RealmCore) {
+    let told = entries.filter { $0.step <= target }
+    entries.removeAll { $0.step <= target }
+    seen = target
+    if told.contains(where: \.isDeletion) {
+      state.end()
+      return block(.deleted)
+    }
+    var oldValues: [ColumnID: Value] = [:]
+    for entry in told {
+      for (column, value) in entry.oldValues where oldValues[column] == nil {
+        oldValues[column] = value
+      }
+    }
+    let binding = core.binding(of: type(of: object))
+    let changes = binding.columns.compactMap { property, column -> PropertyChange? in
+      guard let old = oldValues[column] else { return nil }
+      return PropertyChange(
+        name: property.name, oldValue: core.swiftValue(old, of: property),
+        newValue: flattened(property.read(object)))
+    }
+    if !changes.isEmpty { block(.change(object, changes)) }
+  }
+
+  override func end(with error: Realm.Error) {
+    if state.end() { block(.error(error)) }
+  }
+}

@@ -1,0 +1,162 @@
+import TarnStore
+
+/// Who observes what on one instance, found by what changed and not by walking through everybody.
+///
+/// Confined to the instance's scheduler. Tokens that end elsewhere are only marked dead; their
+/// places here are cleared in the next turn.
+final class ObserverTable {
+  private var nextSerial = 0
+  private(set) var realmObservations: [RealmObservation] = []
+  /// By class, by key: object observations are found from the smaller side, touched keys or these.
+  private var objects: [ClassID: [ObjectKey: [ObjectObservation]]] = [:]
+  /// Results with observers.
+  private(set) var results: [LiveResult] = []
+  /// Observations with news, in the order in which they will be called once sorted.
+  private var queue: [Observation] = []
+  private(set) var count = 0
+
+  var isEmpty: Bool { count == 0 }
+  var hasObjects: Bool { !objects.isEmpty }
+  /// Later turns have somebody to tell.
+  var wantsTurns: Bool { count > 0 }
+
+  func claimSerial() -> Int {
+    defer { nextSerial += 1 }
+    return nextSerial
+  }
+
+  // MARK: - Coming and going
+
+  func add(_ observation: RealmObservation) {
+    realmObservations.append(observation)
+    count += 1
+  }
+
+  func add(_ observation: ObjectObservation) {
+    objects[observation.classID, default: [:]][observation.key, default: []].append(observation)
+    count += 1
+  }
+
+  func add(_ observation: CollectionObservation, to result: LiveResult) {
+    if result.observations.isEmpty { results.append(result) }
+    result.observations.append(observation)
+    count += 1
+    enqueue(observation)
+  }
+
+  func remove(_ identity: ObjectIdentifier, _ place: ObservationPlace) {
+    func isIt(_ observation: Observation) -> Bool {
+      ObjectIdentifier(observation.state) == identity
+    }
+    switch place {
+    case .realm:
+      count -= realmObservations.removeAll(countingWhere: isIt)
+    case .object(let id, let key):
+      guard var there = objects[id]?[key] else { return }
+      count -= there.removeAll(countingWhere: isIt)
+      objects[id]?[key] = there.isEmpty ? nil : there
+    case .collection(let box):
+      guard let result = box.result else { return }
+      count -= result.observations.removeAll(countingWhere: isIt)
+      if result.observations.isEmpty {
+        results.removeAll { $0 === result }
+        result.forgetSteps()
+      }
+    }
+    queue.removeAll(where: isIt)
+  }
+
+  // MARK: - Logging a step
+
+  /// Old values of the observed objects that `changes` touches. To be called before the shown
+  /// version moves.
+  func readOldValues(_ changes: ChangeSet, _ core: RealmCore) -> [ObjectNews] {
+    guard !objects.isEmpty else { return [] }
+    var news: [ObjectNews] = []
+    for change in changes.classes {
+      guard let observed = objects[change.id] else { continue }
+      change.forEachConcerned(among: observed.count, observed.keys) { key in
+        guard let observations = observed[key] else { return }
+        news.append(ObjectNews(change, key, observations, core))
+      }
+    }
+    return news
+  }
+
+  /// Logs what the step that was just made means for each observation that it concerns.
+  func log(_ changes: ChangeSet, _ news: [ObjectNews], _ core: RealmCore) {
+    for item in news {
+      for observation in item.observations {
+        observation.log(item, step: core.step)
+        enqueue(observation)
+      }
+    }
+    for result in results where result.query.isConcerned(by: changes) {
+      guard result.logStep(changes, core) else { continue }
+      for observation in result.observations { enqueue(observation) }
+    }
+  }
+
+  private func enqueue(_ observation: Observation) {
+    guard !observation.isQueued else { return }
+    observation.isQueued = true
+    queue.append(observation)
+  }
+
+  // MARK: - Rounds
+
+  /// Those that are to be called in a round which begins now, in their order.
+  func newsworthy(upTo target: Int) -> [Observation] {
+    queue.sort { $0.serial < $1.serial }
+    return queue.filter { $0.hasNews(upTo: target) }
+  }
+
+  /// True if some observation has not had its first call.
+  var hasInitialOutstanding: Bool {
+    queue.contains { ($0 as? CollectionObservation)?.needsInitial == true }
+  }
+
+  var hasNews: Bool { !queue.isEmpty }
+
+  /// Takes those out of the queue that have nothing left to be told.
+  func settle() {
+    queue.removeAll { observation in
+      if observation.state.isActive, observation.hasNews(upTo: .max) { return false }
+      observation.isQueued = false
+      return true
+    }
+  }
+
+  /// The observations of the tokens with these identities.
+  func observations(_ identities: Set<ObjectIdentifier>) -> [Observation] {
+    guard !identities.isEmpty else { return [] }
+    var found: [Observation] = realmObservations
+    for result in results { found += result.observations }
+    for byKey in objects.values { for there in byKey.values { found += there } }
+    return found.filter { identities.contains(ObjectIdentifier($0.state)) }
+  }
+
+  func end(with error: Realm.Error) {
+    for result in results { for observation in result.observations { observation.end(with: error) } }
+    for byKey in objects.values {
+      for there in byKey.values { for observation in there { observation.end(with: error) } }
+    }
+  }
+}
+
+/// Where an observation is filed.
+enum ObservationPlace {
+  case realm
+  case object(ClassID, ObjectKey)
+  case collection(WeakLiveResult)
+}
+
+extension Array {
+  /// Removes the elements that match and tells how many there were.
+  @discardableResult
+  fileprivate mutating func removeAll(countingWhere matches: (Element) -> Bool) -> Int {
+    let before = count
+    removeAll(where: matches)
+    return before - count
+  }
+}

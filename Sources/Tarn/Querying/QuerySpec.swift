@@ -1,0 +1,61 @@
+import TarnStore
+
+/// What a collection asks for, in the program's words. Two collections that ask for the same share
+/// their rows.
+struct QuerySpec: Hashable {
+  let type: ObjectBase.Type
+  var predicate: Predicate = .constant(true)
+  var order: [SortDescriptor] = []
+
+  init(_ type: ObjectBase.Type) { self.type = type }
+
+  func filtered(_ more: Predicate) -> QuerySpec {
+    var spec = self
+    spec.predicate = predicate == .constant(true) ? more : predicate && more
+    return spec
+  }
+
+  func sorted(_ descriptors: [SortDescriptor]) -> QuerySpec {
+    var spec = self
+    spec.order = descriptors
+    return spec
+  }
+
+  static func == (a: QuerySpec, b: QuerySpec) -> Bool {
+    a.type == b.type && a.predicate == b.predicate && a.order == b.order
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(ObjectIdentifier(type))
+    hasher.combine(predicate)
+    hasher.combine(order)
+  }
+}
+
+/// One property to order by.
+public struct SortDescriptor: Hashable, Sendable, ExpressibleByStringLiteral {
+  /// The property's path, with dots through links.
+  public let keyPath: String
+  /// Smallest first.
+  public let ascending: Bool
+
+  public init(keyPath: String, ascending: Bool = true) {
+    self.keyPath = keyPath
+    self.ascending = ascending
+  }
+
+  public init<T: ObjectBase>(keyPath: PartialKeyPath<T>, ascending: Bool = true) {
+    guard let steps = Tracer.steps(of: keyPath) else {
+      preconditionFailure(
+        "The property \(keyPath) of \(T.self) is not @Persisted, so nothing can be sorted by it.")
+    }
+    self.init(keyPath: steps.map(\.columnName).joined(separator: "."), ascending: ascending)
+  }
+
+  public init(stringLiteral keyPath: String) { self.init(keyPath: keyPath) }
+
+  /// The same property, the other way round.
+  public func reversed() -> SortDescriptor {
+    SortDescriptor(keyPath: keyPath, ascending: !ascending)
+  }
+}

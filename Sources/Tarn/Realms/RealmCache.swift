@@ -1,0 +1,87 @@
+import Foundation
+import Glibc
+import Synchronization
+import TarnStore
+
+/// The instances of this process: opening a file again on the same scheduler gives the same one.
+enum RealmCache {
+  private struct Key: Hashable {
+    var store: ObjectIdentifier
+    var scheduler: Scheduler.Key
+  }
+
+  /// Instances are confined to their schedulers; this table is not, so it only ever hands one to
+  /// code that runs on the scheduler which the key names.
+  private struct Table: @unchecked Sendable {
+    // because: the weak references are followed under the lock and on the instance's scheduler.
+    var instances: [Key: WeakCore] = [:]
+  }
+
+  private struct WeakCore {
+    weak var core: RealmCore?
+  }
+
+  private static let table = Mutex(Table())
+
+  static func open(
+    _ configuration: Realm.Configuration, _ scheduler: Scheduler
+  ) throws(Realm.Error) -> RealmCore {
+    let model: ModelSchema
+    do {
+      model = try ModelSchema(configuration.objectTypes)
+    } catch {
+      fatalError(error.description)
+    }
+    let store = try publicly { () throws(StorageError) in
+      try StoreRegistry.open(configuration.path, configuration.storeOptions(model))
+    }
+    let key = Key(store: ObjectIdentifier(store), scheduler: scheduler.key)
+    nonisolated(unsafe) var found: RealmCore?  // because: it stays on this thread
+    table.withLock { found = $0.instances[key]?.core }
+    if let found {
+      found.checkThread()
+      precondition(
+        found.configuration.readOnly == configuration.readOnly,
+        "Realm at path '\(store.path)' already opened with different read permissions")
+      return found
+    }
+    let core = RealmCore(
+      store: store, configuration: configuration, scheduler: scheduler, model: model)
+    core.wakeUp = WakeRegistration(core)
+    nonisolated(unsafe) let made = core  // because: it stays on this thread
+    table.withLock { table in
+      table.instances = table.instances.filter { $0.value.core != nil }
+      table.instances[key] = WeakCore(core: made)
+    }
+    return core
+  }
+}
+
+extension Realm.Configuration {
+  /// Where the store lies. One in memory lies where the operating system keeps files in memory,
+  /// under a name that no file of the program's has.
+  var path: String {
+    if let inMemoryIdentifier {
+      let folder =
+        FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
+      let name = inMemoryIdentifier.utf8.map { byte in
+        let isPlain = (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+        return isPlain ? String(UnicodeScalar(byte)) : "_" + String(byte, radix: 16)
+      }
+      return "\(folder)/tarn-memory-\(getuid())-\(name.joined()).realm"
+    }
+    guard let fileURL else {
+      preconditionFailure("A configuration needs a fileURL or an inMemoryIdentifier.")
+    }
+    return fileURL.path
+  }
+
+  func storeOptions(_ model: ModelSchema) -> Store.Options {
+    var options = Store.Options()
+    options.isReadOnly = readOnly
+    options.isDurable = durability == .full && inMemoryIdentifier == nil
+    options.isTemporary = inMemoryIdentifier != nil
+    options.classes = model.definitions
+    return options
+  }
+}

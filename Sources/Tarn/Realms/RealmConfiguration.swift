@@ -1,0 +1,82 @@
+public import Foundation
+import Synchronization
+
+extension Realm {
+  /// Which file a Realm opens, and how.
+  public struct Configuration: Sendable, Equatable, CustomStringConvertible {
+    /// How far a commit goes before `write` returns.
+    public enum Durability: Sendable {
+      /// The commit has been synced to the disk: it survives a power failure.
+      case full
+      /// The commit is in the operating system's hands: it survives the death of the process, not
+      /// that of the machine. Stored in the file when it is created, and the same for all who
+      /// open it; meant for data that can be made again, and for measuring.
+      case relaxed
+    }
+
+    /// The configuration that `Realm()` opens. Threading: any.
+    public static var defaultConfiguration: Configuration {
+      get { shared.withLock { $0 } }
+      set { shared.withLock { $0 = newValue } }
+    }
+
+    private static let shared = Mutex(Configuration())
+
+    /// The file, `default.realm` in the working directory unless set. Nil if the Realm is in
+    /// memory. Setting it clears `inMemoryIdentifier`.
+    public var fileURL: URL? {
+      didSet { if fileURL != nil { inMemoryIdentifier = nil } }
+    }
+
+    /// Names a Realm that is kept in memory and is gone with its last instance. Setting it clears
+    /// `fileURL`.
+    public var inMemoryIdentifier: String? {
+      didSet { if inMemoryIdentifier != nil { fileURL = nil } }
+    }
+
+    /// True to refuse every write, and to refuse to create the file.
+    public var readOnly = false
+
+    /// The classes that the Realm knows, nil for all that the program has loaded. Linked classes
+    /// must be among them.
+    public var objectTypes: [ObjectBase.Type]? {
+      get { objectTypeList?.types }
+      set { objectTypeList = newValue.map { ObjectTypeList(types: $0) } }
+    }
+
+    /// How far a commit goes before `write` returns.
+    public var durability = Durability.full
+
+    /// How many versions of the file may be in use at once; beginning a write with more of them
+    /// traps. Nil for no limit.
+    public var maximumNumberOfActiveVersions: UInt?
+
+    private var objectTypeList: ObjectTypeList?
+
+    public init(
+      fileURL: URL? = URL(fileURLWithPath: "default.realm"), inMemoryIdentifier: String? = nil,
+      readOnly: Bool = false, objectTypes: [ObjectBase.Type]? = nil,
+      durability: Durability = .full
+    ) {
+      self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
+      self.inMemoryIdentifier = inMemoryIdentifier
+      self.readOnly = readOnly
+      self.durability = durability
+      self.objectTypes = objectTypes
+    }
+
+    /// What names the store: the file's path, or the name of the one in memory.
+    public var description: String {
+      let place = inMemoryIdentifier.map { "in memory '\($0)'" } ?? fileURL?.path ?? "nowhere"
+      return "Realm.Configuration(\(place)\(readOnly ? ", read-only" : ""))"
+    }
+  }
+}
+
+/// Metatypes do not compare; this compares them by identity.
+private struct ObjectTypeList: Equatable, Sendable {
+  let types: [ObjectBase.Type]
+  static func == (a: Self, b: Self) -> Bool {
+    a.types.map { ObjectIdentifier($0) } == b.types.map { ObjectIdentifier($0) }
+  }
+}

@@ -1,0 +1,179 @@
+import TarnStore
+
+/// How objects come into the Realm and leave it.
+extension RealmCore {
+  /// Makes an unmanaged object, and those that it links to, managed.
+  ///
+  /// - Parameter given: the properties that count where a row with the primary key exists already;
+  ///   nil for all.
+  func add(_ object: ObjectBase, update: Realm.UpdatePolicy, given: Set<String>? = nil) {
+    let session = writing("add objects")
+    if let core = object._core {
+      precondition(
+        core === self,
+        "Cannot add an object that belongs to another Realm. Copy it, or hand a "
+          + "ThreadSafeReference over.")
+      precondition(
+        !isInvalidated(object), "Adding a deleted or invalidated object to a Realm is not permitted")
+      return
+    }
+    let binding = binding(of: type(of: object))
+    let primaryKey = binding.primaryKey?.readBoxed(object).value
+    precondition(
+      update == .error || primaryKey != nil,
+      "'\(binding.schema.name)' does not have a primary key and can not be updated")
+    trapping { () throws(StorageError) in
+      if let primaryKey,
+        let existing = try session.find(primaryKey: primaryKey, in: binding.classID)
+      {
+        precondition(
+          update != .error,
+          "Attempting to create an object of type '\(binding.schema.name)' with an existing "
+            + "primary key value '\(primaryKey)'.")
+        try merge(object, into: existing, binding, update, given)
+      } else {
+        try insert(object, primaryKey, binding, session)
+      }
+    }
+  }
+
+  private func insert(
+    _ object: ObjectBase, _ primaryKey: Value?, _ binding: ClassBinding, _ session: WriteSession
+  ) throws(StorageError) {
+    let id = binding.classID
+    let row = try session.create(primaryKey: primaryKey, in: id)
+    attach(object, row.key, binding)
+    object._bornIn = writeSerial
+    object._working = Unmanaged.passUnretained(row.cluster)
+    object._image = EmptyImage.pointer
+    object._slot = UInt32(row.slot)
+    object._generation = context.pointee.generation
+    // Managed before its links are followed: a cycle ends here.
+    binding.moveValuesIntoRow(object)
+    for column in session.schema.indexed(in: id)
+    where column.type != .link && column.id != binding.schema.primaryKey {
+      guard let value = try session.value(of: column.id, at: row.key, in: id) else { continue }
+      try session.file(value, of: column.id, at: row.key, in: id)
+    }
+  }
+
+  /// Writes an unmanaged object's values over a row: all of them, or those that differ.
+  private func merge(
+    _ object: ObjectBase, into key: ObjectKey, _ binding: ClassBinding,
+    _ update: Realm.UpdatePolicy, _ given: Set<String>?
+  ) throws(StorageError) {
+    let session = writing("add objects")
+    let id = binding.classID
+    for (property, column) in binding.columns where column != binding.schema.primaryKey {
+      if let given, !given.contains(property.name) { continue }
+      let boxed = property.readBoxed(object)
+      var value = boxed.value
+      if let target = boxed.object {
+        if target._core == nil { add(target, update: policy(for: target, update)) }
+        value = .link(ObjectKey(target._key))
+      }
+      if update == .modified, let old = try session.value(of: column, at: key, in: id),
+        old.hasSameBits(as: value)
+      {
+        continue
+      }
+      try session.set(column, at: key, in: id, to: value)
+    }
+    attach(object, key, binding)
+    binding.bind(object)
+  }
+
+  /// Nested objects follow the policy where they can: those without primary key are always new.
+  private func policy(
+    for object: ObjectBase, _ update: Realm.UpdatePolicy
+  ) -> Realm.UpdatePolicy {
+    binding(of: type(of: object)).schema.primaryKey == nil ? .error : update
+  }
+
+  /// Makes a managed object from values by name, in order, or of another object.
+  func create<T: ObjectBase>(
+    _ type: T.Type, value: Any, update: Realm.UpdatePolicy
+  ) -> T {
+    _ = writing("create objects")
+    let object = type.init()
+    let reflection = ClassReflection.of(type)
+    let given = fill(object, reflection, from: value)
+    add(object, update: update, given: given)
+    return object
+  }
+
+  /// Sets an unmanaged object's properties and returns the names of those that were given.
+  private func fill(
+    _ object: ObjectBase, _ reflection: ClassReflection, from value: Any
+  ) -> Set<String> {
+    var given: Set<String> = []
+    func set(_ property: PropertyReflection, _ value: Any) {
+      let content = flattened(value)
+      let converted: Any
+      if let target = property.target, let content, !(content is ObjectBase) {
+        let linked = target.init()
+        _ = fill(linked, ClassReflection.of(target), from: content)
+        converted = linked
+      } else {
+        converted = value
+      }
+      precondition(
+        property.write(any: converted, object),
+        "Invalid value '\(value)' of type '\(Swift.type(of: value))' for property "
+          + "'\(reflection.name).\(property.name)'.")
+      given.insert(property.name)
+    }
+    switch value {
+    case let values as [String: Any]:
+      for (name, value) in values {
+        guard let property = reflection.property(name), !property.isComputed else {
+          preconditionFailure("Class '\(reflection.name)' has no property '\(name)'.")
+        }
+        set(property, value)
+      }
+    case let values as [Any]:
+      let stored = reflection.properties.filter { !$0.isComputed }
+      precondition(
+        values.count <= stored.count,
+        "\(values.count) values for the \(stored.count) properties of '\(reflection.name)'.")
+      for (property, value) in zip(stored, values) { set(property, value) }
+    case let other as ObjectBase:
+      for property in ClassReflection.of(Swift.type(of: other)).properties
+      where !property.isComputed {
+        if let mine = reflection.property(property.name) { set(mine, property.read(other)) }
+      }
+    default:
+      preconditionFailure(
+        "Objects of '\(reflection.name)' are made from a dictionary, an array or an object, not "
+          + "from a '\(Swift.type(of: value))'.")
+    }
+    return given
+  }
+
+  // MARK: - Deleting
+
+  func delete(_ object: ObjectBase) {
+    let session = writing("delete objects")
+    precondition(object._core === self, "Can only delete an object from the Realm it belongs to.")
+    if isInvalidated(object) { trapInvalid(object) }
+    trapping { () throws(StorageError) in
+      _ = try session.delete(ObjectKey(object._key), in: object._binding!.classID)
+    }
+    object._state.insert(.invalidated)
+  }
+
+  /// Removes the rows with these keys.
+  func delete(_ keys: [ObjectKey], in id: ClassID) {
+    let session = writing("delete objects")
+    trapping { () throws(StorageError) in
+      for key in keys { try session.delete(key, in: id) }
+    }
+  }
+
+  func deleteAll() {
+    let session = writing("delete objects")
+    trapping { () throws(StorageError) in
+      for described in session.schema.schema.classes { try session.clear(described.id) }
+    }
+  }
+}

@@ -1,0 +1,203 @@
+import CTarn
+import TarnStore
+
+/// What accessors ask of their instance, and accessors for rows.
+extension RealmCore {
+  /// The slow path of every read: checks the thread, finds the row in what is shown now.
+  ///
+  /// Traps if the row is gone, the Realm was invalidated, or this is the wrong thread. Runs no user
+  /// code: the getters promise that.
+  @usableFromInline
+  func locate(_ object: ObjectBase) {
+    checkThread()
+    if !find(object) { trapInvalid(object) }
+  }
+
+  func trapInvalid(_ object: ObjectBase) -> Never {
+    fatalError(
+      "Object has been deleted or invalidated: an object of class '\(object._className)' is used "
+        + "after that. Check isInvalidated first.")
+  }
+
+  /// Brings an accessor's place up to date. False if its row is not there.
+  func find(_ object: ObjectBase) -> Bool {
+    if object._state.contains(.invalidated) { return false }
+    guard object._life == invalidations, !cancelledWrites.contains(object._bornIn) else {
+      object._state.insert(.invalidated)
+      return false
+    }
+    let key = ObjectKey(object._key)
+    let found = trapping { () throws(StorageError) in
+      try place(of: key, in: object._binding!.classID, on: object)
+    }
+    if found {
+      object._generation = context.pointee.generation
+    } else if session == nil {
+      object._state.insert(.invalidated)
+    }
+    return found
+  }
+
+  private func place(
+    of key: ObjectKey, in id: ClassID, on object: ObjectBase
+  ) throws(StorageError) -> Bool {
+    guard let session else {
+      guard let (image, slot) = try shown().row(key, in: id) else { return false }
+      show(image, slot, on: object)
+      return true
+    }
+    switch try session.place(of: key, in: id) {
+    case nil: return false
+    case .image(let image, let slot): show(image, slot, on: object)
+    case .working(let cluster, let slot):
+      object._image = tarn_cluster_empty()
+      object._working = Unmanaged.passUnretained(cluster)
+      object._slot = UInt32(slot)
+    }
+    return true
+  }
+
+  private func show(_ image: ClusterImage, _ slot: Int, on object: ObjectBase) {
+    object._image = image.bytes.baseAddress
+    object._working = nil
+    object._slot = UInt32(slot)
+  }
+
+  /// True if the row is gone at the version shown. Traps on the wrong thread.
+  func isInvalidated(_ object: ObjectBase) -> Bool {
+    checkThread()
+    if object._state.contains(.invalidated) { return true }
+    if object._generation == context.pointee.generation { return false }
+    return !find(object)
+  }
+
+  // MARK: - Setting properties
+
+  /// Where to write a property that has neither index nor link; notes it as touched.
+  func edit(_ object: ObjectBase, _ column: ColumnID) -> (cluster: WorkingCluster, slot: Int) {
+    let session = writing("modify managed objects")
+    if object._generation != context.pointee.generation, !find(object) { trapInvalid(object) }
+    let id = object._binding!.classID
+    let key = ObjectKey(object._key)
+    let row = trapping { () throws(StorageError) in try session.edit(key, in: id) }
+    guard let row, find(object) else { trapInvalid(object) }
+    session.recorder.touch(id, key, column)
+    return row
+  }
+
+  /// Sets a property whose column has an index.
+  func setIndexed(_ object: ObjectBase, _ column: ColumnID, _ value: Value) {
+    let session = writing("modify managed objects")
+    if isInvalidated(object) { trapInvalid(object) }
+    let done = trapping { () throws(StorageError) in
+      try session.set(column, at: ObjectKey(object._key), in: object._binding!.classID, to: value)
+    }
+    if !done { trapInvalid(object) }
+  }
+
+  /// Points a link elsewhere; an unmanaged target is added first.
+  func setLink(_ object: ObjectBase, _ column: ColumnID, to target: ObjectBase?) {
+    guard let target else { return setIndexed(object, column, .null) }
+    _ = writing("modify managed objects")
+    if target._core == nil { add(target, update: .error) }
+    precondition(
+      target._core === self,
+      "Cannot link to an object of another Realm. Hand a ThreadSafeReference over, or create the "
+        + "object in this Realm.")
+    if isInvalidated(target) { trapInvalid(target) }
+    setIndexed(object, column, .link(ObjectKey(target._key)))
+  }
+
+  /// The bytes of a value that is kept in pieces.
+  func longBytes(_ object: ObjectBase, _ column: ColumnID) -> [UInt8] {
+    let id = object._binding!.classID
+    let key = ObjectKey(object._key)
+    return trapping { () throws(StorageError) in
+      if let session { return try session.longBytes(of: column, at: key, in: id) }
+      return try shown().longBytes(of: column, at: key, in: id)
+    }
+  }
+
+  // MARK: - Accessors
+
+  /// An accessor for a row that exists.
+  func object(_ key: ObjectKey, _ binding: ClassBinding) -> ObjectBase {
+    let object = binding.reflection.type.init()
+    attach(object, key, binding)
+    binding.bind(object)
+    if isNew(key, binding.classID) { object._bornIn = writeSerial }
+    return object
+  }
+
+  func object(_ type: ObjectBase.Type, _ key: ObjectKey) -> ObjectBase {
+    object(key, binding(of: type))
+  }
+
+  /// The object that a link points to. Runs no user code but the class's `init()`.
+  func linkedObject(
+    _ object: ObjectBase, _ column: ColumnID, _ key: ObjectKey, as type: ObjectBase.Type
+  ) -> ObjectBase {
+    self.object(key, binding(of: type))
+  }
+
+  func attach(_ object: ObjectBase, _ key: ObjectKey, _ binding: ClassBinding) {
+    object._key = key.rawValue
+    object._binding = binding
+    object._core = self
+    object._life = invalidations
+    object._generation = 0
+    object._context = context
+  }
+
+  /// True if the open write made that row, so that its accessors die if it is cancelled.
+  private func isNew(_ key: ObjectKey, _ id: ClassID) -> Bool {
+    guard let session, session.hasInserted(into: id) else { return false }
+    let stored = trapping { () throws(StorageError) in try session.reader.row(key, in: id) }
+    return stored == nil
+  }
+
+  /// The keys of the objects of `origin` whose link `property` points to the object, in order.
+  func backlinks(
+    _ object: ObjectBase, from origin: ObjectBase.Type, property: String
+  ) -> [ObjectKey] {
+    checkThread()
+    if isInvalidated(object) { trapInvalid(object) }
+    let binding = binding(of: origin)
+    guard let column = binding.column(property) else { return [] }
+    let target = Value.link(ObjectKey(object._key))
+    return trapping { () throws(StorageError) in
+      try rows().keys(in: binding.classID, where: column, is: target)
+    }
+  }
+
+  // MARK: - Values
+
+  /// A stored value as its property shows it, nil for null.
+  func swiftValue(_ value: Value, of property: PropertyReflection) -> Any? {
+    guard case .link(let key) = value, let target = property.target else {
+      return property.wrapper.unboxed(_BoxedValue(value))
+    }
+    return object(key, binding(of: target))
+  }
+
+  /// The object with that primary key, or nil.
+  func object<T: ObjectBase>(_ type: T.Type, primaryKey key: Any) -> T? {
+    let binding = binding(of: type)
+    guard binding.schema.primaryKey != nil else {
+      preconditionFailure("'\(binding.schema.name)' does not have a primary key")
+    }
+    var value = Value.null
+    if let content = flattened(key) {
+      guard let persistable = content as? any _Persistable else {
+        preconditionFailure(
+          "'\(Swift.type(of: key))' is no type that a primary key of '\(binding.schema.name)' has")
+      }
+      value = persistable._box().value
+    }
+    let found = trapping { () throws(StorageError) in
+      if let session { return try session.find(primaryKey: value, in: binding.classID) }
+      return try shown().find(primaryKey: value, in: binding.classID)
+    }
+    return found.map { unsafeDowncast(object($0, binding), to: T.self) }
+  }
+}

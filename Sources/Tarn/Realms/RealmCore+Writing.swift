@@ -1,0 +1,125 @@
+import TarnStore
+
+/// Write transactions of an instance.
+///
+/// A begin first catches up and calls observers without holding the gate, as far as that can be
+/// done; then it takes the gate, catches up with what was committed meanwhile, and only then is
+/// the write open. Callbacks that are called by the begin run with the write open and may use it,
+/// or cancel it.
+extension RealmCore {
+  var isInWriteTransaction: Bool { session != nil }
+
+  func beginWrite() throws(Realm.Error) {
+    checkThread()
+    precondition(!configuration.readOnly, "Can't perform transactions on read-only Realms.")
+    precondition(
+      session == nil, "The Realm is already in a write transaction. Check isInWriteTransaction "
+        + "first where code may be called inside and outside of one.")
+    if let failure { throw Realm.Error(failure) }
+    checkActiveVersions()
+    do {
+      // Without the gate as far as it goes: nobody waits for what observers' results cost.
+      var moved = try advance()
+      gateToken = try store.gate.acquire()
+      FaultPoint.hit("gate.held")
+      if try advance() { moved = true }
+      session = WriteSession(shown()) { [unowned self] in rowsMoved() }
+      writeSerial = Generation.next()
+      rowsMoved()
+      if moved { sendRealmNotification(.didChange) }
+      deliverRoundForBegin()
+    } catch {
+      endWrite()
+      throw Realm.Error(error)
+    }
+  }
+
+  private func checkActiveVersions() {
+    guard let most = configuration.maximumNumberOfActiveVersions else { return }
+    let active = store.activeVersionCount()
+    precondition(
+      active <= most,
+      "Number of active versions (\(active)) in the Realm exceeded the limit of \(most)")
+  }
+
+  func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws(Realm.Error) {
+    checkThread()
+    guard let session else {
+      preconditionFailure("Can't commit a non-existing write transaction")
+    }
+    let skipped = observers.observations(identities(of: tokens))
+    precondition(
+      skipped.count == tokens.count,
+      "A token to be left out must be an active one of this very Realm instance.")
+    let oldValues = oldValuesBeforeCommit(session)
+    let snapshot: Snapshot
+    let changes: ChangeSet
+    do {
+      (snapshot, changes) = try store.commit(session)
+    } catch {
+      cancelWrite()
+      throw Realm.Error(error)
+    }
+    self.session = nil
+    if let token = gateToken.take() { store.announce(snapshot.version, token) }
+    do {
+      try follow(snapshot, changes, oldValues, skipped)
+    } catch {
+      fail(error)
+      throw Realm.Error(error)
+    }
+    sendRealmNotification(.didChange, except: identities(of: tokens))
+    if observers.hasNews { scheduleTurn() }
+    makeUpForOwedTurn()
+  }
+
+  private func identities(of tokens: [NotificationToken]) -> Set<ObjectIdentifier> {
+    Set(tokens.compactMap(\.identity))
+  }
+
+  /// What the observed objects that this write touches had before it.
+  private func oldValuesBeforeCommit(_ session: WriteSession) -> [ObjectNews] {
+    guard observers.hasObjects else { return [] }
+    let version = session.base.version
+    let changes = session.recorder.changeSet(from: version, to: version.next)
+    return observers.readOldValues(changes, self)
+  }
+
+  /// Shows the version that was just committed, as one step.
+  private func follow(
+    _ snapshot: Snapshot, _ changes: ChangeSet, _ oldValues: [ObjectNews],
+    _ skipped: [Observation]
+  ) throws(StorageError) {
+    try reader!.move(to: snapshot)
+    rowsMoved()
+    step += 1
+    recentSteps.append(step, changes)
+    observers.log(changes, oldValues, self)
+    for observation in skipped { observation.skip(step: step) }
+  }
+
+  func cancelWrite() {
+    checkThread()
+    precondition(session != nil, "Can't cancel a non-existing write transaction")
+    if session?.isEmpty == false { cancelledWrites.insert(writeSerial) }
+    endWrite()
+    makeUpForOwedTurn()
+  }
+
+  /// Lets go of the write and of the gate.
+  private func endWrite() {
+    session = nil
+    gateToken.take()?.release()
+    rowsMoved()
+  }
+
+  /// Traps outside of a write.
+  func writing(_ operation: String) -> WriteSession {
+    checkThread()
+    guard let session else {
+      preconditionFailure(
+        "Cannot \(operation) outside of a write transaction. Call it inside realm.write { … }.")
+    }
+    return session
+  }
+}

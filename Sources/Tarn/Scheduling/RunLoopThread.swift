@@ -1,0 +1,31 @@
+import CTarn
+import Foundation
+
+/// A thread that is inside its run loop, and the way to give that loop something to do.
+///
+/// `RunLoop.perform` from another thread does not wake the loop, so the wake is asked of Core
+/// Foundation, which Foundation is built on and links.
+final class RunLoopThread: @unchecked Sendable {
+  // because: RunLoop is not Sendable, yet perform and wake-up may be called on any thread.
+  let thread: UInt
+  private let loop: RunLoop
+  private let handle: UnsafeMutableRawPointer
+
+  private init(_ loop: RunLoop, _ handle: UnsafeMutableRawPointer) {
+    thread = tarn_thread_id()
+    self.loop = loop
+    self.handle = handle
+  }
+
+  /// This thread's loop if it is running now.
+  static var current: RunLoopThread? {
+    let loop = RunLoop.current
+    guard loop.currentMode != nil, let handle = CFRunLoopGetCurrent() else { return nil }
+    return RunLoopThread(loop, handle)
+  }
+
+  func perform(_ work: @escaping @Sendable () -> Void) {
+    loop.perform(inModes: [.common, .default], block: work)
+    CFRunLoopWakeUp(handle)
+  }
+}

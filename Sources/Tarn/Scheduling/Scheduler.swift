@@ -1,0 +1,92 @@
+import CTarn
+import Dispatch
+import Foundation
+
+/// Where an instance lives: who may touch it, and how its later turns are started.
+///
+/// An instance is confined to one scheduler. Main thread, main queue and main actor are one; a
+/// serial queue is one whatever thread runs it; a thread that runs a run loop is one; a manual
+/// scheduler is pumped by its owner. A plain thread has no later turns: its instances advance only
+/// when asked to.
+enum Scheduler: Sendable {
+  case main
+  case queue(DispatchQueue)
+  case runLoop(RunLoopThread)
+  case manual(ManualScheduler)
+  case thread(UInt)
+
+  /// The scheduler of code that runs here and names none.
+  static var current: Scheduler {
+    if isMain { return .main }
+    if let loop = RunLoopThread.current { return .runLoop(loop) }
+    return .thread(tarn_thread_id())
+  }
+
+  /// True if this code runs on the scheduler.
+  var isCurrent: Bool {
+    switch self {
+    case .main: Self.isMain
+    case .queue(let queue): QueueIdentity.isCurrent(queue)
+    case .runLoop(let loop): loop.thread == tarn_thread_id()
+    case .manual(let manual): manual.isCurrent
+    case .thread(let thread): thread == tarn_thread_id()
+    }
+  }
+
+  /// True if the scheduler has later turns in which observers can be called.
+  var hasTurns: Bool {
+    if case .thread = self { return false }
+    return true
+  }
+
+  /// Starts a later turn that runs `work`.
+  func schedule(_ work: @escaping @Sendable () -> Void) {
+    switch self {
+    case .main: DispatchQueue.main.async(execute: work)
+    case .queue(let queue): queue.async(execute: work)
+    case .runLoop(let loop): loop.perform(work)
+    case .manual(let manual): manual.enqueue(work)
+    case .thread: break
+    }
+  }
+
+  /// Two schedulers with equal keys share their instances.
+  var key: Key {
+    switch self {
+    case .main: .main
+    case .queue(let queue): .queue(ObjectIdentifier(queue))
+    case .runLoop(let loop): .thread(loop.thread)
+    case .manual(let manual): .manual(ObjectIdentifier(manual))
+    case .thread(let thread): .thread(thread)
+    }
+  }
+
+  enum Key: Hashable, Sendable {
+    case main
+    case queue(ObjectIdentifier)
+    case manual(ObjectIdentifier)
+    case thread(UInt)
+  }
+
+  /// Main is a place, not a thread: under `dispatchMain()` the main queue runs on workers, and an
+  /// async `main` leaves the main thread at its first suspension.
+  private static var isMain: Bool {
+    Thread.isMainThread || QueueIdentity.isCurrent(DispatchQueue.main)
+  }
+}
+
+/// Recognises a queue from the code that runs on it.
+enum QueueIdentity {
+  private static let key = DispatchSpecificKey<ObjectIdentifier>()
+
+  static func mark(_ queue: DispatchQueue) {
+    queue.setSpecific(key: key, value: ObjectIdentifier(queue))
+  }
+
+  static func isCurrent(_ queue: DispatchQueue) -> Bool {
+    if queue === DispatchQueue.main { _ = mainIsMarked }
+    return DispatchQueue.getSpecific(key: key) == ObjectIdentifier(queue)
+  }
+
+  private static let mainIsMarked: Void = mark(DispatchQueue.main)
+}

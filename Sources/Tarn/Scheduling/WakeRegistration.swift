@@ -1,0 +1,61 @@
+import Synchronization
+import TarnStore
+
+/// Brings commits, of other processes and of other instances, to an instance's scheduler.
+///
+/// A wake carries nothing: it asks for a turn, and the turn looks what the newest version is. At
+/// most one turn is waiting at any time; the mark is cleared before the turn looks, so that a
+/// commit after the look asks for another.
+final class WakeRegistration: Sendable {
+  private let scheduler: Scheduler
+  private let target: Target
+  private let isWaiting = Atomic<Bool>(false)
+  private let held = Mutex<Held>(Held())
+
+  private struct Held {
+    var registration: StoreRegistration?
+    var watched: WatchedStore?
+  }
+
+  /// Followed on the scheduler only.
+  private final class Target: @unchecked Sendable {
+    // because: `core` is read on the core's own scheduler alone, and set before it is shared.
+    weak var core: RealmCore?
+    init(_ core: RealmCore) { self.core = core }
+  }
+
+  init(_ core: RealmCore) {
+    scheduler = core.scheduler
+    target = Target(core)
+    guard scheduler.hasTurns else { return }
+    let store = core.store
+    if case .manual(let manual) = scheduler {
+      let watched = WatchedStore(store) { [weak self] in self?.schedule() }
+      manual.watch(watched)
+      held.withLock { $0.watched = watched }
+    }
+    let usesWatcher = held.withLock { $0.watched == nil }
+    let registration = store.follow(usesWatcher: usesWatcher) { [weak self] in self?.schedule() }
+    held.withLock { $0.registration = registration }
+  }
+
+  /// Asks for a turn, unless one is waiting already.
+  func schedule() {
+    guard scheduler.hasTurns else { return }
+    guard !isWaiting.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    scheduler.schedule { [weak self] in
+      guard let self else { return }
+      isWaiting.store(false, ordering: .sequentiallyConsistent)
+      target.core?.takeTurn()
+    }
+  }
+
+  func end() {
+    let held = held.withLock { held in
+      defer { held = Held() }
+      return held
+    }
+    held.registration?.end()
+    if case .manual(let manual) = scheduler, let watched = held.watched { manual.unwatch(watched) }
+  }
+}

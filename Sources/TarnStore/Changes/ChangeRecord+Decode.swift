@@ -1,0 +1,211 @@
+extension ChangeRecord {
+  /// Reads chunk 0 of the header under that version.
+  ///
+  /// - Throws: `.corrupted` for bytes that no writer wrote, `.newerFormat` for what only a newer
+  ///   version of this library understands.
+  package static func decodeHeader(
+    _ bytes: UnsafeRawBufferPointer, version: Version
+  ) throws(StorageError) -> Header {
+    var reader = try unsafe open(bytes, version: version, classField: 0, chunk: 0)
+    var header = try readHeaderStart(&reader)
+    if header.to != version { throw .damagedRecord("it names another version") }
+    try readSummaries(&reader, into: &header)
+    return header
+  }
+
+  /// Reads one of the chunks 1..<`headerChunkCount` of the header, in their order.
+  package static func decodeHeaderChunk(
+    _ bytes: UnsafeRawBufferPointer, chunk: UInt16, into header: inout Header
+  ) throws(StorageError) {
+    var reader = try unsafe open(bytes, version: header.to, classField: 0, chunk: chunk)
+    try readSummaries(&reader, into: &header)
+  }
+
+  /// What the header alone says: the range, the classes and whether they were cleared. The chunks
+  /// add the keys.
+  package static func emptyChangeSet(_ header: Header) -> ChangeSet {
+    ChangeSet(
+      from: header.from, to: header.to,
+      classes: header.classes.map { summary in
+        var entry = ClassChanges(id: summary.id)
+        entry.isCleared = summary.isCleared
+        return entry
+      }, schemaChanged: header.schemaChanged)
+  }
+
+  /// Reads the sections that a whole record has in chunk 0 of its header.
+  package static func decodeWhole(
+    _ bytes: UnsafeRawBufferPointer, _ header: Header, into changes: inout ChangeSet
+  ) throws(StorageError) {
+    assert(header.isWhole)
+    var reader = try unsafe open(bytes, version: header.to, classField: 0, chunk: 0)
+    var again = try readHeaderStart(&reader)
+    try readSummaries(&reader, into: &again)
+    try readSections(&reader, classIndex: nil, into: &changes)
+  }
+
+  /// Reads one chunk of a class. Chunks of a class are read in their order.
+  package static func decodeChunk(
+    _ bytes: UnsafeRawBufferPointer, _ header: Header, classField: UInt32, chunk: UInt16,
+    into changes: inout ChangeSet
+  ) throws(StorageError) {
+    var reader = try unsafe open(
+      bytes, version: header.to, classField: classField, chunk: chunk)
+    guard classField > 0 else { throw .damagedRecord("a chunk of no class") }
+    let id = ClassID(classField - 1)
+    let index = changes.classes.firstIndex(ofID: id)
+    guard index < changes.classes.count && changes.classes[index].id == id else {
+      throw .damagedRecord("a chunk of a class that its header does not name")
+    }
+    try readSections(&reader, classIndex: index, into: &changes)
+  }
+
+  /// The whole record, its values fetched through `read` by (class field, chunk). With `classes`
+  /// only those are read; the others keep the summary's flags and no keys.
+  ///
+  /// - Throws: also `.corrupted` if a value is missing (`read` returns nil).
+  package static func decode(
+    version: Version, classes wanted: ((ClassID) -> Bool)? = nil,
+    read: (UInt32, UInt16) throws(StorageError) -> UnsafeRawBufferPointer?
+  ) throws(StorageError) -> (Header, ChangeSet) {
+    guard let first = unsafe try read(0, 0) else { throw .damagedRecord("its header is missing") }
+    var header = try unsafe decodeHeader(first, version: version)
+    for chunk in 1..<max(1, header.headerChunkCount) {
+      guard let bytes = unsafe try read(0, chunk) else {
+        throw .damagedRecord("a part of its header is missing")
+      }
+      try unsafe decodeHeaderChunk(bytes, chunk: chunk, into: &header)
+    }
+    guard header.classes.count == header.classCount else {
+      throw .damagedRecord("its header does not name all classes")
+    }
+    var changes = emptyChangeSet(header)
+    if header.isWhole {
+      try unsafe decodeWhole(first, header, into: &changes)
+      return (header, changes)
+    }
+    for summary in header.classes where wanted?(summary.id) ?? true {
+      guard summary.id.rawValue < UInt32.max else { throw .damagedRecord("a class is too large") }
+      for chunk in 0..<summary.chunkCount {
+        let field = summary.id.rawValue + 1
+        guard let bytes = unsafe try read(field, chunk) else {
+          throw .damagedRecord("a chunk is missing")
+        }
+        try unsafe decodeChunk(bytes, header, classField: field, chunk: chunk, into: &changes)
+      }
+    }
+    return (header, changes)
+  }
+
+  /// Checks what all values begin with.
+  private static func open(
+    _ bytes: UnsafeRawBufferPointer, version: Version, classField: UInt32, chunk: UInt16
+  ) throws(StorageError) -> RecordReader {
+    guard bytes.count >= chunkStartBytes && bytes.count <= chunkBytesMax else {
+      throw .damagedRecord("a value has an impossible length")
+    }
+    var reader = unsafe RecordReader(bytes)
+    let stored = try reader.word(UInt32.self)
+    let sum = unsafe checksum(
+      of: bytes, version: version, classField: classField, chunk: chunk)
+    if sum != stored { throw .damagedRecord("a checksum does not match") }
+    if try reader.byte() != format { throw .newerRecord("an unknown format") }
+    return reader
+  }
+
+  private static func readHeaderStart(
+    _ reader: inout RecordReader
+  ) throws(StorageError) -> Header {
+    let flags = try reader.byte()
+    if flags & ~Flag.known != 0 { throw .newerRecord("an unknown flag") }
+    let headerChunkCount = try reader.word(UInt16.self)
+    let from = Version(try reader.word(UInt64.self))
+    let to = Version(try reader.word(UInt64.self))
+    let history = Bytes16(
+      high: try reader.word(UInt64.self), low: try reader.word(UInt64.self))
+    let meta = Meta(
+      historyID: history, commitID: try reader.word(UInt64.self),
+      transactionID: try reader.word(UInt64.self), schemaEpoch: try reader.word(UInt64.self))
+    let classCount = try reader.word(UInt32.self)
+    if from >= to { throw .damagedRecord("its versions are in the wrong order") }
+    return Header(
+      meta: meta, from: from, to: to, schemaChanged: flags & Flag.schemaChanged != 0,
+      isWhole: flags & Flag.isWhole != 0, headerChunkCount: headerChunkCount,
+      classCount: Int(classCount), classes: [])
+  }
+
+  private static func readSummaries(
+    _ reader: inout RecordReader, into header: inout Header
+  ) throws(StorageError) {
+    let count = try reader.word(UInt16.self)
+    header.classes.reserveCapacity(header.classes.count + min(Int(count), reader.remaining / 7))
+    for _ in 0..<count {
+      let id = ClassID(try reader.number(UInt32.self))
+      let flags = try reader.varint()
+      if flags & ~SummaryFlag.known != 0 { throw .newerRecord("an unknown flag of a class") }
+      if let last = header.classes.last, last.id >= id {
+        throw .damagedRecord("classes out of order")
+      }
+      header.classes.append(
+        Summary(
+          id: id, isCleared: flags & SummaryFlag.isCleared != 0,
+          hasBackTouched: flags & SummaryFlag.hasBackTouched != 0,
+          chunkCount: try reader.number(), insertedCount: try reader.number(),
+          deletedCount: try reader.number(), touchedCount: try reader.number(),
+          touchedColumns: ColumnMask(bits: try reader.varint())))
+    }
+  }
+
+  private static func readSections(
+    _ reader: inout RecordReader, classIndex: Int?, into changes: inout ChangeSet
+  ) throws(StorageError) {
+    var index = classIndex
+    while reader.remaining > 0 {
+      let kind = try reader.byte()
+      var part = try reader.part(Int(try reader.word(UInt16.self)))
+      if kind == Section.startOfClass {
+        let id = ClassID(try part.number(UInt32.self))
+        let found = changes.classes.firstIndex(ofID: id)
+        guard found < changes.classes.count && changes.classes[found].id == id else {
+          throw .damagedRecord("sections of a class that its header does not name")
+        }
+        index = found
+      } else if let index {
+        try readSection(kind, &part, into: &changes.classes[index])
+      } else {
+        throw .damagedRecord("sections of no class")
+      }
+    }
+  }
+
+  private static func readSection(
+    _ kind: UInt8, _ part: inout RecordReader, into entry: inout ClassChanges
+  ) throws(StorageError) {
+    switch kind {
+    case Section.inserted: try readKeys(&part, into: &entry.inserted)
+    case Section.deleted: try readKeys(&part, into: &entry.deleted)
+    case Section.touched:
+      let column = ColumnID(try part.number(UInt16.self))
+      if entry.touched.last?.column != column {
+        if let last = entry.touched.last, last.column > column {
+          throw .damagedRecord("columns out of order")
+        }
+        entry.touched.append(.init(column: column, keys: KeySet()))
+      }
+      try readKeys(&part, into: &entry.touched[entry.touched.count - 1].keys)
+    case Section.backTouched:
+      let origin = ClassID(try part.number(UInt32.self))
+      let column = ColumnID(try part.number(UInt16.self))
+      let last = entry.backTouched.last
+      if last?.origin != origin || last?.column != column {
+        if let last, (last.origin, last.column) > (origin, column) {
+          throw .damagedRecord("columns out of order")
+        }
+        entry.backTouched.append(.init(origin: origin, column: column, keys: KeySet()))
+      }
+      try readKeys(&part, into: &entry.backTouched[entry.backTouched.count - 1].keys)
+    default:
+      if kind & Section.optionalBit == 0 { throw .newerRecord("an unknown kind of section") }
+    }
+  }
+}

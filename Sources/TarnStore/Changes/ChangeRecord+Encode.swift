@@ -1,0 +1,229 @@
+extension ChangeRecord {
+  /// The record of one commit, in the order of its keys.
+  ///
+  /// - Throws: `.limitExceeded` if a class needs more than 65,535 chunks, which only a commit of
+  ///   tens of millions of scattered keys does.
+  package static func encode(
+    _ changes: ChangeSet, _ meta: Meta
+  ) throws(StorageError) -> [Piece] {
+    if isSurelySmall(changes) {
+      var writer = RecordWriter(capacity: 256)
+      writeHeaderStart(changes, meta, isWhole: true, into: &writer)
+      for entry in changes.classes { writeSummary(entry, chunkCount: 0, into: &writer) }
+      writer.patch(UInt16(changes.classes.count), at: summaryCountOffset)
+      var sink = SectionSink(writer)
+      for entry in changes.classes {
+        sink.startOfClass(entry.id)
+        sink.sections(of: entry)
+      }
+      return [seal(sink.writer.bytes, changes.to, classField: 0, chunk: 0)]
+    }
+    return try encodeLarge(changes, meta)
+  }
+
+  /// True if everything fits one chunk even if each number took as many bytes as it can.
+  private static func isSurelySmall(_ changes: ChangeSet) -> Bool {
+    guard changes.classes.count <= 8 else { return false }
+    var bytes = headerBytes
+    for entry in changes.classes {
+      bytes += 60 + (entry.inserted.runs.count + entry.deleted.runs.count) * 30
+      for touched in entry.touched { bytes += 10 + touched.keys.runs.count * 30 }
+      for touched in entry.backTouched { bytes += 20 + touched.keys.runs.count * 30 }
+      if bytes > chunkBytesMax { return false }
+    }
+    return true
+  }
+
+  private static func encodeLarge(
+    _ changes: ChangeSet, _ meta: Meta
+  ) throws(StorageError) -> [Piece] {
+    var chunksOfClasses: [[[UInt8]]] = []
+    var sectionBytes = 0
+    for entry in changes.classes {
+      var sink = SectionSink(chunkStart())
+      sink.sections(of: entry)
+      let chunks = sink.finish()
+      guard chunks.count <= Int(UInt16.max) else {
+        throw StorageError(
+          .limitExceeded, operation: "commit", path: "",
+          detail: "One write changed too many objects. Split it into smaller writes.")
+      }
+      sectionBytes = chunks.reduce(sectionBytes + 8) { $0 + $1.count }
+      chunksOfClasses.append(chunks)
+    }
+    let isWhole =
+      headerBytes + changes.classes.count * 60 + sectionBytes <= chunkBytesMax
+    var pieces = encodeHeader(changes, meta, chunksOfClasses, isWhole: isWhole)
+    if isWhole { return pieces }
+    for (entry, chunks) in zip(changes.classes, chunksOfClasses) {
+      for (index, bytes) in chunks.enumerated() {
+        pieces.append(
+          seal(bytes, changes.to, classField: entry.id.rawValue + 1, chunk: UInt16(index)))
+      }
+    }
+    return pieces
+  }
+
+  private static func encodeHeader(
+    _ changes: ChangeSet, _ meta: Meta, _ chunksOfClasses: [[[UInt8]]], isWhole: Bool
+  ) -> [Piece] {
+    var writer = RecordWriter(capacity: chunkBytesMax)
+    writeHeaderStart(changes, meta, isWhole: isWhole, into: &writer)
+    var finished: [[UInt8]] = []
+    var countOffset = summaryCountOffset
+    var count: UInt16 = 0
+    for (entry, chunks) in zip(changes.classes, chunksOfClasses) {
+      if writer.bytes.count + 60 > chunkBytesMax {
+        writer.patch(count, at: countOffset)
+        finished.append(writer.bytes)
+        writer = chunkStart()
+        countOffset = writer.bytes.count
+        count = 0
+        writer.word(UInt16(0))
+      }
+      writeSummary(entry, chunkCount: isWhole ? 0 : UInt16(chunks.count), into: &writer)
+      count += 1
+    }
+    writer.patch(count, at: countOffset)
+    if isWhole {
+      var sink = SectionSink(writer)
+      for (entry, chunks) in zip(changes.classes, chunksOfClasses) {
+        sink.startOfClass(entry.id)
+        for chunk in chunks { sink.writer.bytes += chunk[chunkStartBytes...] }
+      }
+      writer = sink.writer
+    }
+    finished.append(writer.bytes)
+    withHeaderCount(UInt16(finished.count), &finished[0])
+    return finished.enumerated().map { index, bytes in
+      seal(bytes, changes.to, classField: 0, chunk: UInt16(index))
+    }
+  }
+
+  private static func withHeaderCount(_ count: UInt16, _ bytes: inout [UInt8]) {
+    bytes[6] = UInt8(truncatingIfNeeded: count)
+    bytes[7] = UInt8(truncatingIfNeeded: count >> 8)
+  }
+
+  static let chunkStartBytes = 5
+  /// The bytes of chunk 0 before its summaries, with their count.
+  static let headerBytes = 70
+  private static let summaryCountOffset = 68
+
+  private static func chunkStart() -> RecordWriter {
+    var writer = RecordWriter(capacity: 512)
+    writer.word(UInt32(0))
+    writer.byte(format)
+    return writer
+  }
+
+  private static func writeHeaderStart(
+    _ changes: ChangeSet, _ meta: Meta, isWhole: Bool, into writer: inout RecordWriter
+  ) {
+    writer.word(UInt32(0))
+    writer.byte(format)
+    writer.byte((changes.schemaChanged ? Flag.schemaChanged : 0) | (isWhole ? Flag.isWhole : 0))
+    writer.word(UInt16(1))
+    writer.word(changes.from.rawValue)
+    writer.word(changes.to.rawValue)
+    writer.word(meta.historyID.high)
+    writer.word(meta.historyID.low)
+    writer.word(meta.commitID)
+    writer.word(meta.transactionID)
+    writer.word(meta.schemaEpoch)
+    writer.word(UInt32(changes.classes.count))
+    writer.word(UInt16(0))
+    assert(writer.bytes.count == headerBytes)
+  }
+
+  private static func writeSummary(
+    _ entry: ClassChanges, chunkCount: UInt16, into writer: inout RecordWriter
+  ) {
+    writer.varint(UInt64(entry.id.rawValue))
+    writer.varint(
+      (entry.isCleared ? SummaryFlag.isCleared : 0)
+        | (entry.backTouched.isEmpty ? 0 : SummaryFlag.hasBackTouched))
+    writer.varint(UInt64(chunkCount))
+    writer.varint(UInt64(entry.inserted.count))
+    writer.varint(UInt64(entry.deleted.count))
+    var touchedCount = 0
+    for touched in entry.touched { touchedCount = saturatingSum(touchedCount, touched.keys.count) }
+    writer.varint(UInt64(touchedCount))
+    writer.varint(entry.touchedColumns.bits)
+  }
+
+  private static func seal(
+    _ bytes: consuming [UInt8], _ version: Version, classField: UInt32, chunk: UInt16
+  ) -> Piece {
+    assert(bytes.count <= chunkBytesMax)
+    var piece = Piece(classField: classField, chunk: chunk, bytes: bytes)
+    piece.reseal(version: version)
+    return piece
+  }
+}
+
+/// Takes sections and begins a new chunk when one is full.
+struct SectionSink {
+  var writer: RecordWriter
+  private var finished: [[UInt8]] = []
+
+  init(_ writer: RecordWriter) { self.writer = writer }
+
+  mutating func startOfClass(_ id: ClassID) {
+    let start = beginSection(ChangeRecord.Section.startOfClass)
+    writer.varint(UInt64(id.rawValue))
+    endSection(start)
+  }
+
+  mutating func sections(of entry: ClassChanges) {
+    if !entry.inserted.isEmpty { keys(entry.inserted, ChangeRecord.Section.inserted) }
+    if !entry.deleted.isEmpty { keys(entry.deleted, ChangeRecord.Section.deleted) }
+    for touched in entry.touched {
+      keys(touched.keys, ChangeRecord.Section.touched, UInt64(touched.column.rawValue))
+    }
+    for touched in entry.backTouched {
+      keys(
+        touched.keys, ChangeRecord.Section.backTouched, UInt64(touched.origin.rawValue),
+        UInt64(touched.column.rawValue))
+    }
+  }
+
+  /// The chunks, none if there was no section.
+  consuming func finish() -> [[UInt8]] {
+    if writer.bytes.count > ChangeRecord.chunkStartBytes { finished.append(writer.bytes) }
+    return finished
+  }
+
+  private mutating func beginSection(_ kind: UInt8) -> Int {
+    writer.byte(kind)
+    writer.word(UInt16(0))
+    return writer.bytes.count
+  }
+
+  private mutating func endSection(_ start: Int) {
+    writer.patch(UInt16(writer.bytes.count - start), at: start - 2)
+  }
+
+  private mutating func keys(_ keys: KeySet, _ kind: UInt8, _ prefix: UInt64...) {
+    var index = 0
+    var next = Int64.min
+    let asBitmaps = ChangeRecord.prefersBitmaps(keys)
+    while index < keys.runs.count {
+      if writer.bytes.count + 64 > ChangeRecord.chunkBytesMax { beginChunk() }
+      let start = beginSection(kind)
+      for number in prefix { writer.varint(number) }
+      let limit = ChangeRecord.chunkBytesMax - writer.bytes.count
+      if asBitmaps {
+        ChangeRecord.writeBitmaps(keys, from: &index, next: &next, limit: limit, into: &writer)
+      } else {
+        ChangeRecord.writeRuns(keys, from: &index, limit: limit, into: &writer)
+      }
+      endSection(start)
+    }
+  }
+
+  private mutating func beginChunk() {
+    finished.append(writer.bytes)
+    writer.bytes.removeSubrange(ChangeRecord.chunkStartBytes...)
+  }
+}

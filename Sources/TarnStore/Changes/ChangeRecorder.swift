@@ -1,0 +1,150 @@
+/// Notes what one write does, while it does it.
+///
+/// Notes go into buffers, one for each class and column, where a key that follows the last one
+/// only extends a run; sorting and cleaning up waits until somebody asks. `changeSet(from:to:)`
+/// gives the whole write. A result that is read in the middle of a write takes a `position` and
+/// later asks for the `changes(since:)` it: taking a position closes the buffers as a segment, so
+/// that a write in which nobody asks pays nothing for this.
+///
+/// Not safe to share: belongs to the write and moves with it.
+@safe package final class ChangeRecorder {
+  /// A place in the order of the notes of one write.
+  package struct Position: Comparable, Hashable, Sendable {
+    fileprivate let segment: Int
+    /// Before the first note.
+    package static let start = Position(segment: 0)
+    package static func < (a: Self, b: Self) -> Bool { a.segment < b.segment }
+  }
+
+  /// Behind a pointer, because a class's own storage costs a check for exclusive access for each
+  /// property that a write sets. The pointer is only used in the methods below, none of which
+  /// runs foreign code.
+  private let notes: UnsafeMutablePointer<Notes>
+  private var segments: ContiguousArray<ChangeSet> = []
+
+  package init() {
+    unsafe notes = .allocate(capacity: 1)
+    unsafe notes.initialize(to: Notes())
+  }
+
+  deinit {
+    unsafe notes.deinitialize(count: 1)
+    unsafe notes.deallocate()
+  }
+
+  /// Notes a new object. Its properties need no notes.
+  @inline(__always)
+  package func insert(_ id: ClassID, _ key: ObjectKey) {
+    unsafe notes.pointee.withLog(id) { $0.insert(key.rawValue) }
+  }
+
+  /// Notes that an object is gone.
+  package func delete(_ id: ClassID, _ key: ObjectKey) {
+    unsafe notes.pointee.withLog(id) { $0.delete(key.rawValue) }
+  }
+
+  /// Notes that a property was set, be it to the value that it had.
+  @inline(__always)
+  package func touch(_ id: ClassID, _ key: ObjectKey, _ column: ColumnID) {
+    unsafe notes.pointee.withLog(id) { $0.touch(key.rawValue, column.index) }
+  }
+
+  /// Notes that a link of `origin.column` began or ceased to point at the object.
+  package func backTouch(
+    _ id: ClassID, _ key: ObjectKey, origin: ClassID, column: ColumnID
+  ) {
+    unsafe notes.pointee.withLog(id) { $0.backTouch(key.rawValue, origin, column) }
+  }
+
+  /// Notes that the class lost all its objects at once.
+  package func clear(_ id: ClassID) { unsafe notes.pointee.withLog(id) { $0.clear() } }
+
+  /// Notes a change of the schema after which nothing known about the data holds.
+  package func changeSchema() { unsafe notes.pointee.schemaChanged = true }
+
+  /// True if nothing was noted.
+  package var isEmpty: Bool { unsafe segments.isEmpty && notes.pointee.isEmpty }
+
+  /// Where the notes stand now.
+  package var position: Position {
+    closeSegment()
+    return Position(segment: segments.count)
+  }
+
+  /// What was noted after the position, as if it were a write of its own: an object that was
+  /// inserted before the position and set after it is touched. The versions in it mean nothing.
+  package func changes(since position: Position) -> ChangeSet {
+    closeSegment()
+    precondition(position.segment <= segments.count, "the position is of another write")
+    return ChangeSet.merging(segments[position.segment...])
+      ?? ChangeSet(from: .zero, to: .zero)
+  }
+
+  /// All notes of the write, which leads from one version to the other.
+  package func changeSet(from: Version, to: Version) -> ChangeSet {
+    var changes: ChangeSet
+    if segments.isEmpty {
+      changes = unsafe notes.pointee.collected(from: from, to: to)
+    } else {
+      changes = self.changes(since: .start)
+      changes.from = from
+      changes.to = to
+    }
+    return changes
+  }
+
+  /// Forgets all notes; small buffers are kept for the next write.
+  package func reset() {
+    unsafe notes.pointee.reset()
+    segments = []
+  }
+
+  private func closeSegment() {
+    if unsafe notes.pointee.isEmpty { return }
+    let number = UInt64(segments.count)
+    // Even if all of it cancelled out: segments are numbered without a gap.
+    unsafe segments.append(notes.pointee.collected(from: Version(number), to: Version(number + 1)))
+    unsafe notes.pointee.reset()
+  }
+}
+
+/// The notes since the last segment.
+private struct Notes {
+  private var logs: ContiguousArray<ChangeRecorder.ClassLog> = []
+  /// The classes that have notes.
+  private var active: ContiguousArray<Int> = []
+  var schemaChanged = false
+
+  var isEmpty: Bool { active.isEmpty && !schemaChanged }
+
+  @inline(__always)
+  mutating func withLog(_ id: ClassID, _ note: (inout ChangeRecorder.ClassLog) -> Void) {
+    let index = Int(id.rawValue)
+    if index >= logs.count || !logs[index].isActive { activate(index) }
+    note(&logs[index])
+  }
+
+  @inline(never)
+  private mutating func activate(_ index: Int) {
+    while logs.count <= index { logs.append(ChangeRecorder.ClassLog()) }
+    logs[index].isActive = true
+    active.append(index)
+  }
+
+  mutating func reset() {
+    for index in active { logs[index].reset() }
+    active.removeAll(keepingCapacity: true)
+    schemaChanged = false
+  }
+
+  mutating func collected(from: Version, to: Version) -> ChangeSet {
+    if active.count > 1 { active.sort() }
+    var changes = ChangeSet(from: from, to: to, schemaChanged: schemaChanged)
+    changes.classes.reserveCapacity(active.count)
+    for index in active {
+      let entry = logs[index].changes(of: ClassID(UInt32(index)))
+      if !entry.isEmpty { changes.classes.append(entry) }
+    }
+    return changes
+  }
+}

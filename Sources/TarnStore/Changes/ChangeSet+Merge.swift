@@ -1,0 +1,140 @@
+extension ChangeSet {
+  /// This change set followed by the next one. Associative; linear in both.
+  ///
+  /// - Precondition: `later` begins where this one ends.
+  package func merging(_ later: ChangeSet) -> ChangeSet {
+    precondition(later.from == to, "change sets are merged in the order of their versions")
+    var result = ChangeSet(
+      from: from, to: later.to, schemaChanged: schemaChanged || later.schemaChanged)
+    if later.classes.isEmpty {
+      result.classes = classes
+      return result
+    }
+    if classes.isEmpty {
+      result.classes = later.classes
+      return result
+    }
+    result.classes.reserveCapacity(max(classes.count, later.classes.count))
+    var mine = 0
+    var theirs = 0
+    while mine < classes.count || theirs < later.classes.count {
+      if theirs == later.classes.count
+        || (mine < classes.count && classes[mine].id < later.classes[theirs].id)
+      {
+        result.classes.append(classes[mine])
+        mine += 1
+      } else if mine == classes.count || later.classes[theirs].id < classes[mine].id {
+        result.classes.append(later.classes[theirs])
+        theirs += 1
+      } else {
+        let merged = classes[mine].merging(later.classes[theirs])
+        if !merged.isEmpty { result.classes.append(merged) }
+        mine += 1
+        theirs += 1
+      }
+    }
+    return result
+  }
+
+  /// Many consecutive change sets as one, neighbours first, so that a thousand small ones do not
+  /// copy a growing set a thousand times. Nil for none.
+  package static func merging(_ sets: some Sequence<ChangeSet>) -> ChangeSet? {
+    var level = Array(sets)
+    while level.count > 1 {
+      var next: [ChangeSet] = []
+      next.reserveCapacity((level.count + 1) / 2)
+      for index in stride(from: 0, to: level.count, by: 2) {
+        next.append(
+          index + 1 < level.count ? level[index].merging(level[index + 1]) : level[index])
+      }
+      level = next
+    }
+    return level.first
+  }
+}
+
+extension ClassChanges {
+  /// These changes followed by later ones of the same class. The result may be empty: an object
+  /// inserted here and deleted there leaves nothing.
+  package func merging(_ later: ClassChanges) -> ClassChanges {
+    assert(id == later.id)
+    var result = ClassChanges(id: id)
+    if later.isCleared {
+      // Whatever was here is gone, what these changes inserted included.
+      result = later
+      return result
+    }
+    result.isCleared = isCleared
+    result.inserted = inserted.subtracting(later.deleted).union(later.inserted)
+    if !isCleared { result.deleted = deleted.union(later.deleted.subtracting(inserted)) }
+    result.touched = mergedTouched(later)
+    result.backTouched = mergedBackTouched(later)
+    if isCleared || !(inserted.isEmpty && later.deleted.isEmpty && later.inserted.isEmpty) {
+      // Earlier touches of keys that went, and later touches of keys that came.
+      result.removeTouches(of: result.inserted)
+      result.removeTouches(of: result.deleted)
+    }
+    return result
+  }
+
+  mutating func removeTouches(of keys: KeySet) {
+    if keys.isEmpty { return }
+    for index in touched.indices where touched[index].keys.intersects(keys) {
+      touched[index].keys = touched[index].keys.subtracting(keys)
+    }
+    for index in backTouched.indices where backTouched[index].keys.intersects(keys) {
+      backTouched[index].keys = backTouched[index].keys.subtracting(keys)
+    }
+    touched.removeAll { $0.keys.isEmpty }
+    backTouched.removeAll { $0.keys.isEmpty }
+  }
+
+  private func mergedTouched(_ later: ClassChanges) -> [Touched] {
+    if later.touched.isEmpty { return touched }
+    if touched.isEmpty { return later.touched }
+    var result: [Touched] = []
+    result.reserveCapacity(touched.count + later.touched.count)
+    var theirs = 0
+    for entry in touched {
+      while theirs < later.touched.count && later.touched[theirs].column < entry.column {
+        result.append(later.touched[theirs])
+        theirs += 1
+      }
+      var merged = entry
+      if theirs < later.touched.count && later.touched[theirs].column == entry.column {
+        merged.keys.formUnion(later.touched[theirs].keys)
+        theirs += 1
+      }
+      result.append(merged)
+    }
+    result.append(contentsOf: later.touched[theirs...])
+    return result
+  }
+
+  private func mergedBackTouched(_ later: ClassChanges) -> [BackTouched] {
+    if later.backTouched.isEmpty { return backTouched }
+    if backTouched.isEmpty { return later.backTouched }
+    var result: [BackTouched] = []
+    result.reserveCapacity(backTouched.count + later.backTouched.count)
+    var theirs = 0
+    for entry in backTouched {
+      let place = (entry.origin, entry.column)
+      while theirs < later.backTouched.count,
+        (later.backTouched[theirs].origin, later.backTouched[theirs].column) < place
+      {
+        result.append(later.backTouched[theirs])
+        theirs += 1
+      }
+      var merged = entry
+      if theirs < later.backTouched.count,
+        (later.backTouched[theirs].origin, later.backTouched[theirs].column) == place
+      {
+        merged.keys.formUnion(later.backTouched[theirs].keys)
+        theirs += 1
+      }
+      result.append(merged)
+    }
+    result.append(contentsOf: later.backTouched[theirs...])
+    return result
+  }
+}

@@ -1,0 +1,140 @@
+/// What happened to the data between two versions, class by class, as sets of object keys.
+///
+/// A change set is a pure value. `merging` joins one with the next later one and is associative,
+/// so that a reader that missed a thousand commits may fold their records in any grouping. For one
+/// object and one write the possible fates are: inserted; deleted; touched in some columns; and,
+/// only where the integer primary key is the object key, deleted *and* inserted: another object
+/// took the key. Such an object is replaced, never modified. Inserted and deleted again is nothing.
+package struct ChangeSet: Equatable, Sendable {
+  /// The version before the first change.
+  package var from: Version
+  /// The version after the last change: the set covers `(from, to]`.
+  package var to: Version
+  /// The classes with changes, in the order of their ids.
+  package var classes: [ClassChanges]
+  /// The schema changed in an incompatible way: everything has to be taken as changed.
+  package var schemaChanged: Bool
+
+  package init(
+    from: Version, to: Version, classes: [ClassChanges] = [], schemaChanged: Bool = false
+  ) {
+    assert(zip(classes, classes.dropFirst()).allSatisfy { $0.id < $1.id })
+    self.from = from
+    self.to = to
+    self.classes = classes
+    self.schemaChanged = schemaChanged
+  }
+
+  package var isEmpty: Bool { classes.isEmpty && !schemaChanged }
+
+  /// The changes of a class, or nil if it has none.
+  package subscript(id: ClassID) -> ClassChanges? {
+    let index = classes.firstIndex(ofID: id)
+    return index < classes.count && classes[index].id == id ? classes[index] : nil
+  }
+}
+
+/// The changes of one class. Keys in `inserted` or `deleted` are in none of the other sets.
+package struct ClassChanges: Equatable, Sendable {
+  /// Keys with a changed value in one column.
+  package struct Touched: Equatable, Sendable {
+    package var column: ColumnID
+    package var keys: KeySet
+    package init(column: ColumnID, keys: KeySet) {
+      self.column = column
+      self.keys = keys
+    }
+  }
+
+  /// Keys of this class that a link column of another class (or this one) began or ceased to
+  /// point at. Links of deleted objects count, so nobody has to ask the object that is gone.
+  package struct BackTouched: Equatable, Sendable {
+    package var origin: ClassID
+    package var column: ColumnID
+    package var keys: KeySet
+    package init(origin: ClassID, column: ColumnID, keys: KeySet) {
+      self.origin = origin
+      self.column = column
+      self.keys = keys
+    }
+  }
+
+  package var id: ClassID
+  package var inserted = KeySet()
+  /// Empty where `isCleared`, which says more.
+  package var deleted = KeySet()
+  /// In the order of the columns, none with an empty set.
+  package var touched: [Touched] = []
+  /// In the order of (origin, column), none with an empty set.
+  package var backTouched: [BackTouched] = []
+  /// Every object that existed before is gone; what exists now is in `inserted`.
+  package var isCleared = false
+
+  package init(id: ClassID) { self.id = id }
+
+  package var isEmpty: Bool {
+    inserted.isEmpty && deleted.isEmpty && touched.isEmpty && backTouched.isEmpty && !isCleared
+  }
+
+  /// The keys touched in that column.
+  package func touchedKeys(in column: ColumnID) -> KeySet {
+    for entry in touched where entry.column == column { return entry.keys }
+    return KeySet()
+  }
+
+  /// The keys touched in any of the columns that the mask may hold. A mask cannot tell high
+  /// columns apart, so the result may be too large, never too small.
+  package func touchedKeys(in columns: ColumnMask) -> KeySet {
+    var result = KeySet()
+    for entry in touched where columns.mayContain(entry.column) { result.formUnion(entry.keys) }
+    return result
+  }
+
+  package func backTouchedKeys(from origin: ClassID, _ column: ColumnID) -> KeySet {
+    for entry in backTouched where entry.origin == origin && entry.column == column {
+      return entry.keys
+    }
+    return KeySet()
+  }
+
+  package var touchedColumns: ColumnMask {
+    var mask = ColumnMask()
+    for entry in touched { mask.insert(entry.column) }
+    return mask
+  }
+
+  /// True if the key now names another object than before. In a cleared class any inserted key
+  /// may be such a one.
+  package func isReplaced(_ key: ObjectKey) -> Bool {
+    inserted.contains(key) && (isCleared || deleted.contains(key))
+  }
+}
+
+/// A set of columns in one word: exact for the first 63, "one of the others" for the rest.
+package struct ColumnMask: Equatable, Sendable {
+  package var bits: UInt64
+  package init(bits: UInt64 = 0) { self.bits = bits }
+  package static let all = ColumnMask(bits: .max)
+
+  private static func bit(_ column: ColumnID) -> UInt64 {
+    1 << UInt64(min(column.rawValue, 63))
+  }
+  package mutating func insert(_ column: ColumnID) { bits |= Self.bit(column) }
+  package func mayContain(_ column: ColumnID) -> Bool { bits & Self.bit(column) != 0 }
+  package func mayMeet(_ other: ColumnMask) -> Bool { bits & other.bits != 0 }
+  package mutating func formUnion(_ other: ColumnMask) { bits |= other.bits }
+  package var isEmpty: Bool { bits == 0 }
+}
+
+extension [ClassChanges] {
+  /// The position of that class, or where it would go.
+  func firstIndex(ofID id: ClassID) -> Int {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) >> 1
+      if self[middle].id < id { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

@@ -1,0 +1,210 @@
+/// What changed in a collection, as positions. All arrays are ascending and without repeats.
+///
+/// Taking `deletions` out of the old collection and then putting in, ascending, the new one's
+/// rows at `insertions` gives the new collection. A row that moved counts as both, and never as
+/// modified.
+package struct IndexChanges: Equatable, Sendable {
+  /// Positions in the old collection.
+  package var deletions: [Int] = []
+  /// Positions in the new collection.
+  package var insertions: [Int] = []
+  /// Positions in the old collection of rows that stayed and changed.
+  package var modifications: [Int] = []
+  /// The same rows' positions in the new collection.
+  package var modificationsNew: [Int] = []
+  /// Where rows that moved were and are, in the order of the old positions; each `from` is also
+  /// in `deletions`, each `to` in `insertions`.
+  package var moves: [Move] = []
+
+  package struct Move: Equatable, Sendable {
+    package var from: Int
+    package var to: Int
+    package init(from: Int, to: Int) {
+      self.from = from
+      self.to = to
+    }
+  }
+
+  package init() {}
+
+  package var isEmpty: Bool {
+    deletions.isEmpty && insertions.isEmpty && modifications.isEmpty
+  }
+}
+
+/// The difference of two roots of one result, by the rows that a change set concerned alone.
+///
+/// Rows that nothing concerned keep their order, so they serve as the scale: a row has moved for
+/// sure if the number of such rows before it is another one. Of the rest, a longest increasing
+/// subsequence stays and the others moved, so that one row that moved past another gives one
+/// deletion and one insertion, whichever of them is taken to have moved.
+package enum CollectionDifference {
+  /// - Parameters:
+  ///   - touched: ascending; all rows that came, went, may have moved or may be modified. Rows in
+  ///     neither root do no harm.
+  ///   - replaced: keys that name another object than before: deleted and inserted even in place.
+  ///   - isModified: asked once for each row in `touched` that stayed.
+  package static func between(
+    _ old: OrderedRoot, _ new: OrderedRoot, touched: KeySet, replaced: KeySet = KeySet(),
+    isModified: (ObjectKey) -> Bool
+  ) -> IndexChanges {
+    if touched.isEmpty { return IndexChanges() }
+    if touched.count == 1, let key = touched.first {
+      return ofOne(
+        old.position(of: key), new.position(of: key), isReplaced: replaced.contains(key)
+      ) { isModified(key) }
+    }
+    var work = DifferenceWork(old, new, touched, replaced)
+    work.keepLongestIncreasing()
+    return work.changes(isModified)
+  }
+
+  /// The difference of a collection all of whose rows went, as when their class was cleared.
+  package static func replacingAll(oldCount: Int, newCount: Int) -> IndexChanges {
+    var changes = IndexChanges()
+    changes.deletions = Array(0..<oldCount)
+    changes.insertions = Array(0..<newCount)
+    return changes
+  }
+
+  private static func ofOne(
+    _ old: Int?, _ new: Int?, isReplaced: Bool, isModified: () -> Bool
+  ) -> IndexChanges {
+    var changes = IndexChanges()
+    if let old, let new, old == new, !isReplaced {
+      if isModified() {
+        changes.modifications = [old]
+        changes.modificationsNew = [new]
+      }
+      return changes
+    }
+    if let old { changes.deletions = [old] }
+    if let new { changes.insertions = [new] }
+    if let old, let new, !isReplaced { changes.moves = [.init(from: old, to: new)] }
+    return changes
+  }
+}
+
+/// The steps of a difference of more than one row.
+private struct DifferenceWork {
+  private let keys: ContiguousArray<ObjectKey>
+  /// In the order of the positions.
+  private let oldRows: ContiguousArray<OrderedRoot.Ranked>
+  private let newRows: ContiguousArray<OrderedRoot.Ranked>
+  /// For each touched key, its new position, -1 if it is not in the new root, -2 if another
+  /// object has the key.
+  private var newPositions: ContiguousArray<Int>
+  /// For each touched key, whether its row stays where it is.
+  private var stays: ContiguousArray<Bool>
+
+  init(_ old: OrderedRoot, _ new: OrderedRoot, _ touched: KeySet, _ replaced: KeySet) {
+    keys = ContiguousArray(touched)
+    oldRows = old.ranked(keys)
+    newRows = new.ranked(keys)
+    newPositions = ContiguousArray(repeating: -1, count: keys.count)
+    stays = ContiguousArray(repeating: false, count: keys.count)
+    var newGaps = ContiguousArray<Int>(repeating: -1, count: keys.count)
+    for (ordinal, row) in newRows.enumerated() {
+      newGaps[row.index] = row.position - ordinal
+      newPositions[row.index] = row.position
+    }
+    if !replaced.isEmpty {
+      for index in keys.indices where replaced.contains(keys[index]) {
+        newPositions[index] = -2
+        newGaps[index] = -2
+      }
+    }
+    for (ordinal, row) in oldRows.enumerated() {
+      stays[row.index] = newGaps[row.index] == row.position - ordinal
+    }
+  }
+
+  /// Lets only those stay, of the rows that still may, that keep their order among each other.
+  mutating func keepLongestIncreasing() {
+    let candidates = oldRows.indices.filter { stays[oldRows[$0].index] }
+    func place(_ index: Int) -> Int { newPositions[oldRows[candidates[index]].index] }
+    var isAscending = true
+    for index in candidates.indices.dropFirst() where place(index - 1) > place(index) {
+      isAscending = false
+      break
+    }
+    if isAscending { return }
+    // For each length the candidate that ends the sequence with the smallest new position.
+    var ends: ContiguousArray<Int> = []
+    var previous = ContiguousArray<Int>(repeating: -1, count: candidates.count)
+    for index in candidates.indices {
+      var low = 0
+      var high = ends.count
+      while low < high {
+        let middle = (low + high) >> 1
+        if place(ends[middle]) < place(index) { low = middle + 1 } else { high = middle }
+      }
+      if low > 0 { previous[index] = ends[low - 1] }
+      if low == ends.count { ends.append(index) } else { ends[low] = index }
+      stays[oldRows[candidates[index]].index] = false
+    }
+    var index = ends.last ?? -1
+    while index >= 0 {
+      stays[oldRows[candidates[index]].index] = true
+      index = previous[index]
+    }
+  }
+
+  func changes(_ isModified: (ObjectKey) -> Bool) -> IndexChanges {
+    var changes = IndexChanges()
+    for row in oldRows {
+      let position = newPositions[row.index]
+      if stays[row.index] {
+        if isModified(keys[row.index]) {
+          changes.modifications.append(row.position)
+          changes.modificationsNew.append(position)
+        }
+        continue
+      }
+      changes.deletions.append(row.position)
+      if position >= 0 { changes.moves.append(.init(from: row.position, to: position)) }
+    }
+    for row in newRows where !stays[row.index] { changes.insertions.append(row.position) }
+    return changes
+  }
+}
+
+extension OrderedRoot {
+  /// A row and where it comes from.
+  struct Ranked {
+    var position: Int
+    /// The place of the key in the array that was asked for.
+    var index: Int
+  }
+
+  /// Those of the ascending keys that are in, by their position.
+  func ranked(_ keys: ContiguousArray<ObjectKey>) -> ContiguousArray<Ranked> {
+    var result: ContiguousArray<Ranked> = []
+    switch storage {
+    case .keyed(let blocks):
+      var cursor = LabelTree<LabelBlock>.Cursor(blocks)
+      for (index, key) in keys.enumerated() {
+        guard let position = Self.position(of: key, &cursor) else { continue }
+        result.append(Ranked(position: position, index: index))
+      }
+    case .sorted(let rows, let labels):
+      var found: ContiguousArray<LabelPair> = []
+      found.reserveCapacity(keys.count)
+      var labelCursor = LabelTree<LabelPair>.Cursor(labels)
+      for (index, key) in keys.enumerated() {
+        let (place, isFound) = labelCursor.seek(Self.biased(key))
+        if !isFound { continue }
+        found.append(
+          LabelPair(order: labelCursor.entries[place].value, value: UInt64(index)))
+      }
+      radixSort(&found) { $0.order }
+      result.reserveCapacity(found.count)
+      var cursor = LabelTree<LabelPair>.Cursor(rows)
+      for pair in found {
+        let (place, _) = cursor.seek(pair.order)
+        result.append(Ranked(position: cursor.start + place, index: Int(pair.value)))
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,176 @@
+// Evaluation of single rows: of what a commit touched, and of rows under edit.
+
+extension ResolvedPredicate {
+  /// Whether the predicate is true for a row.
+  package func matches<Rows: RowReading, Source: RowSource>(
+    _ rows: Rows, _ slot: Int, in source: Source
+  ) throws(StorageError) -> Bool {
+    try root.matches(rows, slot, source)
+  }
+
+  /// Whether the predicate is true for the object with that key; false if there is none.
+  package func matches<Source: RowSource>(
+    _ key: ObjectKey, in source: Source
+  ) throws(StorageError) -> Bool {
+    let found = try source.withRow(classID, key) { (rows, slot) throws(StorageError) in
+      try root.matches(rows, slot, source)
+    }
+    return found ?? false
+  }
+}
+
+extension ResolvedNode {
+  func matches<Rows: RowReading, Source: RowSource>(
+    _ rows: Rows, _ slot: Int, _ source: Source
+  ) throws(StorageError) -> Bool {
+    switch self {
+    case .constant(let value): return value
+    case .test(let test): return try test.matches(rows, slot, source)
+    case .pair(let pair): return try pair.matches(rows, slot, source)
+    case .not(let node): return try !node.matches(rows, slot, source)
+    case .and(let nodes):
+      for node in nodes where try !node.matches(rows, slot, source) { return false }
+      return true
+    case .or(let nodes):
+      for node in nodes where try node.matches(rows, slot, source) { return true }
+      return false
+    }
+  }
+}
+
+extension ColumnTest {
+  func matches<Rows: RowReading, Source: RowSource>(
+    _ rows: Rows, _ slot: Int, _ source: Source
+  ) throws(StorageError) -> Bool {
+    if path.links.isEmpty { return try matchesHere(rows, slot, source) }
+    let found = try source.withTarget(rows, slot, path.links, from: 0) {
+      (rows, slot) throws(StorageError) in try matchesHere(rows, slot, source)
+    }
+    return found ?? acceptsNull
+  }
+
+  /// As `matches` for a row at the end of the path.
+  func matchesHere<Rows: RowReading, Source: RowSource>(
+    _ rows: Rows, _ slot: Int, _ source: Source
+  ) throws(StorageError) -> Bool {
+    let column = path.column
+    if path.isOptional && rows.isNull(column, slot) { return acceptsNull }
+    let passes: Bool
+    switch test {
+    case .isNull: passes = false
+    case .isNaN: passes = rows.scalar(path, slot).isNaN
+    case .int(let domain): passes = domain.contains(rows.int(column, slot))
+    case .bool(let wanted): passes = rows.bool(column, slot) == wanted
+    case .double(let domain): passes = domain.contains(rows.double(column, slot))
+    case .float(let domain): passes = domain.contains(rows.float(column, slot))
+    case .date(let domain): passes = domain.contains(rows.date(column, slot))
+    case .bytes12(let domain): passes = domain.contains(rows.bytes12(column, slot))
+    case .bytes16(let domain): passes = domain.contains(rows.bytes16(column, slot))
+    case .text(let pattern): passes = try matchesText(pattern, rows, slot, source)
+    }
+    return passes != isNegated
+  }
+
+  private func matchesText<Rows: RowReading, Source: RowSource>(
+    _ pattern: TextPattern, _ rows: Rows, _ slot: Int, _ source: Source
+  ) throws(StorageError) -> Bool {
+    switch try rows.bytes(path.column, slot) {
+    case .inline(let bytes): return unsafe pattern.matches(bytes)
+    case .null: return unsafe pattern.matches(UnsafeRawBufferPointer(start: nil, count: 0))
+    case .long(let length):
+      guard pattern.mayMatch(length: length) else { return false }
+      return try unsafe source.withLongValue(path.classID, rows.key(at: slot), path.column) {
+        unsafe pattern.matches($0)
+      }
+    }
+  }
+}
+
+extension ColumnPair {
+  func matches<Rows: RowReading, Source: RowSource>(
+    _ rows: Rows, _ slot: Int, _ source: Source
+  ) throws(StorageError) -> Bool {
+    if left.type == .string || left.type == .data {
+      return try matchesText(rows, slot, source)
+    }
+    let a = try scalar(left, rows, slot, source)
+    let b = try scalar(right, rows, slot, source)
+    let order = Scalar.compare(a, b)
+    switch op {
+    case .equal: return order == 0
+    case .notEqual: return order != 0
+    default: break
+    }
+    guard !a.isNull, !b.isNull, !a.isNaN, !b.isNaN else { return false }
+    return op.accepts(order)
+  }
+
+  private func scalar<Rows: RowReading, Source: RowSource>(
+    _ path: ColumnPath, _ rows: Rows, _ slot: Int, _ source: Source
+  ) throws(StorageError) -> Scalar {
+    if path.links.isEmpty { return rows.scalar(path, slot) }
+    let found = try source.withTarget(rows, slot, path.links, from: 0) { rows, slot in
+      rows.scalar(path, slot)
+    }
+    return found ?? .null
+  }
+
+  private func matchesText<Rows: RowReading, Source: RowSource>(
+    _ rows: Rows, _ slot: Int, _ source: Source
+  ) throws(StorageError) -> Bool {
+    try unsafe withText(left, rows, slot, source) { (a) throws(StorageError) in
+      try unsafe withText(right, rows, slot, source) { (b) throws(StorageError) in
+        unsafe matches(a, b)
+      }
+    }
+  }
+
+  private func withText<Rows: RowReading, Source: RowSource, R>(
+    _ path: ColumnPath, _ rows: Rows, _ slot: Int, _ source: Source,
+    _ body: (UnsafeRawBufferPointer?) throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    if path.links.isEmpty { return try unsafe source.withText(rows, slot, path, body) }
+    let found = try source.withTarget(rows, slot, path.links, from: 0) {
+      (rows, slot) throws(StorageError) -> R in
+      try unsafe source.withText(rows, slot, path, body)
+    }
+    if let found { return found }
+    return try body(nil)
+  }
+
+  private func matches(_ a: UnsafeRawBufferPointer?, _ b: UnsafeRawBufferPointer?) -> Bool {
+    guard let a = unsafe a, let b = unsafe b else {
+      let areEqual = unsafe a == nil && b == nil
+      return op == .equal ? areEqual : op == .notEqual && !areEqual
+    }
+    guard isCaseInsensitive else { return unsafe matchesExactly(a, b) }
+    return unsafe TextPattern.withFolded(a) { a in
+      unsafe TextPattern.withFolded(b) { b in unsafe matchesExactly(a, b) }
+    }
+  }
+
+  private func matchesExactly(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
+    switch op {
+    case .contains: unsafe TextPattern.contains(a, b)
+    case .beginsWith: unsafe TextPattern.begins(a, b)
+    case .endsWith: unsafe TextPattern.ends(a, b)
+    default: unsafe op.accepts(compareBytes(a, b))
+    }
+  }
+}
+
+extension ComparisonOperator {
+  /// Whether a left side that sorts so (below, equal to or above zero) against the right passes.
+  @inline(__always)
+  func accepts(_ order: Int) -> Bool {
+    switch self {
+    case .equal: order == 0
+    case .notEqual: order != 0
+    case .less: order < 0
+    case .lessOrEqual: order <= 0
+    case .greater: order > 0
+    case .greaterOrEqual: order >= 0
+    case .contains, .beginsWith, .endsWith, .in: false
+    }
+  }
+}

@@ -1,0 +1,140 @@
+extension LabelTree {
+  /// A leaf and what lies before it.
+  struct Leaf {
+    var entries: ContiguousArray<Entry>
+    /// The sum of the weights before the leaf.
+    var start: Int
+  }
+
+  /// The leaf that holds the position, which is less than the tree's weight.
+  func leaf(at position: Int) -> Leaf {
+    assert(position >= 0 && position < weight)
+    var rest = position
+    var node = root
+    while true {
+      switch node {
+      case .leaf(let entries): return Leaf(entries: entries, start: position - rest)
+      case .inner(let children):
+        var index = 0
+        while rest >= children[index].weight {
+          rest -= children[index].weight
+          index += 1
+        }
+        node = children[index].node
+      }
+    }
+  }
+
+  /// Looks orders up one after the other. Neighbours are found in the leaf at hand, so that
+  /// ascending orders cost a fraction of a way from the root each.
+  struct Cursor {
+    private let tree: LabelTree
+    private(set) var entries: ContiguousArray<Entry> = []
+    /// The sum of the weights before the leaf.
+    private(set) var start = 0
+    private var low: UInt64 = 1
+    private var high: UInt64 = 0
+
+    init(_ tree: LabelTree) { self.tree = tree }
+
+    /// Goes to the leaf in which the order is, or would be. Returns its place there and whether
+    /// an entry of that order is at it.
+    @inline(__always)
+    mutating func seek(_ order: UInt64) -> (index: Int, isFound: Bool) {
+      if order < low || order > high { descend(order) }
+      return unsafe entries.withUnsafeBufferPointer { entries in
+        let index = unsafe LabelTree.firstIndex(in: entries, from: 0, notBefore: order)
+        return (index, unsafe index < entries.count && entries[index].order == order)
+      }
+    }
+
+    @inline(never)
+    private mutating func descend(_ order: UInt64) {
+      var node = tree.root
+      start = 0
+      low = 0
+      high = .max
+      while true {
+        switch node {
+        case .leaf(let entries):
+          self.entries = entries
+          return
+        case .inner(let children):
+          var index = 0
+          while index + 1 < children.count && children[index + 1].first.order <= order {
+            start += children[index].weight
+            index += 1
+          }
+          if index > 0 { low = children[index].first.order }
+          if index + 1 < children.count { high = children[index + 1].first.order - 1 }
+          node = children[index].node
+        }
+      }
+    }
+  }
+
+  /// The first position in the range that `isBefore` does not hold for; all for which it holds
+  /// come first. Asks about as few entries as a binary search. For trees of unit weights.
+  func partitionPoint(
+    in range: Range<Int>, isBefore: (Entry) throws(StorageError) -> Bool
+  ) throws(StorageError) -> Int {
+    assert(Entry.isUnit && range.lowerBound >= 0 && range.upperBound <= weight)
+    if range.isEmpty { return range.lowerBound }
+    var node = root
+    var start = 0
+    // Never past the end of the node: the first entry behind it is known not to be before.
+    var upperBound = range.upperBound
+    while true {
+      switch node {
+      case .leaf(let entries):
+        var low = max(range.lowerBound - start, 0)
+        var high = min(upperBound - start, entries.count)
+        while low < high {
+          let middle = (low + high) >> 1
+          if try isBefore(entries[middle]) { low = middle + 1 } else { high = middle }
+        }
+        return start + low
+      case .inner(let children):
+        // The last child that begins inside the range with an entry for which it holds, else
+        // the child in which the range begins.
+        var low = 0
+        while start + children[low].weight <= range.lowerBound {
+          start += children[low].weight
+          low += 1
+        }
+        var high = low
+        var end = start + children[low].weight
+        while end < upperBound {
+          high += 1
+          end += children[high].weight
+        }
+        let first = low
+        while low < high {
+          let middle = (low + high + 1) >> 1
+          if try isBefore(children[middle].first) {
+            low = middle
+          } else {
+            high = middle - 1
+          }
+        }
+        for index in first..<low { start += children[index].weight }
+        upperBound = min(upperBound, start + children[low].weight)
+        node = children[low].node
+      }
+    }
+  }
+
+  /// Hands out the leaves from the one at the position on, until `body` returns false.
+  func forEachLeaf(from position: Int = 0, _ body: (Leaf) -> Bool) {
+    var position = position
+    while position < weight {
+      let leaf = leaf(at: position)
+      if !body(leaf) { return }
+      if Entry.isUnit {
+        position = leaf.start + leaf.entries.count
+      } else {
+        position = leaf.start + leaf.entries.reduce(0) { $0 + $1.weight }
+      }
+    }
+  }
+}

@@ -1,0 +1,192 @@
+/// A counted B+tree that is a value: entries in the order of a 64-bit number, each with a weight,
+/// and on every branch the sum of the weights below it, so that the entry at a position and the
+/// position of an entry are both found in one way from the root to a leaf.
+///
+/// A tree never changes. `applying` a batch of edits makes a new one that shares every node which
+/// no edit concerns; the old one stays as it is for whoever still holds it, on whatever thread.
+/// A batch visits a node once: one edit copies one path, a hundred thousand edits are nearly a
+/// linear merge. Leaves are as long as what is in them, so half-full ones waste no memory.
+struct LabelTree<Entry: LabelTreeEntry>: Sendable {
+  enum Node: Sendable {
+    case leaf(ContiguousArray<Entry>)
+    case inner(ContiguousArray<Child>)
+  }
+
+  struct Child: Sendable {
+    /// The first entry below. What is sought before that of a first child is still looked for
+    /// there.
+    var first: Entry
+    var weight: Int
+    var node: Node
+  }
+
+  private(set) var root: Node
+  /// The sum of all weights.
+  private(set) var weight: Int
+  /// Branches on the way to a leaf.
+  private(set) var height: Int
+
+  static var innerCapacity: Int { 32 }
+
+  init() {
+    root = .leaf([])
+    weight = 0
+    height = 0
+  }
+
+  /// Takes entries in ascending order. Nodes are left an eighth empty, so that the first edits do
+  /// not split each of them.
+  init(ascending entries: ContiguousArray<Entry>) {
+    self.init()
+    var children: ContiguousArray<Child> = []
+    let leafSize = Entry.leafCapacity - Entry.leafCapacity / 8
+    children.reserveCapacity(entries.count / leafSize + 1)
+    var start = 0
+    while start < entries.count {
+      let end = Self.end(of: start, in: entries.count, size: leafSize)
+      children.append(Self.child(ContiguousArray(entries[start..<end])))
+      start = end
+    }
+    self.init(children: children, height: 0, size: Self.innerCapacity - Self.innerCapacity / 8)
+  }
+
+  /// A tree over nodes of one height, in their order.
+  init(children: ContiguousArray<Child>, height: Int, size: Int = LabelTree.innerCapacity) {
+    var level = children
+    self.height = height
+    while level.count > 1 {
+      var next: ContiguousArray<Child> = []
+      next.reserveCapacity(level.count / size + 1)
+      Self.appendInner(level, size: size, to: &next)
+      level = next
+      self.height += 1
+    }
+    root = level.first?.node ?? .leaf([])
+    weight = level.first?.weight ?? 0
+    if level.isEmpty { self.height = 0 }
+    // A branch with one way is no branch.
+    while case .inner(let only) = root, only.count == 1 {
+      root = only[0].node
+      self.height -= 1
+    }
+  }
+
+  var isEmpty: Bool { weight == 0 }
+
+  static func child(_ entries: ContiguousArray<Entry>) -> Child {
+    var weight = entries.count
+    if !Entry.isUnit {
+      weight = 0
+      for entry in entries { weight += entry.weight }
+    }
+    return Child(first: entries[0], weight: weight, node: .leaf(entries))
+  }
+
+  static func child(_ children: ContiguousArray<Child>) -> Child {
+    var weight = 0
+    for child in children { weight += child.weight }
+    return Child(first: children[0].first, weight: weight, node: .inner(children))
+  }
+
+  /// Branches over the nodes, each with at most `size` of them, in even shares.
+  static func appendInner(
+    _ children: ContiguousArray<Child>, size: Int, to result: inout ContiguousArray<Child>
+  ) {
+    if children.isEmpty { return }
+    if children.count <= size {
+      result.append(child(children))
+      return
+    }
+    let parts = (children.count + size - 1) / size
+    var start = 0
+    for part in 1...parts {
+      let end = children.count * part / parts
+      result.append(child(ContiguousArray(children[start..<end])))
+      start = end
+    }
+  }
+
+  /// The end of a share of `size` that leaves no tiny one behind it.
+  private static func end(of start: Int, in count: Int, size: Int) -> Int {
+    let rest = count - start
+    return rest <= size ? count : rest < size * 2 ? start + rest / 2 : start + size
+  }
+}
+
+/// What a `LabelTree` holds.
+protocol LabelTreeEntry: Sendable, BitwiseCopyable {
+  var order: UInt64 { get }
+  var weight: Int { get }
+  /// True if every weight is 1.
+  static var isUnit: Bool { get }
+  static var leafCapacity: Int { get }
+}
+
+/// Two words: a label and the key filed under it, or a key and its label.
+struct LabelPair: LabelTreeEntry, Equatable {
+  var order: UInt64
+  var value: UInt64
+  var weight: Int { 1 }
+  static var isUnit: Bool { true }
+  static var leafCapacity: Int { 128 }
+}
+
+/// Sixty-four neighbouring keys, a bit for each that is in the set.
+struct LabelBlock: LabelTreeEntry, Equatable {
+  var order: UInt64
+  var bits: UInt64
+  var weight: Int { bits.nonzeroBitCount }
+  static var isUnit: Bool { false }
+  static var leafCapacity: Int { 32 }
+}
+
+extension LabelTree {
+  /// The memory of all nodes, in bytes, as if this tree shared none of them.
+  var nodeBytes: Int { Self.bytes(root) }
+
+  private static func bytes(_ node: Node) -> Int {
+    let header = 32
+    switch node {
+    case .leaf(let entries): return header + entries.capacity * MemoryLayout<Entry>.stride
+    case .inner(let children):
+      return children.reduce(header + children.capacity * MemoryLayout<Child>.stride) {
+        $0 + bytes($1.node)
+      }
+    }
+  }
+
+  /// Traps if the tree contradicts itself. For tests.
+  func checkInvariants() {
+    var last: UInt64?
+    let sum = Self.check(root, height, isRoot: true, &last)
+    precondition(sum == weight)
+  }
+
+  private static func check(
+    _ node: Node, _ height: Int, isRoot: Bool, _ last: inout UInt64?
+  ) -> Int {
+    switch node {
+    case .leaf(let entries):
+      precondition(height == 0 && entries.count <= Entry.leafCapacity)
+      precondition(isRoot || !entries.isEmpty)
+      for entry in entries {
+        precondition(entry.weight > 0)
+        if let last { precondition(last < entry.order) }
+        last = entry.order
+      }
+      return entries.reduce(0) { $0 + $1.weight }
+    case .inner(let children):
+      precondition(height > 0 && children.count <= innerCapacity && !children.isEmpty)
+      precondition(!isRoot || children.count > 1)
+      var sum = 0
+      for (index, child) in children.enumerated() {
+        if let last, index > 0 { precondition(last < child.first.order) }
+        let before = last
+        precondition(check(child.node, height - 1, isRoot: false, &last) == child.weight)
+        precondition(last != before)
+        sum += child.weight
+      }
+      return sum
+    }
+  }
+}

@@ -1,0 +1,281 @@
+/// One update of a sorted root: rows out, rows in, and labels for those that came in.
+///
+/// A new row gets a label between those of its neighbours. Where there is none left, the rows
+/// around get new labels with room between them: a window that doubles until its labels are
+/// sparse, in the worst case all rows.
+struct SortedUpdate {
+  private typealias Tree = LabelTree<LabelPair>
+  private var rows: LabelTree<LabelPair>
+  private var labels: LabelTree<LabelPair>
+  /// Edits of `labels` still to be made: keys that are out.
+  private var gone: ContiguousArray<LabelTree<LabelPair>.Edit> = []
+
+  init(_ rows: LabelTree<LabelPair>, _ labels: LabelTree<LabelPair>) {
+    self.rows = rows
+    self.labels = labels
+  }
+
+  var result: OrderedRoot { OrderedRoot(.sorted(rows: rows, labels: labels)) }
+
+  /// Takes out what is in of these.
+  mutating func takeOut(_ removals: [ObjectKey], _ insertions: [ObjectKey]) {
+    var keys: ContiguousArray<UInt64> = []
+    keys.reserveCapacity(removals.count + insertions.count)
+    for key in removals { keys.append(OrderedRoot.biased(key)) }
+    for key in insertions { keys.append(OrderedRoot.biased(key)) }
+    radixSort(&keys) { $0 }
+    var out: ContiguousArray<LabelPair> = []
+    out.reserveCapacity(keys.count)
+    gone.reserveCapacity(keys.count)
+    var cursor = Tree.Cursor(labels)
+    var last: UInt64?
+    for key in keys where key != last {
+      last = key
+      let (index, isFound) = cursor.seek(key)
+      if !isFound { continue }
+      let pair = cursor.entries[index]
+      gone.append(.init(remove: pair))
+      out.append(LabelPair(order: pair.value, value: pair.order))
+    }
+    radixSort(&out) { $0.order }
+    rows = rows.applying(ContiguousArray(out.map { .init(remove: $0) }))
+  }
+
+  /// Puts in rows that are in their order and not in `rows`, and brings `labels` up to date.
+  mutating func putIn(
+    _ ordered: [ObjectKey], _ isOrderedBefore: (ObjectKey, ObjectKey) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    var gaps = ContiguousArray<Int>(repeating: 0, count: ordered.count)
+    try findGaps(ordered, 0..<ordered.count, 0..<rows.weight, isOrderedBefore, &gaps)
+    var new = place(ordered, gaps)
+    var attempts = 0
+    while new == nil {
+      attempts += 1
+      makeRoom(gaps, everywhere: attempts > 3)
+      new = place(ordered, gaps)
+    }
+    rows = rows.applying(ContiguousArray(new!.map { .init(put: $0) }))
+    labels = labels.applying(labelEdits(new!))
+  }
+
+  /// The position before which each new row goes, the middle one first, so that it halves the
+  /// range for the others.
+  private func findGaps(
+    _ ordered: [ObjectKey], _ part: Range<Int>, _ range: Range<Int>,
+    _ isOrderedBefore: (ObjectKey, ObjectKey) throws(StorageError) -> Bool,
+    _ gaps: inout ContiguousArray<Int>
+  ) throws(StorageError) {
+    if part.isEmpty { return }
+    if range.isEmpty {
+      for index in part { gaps[index] = range.lowerBound }
+      return
+    }
+    let middle = part.lowerBound + part.count / 2
+    let key = ordered[middle]
+    let gap = try rows.partitionPoint(in: range) { (row) throws(StorageError) in
+      try isOrderedBefore(OrderedRoot.key(biased: row.value), key)
+    }
+    gaps[middle] = gap
+    try findGaps(
+      ordered, part.lowerBound..<middle, range.lowerBound..<gap, isOrderedBefore, &gaps)
+    try findGaps(
+      ordered, middle + 1..<part.upperBound, gap..<range.upperBound, isOrderedBefore, &gaps)
+  }
+
+  /// The new rows with labels, ascending, or nil if a gap has not enough of them.
+  private func place(
+    _ ordered: [ObjectKey], _ gaps: ContiguousArray<Int>
+  ) -> ContiguousArray<LabelPair>? {
+    var result: ContiguousArray<LabelPair> = []
+    result.reserveCapacity(ordered.count)
+    var reader = RowReader(rows)
+    var start = 0
+    while start < gaps.count {
+      var end = start + 1
+      while end < gaps.count && gaps[end] == gaps[start] { end += 1 }
+      let (before, after) = reader.labels(around: gaps[start])
+      guard let spread = Self.spread(end - start, after: before, before: after) else { return nil }
+      var label = spread.first
+      for index in start..<end {
+        result.append(LabelPair(order: label, value: OrderedRoot.biased(ordered[index])))
+        label &+= spread.stride
+      }
+      start = end
+    }
+    return result
+  }
+
+  /// `count` labels between two, or nil if there are not so many.
+  private static func spread(
+    _ count: Int, after low: UInt64?, before high: UInt64?
+  ) -> (first: UInt64, stride: UInt64)? {
+    let count = UInt64(count)
+    switch (low, high) {
+    case (nil, nil):
+      return (
+        OrderedRoot.firstLabel(for: Int(count)), OrderedRoot.labelStride(for: Int(count))
+      )
+    case (let low?, nil):
+      let stride = min(OrderedRoot.endStride, (UInt64.max - low) / count)
+      return stride == 0 ? nil : (low + stride, stride)
+    case (nil, let high?):
+      let stride = min(OrderedRoot.endStride, high / count)
+      return stride == 0 ? nil : (high - stride * count, stride)
+    case (let low?, let high?):
+      let stride = min(OrderedRoot.innerStrideMax, (high - low) / (count + 1))
+      return stride == 0 ? nil : (low + stride, stride)
+    }
+  }
+
+  /// The edits that `labels` needs: the keys that are out, unless they came in again.
+  private func labelEdits(
+    _ new: ContiguousArray<LabelPair>
+  ) -> ContiguousArray<LabelTree<LabelPair>.Edit> {
+    var pairs = new
+    for index in pairs.indices {
+      pairs[index] = LabelPair(order: new[index].value, value: new[index].order)
+    }
+    radixSort(&pairs) { $0.order }
+    var edits: ContiguousArray<LabelTree<LabelPair>.Edit> = []
+    edits.reserveCapacity(gone.count + pairs.count)
+    var index = 0
+    for removal in gone {
+      while index < pairs.count && pairs[index].order < removal.entry.order {
+        edits.append(.init(put: pairs[index]))
+        index += 1
+      }
+      if index == pairs.count || pairs[index].order != removal.entry.order {
+        edits.append(removal)
+      }
+    }
+    while index < pairs.count {
+      edits.append(.init(put: pairs[index]))
+      index += 1
+    }
+    return edits
+  }
+}
+
+/// Making room where labels ran out.
+extension SortedUpdate {
+  private mutating func makeRoom(_ gaps: ContiguousArray<Int>, everywhere: Bool) {
+    var start = 0
+    var relabelled = 0
+    while start < gaps.count {
+      var end = start + 1
+      while end < gaps.count && gaps[end] == gaps[start] { end += 1 }
+      var reader = RowReader(rows)
+      let (before, after) = reader.labels(around: gaps[start])
+      if everywhere || Self.spread(end - start, after: before, before: after) == nil {
+        relabelled += everywhere ? rows.weight : relabel(around: gaps[start], end - start)
+      }
+      if relabelled >= rows.weight / 8 {
+        relabelAll()
+        return
+      }
+      start = end
+    }
+  }
+
+  /// Gives the rows around the gap new labels, leaving room for `count` between them. Returns the
+  /// number of rows.
+  private mutating func relabel(around gap: Int, _ count: Int) -> Int {
+    var reach = 16
+    while reach < rows.weight {
+      let first = max(gap - reach, 0)
+      let end = min(gap + reach, rows.weight)
+      var reader = RowReader(rows)
+      let ends = OrderedRoot.endStride * UInt64(reach)
+      let firstLabel = reader.label(at: first)
+      let low = first == 0 ? firstLabel - min(ends, firstLabel) : reader.label(at: first - 1)
+      let lastLabel = reader.label(at: end - 1)
+      let high =
+        end == rows.weight
+        ? lastLabel + min(ends, UInt64.max - lastLabel) : reader.label(at: end)
+      let stride = (high - low) / UInt64(end - first + count + 1)
+      if stride >= 1 << 12 {
+        relabel(first..<end, gap, count, from: low + stride, stride)
+        return end - first
+      }
+      reach *= 2
+    }
+    relabelAll()
+    return rows.weight
+  }
+
+  private mutating func relabel(
+    _ range: Range<Int>, _ gap: Int, _ count: Int, from first: UInt64, _ stride: UInt64
+  ) {
+    var old: ContiguousArray<LabelPair> = []
+    var new: ContiguousArray<LabelPair> = []
+    var reader = RowReader(rows)
+    for position in range {
+      let row = reader.row(at: position)
+      let place = UInt64(position - range.lowerBound + (position >= gap ? count : 0))
+      old.append(row)
+      new.append(LabelPair(order: first + place * stride, value: row.value))
+    }
+    var edits: ContiguousArray<LabelTree<LabelPair>.Edit> = []
+    var index = 0
+    for row in old {
+      while index < new.count && new[index].order < row.order {
+        edits.append(.init(put: new[index]))
+        index += 1
+      }
+      if index == new.count || new[index].order != row.order { edits.append(.init(remove: row)) }
+    }
+    for row in new[index...] { edits.append(.init(put: row)) }
+    rows = rows.applying(edits)
+    for index in new.indices {
+      new[index] = LabelPair(order: new[index].value, value: new[index].order)
+    }
+    radixSort(&new) { $0.order }
+    labels = labels.applying(ContiguousArray(new.map { .init(put: $0) }))
+  }
+
+  /// Gives all rows new labels, as if built at once. Rows that are out stay known to `labels`
+  /// until the update ends.
+  private mutating func relabelAll() {
+    let stride = OrderedRoot.labelStride(for: rows.weight)
+    var label = OrderedRoot.firstLabel(for: rows.weight)
+    var pairs: ContiguousArray<LabelPair> = []
+    pairs.reserveCapacity(rows.weight)
+    rows.forEachLeaf { leaf in
+      for row in leaf.entries {
+        pairs.append(LabelPair(order: label, value: row.value))
+        label += stride
+      }
+      return true
+    }
+    let root = OrderedRoot(rows: LabelTree(ascending: pairs), pairs: pairs)
+    guard case .sorted(let rows, let labels) = root.storage else { return }
+    self.rows = rows
+    self.labels = labels
+    gone = []
+  }
+}
+
+/// Reads rows by position, cheap for neighbours.
+private struct RowReader {
+  private let rows: LabelTree<LabelPair>
+  private var leaf: LabelTree<LabelPair>.Leaf
+
+  init(_ rows: LabelTree<LabelPair>) {
+    self.rows = rows
+    leaf = .init(entries: [], start: 0)
+  }
+
+  mutating func row(at position: Int) -> LabelPair {
+    if position < leaf.start || position >= leaf.start + leaf.entries.count {
+      leaf = rows.leaf(at: position)
+    }
+    return leaf.entries[position - leaf.start]
+  }
+
+  mutating func label(at position: Int) -> UInt64 { row(at: position).order }
+
+  /// The labels on both sides of a gap, nil at an end.
+  mutating func labels(around gap: Int) -> (UInt64?, UInt64?) {
+    (gap > 0 ? label(at: gap - 1) : nil, gap < rows.weight ? label(at: gap) : nil)
+  }
+}

@@ -1,0 +1,166 @@
+extension OrderedRoot {
+  /// The root after some rows went, came or may have moved.
+  ///
+  /// All of `removals` and `insertions` are taken out first, where they are in; then `insertions`
+  /// are put in, comparing nothing but rows that stayed and the new values of those that came. So
+  /// a row that may have moved belongs in `insertions` alone, and a row that is in neither has to
+  /// compare as it did. O(k log n) in time and new memory.
+  ///
+  /// - Parameter insertions: no key twice; in any order, unless `insertionsAreOrdered`.
+  /// - Parameter isOrderedBefore: a strict total order; not asked for keyed roots. If it is not
+  ///   one, the order of the result is unspecified, nothing worse.
+  package func applying(
+    removals: [ObjectKey], insertions: [ObjectKey], insertionsAreOrdered: Bool = false,
+    isOrderedBefore: (ObjectKey, ObjectKey) throws(StorageError) -> Bool
+  ) throws(StorageError) -> OrderedRoot {
+    if removals.isEmpty && insertions.isEmpty { return self }
+    switch storage {
+    case .keyed(let blocks):
+      return OrderedRoot(.keyed(Self.update(blocks, removals, insertions)))
+    case .sorted(let rows, let labels):
+      if removals.isEmpty && insertions.count == 1,
+        try stays(insertions[0], rows, labels, isOrderedBefore)
+      {
+        return self
+      }
+      var update = SortedUpdate(rows, labels)
+      update.takeOut(removals, insertions)
+      var ordered = insertions
+      if !insertionsAreOrdered { try mergeSort(&ordered, isOrderedBefore) }
+      try update.putIn(ordered, isOrderedBefore)
+      return update.result
+    }
+  }
+
+  /// Removals and insertions of a keyed root, which needs no order.
+  package func applying(removals: [ObjectKey], insertions: [ObjectKey]) -> OrderedRoot {
+    guard case .keyed(let blocks) = storage else {
+      preconditionFailure("a sorted root needs an order")
+    }
+    return OrderedRoot(.keyed(Self.update(blocks, removals, insertions)))
+  }
+
+  /// True if the row is in and its neighbours still are the right ones.
+  private func stays(
+    _ key: ObjectKey, _ rows: LabelTree<LabelPair>, _ labels: LabelTree<LabelPair>,
+    _ isOrderedBefore: (ObjectKey, ObjectKey) throws(StorageError) -> Bool
+  ) throws(StorageError) -> Bool {
+    var cursor = LabelTree<LabelPair>.Cursor(labels)
+    let (index, isFound) = cursor.seek(Self.biased(key))
+    if !isFound { return false }
+    var rowCursor = LabelTree<LabelPair>.Cursor(rows)
+    let place = rowCursor.seek(cursor.entries[index].value).index
+    let leaf = rowCursor.entries
+    let position = rowCursor.start + place
+    if position > 0 {
+      let before =
+        place > 0 ? Self.key(biased: leaf[place - 1].value) : self.key(at: position - 1)
+      if try !isOrderedBefore(before, key) { return false }
+    }
+    if position + 1 < rows.weight {
+      let after =
+        place + 1 < leaf.count
+        ? Self.key(biased: leaf[place + 1].value) : self.key(at: position + 1)
+      if try !isOrderedBefore(key, after) { return false }
+    }
+    return true
+  }
+
+  private static func update(
+    _ blocks: LabelTree<LabelBlock>, _ removals: [ObjectKey], _ insertions: [ObjectKey]
+  ) -> LabelTree<LabelBlock> {
+    let gone = KeySet(removals)
+    let new = KeySet(insertions)
+    var edits: ContiguousArray<LabelTree<LabelBlock>.Edit> = []
+    var cursor = LabelTree<LabelBlock>.Cursor(blocks)
+    var changed: LabelBlock?
+    func change(_ key: ObjectKey, isIn: Bool) {
+      let order = biased(key) >> 6
+      if changed?.order != order {
+        if let changed { edits.append(edit(changed)) }
+        let (index, isFound) = cursor.seek(order)
+        changed = LabelBlock(order: order, bits: isFound ? cursor.entries[index].bits : 0)
+      }
+      if isIn { changed!.bits |= bit(key) } else { changed!.bits &= ~bit(key) }
+    }
+    // Merged, so that each block is met once; a key in both is in.
+    var insertion = new.makeIterator()
+    var next = insertion.next()
+    for key in gone {
+      while let inserted = next, inserted < key {
+        change(inserted, isIn: true)
+        next = insertion.next()
+      }
+      change(key, isIn: false)
+    }
+    while let inserted = next {
+      change(inserted, isIn: true)
+      next = insertion.next()
+    }
+    if let changed { edits.append(edit(changed)) }
+    return blocks.applying(edits)
+  }
+
+  private static func edit(_ block: LabelBlock) -> LabelTree<LabelBlock>.Edit {
+    block.bits == 0 ? .init(remove: block) : .init(put: block)
+  }
+}
+
+/// Sorts with an order that may throw; the library's sort would forget the error's type.
+func mergeSort(
+  _ elements: inout [ObjectKey],
+  _ isOrderedBefore: (ObjectKey, ObjectKey) throws(StorageError) -> Bool
+) throws(StorageError) {
+  if elements.count < 2 { return }
+  var width = 8
+  for start in stride(from: 0, to: elements.count, by: width) {
+    let end = min(start + width, elements.count)
+    var index = start + 1
+    while index < end {
+      let element = elements[index]
+      var low = start
+      var high = index
+      while low < high {
+        let middle = (low + high) >> 1
+        if try isOrderedBefore(element, elements[middle]) {
+          high = middle
+        } else {
+          low = middle + 1
+        }
+      }
+      var hole = index
+      while hole > low {
+        elements[hole] = elements[hole - 1]
+        hole -= 1
+      }
+      elements[low] = element
+      index += 1
+    }
+  }
+  var spare = elements
+  while width < elements.count {
+    for start in stride(from: 0, to: elements.count, by: width * 2) {
+      let middle = min(start + width, elements.count)
+      let end = min(middle + width, elements.count)
+      var left = start
+      var right = middle
+      for place in start..<end {
+        let takesRight: Bool
+        if left < middle && right < end {
+          takesRight = try isOrderedBefore(elements[right], elements[left])
+        } else {
+          takesRight = right < end
+        }
+        if takesRight {
+          spare[place] = elements[right]
+          right += 1
+        } else {
+          spare[place] = elements[left]
+          left += 1
+        }
+      }
+    }
+    swap(&elements, &spare)
+    width *= 2
+  }
+}

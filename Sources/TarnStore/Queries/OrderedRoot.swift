@@ -1,0 +1,282 @@
+/// The rows of a maintained result in their order, as a value.
+///
+/// A root never changes; `applying` makes the next one, which shares with it all that stays the
+/// same. So observers, instances and worker can hold roots of different versions of one result for
+/// the price of the differences, and what a row's position was is answered by the old root.
+///
+/// There are two kinds. In a *keyed* root the order is that of the object keys, as in unsorted
+/// results: a bit a row, or about that. In a *sorted* root each row has a 64-bit label, larger
+/// than those of all rows before it: one tree holds (label, key), another finds a key's label.
+/// Neither ever searches by value, so a row is found no matter how often its value changed since.
+/// Labels say nothing to the outside and may change from root to root.
+package struct OrderedRoot: Sendable {
+  enum Storage: Sendable {
+    /// `order` is the upper 58 bits of the biased key.
+    case keyed(LabelTree<LabelBlock>)
+    /// `rows` files the biased key under the label, `labels` the label under the biased key.
+    case sorted(rows: LabelTree<LabelPair>, labels: LabelTree<LabelPair>)
+  }
+
+  let storage: Storage
+
+  init(_ storage: Storage) { self.storage = storage }
+
+  /// A root in the order of the keys.
+  package init(keyed keys: KeySet) {
+    var blocks: ContiguousArray<LabelBlock> = []
+    for run in keys.runs { Self.append(run, to: &blocks) }
+    storage = .keyed(LabelTree(ascending: blocks))
+  }
+
+  /// A root in the order given.
+  ///
+  /// - Precondition: no key occurs twice.
+  package init(sorted keys: [ObjectKey]) {
+    let stride = Self.labelStride(for: keys.count)
+    var label = Self.firstLabel(for: keys.count)
+    var rows: ContiguousArray<LabelPair> = []
+    rows.reserveCapacity(keys.count)
+    for key in keys {
+      rows.append(LabelPair(order: label, value: Self.biased(key)))
+      label += stride
+    }
+    self.init(rows: LabelTree(ascending: rows), pairs: rows)
+  }
+
+  /// A sorted root over these rows, whose entries `pairs` has once more.
+  init(rows: LabelTree<LabelPair>, pairs: consuming ContiguousArray<LabelPair>) {
+    for index in pairs.indices {
+      pairs[index] = LabelPair(order: pairs[index].value, value: pairs[index].order)
+    }
+    radixSort(&pairs) { $0.order }
+    storage = .sorted(rows: rows, labels: LabelTree(ascending: pairs))
+  }
+
+  /// True if the order is that of the keys, so that rows never move.
+  package var isKeyed: Bool {
+    if case .keyed = storage { true } else { false }
+  }
+
+  package var count: Int {
+    switch storage {
+    case .keyed(let blocks): blocks.weight
+    case .sorted(let rows, _): rows.weight
+    }
+  }
+
+  package var isEmpty: Bool { count == 0 }
+
+  /// The memory that this root would take if it shared nothing, in bytes.
+  package var memoryBytes: Int {
+    switch storage {
+    case .keyed(let blocks): blocks.nodeBytes
+    case .sorted(let rows, let labels): rows.nodeBytes + labels.nodeBytes
+    }
+  }
+
+  /// Traps if the root contradicts itself. For tests.
+  package func checkInvariants() {
+    switch storage {
+    case .keyed(let blocks): blocks.checkInvariants()
+    case .sorted(let rows, let labels):
+      rows.checkInvariants()
+      labels.checkInvariants()
+      precondition(rows.weight == labels.weight)
+      var cursor = LabelTree<LabelPair>.Cursor(labels)
+      rows.forEachLeaf { leaf in
+        for row in leaf.entries {
+          let (index, isFound) = cursor.seek(row.value)
+          precondition(isFound && cursor.entries[index].value == row.order)
+        }
+        return true
+      }
+    }
+  }
+
+  // Keys as unsigned numbers of the same order.
+  static func biased(_ key: ObjectKey) -> UInt64 { UInt64(bitPattern: key.rawValue) ^ (1 << 63) }
+  static func key(biased: UInt64) -> ObjectKey { ObjectKey(Int64(bitPattern: biased ^ (1 << 63))) }
+}
+
+/// How labels are laid out.
+extension OrderedRoot {
+  /// The distance of labels in a root built at once: wide enough for any insertions, and small
+  /// enough to leave half of all labels at the ends.
+  static func labelStride(for count: Int) -> UInt64 {
+    min(1 << 40, (1 << 62) / UInt64(max(count, 1)))
+  }
+  static func firstLabel(for count: Int) -> UInt64 {
+    (1 << 63) - labelStride(for: count) * UInt64(count / 2)
+  }
+  /// The distance of labels put at an end.
+  static var endStride: UInt64 { 1 << 32 }
+  /// Between two rows, new ones come this close after the first of them, or in even shares if
+  /// there is less room: rows are mostly put at the end of a group of equal ones, one after the
+  /// other, and halving what is left would use the room up in forty of them.
+  static var innerStrideMax: UInt64 { 1 << 20 }
+}
+
+/// Reading.
+extension OrderedRoot {
+  /// The key at a position in 0..<`count`.
+  package func key(at position: Int) -> ObjectKey {
+    precondition(position >= 0 && position < count, "the position is outside of the result")
+    switch storage {
+    case .sorted(let rows, _):
+      let leaf = rows.leaf(at: position)
+      return Self.key(biased: leaf.entries[position - leaf.start].value)
+    case .keyed(let blocks):
+      let leaf = blocks.leaf(at: position)
+      var rest = position - leaf.start
+      for block in leaf.entries {
+        if rest < block.weight { return Self.key(in: block, at: rest) }
+        rest -= block.weight
+      }
+      preconditionFailure("bug in this package: a leaf is lighter than its weight")
+    }
+  }
+
+  /// The position of a row, or nil if the key is not in the result.
+  package func position(of key: ObjectKey) -> Int? {
+    var lookup = Lookup(self)
+    return lookup.position(of: key)
+  }
+
+  package func contains(_ key: ObjectKey) -> Bool {
+    switch storage {
+    case .sorted(_, let labels):
+      var cursor = LabelTree<LabelPair>.Cursor(labels)
+      return cursor.seek(Self.biased(key)).isFound
+    case .keyed(let blocks):
+      var cursor = LabelTree<LabelBlock>.Cursor(blocks)
+      let (index, isFound) = cursor.seek(Self.biased(key) >> 6)
+      return isFound && cursor.entries[index].bits & Self.bit(key) != 0
+    }
+  }
+
+  static func bit(_ key: ObjectKey) -> UInt64 { 1 << (UInt64(bitPattern: key.rawValue) & 63) }
+
+  static func key(in block: LabelBlock, at position: Int) -> ObjectKey {
+    var bits = block.bits
+    for _ in 0..<position { bits &= bits - 1 }
+    return key(biased: block.order << 6 | UInt64(bits.trailingZeroBitCount))
+  }
+
+  private static func append(_ run: KeyRun, to blocks: inout ContiguousArray<LabelBlock>) {
+    var first = biased(ObjectKey(run.first))
+    let last = biased(ObjectKey(run.last))
+    while true {
+      let order = first >> 6
+      let lastHere = min(last, order << 6 | 63)
+      let bits = (UInt64.max << (first & 63)) & (UInt64.max >> (63 - lastHere & 63))
+      if let block = blocks.last, block.order == order {
+        blocks[blocks.count - 1].bits |= bits
+      } else {
+        blocks.append(LabelBlock(order: order, bits: bits))
+      }
+      if lastHere == last { return }
+      first = lastHere + 1
+    }
+  }
+
+  /// Finds positions; cheap for keys that come in ascending order.
+  package struct Lookup {
+    private let isKeyed: Bool
+    private var blocks: LabelTree<LabelBlock>.Cursor
+    private var rows: LabelTree<LabelPair>.Cursor
+    private var labels: LabelTree<LabelPair>.Cursor
+
+    package init(_ root: OrderedRoot) {
+      switch root.storage {
+      case .keyed(let blocks):
+        isKeyed = true
+        self.blocks = .init(blocks)
+        rows = .init(LabelTree())
+        labels = rows
+      case .sorted(let rows, let labels):
+        isKeyed = false
+        blocks = .init(LabelTree())
+        self.rows = .init(rows)
+        self.labels = .init(labels)
+      }
+    }
+
+    package mutating func position(of key: ObjectKey) -> Int? {
+      if isKeyed { return OrderedRoot.position(of: key, &blocks) }
+      let (index, isFound) = labels.seek(OrderedRoot.biased(key))
+      guard isFound else { return nil }
+      let (place, _) = rows.seek(labels.entries[index].value)
+      return rows.start + place
+    }
+  }
+
+  static func position(
+    of key: ObjectKey, _ cursor: inout LabelTree<LabelBlock>.Cursor
+  ) -> Int? {
+    let (index, isFound) = cursor.seek(biased(key) >> 6)
+    guard isFound, cursor.entries[index].bits & bit(key) != 0 else { return nil }
+    var position = cursor.start
+    for place in 0..<index { position += cursor.entries[place].weight }
+    return position + (cursor.entries[index].bits & (bit(key) - 1)).nonzeroBitCount
+  }
+}
+
+/// Walking.
+extension OrderedRoot {
+  /// Hands out the keys of the positions in order, until `body` returns false.
+  package func forEachKey(in range: Range<Int>, _ body: (ObjectKey) -> Bool) {
+    precondition(range.lowerBound >= 0 && range.upperBound <= count)
+    if range.isEmpty { return }
+    var skip = 0
+    var rest = range.count
+    switch storage {
+    case .sorted(let rows, _):
+      rows.forEachLeaf(from: range.lowerBound) { leaf in
+        let first = max(range.lowerBound - leaf.start, 0)
+        let end = min(leaf.entries.count, first + rest)
+        for index in first..<end {
+          if !body(Self.key(biased: leaf.entries[index].value)) { return false }
+        }
+        rest -= end - first
+        return rest > 0
+      }
+    case .keyed(let blocks):
+      blocks.forEachLeaf(from: range.lowerBound) { leaf in
+        skip = max(range.lowerBound - leaf.start, 0)
+        for block in leaf.entries {
+          var bits = block.bits
+          if skip >= block.weight {
+            skip -= block.weight
+            continue
+          }
+          while skip > 0 {
+            bits &= bits - 1
+            skip -= 1
+          }
+          while bits != 0 {
+            let key = Self.key(biased: block.order << 6 | UInt64(bits.trailingZeroBitCount))
+            if !body(key) { return false }
+            rest -= 1
+            if rest == 0 { return false }
+            bits &= bits - 1
+          }
+        }
+        return true
+      }
+    }
+  }
+
+  /// The keys of the positions, in order.
+  package func keys(in range: Range<Int>) -> [ObjectKey] {
+    var keys: [ObjectKey] = []
+    keys.reserveCapacity(range.count)
+    forEachKey(in: range) { key in
+      keys.append(key)
+      return true
+    }
+    return keys
+  }
+
+  /// All keys, in order.
+  package var keys: [ObjectKey] { keys(in: 0..<count) }
+}

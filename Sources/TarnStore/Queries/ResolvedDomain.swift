@@ -1,0 +1,210 @@
+/// The values of a column that a comparison accepts: all from a least to a greatest one, or those
+/// of an ascending list. Every comparison with a constant becomes one, or the opposite of one.
+package enum Domain<T: Comparable & Hashable & Sendable>: Hashable, Sendable {
+  case range(T, T)
+  case set([T])
+
+  @inline(__always)
+  func contains(_ value: T) -> Bool {
+    switch self {
+    case .range(let low, let high): return low <= value && value <= high
+    case .set(let values):
+      var low = 0
+      var high = values.count
+      while low < high {
+        let middle = (low + high) >> 1
+        if values[middle] < value { low = middle + 1 } else { high = middle }
+      }
+      return low < values.count && values[low] == value
+    }
+  }
+
+  /// The domain of some values; nil for none.
+  init?(_ values: [T]) {
+    var sorted = values.sorted()
+    var kept = 0
+    for value in sorted where kept == 0 || sorted[kept - 1] != value {
+      sorted[kept] = value
+      kept += 1
+    }
+    sorted.removeSubrange(kept...)
+    guard let first = sorted.first else { return nil }
+    self = kept == 1 ? .range(first, first) : .set(sorted)
+  }
+}
+
+/// A number of a predicate, as it was written.
+enum NumericConstant {
+  case int(Int64)
+  case double(Double)
+
+  init?(_ value: Value) {
+    switch value {
+    case .int(let value): self = .int(value)
+    case .double(let value): self = .double(value)
+    case .float(let value): self = .double(Double(value))
+    default: return nil
+    }
+  }
+
+  var isNaN: Bool {
+    if case .double(let value) = self { return value.isNaN }
+    return false
+  }
+}
+
+/// Compares an integer with a double that is not NaN, exactly: no rounding on either side.
+@inline(__always)
+func compareExactly(_ a: Int64, _ b: Double) -> Int {
+  // Every double from -2^63 to below 2^63 has an integer part of 64 bits.
+  if b >= 0x1p63 { return -1 }
+  if b < -0x1p63 { return 1 }
+  let integer = Int64(b)
+  if a != integer { return a < integer ? -1 : 1 }
+  let whole = Double(integer)
+  return b == whole ? 0 : (b > whole ? -1 : 1)
+}
+
+/// A type whose values a range of which can be given by its ends.
+protocol Steppable: Comparable {
+  static var least: Self { get }
+  static var greatest: Self { get }
+  /// The next lower value, nil below the least.
+  var before: Self? { get }
+  var after: Self? { get }
+}
+
+extension Domain where T: Steppable {
+  /// What compares so with a constant; nil for nothing. `op` is an equality or an order.
+  init?(_ op: ComparisonOperator, _ constant: T) {
+    switch op {
+    case .less:
+      guard let high = constant.before else { return nil }
+      self = .range(T.least, high)
+    case .lessOrEqual: self = .range(T.least, constant)
+    case .greater:
+      guard let low = constant.after else { return nil }
+      self = .range(low, T.greatest)
+    case .greaterOrEqual: self = .range(constant, T.greatest)
+    default: self = .range(constant, constant)
+    }
+  }
+}
+
+extension Int64: Steppable {
+  static var least: Int64 { .min }
+  static var greatest: Int64 { .max }
+  var before: Int64? { self == .min ? nil : self - 1 }
+  var after: Int64? { self == .max ? nil : self + 1 }
+}
+
+extension Double: Steppable {
+  static var least: Double { -.infinity }
+  static var greatest: Double { .infinity }
+  var before: Double? { self == -.infinity ? nil : nextDown }
+  var after: Double? { self == .infinity ? nil : nextUp }
+}
+
+extension Timestamp: Steppable {
+  static var least: Timestamp { Timestamp(seconds: .min, nanoseconds: .min) }
+  static var greatest: Timestamp { Timestamp(seconds: .max, nanoseconds: .max) }
+  var before: Timestamp? {
+    if nanoseconds > .min { return Timestamp(seconds: seconds, nanoseconds: nanoseconds - 1) }
+    return seconds.before.map { Timestamp(seconds: $0, nanoseconds: .max) }
+  }
+  var after: Timestamp? {
+    if nanoseconds < .max { return Timestamp(seconds: seconds, nanoseconds: nanoseconds + 1) }
+    return seconds.after.map { Timestamp(seconds: $0, nanoseconds: .min) }
+  }
+}
+
+extension Bytes12: Steppable {
+  static var least: Bytes12 { Bytes12(high: 0, low: 0) }
+  static var greatest: Bytes12 { Bytes12(high: .max, low: .max) }
+  var before: Bytes12? {
+    if low > 0 { return Bytes12(high: high, low: low - 1) }
+    return high == 0 ? nil : Bytes12(high: high - 1, low: .max)
+  }
+  var after: Bytes12? {
+    if low < .max { return Bytes12(high: high, low: low + 1) }
+    return high == .max ? nil : Bytes12(high: high + 1, low: 0)
+  }
+}
+
+extension Bytes16: Steppable {
+  static var least: Bytes16 { Bytes16(high: 0, low: 0) }
+  static var greatest: Bytes16 { Bytes16(high: .max, low: .max) }
+  var before: Bytes16? {
+    if low > 0 { return Bytes16(high: high, low: low - 1) }
+    return high == 0 ? nil : Bytes16(high: high - 1, low: .max)
+  }
+  var after: Bytes16? {
+    if low < .max { return Bytes16(high: high, low: low + 1) }
+    return high == .max ? nil : Bytes16(high: high + 1, low: 0)
+  }
+}
+
+extension Domain<Int64> {
+  /// The integers that compare so with a number; nil for none. NaN is unequal to all.
+  init?(_ op: ComparisonOperator, number: NumericConstant) {
+    guard case .double(let constant) = number else {
+      guard case .int(let constant) = number else { return nil }
+      self.init(op, constant)
+      return
+    }
+    if constant >= -0x1p63, constant < 0x1p63, constant == Double(Int64(constant)) {
+      self.init(op, Int64(constant))
+      return
+    }
+    switch op {
+    case .less, .lessOrEqual:
+      guard constant >= -0x1p63 else { return nil }
+      self = .range(.min, constant >= 0x1p63 ? .max : Self.floor(constant))
+    case .greater, .greaterOrEqual:
+      guard constant < 0x1p63 else { return nil }
+      // Not an integer: the next one up is one above the one below.
+      self = .range(constant < -0x1p63 ? .min : Self.floor(constant) + 1, .max)
+    default: return nil
+    }
+  }
+
+  /// The greatest integer below a number that is in range and no integer itself.
+  private static func floor(_ value: Double) -> Int64 {
+    let whole = Int64(value)
+    return value < 0 ? whole - 1 : whole
+  }
+}
+
+extension Domain<Double> {
+  /// The doubles that compare so with a number other than NaN; nil for none.
+  init?(_ op: ComparisonOperator, number: NumericConstant) {
+    guard case .int(let constant) = number else {
+      guard case .double(let constant) = number else { return nil }
+      self.init(op, constant)
+      return
+    }
+    // The nearest double may lie on either side of the integer.
+    let nearest = Double(constant)
+    let side = compareExactly(constant, nearest)
+    switch op {
+    case _ where side == 0: self.init(op, nearest)
+    case .less, .lessOrEqual: self = .range(.least, side > 0 ? nearest : nearest.nextDown)
+    case .greater, .greaterOrEqual:
+      self = .range(side < 0 ? nearest : nearest.nextUp, .greatest)
+    default: return nil
+    }
+  }
+
+  /// The floats among these doubles; nil if there are none.
+  var floats: Domain<Float>? {
+    switch self {
+    case .set(let values): return Domain<Float>(values.compactMap { Float(exactly: $0) })
+    case .range(let low, let high):
+      var least = Float(low)
+      if Double(least) < low { least = least.nextUp }
+      var greatest = Float(high)
+      if Double(greatest) > high { greatest = greatest.nextDown }
+      return least <= greatest ? .range(least, greatest) : nil
+    }
+  }
+}

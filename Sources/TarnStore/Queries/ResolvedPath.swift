@@ -1,0 +1,107 @@
+/// Why a predicate or an order does not fit the schema. The shell prints it; where a signature
+/// cannot throw, the same sentence is the trap's message.
+package struct PredicateError: Error, Equatable, Sendable, CustomStringConvertible {
+  package var message: String
+  package init(_ message: String) { self.message = message }
+  package var description: String { message }
+}
+
+/// A to-one link that a path follows.
+package struct LinkStep: Hashable, Sendable {
+  /// The class that has the link.
+  package var classID: ClassID
+  package var column: ColumnID
+  /// The class that it leads to.
+  package var target: ClassID
+
+  package init(classID: ClassID, column: ColumnID, target: ClassID) {
+    self.classID = classID
+    self.column = column
+    self.target = target
+  }
+}
+
+/// A column of a class, or of a class that is reached through links.
+package struct ColumnPath: Hashable, Sendable {
+  /// The links to follow first; none for a column of the class itself.
+  package var links: [LinkStep]
+  /// The class that has the column.
+  package var classID: ClassID
+  package var column: ColumnID
+  package var type: ColumnType
+  package var isOptional: Bool
+  /// For a link the class that it leads to.
+  package var target: ClassID?
+
+  /// True if a row may be without a value there: the column is optional, or a link on the way
+  /// may lead nowhere.
+  package var mayBeNull: Bool { isOptional || !links.isEmpty }
+
+  /// Finds the columns of a path of names. Throws if there is none, or one before the last is
+  /// not a link.
+  package init(
+    _ names: [String], from start: ClassID, in schema: StoreSchema
+  ) throws(PredicateError) {
+    guard var owner = schema[start], let last = names.last else {
+      throw PredicateError("a path needs a class and at least one property")
+    }
+    var steps: [LinkStep] = []
+    for name in names.dropLast() {
+      let column = try Self.find(name, in: owner)
+      guard column.type == .link, let target = column.target, let next = schema[target] else {
+        throw PredicateError(
+          "property '\(name)' of class '\(owner.name)' is not a link: "
+            + "'\(names.joined(separator: "."))' leads nowhere")
+      }
+      steps.append(LinkStep(classID: owner.id, column: column.id, target: target))
+      owner = next
+    }
+    let column = try Self.find(last, in: owner)
+    self.init(column, of: owner.id, links: steps)
+  }
+
+  package init(_ column: ColumnSchema, of classID: ClassID, links: [LinkStep] = []) {
+    self.links = links
+    self.classID = classID
+    self.column = column.id
+    type = column.type
+    // A link may always lead nowhere, whatever the schema says of it.
+    isOptional = column.isOptional || column.type == .link
+    target = column.target
+  }
+
+  private static func find(
+    _ name: String, in owner: ClassSchema
+  ) throws(PredicateError) -> ColumnSchema {
+    if let column = owner.named(name) { return column }
+    throw PredicateError("class '\(owner.name)' has no property '\(name)'")
+  }
+}
+
+/// A column that a query's result depends on, and the links that lead from a row of the query's
+/// class to the rows that have it.
+package struct QueryDependency: Hashable, Sendable {
+  package var links: [LinkStep]
+  package var classID: ClassID
+  package var column: ColumnID
+
+  package init(links: [LinkStep], classID: ClassID, column: ColumnID) {
+    self.links = links
+    self.classID = classID
+    self.column = column
+  }
+}
+
+extension ColumnPath {
+  /// The column itself and each link column on the way to it.
+  package var dependencies: [QueryDependency] {
+    var result: [QueryDependency] = []
+    for (index, link) in links.enumerated() {
+      result.append(
+        QueryDependency(
+          links: Array(links[..<index]), classID: link.classID, column: link.column))
+    }
+    result.append(QueryDependency(links: links, classID: classID, column: column))
+    return result
+  }
+}

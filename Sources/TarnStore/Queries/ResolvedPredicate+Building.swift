@@ -1,0 +1,334 @@
+extension ResolvedPredicate {
+  /// Binds a predicate to a class. Throws, with the names of the class and the property, if a
+  /// property does not exist, a path leads through something else than links, a constant does
+  /// not fit its column or an operator its type.
+  package init(
+    _ predicate: Predicate, on classID: ClassID, in schema: StoreSchema
+  ) throws(PredicateError) {
+    guard schema[classID] != nil else {
+      throw PredicateError("there is no class with id \(classID.rawValue)")
+    }
+    let builder = PredicateBuilder(classID: classID, schema: schema)
+    self.init(classID: classID, root: try builder.node(predicate, depth: 0))
+  }
+}
+
+/// Turns a tree of names into one of columns.
+private struct PredicateBuilder {
+  let classID: ClassID
+  let schema: StoreSchema
+
+  /// Deeper trees than the parser makes come from programs; past this the walks would overflow.
+  private static let depthMax = 2 * PredicateParser.depthMax
+
+  func node(_ predicate: Predicate, depth: Int) throws(PredicateError) -> ResolvedNode {
+    guard depth <= Self.depthMax else {
+      throw PredicateError("the predicate is nested deeper than \(Self.depthMax) levels")
+    }
+    switch predicate {
+    case .constant(let value): return .constant(value)
+    case .comparison(let comparison): return try node(comparison)
+    case .not(let inner): return !(try node(inner, depth: depth + 1))
+    case .and(let terms): return .all(try nodes(terms, depth: depth + 1))
+    case .or(let terms): return .any(try nodes(terms, depth: depth + 1))
+    }
+  }
+
+  private func nodes(_ terms: [Predicate], depth: Int) throws(PredicateError) -> [ResolvedNode] {
+    var result: [ResolvedNode] = []
+    for term in terms { result.append(try node(term, depth: depth)) }
+    return result
+  }
+
+  private func node(_ comparison: Comparison) throws(PredicateError) -> ResolvedNode {
+    let folds = comparison.options.contains(.caseInsensitive)
+    switch (comparison.left, comparison.right) {
+    case (.path(let names), .value(let value)):
+      let path = try ColumnPath(names, from: classID, in: schema)
+      return try ConstantBuilder(path, names, classID, schema, folds).node(comparison.op, value)
+    case (.path(let names), .values(let values)):
+      let path = try ColumnPath(names, from: classID, in: schema)
+      guard comparison.op == .in else {
+        throw PredicateError("a list of values stands behind IN only: \(comparison)")
+      }
+      return try ConstantBuilder(path, names, classID, schema, folds).node(anyOf: values)
+    case (.value(let value), .path(let names)):
+      guard let op = comparison.op.mirrored else {
+        throw PredicateError("\(comparison.op) needs a property on its left: \(comparison)")
+      }
+      let path = try ColumnPath(names, from: classID, in: schema)
+      return try ConstantBuilder(path, names, classID, schema, folds).node(op, value)
+    case (.path(let left), .path(let right)):
+      return try node(comparison, left, right, folds)
+    default:
+      throw PredicateError("a comparison needs a property on one side: \(comparison)")
+    }
+  }
+
+  /// One column against another.
+  private func node(
+    _ comparison: Comparison, _ leftNames: [String], _ rightNames: [String], _ folds: Bool
+  ) throws(PredicateError) -> ResolvedNode {
+    let left = try ColumnPath(leftNames, from: classID, in: schema)
+    let right = try ColumnPath(rightNames, from: classID, in: schema)
+    let areComparable =
+      left.type == right.type
+      ? left.target == right.target
+      : left.type.isNumeric && right.type.isNumeric
+    guard areComparable else {
+      throw PredicateError(
+        "cannot compare '\(leftNames.joined(separator: "."))' "
+          + "(\(left.typeName(in: schema))) with '\(rightNames.joined(separator: "."))' "
+          + "(\(right.typeName(in: schema)))")
+    }
+    try left.check(comparison.op, folds, leftNames, schema)
+    guard comparison.op != .in else {
+      throw PredicateError("IN needs a list of values on its right: \(comparison)")
+    }
+    return .pair(ColumnPair(left, comparison.op, right, folds))
+  }
+}
+
+/// Turns comparisons of one column with constants into tests.
+private struct ConstantBuilder {
+  let path: ColumnPath
+  let names: [String]
+  let schema: StoreSchema
+  let folds: Bool
+
+  init(
+    _ path: ColumnPath, _ names: [String], _ classID: ClassID, _ schema: StoreSchema, _ folds: Bool
+  ) {
+    self.path = path
+    self.names = names
+    self.schema = schema
+    self.folds = folds
+  }
+
+  func node(_ op: ComparisonOperator, _ value: Value) throws(PredicateError) -> ResolvedNode {
+    try path.check(op, folds, names, schema)
+    guard op != .in else { throw PredicateError("IN needs a list of values: \(described)") }
+    if value == .null {
+      switch op {
+      case .equal: return isNull
+      case .notEqual: return !isNull
+      default: return .constant(false)
+      }
+    }
+    let wanted: ComparisonOperator = op == .notEqual ? .equal : op
+    let node = test(try scalarTest(wanted, value))
+    return op == .notEqual ? !node : node
+  }
+
+  func node(anyOf values: [Value]) throws(PredicateError) -> ResolvedNode {
+    try path.check(.equal, folds, names, schema)
+    var kept: [Value] = []
+    var nodes: [ResolvedNode] = []
+    for value in values {
+      if value == .null {
+        nodes.append(isNull)
+      } else if NumericConstant(value)?.isNaN == true {
+        nodes.append(try node(.equal, value))
+      } else {
+        kept.append(value)
+      }
+    }
+    if path.type == .bool, Set(try all(kept, bool)).count == 2 {
+      nodes.append(!isNull)
+    } else {
+      nodes.append(test(try membership(kept)))
+    }
+    return .any(nodes)
+  }
+
+  private var isNull: ResolvedNode {
+    path.mayBeNull ? .test(ColumnTest(path, .isNull)) : .constant(false)
+  }
+
+  private func test(_ test: ScalarTest?) -> ResolvedNode {
+    test.map { .test(ColumnTest(path, $0)) } ?? .constant(false)
+  }
+
+  /// Nil if no value passes.
+  private func scalarTest(
+    _ op: ComparisonOperator, _ value: Value
+  ) throws(PredicateError) -> ScalarTest? {
+    switch path.type {
+    case .int: return Domain<Int64>(op, number: try number(value)).map { .int($0) }
+    case .double, .float:
+      let constant = try number(value)
+      if constant.isNaN { return op == .equal ? .isNaN : nil }
+      let domain = Domain<Double>(op, number: constant)
+      if path.type == .double { return domain.map { .double($0) } }
+      return domain?.floats.map { .float($0) }
+    case .bool: return .bool(try bool(value))
+    case .link: return Domain<Int64>(op, try key(value)).map { .int($0) }
+    case .date: return Domain<Timestamp>(op, try date(value)).map { .date($0) }
+    case .objectID: return Domain<Bytes12>(op, try bytes12(value)).map { .bytes12($0) }
+    case .uuid: return Domain<Bytes16>(op, try bytes16(value)).map { .bytes16($0) }
+    case .string, .data:
+      let bytes = try text(value)
+      if op.isTextSearch && bytes.isEmpty { return nil }
+      return .text(TextPattern(.init(op), bytes, caseInsensitive: folds))
+    }
+  }
+
+  private func membership(_ values: [Value]) throws(PredicateError) -> ScalarTest? {
+    switch path.type {
+    case .int:
+      // A number that no integer equals is no member.
+      let domains = try all(values, number).compactMap { Domain<Int64>(.equal, number: $0) }
+      return Domain(domains.flatMap(\.values)).map { .int($0) }
+    case .double, .float:
+      let domains = try all(values, number).compactMap { Domain<Double>(.equal, number: $0) }
+      let domain = Domain(domains.flatMap(\.values))
+      if path.type == .double { return domain.map { .double($0) } }
+      return domain?.floats.map { .float($0) }
+    case .link: return Domain(try all(values, key)).map { .int($0) }
+    case .date: return Domain(try all(values, date)).map { .date($0) }
+    case .objectID: return Domain(try all(values, bytes12)).map { .bytes12($0) }
+    case .uuid: return Domain(try all(values, bytes16)).map { .bytes16($0) }
+    case .bool:
+      return try values.first.map { (value) throws(PredicateError) in .bool(try bool(value)) }
+    case .string, .data:
+      let needles = try all(values, text)
+      if needles.isEmpty { return nil }
+      return .text(TextPattern(anyOf: needles, caseInsensitive: folds))
+    }
+  }
+
+  private func all<T>(
+    _ values: [Value], _ convert: (Value) throws(PredicateError) -> T
+  ) throws(PredicateError) -> [T] {
+    var result: [T] = []
+    for value in values { result.append(try convert(value)) }
+    return result
+  }
+}
+
+// MARK: - Constants in a column's type
+
+extension ConstantBuilder {
+  private var described: String {
+    let owner = schema[path.classID]?.name ?? ""
+    return "property '\(names.joined(separator: "."))' of class '\(owner)'"
+  }
+
+  private func mismatch(_ value: Value, _ hint: String = "") -> PredicateError {
+    PredicateError(
+      "\(described) is of type \(path.typeName(in: schema)), "
+        + "which does not compare with \(value.predicateText)\(hint)")
+  }
+
+  private func number(_ value: Value) throws(PredicateError) -> NumericConstant {
+    guard let number = NumericConstant(value) else { throw mismatch(value) }
+    return number
+  }
+
+  private func bool(_ value: Value) throws(PredicateError) -> Bool {
+    switch value {
+    case .bool(let value): return value
+    case .int(0): return false
+    case .int(1): return true
+    default: throw mismatch(value)
+    }
+  }
+
+  private func key(_ value: Value) throws(PredicateError) -> Int64 {
+    switch value {
+    case .link(let key): return key.rawValue
+    case .int(let key): return key
+    default: throw mismatch(value, ": a link compares with the key of an object")
+    }
+  }
+
+  private func date(_ value: Value) throws(PredicateError) -> Timestamp {
+    if case .date(let date) = value { return date }
+    guard case .string(let text) = value, let date = Timestamp(iso8601: text) else {
+      throw mismatch(value, ": a date is written like \"2024-05-01T12:30:00Z\"")
+    }
+    return date
+  }
+
+  private func bytes12(_ value: Value) throws(PredicateError) -> Bytes12 {
+    if case .objectID(let id) = value { return id }
+    guard case .string(let text) = value, let id = Bytes12(hexadecimal: text) else {
+      throw mismatch(value, ": an object id is written as 24 hexadecimal digits in quotes")
+    }
+    return id
+  }
+
+  private func bytes16(_ value: Value) throws(PredicateError) -> Bytes16 {
+    if case .uuid(let uuid) = value { return uuid }
+    guard case .string(let text) = value, let uuid = Bytes16(uuidText: text) else {
+      throw mismatch(value, ": a UUID is written as 8-4-4-4-12 hexadecimal digits in quotes")
+    }
+    return uuid
+  }
+
+  private func text(_ value: Value) throws(PredicateError) -> [UInt8] {
+    switch value {
+    case .string(let text): return Array(text.utf8)
+    case .data(let bytes) where path.type == .data: return bytes
+    default: throw mismatch(value)
+    }
+  }
+}
+
+extension ColumnPath {
+  /// Throws if the operator makes no sense for the column's type.
+  fileprivate func check(
+    _ op: ComparisonOperator, _ folds: Bool, _ names: [String], _ schema: StoreSchema
+  ) throws(PredicateError) {
+    let isText = type == .string || type == .data
+    let isOrder = [.less, .lessOrEqual, .greater, .greaterOrEqual].contains(op)
+    let reason: String
+    if op.isTextSearch && !isText {
+      reason = "\(op) needs a string or data"
+    } else if isOrder && (type == .bool || type == .link) {
+      reason = "\(op) needs values that have an order"
+    } else if folds && type != .string {
+      reason = "[c] needs a string"
+    } else if folds && isOrder {
+      reason = "\(op) knows no [c]"
+    } else {
+      return
+    }
+    throw PredicateError(
+      "\(reason): property '\(names.joined(separator: "."))' of class "
+        + "'\(schema[classID]?.name ?? "")' is of type \(typeName(in: schema))")
+  }
+
+  func typeName(in schema: StoreSchema) -> String {
+    guard let target else { return "\(type)" }
+    return "link to '\(schema[target]?.name ?? "")'"
+  }
+}
+
+extension ColumnType {
+  var isNumeric: Bool { self == .int || self == .double || self == .float }
+}
+
+extension Domain {
+  fileprivate var values: [T] {
+    switch self {
+    case .range(let low, let high): low == high ? [low] : [low, high]
+    case .set(let values): values
+    }
+  }
+}
+
+extension TextPattern.Kind {
+  fileprivate init(_ op: ComparisonOperator) {
+    switch op {
+    case .less: self = .less
+    case .lessOrEqual: self = .lessOrEqual
+    case .greater: self = .greater
+    case .greaterOrEqual: self = .greaterOrEqual
+    case .contains: self = .contains
+    case .beginsWith: self = .beginsWith
+    case .endsWith: self = .endsWith
+    case .equal, .notEqual, .in: self = .equal
+    }
+  }
+}

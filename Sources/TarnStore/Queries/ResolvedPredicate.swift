@@ -1,0 +1,200 @@
+/// A predicate bound to a class of a schema: columns instead of names, constants in the columns'
+/// types, comparisons reduced to what a scan tests fastest. Immutable; any thread may use it.
+///
+/// How values compare, here and in orders and indexes:
+/// - Null equals null and nothing else, and NaN equals NaN; both are unequal to every number.
+///   Neither is less or greater than anything, nor `<=` or `>=`, not even of itself. (An order
+///   must place them all the same: null, then NaN, then the numbers.)
+/// - Numbers compare by their exact value, whatever their types: no rounding of either side.
+/// - Strings and data compare byte by byte, strings as UTF-8.
+/// - A link on a path that leads nowhere makes the value at its end null.
+/// - Nothing contains, begins or ends with an empty text or null.
+package struct ResolvedPredicate: Hashable, Sendable {
+  /// The class whose rows it is about.
+  package let classID: ClassID
+  let root: ResolvedNode
+  /// Every column that can change the result, each once, in the order of the predicate.
+  package let dependencies: [QueryDependency]
+
+  init(classID: ClassID, root: ResolvedNode) {
+    self.classID = classID
+    self.root = root
+    var seen: Set<QueryDependency> = []
+    var found: [QueryDependency] = []
+    root.forEachPath { path in
+      for dependency in path.dependencies where seen.insert(dependency).inserted {
+        found.append(dependency)
+      }
+    }
+    dependencies = found
+  }
+
+  /// True or false if no row can change the answer, else nil.
+  package var constant: Bool? {
+    if case .constant(let value) = root { return value }
+    return nil
+  }
+}
+
+enum ResolvedNode: Hashable, Sendable {
+  case constant(Bool)
+  case test(ColumnTest)
+  case pair(ColumnPair)
+  /// At least two, none a constant; the cheapest first.
+  case and([ResolvedNode])
+  case or([ResolvedNode])
+  indirect case not(ResolvedNode)
+}
+
+/// A column against constants.
+///
+/// A class, so that walking the tree once a cluster copies one reference and no arrays.
+final class ColumnTest: Hashable, Sendable {
+  let path: ColumnPath
+  let test: ScalarTest
+  /// The rows that do not pass the test are meant. A row without a value passes only `isNull`.
+  let isNegated: Bool
+
+  init(_ path: ColumnPath, _ test: ScalarTest, isNegated: Bool = false) {
+    self.path = path
+    self.test = test
+    self.isNegated = isNegated
+  }
+
+  /// The result for a row without a value.
+  var acceptsNull: Bool {
+    if case .isNull = test { return !isNegated }
+    return isNegated
+  }
+
+  static func == (a: ColumnTest, b: ColumnTest) -> Bool {
+    a === b || (a.path == b.path && a.test == b.test && a.isNegated == b.isNegated)
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(path)
+    hasher.combine(test)
+    hasher.combine(isNegated)
+  }
+}
+
+enum ScalarTest: Hashable, Sendable {
+  case isNull
+  case isNaN
+  /// For a link: the keys that it may have.
+  case int(Domain<Int64>)
+  case bool(Bool)
+  case double(Domain<Double>)
+  case float(Domain<Float>)
+  case date(Domain<Timestamp>)
+  case bytes12(Domain<Bytes12>)
+  case bytes16(Domain<Bytes16>)
+  /// Strings and data.
+  case text(TextPattern)
+}
+
+/// A column against another one.
+final class ColumnPair: Hashable, Sendable {
+  let left: ColumnPath
+  let op: ComparisonOperator
+  let right: ColumnPath
+  let isCaseInsensitive: Bool
+
+  init(_ left: ColumnPath, _ op: ComparisonOperator, _ right: ColumnPath, _ folds: Bool) {
+    self.left = left
+    self.op = op
+    self.right = right
+    isCaseInsensitive = folds
+  }
+
+  static func == (a: ColumnPair, b: ColumnPair) -> Bool {
+    a === b
+      || (a.left == b.left && a.op == b.op && a.right == b.right
+        && a.isCaseInsensitive == b.isCaseInsensitive)
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(left)
+    hasher.combine(op)
+    hasher.combine(right)
+    hasher.combine(isCaseInsensitive)
+  }
+}
+
+extension ResolvedNode {
+  func forEachPath(_ body: (ColumnPath) -> Void) {
+    switch self {
+    case .constant: break
+    case .test(let test): body(test.path)
+    case .pair(let pair):
+      body(pair.left)
+      body(pair.right)
+    case .and(let nodes), .or(let nodes): for node in nodes { node.forEachPath(body) }
+    case .not(let node): node.forEachPath(body)
+    }
+  }
+
+  /// All of the nodes: constants folded, nested conjunctions opened, the cheapest test first.
+  static func all(_ nodes: [ResolvedNode]) -> ResolvedNode {
+    var kept: [ResolvedNode] = []
+    for node in nodes {
+      switch node {
+      case .constant(true): continue
+      case .constant(false): return .constant(false)
+      case .and(let inner): kept += inner
+      default: kept.append(node)
+      }
+    }
+    return kept.isEmpty ? .constant(true) : kept.count == 1 ? kept[0] : .and(cheapestFirst(kept))
+  }
+
+  /// Any of the nodes.
+  static func any(_ nodes: [ResolvedNode]) -> ResolvedNode {
+    var kept: [ResolvedNode] = []
+    for node in nodes {
+      switch node {
+      case .constant(false): continue
+      case .constant(true): return .constant(true)
+      case .or(let inner): kept += inner
+      default: kept.append(node)
+      }
+    }
+    return kept.isEmpty ? .constant(false) : kept.count == 1 ? kept[0] : .or(cheapestFirst(kept))
+  }
+
+  static prefix func ! (node: ResolvedNode) -> ResolvedNode {
+    switch node {
+    case .constant(let value): .constant(!value)
+    case .test(let test): .test(ColumnTest(test.path, test.test, isNegated: !test.isNegated))
+    case .not(let inner): inner
+    default: .not(node)
+    }
+  }
+
+  private static func cheapestFirst(_ nodes: [ResolvedNode]) -> [ResolvedNode] {
+    let ranked = nodes.enumerated().map { (cost: $1.cost, position: $0, node: $1) }
+    return ranked.sorted { ($0.cost, $0.position) < ($1.cost, $1.position) }.map(\.node)
+  }
+
+  /// A rough measure, in nanoseconds for a row.
+  private var cost: Int {
+    switch self {
+    case .constant: 0
+    case .test(let test): test.test.cost + test.path.links.count * 100
+    case .pair(let pair): 30 + (pair.left.links.count + pair.right.links.count) * 100
+    case .and(let nodes), .or(let nodes): nodes.reduce(0) { $0 + $1.cost }
+    case .not(let node): node.cost
+    }
+  }
+}
+
+extension ScalarTest {
+  fileprivate var cost: Int {
+    switch self {
+    case .isNull, .bool: 1
+    case .int, .double, .float, .isNaN: 2
+    case .date, .bytes12, .bytes16: 4
+    case .text(let pattern): pattern.isCaseInsensitive ? 40 : pattern.kind == .contains ? 8 : 6
+    }
+  }
+}

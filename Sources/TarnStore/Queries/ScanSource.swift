@@ -1,0 +1,94 @@
+// How queries read rows. Two protocols and no existentials: everything that uses them is generic
+// and specialised.
+//
+// A scan walks the clusters of a class itself and hands each `ClusterImage` to `PredicateScan` or
+// `SortBuffer`. Only what lies elsewhere is asked of the source: the row behind a link, and long
+// values. Row by row (one touched row, rows under edit) the source gives the row as well.
+
+/// The columns of the rows of one cluster, whether stored (`ClusterImage`) or under edit.
+/// What a row without a value returns does not matter: `isNull` is asked first.
+package protocol RowReading {
+  var rowCount: Int { get }
+  func key(at slot: Int) -> ObjectKey
+  /// May be true for a column that is not optional: then the type's zero is meant.
+  func isNull(_ column: ColumnID, _ slot: Int) -> Bool
+  func int(_ column: ColumnID, _ slot: Int) -> Int64
+  func bool(_ column: ColumnID, _ slot: Int) -> Bool
+  func float(_ column: ColumnID, _ slot: Int) -> Float
+  func double(_ column: ColumnID, _ slot: Int) -> Double
+  func date(_ column: ColumnID, _ slot: Int) -> Timestamp
+  func bytes12(_ column: ColumnID, _ slot: Int) -> Bytes12
+  func bytes16(_ column: ColumnID, _ slot: Int) -> Bytes16
+  func bytes(_ column: ColumnID, _ slot: Int) throws(StorageError) -> ClusterBytes
+}
+
+extension ClusterImage: RowReading {}
+extension WorkingCluster: RowReading {}
+
+/// One version of a store, or a write's view of it: finds rows by key. Used on one thread at a
+/// time; must give the same answers as long as a scan or a comparator that uses it lives.
+package protocol RowSource {
+  associatedtype Rows: RowReading
+
+  /// Calls `body` with the cluster that has the row and the row's slot, and returns what it
+  /// returns; nil if there is no such object. `body` may call this again, to follow a link.
+  func withRow<R>(
+    _ classID: ClassID, _ key: ObjectKey,
+    _ body: (_ rows: Rows, _ slot: Int) throws(StorageError) -> R
+  ) throws(StorageError) -> R?
+
+  /// Calls `body` with a string or data value that is kept outside of its cluster.
+  func withLongValue<R>(
+    _ classID: ClassID, _ key: ObjectKey, _ column: ColumnID,
+    _ body: (UnsafeRawBufferPointer) throws(StorageError) -> R
+  ) throws(StorageError) -> R
+}
+
+/// Rows of one of two kinds: what a source returns that has both stored and edited clusters.
+package enum EitherRows<First: RowReading, Second: RowReading>: RowReading {
+  case first(First)
+  case second(Second)
+
+  @inline(__always)
+  private func read<R>(_ first: (First) -> R, _ second: (Second) -> R) -> R {
+    switch self {
+    case .first(let rows): first(rows)
+    case .second(let rows): second(rows)
+    }
+  }
+
+  package var rowCount: Int { read({ $0.rowCount }, { $0.rowCount }) }
+  package func key(at slot: Int) -> ObjectKey {
+    read({ $0.key(at: slot) }, { $0.key(at: slot) })
+  }
+  package func isNull(_ column: ColumnID, _ slot: Int) -> Bool {
+    read({ $0.isNull(column, slot) }, { $0.isNull(column, slot) })
+  }
+  package func int(_ column: ColumnID, _ slot: Int) -> Int64 {
+    read({ $0.int(column, slot) }, { $0.int(column, slot) })
+  }
+  package func bool(_ column: ColumnID, _ slot: Int) -> Bool {
+    read({ $0.bool(column, slot) }, { $0.bool(column, slot) })
+  }
+  package func float(_ column: ColumnID, _ slot: Int) -> Float {
+    read({ $0.float(column, slot) }, { $0.float(column, slot) })
+  }
+  package func double(_ column: ColumnID, _ slot: Int) -> Double {
+    read({ $0.double(column, slot) }, { $0.double(column, slot) })
+  }
+  package func date(_ column: ColumnID, _ slot: Int) -> Timestamp {
+    read({ $0.date(column, slot) }, { $0.date(column, slot) })
+  }
+  package func bytes12(_ column: ColumnID, _ slot: Int) -> Bytes12 {
+    read({ $0.bytes12(column, slot) }, { $0.bytes12(column, slot) })
+  }
+  package func bytes16(_ column: ColumnID, _ slot: Int) -> Bytes16 {
+    read({ $0.bytes16(column, slot) }, { $0.bytes16(column, slot) })
+  }
+  package func bytes(_ column: ColumnID, _ slot: Int) throws(StorageError) -> ClusterBytes {
+    switch self {
+    case .first(let rows): try rows.bytes(column, slot)
+    case .second(let rows): try rows.bytes(column, slot)
+    }
+  }
+}

@@ -1,0 +1,222 @@
+import CTarn
+
+// Tests over the strings or data of a cluster. A dictionary is tested once an entry. Plain bytes
+// lie one row after the other, so that a search runs over all of them at once, and finds rows only
+// where it found something.
+
+/// The bytes of a plain string or data column, checked as a whole.
+@safe private struct PlainText {
+  /// u16 a row and one more, counted from `data`.
+  let ends: UnsafeRawPointer
+  let data: UnsafeRawPointer
+  /// Bytes behind `data` that may belong to rows. Sixteen more can be read.
+  let room: Int
+
+  /// Nil if the column is held otherwise or some values lie elsewhere.
+  init?(_ image: ClusterImage, _ column: ColumnID) {
+    let descriptor = image.descriptor(column)
+    guard Int32(descriptor.kind) == Int32(TARN_KIND_BYTES), descriptor.width == 0 else {
+      return nil
+    }
+    unsafe ends = image.base + Int(descriptor.data)
+    unsafe data = image.base + Int(descriptor.aux)
+    room = unsafe image.bytes.count - ClusterFormat.paddingBytes - Int(descriptor.aux)
+  }
+
+  @inline(__always)
+  func end(_ index: Int) -> Int { unsafe Little.u16(ends, 2 &* index) }
+}
+
+extension ScanScratch {
+  /// Rows whose bytes match, values kept elsewhere aside: those are asked of `long`, for the rows
+  /// of `mask` only.
+  func testText(
+    _ image: ClusterImage, _ column: ColumnID, _ pattern: TextPattern,
+    _ mask: UnsafeMutablePointer<UInt64>, _ hits: UnsafeMutablePointer<UInt64>,
+    _ long: (_ slot: Int) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    if let dictionary = image.dictionary(column) {
+      try unsafe testDictionary(image, dictionary, pattern, hits)
+      return
+    }
+    if let plain = PlainText(image, column) {
+      let isWhole = pattern.kind == .equal
+      if isWhole || pattern.kind == .beginsWith, !pattern.isCaseInsensitive,
+        pattern.needle.count <= 16
+      {
+        try unsafe testBeginning(plain, image, pattern.needle, isWhole, hits)
+        return
+      }
+      if pattern.kind == .contains, try unsafe search(plain, image, pattern, hits) { return }
+    }
+    for index in 0..<image.bitmapWords { unsafe hits[index] = 0 }
+    try unsafe Bitmap.forEach(mask, image.bitmapWords) { (slot) throws(StorageError) in
+      let passes: Bool
+      switch try image.bytes(column, slot) {
+      case .inline(let bytes): passes = unsafe pattern.matches(bytes)
+      case .null: passes = unsafe pattern.matches(UnsafeRawBufferPointer(start: nil, count: 0))
+      case .long(let length):
+        passes = pattern.mayMatch(length: length) ? try long(slot) : false
+      }
+      if passes { unsafe hits[slot >> 6] |= 1 << UInt64(slot & 63) }
+    }
+  }
+
+  /// Tests every entry once; then a row costs a comparison or a look into a table.
+  private func testDictionary(
+    _ image: ClusterImage, _ dictionary: ClusterDictionary, _ pattern: TextPattern,
+    _ hits: UnsafeMutablePointer<UInt64>
+  ) throws(StorageError) {
+    let table = unsafe UnsafeMutableRawPointer(text).assumingMemoryBound(to: UInt8.self)
+    unsafe table.update(repeating: 0, count: 256)
+    var found = 0
+    var only: UInt8 = 0
+    for code in 0..<min(dictionary.count, 256) {
+      guard unsafe pattern.matches(try dictionary.entry(code)) else { continue }
+      found += 1
+      only = UInt8(code)
+      unsafe table[code] = 1
+    }
+    let (flags, codes) = unsafe (self.flags, dictionary.codes)
+    switch found {
+    case 0:
+      unsafe fillAll(image, false, hits)
+      return
+    case 1:
+      for slot in 0..<image.rowCount { unsafe flags[slot] = codes[slot] == only ? 1 : 0 }
+    default:
+      for slot in 0..<image.rowCount { unsafe flags[slot] = table[Int(codes[slot])] }
+    }
+    unsafe Bitmap.pack(flags, image.bitmapWords, into: hits)
+  }
+
+  /// Equality with at most 16 bytes, of the whole value or of its beginning: the length and two
+  /// masked words, without a branch.
+  private func testBeginning(
+    _ plain: PlainText, _ image: ClusterImage, _ needle: [UInt8], _ isWhole: Bool,
+    _ hits: UnsafeMutablePointer<UInt64>
+  ) throws(StorageError) {
+    let length = needle.count
+    let (low, high) = Self.words(needle)
+    let (lowMask, highMask) = Self.masks(length)
+    let flags = unsafe self.flags
+    var start = plain.end(0)
+    guard start <= plain.room else { throw Self.outside }
+    for slot in 0..<image.rowCount {
+      let end = plain.end(slot &+ 1)
+      guard start <= end, end <= plain.room else { throw Self.outside }
+      // The padding of an image makes reading past the row's end safe.
+      let first = unsafe Little.u64(plain.data, start) & lowMask
+      let second = unsafe Little.u64(plain.data, start &+ 8) & highMask
+      let excess = end &- start &- length
+      let difference: UInt64 = isWhole ? (excess == 0 ? 0 : 1) : (excess >= 0 ? 0 : 1)
+      unsafe flags[slot] = ((first ^ low) | (second ^ high) | difference) == 0 ? 1 : 0
+      start = end
+    }
+    unsafe Bitmap.pack(flags, image.bitmapWords, into: hits)
+  }
+
+  private static var outside: StorageError {
+    ClusterImage.corrupted("the bytes of a row lie outside")
+  }
+
+  private static func words(_ needle: [UInt8]) -> (UInt64, UInt64) {
+    var words: (UInt64, UInt64) = (0, 0)
+    for (index, byte) in needle.enumerated() {
+      if index < 8 {
+        words.0 |= UInt64(byte) << UInt64(8 * index)
+      } else {
+        words.1 |= UInt64(byte) << UInt64(8 * (index - 8))
+      }
+    }
+    return words
+  }
+
+  private static func masks(_ length: Int) -> (UInt64, UInt64) {
+    func mask(_ count: Int) -> UInt64 { count >= 8 ? .max : (1 << UInt64(8 * count)) - 1 }
+    return (mask(length), length > 8 ? mask(length - 8) : 0)
+  }
+}
+
+// MARK: - Search
+
+extension ScanScratch {
+  /// Searches the bytes of all rows at once. False, having done nothing, if case does not count
+  /// and some text is not ASCII.
+  private func search(
+    _ plain: PlainText, _ image: ClusterImage, _ pattern: TextPattern,
+    _ hits: UnsafeMutablePointer<UInt64>
+  ) throws(StorageError) -> Bool {
+    let from = plain.end(0)
+    let limit = plain.end(image.rowCount)
+    guard from <= limit, limit <= plain.room else { throw Self.outside }
+    var data = unsafe plain.data
+    if pattern.isCaseInsensitive {
+      guard limit + 32 <= Self.textBytes, unsafe lower(data, from, limit) else { return false }
+      unsafe data = UnsafeRawPointer(text)
+    }
+    for index in 0..<image.bitmapWords { unsafe hits[index] = 0 }
+    unsafe pattern.needle.withUnsafeBytes { needle in
+      unsafe search(plain, data, from, limit, image.rowCount, needle, hits)
+    }
+    return true
+  }
+
+  /// Copies text in lower case into `text`; false if it is not all ASCII.
+  private func lower(_ data: UnsafeRawPointer, _ from: Int, _ limit: Int) -> Bool {
+    let bytes = unsafe data.assumingMemoryBound(to: UInt8.self)
+    let text = unsafe self.text
+    var seen: UInt8 = 0
+    for offset in from..<limit {
+      let byte = unsafe bytes[offset]
+      seen |= byte
+      unsafe text[offset] = TextPattern.lowerASCII(byte)
+    }
+    return seen < 0x80
+  }
+
+  /// Looks at 16 places at once for the needle's first and last byte, and compares the rest
+  /// where both are.
+  private func search(
+    _ plain: PlainText, _ data: UnsafeRawPointer, _ from: Int, _ limit: Int, _ rows: Int,
+    _ needle: UnsafeRawBufferPointer, _ hits: UnsafeMutablePointer<UInt64>
+  ) {
+    guard let first = unsafe needle.first, limit - from >= needle.count else { return }
+    let length = needle.count
+    let firsts = SIMD16<UInt8>(repeating: first)
+    let lasts = unsafe SIMD16<UInt8>(repeating: needle[length - 1])
+    var slot = 0
+    var place = from
+    let stop = limit - length
+    while place <= stop {
+      let a = unsafe data.loadUnaligned(fromByteOffset: place, as: SIMD16<UInt8>.self)
+      let b = unsafe data.loadUnaligned(
+        fromByteOffset: place &+ length &- 1, as: SIMD16<UInt8>.self)
+      // Zero exactly in the lanes where both bytes are the needle's.
+      let difference = unsafe unsafeBitCast((a ^ firsts) | (b ^ lasts), to: SIMD2<UInt64>.self)
+      var lanes = (Self.zeroBytes(difference[0]), Self.zeroBytes(difference[1]))
+      while lanes.0 | lanes.1 != 0 {
+        let inFirst = lanes.0 != 0
+        let bit = inFirst ? lanes.0.trailingZeroBitCount : lanes.1.trailingZeroBitCount
+        if inFirst { lanes.0 &= lanes.0 - 1 } else { lanes.1 &= lanes.1 - 1 }
+        let found = place &+ (bit >> 3) &+ (inFirst ? 0 : 8)
+        guard found <= stop else { break }
+        let window = unsafe UnsafeRawBufferPointer(start: data + found, count: length)
+        guard unsafe length <= 2 || TextPattern.areEqual(window, needle) else { continue }
+        while slot < rows && plain.end(slot &+ 1) <= found { slot &+= 1 }
+        guard slot < rows else { return }
+        if found &+ length <= plain.end(slot &+ 1) {
+          unsafe hits[slot >> 6] |= 1 << UInt64(slot & 63)
+        }
+      }
+      place &+= 16
+    }
+  }
+
+  /// The highest bit of every byte that is zero, and no other.
+  @inline(__always)
+  private static func zeroBytes(_ word: UInt64) -> UInt64 {
+    let low: UInt64 = 0x7f7f_7f7f_7f7f_7f7f
+    return ~(((word & low) &+ low) | word | low)
+  }
+}

@@ -1,0 +1,267 @@
+/// Sorts many rows at once. A scan appends the matches of each cluster; `sort` then gives all
+/// keys in order:
+///
+///     let buffer = SortBuffer(order, source: source)
+///     for each cluster: try scan.evaluate(image); try buffer.append(image, scan.matches)
+///     let keys = try buffer.sort()
+///
+/// Takes some 20 to 50 bytes a row, most of them while it sorts. Used on one thread, for one
+/// version; at most 2^32 - 1 rows.
+@safe package final class SortBuffer<Source: RowSource> {
+  package let order: ResolvedOrder
+  let source: Source
+  /// The rows in the order of `append`.
+  var keys: [Int64] = []
+  /// One for each term.
+  var columns: [SortColumn]
+  let scratch = ScanScratch(bitmapCount: 1)
+  /// Keys came in ascending order so far.
+  private var isAscending = true
+
+  package init(_ order: ResolvedOrder, source: Source) {
+    self.order = order
+    self.source = source
+    columns = order.terms.map(SortColumn.init)
+  }
+
+  /// Rows appended so far.
+  package var count: Int { keys.count }
+
+  package func reserve(_ rows: Int) {
+    keys.reserveCapacity(rows)
+    for index in columns.indices { columns[index].reserve(rows) }
+  }
+
+  /// Takes rows of a stored cluster: those with a bit in `matches`, or all.
+  package func append(
+    _ image: ClusterImage, _ matches: UnsafePointer<UInt64>? = nil
+  ) throws(StorageError) {
+    guard image.rowCount > 0 else { return }
+    scratch.reserve(rows: image.rowCount)
+    let mask = unsafe scratch.bitmap(0)
+    if let matches = unsafe matches {
+      unsafe mask.update(from: matches, count: image.bitmapWords)
+    } else {
+      unsafe Bitmap.fill(mask, rows: image.rowCount)
+    }
+    for index in columns.indices {
+      try unsafe extract(index, image, mask)
+    }
+    unsafe image.decodeKeys(into: scratch.ints)
+    unsafe appendKeys(mask, image.bitmapWords)
+  }
+
+  /// Takes one row, stored or under edit.
+  package func append<Rows: RowReading>(_ rows: Rows, _ slot: Int) throws(StorageError) {
+    for index in columns.indices {
+      columns[index].append(try source.orderPrefix(rows, slot, order.terms[index]))
+    }
+    append(rows.key(at: slot).rawValue)
+  }
+
+  private func append(_ key: Int64) {
+    isAscending = isAscending && (keys.last.map { $0 <= key } ?? true)
+    keys.append(key)
+  }
+
+  /// A cluster's keys ascend: only where two clusters meet may the order break.
+  private func appendKeys(_ mask: UnsafeMutablePointer<UInt64>, _ words: Int) {
+    let all = unsafe scratch.ints
+    let kept = unsafe Bitmap.compact(all, mask, words)
+    guard kept > 0 else { return }
+    isAscending = isAscending && (keys.last.map { unsafe $0 <= all[0] } ?? true)
+    unsafe keys.append(contentsOf: UnsafeBufferPointer(start: all, count: kept))
+  }
+
+  /// The keys of all rows, in order. The buffer is empty afterwards. Throws what reading whole
+  /// values throws, of rows whose beginnings are equal.
+  package func sort() throws(StorageError) -> [ObjectKey] {
+    let keys = self.keys
+    let columns = self.columns
+    let areKeysSorted = isAscending
+    self.keys = []
+    self.columns = order.terms.map(SortColumn.init)
+    isAscending = true
+    precondition(keys.count < UInt32.max, "too many rows to sort at once")
+    if keys.count <= 1 { return keys.map { ObjectKey($0) } }
+    let rows = UnsafeMutablePointer<UInt32>.allocate(capacity: keys.count)
+    for row in 0..<keys.count { unsafe rows[row] = UInt32(truncatingIfNeeded: row) }
+    var sorter = unsafe Sorter(
+      rows: rows, keys: keys, columns: columns,
+      comparator: OrderComparator(order, source: source))
+    defer {
+      sorter.end()
+      unsafe rows.deallocate()
+    }
+    if !areKeysSorted { sorter.sortByKey(0..<keys.count) }
+    try sorter.sort(0..<keys.count, term: 0)
+    return unsafe [ObjectKey](unsafeUninitializedCapacity: keys.count) { result, count in
+      for place in 0..<keys.count {
+        unsafe (result.baseAddress.unsafelyUnwrapped + place)
+          .initialize(to: ObjectKey(keys[Int(rows[place])]))
+      }
+      count = keys.count
+    }
+  }
+}
+
+/// A term's prefixes: two numbers a row, or one if the other would be the same for all.
+struct SortColumn {
+  let path: ColumnPath
+  let isAscending: Bool
+  var highs: [UInt64] = []
+  /// Empty if the high word says everything: values without null that fit it.
+  var lows: [UInt64] = []
+  let hasLows: Bool
+  /// Some prefix does not say everything.
+  var isExact = true
+
+  init(_ term: ResolvedOrder.Term) {
+    path = term.path
+    isAscending = term.isAscending
+    switch path.type {
+    case .int, .link: hasLows = path.mayBeNull
+    // Null and what lies behind a broken link have high words of their own.
+    case .bool: hasLows = false
+    case .float, .double: hasLows = path.mayBeNull
+    case .date, .string, .data, .objectID, .uuid: hasLows = true
+    }
+  }
+
+  mutating func reserve(_ rows: Int) {
+    highs.reserveCapacity(rows)
+    if hasLows { lows.reserveCapacity(rows) }
+  }
+
+  /// Takes a prefix that is already turned around for a descending term.
+  @inline(__always)
+  mutating func append(_ prefix: OrderPrefix) {
+    highs.append(prefix.high)
+    if hasLows { lows.append(prefix.low) }
+    if !prefix.isExact { isExact = false }
+  }
+}
+
+/// What `SortBuffer.sort` does with the rows, once all are there.
+@safe private struct Sorter<Source: RowSource> {
+  let rows: UnsafeMutablePointer<UInt32>
+  let keys: [Int64]
+  let columns: [SortColumn]
+  let comparator: OrderComparator<Source>
+  var radix: SortRadix
+
+  init(
+    rows: UnsafeMutablePointer<UInt32>, keys: [Int64], columns: [SortColumn],
+    comparator: OrderComparator<Source>
+  ) {
+    unsafe self.rows = unsafe rows
+    self.keys = keys
+    self.columns = columns
+    self.comparator = comparator
+    radix = SortRadix(capacity: keys.count)
+  }
+
+  func end() { radix.end() }
+
+  mutating func sortByKey(_ range: Range<Int>) {
+    let numbers = keys.map { UInt64(bitPattern: $0) ^ (1 << 63) }
+    unsafe numbers.withUnsafeBufferPointer { numbers in
+      unsafe radix.sort(rows, range, by: numbers.baseAddress.unsafelyUnwrapped) { _, _ in }
+    }
+  }
+
+  /// Sorts a range of rows that are equal in all terms before `term`.
+  mutating func sort(_ range: Range<Int>, term: Int) throws(StorageError) {
+    guard term < columns.count, range.count > 1 else { return }
+    var radix = self.radix
+    defer { self.radix = radix }
+    try sort(&radix, range, term)
+  }
+
+  private func sort(
+    _ radix: inout SortRadix, _ range: Range<Int>, _ term: Int
+  ) throws(StorageError) {
+    guard term < columns.count else { return }
+    let column = columns[term]
+    try sort(&radix, range, by: column.highs) { (radix, range) throws(StorageError) in
+      guard column.hasLows else {
+        try sort(&radix, range, term + 1)
+        return
+      }
+      try sort(&radix, range, by: column.lows) { (radix, range) throws(StorageError) in
+        try sortWhole(&radix, range, term)
+      }
+    }
+  }
+
+  private func sort(
+    _ radix: inout SortRadix, _ range: Range<Int>, by numbers: [UInt64],
+    _ run: (inout SortRadix, Range<Int>) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    // An array's memory stays while the array is held; a closure would hide the error's type.
+    let memory = numbers.span
+    try unsafe memory.withUnsafeBufferPointer { (numbers) throws(StorageError) in
+      try unsafe radix.sort(rows, range, by: numbers.baseAddress.unsafelyUnwrapped, run)
+    }
+  }
+
+  /// Rows with equal prefixes: by their whole values if those may differ, then by the next term.
+  private func sortWhole(
+    _ radix: inout SortRadix, _ range: Range<Int>, _ term: Int
+  ) throws(StorageError) {
+    let column = columns[term]
+    if column.isExact || !mayDiffer(range, column) {
+      try sort(&radix, range, term + 1)
+      return
+    }
+    try mergeSort(range, term)
+    var start = range.lowerBound
+    for place in range.lowerBound + 1...range.upperBound {
+      let isEqual = place < range.upperBound ? try compare(start, place, term) == 0 : false
+      if isEqual { continue }
+      if place - start > 1 { try sort(&radix, start..<place, term + 1) }
+      start = place
+    }
+  }
+
+  /// Whether equal prefixes of a range may stand for different values.
+  private func mayDiffer(_ range: Range<Int>, _ column: SortColumn) -> Bool {
+    let row = unsafe Int(rows[range.lowerBound])
+    var (high, low) = (column.highs[row], column.lows[row])
+    if !column.isAscending { (high, low) = (~high, ~low) }
+    let isNullOrBroken = (high == 0 && low == 0) || (high == .max && low == .max)
+    if column.path.type == .uuid { return !isNullOrBroken }
+    // Text of 16 bytes and more: the last byte of the prefix is its length and one.
+    return low & 0xff == 17
+  }
+
+  private func compare(_ a: Int, _ b: Int, _ term: Int) throws(StorageError) -> Int {
+    let (a, b) = unsafe (keys[Int(rows[a])], keys[Int(rows[b])])
+    return try comparator.compareWhole(ObjectKey(a), ObjectKey(b), term)
+  }
+
+  /// Sorts a range by whole values, equal ones as they were.
+  private func mergeSort(_ range: Range<Int>, _ term: Int) throws(StorageError) {
+    guard range.count > 1 else { return }
+    let middle = (range.lowerBound + range.upperBound) >> 1
+    try mergeSort(range.lowerBound..<middle, term)
+    try mergeSort(middle..<range.upperBound, term)
+    if try compare(middle - 1, middle, term) <= 0 { return }
+    let left = unsafe Array(
+      UnsafeBufferPointer(start: rows + range.lowerBound, count: middle - range.lowerBound))
+    var (taken, right) = (0, middle)
+    for place in range {
+      if taken == left.count { return }
+      if right < range.upperBound {
+        let (a, b) = unsafe (keys[Int(left[taken])], keys[Int(rows[right])])
+        if try comparator.compareWhole(ObjectKey(a), ObjectKey(b), term) > 0 {
+          unsafe rows[place] = rows[right]
+          right += 1
+          continue
+        }
+      }
+      unsafe rows[place] = left[taken]
+      taken += 1
+    }
+  }
+}

@@ -1,0 +1,65 @@
+/// Rows as an instance sees them: those of its snapshot, or with those of its open write in front.
+package struct StoreRows: RowSource {
+  package typealias Rows = EitherRows<ClusterImage, WorkingCluster>
+
+  private let reader: SnapshotReader
+  private let session: WriteSession?
+
+  package init(_ reader: SnapshotReader, _ session: WriteSession? = nil) {
+    self.reader = reader
+    self.session = session
+  }
+
+  package var schema: SchemaView { reader.schema }
+
+  package func withRow<R>(
+    _ classID: ClassID, _ key: ObjectKey,
+    _ body: (Rows, Int) throws(StorageError) -> R
+  ) throws(StorageError) -> R? {
+    guard let session else {
+      guard let (image, slot) = try reader.row(key, in: classID) else { return nil }
+      return try body(.first(image), slot)
+    }
+    switch try session.place(of: key, in: classID) {
+    case nil: return nil
+    case .image(let image, let slot): return try body(.first(image), slot)
+    case .working(let cluster, let slot): return try body(.second(cluster), slot)
+    }
+  }
+
+  package func withLongValue<R>(
+    _ classID: ClassID, _ key: ObjectKey, _ column: ColumnID,
+    _ body: (UnsafeRawBufferPointer) throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    let bytes: [UInt8]
+    if let session {
+      bytes = try session.longBytes(of: column, at: key, in: classID)
+    } else {
+      bytes = try reader.longBytes(of: column, at: key, in: classID)
+    }
+    return unsafe try withBytes(of: bytes) { bytes throws(StorageError) in unsafe try body(bytes) }
+  }
+
+  /// Every cluster of the class in the order of keys, until `body` returns false.
+  package func forEachImage(
+    in id: ClassID, _ body: (ClusterImage) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    if let session { return try session.forEachImage(in: id, body) }
+    try reader.forEachCluster(in: id) { found throws(StorageError) in try body(found.image) }
+  }
+
+  /// The objects whose indexed column has that value.
+  package func keys(
+    in id: ClassID, where column: ColumnID, is value: Value
+  ) throws(StorageError) -> [ObjectKey] {
+    if let session { return try session.keys(in: id, where: column, is: value) }
+    return try reader.keys(in: id, where: column, is: value)
+  }
+
+  /// How many objects the class has.
+  package func count(of id: ClassID) throws(StorageError) -> Int {
+    if let session { return try session.rowCount(of: id) }
+    return try reader.record(of: id).rowCount
+  }
+}
+

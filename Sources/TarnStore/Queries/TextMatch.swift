@@ -1,0 +1,163 @@
+/// A condition on a string's or data's bytes, prepared once.
+final class TextPattern: Hashable, Sendable {
+  enum Kind: Hashable, Sendable {
+    case equal
+    case less
+    case lessOrEqual
+    case greater
+    case greaterOrEqual
+    case contains
+    case beginsWith
+    case endsWith
+    /// Equal to one of several.
+    case member
+  }
+
+  let kind: Kind
+  /// What is compared with, in lower case if case does not count; empty for `member`.
+  let needle: [UInt8]
+  /// For `member`, ascending.
+  let needles: [[UInt8]]
+  let isCaseInsensitive: Bool
+
+  init(_ kind: Kind, _ needle: [UInt8], caseInsensitive: Bool = false) {
+    self.kind = kind
+    self.needle = caseInsensitive ? Self.folded(needle) : needle
+    needles = []
+    isCaseInsensitive = caseInsensitive
+  }
+
+  init(anyOf needles: [[UInt8]], caseInsensitive: Bool = false) {
+    kind = .member
+    needle = []
+    let folded = caseInsensitive ? needles.map(Self.folded) : needles
+    self.needles = Set(folded).sorted { $0.lexicographicallyPrecedes($1) }
+    isCaseInsensitive = caseInsensitive
+  }
+
+  static func == (a: TextPattern, b: TextPattern) -> Bool {
+    a === b
+      || (a.kind == b.kind && a.needle == b.needle && a.needles == b.needles
+        && a.isCaseInsensitive == b.isCaseInsensitive)
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(kind)
+    hasher.combine(needle)
+    hasher.combine(needles)
+    hasher.combine(isCaseInsensitive)
+  }
+
+  /// Whether a value of that many bytes can match at all; saves fetching a long one.
+  func mayMatch(length: Int) -> Bool {
+    // Lower case may be shorter or longer in bytes.
+    if isCaseInsensitive { return true }
+    switch kind {
+    case .equal: return length == needle.count
+    case .contains, .beginsWith, .endsWith: return length >= needle.count
+    case .member: return needles.contains { $0.count == length }
+    case .less, .lessOrEqual, .greater, .greaterOrEqual: return true
+    }
+  }
+
+  func matches(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard isCaseInsensitive else { return unsafe matchesExactly(bytes) }
+    return unsafe Self.withFolded(bytes) { unsafe matchesExactly($0) }
+  }
+
+  private func matchesExactly(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    if kind == .member { return unsafe isMember(bytes) }
+    return unsafe needle.withUnsafeBytes { needle in
+      switch kind {
+      case .equal: unsafe Self.areEqual(bytes, needle)
+      case .less: unsafe compareBytes(bytes, needle) < 0
+      case .lessOrEqual: unsafe compareBytes(bytes, needle) <= 0
+      case .greater: unsafe compareBytes(bytes, needle) > 0
+      case .greaterOrEqual: unsafe compareBytes(bytes, needle) >= 0
+      case .contains: unsafe Self.contains(bytes, needle)
+      case .beginsWith: unsafe Self.begins(bytes, needle)
+      case .endsWith: unsafe Self.ends(bytes, needle)
+      case .member: false
+      }
+    }
+  }
+
+  private func isMember(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var low = 0
+    var high = needles.count
+    while low < high {
+      let middle = (low + high) >> 1
+      let order = unsafe needles[middle].withUnsafeBytes { unsafe compareBytes($0, bytes) }
+      if order == 0 { return true }
+      if order < 0 { low = middle + 1 } else { high = middle }
+    }
+    return false
+  }
+}
+
+// MARK: - Bytes
+
+extension TextPattern {
+  @inline(__always)
+  static func areEqual(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
+    guard a.count == b.count else { return false }
+    return unsafe compareBytes(a, b) == 0
+  }
+
+  static func begins(_ text: UnsafeRawBufferPointer, _ part: UnsafeRawBufferPointer) -> Bool {
+    guard unsafe !part.isEmpty, part.count <= text.count else { return false }
+    return unsafe areEqual(UnsafeRawBufferPointer(rebasing: text[..<part.count]), part)
+  }
+
+  static func ends(_ text: UnsafeRawBufferPointer, _ part: UnsafeRawBufferPointer) -> Bool {
+    guard unsafe !part.isEmpty, part.count <= text.count else { return false }
+    let start = text.count - part.count
+    return unsafe areEqual(UnsafeRawBufferPointer(rebasing: text[start...]), part)
+  }
+
+  static func contains(_ text: UnsafeRawBufferPointer, _ part: UnsafeRawBufferPointer) -> Bool {
+    guard let first = unsafe part.first, part.count <= text.count else { return false }
+    for start in 0...(text.count - part.count) where unsafe text[start] == first {
+      let window = unsafe UnsafeRawBufferPointer(rebasing: text[start..<start + part.count])
+      if unsafe areEqual(window, part) { return true }
+    }
+    return false
+  }
+}
+
+// MARK: - Case
+
+extension TextPattern {
+  /// In lower case: ASCII by itself, other text through `lowercased()`.
+  static func folded(_ bytes: [UInt8]) -> [UInt8] {
+    unsafe bytes.withUnsafeBytes { bytes in
+      unsafe withFolded(bytes) { unsafe [UInt8]($0) }
+    }
+  }
+
+  static func withFolded<R>(
+    _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> R
+  ) -> R {
+    guard unsafe isASCII(bytes) else {
+      var lower = unsafe String(decoding: bytes, as: UTF8.self).lowercased()
+      return lower.withUTF8 { unsafe body(UnsafeRawBufferPointer($0)) }
+    }
+    return unsafe withUnsafeTemporaryAllocation(byteCount: bytes.count, alignment: 1) { buffer in
+      for index in 0..<bytes.count {
+        unsafe buffer[index] = lowerASCII(bytes[index])
+      }
+      return unsafe body(UnsafeRawBufferPointer(buffer))
+    }
+  }
+
+  @inline(__always)
+  static func lowerASCII(_ byte: UInt8) -> UInt8 {
+    byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
+  }
+
+  static func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var seen: UInt8 = 0
+    for index in 0..<bytes.count { unsafe seen |= bytes[index] }
+    return seen < 0x80
+  }
+}

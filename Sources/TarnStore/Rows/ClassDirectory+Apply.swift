@@ -1,0 +1,120 @@
+/// Changes to a directory arrive sorted; each page that they concern is read once and written
+/// once. A page that got too long is split: filled, if its new clusters are at its end, else
+/// halved. One that became short is put together with the page after it.
+extension ClassDirectory {
+  private static let sparseCount = DirectoryPage.entryCountMax / 5
+  private static let neighbourCountMax = DirectoryPage.entryCountMax / 2
+
+  /// Records new numbers of rows: 0 for a cluster that is gone. `changes` are sorted by cluster,
+  /// each cluster once. A cluster that is gone and was never recorded does no harm.
+  /// - Throws: `.corrupted` if a page that the changes concern is damaged; the transaction must
+  ///   then be aborted, as after any other error.
+  package func apply(
+    _ changes: [DirectoryEntry], in transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    precondition(
+      zip(changes, changes.dropFirst()).allSatisfy { $0.first < $1.first },
+      "changes to a directory are sorted")
+    guard !changes.isEmpty else { return }
+    var cursor = try Cursor(transaction)
+    var next = 0
+    while next < changes.count {
+      next = try step(changes, from: next, &cursor, transaction)
+    }
+  }
+
+  /// Applies the changes from `first` on that belong to one page, and answers which is the next.
+  private func step(
+    _ changes: [DirectoryEntry], from first: Int, _ cursor: inout Cursor,
+    _ transaction: borrowing WriteTransaction
+  ) throws(StorageError) -> Int {
+    guard try seek(changes[first].first, &cursor) else {
+      try write(changes.filter { $0.rows > 0 }, replacing: [], filling: true, transaction)
+      return changes.count
+    }
+    var old = try load(cursor)
+    var keys = [old[0].first]
+    var end = try endOfPage(changes, from: first + 1, &cursor)
+    let isAppending = changes[first].first > old[old.count - 1].first
+    var entries = Self.merged(old, changes[first..<end])
+    while entries.count < Self.sparseCount, entries.count < old.count, !entries.isEmpty {
+      guard try seek(keys[keys.count - 1], &cursor), try cursor.next(),
+        unsafe owns(cursor.key)
+      else { break }
+      old = try load(cursor)
+      guard old.count <= Self.neighbourCountMax else { break }
+      keys.append(old[0].first)
+      let next = try endOfPage(changes, from: end, &cursor)
+      let before = entries.count
+      entries += Self.merged(old, changes[end..<next])
+      end = next
+      if entries.count >= before + old.count { break }
+    }
+    try write(entries, replacing: keys, filling: isAppending, transaction)
+    return end
+  }
+
+  /// The clusters of the page under the cursor, checked.
+  private func load(_ cursor: borrowing Cursor) throws(StorageError) -> [DirectoryEntry] {
+    let page = try unsafe DirectoryPage(validating: cursor.value)
+    try page.verify()
+    guard unsafe TreeKey.parseDirectory(cursor.key)?.first == page.first(0) else {
+      throw DirectoryPage.damaged("it lies under another cluster's key")
+    }
+    return (0..<page.count).map { DirectoryEntry(first: page.first($0), rows: page.rows($0)) }
+  }
+
+  /// The first change from `low` on that belongs to a later page than the one under the cursor,
+  /// which moves on.
+  private func endOfPage(
+    _ changes: [DirectoryEntry], from low: Int, _ cursor: inout Cursor
+  ) throws(StorageError) -> Int {
+    guard low < changes.count, try cursor.next(), unsafe owns(cursor.key),
+      let bound = unsafe TreeKey.parseDirectory(cursor.key)?.first
+    else { return changes.count }
+    return changes[low...].firstIndex { $0.first >= bound } ?? changes.count
+  }
+
+  private static func merged(
+    _ old: [DirectoryEntry], _ changes: ArraySlice<DirectoryEntry>
+  ) -> [DirectoryEntry] {
+    var result: [DirectoryEntry] = []
+    result.reserveCapacity(old.count + changes.count)
+    var from = 0
+    for change in changes {
+      while from < old.count, old[from].first < change.first {
+        result.append(old[from])
+        from += 1
+      }
+      if from < old.count, old[from].first == change.first { from += 1 }
+      if change.rows > 0 { result.append(change) }
+    }
+    result += old[from...]
+    return result
+  }
+
+  private func write(
+    _ entries: [DirectoryEntry], replacing keys: [ObjectKey], filling: Bool,
+    _ transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    for key in keys where key != entries.first?.first {
+      _ = try unsafe TreeKey.directory(classID, first: key).withBytes {
+        key throws(StorageError) -> Bool in
+        try unsafe transaction.delete(key)
+      }
+    }
+    let pageCount = (entries.count + DirectoryPage.entryCountMax - 1) / DirectoryPage.entryCountMax
+    guard pageCount > 0 else { return }
+    let share = filling ? DirectoryPage.entryCountMax : (entries.count + pageCount - 1) / pageCount
+    for start in stride(from: 0, to: entries.count, by: share) {
+      let run = entries[start..<min(start + share, entries.count)]
+      let page = DirectoryPage.encode(run)
+      let place = TreeKey.directory(classID, first: entries[start].first)
+      try unsafe place.withBytes { key throws(StorageError) in
+        try unsafe page.withUnsafeBufferPointer { page throws(StorageError) in
+          try unsafe transaction.put(UnsafeRawBufferPointer(page), forKey: key)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,109 @@
+/// Counts the rows of a class, and finds a row by its position: a list of the class's clusters
+/// with their numbers of rows, in pages of some 250 clusters that start with a sum. A position
+/// is found with a look at each page's header and at one page's entries.
+///
+/// The name of a directory, no state. Functions throw `.corrupted` for pages that make no sense,
+/// besides what the cursor throws.
+package struct ClassDirectory: Hashable, Sendable {
+  package let classID: ClassID
+  package init(_ classID: ClassID) { self.classID = classID }
+
+  /// Rows in all clusters.
+  package func count(_ cursor: inout Cursor) throws(StorageError) -> Int {
+    var total = 0
+    try forEachPage(&cursor) { page in
+      total += page.rows
+      return true
+    }
+    return total
+  }
+
+  /// The cluster with the row at that position among all rows, and the row's position within the
+  /// cluster; nil if there are not so many rows.
+  package func select(
+    _ position: Int, _ cursor: inout Cursor
+  ) throws(StorageError) -> (first: ObjectKey, offset: Int)? {
+    precondition(position >= 0, "a position is not negative")
+    var rest = position
+    var found: (first: ObjectKey, offset: Int)?
+    try forEachPage(&cursor) { page throws(StorageError) in
+      guard rest < page.rows else {
+        rest -= page.rows
+        return true
+      }
+      for index in 0..<page.count {
+        let rows = page.rows(index)
+        if rest < rows {
+          found = (page.first(index), rest)
+          return false
+        }
+        rest -= rows
+      }
+      throw DirectoryPage.damaged("its sum is wrong")
+    }
+    return found
+  }
+
+  /// How many rows lie in clusters before the one that starts with that key, which need not
+  /// exist.
+  package func rank(
+    _ first: ObjectKey, _ cursor: inout Cursor
+  ) throws(StorageError) -> Int {
+    // A page only counts as a whole once the next one is known to start at or before the key.
+    var before = 0
+    var last: (page: DirectoryPage, found: Int)?
+    try forEachPage(&cursor) { page in
+      guard page.first(0) < first else { return false }
+      before += last?.found ?? 0
+      last = (page, page.rows)
+      return true
+    }
+    guard let page = last?.page else { return 0 }
+    for index in 0..<page.count where page.first(index) < first { before += page.rows(index) }
+    return before
+  }
+
+  /// All clusters in their order. Ends early when `body` returns false.
+  package func forEach(
+    _ cursor: inout Cursor, _ body: (DirectoryEntry) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    try forEachPage(&cursor) { page throws(StorageError) in
+      for index in 0..<page.count {
+        let entry = DirectoryEntry(first: page.first(index), rows: page.rows(index))
+        guard try body(entry) else { return false }
+      }
+      return true
+    }
+  }
+
+  private func forEachPage(
+    _ cursor: inout Cursor, _ body: (DirectoryPage) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    guard try seekFirst(&cursor) else { return }
+    repeat {
+      guard try body(try unsafe DirectoryPage(validating: cursor.value)) else { return }
+      guard try cursor.next() else { return }
+    } while unsafe owns(cursor.key)
+  }
+
+  private func seekFirst(_ cursor: inout Cursor) throws(StorageError) -> Bool {
+    let start = TreeKey.directory(classID, first: .smallest)
+    return try unsafe start.withBytes { key throws(StorageError) -> Bool in
+      try unsafe cursor.seek(atOrAfter: key) && owns(cursor.key)
+    }
+  }
+
+  /// Moves the cursor to the page that holds that cluster or would take it up. False if the
+  /// directory has no page.
+  func seek(_ first: ObjectKey, _ cursor: inout Cursor) throws(StorageError) -> Bool {
+    let place = TreeKey.directory(classID, first: first)
+    let found = try unsafe place.withBytes { key throws(StorageError) -> Bool in
+      try unsafe cursor.seek(atOrBefore: key) && owns(cursor.key)
+    }
+    return found ? true : try seekFirst(&cursor)
+  }
+
+  func owns(_ key: UnsafeRawBufferPointer) -> Bool {
+    unsafe TreeKey.parseDirectory(key)?.classID == classID
+  }
+}

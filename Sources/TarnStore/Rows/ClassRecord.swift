@@ -1,0 +1,69 @@
+internal import CTarn
+
+/// What a file keeps about all objects of a class together. Written by each commit that adds or
+/// removes one.
+///
+///     0  u8 format, 7 x 0      8  i64 next key      16  u64 rows
+///    24  i64 smallest key     32  i64 largest key   40  u32 checksum of all before it
+package struct ClassRecord: Equatable, Sendable {
+  package static let byteCount = 44
+  private static let format: UInt8 = 1
+
+  /// The key that the next object gets, where keys come from a counter. Never goes back, so that
+  /// no key is given twice.
+  package var nextKey: ObjectKey
+  package var rowCount: Int
+  /// No object has a smaller key. Not moved when objects are deleted, so it may be too small.
+  package var smallestKey: ObjectKey
+  /// No object has a larger key. Not moved when objects are deleted, so it may be too large.
+  package var largestKey: ObjectKey
+
+  /// The record of a class that never had an object.
+  package init() {
+    nextKey = ObjectKey(0)
+    rowCount = 0
+    smallestKey = .largest
+    largestKey = .smallest
+  }
+
+  /// Calls `body` with the encoded record, which is gone when it returns.
+  package func withEncoded<R, E: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(E) -> R
+  ) throws(E) -> R {
+    precondition(rowCount >= 0, "a class cannot have fewer than no rows")
+    var storage = InlineArray<44, UInt8>(repeating: 0)
+    return try unsafe withUnsafeMutableBytes(of: &storage) { bytes throws(E) -> R in
+      func store<T: FixedWidthInteger>(_ number: T, _ offset: Int) {
+        unsafe bytes.storeBytes(of: number.littleEndian, toByteOffset: offset, as: T.self)
+      }
+      store(Self.format, 0)
+      store(nextKey.rawValue, 8)
+      store(UInt64(rowCount), 16)
+      store(smallestKey.rawValue, 24)
+      store(largestKey.rawValue, 32)
+      unsafe store(tarn_crc32c(bytes.baseAddress!, Self.byteCount - 4), Self.byteCount - 4)
+      return try unsafe body(UnsafeRawBufferPointer(bytes))
+    }
+  }
+
+  /// Reads a record.
+  /// - Throws: `.corrupted` if the bytes are none.
+  package init(decoding bytes: UnsafeRawBufferPointer) throws(StorageError) {
+    func load<T: FixedWidthInteger & BitwiseCopyable>(_ offset: Int) -> T {
+      unsafe T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self))
+    }
+    let rest = Self.byteCount - 4
+    guard bytes.count == Self.byteCount, load(0) == Self.format,
+      unsafe tarn_crc32c(bytes.baseAddress!, rest) == load(rest),
+      let rowCount = Int(exactly: load(16) as UInt64)
+    else {
+      throw StorageError(
+        .corrupted, operation: "read class record", path: "",
+        detail: "The record of a class is damaged.")
+    }
+    nextKey = ObjectKey(load(8))
+    self.rowCount = rowCount
+    smallestKey = ObjectKey(load(24))
+    largestKey = ObjectKey(load(32))
+  }
+}

@@ -1,0 +1,128 @@
+internal import CTarn
+
+/// A cluster as the directory knows it.
+package struct DirectoryEntry: Equatable, Sendable {
+  /// The first key that the cluster may hold: the one in its own key in the tree.
+  package var first: ObjectKey
+  package var rows: Int
+  package init(first: ObjectKey, rows: Int) {
+    self.first = first
+    self.rows = rows
+  }
+}
+
+/// A view of one page of a class's directory: some 250 clusters, in the order of their keys.
+/// Little endian, nothing aligned:
+///
+///      0  u8   format, 1
+///      1  u8   key width: 1, 2, 4 or 8
+///      2  u16  clusters, 1...320
+///      4  u32  rows of all of them
+///      8  u32  checksum (CRC-32C) of the bytes from 12 on
+///     12  u32  0
+///     16  i64  key base: the first cluster's first key
+///     24  ...  u16 rows of each cluster; first key of each less the base
+///
+/// The length follows from the header, so `init(validating:)` makes every later read safe. The
+/// view does not own the bytes.
+@safe struct DirectoryPage {
+  static let entryCountMax = 320
+  private static let headerByteCount = 24
+  private static let checkedFrom = 12
+
+  private let base: UnsafeRawPointer
+  private let keyWidth: Int
+  private let keyBase: Int64
+  let count: Int
+  /// Rows of all clusters of the page, as the header says.
+  let rows: Int
+
+  init(validating bytes: UnsafeRawBufferPointer) throws(StorageError) {
+    guard let base = bytes.baseAddress, bytes.count >= Self.headerByteCount,
+      unsafe base.load(as: UInt8.self) == 1
+    else { throw Self.damaged("its format or length is impossible") }
+    unsafe self.base = base
+    keyWidth = unsafe Int(base.load(fromByteOffset: 1, as: UInt8.self))
+    count = unsafe Int(
+      UInt16(littleEndian: base.loadUnaligned(fromByteOffset: 2, as: UInt16.self)))
+    rows = unsafe Int(
+      UInt32(littleEndian: base.loadUnaligned(fromByteOffset: 4, as: UInt32.self)))
+    keyBase = unsafe Int64(littleEndian: base.loadUnaligned(fromByteOffset: 16, as: Int64.self))
+    guard [1, 2, 4, 8].contains(keyWidth), count > 0, count <= Self.entryCountMax,
+      bytes.count == Self.headerByteCount + count * (2 + keyWidth)
+    else { throw Self.damaged("its counts do not fit its length") }
+  }
+
+  static func damaged(_ detail: String) -> StorageError {
+    StorageError(
+      .corrupted, operation: "read directory", path: "",
+      detail: "A page of the directory of a class is damaged: \(detail).")
+  }
+
+  func verify() throws(StorageError) {
+    let length = Self.headerByteCount + count * (2 + keyWidth)
+    let sum = unsafe tarn_crc32c(base + Self.checkedFrom, length - Self.checkedFrom)
+    let stored = unsafe base.loadUnaligned(fromByteOffset: 8, as: UInt32.self)
+    guard sum == UInt32(littleEndian: stored) else { throw Self.damaged("its checksum is wrong") }
+    var total = 0
+    for index in 0..<count {
+      total += rows(index)
+      guard index == 0 || first(index - 1) < first(index) else {
+        throw Self.damaged("its clusters are out of order")
+      }
+    }
+    guard total == rows else { throw Self.damaged("its sum is wrong") }
+  }
+
+  func rows(_ index: Int) -> Int {
+    precondition(index >= 0 && index < count)
+    let place = Self.headerByteCount + 2 * index
+    return unsafe Int(
+      UInt16(littleEndian: base.loadUnaligned(fromByteOffset: place, as: UInt16.self)))
+  }
+
+  func first(_ index: Int) -> ObjectKey {
+    precondition(index >= 0 && index < count)
+    let place = unsafe base + Self.headerByteCount + 2 * count + index * keyWidth
+    let offset: UInt64
+    switch keyWidth {
+    case 1: offset = unsafe UInt64(place.load(as: UInt8.self))
+    case 2: offset = unsafe UInt64(UInt16(littleEndian: place.loadUnaligned(as: UInt16.self)))
+    case 4: offset = unsafe UInt64(UInt32(littleEndian: place.loadUnaligned(as: UInt32.self)))
+    default: offset = unsafe UInt64(littleEndian: place.loadUnaligned(as: UInt64.self))
+    }
+    return ObjectKey(keyBase &+ Int64(bitPattern: offset))
+  }
+
+  /// The page of those clusters, which are in order, at most `entryCountMax`, at least one, and
+  /// have 1...65535 rows each.
+  static func encode(_ entries: ArraySlice<DirectoryEntry>) -> [UInt8] {
+    precondition(!entries.isEmpty && entries.count <= entryCountMax)
+    let base = entries[entries.startIndex].first
+    let offsets = entries.map { UInt64(bitPattern: $0.first.rawValue &- base.rawValue) }
+    let span = offsets[offsets.count - 1]
+    let width = span <= 0xff ? 1 : span <= 0xffff ? 2 : span <= 0xffff_ffff ? 4 : 8
+    var page = [UInt8](repeating: 0, count: headerByteCount + entries.count * (2 + width))
+    func store<T: FixedWidthInteger>(_ number: T, _ offset: Int, byteCount: Int? = nil) {
+      for byte in 0..<(byteCount ?? MemoryLayout<T>.size) {
+        page[offset + byte] = UInt8(truncatingIfNeeded: number >> (8 * T(byte)))
+      }
+    }
+    store(UInt8(1), 0)
+    store(UInt8(width), 1)
+    store(UInt16(entries.count), 2)
+    store(UInt32(entries.reduce(0) { $0 + $1.rows }), 4)
+    store(base.rawValue, 16)
+    for (index, entry) in entries.enumerated() {
+      precondition(entry.rows > 0, "a cluster in the directory has rows")
+      store(UInt16(entry.rows), headerByteCount + 2 * index)
+      let place = headerByteCount + 2 * entries.count + index * width
+      store(offsets[index], place, byteCount: width)
+    }
+    let sum = unsafe page.withUnsafeBytes { bytes in
+      unsafe tarn_crc32c(bytes.baseAddress! + checkedFrom, bytes.count - checkedFrom)
+    }
+    store(sum, 8)
+    return page
+  }
+}

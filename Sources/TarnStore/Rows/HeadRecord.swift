@@ -1,0 +1,125 @@
+internal import CTarn
+
+/// The one record that says which version of the store the tree holds. Every commit writes it, in
+/// the same transaction as everything else; what a reader finds in it is the version that it sees.
+///
+///      0  u32  magic                 4  u32  format
+///      8  u64  version              16  u64  commit id
+///     24  16 bytes  history id      40  u64  schema epoch
+///     48  u64  feature flags        56  u64  schema version of the model
+///     64  u64  oldest change record 72  u32  next class id
+///     76  u8   durability, 3 x 0    80  u32  checksum of all before it
+///
+/// Little endian. Every format, also a later one, starts with magic and format and ends with the
+/// CRC-32C of the rest: so a damaged record is not mistaken for a newer one.
+package struct HeadRecord: Equatable, Sendable {
+  package static let currentFormat: UInt32 = 1
+  /// The features that this library understands. None yet.
+  package static let knownFeatures: UInt64 = 0
+  package static let byteCount = 84
+  private static let magic: UInt32 = 0x6e72_6154
+  private static let byteCountMin = 12
+
+  package var version: Version
+  /// Random, new at each commit: tells two commits of the same version apart.
+  package var commitID: UInt64
+  /// Random, new for each file and each copy of one: names the line of commits.
+  package var historyID: Bytes16
+  /// Raised whenever the schema changes, so that nobody compares schemas to find that out.
+  package var schemaEpoch: UInt64
+  package var featureFlags: UInt64
+  /// The number that the program gave to its model, for migrations.
+  package var schemaVersion: UInt64
+  /// The first version whose change record is still kept, or one after `version` if none is.
+  package var oldestChange: Version
+  package var nextClassID: ClassID
+  /// How durable commits to this file are. The codec does not know what the numbers mean.
+  package var durability: UInt8
+
+  package init(historyID: Bytes16, commitID: UInt64) {
+    self.version = .zero
+    self.commitID = commitID
+    self.historyID = historyID
+    self.schemaEpoch = 0
+    self.featureFlags = 0
+    self.schemaVersion = 0
+    self.oldestChange = Version.zero.next
+    self.nextClassID = ClassID(0)
+    self.durability = 0
+  }
+
+  /// Calls `body` with the encoded record, which is gone when it returns.
+  package func withEncoded<R, E: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(E) -> R
+  ) throws(E) -> R {
+    var storage = InlineArray<84, UInt8>(repeating: 0)
+    return try unsafe withUnsafeMutableBytes(of: &storage) { bytes throws(E) -> R in
+      unsafe encode(into: bytes)
+      return try unsafe body(UnsafeRawBufferPointer(bytes))
+    }
+  }
+
+  private func encode(into bytes: UnsafeMutableRawBufferPointer) {
+    func store<T: FixedWidthInteger>(_ number: T, _ offset: Int) {
+      unsafe bytes.storeBytes(of: number.littleEndian, toByteOffset: offset, as: T.self)
+    }
+    store(Self.magic, 0)
+    store(Self.currentFormat, 4)
+    store(version.rawValue, 8)
+    store(commitID, 16)
+    store(historyID.high.byteSwapped, 24)
+    store(historyID.low.byteSwapped, 32)
+    store(schemaEpoch, 40)
+    store(featureFlags, 48)
+    store(schemaVersion, 56)
+    store(oldestChange.rawValue, 64)
+    store(nextClassID.rawValue, 72)
+    store(durability, 76)
+    unsafe store(tarn_crc32c(bytes.baseAddress!, Self.byteCount - 4), Self.byteCount - 4)
+  }
+
+  /// Reads a record.
+  /// - Throws: `.corrupted` if the bytes are none; `.newerFormat` if they are one of a format or
+  ///   with a feature that this library does not know.
+  package init(decoding bytes: UnsafeRawBufferPointer) throws(StorageError) {
+    func load<T: FixedWidthInteger & BitwiseCopyable>(_ offset: Int) -> T {
+      unsafe T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self))
+    }
+    guard bytes.count >= Self.byteCountMin, load(0) == Self.magic else {
+      throw Self.problem(.corrupted, "The head record is missing or is none.")
+    }
+    let rest = bytes.count - 4
+    guard unsafe tarn_crc32c(bytes.baseAddress!, rest) == load(rest) else {
+      throw Self.problem(.corrupted, "The checksum of the head record is wrong.")
+    }
+    let format: UInt32 = load(4)
+    guard format <= Self.currentFormat else {
+      throw Self.problem(
+        .newerFormat, "The file has format \(format), this library reads up to "
+          + "\(Self.currentFormat). Update the library.")
+    }
+    guard format == Self.currentFormat, bytes.count == Self.byteCount else {
+      throw Self.problem(.corrupted, "The head record has an impossible format or length.")
+    }
+    featureFlags = load(48)
+    let unknown = featureFlags & ~Self.knownFeatures
+    guard unknown == 0 else {
+      throw Self.problem(
+        .newerFormat, "The file uses features (0x\(String(unknown, radix: 16))) that this "
+          + "library does not know. Update the library.")
+    }
+    version = Version(load(8))
+    commitID = load(16)
+    historyID = Bytes16(
+      high: (load(24) as UInt64).byteSwapped, low: (load(32) as UInt64).byteSwapped)
+    schemaEpoch = load(40)
+    schemaVersion = load(56)
+    oldestChange = Version(load(64))
+    nextClassID = ClassID(load(72))
+    durability = load(76)
+  }
+
+  private static func problem(_ code: StorageError.Code, _ detail: String) -> StorageError {
+    StorageError(code, operation: "read head record", path: "", detail: detail)
+  }
+}

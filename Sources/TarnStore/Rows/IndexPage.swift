@@ -1,0 +1,200 @@
+internal import CTarn
+
+/// A view of one page of a packed index: sorted entries (order key, object key), without what
+/// they have in common. Little endian, nothing aligned:
+///
+///      0  u8   format, 1
+///      1  u8   flags: 1 suffixes have different lengths
+///      2  u16  entries, 1...2048
+///      4  u16  bytes in all
+///      6  u8   length of the prefix that all order keys share
+///      7  u8   length of every suffix; 0 if they differ
+///      8  u32  checksum (CRC-32C) of the bytes from 12 on
+///     12  u8   object key width: 0 keys are base + position; 1, 2, 4, 8 offsets from the base
+///     13  3 x 0
+///     16  i64  object key base
+///     24  ...  prefix; if lengths differ a u16 end for each suffix; suffixes; object keys
+///
+/// `init(validating:)` looks at the header only, in constant time; what an entry points to is
+/// looked at when it is read. So no read leaves the bytes, whatever they hold. Sums are checked
+/// before a page is edited, not at every read. The view does not own the bytes.
+@safe struct IndexPage {
+  static let byteCountMax = 4_080
+  static let entryCountMax = 2_048
+  static let headerByteCount = 24
+  static let checkedFrom = 12
+
+  let base: UnsafeRawPointer
+  let byteCount: Int
+  let count: Int
+  let prefixCount: Int
+  /// Length of every suffix, or -1 if they differ.
+  let suffixWidth: Int
+  let keyWidth: Int
+  let keyBase: Int64
+  let suffixStart: Int
+  let keysStart: Int
+
+  var isVariable: Bool { suffixWidth < 0 }
+  var endsStart: Int { Self.headerByteCount + prefixCount }
+
+  init(validating bytes: UnsafeRawBufferPointer) throws(StorageError) {
+    guard let base = bytes.baseAddress, bytes.count >= Self.headerByteCount,
+      bytes.count <= Self.byteCountMax
+    else { throw Self.damaged("its length is impossible") }
+    unsafe self.base = base
+    byteCount = bytes.count
+    let format = unsafe bytes[0]
+    let flags = unsafe bytes[1]
+    guard format == 1, flags <= 1 else { throw Self.damaged("its format is unknown") }
+    count = unsafe Self.u16(base, 2)
+    guard count > 0, count <= Self.entryCountMax, unsafe Self.u16(base, 4) == byteCount else {
+      throw Self.damaged("its counts are impossible")
+    }
+    prefixCount = unsafe Int(bytes[6])
+    suffixWidth = unsafe flags == 1 ? -1 : Int(bytes[7])
+    keyWidth = unsafe Int(bytes[12])
+    guard [0, 1, 2, 4, 8].contains(keyWidth),
+      prefixCount + max(suffixWidth, 0) <= OrderKey.byteCountMax
+    else { throw Self.damaged("its widths are impossible") }
+    keyBase = unsafe Int64(littleEndian: base.loadUnaligned(fromByteOffset: 16, as: Int64.self))
+    let afterPrefix = Self.headerByteCount + prefixCount
+    if suffixWidth >= 0 {
+      suffixStart = afterPrefix
+      keysStart = afterPrefix + count * suffixWidth
+    } else {
+      suffixStart = afterPrefix + 2 * count
+      guard suffixStart <= byteCount else { throw Self.damaged("it ends too early") }
+      keysStart = unsafe suffixStart + Self.u16(base, suffixStart - 2)
+    }
+    guard keysStart + count * keyWidth == byteCount else {
+      throw Self.damaged("its tables do not fill it")
+    }
+  }
+
+  static func damaged(_ detail: String) -> StorageError {
+    StorageError(
+      .corrupted, operation: "read index", path: "",
+      detail: "A page of an index is damaged: \(detail).")
+  }
+
+  /// Checks what only an edit needs to know: the sum, and that every suffix lies in the page. A
+  /// damaged page that was edited would get a right sum and hide the damage.
+  func verify() throws(StorageError) {
+    let sum = unsafe tarn_crc32c(base + Self.checkedFrom, byteCount - Self.checkedFrom)
+    let stored = unsafe base.loadUnaligned(fromByteOffset: 8, as: UInt32.self)
+    guard sum == UInt32(littleEndian: stored) else { throw Self.damaged("its checksum is wrong") }
+    guard isVariable else { return }
+    var last = 0
+    for index in 0..<count {
+      let end = unsafe Self.u16(base, endsStart + 2 * index)
+      guard end >= last, prefixCount + end - last <= OrderKey.byteCountMax else {
+        throw Self.damaged("a key has an impossible length")
+      }
+      last = end
+    }
+  }
+
+  // MARK: - Entries
+
+  @inline(__always)
+  static func u16(_ base: UnsafeRawPointer, _ offset: Int) -> Int {
+    unsafe Int(UInt16(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt16.self)))
+  }
+
+  @inline(__always)
+  func objectKey(_ index: Int) -> ObjectKey {
+    assert(index >= 0 && index < count)
+    let place = keysStart + index * keyWidth
+    let offset: UInt64
+    switch keyWidth {
+    case 0: offset = UInt64(index)
+    case 1: offset = unsafe UInt64(base.load(fromByteOffset: place, as: UInt8.self))
+    case 2: offset = unsafe UInt64(Self.u16(base, place))
+    case 4:
+      offset = unsafe UInt64(
+        UInt32(littleEndian: base.loadUnaligned(fromByteOffset: place, as: UInt32.self)))
+    default:
+      offset = unsafe UInt64(
+        littleEndian: base.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+    }
+    return ObjectKey(keyBase &+ Int64(bitPattern: offset))
+  }
+
+  /// Where the suffix of that entry starts and how long it is.
+  @inline(__always)
+  func suffix(_ index: Int) throws(StorageError) -> (start: Int, count: Int) {
+    assert(index >= 0 && index < count)
+    if suffixWidth >= 0 { return (suffixStart + index * suffixWidth, suffixWidth) }
+    let start = unsafe index == 0 ? 0 : Self.u16(base, endsStart + 2 * index - 2)
+    let end = unsafe Self.u16(base, endsStart + 2 * index)
+    guard start <= end, suffixStart + end <= keysStart,
+      prefixCount + end - start <= OrderKey.byteCountMax
+    else { throw Self.damaged("a key leaves the page") }
+    return (suffixStart + start, end - start)
+  }
+
+  /// Writes the whole order key of an entry into `target`, which has room for the longest one,
+  /// and returns its length.
+  func copyOrderKey(
+    _ index: Int, to target: UnsafeMutableRawPointer
+  ) throws(StorageError) -> Int {
+    let (start, count) = try suffix(index)
+    unsafe target.copyMemory(from: base + Self.headerByteCount, byteCount: prefixCount)
+    unsafe (target + prefixCount).copyMemory(from: base + start, byteCount: count)
+    return prefixCount + count
+  }
+
+  // MARK: - Search
+
+  /// How many entries, from entry `low` on counted from 0, lie before the cut: those less than
+  /// (key, object), and with `after` also the one that equals it.
+  func position(
+    of key: UnsafeRawBufferPointer, _ object: ObjectKey, after: Bool, from low: Int = 0
+  ) throws(StorageError) -> Int {
+    let shared = min(key.count, prefixCount)
+    let prefix = unsafe UnsafeRawBufferPointer(
+      start: base + Self.headerByteCount, count: prefixCount)
+    let order = unsafe compareBytes(UnsafeRawBufferPointer(rebasing: key[..<shared]), prefix)
+    // Shorter than the prefix and equal as far as it goes sorts before all entries, too.
+    if order != 0 { return order < 0 ? low : count }
+    let rest = unsafe UnsafeRawBufferPointer(rebasing: key[shared...])
+    var low = low
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      let (start, length) = try suffix(middle)
+      let suffix = unsafe UnsafeRawBufferPointer(start: base + start, count: length)
+      var order = unsafe compareBytes(suffix, rest)
+      if order == 0 {
+        let other = objectKey(middle)
+        order = other < object || (after && other == object) ? -1 : 1
+      }
+      if order < 0 { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// True if that entry is (key, object).
+  func holds(
+    _ key: UnsafeRawBufferPointer, _ object: ObjectKey, at index: Int
+  ) throws(StorageError) -> Bool {
+    guard index < count, objectKey(index) == object else { return false }
+    return try unsafe hasOrderKey(key, at: index)
+  }
+
+  /// True if the order key of that entry is `key`.
+  func hasOrderKey(
+    _ key: UnsafeRawBufferPointer, at index: Int
+  ) throws(StorageError) -> Bool {
+    let (start, length) = try suffix(index)
+    guard key.count == prefixCount + length else { return false }
+    let head = unsafe UnsafeRawBufferPointer(
+      start: base + Self.headerByteCount, count: prefixCount)
+    let tail = unsafe UnsafeRawBufferPointer(start: base + start, count: length)
+    let keyHead = unsafe UnsafeRawBufferPointer(rebasing: key[..<prefixCount])
+    let keyTail = unsafe UnsafeRawBufferPointer(rebasing: key[prefixCount...])
+    let isSame = unsafe compareBytes(keyTail, tail) == 0 && compareBytes(keyHead, head) == 0
+    return isSame
+  }
+}

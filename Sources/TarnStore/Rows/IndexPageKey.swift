@@ -1,0 +1,105 @@
+/// The key in the tree of an index page: that of its first entry.
+///
+///     0x30 [class u32][column u16][order key, 00 as 00 ff, ended by 00 00][object key u64]
+///
+/// The escape keeps the order of (order key, object key) although order keys differ in length.
+/// An index without entries has no page.
+struct IndexPageKey: Sendable {
+  private static let headByteCount = 7
+  static let byteCountMax = headByteCount + 2 * OrderKey.byteCountMax + 2 + 8
+
+  private var storage = InlineArray<288, UInt8>(repeating: 0)
+  private var count = headByteCount
+
+  /// What sorts before every page of that index.
+  init(beforeAllOf index: PackedIndex) {
+    unsafe withUnsafeMutableBytes(of: &storage) { bytes in
+      unsafe bytes[0] = TreeKey.Tag.index.rawValue
+      unsafe bytes.storeBytes(
+        of: index.classID.rawValue.bigEndian, toByteOffset: 1, as: UInt32.self)
+      unsafe bytes.storeBytes(
+        of: index.column.rawValue.bigEndian, toByteOffset: 5, as: UInt16.self)
+    }
+  }
+
+  /// What sorts after every page of that index: an order key starts with 00 or 01.
+  init(afterAllOf index: PackedIndex) {
+    self.init(beforeAllOf: index)
+    storage[count] = 0xff
+    count += 1
+  }
+
+  /// The page that starts with that entry.
+  init(_ index: PackedIndex, _ key: UnsafeRawBufferPointer, _ object: ObjectKey) {
+    precondition(key.count <= OrderKey.byteCountMax, "an order key has at most 128 bytes")
+    self.init(beforeAllOf: index)
+    var end = count
+    unsafe withUnsafeMutableBytes(of: &storage) { bytes in
+      for unsafe byte in unsafe key {
+        unsafe bytes[end] = byte
+        end += 1
+        if byte == 0 {
+          unsafe bytes[end] = 0xff
+          end += 1
+        }
+      }
+      // The two zeros of the end mark are there already.
+      unsafe bytes.storeBytes(
+        of: object.treeOrder.bigEndian, toByteOffset: end + 2, as: UInt64.self)
+    }
+    count = end + 10
+  }
+
+  /// A copy of a key that lies in the tree, or nil if it is no key of a page of that index.
+  init?(copying key: UnsafeRawBufferPointer, of index: PackedIndex) {
+    guard unsafe index.owns(key) else { return nil }
+    count = key.count
+    unsafe withUnsafeMutableBytes(of: &storage) { bytes in
+      unsafe bytes.copyMemory(from: key)
+    }
+  }
+
+  @inline(__always)
+  func withBytes<R, E: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(E) -> R
+  ) throws(E) -> R {
+    try unsafe withUnsafeBytes(of: storage) { bytes throws(E) -> R in
+      try unsafe body(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+    }
+  }
+
+  static func == (a: Self, b: Self) -> Bool {
+    unsafe a.withBytes { a in unsafe b.withBytes { b in unsafe compareBytes(a, b) == 0 } }
+  }
+
+  static func < (a: Self, b: Self) -> Bool {
+    unsafe a.withBytes { a in unsafe b.withBytes { b in unsafe compareBytes(a, b) < 0 } }
+  }
+}
+
+extension IndexPage {
+  /// The key in the tree that this page has by its first entry.
+  func treeKey(in index: PackedIndex) throws(StorageError) -> IndexPageKey {
+    var storage = InlineArray<128, UInt8>(repeating: 0)
+    return try unsafe withUnsafeMutableBytes(of: &storage) {
+      bytes throws(StorageError) -> IndexPageKey in
+      let base = bytes.baseAddress!
+      let count = try unsafe copyOrderKey(0, to: base)
+      let key = unsafe UnsafeRawBufferPointer(start: base, count: count)
+      return unsafe IndexPageKey(index, key, objectKey(0))
+    }
+  }
+}
+
+extension PackedIndex {
+  /// True if that key of the tree names a page of this index.
+  @inline(__always)
+  func owns(_ key: UnsafeRawBufferPointer) -> Bool {
+    guard key.count >= 17, key.count <= IndexPageKey.byteCountMax else { return false }
+    let tag = unsafe key[0]
+    let id = unsafe UInt32(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt32.self))
+    let number = unsafe UInt16(bigEndian: key.loadUnaligned(fromByteOffset: 5, as: UInt16.self))
+    return tag == TreeKey.Tag.index.rawValue && id == classID.rawValue
+      && number == column.rawValue
+  }
+}

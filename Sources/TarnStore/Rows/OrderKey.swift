@@ -1,0 +1,208 @@
+/// A value as bytes whose bytewise order is the order of the values of a column: what an index
+/// sorts by, and what a sort can compare without knowing the type.
+///
+///     null                00
+///     int, link, date     01, the number most significant byte first with its sign flipped
+///                         (a date: seconds, then nanoseconds)
+///     bool                01, then 00 or 01
+///     float, double       01, the bits made to order: NaN first, -0.0 as 0.0
+///     string, data, object id, UUID    01, the bytes themselves
+///
+/// At most 128 bytes: a longer value is cut, and `isTruncated` says so. Two values with the same
+/// truncated key may differ, and their order is not known from the keys; who finds such a key
+/// looks at the row. A value that is exactly as long as a key can be counts as truncated, because
+/// its key equals those of longer values.
+package struct OrderKey: Sendable {
+  package static let byteCountMax = 128
+
+  fileprivate(set) var storage = InlineArray<128, UInt8>(repeating: 0)
+  package private(set) var byteCount = 0
+  /// True if other values, longer ones, may have the same key.
+  package private(set) var isTruncated = false
+
+  private init(tag: UInt8) {
+    storage[0] = tag
+    byteCount = 1
+  }
+
+  @inline(__always)
+  private mutating func append<T: FixedWidthInteger>(_ number: T) {
+    unsafe withUnsafeMutableBytes(of: &storage) { bytes in
+      unsafe bytes.storeBytes(of: number.bigEndian, toByteOffset: byteCount, as: T.self)
+    }
+    byteCount += MemoryLayout<T>.size
+  }
+
+  /// Calls `body` with the bytes, which are gone when it returns.
+  @inline(__always)
+  package func withBytes<R, E: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(E) -> R
+  ) throws(E) -> R {
+    try unsafe withUnsafeBytes(of: storage) { bytes throws(E) -> R in
+      try unsafe body(UnsafeRawBufferPointer(rebasing: bytes[..<byteCount]))
+    }
+  }
+
+  // MARK: - Building
+
+  package static let null = OrderKey(tag: 0)
+
+  package init(_ value: Int64) {
+    self.init(tag: 1)
+    append(UInt64(bitPattern: value) ^ (1 << 63))
+  }
+
+  /// A link to that object of the column's target class: what a backlink index is asked for.
+  package init(_ link: ObjectKey) {
+    self.init(link.rawValue)
+  }
+
+  package init(_ value: Bool) {
+    self.init(tag: 1)
+    append(value ? UInt8(1) : 0)
+  }
+
+  package init(float value: Float) {
+    self.init(tag: 1)
+    append(value.treeOrder)
+  }
+
+  package init(double value: Double) {
+    self.init(tag: 1)
+    append(value.treeOrder)
+  }
+
+  package init(_ value: Timestamp) {
+    self.init(value.seconds)
+    append(UInt32(bitPattern: value.nanoseconds) ^ (1 << 31))
+  }
+
+  package init(_ value: Bytes12) {
+    self.init(tag: 1)
+    append(value.high)
+    append(value.low)
+  }
+
+  package init(_ value: Bytes16) {
+    self.init(tag: 1)
+    append(value.high)
+    append(value.low)
+  }
+
+  /// A string's UTF-8 or a data value. `bytes` may be the beginning of a longer value, if that
+  /// beginning has at least `byteCountMax` bytes.
+  package init(bytes: UnsafeRawBufferPointer) {
+    self.init(tag: 1)
+    let kept = min(bytes.count, Self.byteCountMax - 1)
+    unsafe withUnsafeMutableBytes(of: &storage) { target in
+      unsafe UnsafeMutableRawBufferPointer(rebasing: target[1..<1 + kept])
+        .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<kept]))
+    }
+    byteCount = 1 + kept
+    isTruncated = byteCount == Self.byteCountMax
+  }
+
+  package init(_ value: String) {
+    var value = value
+    self = value.withUTF8 { utf8 in unsafe OrderKey(bytes: UnsafeRawBufferPointer(utf8)) }
+  }
+
+  /// The key of any value of a column of that type, or nil if the value is none of that type.
+  package init?(_ value: Value, type: ColumnType) {
+    switch (value, type) {
+    case (.null, _): self = .null
+    case (.int(let value), .int): self.init(value)
+    case (.bool(let value), .bool): self.init(value)
+    case (.float(let value), .float): self.init(float: value)
+    case (.double(let value), .double): self.init(double: value)
+    case (.string(let value), .string): self.init(value)
+    case (.data(let value), .data):
+      self = unsafe value.withUnsafeBytes { bytes in unsafe OrderKey(bytes: bytes) }
+    case (.date(let value), .date): self.init(value)
+    case (.objectID(let value), .objectID): self.init(value)
+    case (.uuid(let value), .uuid): self.init(value)
+    case (.link(let value), .link): self.init(value)
+    default: return nil
+    }
+  }
+
+  /// The smallest key that sorts after every key that starts with this one's bytes. Not for
+  /// `null`.
+  package var afterPrefixed: OrderKey {
+    precondition(storage[0] == 1, "null is the beginning of no other key")
+    var next = self
+    // Ends at the latest at the first byte, which is 1.
+    while next.storage[next.byteCount - 1] == 0xff {
+      next.byteCount -= 1
+      next.storage[next.byteCount] = 0
+    }
+    next.storage[next.byteCount - 1] += 1
+    next.isTruncated = false
+    return next
+  }
+
+  // MARK: - Sorting
+
+  /// The first sixteen bytes, zeros after a shorter key, as two numbers in the same order. Keys
+  /// that differ here are ordered by it; equal ones need `<` unless both are of a type whose
+  /// keys have at most sixteen bytes (all but UUID, string and data).
+  package var sortPrefix: (high: UInt64, low: UInt64) {
+    unsafe withUnsafeBytes(of: storage) { bytes in
+      unsafe (
+        UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+        UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+      )
+    }
+  }
+}
+
+extension OrderKey: Comparable {
+  package static func < (a: Self, b: Self) -> Bool {
+    unsafe a.withBytes { a in unsafe b.withBytes { b in unsafe compareBytes(a, b) < 0 } }
+  }
+
+  package static func == (a: Self, b: Self) -> Bool {
+    unsafe a.withBytes { a in unsafe b.withBytes { b in unsafe compareBytes(a, b) == 0 } }
+  }
+}
+
+extension Double {
+  /// An unsigned number in the order of the values: NaN below all others, both zeros the same.
+  @inline(__always)
+  package var treeOrder: UInt64 {
+    guard !isNaN else { return 0 }
+    let bits = (self == 0 ? 0 : self).bitPattern
+    return bits >> 63 == 0 ? bits | (1 << 63) : ~bits
+  }
+}
+
+extension Float {
+  /// An unsigned number in the order of the values: NaN below all others, both zeros the same.
+  @inline(__always)
+  package var treeOrder: UInt32 {
+    guard !isNaN else { return 0 }
+    let bits = (self == 0 ? 0 : self).bitPattern
+    return bits >> 31 == 0 ? bits | (1 << 31) : ~bits
+  }
+}
+
+/// Less than, equal to or greater than zero as `a` sorts before, with or after `b`: bytewise, a
+/// beginning before what it is the beginning of.
+@inline(__always)
+package func compareBytes(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
+  let shared = min(a.count, b.count)
+  var offset = 0
+  while offset + 8 <= shared {
+    let x = unsafe a.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+    let y = unsafe b.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+    if x != y { return x.bigEndian < y.bigEndian ? -1 : 1 }
+    offset += 8
+  }
+  while offset < shared {
+    let x = unsafe a[offset]
+    let y = unsafe b[offset]
+    if x != y { return x < y ? -1 : 1 }
+    offset += 1
+  }
+  return a.count - b.count
+}

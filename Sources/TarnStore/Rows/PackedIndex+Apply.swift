@@ -1,0 +1,43 @@
+/// How changes reach an index. They come sorted, so pages are visited from first to last, each
+/// once:
+///
+/// 1. find the page of the next change, and with the page after it which changes belong to it;
+/// 2. mostly they fit the page as it is packed: runs of entries are copied around them (splice);
+/// 3. else the page's entries are unpacked, merged with the changes, and packed into as many
+///    pages as that takes; a page that removals left less than a quarter full is packed together
+///    with a neighbour that is at most half full;
+/// 4. a page whose first entry changed moves to another key; an empty one goes.
+extension PackedIndex {
+  /// Adds and removes entries. Adding what is there or removing what is not does nothing.
+  /// - Throws: `.corrupted` if a page that the changes concern is damaged. The transaction must
+  ///   then be aborted, as after any other error: pages before it have been written.
+  package func apply(
+    _ changes: PackedIndexChanges, in transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    guard !changes.isEmpty else { return }
+    var cursor = try Cursor(transaction)
+    try changes.withSorted { changes throws(StorageError) in
+      var applier = PackedIndexApplier(index: self, changes: changes)
+      var next = 0
+      while next < changes.count {
+        next = try applier.step(from: next, &cursor, transaction)
+      }
+    }
+  }
+
+  /// Removes all entries.
+  package func removeAll(in transaction: borrowing WriteTransaction) throws(StorageError) {
+    var cursor = try Cursor(transaction)
+    while true {
+      let key = try unsafe IndexPageKey(beforeAllOf: self).withBytes {
+        key throws(StorageError) -> IndexPageKey? in
+        guard try unsafe cursor.seek(atOrAfter: key) else { return nil }
+        return unsafe IndexPageKey(copying: cursor.key, of: self)
+      }
+      guard let key else { return }
+      _ = try unsafe key.withBytes { key throws(StorageError) -> Bool in
+        try unsafe transaction.delete(key)
+      }
+    }
+  }
+}

@@ -1,0 +1,170 @@
+/// The index over one column of one class: entries (order key of the value, object key), sorted,
+/// some hundreds to a page. It serves primary keys that are no plain integer, columns that the
+/// model wants indexed, and backlinks: there the value is the link, so the entries of one target
+/// are the objects that point to it.
+///
+/// The name of an index, no state: the pages are in the tree under `IndexPageKey`s. Pages follow
+/// each other in the order of their entries and none is empty; one value may fill many pages, and
+/// a change to it touches one.
+///
+/// Order keys of long values are cut (`OrderKey.isTruncated`). Who asks for such a value gets all
+/// objects whose key is the same and compares the values in the rows.
+///
+/// Every function throws `.corrupted` for bytes that make no sense, besides what the cursor
+/// throws. Object keys and bytes that a function hands to a closure are gone when it returns.
+package struct PackedIndex: Hashable, Sendable {
+  package let classID: ClassID
+  package let column: ColumnID
+
+  package init(_ classID: ClassID, _ column: ColumnID) {
+    self.classID = classID
+    self.column = column
+  }
+
+  // MARK: - One value
+
+  /// The object with the smallest key among those with that value, or nil.
+  package func firstMatch(
+    _ key: borrowing OrderKey, _ cursor: inout Cursor
+  ) throws(StorageError) -> ObjectKey? {
+    try unsafe key.withBytes { key throws(StorageError) -> ObjectKey? in
+      guard try unsafe seek(key, .smallest, &cursor) else { return nil }
+      var page = try unsafe IndexPage(validating: cursor.value)
+      var position = try unsafe page.position(of: key, .smallest, after: false)
+      if position == page.count {
+        guard try cursor.next(), unsafe owns(cursor.key) else { return nil }
+        page = try unsafe IndexPage(validating: cursor.value)
+        position = 0
+      }
+      guard try unsafe page.hasOrderKey(key, at: position) else { return nil }
+      return page.objectKey(position)
+    }
+  }
+
+  /// All objects with that value, in the order of their keys.
+  package func lookup(
+    _ key: borrowing OrderKey, _ cursor: inout Cursor
+  ) throws(StorageError) -> [ObjectKey] {
+    var found: [ObjectKey] = []
+    try forEachKey(in: .equal(key), &cursor) { object in
+      found.append(object)
+      return true
+    }
+    return found
+  }
+
+  /// True if that object has that value.
+  package func contains(
+    _ key: borrowing OrderKey, _ object: ObjectKey, _ cursor: inout Cursor
+  ) throws(StorageError) -> Bool {
+    try unsafe key.withBytes { key throws(StorageError) -> Bool in
+      guard try unsafe seek(key, object, &cursor) else { return false }
+      let page = try unsafe IndexPage(validating: cursor.value)
+      let position = try unsafe page.position(of: key, object, after: false)
+      return try unsafe page.holds(key, object, at: position)
+    }
+  }
+
+  // MARK: - Ranges
+
+  /// How many entries lie in the range: pages are looked at, entries only at its ends.
+  package func count(
+    in range: PackedIndexRange = .all, _ cursor: inout Cursor
+  ) throws(StorageError) -> Int {
+    var total = 0
+    try forEachRun(in: range, descending: false, &cursor) { _, run in
+      total += run.count
+      return true
+    }
+    return total
+  }
+
+  /// The objects of the range in the order of their values, objects with the same value in the
+  /// order of their keys, or all that reversed. Ends early when `body` returns false.
+  package func forEachKey(
+    in range: PackedIndexRange = .all, descending: Bool = false, _ cursor: inout Cursor,
+    _ body: (ObjectKey) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    try forEachRun(in: range, descending: descending, &cursor) { page, run throws(StorageError) in
+      for step in 0..<run.count {
+        let index = descending ? run.upperBound - 1 - step : run.lowerBound + step
+        guard try body(page.objectKey(index)) else { return false }
+      }
+      return true
+    }
+  }
+
+  /// As `forEachKey`, with the order key of each entry.
+  package func forEach(
+    in range: PackedIndexRange = .all, descending: Bool = false, _ cursor: inout Cursor,
+    _ body: (UnsafeRawBufferPointer, ObjectKey) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    var storage = InlineArray<128, UInt8>(repeating: 0)
+    try unsafe withUnsafeMutableBytes(of: &storage) { key throws(StorageError) in
+      let base = key.baseAddress!
+      try forEachRun(in: range, descending: descending, &cursor) {
+        page, run throws(StorageError) in
+        for step in 0..<run.count {
+          let index = descending ? run.upperBound - 1 - step : run.lowerBound + step
+          let count = try unsafe page.copyOrderKey(index, to: base)
+          let bytes = unsafe UnsafeRawBufferPointer(start: base, count: count)
+          guard try unsafe body(bytes, page.objectKey(index)) else { return false }
+        }
+        return true
+      }
+    }
+  }
+
+  /// Calls `body` with each page that has entries in the range, and with which ones.
+  private func forEachRun(
+    in range: PackedIndexRange, descending: Bool, _ cursor: inout Cursor,
+    _ body: (IndexPage, Range<Int>) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    let start = descending ? range.upper : range.lower
+    guard try seek(start, descending: descending, &cursor) else { return }
+    repeat {
+      let page = try unsafe IndexPage(validating: cursor.value)
+      let low = try range.lower?.position(in: page) ?? 0
+      let high = try range.upper?.position(in: page) ?? page.count
+      if low < high, try !body(page, low..<high) { return }
+      if descending ? low > 0 : high < page.count { return }
+      guard try descending ? cursor.previous() : cursor.next() else { return }
+    } while unsafe owns(cursor.key)
+  }
+
+  // MARK: - Finding pages
+
+  private func seek(
+    _ cut: PackedIndexRange.Cut?, descending: Bool, _ cursor: inout Cursor
+  ) throws(StorageError) -> Bool {
+    if let cut {
+      return try unsafe cut.key.withBytes { key throws(StorageError) -> Bool in
+        try unsafe seek(key, cut.isAfter ? .largest : .smallest, &cursor)
+      }
+    }
+    guard descending else { return try seekFirst(&cursor) }
+    let end = IndexPageKey(afterAllOf: self)
+    return try unsafe end.withBytes { key throws(StorageError) -> Bool in
+      try unsafe cursor.seek(atOrBefore: key) && owns(cursor.key)
+    }
+  }
+
+  /// Moves the cursor to the page that holds that entry or would take it up: the last page that
+  /// starts at or before it, or else the first. False if the index has no page.
+  func seek(
+    _ key: UnsafeRawBufferPointer, _ object: ObjectKey, _ cursor: inout Cursor
+  ) throws(StorageError) -> Bool {
+    let place = unsafe IndexPageKey(self, key, object)
+    let found = try unsafe place.withBytes { key throws(StorageError) -> Bool in
+      try unsafe cursor.seek(atOrBefore: key) && owns(cursor.key)
+    }
+    return found ? true : try seekFirst(&cursor)
+  }
+
+  private func seekFirst(_ cursor: inout Cursor) throws(StorageError) -> Bool {
+    let start = IndexPageKey(beforeAllOf: self)
+    return try unsafe start.withBytes { key throws(StorageError) -> Bool in
+      try unsafe cursor.seek(atOrAfter: key) && owns(cursor.key)
+    }
+  }
+}

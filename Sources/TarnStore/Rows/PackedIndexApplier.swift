@@ -1,0 +1,187 @@
+/// The state of one walk of changes over an index.
+struct PackedIndexApplier {
+  /// Changes taken at once, so that a bulk insertion does not unpack all of itself in memory.
+  private static let changeCountMax = 65_536
+  private static let sparseByteCount = IndexPage.byteCountMax / 4
+  private static let neighbourByteCountMax = IndexPage.byteCountMax / 2
+
+  let index: PackedIndex
+  let changes: SortedChanges
+  private var edits: [IndexPageEdit] = []
+
+  init(index: PackedIndex, changes: SortedChanges) {
+    self.index = index
+    self.changes = changes
+  }
+
+  /// Applies the changes from `first` on that belong to one page, and answers which change is
+  /// the next.
+  mutating func step(
+    from first: Int, _ cursor: inout Cursor, _ transaction: borrowing WriteTransaction
+  ) throws(StorageError) -> Int {
+    guard try unsafe index.seek(changes.key(first), changes.object(first), &cursor) else {
+      let end = min(changes.count, first + Self.changeCountMax)
+      let merge = IndexPageMerge()
+      for change in first..<end where changes.isAddition(change) {
+        unsafe merge.append(
+          IndexItem(key: changes.key(change), object: changes.object(change)))
+      }
+      try write(merge, replacing: [], filling: true, transaction)
+      return end
+    }
+    let (page, key) = try loadPage(cursor)
+    var end = try endOfPage(from: first + 1, &cursor)
+    try page.edits(changes, first..<end, into: &edits)
+    guard !edits.isEmpty else { return end }
+    if let size = page.splicedByteCount(edits, changes),
+      size >= Self.sparseByteCount || edits.allSatisfy(\.isInsertion)
+    {
+      try splice(page, key, size, transaction)
+      return end
+    }
+    let merge = IndexPageMerge()
+    try merge.append(page, edits, changes)
+    var keys = [key]
+    let isAppending = edits.allSatisfy { $0.isInsertion && $0.position == page.count }
+    // Only if no change to this page is left over.
+    if edits.contains(where: { !$0.isInsertion }), end - first <= Self.changeCountMax {
+      end = try takeNeighbours(of: merge, &keys, end, &cursor)
+    }
+    try write(merge, replacing: keys, filling: isAppending, transaction)
+    return end
+  }
+
+  /// The page under the cursor and its key, checked as far as an edit relies on it.
+  private func loadPage(
+    _ cursor: borrowing Cursor
+  ) throws(StorageError) -> (IndexPage, IndexPageKey) {
+    let page = try unsafe IndexPage(validating: cursor.value)
+    try page.verify()
+    guard let key = unsafe IndexPageKey(copying: cursor.key, of: index) else {
+      throw IndexPage.damaged("it lies under an impossible key")
+    }
+    guard try page.treeKey(in: index) == key else { throw IndexPage.damaged("it lies under another entry's key") }
+    return (page, key)
+  }
+
+  /// The first change from `low` on that belongs to a later page than the one under the cursor,
+  /// which moves on.
+  private func endOfPage(
+    from low: Int, _ cursor: inout Cursor
+  ) throws(StorageError) -> Int {
+    var low = low
+    var high = min(changes.count, low + Self.changeCountMax)
+    guard low < high, try cursor.next(),
+      let bound = unsafe IndexPageKey(copying: cursor.key, of: index)
+    else { return high }
+    while low < high {
+      let middle = (low + high) / 2
+      let place = unsafe IndexPageKey(index, changes.key(middle), changes.object(middle))
+      if place < bound { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  private func splice(
+    _ page: IndexPage, _ oldKey: IndexPageKey, _ size: Int,
+    _ transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    var storage = InlineArray<4_096, UInt8>(repeating: 0)
+    try unsafe withUnsafeMutableBytes(of: &storage) { target throws(StorageError) in
+      try unsafe page.splice(edits, changes, byteCount: size, to: target.baseAddress!)
+      let bytes = unsafe UnsafeRawBufferPointer(rebasing: target[..<size])
+      try unsafe put(bytes, replacing: oldKey, transaction)
+    }
+  }
+
+  private func put(
+    _ bytes: UnsafeRawBufferPointer, replacing oldKey: IndexPageKey,
+    _ transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    var newKey = oldKey
+    // The first entry is another one only if an edit concerns the place before the second.
+    if edits[0].position == 0 {
+      newKey = try unsafe IndexPage(validating: bytes).treeKey(in: index)
+      if !(newKey == oldKey) { try delete(oldKey, transaction) }
+    }
+    try unsafe newKey.withBytes { key throws(StorageError) in
+      try unsafe transaction.put(bytes, forKey: key)
+    }
+  }
+
+  private func delete(
+    _ key: IndexPageKey, _ transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    _ = try unsafe key.withBytes { key throws(StorageError) -> Bool in
+      try unsafe transaction.delete(key)
+    }
+  }
+
+  /// While the merged entries are few, takes up those of the page after them, with its changes
+  /// from `end` on, or else of the page before. Answers the next change.
+  private mutating func takeNeighbours(
+    of merge: IndexPageMerge, _ keys: inout [IndexPageKey], _ end: Int, _ cursor: inout Cursor
+  ) throws(StorageError) -> Int {
+    var end = end
+    while !merge.isEmpty, merge.byteCount < Self.sparseByteCount {
+      guard try seek(keys[keys.count - 1], &cursor), try cursor.next(), isSmallPage(cursor)
+      else { break }
+      let (page, key) = try loadPage(cursor)
+      let next = try endOfPage(from: end, &cursor)
+      try page.edits(changes, end..<next, into: &edits)
+      try merge.append(page, edits, changes)
+      keys.append(key)
+      end = next
+    }
+    guard !merge.isEmpty, merge.byteCount < Self.sparseByteCount,
+      try seek(keys[0], &cursor), try cursor.previous(), isSmallPage(cursor)
+    else { return end }
+    let (page, key) = try loadPage(cursor)
+    try merge.prepend(page)
+    keys.append(key)
+    return end
+  }
+
+  /// True if the cursor is on a page of the index that has room for another page's rest.
+  private func isSmallPage(_ cursor: borrowing Cursor) -> Bool {
+    unsafe index.owns(cursor.key) && cursor.value.count <= Self.neighbourByteCountMax
+  }
+
+  /// Moves the cursor to the page with exactly that key.
+  private func seek(
+    _ key: IndexPageKey, _ cursor: inout Cursor
+  ) throws(StorageError) -> Bool {
+    try unsafe key.withBytes { key throws(StorageError) -> Bool in
+      try unsafe cursor.seek(atOrAfter: key)
+    }
+  }
+
+  /// Packs the entries and puts the pages in the place of those with the old keys.
+  private func write(
+    _ merge: IndexPageMerge, replacing oldKeys: [IndexPageKey], filling: Bool,
+    _ transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    guard merge.isSorted else { throw IndexPage.damaged("its entries are out of order") }
+    let firstKey = unsafe merge.items.first.map { unsafe IndexPageKey(index, $0.key, $0.object) }
+    for key in oldKeys {
+      if let firstKey, firstKey == key { continue }
+      try delete(key, transaction)
+    }
+    var storage = InlineArray<4_096, UInt8>(repeating: 0)
+    try unsafe merge.items.withUnsafeBufferPointer { items throws(StorageError) in
+      var start = 0
+      for end in unsafe IndexPageEncoder.cuts(items, filling: filling) {
+        let first = unsafe items[start]
+        try unsafe withUnsafeMutableBytes(of: &storage) { target throws(StorageError) in
+          let size = unsafe IndexPageEncoder.encode(items[start..<end], to: target)
+          let bytes = unsafe UnsafeRawBufferPointer(rebasing: target[..<size])
+          let key = unsafe IndexPageKey(index, first.key, first.object)
+          try unsafe key.withBytes { key throws(StorageError) in
+            try unsafe transaction.put(bytes, forKey: key)
+          }
+        }
+        start = end
+      }
+    }
+  }
+}

@@ -1,0 +1,132 @@
+/// What a write does to one index: entries to add and to remove, collected in any order. Of
+/// several changes to the same entry the last one counts.
+///
+/// A value that holds its keys in one array of bytes: some forty bytes a change, nothing
+/// allocated for a single one.
+package struct PackedIndexChanges: Sendable {
+  struct Change {
+    /// The second to ninth byte of the order key, zeros after a shorter one, as a number: orders
+    /// most keys without a look at their bytes. (The first byte only tells null from the rest,
+    /// and null's zeros come first as well.)
+    var head: UInt64
+    var object: ObjectKey
+    /// Where the order key starts in `keys`. Rises from change to change.
+    var offset: UInt32
+    var length: UInt8
+    var isAddition: Bool
+  }
+
+  private(set) var changes: [Change] = []
+  private(set) var keys: [UInt8] = []
+  private var isSorted = true
+
+  package init() {}
+
+  /// Changes collected so far; after `sort()` those that count.
+  package var count: Int { changes.count }
+  package var isEmpty: Bool { changes.isEmpty }
+
+  package mutating func reserveCapacity(_ count: Int, keyByteCount: Int) {
+    changes.reserveCapacity(count)
+    keys.reserveCapacity(count * keyByteCount)
+  }
+
+  package mutating func add(_ key: OrderKey, _ object: ObjectKey) {
+    append(key, object, isAddition: true)
+  }
+
+  package mutating func remove(_ key: OrderKey, _ object: ObjectKey) {
+    append(key, object, isAddition: false)
+  }
+
+  private mutating func append(_ key: OrderKey, _ object: ObjectKey, isAddition: Bool) {
+    precondition(keys.count < Int(UInt32.max) - OrderKey.byteCountMax, "too many changes at once")
+    let offset = keys.count
+    unsafe key.withBytes { unsafe keys.append(contentsOf: $0) }
+    let change = Change(
+      head: key.head, object: object, offset: UInt32(offset), length: UInt8(key.byteCount),
+      isAddition: isAddition)
+    if isSorted, let last = changes.last {
+      isSorted = unsafe keys.withUnsafeBytes { bytes in
+        unsafe Self.order(last, change, bytes.baseAddress!) < 0
+      }
+    }
+    changes.append(change)
+  }
+
+  /// Brings the changes into the order of the index and drops those that a later one overrules.
+  package mutating func sort() {
+    guard !isSorted else { return }
+    var sorted = changes
+    changes = []
+    unsafe keys.withUnsafeBytes { bytes in
+      let base = bytes.baseAddress!
+      sorted.sort { a, b in
+        let order = unsafe Self.order(a, b, base)
+        return order != 0 ? order < 0 : a.offset < b.offset
+      }
+      var end = 0
+      for index in sorted.indices {
+        if end > 0, unsafe Self.order(sorted[end - 1], sorted[index], base) == 0 { end -= 1 }
+        sorted[end] = sorted[index]
+        end += 1
+      }
+      sorted.removeSubrange(end...)
+    }
+    changes = sorted
+    isSorted = true
+  }
+
+  /// Calls `body` with the sorted changes and the bytes that they point into.
+  func withSorted<R>(
+    _ body: (SortedChanges) throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    precondition(isSorted, "changes are sorted before they are applied")
+    return try unsafe keys.withUnsafeBufferPointer { keys throws(StorageError) -> R in
+      try unsafe changes.withUnsafeBufferPointer { changes throws(StorageError) -> R in
+        let sorted = unsafe SortedChanges(
+          changes: changes, keys: UnsafeRawBufferPointer(keys))
+        return try body(sorted)
+      }
+    }
+  }
+
+  @inline(__always)
+  private static func order(_ a: Change, _ b: Change, _ keys: UnsafeRawPointer) -> Int {
+    if a.head != b.head { return a.head < b.head ? -1 : 1 }
+    let order = unsafe compareBytes(
+      UnsafeRawBufferPointer(start: keys + Int(a.offset), count: Int(a.length)),
+      UnsafeRawBufferPointer(start: keys + Int(b.offset), count: Int(b.length)))
+    if order != 0 { return order }
+    return a.object == b.object ? 0 : (a.object < b.object ? -1 : 1)
+  }
+}
+
+/// Changes in the order of the index, each entry once. Valid within `withSorted`.
+@safe struct SortedChanges {
+  let changes: UnsafeBufferPointer<PackedIndexChanges.Change>
+  let keys: UnsafeRawBufferPointer
+
+  var count: Int { unsafe changes.count }
+
+  @inline(__always)
+  func key(_ index: Int) -> UnsafeRawBufferPointer {
+    let change = unsafe changes[index]
+    return unsafe UnsafeRawBufferPointer(
+      rebasing: keys[Int(change.offset)..<Int(change.offset) + Int(change.length)])
+  }
+
+  @inline(__always)
+  func object(_ index: Int) -> ObjectKey { unsafe changes[index].object }
+
+  @inline(__always)
+  func isAddition(_ index: Int) -> Bool { unsafe changes[index].isAddition }
+}
+
+extension OrderKey {
+  fileprivate var head: UInt64 {
+    unsafe withUnsafeBytes(of: storage) { bytes in
+      unsafe UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
+    }
+  }
+}

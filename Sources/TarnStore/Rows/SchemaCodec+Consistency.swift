@@ -1,0 +1,48 @@
+/// What every schema in a file must fulfil, whoever made it.
+extension StoreSchema {
+  /// What is wrong with the schema, as a sentence that names the class, or nil.
+  package var inconsistency: String? {
+    var names: Set<String> = []
+    for (index, item) in classes.enumerated() {
+      guard item.id.rawValue == UInt32(exactly: index) else {
+        return "class \(item.name) does not have the id of its position"
+      }
+      guard !item.name.isEmpty, names.insert(item.name).inserted else {
+        return "the class name '\(item.name)' is empty or taken"
+      }
+      if let problem = item.inconsistency(classCount: classes.count) { return problem }
+    }
+    return nil
+  }
+}
+
+extension ClassSchema {
+  fileprivate func inconsistency(classCount: Int) -> String? {
+    var names: Set<String> = []
+    guard columns.count <= Int(UInt16.max) else { return "class \(name) has too many columns" }
+    for (index, column) in columns.enumerated() {
+      let title = "column \(name).\(column.name)"
+      guard column.id.index == index else { return "\(title) does not have the id of its position" }
+      guard !column.name.isEmpty else { return "a column of class \(name) has no name" }
+      guard column.isRemoved || names.insert(column.name).inserted else {
+        return "\(title) exists twice"
+      }
+      guard (column.target != nil) == (column.type == .link) else {
+        return "\(title) has a target but is no link, or the reverse"
+      }
+      if let target = column.target, Int(target.rawValue) >= classCount {
+        return "\(title) points to a class that does not exist"
+      }
+    }
+    guard let primaryKey else { return nil }
+    guard primaryKey.index < columns.count, !columns[primaryKey.index].isRemoved else {
+      return "the primary key of class \(name) is not among its columns"
+    }
+    guard !isEmbedded else { return "the embedded class \(name) has a primary key" }
+    switch columns[primaryKey.index].type {
+    case .int, .string, .objectID, .uuid: return nil
+    case .bool, .data, .date, .float, .double, .link:
+      return "the primary key of class \(name) has a type that no key can have"
+    }
+  }
+}

@@ -1,0 +1,44 @@
+/// The schema's pieces in the tree.
+extension SchemaCodec {
+  /// The schema of the file, or nil if it has none yet.
+  /// - Throws: `.corrupted`; `.newerFormat` if only a later library can read it.
+  package static func read(_ cursor: inout Cursor) throws(StorageError) -> StoreSchema? {
+    var stream: [UInt8] = []
+    let start = TreeKey.schema(piece: 0)
+    var found = try unsafe start.withBytes { key throws(StorageError) -> Bool in
+      try unsafe cursor.seek(atOrAfter: key)
+    }
+    var piece: UInt16 = 0
+    while found, let number = unsafe TreeKey.parseSchema(cursor.key) {
+      guard number == piece, piece < .max else { throw damaged("a piece is missing") }
+      unsafe stream.append(contentsOf: cursor.value)
+      piece += 1
+      found = try cursor.next()
+    }
+    return piece == 0 ? nil : try decode(stream)
+  }
+
+  /// Puts the schema in the place of the former one.
+  /// - Throws: `.invalidInput` if it is inconsistent; nothing is written then.
+  package static func write(
+    _ schema: StoreSchema, in transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    var piece: UInt16 = 0
+    for bytes in try encode(schema) {
+      try unsafe TreeKey.schema(piece: piece).withBytes { key throws(StorageError) in
+        try unsafe bytes.withUnsafeBufferPointer { bytes throws(StorageError) in
+          try unsafe transaction.put(UnsafeRawBufferPointer(bytes), forKey: key)
+        }
+      }
+      piece += 1
+    }
+    while true {
+      let existed = try unsafe TreeKey.schema(piece: piece).withBytes {
+        key throws(StorageError) -> Bool in
+        try unsafe transaction.delete(key)
+      }
+      guard existed else { return }
+      piece += 1
+    }
+  }
+}

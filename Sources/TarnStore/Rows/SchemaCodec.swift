@@ -1,0 +1,185 @@
+internal import CTarn
+
+/// The schema as bytes. One stream, cut into pieces that each fit a page:
+///
+///     u32  format, 1
+///     u32  length of the stream from byte 12 on
+///     u32  CRC-32C of the stream from byte 12 on
+///     number of classes, then for each, in the order of the ids:
+///       name, flags (1 embedded), primary key's column + 1 or 0, number of columns, then for each
+///         name, u8 type, flags (1 optional, 2 indexed, 4 removed), target class + 1 or 0
+///
+/// Numbers inside are base-128 varints, names their UTF-8 after its length: neither has a limit.
+/// The u32 are little endian.
+package enum SchemaCodec {
+  /// The longest piece, in bytes.
+  package static let pieceByteCountMax = 4_080
+  private static let headerByteCount = 12
+  private static let format: UInt32 = 1
+  private static let operationRead = "read schema"
+
+  /// The schema in pieces, in their order.
+  /// - Throws: `.invalidInput` with a sentence that names what is inconsistent.
+  package static func encode(_ schema: StoreSchema) throws(StorageError) -> [[UInt8]] {
+    if let problem = schema.inconsistency {
+      throw StorageError(.invalidInput, operation: "write schema", path: "", detail: problem)
+    }
+    var body = SchemaWriter()
+    body.number(schema.classes.count)
+    for item in schema.classes { body.write(item) }
+    guard let length = UInt32(exactly: body.bytes.count),
+      body.bytes.count <= pieceByteCountMax * Int(UInt16.max)
+    else {
+      throw StorageError(
+        .limitExceeded, operation: "write schema", path: "", detail: "The schema is too large.")
+    }
+    var stream: [UInt8] = []
+    stream.reserveCapacity(headerByteCount + body.bytes.count)
+    for number in [format, length, checksum(body.bytes[...])] {
+      for shift in [0, 8, 16, 24] as [UInt32] {
+        stream.append(UInt8(truncatingIfNeeded: number >> shift))
+      }
+    }
+    stream += body.bytes
+    return stride(from: 0, to: stream.count, by: pieceByteCountMax).map { start in
+      Array(stream[start..<min(start + pieceByteCountMax, stream.count)])
+    }
+  }
+
+  /// The schema that `encode` made into those pieces, joined.
+  /// - Throws: `.corrupted`; `.newerFormat` if only a later library can read it.
+  package static func decode(_ stream: [UInt8]) throws(StorageError) -> StoreSchema {
+    func header(_ index: Int) -> UInt32 {
+      (0..<4).reduce(0) { $0 | UInt32(stream[index * 4 + $1]) << (8 * UInt32($1)) }
+    }
+    guard stream.count >= headerByteCount else { throw damaged("it ends too early") }
+    let body = stream[headerByteCount...]
+    guard header(0) == format else {
+      throw header(0) > format
+        ? StorageError(
+          .newerFormat, operation: operationRead, path: "",
+          detail: "The schema has a newer form. Update the library.")
+        : damaged("it has no form")
+    }
+    guard body.count == Int(header(1)) else { throw damaged("its length is wrong") }
+    guard checksum(body) == header(2) else { throw damaged("its checksum is wrong") }
+    var reader = SchemaReader(body)
+    guard let schema = reader.schema(), reader.isAtEnd else {
+      throw damaged("its bytes make no sense")
+    }
+    if let problem = schema.inconsistency { throw damaged(problem) }
+    return schema
+  }
+
+  static func damaged(_ detail: String) -> StorageError {
+    StorageError(
+      .corrupted, operation: operationRead, path: "", detail: "The schema is damaged: \(detail)")
+  }
+
+  private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+    unsafe bytes.withUnsafeBytes { bytes in
+      guard let base = bytes.baseAddress else { return 0 }
+      return unsafe tarn_crc32c(base, bytes.count)
+    }
+  }
+}
+
+private struct SchemaWriter {
+  var bytes: [UInt8] = []
+
+  mutating func number(_ value: Int) {
+    var rest = UInt64(value)
+    while rest >= 0x80 {
+      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    bytes.append(UInt8(rest))
+  }
+
+  mutating func name(_ name: String) {
+    number(name.utf8.count)
+    bytes += name.utf8
+  }
+
+  mutating func write(_ item: ClassSchema) {
+    name(item.name)
+    number(item.isEmbedded ? 1 : 0)
+    number(item.primaryKey.map { $0.index + 1 } ?? 0)
+    number(item.columns.count)
+    for column in item.columns {
+      name(column.name)
+      bytes.append(column.type.rawValue)
+      number((column.isOptional ? 1 : 0) | (column.isIndexed ? 2 : 0) | (column.isRemoved ? 4 : 0))
+      number(column.target.map { Int($0.rawValue) + 1 } ?? 0)
+    }
+  }
+}
+
+/// Reads what SchemaWriter wrote. Each function answers nil for bytes that cannot be meant.
+private struct SchemaReader {
+  private let bytes: ArraySlice<UInt8>
+  private var position: Int
+
+  init(_ bytes: ArraySlice<UInt8>) {
+    self.bytes = bytes
+    position = bytes.startIndex
+  }
+
+  var isAtEnd: Bool { position == bytes.endIndex }
+
+  mutating func byte() -> UInt8? {
+    guard position < bytes.endIndex else { return nil }
+    defer { position += 1 }
+    return bytes[position]
+  }
+
+  /// At most seven bytes, so that every number fits an Int with room to add to it.
+  mutating func number() -> Int? {
+    var result = 0
+    for shift in stride(from: 0, to: 49, by: 7) {
+      guard let byte = byte() else { return nil }
+      result |= Int(byte & 0x7f) << shift
+      if byte < 0x80 { return result }
+    }
+    return nil
+  }
+
+  mutating func name() -> String? {
+    guard let count = number(), count <= bytes.endIndex - position else { return nil }
+    defer { position += count }
+    return String(validating: bytes[position..<position + count], as: UTF8.self)
+  }
+
+  mutating func schema() -> StoreSchema? {
+    guard let count = number(), count <= bytes.count else { return nil }
+    var classes: [ClassSchema] = []
+    for index in 0..<count {
+      guard let item = classSchema(id: ClassID(UInt32(index))) else { return nil }
+      classes.append(item)
+    }
+    return StoreSchema(classes: classes)
+  }
+
+  private mutating func classSchema(id: ClassID) -> ClassSchema? {
+    guard let name = name(), let flags = number(), flags <= 1, let key = number(),
+      key <= Int(UInt16.max), let count = number(), count <= Int(UInt16.max)
+    else { return nil }
+    var columns: [ColumnSchema] = []
+    for index in 0..<count {
+      guard let column = column(id: ColumnID(UInt16(index))) else { return nil }
+      columns.append(column)
+    }
+    return ClassSchema(
+      id: id, name: name, columns: columns,
+      primaryKey: key == 0 ? nil : ColumnID(UInt16(key - 1)), isEmbedded: flags == 1)
+  }
+
+  private mutating func column(id: ColumnID) -> ColumnSchema? {
+    guard let name = name(), let type = byte().flatMap(ColumnType.init(rawValue:)),
+      let flags = number(), flags <= 7, let target = number(), target <= Int(UInt32.max)
+    else { return nil }
+    return ColumnSchema(
+      id: id, name: name, type: type, isOptional: flags & 1 != 0, isIndexed: flags & 2 != 0,
+      target: target == 0 ? nil : ClassID(UInt32(target - 1)), isRemoved: flags & 4 != 0)
+  }
+}

@@ -1,0 +1,67 @@
+/// Keys read back. Each function answers nil for bytes that are no key of its kind: the caller
+/// knows whether that means the end of a walk or a damaged file.
+extension TreeKey {
+  /// What kind of thing lies under that key, or nil if this library knows no such kind.
+  package static func tag(of key: UnsafeRawBufferPointer) -> Tag? {
+    guard let first = unsafe key.first else { return nil }
+    return Tag(rawValue: first)
+  }
+
+  package static func parseSchema(_ key: UnsafeRawBufferPointer) -> UInt16? {
+    guard unsafe has(key, .schema, length: 3) else { return nil }
+    return unsafe number(key, at: 1)
+  }
+
+  package static func parseClassRecord(_ key: UnsafeRawBufferPointer) -> ClassID? {
+    guard unsafe has(key, .classRecord, length: 5) else { return nil }
+    return unsafe ClassID(number(key, at: 1))
+  }
+
+  @inline(__always)
+  package static func parseCluster(
+    _ key: UnsafeRawBufferPointer
+  ) -> (classID: ClassID, first: ObjectKey)? {
+    guard unsafe has(key, .cluster, length: 14), unsafe key[5] == 0 else { return nil }
+    return unsafe (ClassID(number(key, at: 1)), ObjectKey(treeOrder: number(key, at: 6)))
+  }
+
+  @inline(__always)
+  package static func parseDirectory(
+    _ key: UnsafeRawBufferPointer
+  ) -> (classID: ClassID, first: ObjectKey)? {
+    guard unsafe has(key, .directory, length: 13) else { return nil }
+    return unsafe (ClassID(number(key, at: 1)), ObjectKey(treeOrder: number(key, at: 5)))
+  }
+
+  package static func parseLongValue(
+    _ key: UnsafeRawBufferPointer
+  ) -> (classID: ClassID, object: ObjectKey, column: ColumnID, piece: UInt32)? {
+    guard unsafe has(key, .longValue, length: 19) else { return nil }
+    return unsafe (
+      ClassID(number(key, at: 1)), ObjectKey(treeOrder: number(key, at: 5)),
+      ColumnID(number(key, at: 13)), number(key, at: 15)
+    )
+  }
+
+  /// `classID` is nil for a chunk of the header of the record.
+  package static func parseChange(
+    _ key: UnsafeRawBufferPointer
+  ) -> (version: Version, classID: ClassID?, chunk: UInt16)? {
+    guard unsafe has(key, .change, length: 15) else { return nil }
+    let field: UInt32 = unsafe number(key, at: 9)
+    let version = unsafe Version(number(key, at: 1))
+    return unsafe (version, field == 0 ? nil : ClassID(field - 1), number(key, at: 13))
+  }
+
+  @inline(__always)
+  private static func has(_ key: UnsafeRawBufferPointer, _ tag: Tag, length: Int) -> Bool {
+    unsafe key.count == length && key[0] == tag.rawValue
+  }
+
+  @inline(__always)
+  private static func number<T: FixedWidthInteger & BitwiseCopyable>(
+    _ key: UnsafeRawBufferPointer, at offset: Int
+  ) -> T {
+    unsafe T(bigEndian: key.loadUnaligned(fromByteOffset: offset, as: T.self))
+  }
+}

@@ -1,0 +1,133 @@
+/// The keys of the one tree that a file consists of. Everything lies in LMDB's main tree, told
+/// apart by the first byte; numbers follow most significant byte first, signed ones with the sign
+/// bit flipped, so that the tree's bytewise order is the order of the numbers:
+///
+///     0x01                                              head record
+///     0x02 [piece u16]                                  schema, in pieces
+///     0x10 [class u32]                                  class record
+///     0x20 [class u32][group u8 = 0][first key i64]     cluster of rows
+///     0x21 [class u32][first key i64]                   directory page over clusters
+///     0x30 [class u32][column u16][entry]               index page, see IndexPageKey
+///     0x40 [class u32][object i64][column u16][piece u32]  piece of a long value
+///     0x50 ... 0x5f                                     reserved for collections
+///     0x70 [version u64][class u32][chunk u16]          change record; class 0: its header,
+///                                                       else the class id plus one
+///     0x7f                                              reserved
+///
+/// A key of fixed length is built on the stack and never touches the heap.
+package struct TreeKey: Sendable {
+  package enum Tag: UInt8, Sendable {
+    case head = 0x01
+    case schema = 0x02
+    case classRecord = 0x10
+    case cluster = 0x20
+    case directory = 0x21
+    case index = 0x30
+    case longValue = 0x40
+    case change = 0x70
+  }
+
+  private static let capacity = 24
+  private var storage = InlineArray<24, UInt8>(repeating: 0)
+  private var count = 0
+
+  private init(_ tag: Tag) {
+    append(tag.rawValue)
+  }
+
+  @inline(__always)
+  private mutating func append<T: FixedWidthInteger>(_ number: T) {
+    let size = MemoryLayout<T>.size
+    assert(count + size <= Self.capacity)
+    unsafe withUnsafeMutableBytes(of: &storage) { bytes in
+      unsafe bytes.storeBytes(of: number.bigEndian, toByteOffset: count, as: T.self)
+    }
+    count += size
+  }
+
+  /// Calls `body` with the key's bytes, which are gone when it returns.
+  @inline(__always)
+  package func withBytes<R, E: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(E) -> R
+  ) throws(E) -> R {
+    try unsafe withUnsafeBytes(of: storage) { bytes throws(E) -> R in
+      try unsafe body(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+    }
+  }
+
+  // MARK: - Building
+
+  package static let head = TreeKey(.head)
+
+  package static func schema(piece: UInt16) -> TreeKey {
+    var key = TreeKey(.schema)
+    key.append(piece)
+    return key
+  }
+
+  package static func classRecord(_ id: ClassID) -> TreeKey {
+    var key = TreeKey(.classRecord)
+    key.append(id.rawValue)
+    return key
+  }
+
+  /// The cluster whose first row may have that key.
+  package static func cluster(_ id: ClassID, first: ObjectKey) -> TreeKey {
+    var key = TreeKey(.cluster)
+    key.append(id.rawValue)
+    key.append(UInt8(0))
+    key.append(first.treeOrder)
+    return key
+  }
+
+  package static func directory(_ id: ClassID, first: ObjectKey) -> TreeKey {
+    var key = TreeKey(.directory)
+    key.append(id.rawValue)
+    key.append(first.treeOrder)
+    return key
+  }
+
+  /// A piece of the value that an object's column keeps outside its cluster.
+  package static func longValue(
+    _ id: ClassID, _ object: ObjectKey, _ column: ColumnID, piece: UInt32
+  ) -> TreeKey {
+    var key = TreeKey(.longValue)
+    key.append(id.rawValue)
+    key.append(object.treeOrder)
+    key.append(column.rawValue)
+    key.append(piece)
+    return key
+  }
+
+  /// The first thing that a commit recorded: it sorts before what it says of single classes.
+  package static func changeHeader(_ version: Version, chunk: UInt16 = 0) -> TreeKey {
+    var key = TreeKey(.change)
+    key.append(version.rawValue)
+    key.append(UInt32(0))
+    key.append(chunk)
+    return key
+  }
+
+  /// A chunk of what a commit did to one class. `id` must be less than the largest number.
+  package static func change(_ version: Version, _ id: ClassID, chunk: UInt16) -> TreeKey {
+    var key = TreeKey(.change)
+    key.append(version.rawValue)
+    key.append(id.rawValue + 1)
+    key.append(chunk)
+    return key
+  }
+}
+
+extension ObjectKey {
+  /// An unsigned number in the same order: what keys in the tree hold.
+  @inline(__always)
+  package var treeOrder: UInt64 { UInt64(bitPattern: rawValue) ^ (1 << 63) }
+
+  @inline(__always)
+  package init(treeOrder: UInt64) {
+    self.init(Int64(bitPattern: treeOrder ^ (1 << 63)))
+  }
+
+  package static let smallest = ObjectKey(Int64.min)
+  package static let largest = ObjectKey(Int64.max)
+}

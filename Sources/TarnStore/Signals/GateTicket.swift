@@ -1,0 +1,167 @@
+internal import CTarn
+
+/// A place in the queue of writers. Letting go of it leaves the queue.
+package struct GateTicket: ~Copyable, Sendable {
+  private let gate: WriteGate
+  /// Ticket and process; what lies in the waiter's place, but for the mark of being passed over.
+  private let word: UInt64
+  /// nil while all places are taken.
+  private var index: Int?
+
+  init(gate: WriteGate) {
+    self.gate = gate
+    let last = unsafe tarn_add64(gate.file.base + SignalLayout.lastTicketAt, 1)
+    word = GateWord.ticket(last &+ 1, place: gate.file.place)
+    takePlace()
+  }
+
+  deinit {
+    if gate.file.isForked { return }
+    guard let index else { return }
+    leave(index)
+    // The wake that was meant for this one goes to the next.
+    if unsafe tarn_load64(gate.file.base + SignalLayout.ownerAt) == 0 { gate.wakeFirst() }
+  }
+
+  /// What came of a look at the gate.
+  package enum Outcome: ~Copyable {
+    case claimed(GateToken)
+    /// Not yet: sleep at most that long, then look again.
+    case wait(nanoseconds: UInt64)
+  }
+
+  /// Waits for the turn of this ticket. Errors: `.busy` after the timeout.
+  consuming func wait(timeout: Duration?) throws(StorageError) -> GateToken {
+    let start = GateWord.now()
+    let limit = timeout.map { GateWord.nanoseconds($0) }
+    while true {
+      let seen = wakeCount
+      switch tryClaim() {
+      case .claimed(let token): return token
+      case .wait(var nanoseconds):
+        if let limit {
+          let spent = GateWord.now() &- start
+          if spent >= limit { throw busy() }
+          nanoseconds = min(nanoseconds, limit - spent)
+        }
+        sleep(unless: seen, nanoseconds)
+      }
+    }
+  }
+
+  /// Takes the gate if it is this ticket's turn; clears the way if it is not, but nobody comes.
+  package mutating func tryClaim() -> Outcome {
+    keepPlace()
+    let ownerAt = unsafe gate.file.base + SignalLayout.ownerAt
+    let owner = unsafe tarn_load64(ownerAt)
+    if let place = GateWord.place(ofOwner: owner) {
+      // Woken by the release if first; the second in line is there to notice that the first
+      // does not come.
+      if gate.file.isAlive(place) {
+        return .wait(nanoseconds: isSecond ? WriteGate.passOverNanoseconds : sleepAtMost)
+      }
+      gate.free(owner)
+    }
+    guard let first = firstAhead() else {
+      if let token = gate.claim() {
+        if let index { leave(index) }
+        index = nil
+        return .claimed(token)
+      }
+      return .wait(nanoseconds: sleepAtMost)
+    }
+    let since = unsafe tarn_load64(gate.file.base + SignalLayout.changedAt)
+    let now = GateWord.now()
+    let free = now > since ? now - since : 0
+    if free < WriteGate.passOverNanoseconds {
+      return .wait(nanoseconds: WriteGate.passOverNanoseconds - free)
+    }
+    let mark = unsafe tarn_load64(gate.waiter(first))
+    if mark != 0 { _ = unsafe tarn_swap_if64(gate.waiter(first), mark, mark | GateWord.passedOver) }
+    return .wait(nanoseconds: 1)
+  }
+
+  private func busy() -> StorageError {
+    let holder = gate.holder.map { " process \($0.process.processID) has it" } ?? ""
+    return StorageError(
+      .busy, operation: "write", path: gate.file.path,
+      detail: "the turn to write did not come in time;\(holder)")
+  }
+
+  private var sleepAtMost: UInt64 {
+    index == nil ? 1_000_000 : WriteGate.lookAtOwnerNanoseconds
+  }
+
+  private var wakeCount: UInt32 {
+    guard let index else { return 0 }
+    return unsafe tarn_load32(gate.waiter(index) + 8)
+  }
+
+  private func sleep(unless seen: UInt32, _ nanoseconds: UInt64) {
+    // Without a place there is no word of our own; any that does not change will do.
+    let word =
+      unsafe index.map { unsafe gate.waiter($0) + 8 } ?? gate.file.base + SignalLayout.formatAt
+    let expected = index == nil ? SignalLayout.format : seen
+    unsafe tarn_futex_wait(word, expected, Int64(clamping: nanoseconds))
+  }
+
+  private mutating func takePlace() {
+    let start = Int(truncatingIfNeeded: word >> 17)
+    for offset in 0..<SignalLayout.waiterCount {
+      let candidate = (start &+ offset) & (SignalLayout.waiterCount - 1)
+      if unsafe tarn_swap_if64(gate.waiter(candidate), 0, word) {
+        index = candidate
+        break
+      }
+    }
+    // After the place, so that a release that clears it finds the place.
+    unsafe tarn_store32(gate.file.base + SignalLayout.waitingAt, 1)
+  }
+
+  /// Takes off the mark of having been passed over; finds another place if this one was lost.
+  private mutating func keepPlace() {
+    guard let index else { return takePlace() }
+    let found = unsafe tarn_load64(gate.waiter(index))
+    if found & ~GateWord.passedOver != word {
+      self.index = nil
+      return takePlace()
+    }
+    if found != word { _ = unsafe tarn_swap_if64(gate.waiter(index), found, word) }
+    unsafe tarn_store32(gate.file.base + SignalLayout.waitingAt, 1)
+  }
+
+  private func leave(_ index: Int) {
+    let at = unsafe gate.waiter(index)
+    while true {
+      let found = unsafe tarn_load64(at)
+      if found & ~GateWord.passedOver != word { return }
+      if unsafe tarn_swap_if64(at, found, 0) { return }
+    }
+  }
+
+  private var isSecond: Bool {
+    var ahead = 0
+    for candidate in 0..<SignalLayout.waiterCount {
+      let other = unsafe tarn_load64(gate.waiter(candidate))
+      if other != 0, other & GateWord.passedOver == 0, other < word { ahead += 1 }
+    }
+    return ahead == 1
+  }
+
+  /// The place of the lowest living ticket before this one that was not passed over.
+  private func firstAhead() -> Int? {
+    while true {
+      var best = GateWord.number(ofTicket: word)
+      var found: (index: Int, word: UInt64)?
+      for candidate in 0..<SignalLayout.waiterCount {
+        let other = unsafe tarn_load64(gate.waiter(candidate))
+        guard other != 0, other & GateWord.passedOver == 0 else { continue }
+        let number = GateWord.number(ofTicket: other)
+        if number < best { (best, found) = (number, (candidate, other)) }
+      }
+      guard let found else { return nil }
+      if gate.file.isAlive(GateWord.place(ofTicket: found.word)) { return found.index }
+      _ = unsafe tarn_swap_if64(gate.waiter(found.index), found.word, 0)
+    }
+  }
+}

@@ -1,0 +1,158 @@
+internal import CTarn
+internal import Glibc
+import Synchronization
+
+/// The file beside a store by which its processes talk: a shared mapping with a version counter
+/// and the gate of writers, and the thing that watchers put their watch on.
+///
+/// What a commit does, and what happens to watchers of other processes when the writer dies there:
+///
+/// 1. LMDB's commit. Died before its end: there is no new version and nothing to tell.
+/// 2. `raise(to:)`, the counter. Died before: the kernel closes the writer's descriptors, watchers
+///    see the close of a file that was open for writing, find the counter unmoved, look at the
+///    data's head record and catch up. Stopped instead of dead: nothing closes, and the watchers'
+///    timeout (`SignalWatcher.lookEveryNanoseconds`) finds it the same way.
+/// 3. The gate is released. Died before: its owner's process is gone; the next waiter takes it.
+/// 4. `wake`, one write of eight bytes. Died before: the close again, and the counter shows it.
+///
+/// So the counter and the wake make it fast, the data's head makes it right, and no event counts
+/// for more than "look again". The counter is raised by maximum: two writers that overtake each
+/// other between commit and raise cannot take it back.
+///
+/// Who lives: each process locks one byte of the file through its own open description. The lock
+/// goes with the process, however it ends; it is right across containers with process ids of their
+/// own; a forked child does not keep it, because its first act is to close the descriptor.
+///
+/// Which store: the file records device and inode of data and lock. If the data file was replaced
+/// while processes live that have the one before, an opener is refused: it would commit to another
+/// file than they see.
+///
+/// Never deleted, never shortened while anybody lives. If somebody else does: deleting is noticed
+/// (`isIntact`) and watchers go over to looking at the data every few milliseconds; shortening
+/// kills whoever touches the missing part (SIGBUS).
+///
+/// Threading: any thread; every access to the mapping is atomic.
+@safe package final class SignalFile: @unchecked Sendable {
+  // because: immutable but for the mapping, which is only touched by atomics.
+
+  package let path: String
+  /// This process's place in the table of processes.
+  let place: Int
+  let descriptor: Int32
+  let base: UnsafeMutableRawPointer
+  private let identity: FileIdentity
+  private let forkCount: UInt32
+  /// Makes the words by which gate owners of this process are told apart.
+  private let lastNonce = Atomic<UInt32>(0)
+
+  /// One at a time writes the store that this file belongs to.
+  package var gate: WriteGate { WriteGate(file: self) }
+
+  /// Opens or creates the file beside the environment's data.
+  ///
+  /// Errors: `.replaced` if living processes have another data file open at this path,
+  /// `.newerFormat`, `.corrupted` if living processes use a file that makes no sense,
+  /// `.limitExceeded` with 512 processes, `.permissionDenied`, `.diskFull`.
+  package convenience init(for environment: Environment) throws(StorageError) {
+    try self.init(
+      path: environment.path + "-signal", data: environment.dataIdentity,
+      lock: environment.lockIdentity, owner: SignalOwner(likeFileAt: environment.path))
+  }
+
+  package init(
+    path: String, data: FileIdentity, lock: FileIdentity, owner: SignalOwner
+  ) throws(StorageError) {
+    let opened = try SignalOpening.open(path: path, data: data, lock: lock, owner: owner)
+    self.path = path
+    place = opened.place
+    descriptor = opened.descriptor
+    unsafe base = opened.base
+    identity = opened.identity
+    forkCount = tarn_fork_count()
+    gate.forgetOwners(of: place)
+    // Only now may others take the word of this place for ours.
+    SignalOpening.finish(opened)
+  }
+
+  deinit {
+    unsafe munmap(base, SignalLayout.byteCount)
+    if isForked { return }
+    tarn_forget_in_child(descriptor)
+    close(descriptor)
+  }
+
+  var isForked: Bool { tarn_fork_count() != forkCount }
+
+  /// The newest version that a writer has announced. A hint: look at the data before acting.
+  package var version: UInt64 { unsafe tarn_load64(base + SignalLayout.versionAt) }
+
+  /// Announces a version. False if it was announced already.
+  @discardableResult
+  package func raise(to version: UInt64) -> Bool {
+    if isForked { return false }
+    let counter = unsafe base + SignalLayout.versionAt
+    let seen = unsafe tarn_load64(counter)
+    if seen > version, seen - version > 1 << 32 {
+      // No writer is four billion versions ahead: the bytes are damaged, and would hide every
+      // version to come.
+      return unsafe tarn_swap_if64(counter, seen, version)
+    }
+    return unsafe tarn_raise64(counter, version)
+  }
+
+  /// Wakes whoever watches the file, in this process too. About a microsecond.
+  package func wake() {
+    if isForked { return }
+    FaultPoint.hit("signal.beforeWake")
+    var bytes = version
+    _ = unsafe pwrite(descriptor, &bytes, 8, off_t(SignalLayout.wakeAt))
+  }
+
+  /// Does the path still lead to this file? About a microsecond.
+  package var isIntact: Bool { FileFacts.at(path)?.identity == identity }
+
+  /// Errors: `.forked`.
+  func checkUsable(_ operation: String) throws(StorageError) {
+    guard isForked else { return }
+    throw StorageError(
+      .forked, operation: operation, path: path,
+      detail: "the process was forked after it opened the store")
+  }
+
+  /// Unlike every other word of this process, and never zero.
+  func makeNonce() -> UInt32 {
+    while true {
+      let nonce = lastNonce.wrappingAdd(1, ordering: .relaxed).newValue
+      if nonce != 0 { return nonce }
+    }
+  }
+
+  /// Does the process at the place live?
+  func isAlive(_ place: Int) -> Bool {
+    if place == self.place { return true }
+    guard (0..<SignalLayout.processCount).contains(place) else { return false }
+    let at = SignalLayout.processLockByte + Int64(place)
+    // If the kernel cannot say, take it for alive: waiting is safe.
+    return tarn_is_locked_elsewhere(descriptor, at, 1) != 0
+  }
+
+  /// What the process at the place said of itself.
+  func process(at place: Int) -> SignalProcess {
+    let at =
+      unsafe base + SignalLayout.processesAt + place * SignalLayout.processByteCount
+    return SignalProcess(
+      processID: Int32(bitPattern: unsafe tarn_load32(at)), startTime: unsafe tarn_load64(at + 8))
+  }
+
+  /// The processes that have the store open, this one included.
+  package func processes() -> [SignalProcess] {
+    (0..<SignalLayout.processCount).filter { isAlive($0) }.map { process(at: $0) }
+  }
+}
+
+/// A process, for people: whether it lives is for its lock to say.
+package struct SignalProcess: Hashable, Sendable {
+  package let processID: Int32
+  /// In clock ticks since the machine's start: tells two processes with one id apart.
+  package let startTime: UInt64
+}

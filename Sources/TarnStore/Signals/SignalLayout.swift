@@ -1,0 +1,43 @@
+/// Where things lie in a signal file. It is shared memory of running processes, not data: when
+/// nobody has the file open its bytes mean nothing, and it may be deleted then.
+///
+///     0      u64 magic, written last; u32 format; u32 length of the file
+///     16     u64 device and u64 inode of the data file, the same of the lock file
+///     48     8 bytes that `wake` writes; nobody reads them
+///     64     u64 version: the newest that a writer has announced
+///     128    gate: u64 owner; u64 time of the last change; u64 last ticket; u32 waiting
+///     4096   512 processes of 16 bytes: u32 process id, u32 0, u64 start time
+///     12288  256 waiters of 16 bytes: u64 ticket word, u32 wake count, u32 0
+///
+/// Locks of descriptors on single bytes (they do not touch what lies there):
+///
+///     0      held while the file is being created, checked or repaired, and a place is taken
+///     4096 + i   process i lives
+enum SignalLayout {
+  static let magic: UInt64 = 0x3147_4953_4e52_4154  // "TARNSIG1"
+  static let format: UInt32 = 1
+  static let byteCount = 16384
+
+  static let magicAt = 0
+  static let formatAt = 8
+  static let byteCountAt = 12
+  static let identityAt = 16
+  static let wakeAt = 48
+  static let versionAt = 64
+
+  static let ownerAt = 128
+  static let changedAt = 136
+  static let lastTicketAt = 144
+  static let waitingAt = 152
+
+  static let processesAt = 4096
+  static let processCount = 512
+  static let processByteCount = 16
+
+  static let waitersAt = 12288
+  static let waiterCount = 256
+  static let waiterByteCount = 16
+
+  static let initLockByte: Int64 = 0
+  static let processLockByte: Int64 = 4096
+}

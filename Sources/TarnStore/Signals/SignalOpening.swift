@@ -1,0 +1,193 @@
+internal import CTarn
+internal import Glibc
+
+/// Whose file it is to be, and who may use it: as the data file.
+package struct SignalOwner: Sendable {
+  package var mode: UInt32
+  package var user: UInt32
+  package var group: UInt32
+
+  package init(likeFileAt path: String) {
+    let facts = FileFacts.at(path)
+    mode = facts?.mode ?? 0o600
+    user = facts?.owner ?? UInt32.max
+    group = facts?.group ?? UInt32.max
+  }
+}
+
+/// How a signal file comes to be: create, lock the byte of initialisation, look, repair if nobody
+/// lives, map, take a place, unlock. A process killed anywhere in between leaves either no magic,
+/// and the next one starts over, or a file that is right.
+@safe struct SignalOpening {
+  let descriptor: Int32
+  let base: UnsafeMutableRawPointer
+  let identity: FileIdentity
+  let place: Int
+
+  /// The byte of initialisation stays locked until `finish`.
+  static func open(
+    path: String, data: FileIdentity, lock: FileIdentity, owner: SignalOwner
+  ) throws(StorageError) -> SignalOpening {
+    let fields = [data.device, data.inode, lock.device, lock.inode]
+    while true {
+      let descriptor = unsafe Glibc.open(
+        path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, owner.mode)
+      guard descriptor >= 0 else { throw StorageError(errno: errno, operation: "open", path: path) }
+      do throws(StorageError) {
+        if let opening = try prepare(descriptor, path, fields, owner) { return opening }
+        abandon(descriptor)
+      } catch {
+        abandon(descriptor)
+        throw error
+      }
+    }
+  }
+
+  static func finish(_ opening: SignalOpening) {
+    _ = tarn_unlock(opening.descriptor, SignalLayout.initLockByte, 1)
+  }
+
+  private static func abandon(_ descriptor: Int32) {
+    tarn_forget_in_child(descriptor)
+    close(descriptor)
+  }
+
+  /// nil if the file went away meanwhile.
+  private static func prepare(
+    _ descriptor: Int32, _ path: String, _ fields: [UInt64], _ owner: SignalOwner
+  ) throws(StorageError) -> SignalOpening? {
+    func check(_ result: Int32) throws(StorageError) {
+      if result != 0 { throw StorageError(errno: result, operation: "open", path: path) }
+    }
+    try check(tarn_close_in_child(descriptor))
+    try check(tarn_lock_exclusive_wait(descriptor, SignalLayout.initLockByte, 1))
+    guard let facts = FileFacts.of(descriptor: descriptor) else { return nil }
+    guard FileFacts.at(path)?.identity == facts.identity else { return nil }
+    FaultPoint.hit("signal.locked")
+    let isInUse =
+      tarn_is_locked_elsewhere(
+        descriptor, SignalLayout.processLockByte, Int64(SignalLayout.processCount)) != 0
+    switch state(of: descriptor, facts, fields) {
+    case .right: break
+    case .ofAnotherStore, .senseless, .newer:
+      if isInUse { throw refusal(state(of: descriptor, facts, fields), path) }
+      try initialise(descriptor, path, fields, owner)
+    }
+    let base = unsafe try map(descriptor, path)
+    guard let place = unsafe takePlace(descriptor, base) else {
+      unsafe munmap(base, SignalLayout.byteCount)
+      throw StorageError(
+        .limitExceeded, operation: "open", path: path,
+        detail: "\(SignalLayout.processCount) processes have the store open")
+    }
+    return unsafe SignalOpening(
+      descriptor: descriptor, base: base, identity: facts.identity, place: place)
+  }
+
+  /// Through a description of its own: a mapping keeps its description alive, and a forked child
+  /// inherits mappings. The one that holds our locks must go when this process goes.
+  private static func map(
+    _ descriptor: Int32, _ path: String
+  ) throws(StorageError) -> UnsafeMutableRawPointer {
+    let other = try OwnedDescriptor(
+      opening: "/proc/self/fd/\(descriptor)", flags: O_RDWR, operation: "open")
+    let map = unsafe mmap(
+      nil, SignalLayout.byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, other.raw, 0)
+    guard let base = unsafe map, unsafe base != MAP_FAILED else {
+      throw StorageError(errno: errno, operation: "open", path: path)
+    }
+    return unsafe base
+  }
+
+  private enum State { case right, ofAnotherStore, senseless, newer }
+
+  private static func state(
+    of descriptor: Int32, _ facts: FileFacts, _ fields: [UInt64]
+  ) -> State {
+    var header = [UInt64](repeating: 0, count: 6)
+    let count = unsafe header.withUnsafeMutableBytes {
+      unsafe pread(descriptor, $0.baseAddress, $0.count, 0)
+    }
+    guard count == 48, header[0] == SignalLayout.magic else { return .senseless }
+    if UInt32(truncatingIfNeeded: header[1]) != SignalLayout.format { return .newer }
+    guard header[1] >> 32 == UInt64(SignalLayout.byteCount),
+      facts.byteCount == SignalLayout.byteCount
+    else { return .senseless }
+    return Array(header[2...]) == fields ? .right : .ofAnotherStore
+  }
+
+  private static func refusal(_ state: State, _ path: String) -> StorageError {
+    switch state {
+    case .ofAnotherStore, .right:
+      StorageError(
+        .replaced, operation: "open", path: path,
+        detail: "the store was replaced while other processes have the one before it open;"
+          + " end those first")
+    case .newer:
+      StorageError(
+        .newerFormat, operation: "open", path: path,
+        detail: "a process with another version of this library has the store open")
+    case .senseless:
+      StorageError(
+        .corrupted, operation: "open", path: path,
+        detail: "the file by which processes talk was overwritten while they use it; end them")
+    }
+  }
+
+  /// Nobody lives here. All bytes are written, so that a full disk shows now and not as a fatal
+  /// signal when the mapping is touched.
+  private static func initialise(
+    _ descriptor: Int32, _ path: String, _ fields: [UInt64], _ owner: SignalOwner
+  ) throws(StorageError) {
+    var words = [UInt64](repeating: 0, count: SignalLayout.byteCount / 8)
+    words[1] = UInt64(SignalLayout.format) | UInt64(SignalLayout.byteCount) << 32
+    words.replaceSubrange(2..<6, with: fields)
+    func put(_ words: [UInt64]) throws(StorageError) {
+      let count = unsafe words.withUnsafeBytes {
+        unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0)
+      }
+      if count != words.count * 8 {
+        throw StorageError(errno: count < 0 ? errno : ENOSPC, operation: "open", path: path)
+      }
+    }
+    try put(words)
+    FaultPoint.hit("signal.zeroed")
+    if ftruncate(descriptor, off_t(SignalLayout.byteCount)) != 0 {
+      throw StorageError(errno: errno, operation: "open", path: path)
+    }
+    // Who may use the data may use this. Refused if the file is another user's, and then that
+    // user has seen to it.
+    _ = fchmod(descriptor, owner.mode)
+    if geteuid() == 0 { _ = fchown(descriptor, owner.user, owner.group) }
+    try put([SignalLayout.magic])
+    FaultPoint.hit("signal.initialised")
+  }
+
+  private static func takePlace(_ descriptor: Int32, _ base: UnsafeMutableRawPointer) -> Int? {
+    for place in 0..<SignalLayout.processCount {
+      let byte = SignalLayout.processLockByte + Int64(place)
+      guard tarn_lock_exclusive(descriptor, byte, 1) == 0 else { continue }
+      let at = unsafe base + SignalLayout.processesAt + place * SignalLayout.processByteCount
+      unsafe tarn_store32(at, UInt32(bitPattern: getpid()))
+      unsafe tarn_store64(at + 8, startTime())
+      return place
+    }
+    return nil
+  }
+
+  /// Field 22 of the process's line in /proc, counted from after the name in parentheses.
+  static func startTime() -> UInt64 {
+    guard
+      let file = try? OwnedDescriptor(
+        opening: "/proc/self/stat", flags: O_RDONLY, operation: "open")
+    else { return 0 }
+    var text = [UInt8](repeating: 0, count: 1024)
+    let count = unsafe text.withUnsafeMutableBytes {
+      unsafe read(file.raw, $0.baseAddress, $0.count)
+    }
+    guard count > 0, let end = text[..<count].lastIndex(of: UInt8(ascii: ")")) else { return 0 }
+    let fields = text[(end + 1)..<count].split(separator: UInt8(ascii: " "))
+    guard fields.count > 19 else { return 0 }
+    return UInt64(String(decoding: fields[19], as: UTF8.self)) ?? 0
+  }
+}

@@ -1,0 +1,189 @@
+internal import CTarn
+internal import Glibc
+import Synchronization
+
+/// Notices commits of other processes: one thread and one inotify descriptor for all files that
+/// this process has open. The thread starts with the first registration and ends with the last.
+///
+/// It never decides from an event. An event, an overflow of the queue, or the end of the wait lead
+/// to the same look: has the counter moved? After a close, after the wait, and always while it
+/// polls, it also asks for the data's head, because a writer may have died before it raised the
+/// counter. So nothing can be lost: the worst case is a wait of `lookEveryNanoseconds`.
+///
+///     the queue overflows              every file is looked at, data's head included
+///     no inotify instance, no watch    the file is looked at every few milliseconds; tried again
+///     the signal file is deleted       the same, for good
+///     the process is forked            the child has no thread; it gets a watcher of its own
+///
+/// Each falling back is logged once a file.
+///
+/// Threading: any thread. `onChange` and `probeHead` are called on the watcher's thread, outside
+/// its locks, and should return soon: other files wait.
+package final class SignalWatcher: Sendable {
+  package static let lookEveryNanoseconds: UInt64 = 250_000_000
+  static let pollEveryNanoseconds: UInt64 = 4_000_000
+
+  /// This process's watcher.
+  package static var shared: SignalWatcher {
+    current.withLock { current in
+      if current.forkCount != tarn_fork_count() { current = SignalWatcher() }
+      return current
+    }
+  }
+  private static let current = Mutex(SignalWatcher())
+
+  private let forkCount = tarn_fork_count()
+  private let state = Mutex(State())
+
+  private struct State {
+    var entries: [Int: Entry] = [:]
+    var lastID = 0
+    /// Its life is the thread's; nil while none runs, or with no instance left.
+    var inotify: WaitDescriptor?
+    var knock: Knock?
+    var nextLook: UInt64 = 0
+  }
+
+  private struct Entry {
+    let watched: WatchedFile
+    /// inotify's number; the same for two registrations of one file.
+    var watch: Int32?
+  }
+
+  init() {}
+
+  /// Calls `onChange` from now on whenever there may be something newer than `seen`, the version
+  /// that the caller knows; at once, if there is already. It may be called for nothing.
+  ///
+  /// - Parameter probeHead: the version in the data's head record as a new read transaction shows
+  ///   it, or nil if it cannot be read now.
+  /// - Returns: what ends it when it is let go of. What happens later is not told; a call for what
+  ///   happened before may still be under way.
+  package func add(
+    _ file: SignalFile, seen: UInt64, probeHead: @escaping @Sendable () -> UInt64?,
+    onChange: @escaping @Sendable () -> Void
+  ) -> SignalRegistration {
+    let watched = WatchedFile(file: file, seen: seen, probeHead: probeHead, onChange: onChange)
+    let id = state.withLock { state in
+      state.lastID += 1
+      state.entries[state.lastID] = Entry(watched: watched)
+      if let knock = state.knock {
+        knock.knock()
+      } else {
+        state.knock = start()
+      }
+      return state.lastID
+    }
+    return SignalRegistration(watcher: self, id: id)
+  }
+
+  func remove(_ id: Int) {
+    if forkCount != tarn_fork_count() { return }
+    // Let go of outside the lock: it may hold the last reference to anything.
+    let entry = state.withLock { state in
+      let entry = state.entries.removeValue(forKey: id)
+      if let watch = entry?.watch, !state.entries.values.contains(where: { $0.watch == watch }) {
+        state.inotify?.remove(watch)
+      }
+      state.knock?.knock()
+      return entry
+    }
+    entry?.watched.cancel()
+  }
+
+  private func start() -> Knock {
+    let knock = Knock()
+    WatcherThread.start { self.run(knock) }
+    return knock
+  }
+
+  private func run(_ knock: Knock) {
+    while let round = prepare() {
+      poll(round, knock)
+      knock.drain()
+      for (watched, probing) in due(round) {
+        if probing { watched.checkIntact() }
+        watched.look(probing: probing || watched.isPolled)
+      }
+    }
+  }
+
+  private struct Round {
+    let inotify: WaitDescriptor?
+    let timeout: UInt64
+  }
+
+  /// Gives new files their watch; nil, and the thread ends, when there is nothing to watch.
+  private func prepare() -> Round? {
+    let (round, failed) = state.withLock { state -> (Round?, [WatchedFile]) in
+      if state.entries.isEmpty {
+        state.inotify = nil
+        state.knock = nil
+        return (nil, [])
+      }
+      if state.inotify == nil { state.inotify = try? WaitDescriptor() }
+      var failed: [WatchedFile] = []
+      for (id, entry) in state.entries where entry.watch == nil {
+        if let watch = try? state.inotify?.add(entry.watched.file) {
+          state.entries[id]?.watch = watch
+          entry.watched.endFallback()
+        } else {
+          failed.append(entry.watched)
+        }
+      }
+      let now = GateWord.now()
+      let isPolling = !failed.isEmpty || state.entries.values.contains { $0.watched.isPolled }
+      let rest = state.nextLook > now ? state.nextLook - now : 0
+      return (
+        Round(
+          inotify: state.inotify, timeout: isPolling ? min(rest, Self.pollEveryNanoseconds) : rest),
+        failed
+      )
+    }
+    for watched in failed { watched.fallBack(.noWatch) }
+    return round
+  }
+
+  private func poll(_ round: Round, _ knock: Knock) {
+    var set = [
+      pollfd(fd: knock.descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: round.inotify?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+    ]
+    // Rounded up: a wait of less than a millisecond would spin.
+    let milliseconds = Int32((round.timeout + 999_999) / 1_000_000)
+    _ = unsafe Glibc.poll(&set, 2, milliseconds)
+  }
+
+  /// Which files to look at now, and whether the data's head is to be looked at as well.
+  private func due(_ round: Round) -> [(WatchedFile, Bool)] {
+    var arrived: [Int32: WaitDescriptor.Arrivals] = [:]
+    round.inotify?.drain { watch, arrivals in
+      arrived[watch, default: []].formUnion(arrivals)
+    }
+    return state.withLock { state in
+      let now = GateWord.now()
+      let isTime = now >= state.nextLook
+      if isTime { state.nextLook = now + Self.lookEveryNanoseconds }
+      let overflow = arrived[-1] ?? []
+      return state.entries.values.map { entry in
+        let arrivals = overflow.union(entry.watch.flatMap { arrived[$0] } ?? [])
+        return (entry.watched, isTime || !arrivals.isDisjoint(with: [.closed, .lost]))
+      }
+    }
+  }
+}
+
+/// Watching one file; ends when it is let go of or cancelled.
+package final class SignalRegistration: Sendable {
+  private let watcher: SignalWatcher
+  private let id: Int
+
+  init(watcher: SignalWatcher, id: Int) {
+    self.watcher = watcher
+    self.id = id
+  }
+
+  package func cancel() { watcher.remove(id) }
+
+  deinit { watcher.remove(id) }
+}

@@ -1,0 +1,92 @@
+internal import Glibc
+
+/// A descriptor that becomes readable when a signal file is written, closed by a writer, moved or
+/// deleted, for a run loop or a pump of one's own: no hop over the watcher's thread.
+///
+/// It is inotify's, so the rules of `SignalWatcher` hold: what arrives means "look again" and no
+/// more, and a look is due every `SignalWatcher.lookEveryNanoseconds` even if nothing arrives. A
+/// user has 128 of these for all processes.
+///
+/// Threading: one thread at a time.
+package final class WaitDescriptor: Sendable {
+  /// What arrived since the last `drain`.
+  package struct Arrivals: OptionSet, Sendable {
+    package let rawValue: Int
+    package init(rawValue: Int) { self.rawValue = rawValue }
+    /// Compare the counter.
+    package static let changed = Arrivals(rawValue: 1)
+    /// A process let go of the file, perhaps a writer that died between commit and announcement:
+    /// look at the data's head as well.
+    package static let closed = Arrivals(rawValue: 2)
+    /// The file was moved or deleted, or its watch is gone.
+    package static let lost = Arrivals(rawValue: 4)
+  }
+
+  package let descriptor: Int32
+
+  /// Errors: `.limitExceeded` when the user has no inotify instance or watch left.
+  init() throws(StorageError) {
+    descriptor = inotify_init1(Int32(O_NONBLOCK | O_CLOEXEC))
+    if descriptor < 0 { throw StorageError(errno: errno, operation: "watch", path: "") }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Watches the very file that is open, not what lies at its path by now.
+  func add(_ file: SignalFile) throws(StorageError) -> Int32 {
+    let events = IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF
+    let target = "/proc/self/fd/\(file.descriptor)"
+    let watch = unsafe inotify_add_watch(descriptor, target, UInt32(events))
+    guard watch >= 0 else {
+      let number = errno == ENOSPC ? EMFILE : errno
+      throw StorageError(errno: number, operation: "watch", path: file.path)
+    }
+    return watch
+  }
+
+  func remove(_ watch: Int32) { _ = inotify_rm_watch(descriptor, watch) }
+
+  /// Reads what has arrived, without waiting.
+  @discardableResult
+  package func drain() -> Arrivals {
+    var all: Arrivals = []
+    drain { _, arrivals in all.formUnion(arrivals) }
+    return all
+  }
+
+  /// As above, a call for each event with its watch; -1 stands for all of them (overflow).
+  func drain(_ body: (Int32, Arrivals) -> Void) {
+    unsafe withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
+      while true {
+        let count = unsafe read(descriptor, buffer.baseAddress, buffer.count)
+        guard count > 0 else { return }
+        var at = 0
+        // i32 watch, u32 events, u32 cookie, u32 length of the name that follows
+        while at + 16 <= count {
+          let watch = unsafe buffer.loadUnaligned(fromByteOffset: at, as: Int32.self)
+          let events = unsafe buffer.loadUnaligned(fromByteOffset: at + 4, as: UInt32.self)
+          let name = unsafe buffer.loadUnaligned(fromByteOffset: at + 12, as: UInt32.self)
+          body(watch, Self.arrivals(events))
+          at += 16 + Int(name)
+        }
+      }
+    }
+  }
+
+  private static func arrivals(_ events: UInt32) -> Arrivals {
+    var arrivals: Arrivals = .changed
+    if events & UInt32(IN_CLOSE_WRITE | IN_Q_OVERFLOW) != 0 { arrivals.insert(.closed) }
+    let lost = IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED
+    if events & UInt32(lost) != 0 { arrivals.insert(.lost) }
+    return arrivals
+  }
+}
+
+extension SignalFile {
+  /// Errors: `.limitExceeded` when the user has none left; watch through `SignalWatcher` then.
+  package func makeWaitDescriptor() throws(StorageError) -> WaitDescriptor {
+    let descriptor = try WaitDescriptor()
+    _ = try descriptor.add(self)
+    return descriptor
+  }
+}

@@ -1,0 +1,55 @@
+internal import CTarn
+internal import Glibc
+
+/// A thread of our own, because a wait must not take one from a pool that others need.
+enum WatcherThread {
+  private final class Body {
+    let run: @Sendable () -> Void
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+  }
+
+  /// Traps if the process can have no more threads.
+  static func start(_ body: @escaping @Sendable () -> Void) {
+    let argument = unsafe Unmanaged.passRetained(Body(body)).toOpaque()
+    // Signals are for the program's own threads; the new one inherits this mask.
+    var all = sigset_t()
+    var before = sigset_t()
+    unsafe sigfillset(&all)
+    unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
+    var thread = pthread_t()
+    let result = unsafe pthread_create(
+      &thread, nil,
+      { argument in
+        let body = unsafe Unmanaged<Body>.fromOpaque(argument!).takeRetainedValue()
+        unsafe tarn_name_thread("tarn-watcher")
+        body.run()
+        return nil
+      }, argument)
+    unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
+    precondition(result == 0, "no thread could be started")
+    pthread_detach(thread)
+  }
+}
+
+/// Wakes the watcher's thread from its wait.
+package final class Knock: Sendable {
+  package let descriptor: Int32
+
+  /// Traps if the process has no descriptors left.
+  package init() {
+    descriptor = tarn_event()
+    precondition(descriptor >= 0, "no descriptor is left for the watcher")
+  }
+
+  deinit { close(descriptor) }
+
+  package func knock() {
+    var one: UInt64 = 1
+    _ = unsafe write(descriptor, &one, 8)
+  }
+
+  package func drain() {
+    var count: UInt64 = 0
+    _ = unsafe read(descriptor, &count, 8)
+  }
+}

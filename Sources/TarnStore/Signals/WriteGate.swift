@@ -1,0 +1,187 @@
+internal import CTarn
+internal import Glibc
+
+/// Lets one writer at a time through, first come first served over all processes.
+///
+/// The gate carries fairness only. That two writers never commit over each other is for LMDB's
+/// mutex and the check of the head at commit to carry, so that everything here may be wrong once
+/// (damaged bytes, a process that was stopped for an hour) without harm.
+///
+/// - Free and nobody waits: one exchange of the owner word, and it is ours.
+/// - Else: take a ticket, put it in a waiter's place with the number of the process, sleep on that
+///   place's word. A release wakes the lowest ticket; only that one takes the gate.
+/// - The owner died: its process's lock is gone. Waiters look at it every 50 ms at the latest, and
+///   the first to notice frees the gate.
+/// - The lowest ticket does not come, because its process is stopped or its turn never runs: after
+///   10 ms the next one marks it as passed over and goes ahead. It keeps its ticket; when it runs
+///   again it takes the mark off and is first again. A dead one's ticket is removed.
+/// - All places are taken: who has none looks every millisecond.
+///
+/// A holder that is stopped, not dead, blocks writers for as long as it is: `holder` names it.
+///
+/// An owner is (process, word), not a thread: a token may be released anywhere.
+package struct WriteGate: Sendable {
+  let file: SignalFile
+
+  static let passOverNanoseconds: UInt64 = 10_000_000
+  static let lookAtOwnerNanoseconds: UInt64 = 50_000_000
+
+  /// Who holds the gate, for people.
+  package struct Holder: Hashable, Sendable {
+    package let process: SignalProcess
+    package let heldFor: Duration
+  }
+
+  /// Waits until the gate is this caller's.
+  ///
+  /// Traps never. Errors: `.busy` after the timeout, `.forked`.
+  package func acquire(timeout: Duration? = nil) throws(StorageError) -> GateToken {
+    if let token = try tryAcquire() { return token }
+    return try enqueue().wait(timeout: timeout)
+  }
+
+  /// Takes the gate if it is free and nobody waits for it.
+  ///
+  /// Errors: `.forked`.
+  package func tryAcquire() throws(StorageError) -> GateToken? {
+    try file.checkUsable("write")
+    if unsafe tarn_load32(file.base + SignalLayout.waitingAt) != 0 { return nil }
+    return claim()
+  }
+
+  /// Takes a ticket, for callers that wait in ways of their own. Give it up or claim with it.
+  package func enqueue() throws(StorageError) -> GateTicket {
+    try file.checkUsable("write")
+    return GateTicket(gate: self)
+  }
+
+  package var holder: Holder? {
+    let owner = unsafe tarn_load64(file.base + SignalLayout.ownerAt)
+    let since = unsafe tarn_load64(file.base + SignalLayout.changedAt)
+    guard let place = GateWord.place(ofOwner: owner), file.isAlive(place) else { return nil }
+    let now = GateWord.now()
+    return Holder(
+      process: file.process(at: place),
+      heldFor: .nanoseconds(Int64(clamping: now > since ? now - since : 0)))
+  }
+
+  func claim() -> GateToken? {
+    let word = GateWord.owner(place: file.place, nonce: file.makeNonce())
+    guard unsafe tarn_swap_if64(file.base + SignalLayout.ownerAt, 0, word) else { return nil }
+    unsafe tarn_store64(file.base + SignalLayout.changedAt, GateWord.now())
+    FaultPoint.hit("gate.acquired")
+    return GateToken(gate: self, word: word)
+  }
+
+  func release(_ word: UInt64) {
+    if file.isForked { return }
+    free(word)
+    if unsafe tarn_load32(file.base + SignalLayout.waitingAt) != 0 { wakeFirst() }
+  }
+
+  /// The time comes first: who sees the gate free must not think that it has been so for long.
+  func free(_ word: UInt64) {
+    unsafe tarn_store64(file.base + SignalLayout.changedAt, GateWord.now())
+    _ = unsafe tarn_swap_if64(file.base + SignalLayout.ownerAt, word, 0)
+  }
+
+  /// Wakes the lowest ticket. Finding none it says so, then looks again: a ticket is put in its
+  /// place before its owner says that somebody waits, so it is either seen here or says it later.
+  func wakeFirst() {
+    if let first = firstWaiter() { return wake(first) }
+    unsafe tarn_store32(file.base + SignalLayout.waitingAt, 0)
+    guard let first = firstWaiter() else { return }
+    unsafe tarn_store32(file.base + SignalLayout.waitingAt, 1)
+    wake(first)
+  }
+
+  private func wake(_ index: Int) {
+    let word = unsafe waiter(index) + 8
+    _ = unsafe tarn_add32(word, 1)
+    unsafe tarn_futex_wake(word, 1)
+  }
+
+  /// The place of the lowest ticket; one that was passed over only if there is no other.
+  private func firstWaiter() -> Int? {
+    var best = UInt64.max
+    var found: Int?
+    for index in 0..<SignalLayout.waiterCount {
+      let word = unsafe tarn_load64(waiter(index))
+      guard word != 0 else { continue }
+      let rank = word.rotated(byMovingFlagToTop: GateWord.passedOver)
+      if rank < best { (best, found) = (rank, index) }
+    }
+    return found
+  }
+
+  func waiter(_ index: Int) -> UnsafeMutableRawPointer {
+    unsafe file.base + SignalLayout.waitersAt + index * SignalLayout.waiterByteCount
+  }
+
+  /// A process takes a place whose process died: what that one left is nobody's.
+  func forgetOwners(of place: Int) {
+    let owner = unsafe tarn_load64(file.base + SignalLayout.ownerAt)
+    if GateWord.place(ofOwner: owner) == place { free(owner) }
+    for index in 0..<SignalLayout.waiterCount {
+      let word = unsafe tarn_load64(waiter(index))
+      if word != 0, GateWord.place(ofTicket: word) == place {
+        _ = unsafe tarn_swap_if64(waiter(index), word, 0)
+      }
+    }
+  }
+}
+
+/// The right to write. Letting go of it releases the gate.
+package struct GateToken: ~Copyable, Sendable {
+  let gate: WriteGate
+  let word: UInt64
+
+  /// Releases the gate, on any thread.
+  package consuming func release() {}
+
+  deinit { gate.release(word) }
+}
+
+/// The words of the gate.
+enum GateWord {
+  /// Ticket word: 47 bits ticket, 1 bit passed over, 16 bits process place plus one.
+  static let passedOver: UInt64 = 1 << 16
+  static let ticketMax: UInt64 = (1 << 47) - 1
+
+  static func owner(place: Int, nonce: UInt32) -> UInt64 {
+    UInt64(place + 1) << 32 | UInt64(nonce)
+  }
+
+  /// nil if the gate is free.
+  static func place(ofOwner word: UInt64) -> Int? {
+    word == 0 ? nil : Int(word >> 32) - 1
+  }
+
+  static func ticket(_ number: UInt64, place: Int) -> UInt64 {
+    (number & ticketMax) << 17 | UInt64(place + 1)
+  }
+
+  static func place(ofTicket word: UInt64) -> Int { Int(word & 0xffff) - 1 }
+  static func number(ofTicket word: UInt64) -> UInt64 { word >> 17 }
+
+  static func nanoseconds(_ duration: Duration) -> UInt64 {
+    let (seconds, attoseconds) = duration.components
+    if seconds < 0 || attoseconds < 0 { return 0 }
+    if seconds > 1 << 33 { return UInt64.max }
+    return UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
+  }
+
+  /// Nanoseconds of the clock that all processes of the machine share.
+  static func now() -> UInt64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+  }
+}
+
+extension UInt64 {
+  /// Order by the flag first, then by everything above it.
+  fileprivate func rotated(byMovingFlagToTop flag: UInt64) -> UInt64 {
+    (self & flag != 0 ? 1 << 63 : 0) | (self & ~flag) >> 1
+  }
+}

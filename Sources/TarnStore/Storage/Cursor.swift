@@ -1,0 +1,118 @@
+internal import CLMDB
+
+/// A place in the file's order of keys. Belongs to one thread.
+///
+/// `key` and `value` are valid after a move that returned true: as long as the read transaction,
+/// or until the write transaction's next change. After such a change seek again.
+///
+/// LMDB: `mdb_cursor_open`, `mdb_cursor_get`, `mdb_cursor_renew`, `mdb_cursor_close`.
+@safe package struct Cursor: ~Copyable {
+  private let handle: LMDBHandle
+  private let environment: Environment
+  /// Keeps the view alive for a cursor that reads.
+  private var reading: ReadTransaction?
+  /// Says when LMDB has closed a cursor that writes.
+  private let life: WriteLife?
+  package private(set) var key: UnsafeRawBufferPointer
+  package private(set) var value: UnsafeRawBufferPointer
+
+  package init(_ transaction: ReadTransaction) throws(StorageError) {
+    handle = try Self.open(transaction.handle, transaction.environment)
+    environment = transaction.environment
+    reading = transaction
+    life = nil
+    unsafe key = UnsafeRawBufferPointer(start: nil, count: 0)
+    unsafe value = UnsafeRawBufferPointer(start: nil, count: 0)
+  }
+
+  /// A cursor of a write must not be used after the write's body returned.
+  package init(_ transaction: borrowing WriteTransaction) throws(StorageError) {
+    handle = try Self.open(transaction.handle, transaction.environment)
+    environment = transaction.environment
+    reading = nil
+    life = transaction.life
+    unsafe key = UnsafeRawBufferPointer(start: nil, count: 0)
+    unsafe value = UnsafeRawBufferPointer(start: nil, count: 0)
+  }
+
+  private static func open(
+    _ transaction: LMDBHandle, _ environment: Environment
+  ) throws(StorageError) -> LMDBHandle {
+    var raw: OpaquePointer?
+    let result = unsafe mdb_cursor_open(transaction.raw, Environment.mainTree, &raw)
+    guard result == 0, let raw = unsafe raw else { throw environment.error(result, "read") }
+    return unsafe LMDBHandle(raw: raw)
+  }
+
+  deinit {
+    // "A cursor in a write-transaction … will otherwise be closed when its transaction ends."
+    if life?.isOver != true { unsafe mdb_cursor_close(handle.raw) }
+  }
+
+  /// Moves to the first key that is not below the given one; false if there is none.
+  package mutating func seek(
+    atOrAfter wanted: UnsafeRawBufferPointer
+  ) throws(StorageError) -> Bool {
+    unsafe try move(MDB_SET_RANGE, unsafe MDB_val(wanted))
+  }
+
+  /// Moves to the last key that is not above the given one; false if there is none.
+  package mutating func seek(
+    atOrBefore wanted: UnsafeRawBufferPointer
+  ) throws(StorageError) -> Bool {
+    guard unsafe try seek(atOrAfter: wanted) else { return try last() }
+    if unsafe key.count == wanted.count && key.elementsEqual(wanted) { return true }
+    return try previous()
+  }
+
+  package mutating func first() throws(StorageError) -> Bool {
+    unsafe try move(MDB_FIRST, unsafe MDB_val())
+  }
+
+  package mutating func last() throws(StorageError) -> Bool {
+    unsafe try move(MDB_LAST, unsafe MDB_val())
+  }
+
+  /// Moves on by one; to the first key if the cursor is nowhere yet. False at the end, and the
+  /// cursor then stays where it was.
+  package mutating func next() throws(StorageError) -> Bool {
+    unsafe try move(MDB_NEXT, unsafe MDB_val())
+  }
+
+  /// Moves back by one; to the last key if the cursor is nowhere yet.
+  package mutating func previous() throws(StorageError) -> Bool {
+    unsafe try move(MDB_PREV, unsafe MDB_val())
+  }
+
+  /// Goes over to another read transaction of the same file, for a third of a new cursor's price.
+  /// It is nowhere then. Traps for a cursor of a write.
+  package mutating func renew(_ transaction: ReadTransaction) throws(StorageError) {
+    precondition(life == nil, "only a cursor that reads can be renewed")
+    precondition(transaction.environment === environment, "a transaction of another file")
+    let result = unsafe mdb_cursor_renew(transaction.handle.raw, handle.raw)
+    if result != 0 { throw environment.error(result, "read") }
+    reading = transaction
+  }
+
+  @inline(__always)
+  private mutating func move(
+    _ operation: MDB_cursor_op, _ wanted: MDB_val
+  ) throws(StorageError) -> Bool {
+    assert(life?.isOver != true, "the write transaction has ended")
+    var foundKey = unsafe wanted
+    var foundValue = unsafe MDB_val()
+    let result = unsafe mdb_cursor_get(handle.raw, &foundKey, &foundValue, operation)
+    guard result == 0 else {
+      if result == MDB_NOTFOUND { return false }
+      throw environment.error(result, "read")
+    }
+    if life == nil {
+      unsafe key = try environment.bounded(foundKey)
+      unsafe value = try environment.bounded(foundValue)
+    } else {
+      unsafe key = try environment.boundedOrOwn(foundKey)
+      unsafe value = try environment.boundedOrOwn(foundValue)
+    }
+    return true
+  }
+}

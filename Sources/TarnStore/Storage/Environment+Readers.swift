@@ -1,0 +1,105 @@
+internal import CLMDB
+
+/// One pin: a process that keeps the pages of an old commit from being used again.
+package struct ReaderPin: Hashable, Sendable {
+  package let processID: Int32
+  package let transactionID: UInt64
+}
+
+/// Sizes of a file, for people and for limits.
+package struct EnvironmentStatistics: Equatable, Sendable {
+  package let pageByteCount: Int
+  /// Pages in the file, used or free.
+  package let pageCount: Int
+  package let branchPages: Int
+  package let leafPages: Int
+  package let overflowPages: Int
+  package let entries: Int
+  package let depth: Int
+  package let fileByteCount: Int
+  package let mapByteCount: Int
+  /// Read transactions that all processes together can have, fixed by the first.
+  package let readerCountMax: Int
+}
+
+extension Environment {
+  /// Read transactions of all processes, those of dead ones included until somebody clears them.
+  /// Takes no lock; a transaction that begins or ends meanwhile may be missing or there.
+  ///
+  /// LMDB: `mdb_reader_list`.
+  package func readers() -> [ReaderPin] {
+    var text = ""
+    if isForked { return [] }
+    unsafe withUnsafeMutablePointer(to: &text) { text in
+      _ = unsafe mdb_reader_list(
+        handle.raw,
+        { line, context in
+          guard let line = unsafe line, let context = unsafe context else { return 0 }
+          unsafe context.assumingMemoryBound(to: String.self).pointee += String(cString: line)
+          return 0
+        }, text)
+    }
+    return ReaderPin.parse(text)
+  }
+
+  /// The oldest commit that anybody still reads, or nil.
+  package var oldestReaderTransactionID: UInt64? { readers().map(\.transactionID).min() }
+
+  /// Removes the pins of dead processes; how many there were. LMDB: `mdb_reader_check`.
+  @discardableResult
+  package func clearStaleReaders() throws(StorageError) -> Int {
+    if isForked { throw error(.forked, "clear readers", "the process was forked") }
+    var dead: Int32 = 0
+    let result = unsafe mdb_reader_check(handle.raw, &dead)
+    if result != 0 { throw error(result, "clear readers") }
+    return Int(dead)
+  }
+
+  /// LMDB: `mdb_env_stat`, `mdb_env_info`.
+  package var statistics: EnvironmentStatistics {
+    var tree = MDB_stat()
+    var info = unsafe MDB_envinfo()
+    unsafe mdb_env_stat(handle.raw, &tree)
+    unsafe mdb_env_info(handle.raw, &info)
+    return unsafe EnvironmentStatistics(
+      pageByteCount: pageSize, pageCount: Int(info.me_last_pgno) + 1,
+      branchPages: tree.ms_branch_pages, leafPages: tree.ms_leaf_pages,
+      overflowPages: tree.ms_overflow_pages, entries: tree.ms_entries, depth: Int(tree.ms_depth),
+      fileByteCount: Int(FileFacts.of(descriptor: descriptor)?.byteCount ?? 0),
+      mapByteCount: mapByteCount, readerCountMax: Int(info.me_maxreaders))
+  }
+
+  /// Are the files at their paths still the ones that this process opened? About a microsecond.
+  ///
+  /// Errors: `.replaced`. Writing must stop then: a commit would go to a file that nobody else
+  /// sees. Reading what is open goes on.
+  package func checkIdentity() throws(StorageError) {
+    guard FileFacts.at(path)?.identity == dataIdentity else {
+      throw error(.replaced, "write", "another file lies at the path than the one that was opened")
+    }
+    guard FileFacts.at(lockPath)?.identity == lockIdentity else {
+      throw error(.replaced, "write", "the lock file was deleted or replaced while in use")
+    }
+  }
+
+  /// The newest commit that LMDB's header names: may run ahead of what readers can see and of what
+  /// is durable. A hint that something happened, never a reason to decide. Eight nanoseconds.
+  package var newestTransactionIDHint: UInt64 {
+    var info = unsafe MDB_envinfo()
+    unsafe mdb_env_info(handle.raw, &info)
+    return UInt64(unsafe info.me_last_txnid)
+  }
+}
+
+extension ReaderPin {
+  /// LMDB's table as text: process id, thread, transaction id or "-" for a slot that is not used.
+  static func parse(_ text: String) -> [ReaderPin] {
+    text.split(separator: "\n").compactMap { line in
+      let fields = line.split(separator: " ")
+      guard fields.count == 3, let processID = Int32(fields[0]), let id = UInt64(fields[2]) else {
+        return nil
+      }
+      return ReaderPin(processID: processID, transactionID: id)
+    }
+  }
+}

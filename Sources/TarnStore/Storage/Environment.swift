@@ -1,0 +1,177 @@
+internal import CLMDB
+internal import CTarn
+internal import Glibc
+import Synchronization
+
+/// One store's file, open in this process: LMDB's environment with its traps closed off.
+///
+/// The file's life, in the order in which things happen:
+///
+/// 1. `open` resolves the path, so that every name of the file leads to the same lock file.
+/// 2. The registry looks whether the process has the file open; LMDB forbids a second opening
+///    ("Do not have open an LMDB database twice in the same process at the same time"): it would
+///    reset the table of readers, and closing either would drop the locks of both. A second `open`
+///    gives the same object, and `close` counts.
+/// 3. Both header pages are validated before LMDB sees them. A file that is something else is
+///    refused before anything is written, the lock file included.
+/// 4. LMDB opens, and we take a shared lock on the data file at a place that the lock file's
+///    inode decides. A lock of somebody else at another place means that the same data is open
+///    with another lock file (a hard link, a deleted lock file): two writers at once, so `open`
+///    refuses. The lock belongs to our descriptor and dies with the process.
+/// 5. Reading: `beginRead` takes a reset transaction from a pool and renews it (no system call, no
+///    mutex of LMDB's). Any thread may use it and end it.
+/// 6. Writing: `write` begins, runs its body and commits on one thread within one call. LMDB's
+///    write transaction belongs to its thread; left to a thread that ends, it can lose another
+///    process's commit.
+///
+/// What can go wrong at a commit, and what the file shows then:
+///
+///     died or failed                      the file shows        the store in this process
+///     before the commit, or in the body   the version before    goes on
+///     pages do not fit on the disk        the version before    goes on; `.diskFull`
+///     writing pages, or their sync        the version before    refuses writes; `.inputOutput`
+///     the header page, or its sync        either version        refuses writes; `.outcomeUnknown`
+///     after it                            the new version       goes on
+///
+/// A process that dies at any of these leaves nothing to repair; the next writer of any process
+/// takes over its lock.
+///
+/// After a fork the child has no rights in the file: every begin throws `.forked`, and ending a
+/// transaction there does nothing, because the slots in shared memory are the parent's.
+///
+/// Threading: all members may be called from any thread.
+package final class Environment: Sendable {
+  package let path: String
+  package let lockPath: String
+  /// False if the file may only be read by this process, whatever was asked for.
+  package let isWritable: Bool
+  package let options: EnvironmentOptions
+  package let dataIdentity: FileIdentity
+  package let lockIdentity: FileIdentity
+  /// Bytes of address space that this process could take for the file.
+  package let mapByteCount: Int
+  let mapStart: UInt
+  let pageSize: Int
+  let handle: LMDBHandle
+  /// Our own description of the data file; holds the lock of step 4.
+  let descriptor: Int32
+  /// What `tarn_fork_count` said when the store was opened.
+  private let forkCount: UInt32
+
+  let state = Mutex(State())
+  /// Length of the file when last asked; values beyond it are not touched.
+  let knownByteCount: Atomic<Int>
+  /// Raw value of the code that closed the store for writing, or 0.
+  let latchedCode = Atomic<Int>(0)
+  /// `tarn_thread_id` of the thread inside `write`, to find a write within a write.
+  let writingThread = Atomic<UInt>(0)
+
+  struct State {
+    /// Calls of `open` not yet balanced by `close`.
+    var openings = 1
+    /// Transactions that have not ended.
+    var live = 0
+    var isClosed = false
+    /// Reset read transactions, ready to be renewed.
+    var pool: [LMDBHandle] = []
+  }
+
+  /// Reset transactions kept; each holds one slot of the table of readers.
+  static let poolCountMax = 4
+
+  init(opened: OpenedFile, options: EnvironmentOptions) {
+    path = opened.path
+    lockPath = opened.lockPath
+    isWritable = opened.isWritable
+    self.options = options
+    dataIdentity = opened.data.identity
+    lockIdentity = opened.lock
+    mapByteCount = opened.mapByteCount
+    mapStart = opened.mapStart
+    pageSize = opened.pageSize
+    handle = opened.handle
+    descriptor = opened.descriptor
+    forkCount = tarn_fork_count()
+    knownByteCount = Atomic(Int(opened.data.byteCount))
+  }
+
+  /// Opens the file, or gives the object that this process has open already.
+  ///
+  /// Balance each call with `close()`.
+  ///
+  /// Errors: `.notFound`, `.permissionDenied`, `.notAStore`, `.corrupted`, `.newerFormat`,
+  /// `.identity`, `.alreadyOpen`, `.addressSpace`, `.inputOutput`.
+  /// LMDB: `mdb_env_create`, `mdb_env_open`.
+  package static func open(
+    path: String, options: EnvironmentOptions = EnvironmentOptions()
+  ) throws(StorageError) -> Environment {
+    FaultPoint.armFromEnvironment()
+    return try EnvironmentRegistry.shared.open(path: path, options: options)
+  }
+
+  /// Gives back one `open`. The file is closed when all are given back and the last transaction
+  /// has ended; live read transactions stay valid until then.
+  package func close() { EnvironmentRegistry.shared.close(self) }
+
+  var isForked: Bool { tarn_fork_count() != forkCount }
+
+  func error(_ code: StorageError.Code, _ operation: String, _ detail: String) -> StorageError {
+    StorageError(code, operation: operation, path: path, detail: detail)
+  }
+
+  func error(_ result: Int32, _ operation: String) -> StorageError {
+    StorageError(lmdb: result, operation: operation, path: path)
+  }
+
+  /// Counts a transaction in. Errors: `.forked`, `.failed` for a closed store.
+  /// Gives a reset handle of the pool to one that reads, if there is one.
+  func enter(_ operation: String, reads: Bool) throws(StorageError) -> LMDBHandle? {
+    if isForked {
+      throw error(.forked, operation, "the process was forked after it opened the store")
+    }
+    return try state.withLock { state throws(StorageError) in
+      if state.isClosed || state.openings == 0 {
+        throw error(.failed, operation, "the store is closed")
+      }
+      state.live += 1
+      return reads ? state.pool.popLast() : nil
+    }
+  }
+
+  /// Counts a transaction out, and keeps its reset handle if there is room.
+  func leave(keeping handle: LMDBHandle?) {
+    let (surplus, isLast) = state.withLock { state in
+      state.live -= 1
+      assert(state.live >= 0, "bug in this package: a transaction ended twice")
+      let isLast = state.live == 0 && state.openings == 0
+      guard let handle, state.pool.count < Self.poolCountMax else { return (handle, isLast) }
+      state.pool.append(handle)
+      return (nil, isLast)
+    }
+    if let surplus { unsafe mdb_txn_abort(surplus.raw) }
+    if isLast { EnvironmentRegistry.shared.closeIfUnused(self) }
+  }
+
+  /// Ends everything. Only the registry calls this, when no transaction lives.
+  func shutDown() {
+    let pool = state.withLock { state in
+      precondition(state.live == 0 && !state.isClosed, "bug in this package: closed while in use")
+      state.isClosed = true
+      defer { state.pool = [] }
+      return state.pool
+    }
+    for transaction in pool { unsafe mdb_txn_abort(transaction.raw) }
+    // The child's copies of LMDB's mutexes and slots are the parent's: leave them alone.
+    if isForked { return }
+    unsafe mdb_env_close(handle.raw)
+    tarn_forget_in_child(descriptor)
+    Glibc.close(descriptor)
+  }
+}
+
+/// A pointer of LMDB's.
+@safe struct LMDBHandle: @unchecked Sendable {
+  // because: the environment is thread safe, and a read transaction opened with MDB_NOTLS belongs
+  // to whoever holds it; write transactions never leave their call.
+  let raw: OpaquePointer
+}

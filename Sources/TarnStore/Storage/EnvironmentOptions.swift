@@ -1,0 +1,20 @@
+/// How a store's file is opened.
+package struct EnvironmentOptions: Hashable, Sendable {
+  package enum Durability: Hashable, Sendable {
+    /// A commit returns when its bytes are on the disk.
+    case strict
+    /// Nothing is waited for. A power loss may leave a file that cannot be read at all, so this
+    /// is for stores that nobody expects to survive one. The death of a process harms nothing.
+    case none
+  }
+
+  /// Creates nothing and writes nothing; the file must be there.
+  package var isReadOnly = false
+  package var durability = Durability.strict
+  /// Address space to take, in bytes; halved as often as needed where the process may not have it.
+  package var mapByteCount = 1 << 40
+  /// Read transactions of all processes together. The first process to open the file decides.
+  package var readerCount = 4096
+
+  package init() {}
+}

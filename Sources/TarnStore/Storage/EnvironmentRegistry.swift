@@ -1,0 +1,73 @@
+internal import CTarn
+internal import Glibc
+import Synchronization
+
+/// The files that this process has open, by device and inode: the guard of LMDB's rule that a
+/// process opens a file once.
+final class EnvironmentRegistry: Sendable {
+  static let shared = EnvironmentRegistry()
+
+  /// Held while a file is opened or closed, so that these never overlap.
+  private let open = Mutex<[FileIdentity: Environment]>([:])
+
+  func open(path: String, options: EnvironmentOptions) throws(StorageError) -> Environment {
+    try open.withLock { open throws(StorageError) in
+      // What the parent had open is nothing of this process's.
+      for (identity, environment) in open where environment.isForked { open[identity] = nil }
+      let target = try FileToOpen(path: path, options: options)
+      if let existing = open[target.facts.identity] {
+        try check(existing, target, options)
+        existing.state.withLock { $0.openings += 1 }
+        return existing
+      }
+      if let lock = FileFacts.at(target.lockPath)?.identity,
+        open.values.contains(where: { $0.lockIdentity == lock })
+      {
+        throw StorageError(
+          .replaced, operation: "open", path: target.path,
+          detail: "the file was replaced while this process has the one before it open")
+      }
+      let environment = Environment(opened: try target.open(options), options: options)
+      open[environment.dataIdentity] = environment
+      return environment
+    }
+  }
+
+  private func check(
+    _ existing: Environment, _ target: borrowing FileToOpen, _ options: EnvironmentOptions
+  ) throws(StorageError) {
+    func refuse(_ code: StorageError.Code, _ detail: String) -> StorageError {
+      StorageError(code, operation: "open", path: target.path, detail: detail)
+    }
+    if existing.lockPath != target.lockPath {
+      throw refuse(.identity, "the process has the file open by its other name, \(existing.path)")
+    }
+    if !options.isReadOnly && !existing.isWritable {
+      throw refuse(.permissionDenied, "the process may only read the file")
+    }
+    if existing.options.durability != options.durability {
+      throw refuse(.alreadyOpen, "the process has the file open with another durability")
+    }
+  }
+
+  func close(_ environment: Environment) {
+    let isUnused = environment.state.withLock { state in
+      precondition(state.openings > 0, "close() was called more often than open()")
+      state.openings -= 1
+      return state.openings == 0
+    }
+    if isUnused { closeIfUnused(environment) }
+  }
+
+  /// Looks again under the lock: somebody may have opened it anew.
+  func closeIfUnused(_ environment: Environment) {
+    open.withLock { open in
+      let isUnused = environment.state.withLock {
+        $0.openings == 0 && $0.live == 0 && !$0.isClosed
+      }
+      guard isUnused else { return }
+      open[environment.dataIdentity] = nil
+      environment.shutDown()
+    }
+  }
+}

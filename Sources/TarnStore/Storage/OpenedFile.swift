@@ -1,0 +1,243 @@
+internal import CLMDB
+internal import CTarn
+internal import Glibc
+
+/// What opening a file gives: everything an `Environment` is made of.
+struct OpenedFile {
+  let path: String
+  let lockPath: String
+  let isWritable: Bool
+  let data: FileFacts
+  let lock: FileIdentity
+  let mapByteCount: Int
+  let mapStart: UInt
+  let pageSize: Int
+  let handle: LMDBHandle
+  let descriptor: Int32
+}
+
+/// A file before it is opened: found or created, looked at, and not yet given to LMDB.
+struct FileToOpen: ~Copyable {
+  let path: String
+  let lockPath: String
+  let facts: FileFacts
+  private let isWritable: Bool
+  private let header: StoreHeader?
+  private let file: OwnedDescriptor
+
+  /// Errors: as `Environment.open`. Writes nothing, except an empty file where there is none.
+  init(path given: String, options: EnvironmentOptions) throws(StorageError) {
+    if !options.isReadOnly && FileFacts.at(given) == nil {
+      _ = try OwnedDescriptor(opening: given, flags: O_RDWR | O_CREAT, operation: "open")
+    }
+    guard let path = FilePaths.resolved(given) else {
+      throw StorageError(errno: errno, operation: "open", path: given)
+    }
+    // Opening a pipe could wait forever, so look before.
+    guard let facts = FileFacts.at(path), facts.isRegularFile else {
+      throw StorageError(
+        .notAStore, operation: "open", path: path, detail: "the path leads to something else")
+    }
+    let mayWrite = unsafe access(path, W_OK) == 0
+    if !mayWrite && !options.isReadOnly {
+      throw StorageError(errno: errno, operation: "open", path: path)
+    }
+    // Writable, because fallocate asks for it.
+    let file = try OwnedDescriptor(
+      opening: path, flags: mayWrite ? O_RDWR : O_RDONLY, operation: "open")
+    guard FileFacts.of(descriptor: file.raw)?.identity == facts.identity else {
+      throw StorageError(
+        .replaced, operation: "open", path: path, detail: "the file was replaced just now")
+    }
+    let header = try StoreHeader.read(descriptor: file.raw, path: path)
+    try Self.check(header, file.raw, facts, path, options)
+    self.path = path
+    lockPath = path + "-lock"
+    self.facts = facts
+    isWritable = mayWrite
+    self.header = header
+    self.file = file
+  }
+
+  private static func check(
+    _ header: StoreHeader?, _ file: Int32, _ facts: FileFacts, _ path: String,
+    _ options: EnvironmentOptions
+  ) throws(StorageError) {
+    guard let header else {
+      if options.isReadOnly {
+        throw StorageError(
+          .notAStore, operation: "open", path: path, detail: "the file is empty")
+      }
+      return
+    }
+    // LMDB does not write free pages, so a file may end before its last page. Whether one that is
+    // needed is missing, only a walk can tell.
+    let now = FileFacts.of(descriptor: file)?.byteCount ?? facts.byteCount
+    guard UInt64(now) < header.byteCount else { return }
+    let report = try Environment.verifyPages(descriptor: file, path: path)
+    if let problem = report?.problems.first { throw StoreHeader.corrupted(path, problem) }
+  }
+
+  /// Gives the file to LMDB.
+  consuming func open(_ options: EnvironmentOptions) throws(StorageError) -> OpenedFile {
+    try checkLockIsWritable()
+    // A forked child has its parent's mappings, which nobody uses there.
+    let inherited = ProcessMaps.shared(of: facts.identity)
+    guard inherited.isEmpty || tarn_fork_count() > 0 else {
+      throw StorageError(
+        .alreadyOpen, operation: "open", path: path,
+        detail: "another copy of this library in the same process has the file open")
+    }
+    let hadLock = FileFacts.at(lockPath) != nil
+    let (handle, mapByteCount) = try openLMDB(options)
+    var isDone = false
+    defer { if !isDone { unsafe mdb_env_close(handle.raw) } }
+    let lock = try adoptLock(isNew: !hadLock)
+    if header == nil { try FilePaths.syncFolder(of: path) }
+    let descriptor = try lockData(lock)
+    defer {
+      if !isDone {
+        tarn_forget_in_child(descriptor)
+        close(descriptor)
+      }
+    }
+    try tryReading(handle)
+    closeOnExec(handle)
+    let maps = ProcessMaps.shared(of: facts.identity)
+    guard let map = maps.first(where: { $0.fileOffset == 0 && !inherited.contains($0) }) else {
+      throw StorageError(
+        .inputOutput, operation: "open", path: path, detail: "the system does not show the mapping")
+    }
+    var statistics = MDB_stat()
+    unsafe mdb_env_stat(handle.raw, &statistics)
+    isDone = true
+    return OpenedFile(
+      path: path, lockPath: lockPath, isWritable: isWritable,
+      data: FileFacts.of(descriptor: descriptor) ?? facts, lock: lock, mapByteCount: mapByteCount,
+      mapStart: map.start, pageSize: Int(statistics.ms_psize), handle: handle,
+      descriptor: descriptor)
+  }
+
+  /// Without its lock file a reader's pages are not safe from writers, and LMDB would go on
+  /// without one on a read-only file system.
+  private borrowing func checkLockIsWritable() throws(StorageError) {
+    let isThere = FileFacts.at(lockPath) != nil
+    let asked = isThere ? lockPath : FilePaths.folder(of: path)
+    if unsafe access(asked, isThere ? R_OK | W_OK : W_OK) != 0 {
+      var error = StorageError(errno: errno, operation: "open", path: path)
+      if error.code == .permissionDenied {
+        error.detail = "\(asked) may not be written, and readers must lock there too"
+      }
+      throw error
+    }
+  }
+
+  /// LMDB: `mdb_env_open`. Retries when a first opener was killed half way, or is at it now; asks
+  /// for less address space where the process may not have that much.
+  private borrowing func openLMDB(
+    _ options: EnvironmentOptions
+  ) throws(StorageError) -> (LMDBHandle, Int) {
+    let smallest = max(1 << 20, Int(header?.byteCount ?? 0))
+    var mapByteCount = max(options.mapByteCount, smallest)
+    var attempts = 0
+    while true {
+      let (result, handle) = openOnce(options, mapByteCount)
+      if let handle { return (handle, mapByteCount) }
+      switch result {
+      case ENOMEM where mapByteCount / 2 >= smallest:
+        mapByteCount /= 2
+      case EINVAL where attempts < 20, MDB_INVALID where attempts < 20,
+        EAGAIN where attempts < 20:
+        attempts += 1
+        usleep(UInt32(500 * attempts))
+      default:
+        throw StorageError(lmdb: result, operation: "open", path: path)
+      }
+    }
+  }
+
+  private borrowing func openOnce(
+    _ options: EnvironmentOptions, _ mapByteCount: Int
+  ) -> (Int32, LMDBHandle?) {
+    var created: OpaquePointer?
+    var result = unsafe mdb_env_create(&created)
+    guard result == 0, let raw = unsafe created else { return (result, nil) }
+    unsafe mdb_env_set_mapsize(raw, mapByteCount)
+    unsafe mdb_env_set_maxreaders(raw, UInt32(options.readerCount))
+    var flags = UInt32(MDB_NOSUBDIR | MDB_NOTLS)
+    if options.durability == .none { flags |= UInt32(MDB_NOSYNC) }
+    if !isWritable { flags |= UInt32(MDB_RDONLY) }
+    result = unsafe mdb_env_open(raw, path, flags, facts.mode)
+    if result == 0 { return unsafe (0, LMDBHandle(raw: raw)) }
+    // "If this function fails, mdb_env_close() must be called to discard the handle."
+    unsafe mdb_env_close(raw)
+    return (result, nil)
+  }
+
+  /// The lock file gets the data file's owner and mode: who may use one may use the other. By
+  /// path, because closing a descriptor of it would drop LMDB's locks in this process.
+  private borrowing func adoptLock(isNew: Bool) throws(StorageError) -> FileIdentity {
+    if isNew {
+      _ = unsafe chmod(lockPath, facts.mode)
+      if geteuid() == 0 { _ = unsafe chown(lockPath, facts.owner, facts.group) }
+    }
+    guard let lock = FileFacts.at(lockPath), FileFacts.at(path)?.identity == facts.identity else {
+      throw StorageError(
+        .replaced, operation: "open", path: path, detail: "the file was replaced just now")
+    }
+    return lock.identity
+  }
+
+  /// Step 4 of `Environment`: everyone with this lock file locks the same byte, far beyond the
+  /// data; a lock on any other byte there is somebody with another lock file.
+  private borrowing func lockData(_ lock: FileIdentity) throws(StorageError) -> Int32 {
+    let copy = fcntl(file.raw, F_DUPFD_CLOEXEC, 3)
+    guard copy >= 0 else { throw StorageError(errno: errno, operation: "open", path: path) }
+    let start: Int64 = 1 << 62
+    var hash = (lock.inode ^ (lock.device << 32)) &* 0x9E37_79B9_7F4A_7C15
+    hash ^= hash >> 29
+    let place = start + 1 + Int64(hash & ((1 << 60) - 1))
+    var result = tarn_close_in_child(copy)
+    if result == 0 { result = tarn_lock_shared(copy, place, 1) }
+    let others =
+      result != 0
+      ? 0
+      : tarn_is_locked_elsewhere(copy, start, place - start)
+        | tarn_is_locked_elsewhere(copy, place + 1, 0)
+    if result == 0 && others == 0 { return copy }
+    tarn_forget_in_child(copy)
+    close(copy)
+    if result != 0 { throw StorageError(errno: result, operation: "open", path: path) }
+    throw StorageError(
+      .identity, operation: "open", path: path,
+      detail: "another process has the file open with another lock file than \(lockPath);"
+        + " use one path for it everywhere, and never delete its lock file")
+  }
+
+  /// The first read transaction gives the tree its order for good (the only shared state that a
+  /// read would write), and shows whether this process can have a place among the readers.
+  private borrowing func tryReading(_ handle: LMDBHandle) throws(StorageError) {
+    var transaction: OpaquePointer?
+    var result = unsafe mdb_txn_begin(handle.raw, nil, UInt32(MDB_RDONLY), &transaction)
+    if result == EAGAIN || result == EACCES {
+      throw StorageError(
+        .identity, operation: "open", path: path,
+        detail: "a process with the same id, in another container, has the file open;"
+          + " let the containers share their process ids")
+    }
+    guard result == 0 else { throw StorageError(lmdb: result, operation: "open", path: path) }
+    defer { unsafe mdb_txn_abort(transaction) }
+    var tree: MDB_dbi = 0
+    result = unsafe mdb_dbi_open(transaction, nil, 0, &tree)
+    guard result == 0 else { throw StorageError(lmdb: result, operation: "open", path: path) }
+    precondition(tree == Environment.mainTree, "bug in this package: the main tree moved")
+  }
+
+  /// A program that this process starts must not keep the files open. LMDB 0.9 sees to that for
+  /// its other two descriptors. LMDB: `mdb_env_get_fd`.
+  private borrowing func closeOnExec(_ handle: LMDBHandle) {
+    var raw: Int32 = -1
+    unsafe mdb_env_get_fd(handle.raw, &raw)
+    if raw >= 0 { _ = fcntl(raw, F_SETFD, fcntl(raw, F_GETFD) | FD_CLOEXEC) }
+  }
+}

@@ -1,0 +1,313 @@
+internal import Glibc
+
+/// What a walk over all pages of a file found.
+package struct PageReport: Equatable, Sendable {
+  package internal(set) var transactionID: UInt64 = 0
+  package internal(set) var pageSize = 0
+  package internal(set) var pageCount = 0
+  package internal(set) var branchPages = 0
+  package internal(set) var leafPages = 0
+  package internal(set) var overflowPages = 0
+  package internal(set) var freePages = 0
+  /// Pages that nothing leads to: lost space, no harm.
+  package internal(set) var unreachablePages = 0
+  package internal(set) var entries = 0
+  /// One sentence each, at most `PageWalker.problemsMax`; empty means that the file is sound.
+  package internal(set) var problems: [String] = []
+
+  package var isSound: Bool { problems.isEmpty }
+}
+
+/// Reads every page that a file's trees lead to, believing nothing: LMDB follows page numbers,
+/// node offsets and lengths without a look, so this is what tells a damaged file from a sound one
+/// before it does.
+///
+/// Found: page numbers outside the file or used twice (that includes cycles, and free pages that
+/// are in use), pages with another number or kind than the way to them says, lower and upper
+/// bounds and node offsets outside the page, lengths outside the page, keys out of order, trees
+/// whose counts differ from their description. Not found: changed bytes inside values.
+@safe struct PageWalker {
+  static let problemsMax = 100
+  static let pageHeaderByteCount = 16
+  static let nodeHeaderByteCount = 8
+
+  private enum Kind: UInt16 {
+    case branch = 0x01
+    case leaf = 0x02
+    case overflow = 0x04
+  }
+  private struct Page {
+    let number: UInt64
+    let base: Int
+    let nodeCount: Int
+    /// Where the nodes' bytes start.
+    let upper: Int
+  }
+  private struct Node {
+    let low: UInt64
+    let flags: UInt16
+    let key: Range<Int>
+    let data: Int
+  }
+
+  private let bytes: UnsafeRawBufferPointer
+  private let header: StoreHeader
+  private let pagesThere: UInt64
+  private var seen: [UInt64]
+  private var report = PageReport()
+  private var treeName = ""
+  private var keysAreNumbers = false
+  private var previousKey: Range<Int>?
+  private var leafDepth = 0
+  private var isFromBranch = false
+  private var freePagesBeyondEnd: UInt64 = 0
+
+  /// Walks the file's bytes, from the roots that the header names.
+  static func walk(_ bytes: UnsafeRawBufferPointer, header: StoreHeader) -> PageReport {
+    var walker = unsafe PageWalker(bytes, header)
+    walker.walkAll()
+    return walker.report
+  }
+
+  private init(_ bytes: UnsafeRawBufferPointer, _ header: StoreHeader) {
+    unsafe self.bytes = bytes
+    self.header = header
+    pagesThere = min(UInt64(bytes.count / header.pageSize), header.lastPage + 1)
+    seen = [UInt64](repeating: 0, count: Int(pagesThere / 64) + 1)
+    report.transactionID = header.transactionID
+    report.pageSize = header.pageSize
+    report.pageCount = Int(header.lastPage + 1)
+  }
+
+  private mutating func walkAll() {
+    _ = take(0)
+    _ = take(1)
+    walk(header.free, name: "free list", keysAreNumbers: true)
+    walk(header.main, name: "tree", keysAreNumbers: false)
+    let used = 2 + report.branchPages + report.leafPages + report.overflowPages + report.freePages
+    report.unreachablePages = max(0, report.pageCount - used)
+    // LMDB does not write a page that it frees in the commit that first took it.
+    let missing = header.lastPage + 1 - pagesThere
+    if missing != freePagesBeyondEnd {
+      add("\(missing) pages at the end of the file are missing, \(freePagesBeyondEnd) of them free")
+    }
+  }
+
+  private mutating func walk(_ tree: StoreHeader.Tree, name: String, keysAreNumbers: Bool) {
+    guard tree.root != StoreHeader.noPage else { return }
+    let before = report
+    treeName = name
+    self.keysAreNumbers = keysAreNumbers
+    previousKey = nil
+    leafDepth = Int(tree.depth)
+    visit(tree.root, depth: 1)
+    let counts = [
+      ("branch pages", report.branchPages - before.branchPages, tree.branchPages),
+      ("leaf pages", report.leafPages - before.leafPages, tree.leafPages),
+      ("overflow pages", report.overflowPages - before.overflowPages, tree.overflowPages),
+      ("entries", report.entries - before.entries, tree.entries),
+    ]
+    for (what, found, described) in counts where UInt64(found) != described {
+      add("the \(name) has \(found) \(what), its description says \(described)")
+    }
+  }
+
+  private mutating func visit(_ number: UInt64, depth: Int) {
+    let kind: Kind = depth == leafDepth ? .leaf : .branch
+    guard let page = open(number, kind) else { return }
+    if kind == .branch { report.branchPages += 1 } else { report.leafPages += 1 }
+    var nodeByteCount = 0
+    for index in 0..<page.nodeCount {
+      guard let node = node(index, in: page, isBranch: kind == .branch) else { continue }
+      nodeByteCount += byteCount(of: node, isBranch: kind == .branch)
+      if kind == .branch {
+        // The first key of a branch page is empty and never looked at.
+        visit(node.low | UInt64(node.flags) << 32, depth: depth + 1)
+      } else {
+        check(node, of: page, index)
+      }
+    }
+    // Nodes lie side by side, so that none overlaps another if their lengths add up.
+    if page.upper + nodeByteCount != header.pageSize {
+      add("page \(number): its nodes have \(nodeByteCount) bytes from \(page.upper) on")
+    }
+  }
+
+  private func byteCount(of node: Node, isBranch: Bool) -> Int {
+    let data = isBranch ? 0 : node.flags & 0x01 != 0 ? 8 : Int(node.low)
+    return (Self.nodeHeaderByteCount + node.key.count + data + 1) & ~1
+  }
+
+  /// Marks the page as met; false, with the problem noted, if there is no such page to be met.
+  private mutating func take(_ number: UInt64) -> Bool {
+    guard number <= header.lastPage else {
+      add("page \(number) is used but lies beyond the last page, \(header.lastPage)")
+      return false
+    }
+    guard number < pagesThere else {
+      add("page \(number) is used but missing at the end of the file")
+      return false
+    }
+    let (word, bit) = (Int(number / 64), UInt64(1) << (number % 64))
+    guard seen[word] & bit == 0 else {
+      add("page \(number) is used twice")
+      return false
+    }
+    seen[word] |= bit
+    return true
+  }
+
+  private mutating func open(_ number: UInt64, _ kind: Kind) -> Page? {
+    guard take(number) else { return nil }
+    let base = Int(number) * header.pageSize
+    let own: UInt64 = load(base)
+    let flags: UInt16 = load(base + 10)
+    let lower = Int(load(base + 12) as UInt16)
+    let upper = Int(load(base + 14) as UInt16)
+    guard own == number else {
+      add("page \(number) says that it is page \(own)")
+      return nil
+    }
+    guard flags & ~0x10 == kind.rawValue else {
+      add("page \(number) of the \(treeName) is no \(kind) page")
+      return nil
+    }
+    guard lower >= Self.pageHeaderByteCount, lower <= upper, upper <= header.pageSize,
+      lower % 2 == 0
+    else {
+      add("page \(number) has bounds \(lower) and \(upper)")
+      return nil
+    }
+    let nodeCount = (lower - Self.pageHeaderByteCount) / 2
+    return Page(number: number, base: base, nodeCount: nodeCount, upper: upper)
+  }
+
+  private mutating func node(_ index: Int, in page: Page, isBranch: Bool) -> Node? {
+    let pointer = page.base + Self.pageHeaderByteCount + 2 * index
+    let offset = Int(load(pointer) as UInt16)
+    guard offset >= page.upper, offset % 2 == 0,
+      offset + Self.nodeHeaderByteCount <= header.pageSize
+    else {
+      add("page \(page.number), node \(index): it starts at \(offset)")
+      return nil
+    }
+    let at = page.base + offset
+    let low = UInt64(load(at) as UInt16) | UInt64(load(at + 2) as UInt16) << 16
+    let flags: UInt16 = load(at + 4)
+    let keyByteCount = Int(load(at + 6) as UInt16)
+    let key = at + 8..<at + 8 + keyByteCount
+    guard key.upperBound <= page.base + header.pageSize else {
+      add("page \(page.number), node \(index): its key has \(keyByteCount) bytes")
+      return nil
+    }
+    if !isBranch || index > 0 { checkOrder(of: key, page, index, isBranch: isBranch) }
+    return Node(low: low, flags: flags, key: key, data: key.upperBound)
+  }
+
+  private mutating func check(_ node: Node, of page: Page, _ index: Int) {
+    report.entries += 1
+    let byteCount = Int(node.low)
+    let end = page.base + header.pageSize
+    guard node.flags & ~0x01 == 0 else {
+      add("page \(page.number), node \(index): flags \(node.flags)")
+      return
+    }
+    if node.flags == 0 {
+      guard node.data + byteCount <= end else {
+        add("page \(page.number), node \(index): its value has \(byteCount) bytes")
+        return
+      }
+      if keysAreNumbers { checkFreePages(at: node.data, byteCount: byteCount) }
+      return
+    }
+    guard node.data + 8 <= end else {
+      add("page \(page.number), node \(index): the number of its value's page is cut off")
+      return
+    }
+    checkOverflow(load(node.data), byteCount: byteCount)
+  }
+
+  private mutating func checkOverflow(_ first: UInt64, byteCount: Int) {
+    guard take(first) else { return }
+    let base = Int(first) * header.pageSize
+    let own: UInt64 = load(base)
+    let flags: UInt16 = load(base + 10)
+    let pages = UInt64(load(base + 12) as UInt32)
+    let needed = (Self.pageHeaderByteCount + byteCount + header.pageSize - 1) / header.pageSize
+    guard own == first, flags & ~0x10 == Kind.overflow.rawValue, pages == needed else {
+      add("page \(first) is not the start of a value of \(byteCount) bytes")
+      return
+    }
+    report.overflowPages += Int(pages)
+    for number in first + 1..<first + pages {
+      guard take(number) else { return }
+    }
+    if keysAreNumbers {
+      checkFreePages(at: base + Self.pageHeaderByteCount, byteCount: byteCount)
+    }
+  }
+
+  /// An entry of the free list: how many, then the numbers, descending.
+  private mutating func checkFreePages(at offset: Int, byteCount: Int) {
+    guard byteCount >= 8, byteCount % 8 == 0 else {
+      add("an entry of the free list has \(byteCount) bytes")
+      return
+    }
+    let count: UInt64 = load(offset)
+    guard count <= UInt64(byteCount / 8 - 1) else {
+      add("an entry of the free list holds \(count) pages in \(byteCount) bytes")
+      return
+    }
+    var above = UInt64.max
+    for index in 0..<Int(count) {
+      let number: UInt64 = load(offset + 8 + 8 * index)
+      guard number < above, number >= 2, number <= header.lastPage else {
+        add("the free list names page \(number) out of order")
+        return
+      }
+      above = number
+      report.freePages += 1
+      if number < pagesThere { _ = take(number) } else { freePagesBeyondEnd += 1 }
+    }
+  }
+
+  private mutating func checkOrder(
+    of key: Range<Int>, _ page: Page, _ index: Int, isBranch: Bool
+  ) {
+    if keysAreNumbers, key.count != 8 {
+      add("page \(page.number), node \(index): a key of the free list has \(key.count) bytes")
+      return
+    }
+    if !keysAreNumbers, key.isEmpty {
+      add("page \(page.number), node \(index): an empty key")
+      return
+    }
+    // A separator in a branch may equal the first key below it, never the last key before it.
+    if let previous = previousKey, compare(previous, key) >= 0, !(isFromBranch && !isBranch) {
+      add("page \(page.number), node \(index): its key is not above the one before it")
+    } else if let previous = previousKey, compare(previous, key) > 0 {
+      add("page \(page.number), node \(index): its key is below its branch's")
+    }
+    previousKey = key
+    isFromBranch = isBranch
+  }
+
+  private func compare(_ a: Range<Int>, _ b: Range<Int>) -> Int {
+    if keysAreNumbers {
+      let (left, right): (UInt64, UInt64) = (load(a.lowerBound), load(b.lowerBound))
+      return left < right ? -1 : left == right ? 0 : 1
+    }
+    let order = unsafe memcmp(
+      bytes.baseAddress! + a.lowerBound, bytes.baseAddress! + b.lowerBound, min(a.count, b.count))
+    return order != 0 ? Int(order) : a.count - b.count
+  }
+
+  /// Callers made sure that the bytes are there: whole pages are, and offsets stay in their page.
+  private func load<T: BitwiseCopyable>(_ offset: Int) -> T {
+    unsafe bytes.loadUnaligned(fromByteOffset: offset, as: T.self)
+  }
+
+  private mutating func add(_ problem: String) {
+    if report.problems.count < Self.problemsMax { report.problems.append(problem) }
+  }
+}

@@ -1,0 +1,113 @@
+internal import CLMDB
+import Synchronization
+
+/// A consistent view of the file as of one commit; what it shows cannot change or go away while it
+/// lives. It keeps the pages of that view from being used again, so end it when it is not needed.
+///
+/// Threading: may move between threads and be read by several at once, because it belongs to no
+/// thread (MDB_NOTLS) and reading the main tree writes nothing shared. A `Cursor` belongs to one
+/// thread, and `end` must not run beside a read.
+///
+/// LMDB: `mdb_txn_begin` with MDB_RDONLY, `mdb_txn_renew`, `mdb_txn_reset`.
+package final class ReadTransaction: @unchecked Sendable {
+  // because: see Threading.
+
+  package let environment: Environment
+  /// Labels the pin in the list of readers. Not a version: LMDB's numbers restart and repeat, and
+  /// a reader may even show one commit more than its number says.
+  package let transactionID: UInt64
+  let handle: LMDBHandle
+  private let hasEnded = Atomic<Bool>(false)
+
+  init(_ environment: Environment, _ handle: LMDBHandle) {
+    self.environment = environment
+    self.handle = handle
+    transactionID = UInt64(unsafe mdb_txn_id(handle.raw))
+  }
+
+  deinit { end() }
+
+  /// The bytes stored under the key, valid until the transaction ends; nil if there are none.
+  ///
+  /// Errors: `.corrupted`; `.invalidInput` for an empty key or one of more than 511 bytes.
+  /// LMDB: `mdb_get`.
+  package func value(
+    forKey key: UnsafeRawBufferPointer
+  ) throws(StorageError) -> UnsafeRawBufferPointer? {
+    assert(!hasEnded.load(ordering: .relaxed), "the read transaction has ended")
+    var wanted = unsafe MDB_val(key)
+    var found = unsafe MDB_val()
+    let result = unsafe mdb_get(handle.raw, Environment.mainTree, &wanted, &found)
+    if result == 0 { return unsafe try environment.bounded(found) }
+    if result == MDB_NOTFOUND { return nil }
+    throw environment.error(result, "read")
+  }
+
+  /// Gives the view up. Pointers into it are dangling from here on. A second call does nothing.
+  package func end() {
+    if hasEnded.exchange(true, ordering: .acquiringAndReleasing) { return }
+    // In a forked child the slot in shared memory is the parent's pin.
+    if environment.isForked { return }
+    unsafe mdb_txn_reset(handle.raw)
+    environment.leave(keeping: handle)
+  }
+}
+
+extension Environment {
+  static let mainTree: MDB_dbi = 1
+
+  /// A view of the newest commit.
+  ///
+  /// Errors: `.readersFull`, `.addressSpace` if another process made the file larger than this
+  /// one may map, `.forked`, `.failed`.
+  package func beginRead() throws(StorageError) -> ReadTransaction {
+    if let pooled = try enter("read", reads: true) {
+      let result = unsafe mdb_txn_renew(pooled.raw)
+      if result == 0 { return ReadTransaction(self, pooled) }
+      unsafe mdb_txn_abort(pooled.raw)
+      leave(keeping: nil)
+      throw error(result, "read")
+    }
+    var raw: OpaquePointer?
+    let result = unsafe mdb_txn_begin(handle.raw, nil, UInt32(MDB_RDONLY), &raw)
+    guard result == 0, let raw = unsafe raw else {
+      leave(keeping: nil)
+      throw error(result, "read")
+    }
+    return unsafe ReadTransaction(self, LMDBHandle(raw: raw))
+  }
+
+  /// Bytes that LMDB points at, if they lie within the file. Lengths and page numbers come from
+  /// the disk, and touching the map behind the file's end is fatal.
+  @inline(__always)
+  func bounded(_ found: MDB_val) throws(StorageError) -> UnsafeRawBufferPointer {
+    let start = unsafe UInt(bitPattern: found.mv_data)
+    let count = unsafe found.mv_size
+    let known = UInt(bitPattern: knownByteCount.load(ordering: .relaxed))
+    // A start before the map wraps around and is too large as well.
+    let offset = start &- mapStart
+    if offset > known || count > known - offset { try lookAgain(offset, UInt(count)) }
+    return unsafe UnsafeRawBufferPointer(start: found.mv_data, count: Int(count))
+  }
+
+  /// The file may have grown since its length was asked for.
+  @inline(never)
+  private func lookAgain(_ offset: UInt, _ count: UInt) throws(StorageError) {
+    guard let facts = FileFacts.of(descriptor: descriptor) else {
+      throw error(.inputOutput, "read", "the file's length cannot be read")
+    }
+    knownByteCount.store(Int(facts.byteCount), ordering: .relaxed)
+    let known = UInt(facts.byteCount)
+    if offset > known || count > known - offset {
+      throw error(.corrupted, "read", "the file is damaged: a value lies outside of it")
+    }
+  }
+}
+
+extension MDB_val {
+  /// LMDB takes keys and values as plain pointers but only reads through them.
+  init(_ bytes: UnsafeRawBufferPointer) {
+    unsafe self.init(
+      mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+  }
+}

@@ -1,0 +1,53 @@
+internal import CLMDB
+internal import Glibc
+
+/// The one place where numbers from LMDB and the system become errors that a person can use.
+/// LMDB's own texts speak of its insides and are never shown.
+extension StorageError {
+  /// What a return value of LMDB means. LMDB returns system error numbers as they are.
+  init(lmdb result: Int32, operation: String, path: String) {
+    let (code, detail): (Code, String)
+    switch result {
+    case MDB_PAGE_NOTFOUND, MDB_CORRUPTED, MDB_CURSOR_FULL, MDB_PAGE_FULL, MDB_INVALID:
+      (code, detail) = (.corrupted, "the file's pages contradict each other")
+    case MDB_VERSION_MISMATCH:
+      (code, detail) = (.newerFormat, "the file was written by another version of its format")
+    case MDB_PANIC:
+      (code, detail) = (.failed, "an earlier failure closed this store; open it anew")
+    case MDB_MAP_FULL, MDB_MAP_RESIZED:
+      (code, detail) = (.addressSpace, Self.addressSpaceDetail)
+    case MDB_READERS_FULL:
+      (code, detail) = (.readersFull, "too many versions are being read at once")
+    case MDB_TXN_FULL:
+      (code, detail) = (.limitExceeded, "the transaction changes too many pages")
+    case MDB_BAD_VALSIZE:
+      (code, detail) = (.invalidInput, "a key or a value has a length that the file cannot hold")
+    case MDB_BAD_RSLOT, MDB_BAD_TXN, MDB_BAD_DBI, MDB_INCOMPATIBLE:
+      (code, detail) = (.inputOutput, "the storage engine is in a state that it cannot go on from")
+    default:
+      self.init(errno: result, operation: operation, path: path)
+      return
+    }
+    self.init(code, operation: operation, path: path, detail: detail)
+  }
+
+  /// What an error number of the system means.
+  package init(errno number: Int32, operation: String, path: String) {
+    let code: Code
+    switch number {
+    case ENOSPC, EDQUOT: code = .diskFull
+    case EACCES, EPERM, EROFS: code = .permissionDenied
+    case ENOENT, ENOTDIR: code = .notFound
+    case ENOMEM: code = .addressSpace
+    case EMFILE, ENFILE, EFBIG: code = .limitExceeded
+    default: code = .inputOutput
+    }
+    let detail =
+      code == .addressSpace ? Self.addressSpaceDetail : unsafe String(cString: strerror(number))
+    self.init(code, operation: operation, path: path, detail: detail)
+  }
+
+  private static var addressSpaceDetail: String {
+    "the process may not have the address space that the file needs; raise its limit (ulimit -v)"
+  }
+}

@@ -1,0 +1,143 @@
+internal import Glibc
+
+/// The two meta pages at the start of a file, as LMDB 0.9 lays them out, read by ourselves before
+/// LMDB sees the file: it divides by numbers that it finds there and maps what they say.
+///
+/// Page header, 16 bytes: u64 page number, u16 pad, u16 flags, u16 lower, u16 upper (or u32 pages
+/// of an overflow run). Meta, from byte 16: u32 magic, u32 version, u64 address, u64 map size, two
+/// trees (free list, main) of 48 bytes, u64 last page, u64 transaction id.
+/// Tree: u32 pad (page size in the first), u16 flags, u16 depth, u64 branch, leaf and overflow
+/// pages, u64 entries, u64 root.
+struct StoreHeader: Equatable {
+  struct Tree: Equatable {
+    let flags: UInt16
+    let depth: UInt16
+    let branchPages: UInt64
+    let leafPages: UInt64
+    let overflowPages: UInt64
+    let entries: UInt64
+    /// `noPage` if the tree is empty.
+    let root: UInt64
+  }
+
+  static let noPage = UInt64.max
+  static let magic: UInt32 = 0xBEEF_C0DE
+  static let metaByteCount = 16 + 136
+  static let pageSizes = [512, 1024, 2048, 4096, 8192, 16384, 32768]
+
+  let pageSize: Int
+  let free: Tree
+  let main: Tree
+  let lastPage: UInt64
+  let transactionID: UInt64
+
+  /// Bytes that the file has if no page at its end is missing.
+  var byteCount: UInt64 { (lastPage + 1) * UInt64(pageSize) }
+
+  /// The newer of the two metas; nil for an empty file, which is a store to be.
+  ///
+  /// Errors: `.notAStore` for other files, `.newerFormat`, `.corrupted`.
+  static func read(descriptor: Int32, path: String) throws(StorageError) -> StoreHeader? {
+    let first = bytes(of: descriptor, at: 0)
+    if first.isEmpty { return nil }
+    guard hasMagic(first) else {
+      for size in pageSizes where hasMagic(bytes(of: descriptor, at: size)) {
+        throw corrupted(path, "its first page is damaged")
+      }
+      throw StorageError(
+        .notAStore, operation: "open", path: path, detail: "the file is something else than a store"
+      )
+    }
+    let metas = unsafe first.withUnsafeBytes { unsafe MetaFields($0) }
+    try metas.check(path: path, page: 0)
+    let second = bytes(of: descriptor, at: metas.pageSize)
+    guard hasMagic(second) else { throw corrupted(path, "its second page is damaged") }
+    let others = unsafe second.withUnsafeBytes { unsafe MetaFields($0) }
+    try others.check(path: path, page: 1)
+    guard metas.pageSize == others.pageSize else {
+      throw corrupted(path, "its first two pages disagree on the size of a page")
+    }
+    let newer = metas.header.transactionID < others.header.transactionID ? others : metas
+    return newer.header
+  }
+
+  static func corrupted(_ path: String, _ detail: String) -> StorageError {
+    StorageError(
+      .corrupted, operation: "open", path: path, detail: "the file is damaged: \(detail)")
+  }
+
+  private static func bytes(of descriptor: Int32, at offset: Int) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: metaByteCount)
+    let count = unsafe bytes.withUnsafeMutableBytes {
+      unsafe pread(descriptor, $0.baseAddress, $0.count, off_t(offset))
+    }
+    return Array(bytes.prefix(max(0, count)))
+  }
+
+  private static func hasMagic(_ bytes: [UInt8]) -> Bool {
+    guard bytes.count == metaByteCount else { return false }
+    let found = unsafe bytes.withUnsafeBytes {
+      unsafe $0.loadUnaligned(fromByteOffset: 16, as: UInt32.self)
+    }
+    return found == magic
+  }
+}
+
+/// One meta page's fields before anybody believed them.
+private struct MetaFields {
+  let pageFlags: UInt16
+  let version: UInt32
+  let pageSize: Int
+  let header: StoreHeader
+
+  init(_ bytes: UnsafeRawBufferPointer) {
+    pageFlags = unsafe bytes.loadUnaligned(fromByteOffset: 10, as: UInt16.self)
+    version = unsafe bytes.loadUnaligned(fromByteOffset: 20, as: UInt32.self)
+    pageSize = Int(unsafe bytes.loadUnaligned(fromByteOffset: 40, as: UInt32.self))
+    header = unsafe StoreHeader(
+      pageSize: pageSize, free: Self.tree(bytes, 40), main: Self.tree(bytes, 88),
+      lastPage: bytes.loadUnaligned(fromByteOffset: 136, as: UInt64.self),
+      transactionID: bytes.loadUnaligned(fromByteOffset: 144, as: UInt64.self))
+  }
+
+  private static func tree(_ bytes: UnsafeRawBufferPointer, _ at: Int) -> StoreHeader.Tree {
+    unsafe StoreHeader.Tree(
+      flags: bytes.loadUnaligned(fromByteOffset: at + 4, as: UInt16.self),
+      depth: bytes.loadUnaligned(fromByteOffset: at + 6, as: UInt16.self),
+      branchPages: bytes.loadUnaligned(fromByteOffset: at + 8, as: UInt64.self),
+      leafPages: bytes.loadUnaligned(fromByteOffset: at + 16, as: UInt64.self),
+      overflowPages: bytes.loadUnaligned(fromByteOffset: at + 24, as: UInt64.self),
+      entries: bytes.loadUnaligned(fromByteOffset: at + 32, as: UInt64.self),
+      root: bytes.loadUnaligned(fromByteOffset: at + 40, as: UInt64.self))
+  }
+
+  func check(path: String, page: Int) throws(StorageError) {
+    func fail(_ what: String) -> StorageError {
+      StoreHeader.corrupted(path, "page \(page) \(what)")
+    }
+    if version != 1 {
+      throw StorageError(
+        .newerFormat, operation: "open", path: path,
+        detail: "the file has version \(version) of its page format; this library reads version 1")
+    }
+    guard pageFlags == 0x08 else { throw fail("is not marked as a header") }
+    guard StoreHeader.pageSizes.contains(pageSize) else { throw fail("has an odd page size") }
+    guard header.lastPage >= 1, header.lastPage < UInt64(Int64.max) / UInt64(pageSize) - 1 else {
+      throw fail("names a last page that cannot be")
+    }
+    // Integer keys in the free list, and none of the kinds of tree that a store never has.
+    guard header.free.flags & 0x7e == 0x08 else { throw fail("has a free list of another kind") }
+    guard header.main.flags == 0 else {
+      throw StorageError(
+        .notAStore, operation: "open", path: path,
+        detail: "the file belongs to another program that uses the same storage engine")
+    }
+    for tree in [header.free, header.main] {
+      let isEmpty = tree.root == StoreHeader.noPage
+      guard isEmpty || (2...header.lastPage).contains(tree.root) else {
+        throw fail("names a root outside the file")
+      }
+      guard isEmpty == (tree.depth == 0), tree.depth <= 32 else { throw fail("has an odd depth") }
+    }
+  }
+}

@@ -1,0 +1,31 @@
+internal import Glibc
+import Synchronization
+
+/// Where the engine tells people what it had to work around: a watch that fell back to polling, a
+/// pin that holds too much. Nothing depends on anybody reading it.
+///
+/// Threading: any thread. The hook is called outside every lock of the engine.
+package final class StoreLog: Sendable {
+  package enum Level: Int, Comparable, Sendable {
+    case debug, info, warning, error
+    package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+  }
+
+  package static let shared = StoreLog()
+
+  private let hook = Mutex<@Sendable (Level, String) -> Void>({ level, message in
+    guard level >= .warning else { return }
+    let line = Array("Tarn: \(message)\n".utf8)
+    _ = unsafe line.withUnsafeBytes { unsafe Glibc.write(2, $0.baseAddress, $0.count) }
+  })
+
+  /// Replaces what receives the messages. At first warnings and errors go to standard error.
+  package func setHook(_ new: @escaping @Sendable (Level, String) -> Void) {
+    hook.withLock { $0 = new }
+  }
+
+  package func write(_ level: Level, _ message: String) {
+    let receive = hook.withLock { $0 }
+    receive(level, message)
+  }
+}

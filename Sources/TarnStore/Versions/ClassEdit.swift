@@ -1,0 +1,216 @@
+/// What an open write has changed in one class: its clusters, its counters, its index deltas.
+///
+/// A cluster's boundary is the least key that may lie in it. The class's first cluster has the
+/// least boundary there is, so that every key has a cluster at or before it.
+final class ClassEdit {
+  let schema: ClassSchema
+  private(set) var nextKey: Int64
+  var rowCount: Int
+  var hasInserted = false
+  /// The file's rows do not count any more: the class was emptied in this write.
+  private(set) var isCleared = false
+  /// Clusters of the file under edit, by the boundary that the file holds them under.
+  private(set) var opened: [ObjectKey: EditedCluster] = [:]
+  /// Clusters that this write made, in the order of their boundaries.
+  private(set) var made: [EditedCluster] = []
+  /// Deltas by column index; nil for a column without an index or without a change.
+  var indexes: [IndexDelta?]
+  /// No key of the class is larger; nil while that is not known.
+  private var largestKey: ObjectKey?
+  /// The class's last cluster once `largestKey` is known, unless the class is empty.
+  private var last: EditedCluster?
+
+  /// Where a key's row is, if it exists.
+  enum Found {
+    case stored(SnapshotReader.FoundCluster)
+    case edited(EditedCluster)
+  }
+
+  init(_ schema: ClassSchema, _ reader: SnapshotReader) throws(StorageError) {
+    self.schema = schema
+    let record = try reader.record(of: schema.id)
+    nextKey = record.nextKey.rawValue
+    rowCount = record.rowCount
+    indexes = Array(repeating: nil, count: schema.columns.count)
+  }
+
+  // MARK: - Finding
+
+  func find(_ key: ObjectKey, _ reader: SnapshotReader) throws(StorageError) -> Found? {
+    let mine = madeCluster(atOrBefore: key)
+    guard !isCleared, let found = try reader.cluster(for: key, in: schema.id) else {
+      return mine.map { .edited($0) }
+    }
+    if let mine, mine.boundary > found.boundary { return .edited(mine) }
+    return opened[found.boundary].map { .edited($0) } ?? .stored(found)
+  }
+
+  private func madeCluster(atOrBefore key: ObjectKey) -> EditedCluster? {
+    let index = made.firstIndex(after: key)
+    return index > 0 ? made[index - 1] : nil
+  }
+
+  // MARK: - Opening and making clusters
+
+  /// Takes a cluster of the file into the edit.
+  func open(_ found: SnapshotReader.FoundCluster) throws(StorageError) -> EditedCluster {
+    let cluster = EditedCluster(
+      boundary: found.boundary, stored: found.boundary,
+      .working(try WorkingCluster(found.image, schema)))
+    opened[found.boundary] = cluster
+    return cluster
+  }
+
+  /// The key that a new row gets: the given one, or the next of the counter, which never goes
+  /// back, not even when the class is emptied.
+  func claim(_ key: ObjectKey?) -> ObjectKey {
+    if let key { return key }
+    defer { nextKey += 1 }
+    return ObjectKey(nextKey)
+  }
+
+  /// The cluster that a new row with this key belongs in, with room for it.
+  func clusterForInserting(
+    _ key: ObjectKey, _ session: WriteSession
+  ) throws(StorageError) -> EditedCluster {
+    try learnLargestKey(session)
+    if let largestKey, largestKey < key, let last {
+      self.largestKey = key
+      let working = try last.working(schema)
+      guard working.rowCount >= working.targetRows else { return last }
+      return try seal(last, working, session) ?? make(boundary: key)
+    }
+    if largestKey == nil || largestKey! < key { largestKey = key }
+    let cluster: EditedCluster
+    switch try find(key, session.reader) {
+    case .edited(let edited): cluster = edited
+    case .stored(let found):
+      cluster = try open(found)
+      session.rowsMoved()
+    case nil: return make(boundary: ObjectKey(.min))
+    }
+    let working = try cluster.working(schema)
+    guard working.rowCount >= working.targetRows else { return cluster }
+    let upper = split(working, session)
+    return key < upper.boundary ? cluster : upper
+  }
+
+  private func learnLargestKey(_ session: WriteSession) throws(StorageError) {
+    guard largestKey == nil else { return }
+    switch try find(ObjectKey(.max), session.reader) {
+    case nil: return
+    case .edited(let edited):
+      last = edited
+      largestKey = edited.largestKey
+    case .stored(let found):
+      last = try open(found)
+      largestKey = found.image.lastKey
+      session.rowsMoved()
+    }
+  }
+
+  private func make(boundary: ObjectKey) -> EditedCluster {
+    let cluster = EditedCluster(
+      boundary: boundary, stored: nil, .working(WorkingCluster(schema)))
+    insertMade(cluster)
+    return cluster
+  }
+
+  private func insertMade(_ cluster: EditedCluster) {
+    made.insert(cluster, at: made.firstIndex(after: cluster.boundary))
+    if last == nil || last!.boundary < cluster.boundary { last = cluster }
+  }
+
+  /// Packs the full part of a cluster that grows at its end, so that a bulk insert keeps images
+  /// and not unpacked rows. Returns the cluster of the rows that remain, nil if none do.
+  private func seal(
+    _ cluster: EditedCluster, _ working: WorkingCluster, _ session: WriteSession
+  ) throws(StorageError) -> EditedCluster? {
+    var images: [SealedImage] = []
+    let emitLong = unsafe session.keepLong(schema.id)
+    session.dropLong(working, schema.id)
+    unsafe try working.sealFullImages(emitLong: emitLong) { first, _, bytes throws(StorageError) in
+      images.append(unsafe try SealedImage(firstKey: first, copying: bytes))
+    }
+    session.rowsMoved()
+    guard let first = images.first else { return cluster }
+    cluster.replace(with: .sealed(first))
+    for image in images.dropFirst() {
+      insertMade(EditedCluster(boundary: image.firstKey, stored: nil, .sealed(image)))
+    }
+    guard working.rowCount > 0 else { return nil }
+    let rest = EditedCluster(boundary: working.key(at: 0), stored: nil, .working(working))
+    insertMade(rest)
+    return rest
+  }
+
+  /// Moves the upper half of a cluster's rows into a new one, and returns that.
+  private func split(_ working: WorkingCluster, _ session: WriteSession) -> EditedCluster {
+    let upper = working.split(at: working.rowCount / 2)
+    let made = EditedCluster(boundary: upper.key(at: 0), stored: nil, .working(upper))
+    insertMade(made)
+    session.rowsMoved()
+    return made
+  }
+
+  /// Forgets every row. What the file holds is removed by the commit.
+  func clear() {
+    isCleared = true
+    opened = [:]
+    made = []
+    last = nil
+    largestKey = nil
+    rowCount = 0
+    indexes = Array(repeating: nil, count: schema.columns.count)
+  }
+
+  // MARK: - Scanning
+
+  /// Every image of the class in the order of keys, until `body` returns false.
+  func forEachImage(
+    _ session: WriteSession, _ body: (ClusterImage) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    let emitLong = unsafe session.keepLong(schema.id)
+    var next = 0
+    var goesOn = true
+    func visit(_ cluster: EditedCluster) throws(StorageError) {
+      if case .working(let working) = cluster.state { session.dropLong(working, schema.id) }
+      for sealed in unsafe try cluster.images(emitLong: emitLong) where goesOn {
+        goesOn = try body(sealed.image)
+      }
+    }
+    if !isCleared {
+      try session.reader.forEachCluster(in: schema.id) { found throws(StorageError) in
+        while goesOn, next < made.count, made[next].boundary < found.boundary {
+          try visit(made[next])
+          next += 1
+        }
+        guard goesOn else { return false }
+        if let cluster = opened[found.boundary] {
+          try visit(cluster)
+        } else {
+          goesOn = try body(found.image)
+        }
+        return goesOn
+      }
+    }
+    while goesOn, next < made.count {
+      try visit(made[next])
+      next += 1
+    }
+  }
+}
+
+extension [EditedCluster] {
+  /// The position of the first cluster whose boundary is larger than `key`.
+  fileprivate func firstIndex(after key: ObjectKey) -> Int {
+    if let last, last.boundary <= key { return count }
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle].boundary <= key { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

@@ -1,0 +1,134 @@
+/// The commit of one write: everything that it changed, into one LMDB transaction that begins and
+/// ends inside one call.
+///
+/// The order of events, with the fault points that the crash tests stop at:
+///
+///     commit.begun      LMDB transaction open; the head is still the one that the write is over
+///     commit.rows       clusters, directory, indexes, long values, class records are put
+///     commit.record     the change record is put, records that nobody needs are pruned
+///     commit.head       the head record is put: version + 1
+///     commit.done       LMDB has committed; with durability .full it is on disk
+///     commit.shown      the writer's own snapshot is at exactly that version
+///     commit.counted    the shared counter is raised: others that look see it
+///     commit.released   the gate is free for the next writer
+///     commit.woken      one write to the signal file has woken the watchers
+///
+/// Before `commit.done` a crash leaves the version before, from then on the version after. From
+/// there to `commit.woken` a crash costs the others at most their watcher's timeout: the kernel
+/// closes the dead writer's files, watchers see that, and compare the head record.
+struct CommitWriter: ~Copyable {
+  let session: WriteSession
+  private var directory: [DirectoryEntry] = []
+
+  init(_ session: WriteSession) {
+    self.session = session
+  }
+
+  /// Puts the write's rows into `transaction`.
+  mutating func putRows(_ transaction: borrowing WriteTransaction) throws(StorageError) {
+    for edit in session.classes {
+      guard let edit else { continue }
+      if edit.isCleared { try removeAll(of: edit.schema, transaction) }
+      try putClusters(edit, transaction)
+      try ClassDirectory(edit.schema.id).apply(directory, in: transaction)
+      directory.removeAll(keepingCapacity: true)
+      try putIndexes(edit, transaction)
+      try putRecord(edit, transaction)
+    }
+    try session.longValues.apply(transaction)
+  }
+
+  // MARK: - Clusters
+
+  private mutating func putClusters(
+    _ edit: ClassEdit, _ transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    let emitLong = unsafe session.keepLong(edit.schema.id)
+    var clusters = edit.made
+    clusters.append(contentsOf: edit.opened.values)
+    clusters.sort { $0.boundary < $1.boundary }
+    for cluster in clusters {
+      switch cluster.state {
+      case .sealed(let sealed):
+        unsafe try put(
+          edit, cluster.boundary, sealed.image.rowCount, UnsafeRawBufferPointer(sealed.bytes),
+          transaction)
+      case .working(let working):
+        session.dropLong(working, edit.schema.id)
+        if working.rowCount == 0 {
+          try remove(cluster, of: edit, transaction)
+        } else {
+          unsafe try pack(working, cluster, edit, emitLong, transaction)
+        }
+      }
+    }
+  }
+
+  /// The first image keeps the cluster's boundary, so that a key below its first row still finds
+  /// it; further ones start at their first row.
+  private mutating func pack(
+    _ working: WorkingCluster, _ cluster: EditedCluster, _ edit: ClassEdit,
+    _ emitLong: WorkingCluster.EmitLong, _ transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    var isFirst = true
+    unsafe try working.encode(emitLong: emitLong) { firstKey, rows, bytes throws(StorageError) in
+      let boundary = isFirst ? cluster.boundary : firstKey
+      isFirst = false
+      unsafe try put(edit, boundary, rows, bytes, transaction)
+    }
+  }
+
+  private mutating func put(
+    _ edit: ClassEdit, _ boundary: ObjectKey, _ rows: Int, _ bytes: UnsafeRawBufferPointer,
+    _ transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    unsafe try TreeKey.cluster(edit.schema.id, first: boundary).withBytes { key throws(StorageError) in
+      unsafe try transaction.put(bytes, forKey: key)
+    }
+    directory.append(DirectoryEntry(first: boundary, rows: rows))
+  }
+
+  private mutating func remove(
+    _ cluster: EditedCluster, of edit: ClassEdit, _ transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    guard let stored = cluster.stored else { return }
+    _ = unsafe try TreeKey.cluster(edit.schema.id, first: stored).withBytes { key throws(StorageError) in
+      unsafe try transaction.delete(key)
+    }
+    directory.append(DirectoryEntry(first: stored, rows: 0))
+  }
+
+  /// Removes everything that the file holds for a class's objects.
+  private func removeAll(
+    of described: ClassSchema, _ transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    for tag in [TreeKey.Tag.cluster, .directory, .index, .longValue] {
+      try transaction.deleteAll(tag, of: described.id)
+    }
+  }
+
+  // MARK: - Indexes and counters
+
+  private func putIndexes(
+    _ edit: ClassEdit, _ transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    for (index, delta) in edit.indexes.enumerated() {
+      guard let delta else { continue }
+      try PackedIndex(edit.schema.id, ColumnID(UInt16(index)))
+        .apply(delta.sorted(), in: transaction)
+    }
+  }
+
+  private func putRecord(
+    _ edit: ClassEdit, _ transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    var record = ClassRecord()
+    record.nextKey = ObjectKey(edit.nextKey)
+    record.rowCount = edit.rowCount
+    unsafe try record.withEncoded { bytes throws(StorageError) in
+      unsafe try TreeKey.classRecord(edit.schema.id).withBytes { key throws(StorageError) in
+        unsafe try transaction.put(bytes, forKey: key)
+      }
+    }
+  }
+}

@@ -1,0 +1,76 @@
+/// What an open write has done to one index: the changes as the packed index takes them, and, for
+/// an index that the write itself asks (of a primary key, of links), a hash over them.
+final class IndexDelta {
+  private struct Operation {
+    var value: IndexValue
+    var key: ObjectKey
+    var adds: Bool
+  }
+
+  private(set) var changes = PackedIndexChanges()
+  private let isAsked: Bool
+  private var operations: [Operation] = []
+  /// Positions in `operations` by value, built up to `hashedCount` when somebody asks.
+  private var positions: [IndexValue: [Int]] = [:]
+  private var hashedCount = 0
+
+  init(isAsked: Bool) { self.isAsked = isAsked }
+
+  func add(_ value: OrderKey, _ key: ObjectKey) {
+    changes.add(value, key)
+    if isAsked { operations.append(Operation(value: IndexValue(value), key: key, adds: true)) }
+  }
+
+  func remove(_ value: OrderKey, _ key: ObjectKey) {
+    changes.remove(value, key)
+    if isAsked { operations.append(Operation(value: IndexValue(value), key: key, adds: false)) }
+  }
+
+  /// The keys filed under `value` once this write's operations are applied to the stored ones.
+  func apply(to stored: [ObjectKey], for value: OrderKey) -> [ObjectKey] {
+    precondition(isAsked, "an index that a write does not ask: bug in this package")
+    for position in hashedCount..<operations.count {
+      positions[operations[position].value, default: []].append(position)
+    }
+    hashedCount = operations.count
+    guard let mine = positions[IndexValue(value)] else { return stored }
+    var keys = Set(stored)
+    for position in mine {
+      let operation = operations[position]
+      if operation.adds {
+        keys.insert(operation.key)
+      } else {
+        keys.remove(operation.key)
+      }
+    }
+    return keys.sorted()
+  }
+
+  /// The changes in the order of the index.
+  func sorted() -> PackedIndexChanges {
+    changes.sort()
+    return changes
+  }
+}
+
+/// An order key in little memory: up to sixteen bytes in line, longer ones on the heap.
+private struct IndexValue: Hashable {
+  private var high: UInt64 = 0
+  private var low: UInt64 = 0
+  private var byteCount: Int
+  private var rest: [UInt8]?
+
+  init(_ key: OrderKey) {
+    byteCount = key.byteCount
+    unsafe key.withBytes { bytes in
+      for unsafe (offset, byte) in unsafe bytes.prefix(16).enumerated() {
+        if offset < 8 {
+          high = high << 8 | UInt64(byte)
+        } else {
+          low = low << 8 | UInt64(byte)
+        }
+      }
+      if bytes.count > 16 { rest = unsafe Array(bytes[16...]) }
+    }
+  }
+}

@@ -1,0 +1,43 @@
+/// Names a value that is kept in pieces outside its cluster.
+struct LongValueID: Hashable {
+  var classID: ClassID
+  var key: ObjectKey
+  var column: ColumnID
+}
+
+/// Long values that an open write sets and drops. A cluster hands each of its long values out once,
+/// when it is packed (also if it is packed only to be read), and takes it for stored from then on.
+final class LongValueEdits {
+  private var kept: [LongValueID: [UInt8]] = [:]
+  /// Those whose pieces in the file go.
+  private var dropped: Set<LongValueID> = []
+
+  subscript(_ name: LongValueID) -> [UInt8]? { kept[name] }
+
+  func keep(_ name: LongValueID, _ bytes: UnsafeRawBufferPointer) {
+    unsafe kept[name] = Array(bytes)
+  }
+
+  func drop(_ name: LongValueID) {
+    kept[name] = nil
+    dropped.insert(name)
+  }
+
+  /// Forgets what was set for a class that is emptied.
+  func clear(_ id: ClassID) {
+    kept = kept.filter { $0.key.classID != id }
+    dropped = dropped.filter { $0.classID != id }
+  }
+
+  /// Removes the pieces of dropped values, then puts those of the kept ones.
+  func apply(_ transaction: borrowing WriteTransaction) throws(StorageError) {
+    for name in dropped {
+      try LongValues(name.classID, name.column).delete(name.key, in: transaction)
+    }
+    for (name, bytes) in kept {
+      unsafe try withBytes(of: bytes) { bytes throws(StorageError) in
+        unsafe try LongValues(name.classID, name.column).put(bytes, name.key, in: transaction)
+      }
+    }
+  }
+}

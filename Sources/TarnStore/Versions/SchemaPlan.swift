@@ -1,0 +1,143 @@
+/// How the classes of a program meet the schema of a file.
+///
+/// Adding is automatic: a class, a property or an index that the file lacks is added when the
+/// file is opened. What a program does not know of, it leaves alone: an older program opens a file
+/// that a newer one has extended. Everything else is a difference, and all differences of all
+/// classes are reported at once.
+
+/// A class as a program declares it, by names: what ids it gets is the file's business.
+package struct ClassDefinition: Equatable, Sendable {
+  package struct Property: Equatable, Sendable {
+    package var name: String
+    package var type: ColumnType
+    package var isOptional: Bool
+    package var isIndexed: Bool
+    package var isPrimaryKey: Bool
+    /// For a link the name of the class that it points to.
+    package var target: String?
+
+    package init(
+      name: String, type: ColumnType, isOptional: Bool = false, isIndexed: Bool = false,
+      isPrimaryKey: Bool = false, target: String? = nil
+    ) {
+      self.name = name
+      self.type = type
+      self.isOptional = isOptional
+      self.isIndexed = isIndexed
+      self.isPrimaryKey = isPrimaryKey
+      self.target = target
+    }
+  }
+
+  package var name: String
+  package var properties: [Property]
+  package init(name: String, properties: [Property]) {
+    self.name = name
+    self.properties = properties
+  }
+}
+
+/// What opening a file with some classes asks for.
+package struct SchemaPlan: Equatable, Sendable {
+  /// The schema after all additions; equal to the stored one if nothing is to be added.
+  package private(set) var schema: StoreSchema
+  /// Indexes to be built over rows that exist already.
+  package private(set) var newIndexes: [(ClassID, ColumnID)] = []
+  /// A sentence for each difference that adding cannot mend.
+  package private(set) var differences: [String] = []
+
+  package init(stored: StoreSchema, wanted: [ClassDefinition]) {
+    schema = stored
+    for definition in wanted where schema.named(definition.name) == nil {
+      let id = ClassID(UInt32(schema.classes.count))
+      schema.classes.append(ClassSchema(id: id, name: definition.name, columns: []))
+    }
+    for definition in wanted {
+      let isNew = stored.named(definition.name) == nil
+      merge(definition, isNew: isNew)
+    }
+  }
+
+  package static func == (a: Self, b: Self) -> Bool {
+    a.schema == b.schema && a.differences == b.differences
+      && a.newIndexes.elementsEqual(b.newIndexes, by: ==)
+  }
+
+  private mutating func merge(_ definition: ClassDefinition, isNew: Bool) {
+    guard let index = schema.classes.firstIndex(where: { $0.name == definition.name }) else {
+      preconditionFailure("the class was added above: bug in this package")
+    }
+    for property in definition.properties {
+      guard property.type != .link || target(of: property) != nil else {
+        differences.append(
+          "Property '\(definition.name).\(property.name)' links to class "
+            + "'\(property.target ?? "")', which is neither in the file nor among the classes "
+            + "that it was opened with.")
+        continue
+      }
+      if let column = schema.classes[index].named(property.name) {
+        compare(property, with: column, in: index)
+      } else {
+        add(property, to: index, isNew: isNew)
+      }
+    }
+    comparePrimaryKeys(definition, index: index, isNew: isNew)
+  }
+
+  private func target(of property: ClassDefinition.Property) -> ClassID? {
+    property.target.flatMap { schema.named($0)?.id }
+  }
+
+  private mutating func add(_ property: ClassDefinition.Property, to index: Int, isNew: Bool) {
+    let id = ColumnID(UInt16(schema.classes[index].columns.count))
+    if property.isPrimaryKey {
+      guard isNew else { return }  // reported with the primary keys
+      schema.classes[index].primaryKey = id
+    }
+    schema.classes[index].columns.append(
+      ColumnSchema(
+        id: id, name: property.name, type: property.type, isOptional: property.isOptional,
+        isIndexed: property.isIndexed, target: target(of: property)))
+  }
+
+  private mutating func compare(
+    _ property: ClassDefinition.Property, with column: ColumnSchema, in index: Int
+  ) {
+    let name = "'\(schema.classes[index].name).\(property.name)'"
+    let wanted = target(of: property)
+    if property.type != column.type || wanted != column.target {
+      differences.append(
+        "Property \(name) is \(describe(column.type, column.target)) in the file but "
+          + "\(describe(property.type, wanted)) in the class.")
+    } else if property.isOptional != column.isOptional {
+      differences.append(
+        "Property \(name) is \(column.isOptional ? "optional" : "required") in the file but "
+          + "\(property.isOptional ? "optional" : "required") in the class.")
+    } else if property.isIndexed, !column.isIndexed {
+      let hadOne = schema.classes[index].hasIndex(column)
+      schema.classes[index].columns[column.id.index].isIndexed = true
+      let described = schema.classes[index]
+      if !hadOne, described.hasIndex(described[column.id]) {
+        newIndexes.append((described.id, column.id))
+      }
+    }
+  }
+
+  private mutating func comparePrimaryKeys(
+    _ definition: ClassDefinition, index: Int, isNew: Bool
+  ) {
+    guard !isNew else { return }
+    let stored = schema.classes[index].primaryKey.map { schema.classes[index][$0].name }
+    let wanted = definition.properties.first { $0.isPrimaryKey }?.name
+    guard stored != wanted else { return }
+    differences.append(
+      "The primary key of class '\(definition.name)' is "
+        + "\(stored.map { "'\($0)'" } ?? "none") in the file but "
+        + "\(wanted.map { "'\($0)'" } ?? "none") in the class.")
+  }
+
+  private func describe(_ type: ColumnType, _ target: ClassID?) -> String {
+    guard type == .link, let target, let name = schema[target]?.name else { return "\(type)" }
+    return "a link to '\(name)'"
+  }
+}

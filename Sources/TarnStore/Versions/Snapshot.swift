@@ -1,0 +1,71 @@
+/// One committed state of the file, held still for as long as anybody refers to it.
+///
+/// A snapshot is a pinned read transaction together with what the head record said in it. Its
+/// version is that record's version, never LMDB's transaction id: a reader that is preempted
+/// while it begins can see newer pages than its id says.
+///
+/// Reference counting is the pin: the last reference that goes returns the transaction to the
+/// environment's pool, and the pages that only this state needed can be used again. Any thread may
+/// read a snapshot; cursors over it belong to one thread each (`SnapshotReader`).
+package final class Snapshot: Sendable {
+  package let transaction: ReadTransaction
+  package let head: HeadRecord
+  package let schema: SchemaView
+
+  package var version: Version { head.version }
+
+  package init(transaction: ReadTransaction, head: HeadRecord, schema: SchemaView) {
+    self.transaction = transaction
+    self.head = head
+    self.schema = schema
+  }
+
+  deinit { transaction.end() }
+}
+
+/// A schema as it lies in the file at one epoch, with what is asked of it often worked out once.
+package final class SchemaView: Sendable {
+  /// A link column of some class.
+  package struct LinkColumn: Hashable, Sendable {
+    package var origin: ClassID
+    package var column: ColumnID
+  }
+
+  package let schema: StoreSchema
+  package let epoch: UInt64
+  /// For each class, by id: the link columns that point to it.
+  package let incoming: [[LinkColumn]]
+  /// For each class, by id: the columns that have an index (links, the primary key unless it is
+  /// the object key itself, and those declared so).
+  package let indexed: [[ColumnSchema]]
+
+  package init(schema: StoreSchema, epoch: UInt64) {
+    self.schema = schema
+    self.epoch = epoch
+    var incoming = Array(repeating: [LinkColumn](), count: schema.classes.count)
+    for origin in schema.classes {
+      for column in origin.columns where column.type == .link && !column.isRemoved {
+        guard let target = column.target, schema[target] != nil else { continue }
+        incoming[Int(target.rawValue)].append(LinkColumn(origin: origin.id, column: column.id))
+      }
+    }
+    self.incoming = incoming
+    self.indexed = schema.classes.map { described in
+      described.columns.filter { described.hasIndex($0) }
+    }
+  }
+
+  package subscript(id: ClassID) -> ClassSchema { schema.classes[Int(id.rawValue)] }
+  package func incoming(to id: ClassID) -> [LinkColumn] { incoming[Int(id.rawValue)] }
+  package func indexed(in id: ClassID) -> [ColumnSchema] { indexed[Int(id.rawValue)] }
+}
+
+extension ClassSchema {
+  /// True if the file keeps an index over that column.
+  package func hasIndex(_ column: ColumnSchema) -> Bool {
+    if column.isRemoved { return false }
+    if column.type == .link { return true }
+    if column.id == primaryKey { return !keyIsPrimary }
+    return column.isIndexed
+  }
+}

@@ -1,0 +1,54 @@
+/// Single values and index look-ups in a snapshot.
+extension SnapshotReader {
+  /// One property's value, or nil if there is no such object.
+  package func value(
+    of column: ColumnID, at key: ObjectKey, in id: ClassID
+  ) throws(StorageError) -> Value? {
+    guard let (image, slot) = try row(key, in: id) else { return nil }
+    let described = schema[id][column]
+    if let value = try image.value(described, slot) { return value }
+    let bytes = try longBytes(of: column, at: key, in: id)
+    return described.type == .string ? .string(String(decoding: bytes, as: UTF8.self)) : .data(bytes)
+  }
+
+  /// A value that is too long for its cluster.
+  package func longBytes(
+    of column: ColumnID, at key: ObjectKey, in id: ClassID
+  ) throws(StorageError) -> [UInt8] {
+    guard let (image, slot) = try row(key, in: id),
+      case .long(let byteCount) = try image.bytes(column, slot)
+    else { return [] }
+    return try withCursor { cursor throws(StorageError) in
+      try LongValues(id, column).read(key, byteCount: byteCount, &cursor)
+    }
+  }
+
+  /// The objects whose indexed column has that value, in the order of their keys.
+  package func keys(
+    in id: ClassID, where column: ColumnID, is value: Value
+  ) throws(StorageError) -> [ObjectKey] {
+    guard let order = OrderKey(value, type: schema[id][column].type) else { return [] }
+    let index = PackedIndex(id, column)
+    let found = try withCursor { cursor throws(StorageError) in
+      try index.lookup(order, &cursor)
+    }
+    guard order.isTruncated else { return found }
+    // The index holds only the first bytes of long values: look at the rows.
+    var exact: [ObjectKey] = []
+    for key in found where try self.value(of: column, at: key, in: id) == value {
+      exact.append(key)
+    }
+    return exact
+  }
+
+  /// The object with that primary key, or nil.
+  package func find(primaryKey value: Value, in id: ClassID) throws(StorageError) -> ObjectKey? {
+    let described = schema[id]
+    guard let column = described.primaryKey else { return nil }
+    guard described.keyIsPrimary else {
+      return try keys(in: id, where: column, is: value).first
+    }
+    guard case .int(let number) = value else { return nil }
+    return try row(ObjectKey(number), in: id) == nil ? nil : ObjectKey(number)
+  }
+}

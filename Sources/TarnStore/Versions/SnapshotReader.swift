@@ -1,0 +1,113 @@
+/// Finds rows in a snapshot. Holds the cursor, so it is confined to one thread at a time; an
+/// instance has one and moves it from snapshot to snapshot.
+package final class SnapshotReader {
+  package private(set) var snapshot: Snapshot
+  private var cursor: Cursor
+  /// The cluster found last, because the next row asked for is mostly in the same one.
+  private var recent: FoundCluster?
+  private var recentClass = ClassID(.max)
+
+  /// A cluster in the file: the key that it is stored under and its bytes, which are valid for as
+  /// long as the snapshot is.
+  package struct FoundCluster {
+    package var boundary: ObjectKey
+    package var image: ClusterImage
+  }
+
+  package init(_ snapshot: Snapshot) throws(StorageError) {
+    self.snapshot = snapshot
+    cursor = try Cursor(snapshot.transaction)
+  }
+
+  /// Moves to another snapshot. What was found before is valid only with the old one.
+  package func move(to snapshot: Snapshot) throws(StorageError) {
+    try cursor.renew(snapshot.transaction)
+    self.snapshot = snapshot
+    recent = nil
+    recentClass = ClassID(.max)
+  }
+
+  package var schema: SchemaView { snapshot.schema }
+
+  /// The cluster whose range holds `key`: the last one whose boundary is at or before it. Nil if
+  /// there is none.
+  package func cluster(
+    for key: ObjectKey, in id: ClassID
+  ) throws(StorageError) -> FoundCluster? {
+    if recentClass == id, let recent, recent.boundary <= key,
+      key <= recent.image.lastKey
+    {
+      return recent
+    }
+    let found = try seek(atOrBefore: key, in: id)
+    recent = found
+    recentClass = id
+    return found
+  }
+
+  /// Where the row with that key lies, or nil if there is none.
+  package func row(
+    _ key: ObjectKey, in id: ClassID
+  ) throws(StorageError) -> (image: ClusterImage, slot: Int)? {
+    guard let found = try cluster(for: key, in: id) else { return nil }
+    guard let slot = found.image.slot(of: key) else { return nil }
+    return (found.image, slot)
+  }
+
+  /// Calls `body` with every cluster of the class in the order of keys, until it returns false.
+  /// Uses a cursor of its own, so that `body` may look up rows meanwhile.
+  package func forEachCluster(
+    in id: ClassID, _ body: (FoundCluster) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    var scan = try Cursor(snapshot.transaction)
+    var isAtRow = unsafe try TreeKey.cluster(id, first: .smallest).withBytes { bytes throws(StorageError) in
+      unsafe try scan.seek(atOrAfter: bytes)
+    }
+    while isAtRow, let found = try Self.current(scan, in: id) {
+      guard try body(found) else { return }
+      isAtRow = try scan.next()
+    }
+  }
+
+  /// The class's record: how many objects it has, the next key to give.
+  package func record(of id: ClassID) throws(StorageError) -> ClassRecord {
+    guard id.rawValue < UInt32(schema.schema.classes.count) else { return ClassRecord() }
+    let bytes = unsafe try TreeKey.classRecord(id).withBytes { bytes throws(StorageError) in
+      unsafe try snapshot.transaction.value(forKey: bytes)
+    }
+    guard let bytes = unsafe bytes else { return ClassRecord() }
+    return unsafe try ClassRecord(decoding: bytes)
+  }
+
+  /// Gives the cursor to `body` for other trees than the clusters.
+  package func withCursor<R>(
+    _ body: (inout Cursor) throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    try body(&cursor)
+  }
+
+  private func seek(
+    atOrBefore key: ObjectKey, in id: ClassID
+  ) throws(StorageError) -> FoundCluster? {
+    let hit = unsafe try TreeKey.cluster(id, first: key).withBytes { bytes throws(StorageError) in
+      unsafe try cursor.seek(atOrBefore: bytes)
+    }
+    return hit ? try Self.current(cursor, in: id) : nil
+  }
+
+  /// The cluster under the cursor, or nil if that is none of the class's.
+  private static func current(
+    _ cursor: borrowing Cursor, in id: ClassID
+  ) throws(StorageError) -> FoundCluster? {
+    guard let parsed = unsafe TreeKey.parseCluster(cursor.key), parsed.classID == id else {
+      return nil
+    }
+    let image = unsafe try ClusterImage(validating: cursor.value)
+    return FoundCluster(boundary: parsed.first, image: image)
+  }
+}
+
+extension ClusterImage {
+  /// The largest key in the cluster, which has at least one row.
+  package var lastKey: ObjectKey { key(at: rowCount - 1) }
+}

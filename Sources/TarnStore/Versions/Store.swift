@@ -1,0 +1,157 @@
+import Synchronization
+
+/// One file in one process: its LMDB environment, its signal file, its gate, and the newest
+/// snapshot, shared by all instances of the process.
+///
+/// Threading: any thread may use a store. What belongs to one instance (readers, write sessions)
+/// belongs to its thread.
+package final class Store: Sendable {
+  /// How to open a file.
+  package struct Options: Sendable {
+    package var isReadOnly = false
+    package var isDurable = true
+    /// In memory: the last process that closes it removes it.
+    package var isTemporary = false
+    package var classes: [ClassDefinition] = []
+    package init() {}
+  }
+
+  private struct State {
+    /// The snapshot begun last, while somebody holds it.
+    weak var newest: Snapshot?
+    var schema: SchemaView?
+    var retention = Retention()
+  }
+
+  package let path: String
+  package let environment: Environment
+  package let signal: SignalFile
+  let isTemporary: Bool
+  let listeners = StoreListeners()
+  private let state = Mutex(State())
+
+  init(environment: Environment, signal: SignalFile, isTemporary: Bool) {
+    path = environment.path
+    self.environment = environment
+    self.signal = signal
+    self.isTemporary = isTemporary
+  }
+
+  deinit {
+    listeners.end()
+    if isTemporary, signal.processes().count <= 1 { removeFiles() }
+    environment.close()
+  }
+
+  /// One at a time writes the file, over all processes.
+  package var gate: WriteGate { signal.gate }
+
+  // MARK: - Snapshots
+
+  /// The newest committed state. Shares the snapshot with others who hold the same one.
+  package func newestSnapshot() throws(StorageError) -> Snapshot {
+    let transaction = try environment.beginRead()
+    let head = try HeadRecord.read(from: transaction)
+    if let known = state.withLock({ $0.newest }), known.head == head {
+      transaction.end()
+      return known
+    }
+    let schema = try schema(of: head, in: transaction)
+    let snapshot = Snapshot(transaction: transaction, head: head, schema: schema)
+    state.withLock { $0.newest = snapshot }
+    return snapshot
+  }
+
+  /// The version that the shared counter says is the newest; may lag behind the file by the
+  /// moments between a commit and its announcement.
+  package var newestKnownVersion: Version { Version(signal.version) }
+
+  /// The version in the file's head, nil if it cannot be read now.
+  package func probeHead() -> Version? {
+    guard let transaction = try? environment.beginRead() else { return nil }
+    defer { transaction.end() }
+    return (try? HeadRecord.find(in: transaction))??.version
+  }
+
+  private func schema(
+    of head: HeadRecord, in transaction: ReadTransaction
+  ) throws(StorageError) -> SchemaView {
+    if let known = state.withLock({ $0.schema }), known.epoch == head.schemaEpoch { return known }
+    var cursor = try Cursor(transaction)
+    let schema = try SchemaCodec.read(&cursor)
+    let view = SchemaView(schema: schema ?? StoreSchema(), epoch: head.schemaEpoch)
+    state.withLock { $0.schema = view }
+    return view
+  }
+
+  /// What changed after `version`, up to what `snapshot` shows.
+  ///
+  /// - Throws: `.corrupted` if a record is damaged or missing although the caller has held the
+  ///   state of `version` all the time.
+  package func changes(
+    after version: Version, upTo snapshot: Snapshot
+  ) throws(StorageError) -> ChangeSet {
+    try ChangeLog.changes(after: version, upTo: snapshot.version, in: snapshot.transaction)
+  }
+
+  // MARK: - Committing
+
+  /// Commits a write. The caller holds the gate.
+  ///
+  /// - Returns: the state that shows exactly this commit, and what it changed.
+  /// - Throws: nothing was written, unless the code is `.outcomeUnknown`.
+  package func commit(
+    _ session: WriteSession
+  ) throws(StorageError) -> (Snapshot, ChangeSet) {
+    try environment.checkIdentity()
+    let base = session.base.head
+    let next = base.committing()
+    let changes = session.recorder.changeSet(from: base.version, to: next.version)
+    try environment.write { transaction throws(StorageError) in
+      FaultPoint.hit("commit.begun")
+      let found = try HeadRecord.read(from: transaction)
+      guard found == base else { throw conflict(found) }
+      var writer = CommitWriter(session)
+      try writer.putRows(transaction)
+      FaultPoint.hit("commit.rows")
+      try ChangeLog.put(changes, head: next, in: transaction)
+      try prune(in: transaction)
+      FaultPoint.hit("commit.record")
+      try next.put(in: transaction)
+      FaultPoint.hit("commit.head")
+    }
+    FaultPoint.hit("commit.done")
+    let snapshot = try newestSnapshot()
+    FaultPoint.hit("commit.shown")
+    return (snapshot, changes)
+  }
+
+  private func conflict(_ found: HeadRecord) -> StorageError {
+    StorageError(
+      .conflict, operation: "commit", path: path,
+      detail: "another writer committed version \(found.version.rawValue) meanwhile, past this "
+        + "one's gate. Nothing was written; repeat the write.")
+  }
+
+  /// Makes a commit known: others see the counter, the next writer gets the gate, watchers wake.
+  package func announce(_ version: Version, _ token: consuming GateToken) {
+    signal.raise(to: version.rawValue)
+    FaultPoint.hit("commit.counted")
+    token.release()
+    FaultPoint.hit("commit.released")
+    signal.wake()
+    listeners.tell()
+    FaultPoint.hit("commit.woken")
+  }
+
+  private func prune(in transaction: borrowing WriteTransaction) throws(StorageError) {
+    let oldest = state.withLock { $0.retention.oldestNeeded(environment) }
+    guard let oldest else { return }
+    try ChangeLog.prune(through: oldest, in: transaction)
+  }
+
+  /// How many different states of the file are held by somebody.
+  package func activeVersionCount() -> Int {
+    Set(environment.readers().map(\.transactionID)).count
+  }
+}

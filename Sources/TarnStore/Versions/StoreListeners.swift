@@ -1,0 +1,93 @@
+import Synchronization
+
+/// Who in this process wants to hear of commits: instances on schedulers that have turns. Commits
+/// of this process are told directly; those of others come through the watcher's thread, which is
+/// asked for only while somebody needs it.
+final class StoreListeners: Sendable {
+  private struct State {
+    var lastID = 0
+    var listeners: [Int: @Sendable () -> Void] = [:]
+    var watching: Set<Int> = []
+    var registration: SignalRegistration?
+  }
+
+  private let state = Mutex(State())
+
+  func add(_ listener: @escaping @Sendable () -> Void) -> Int {
+    state.withLock { state in
+      state.lastID += 1
+      state.listeners[state.lastID] = listener
+      return state.lastID
+    }
+  }
+
+  func remove(_ id: Int) {
+    let ended = state.withLock { state -> SignalRegistration? in
+      state.listeners[id] = nil
+      state.watching.remove(id)
+      return state.watching.isEmpty ? state.registration.take() : nil
+    }
+    ended?.cancel()
+  }
+
+  /// Tells a listener of other processes' commits too; `register` starts that for the store.
+  func watch(_ id: Int, _ register: () -> SignalRegistration) {
+    let isFirst = state.withLock { state in
+      state.watching.insert(id)
+      return state.registration == nil
+    }
+    guard isFirst else { return }
+    let registration = register()
+    let surplus = state.withLock { state -> SignalRegistration? in
+      guard state.registration == nil, !state.watching.isEmpty else { return registration }
+      state.registration = registration
+      return nil
+    }
+    surplus?.cancel()
+  }
+
+  func tell() {
+    for listener in state.withLock({ Array($0.listeners.values) }) { listener() }
+  }
+
+  func end() {
+    state.withLock { $0.registration.take() }?.cancel()
+  }
+}
+
+/// A listener's place; ends with `end()` or when it is let go of.
+package final class StoreRegistration: Sendable {
+  private let store: Store
+  private let id: Int
+
+  init(_ store: Store, _ id: Int) {
+    self.store = store
+    self.id = id
+  }
+
+  deinit { end() }
+  package func end() { store.listeners.remove(id) }
+}
+
+extension Store {
+  /// Calls `onChange`, on any thread, whenever there may be a newer version.
+  ///
+  /// - Parameter usesWatcher: false for a caller that looks after other processes' commits itself
+  ///   (through a wait descriptor) and wants to hear only of this process's.
+  package func follow(
+    usesWatcher: Bool, _ onChange: @escaping @Sendable () -> Void
+  ) -> StoreRegistration {
+    let id = listeners.add(onChange)
+    if usesWatcher {
+      listeners.watch(id) {
+        // Weak: a store that is followed by the watcher alone shall close.
+        SignalWatcher.shared.add(signal, seen: signal.version) { [weak self] in
+          self?.probeHead()?.rawValue
+        } onChange: { [weak self] in
+          self?.listeners.tell()
+        }
+      }
+    }
+    return StoreRegistration(self, id)
+  }
+}

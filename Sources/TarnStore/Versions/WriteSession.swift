@@ -1,0 +1,157 @@
+/// One open write transaction: edits in memory over a snapshot, nothing in LMDB yet.
+///
+/// LMDB binds a write transaction to the thread that began it, and loses acknowledged writes when
+/// that thread ends. So a write here is memory only: copies of the clusters that it touches,
+/// deltas of their indexes, and the recorder's notes. `commit` applies all of it in one LMDB
+/// transaction inside one call. A session may move between threads (one at a time), and to
+/// cancel a write is to let go of its session.
+///
+/// Rows are found in this order: clusters made by this write, clusters of the file that it edits,
+/// the snapshot.
+package final class WriteSession {
+  package let reader: SnapshotReader
+  package let recorder = ChangeRecorder()
+  var classes: [ClassEdit?]
+  var longValues = LongValueEdits()
+  /// Called when positions of rows that somebody keeps may have moved.
+  let rowsMoved: () -> Void
+
+  package var base: Snapshot { reader.snapshot }
+  package var schema: SchemaView { reader.schema }
+
+  /// Starts a write over the reader's snapshot. `rowsMoved` is called when rows that were found
+  /// before may lie elsewhere: at the first edit of a cluster and when rows come or go in it.
+  package init(_ reader: SnapshotReader, rowsMoved: @escaping () -> Void) {
+    self.reader = reader
+    self.rowsMoved = rowsMoved
+    classes = Array(repeating: nil, count: reader.schema.schema.classes.count)
+  }
+
+  /// True if nothing has been changed.
+  package var isEmpty: Bool { recorder.isEmpty }
+
+  /// True if this write has added an object to the class, be it gone again.
+  package func hasInserted(into id: ClassID) -> Bool {
+    classes[Int(id.rawValue)]?.hasInserted ?? false
+  }
+
+  // MARK: - Rows
+
+  /// Where a row lies as this write sees it.
+  package enum RowPlace {
+    case image(ClusterImage, slot: Int)
+    case working(WorkingCluster, slot: Int)
+  }
+
+  package func place(of key: ObjectKey, in id: ClassID) throws(StorageError) -> RowPlace? {
+    guard let edit = classes[Int(id.rawValue)] else {
+      guard let row = try reader.row(key, in: id) else { return nil }
+      return .image(row.image, slot: row.slot)
+    }
+    switch try edit.find(key, reader) {
+    case nil: return nil
+    case .stored(let found):
+      guard let slot = found.image.slot(of: key) else { return nil }
+      return .image(found.image, slot: slot)
+    case .edited(let cluster):
+      switch cluster.state {
+      case .sealed(let sealed):
+        guard let slot = sealed.image.slot(of: key) else { return nil }
+        return .image(sealed.image, slot: slot)
+      case .working(let working):
+        guard let slot = working.slot(of: key) else { return nil }
+        return .working(working, slot: slot)
+      }
+    }
+  }
+
+  /// The row in editable form, or nil if there is none with that key. Notes nothing.
+  package func edit(
+    _ key: ObjectKey, in id: ClassID
+  ) throws(StorageError) -> (cluster: WorkingCluster, slot: Int)? {
+    let edit = try classEdit(id)
+    switch try edit.find(key, reader) {
+    case nil: return nil
+    case .stored(let found):
+      guard found.image.slot(of: key) != nil else { return nil }
+      let cluster = try edit.open(found)
+      rowsMoved()
+      let working = try cluster.working(edit.schema)
+      guard let slot = working.slot(of: key) else { return nil }
+      return (working, slot)
+    case .edited(let cluster):
+      if case .sealed = cluster.state { rowsMoved() }
+      let working = try cluster.working(edit.schema)
+      guard let slot = working.slot(of: key) else { return nil }
+      return (working, slot)
+    }
+  }
+
+  /// Adds a row with every column at its default and returns where it lies. With `key` nil the
+  /// next free key is given. The caller has made sure that a given key is free.
+  package func insert(
+    _ key: ObjectKey?, in id: ClassID
+  ) throws(StorageError) -> (key: ObjectKey, cluster: WorkingCluster, slot: Int) {
+    let edit = try classEdit(id)
+    let key = edit.claim(key)
+    let cluster = try edit.clusterForInserting(key, self)
+    let working = try cluster.working(edit.schema)
+    let appends = working.rowCount == 0 || working.key(at: working.rowCount - 1) < key
+    let slot = working.insert(key)
+    if !appends { rowsMoved() }
+    edit.rowCount += 1
+    edit.hasInserted = true
+    recorder.insert(id, key)
+    return (key, working, slot)
+  }
+
+  /// Removes the row and its long values from the class. Links and indexes are the caller's.
+  func removeRow(_ key: ObjectKey, in id: ClassID) throws(StorageError) {
+    guard let (working, slot) = try edit(key, in: id) else { return }
+    working.remove(at: slot)
+    rowsMoved()
+    try classEdit(id).rowCount -= 1
+    recorder.delete(id, key)
+  }
+
+  func classEdit(_ id: ClassID) throws(StorageError) -> ClassEdit {
+    let index = Int(id.rawValue)
+    if let edit = classes[index] { return edit }
+    let edit = try ClassEdit(schema[id], reader)
+    classes[index] = edit
+    return edit
+  }
+
+  /// Keeps the long values that packing a cluster gives out until the commit writes them.
+  func keepLong(_ id: ClassID) -> WorkingCluster.EmitLong {
+    { [longValues] key, column, bytes throws(StorageError) in
+      unsafe longValues.keep(LongValueID(classID: id, key: key, column: column), bytes)
+    }
+  }
+
+  /// Notes the long values in the file that a cluster's rows do not refer to any more.
+  func dropLong(_ working: WorkingCluster, _ id: ClassID) {
+    for dropped in working.droppedLongValues {
+      longValues.drop(LongValueID(classID: id, key: dropped.key, column: dropped.column))
+    }
+    working.droppedLongValues.removeAll()
+  }
+
+  /// How many objects the class has in this write.
+  package func rowCount(of id: ClassID) throws(StorageError) -> Int {
+    if let edit = classes[Int(id.rawValue)] { return edit.rowCount }
+    return try reader.record(of: id).rowCount
+  }
+
+  /// Every cluster of the class in the order of keys, edits included, until `body` returns false.
+  package func forEachImage(
+    in id: ClassID, _ body: (ClusterImage) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    guard let edit = classes[Int(id.rawValue)] else {
+      return try reader.forEachCluster(in: id) { found throws(StorageError) in
+        try body(found.image)
+      }
+    }
+    try edit.forEachImage(self, body)
+  }
+}

@@ -1,0 +1,19 @@
+extension WriteTransaction {
+  /// Removes everything of one kind that belongs to a class.
+  func deleteAll(_ tag: TreeKey.Tag, of id: ClassID) throws(StorageError) {
+    var prefix = [tag.rawValue]
+    for shift in [24, 16, 8, 0] { prefix.append(UInt8(truncatingIfNeeded: id.rawValue >> shift)) }
+    while true {
+      let found = unsafe try withBytes(of: prefix) { start throws(StorageError) -> [UInt8]? in
+        var cursor = try Cursor(self)
+        guard try unsafe cursor.seek(atOrAfter: start) else { return nil }
+        let key = unsafe Array(cursor.key)
+        return key.starts(with: prefix) ? key : nil
+      }
+      guard let found else { return }
+      _ = unsafe try withBytes(of: found) { key throws(StorageError) in
+        try unsafe delete(key)
+      }
+    }
+  }
+}

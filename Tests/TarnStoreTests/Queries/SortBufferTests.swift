@@ -1,0 +1,125 @@
+import TarnStore
+import Testing
+
+@Suite struct SortBufferTests {
+  /// Keys in the order that the terms mean, by comparing whole values.
+  private func expected(
+    _ keys: [Int64], _ terms: [OrderTerm], _ fixture: QueryFixture
+  ) -> [Int64] {
+    let model = QueryModel(fixture: fixture)
+    return keys.sorted { a, b in
+      for term in terms {
+        let x = model.follow(term.path, QueryFixture.thing, a)
+        let y = model.follow(term.path, QueryFixture.thing, b)
+        var order = 0
+        if let x, let y {
+          order = QueryModel.compare(x, y)
+        } else {
+          // A broken link comes after everything.
+          order = (x == nil ? 1 : 0) - (y == nil ? 1 : 0)
+        }
+        if order != 0 { return term.isAscending ? order < 0 : order > 0 }
+      }
+      return a < b
+    }
+  }
+
+  private func terms(_ random: inout QueryRandom) -> [OrderTerm] {
+    let paths =
+      QueryFixture.schema.classes[0].columns.filter { $0.type != .link }.map(\.name) + [
+        "owner.name", "owner.age", "owner.weight", "owner.id", "owner.home.name",
+        "owner.home.size", "next.s", "next.next.iN", "next.f", "next.bN", "next.t", "next.oN",
+        "next.d", "next._id",
+      ]
+    return (0..<(1 + random.below(3))).map { _ in
+      OrderTerm(paths.randomElement(using: &random)!, isAscending: random.chance(60))
+    }
+  }
+
+  @Test(arguments: [41, 42, 43, 44, 45, 46] as [UInt64])
+  func `random orders equal a naive sort, and the comparator agrees`(_ seed: UInt64) throws {
+    var random = QueryRandom(seed: seed)
+    let fixture = QueryFixture()
+    let count = [3, 30, 90, 300, 300, 500][Int(seed - 41)]
+    random.fill(fixture, things: count, owners: 20, cities: 5)
+    try fixture.encode()
+    let source = try fixture.source()
+    let keys = fixture.rows[0].keys.sorted()
+    for _ in 0..<15 {
+      let terms = terms(&random)
+      let order = try ResolvedOrder(terms, on: QueryFixture.thing, in: QueryFixture.schema)
+      let buffer = SortBuffer(order, source: source)
+      for image in source.clusters[0] { try buffer.append(image) }
+      let sorted = try buffer.sort().map(\.rawValue)
+      #expect(sorted == expected(keys, terms, fixture), "\(terms)")
+      #expect(buffer.count == 0)
+      let comparator = OrderComparator(order, source: source)
+      for _ in 0..<100 {
+        let (a, b) = (random.below(keys.count), random.below(keys.count))
+        let (x, y) = (ObjectKey(sorted[a]), ObjectKey(sorted[b]))
+        #expect(try comparator.compare(x, y).signum() == (a - b).signum())
+        #expect(try comparator.compare(comparator.place(of: x), y).signum() == (a - b).signum())
+      }
+    }
+  }
+
+  @Test(arguments: [51, 52] as [UInt64])
+  func `matches and single rows in any order sort as whole clusters do`(_ seed: UInt64) throws {
+    var random = QueryRandom(seed: seed)
+    let fixture = QueryFixture()
+    random.fill(fixture, things: 300, owners: 10, cities: 3)
+    try fixture.encode()
+    let source = try fixture.source()
+    let keys = fixture.rows[0].keys.sorted()
+    let working = fixture.working(keys, QueryFixture.schema.classes[0])
+    let predicate = try ResolvedPredicate(
+      .compare("i", .greater, .int(2)), on: QueryFixture.thing, in: QueryFixture.schema)
+    for _ in 0..<15 {
+      let terms = terms(&random)
+      let order = try ResolvedOrder(terms, on: QueryFixture.thing, in: QueryFixture.schema)
+      let scan = PredicateScan(predicate, source: source)
+      let buffer = SortBuffer(order, source: source)
+      for image in source.clusters[0] where try scan.evaluate(image) > 0 {
+        try buffer.append(image, scan.matches)
+      }
+      let kept = keys.filter { try! predicate.matches(ObjectKey($0), in: source) }
+      #expect(try buffer.sort().map(\.rawValue) == expected(kept, terms, fixture))
+      for slot in (0..<keys.count).shuffled(using: &random) { try buffer.append(working, slot) }
+      #expect(try buffer.sort().map(\.rawValue) == expected(keys, terms, fixture))
+    }
+  }
+
+  @Test func `no terms give the order of the keys, and duplicates stay`() throws {
+    let fixture = QueryFixture()
+    var random = QueryRandom(seed: 61)
+    random.fill(fixture, things: 5, owners: 1, cities: 1)
+    try fixture.encode()
+    let source = try fixture.source()
+    let order = try ResolvedOrder([], on: QueryFixture.thing, in: QueryFixture.schema)
+    let buffer = SortBuffer(order, source: source)
+    #expect(try buffer.sort().isEmpty)
+    for slot in [4, 1, 1, 3, 0] { try buffer.append(source.clusters[0][0], slot) }
+    let keys = fixture.rows[0].keys.sorted()
+    #expect(try buffer.sort().map(\.rawValue) == [0, 1, 1, 3, 4].map { keys[$0] })
+  }
+
+  @Test func `an order that makes no sense is refused`() {
+    func message(_ path: String) -> String? {
+      do {
+        _ = try ResolvedOrder(
+          [OrderTerm(path)], on: QueryFixture.thing, in: QueryFixture.schema)
+        return nil
+      } catch {
+        return error.message
+      }
+    }
+    #expect(message("nothing") == "class 'Thing' has no property 'nothing'")
+    #expect(message("owner.nothing") == "class 'Owner' has no property 'nothing'")
+    #expect(
+      message("s.name") == "property 's' of class 'Thing' is not a link: 's.name' leads nowhere")
+    #expect(
+      message("owner.home")
+        == "cannot sort by property 'owner.home' of class 'Owner': it is a link, which has no order"
+    )
+  }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import TarnStore
+import Testing
+
+/// What the tests of trees share.
+enum TreeTest {
+  /// A generator that gives the same numbers for the same seed, everywhere.
+  struct Random: RandomNumberGenerator {
+    private var state: UInt64
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+      state &+= 0x9e37_79b9_7f4a_7c15
+      var mixed = state
+      mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+      mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+      return mixed ^ (mixed >> 31)
+    }
+
+    mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
+    mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(below(256)) } }
+    mutating func pick<T>(_ items: [T]) -> T { items[below(items.count)] }
+  }
+
+  static let seeds: [UInt64] = [1, 2, 3, 0xdead_beef]
+
+  /// Runs `body` with a store in a new folder and removes the folder.
+  static func withStore(_ body: (Environment) throws -> Void) throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("tarn-tree-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    var options = EnvironmentOptions()
+    options.durability = .none
+    let environment = try Environment.open(
+      path: folder.appendingPathComponent("test.realm").path, options: options)
+    defer { environment.close() }
+    try body(environment)
+  }
+
+  /// Runs `body` with a cursor over the newest state.
+  static func withCursor<R>(
+    _ environment: Environment, _ body: (inout Cursor) throws -> R
+  ) throws -> R {
+    let transaction = try environment.beginRead()
+    defer { transaction.end() }
+    var cursor = try Cursor(transaction)
+    return try body(&cursor)
+  }
+
+  /// Every key of the tree with its value, copied.
+  static func contents(_ environment: Environment) throws -> [(key: [UInt8], value: [UInt8])] {
+    try withCursor(environment) { cursor in
+      var all: [(key: [UInt8], value: [UInt8])] = []
+      while try cursor.next() { all.append((Array(cursor.key), Array(cursor.value))) }
+      return all
+    }
+  }
+
+  static func put(_ value: [UInt8], under key: [UInt8], _ environment: Environment) throws {
+    try environment.write { transaction throws(StorageError) in
+      try key.withUnsafeBufferPointer { key throws(StorageError) in
+        try value.withUnsafeBufferPointer { value throws(StorageError) in
+          try transaction.put(UnsafeRawBufferPointer(value), forKey: UnsafeRawBufferPointer(key))
+        }
+      }
+    }
+  }
+
+  /// Runs `body` and reports any error but those that damaged bytes may cause.
+  static func expectDamageIsReported(_ body: () throws -> Void) {
+    do {
+      try body()
+    } catch let error as StorageError {
+      #expect(error.code == .corrupted || error.code == .newerFormat, "\(error)")
+    } catch {
+      Issue.record(error)
+    }
+  }
+}

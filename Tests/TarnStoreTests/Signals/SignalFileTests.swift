@@ -1,0 +1,119 @@
+import Foundation
+import Testing
+
+@testable import TarnStore
+
+/// Two objects for one file behave as two processes do: each has a description and a place.
+struct SignalFolder {
+  let folder = TemporaryFolder()
+  let data = FileIdentity(device: 1, inode: 2)
+  let lock = FileIdentity(device: 1, inode: 3)
+  var path: String { folder.file("x.realm-signal") }
+
+  func open(data: FileIdentity? = nil) throws(StorageError) -> SignalFile {
+    try SignalFile(
+      path: path, data: data ?? self.data, lock: lock, owner: SignalOwner(likeFileAt: folder.path))
+  }
+
+  func overwrite(at offset: UInt64, _ bytes: [UInt8]) throws {
+    let handle = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+    try handle.seek(toOffset: offset)
+    try handle.write(contentsOf: bytes)
+    try handle.close()
+  }
+}
+
+@Suite struct SignalFileTests {
+  let place = SignalFolder()
+
+  @Test func `what one raises, the other sees, and nothing takes it back`() throws {
+    let a = try place.open()
+    let b = try place.open()
+    #expect(a.version == 0)
+    #expect(a.raise(to: 5))
+    #expect(b.version == 5)
+    #expect(!b.raise(to: 4))
+    #expect(!b.raise(to: 5))
+    #expect(a.version == 5)
+  }
+
+  @Test func `a counter that no writer can have raised is set right`() throws {
+    let a = try place.open()
+    a.raise(to: .max)
+    #expect(a.raise(to: 7))
+    #expect(a.version == 7)
+  }
+
+  @Test func `living processes are listed, those that ended are not`() throws {
+    let a = try place.open()
+    var b: SignalFile? = try place.open()
+    #expect(a.processes().count == 2)
+    #expect(b?.place == 1)
+    #expect(a.processes().allSatisfy { $0.processID == getpid() && $0.startTime > 0 })
+    #expect(a.isAlive(1))
+    b = nil
+    #expect(!a.isAlive(1))
+    #expect(a.processes().count == 1)
+    b = try place.open()
+    #expect(b?.place == 1)
+  }
+
+  @Test func `damaged bytes are repaired when nobody lives`() throws {
+    _ = try place.open().raise(to: 9)
+    for bytes in [[0, 0], [UInt8]("TARNSIG1\u{1}\u{0}".utf8)] as [[UInt8]] {
+      try place.overwrite(at: bytes.count == 2 ? 0 : 8, bytes)
+      let file = try place.open()
+      #expect(file.version == 0)
+      file.raise(to: 9)
+    }
+  }
+
+  @Test func `damaged bytes under living processes are an error, not a repair`() throws {
+    let a = try place.open()
+    a.raise(to: 3)
+    try place.overwrite(at: 0, [1, 2, 3])
+    let error = #expect(throws: StorageError.self) { try place.open() }
+    #expect(error?.code == .corrupted)
+    #expect(a.version == 3)
+  }
+
+  @Test func `a file of any content or length is made right at open`() throws {
+    for count in [0, 1, 100, 16384, 70000] {
+      try Data(repeating: 0xa5, count: count).write(to: URL(fileURLWithPath: place.path))
+      let file = try place.open()
+      #expect(file.version == 0)
+      #expect(FileFacts.at(place.path)?.byteCount == Int64(SignalLayout.byteCount))
+    }
+  }
+
+  @Test func `a replaced store is refused while processes have the one before it`() throws {
+    var a: SignalFile? = try place.open()
+    a?.raise(to: 8)
+    let other = FileIdentity(device: 1, inode: 77)
+    let error = #expect(throws: StorageError.self) { try place.open(data: other) }
+    #expect(error?.code == .replaced)
+    a = nil
+    let b = try place.open(data: other)
+    #expect(b.version == 0)
+  }
+
+  @Test func `a deleted or replaced file is noticed`() throws {
+    let a = try place.open()
+    #expect(a.isIntact)
+    try FileManager.default.removeItem(atPath: place.path)
+    #expect(!a.isIntact)
+    _ = try place.open()
+    #expect(!a.isIntact)
+  }
+
+  @Test func `it lies beside the data, with the data's mode`() throws {
+    let path = place.folder.file("y.realm")
+    _ = FileManager.default.createFile(
+      atPath: path, contents: Data(), attributes: [.posixPermissions: 0o640])
+    let environment = try Environment.open(path: path)
+    defer { environment.close() }
+    let file = try SignalFile(for: environment)
+    #expect(file.path == environment.path + "-signal")
+    #expect(FileFacts.at(file.path)?.mode == 0o640)
+  }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import TarnStore
+
+@Suite struct SignalWatcherTests {
+  let place = SignalFolder()
+
+  /// Counts calls and lets a test wait for one.
+  final class Bell: Sendable {
+    let semaphore = DispatchSemaphore(value: 0)
+    func ring() { semaphore.signal() }
+    func wait(_ seconds: Double = 20) -> Bool {
+      semaphore.wait(timeout: .now() + seconds) == .success
+    }
+  }
+
+  final class Head: Sendable {
+    private let value = Mutex<UInt64?>(0)
+    func set(_ new: UInt64?) { value.withLock { $0 = new } }
+    func get() -> UInt64? { value.withLock { $0 } }
+  }
+
+  @Test func `a raise and a wake reach the watcher`() throws {
+    let writer = try place.open()
+    let reader = try place.open()
+    let bell = Bell()
+    let registration = SignalWatcher().add(
+      reader, seen: 0, probeHead: { nil }, onChange: { bell.ring() })
+    for version in 1...50 as ClosedRange<UInt64> {
+      writer.raise(to: version)
+      writer.wake()
+      #expect(bell.wait())
+    }
+    registration.cancel()
+  }
+
+  @Test func `what happened before the registration is told at once`() throws {
+    let file = try place.open()
+    file.raise(to: 3)
+    let bell = Bell()
+    let registration = SignalWatcher().add(
+      file, seen: 2, probeHead: { nil }, onChange: { bell.ring() })
+    #expect(bell.wait())
+    registration.cancel()
+  }
+
+  @Test func `a writer that dies before it announces is found by its close`() throws {
+    var writer: SignalFile? = try place.open()
+    let reader = try place.open()
+    let bell = Bell()
+    let head = Head()
+    let registration = SignalWatcher().add(
+      reader, seen: 0, probeHead: { head.get() }, onChange: { bell.ring() })
+    head.set(1)
+    if writer != nil { writer = nil }
+    #expect(bell.wait())
+    #expect(reader.version == 1)
+    registration.cancel()
+  }
+
+  @Test func `a writer that is stopped before it announces is found by the timeout`() throws {
+    let reader = try place.open()
+    let bell = Bell()
+    let head = Head()
+    let registration = SignalWatcher().add(
+      reader, seen: 0, probeHead: { head.get() }, onChange: { bell.ring() })
+    head.set(4)
+    #expect(bell.wait())
+    #expect(reader.version == 4)
+    registration.cancel()
+  }
+
+  @Test func `a deleted file is watched by looking at the data`() throws {
+    let reader = try place.open()
+    let bell = Bell()
+    let head = Head()
+    let registration = SignalWatcher().add(
+      reader, seen: 0, probeHead: { head.get() }, onChange: { bell.ring() })
+    try FileManager.default.removeItem(atPath: place.path)
+    // Until the watcher has noticed, and while it polls: each is told.
+    for version in 1...20 as ClosedRange<UInt64> {
+      head.set(version)
+      #expect(bell.wait())
+    }
+    registration.cancel()
+  }
+
+  @Test func `two files and two observers of one are told apart`() throws {
+    let other = SignalFolder()
+    let watcher = SignalWatcher()
+    let bells = [Bell(), Bell(), Bell()]
+    let files = [try place.open(), try place.open(), try other.open()]
+    let registrations = zip(files, bells).map { file, bell in
+      watcher.add(file, seen: 0, probeHead: { nil }, onChange: { bell.ring() })
+    }
+    files[0].raise(to: 1)
+    files[0].wake()
+    #expect(bells[0].wait() && bells[1].wait())
+    files[2].raise(to: 1)
+    files[2].wake()
+    #expect(bells[2].wait())
+    registrations[1].cancel()
+    files[0].raise(to: 2)
+    files[0].wake()
+    #expect(bells[0].wait())
+    #expect(!bells[1].wait(0) && !bells[2].wait(0))
+    withExtendedLifetime(registrations) {}
+  }
+
+  @Test func `a descriptor of one's own becomes readable and says what arrived`() throws {
+    let reader = try place.open()
+    var writer: SignalFile? = try place.open()
+    let descriptor = try reader.makeWaitDescriptor()
+    func isReadable(_ milliseconds: Int32) -> Bool {
+      var set = pollfd(fd: descriptor.descriptor, events: Int16(POLLIN), revents: 0)
+      return poll(&set, 1, milliseconds) == 1
+    }
+    #expect(!isReadable(0))
+    writer?.wake()
+    #expect(isReadable(5000))
+    #expect(descriptor.drain() == .changed)
+    #expect(!isReadable(0))
+    writer = nil
+    #expect(isReadable(5000))
+    #expect(descriptor.drain().contains(.closed))
+    try FileManager.default.removeItem(atPath: place.path)
+    #expect(isReadable(5000))
+    #expect(descriptor.drain().contains(.lost))
+  }
+}

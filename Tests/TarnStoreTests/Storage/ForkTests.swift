@@ -1,0 +1,122 @@
+import CTarn
+import Foundation
+import Testing
+
+@testable import TarnStore
+
+/// In processes of their own, because a fork of the test process would take its threads' locks
+/// along.
+@Suite struct ForkTests {
+  @Test func `a forked child is refused and harms nothing of its parent's`() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      let environment = try Environment.open(path: folder.file("x.realm"))
+      try environment.put([[1]: [1]])
+      let signal = try SignalFile(for: environment)
+      let transaction = try environment.beginRead()
+      let pins = environment.readers()
+      let token = try signal.gate.acquire()
+
+      let code = Forked.run {
+        if Forked.code({ () throws(StorageError) in try environment.beginRead() }) != .forked {
+          return 1
+        }
+        if Forked.code({ () throws(StorageError) in try environment.put([[1]: [2]]) }) != .forked {
+          return 2
+        }
+        if Forked.code({ () throws(StorageError) in try signal.gate.acquire().release() })
+          != .forked
+        {
+          return 3
+        }
+        transaction.end()
+        environment.close()
+        if FileFacts.of(descriptor: signal.descriptor)?.identity
+          == FileFacts.at(signal.path)?.identity
+        {
+          return 4
+        }
+        // What it opens itself is its own.
+        guard let mine = try? Environment.open(path: folder.file("x.realm")) else { return 5 }
+        if mine === environment || (try? mine.get([1])) != [1] { return 6 }
+        if (try? mine.put([[2]: [2]])) == nil { return 7 }
+        mine.close()
+        return 0
+      }
+      precondition(code == 0, "the child ended with \(code)")
+      precondition(environment.readers() == pins, "the child ended its parent's transaction")
+      precondition(signal.gate.holder != nil)
+      token.release()
+      let stillThere = try transaction.get([1])
+      precondition(stillThere == [1])
+      try environment.put([[1]: [3]])
+      transaction.end()
+      environment.close()
+      withExtendedLifetime(folder) {}
+    }
+  }
+
+  @Test func `a killed holder's forked child does not keep its gate`() async {
+    await #expect(processExitsWith: .success) {
+      let folder = SignalFolder()
+      let mine = try folder.open()
+      var theirs: SignalFile? = try folder.open()
+      let place = theirs!.place
+      var ends: [Int32] = [0, 0]
+      precondition(pipe(&ends) == 0)
+      let child = Forked.start {
+        close(ends[1])
+        var byte: UInt8 = 0
+        return read(ends[0], &byte, 1) == 0 ? 0 : 1
+      }
+      // The child's copy of the description is closed before fork returns there, which may be
+      // after it returns here.
+      if theirs != nil { theirs = nil }
+      let limit = GateWord.now() + 20_000_000_000
+      while mine.isAlive(place) && GateWord.now() < limit { sched_yield() }
+      let isAlive = mine.isAlive(place)
+      close(ends[1])
+      var status: Int32 = 0
+      waitpid(child, &status, 0)
+      precondition(!isAlive, "the child kept the place of a process that is gone")
+      withExtendedLifetime(folder) {}
+    }
+  }
+
+  @Test func `a write within a write is a programmer's error`() async {
+    await #expect(processExitsWith: .failure) {
+      let folder = TemporaryFolder()
+      let environment = try Environment.open(path: folder.file("x.realm"))
+      // Nobody tidies up after a trap.
+      try FileManager.default.removeItem(atPath: folder.path)
+      try environment.write { _ throws(StorageError) in try environment.put([[1]: [1]]) }
+    }
+  }
+}
+
+enum Forked {
+  /// Swift does not offer fork, for good reasons; a store must survive those who call it anyway.
+  static func start(_ body: () -> Int32) -> pid_t {
+    typealias Fork = @convention(c) () -> pid_t
+    let fork = unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)
+    let child = fork()
+    if child == 0 { _exit(body()) }
+    return child
+  }
+
+  static func run(_ body: () -> Int32) -> Int32 {
+    let child = start(body)
+    var status: Int32 = 0
+    waitpid(child, &status, 0)
+    return status & 0x7f == 0 ? status >> 8 : -1
+  }
+
+  static func code<R>(_ body: () throws(StorageError) -> R) -> StorageError.Code? {
+    do throws(StorageError) {
+      _ = try body()
+      return nil
+    } catch {
+      return error.code
+    }
+  }
+}

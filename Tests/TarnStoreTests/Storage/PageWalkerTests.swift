@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+@testable import TarnStore
+
+@Suite struct PageWalkerTests {
+  let folder = TemporaryFolder()
+  var path: String { folder.file("x.realm") }
+
+  /// Several levels, long values in pages of their own, and a free list.
+  func makeStore(_ seed: UInt64) throws {
+    let environment = try Environment.open(path: path)
+    defer { environment.close() }
+    var random = StorageSeed(seed)
+    for _ in 0..<4 {
+      try environment.write { transaction throws(StorageError) in
+        for n in 0..<600 {
+          let key = [UInt8(n >> 8), UInt8(n & 255)] + [UInt8](repeating: 3, count: 40)
+          let count = Int.random(in: 0...20, using: &random) == 0 ? 4000 : 60
+          try transaction.put([UInt8](repeating: UInt8(n & 255), count: count), key)
+        }
+      }
+    }
+  }
+
+  @Test(arguments: [1, 2, 3] as [UInt64])
+  func `a sound file has no problems and no lost pages`(seed: UInt64) throws {
+    try makeStore(seed)
+    let report = try Environment.verifyPages(path: path)
+    #expect(report.problems == [])
+    #expect(report.branchPages > 0 && report.overflowPages > 0 && report.freePages > 0)
+    #expect(report.unreachablePages == 0)
+  }
+
+  /// Page header fields and node offsets of all pages that are in use: whatever bit flips there is
+  /// found. In the rest of a page a flip may hit a value, which only a checksum could find.
+  @Test(arguments: [1, 2] as [UInt64])
+  func `a flipped bit in a page's structure is found`(seed: UInt64) throws {
+    try makeStore(seed)
+    let sound = try Data(contentsOf: URL(fileURLWithPath: path))
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    let header = try #require(try StoreHeader.read(descriptor: descriptor, path: path))
+    var random = StorageSeed(seed)
+    var found = 0
+    for _ in 0..<400 {
+      var bytes = [UInt8](sound)
+      let root = Int(header.main.root)
+      let page =
+        Bool.random(using: &random) ? root : Int.random(in: 2..<bytes.count / 4096, using: &random)
+      let offset = Int.random(in: 0..<40, using: &random)
+      bytes[page * 4096 + offset] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+      let report = bytes.withUnsafeBytes { PageWalker.walk($0, header: header) }
+      // The pad is not used; everything else in the root page's first bytes is structure.
+      if page == root && !(8..<10).contains(offset) && !(offset == 10 && report.isSound) {
+        #expect(!report.isSound, "root, offset \(offset)")
+      }
+      found += report.isSound ? 0 : 1
+    }
+    #expect(found > 100)
+  }
+
+  @Test(arguments: [5, 6] as [UInt64])
+  func `random bytes anywhere never stop the walk`(seed: UInt64) throws {
+    try makeStore(seed)
+    let sound = try Data(contentsOf: URL(fileURLWithPath: path))
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    let header = try #require(try StoreHeader.read(descriptor: descriptor, path: path))
+    var random = StorageSeed(seed)
+    for _ in 0..<200 {
+      var bytes = [UInt8](sound)
+      for _ in 0..<200 {
+        bytes[Int.random(in: 8192..<bytes.count, using: &random)] = .random(
+          in: 0...255, using: &random)
+      }
+      let report = bytes.withUnsafeBytes { PageWalker.walk($0, header: header) }
+      #expect(report.problems.count <= PageWalker.problemsMax)
+    }
+  }
+
+  @Test func `a cycle is found`() throws {
+    try makeStore(1)
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    let header = try #require(try StoreHeader.read(descriptor: descriptor, path: path))
+    // The first node of the root, a branch page, names the root itself.
+    let base = Int(header.main.root) * 4096
+    let node = base + Int(bytes[base + 16]) + Int(bytes[base + 17]) << 8
+    bytes[node] = UInt8(header.main.root & 255)
+    bytes[node + 1] = UInt8(header.main.root >> 8)
+    let report = bytes.withUnsafeBytes { PageWalker.walk($0, header: header) }
+    #expect(report.problems.contains { $0.contains("used twice") })
+  }
+}

@@ -1,0 +1,34 @@
+import Testing
+
+@testable import TarnStore
+
+@Suite struct ProcessMapsTests {
+  @Test func `shared mappings of one file are picked out of the kernel's list`() {
+    let text = """
+      55d0c0000000-55d0c0001000 r--p 00000000 fe:01 99 /bin/x
+      7f0000000000-7f0000002000 r--s 00000000 fe:01 4711 /tmp/x.realm
+      7f0000004000-7f0000005000 r--p 00000000 fe:01 4711 /tmp/x.realm
+      7f0000006000-7f0000007000 r--s 00001000 fe:02 4711 /tmp/y.realm
+      7ffd1000-7ffd2000 rw-p 00000000 00:00 0 [stack]
+      """
+    let found = ProcessMaps.parse(
+      Array(text.utf8), file: FileIdentity(device: 0xfe01, inode: 4711))
+    #expect(
+      found == [ProcessMaps.Mapping(start: 0x7f00_0000_0000, end: 0x7f00_0000_2000, fileOffset: 0)])
+  }
+
+  @Test func `readers are parsed, unused slots left out`() {
+    let text = "    pid     thread     txnid\n      42 7f00 17\n      43 7f01 -\n"
+    #expect(ReaderPin.parse(text) == [ReaderPin(processID: 42, transactionID: 17)])
+  }
+
+  @Test func `a fault plan meets its hit by number or by name and occurrence`() {
+    let byNumber = FaultPlan(target: "3", countFile: nil, signal: 0)
+    #expect(byNumber.isTarget(number: 3, name: "a", occurrence: 1))
+    #expect(!byNumber.isTarget(number: 2, name: "3", occurrence: 3))
+    let byName = FaultPlan(target: "commit.afterPut:2", countFile: nil, signal: 0)
+    #expect(byName.isTarget(number: 9, name: "commit.afterPut", occurrence: 2))
+    #expect(!byName.isTarget(number: 9, name: "commit.afterPut", occurrence: 1))
+    #expect(!FaultPlan(target: nil, countFile: nil, signal: 0).isWanted)
+  }
+}
