@@ -17,7 +17,7 @@ int bf_lmdb_lookup(bf_lmdb *store, int64_t lookups, double *nanoseconds_each) {
     double score;
     memcpy(&age, (const char *)row.mv_data + BF_ROW_AGE, sizeof age);
     memcpy(&score, (const char *)row.mv_data + BF_ROW_SCORE, sizeof score);
-    __asm__ volatile("" : : "r"(age), "x"(score) : "memory");
+    __asm__ volatile("" : : "r"(&age), "r"(&score) : "memory");
   }
   *nanoseconds_each = (bf_now() - start) * 1e9 / (double)lookups;
   mdb_txn_abort(txn);
