@@ -1,3 +1,107 @@
 #ifndef BENCH_FLOORS_H
 #define BENCH_FLOORS_H
+#include <stdint.h>
+
+// The floors of the benchmark: for each job the straightforward C program on raw LMDB that does
+// that job and nothing else, and the same job on SQLite, which is what a user would pick
+// instead. They run in the process of the benchmark, beside the measurement of the library, so
+// that a ratio compares two figures of the same minute on the same machine.
+//
+// Rules: every function works in a folder that the caller names and leaves only its store there
+// until it is destroyed. 0 is success; anything else is an error for bf_error_text(). Nothing
+// here prints, exits or keeps global state. A handle belongs to one thread at a time. Times are
+// seconds unless the name says otherwise, and cover only the job: filling a store beforehand is
+// never in them.
+
+// The object of every workload. A row stores it packed, see floors_support.c.
+struct bf_person {
+  int64_t id;
+  int64_t age;     // 0...99
+  double score;    // 0..<1
+  int64_t dob;     // seconds since 1970
+  char name[13];   // 12 lower-case letters and a zero byte
+  char city[9];    // "city-00" ... "city-99" and a zero byte
+  uint8_t is_active;
+};
+
+// Fills the person with a number: the same number always gives the same person, so that the
+// library, LMDB and SQLite store equal data.
+void bf_person_make(int64_t id, struct bf_person *person);
+
+// What an error number means. The text lives as long as the process.
+const char *bf_error_text(int error);
+
+// Two percentiles of one-way latencies, in seconds.
+struct bf_latency {
+  double p50;
+  double p99;
+};
+
+// ---- raw LMDB ----
+
+// A store of persons on raw LMDB: a tree of packed rows, a tree from id to row, a counter.
+typedef struct bf_lmdb bf_lmdb;
+
+// W1: makes a store with the persons 1...rows in one transaction, not synced to disk, ids rising.
+// `seconds` covers begin to commit. The floor is append = 0, one mdb_put() a tree and row; with
+// append = 1 two cursors append, which no program can do whose ids do not rise.
+int bf_lmdb_create(
+    const char *folder, int64_t rows, int append, bf_lmdb **store, double *seconds);
+// Closes the store and removes its files. NULL is allowed.
+void bf_lmdb_destroy(bf_lmdb *store);
+// How many rows there are, counted by a walk over them.
+int bf_lmdb_count(bf_lmdb *store, int64_t *rows);
+// Reads one person through the index. MDB_NOTFOUND's number if there is none.
+int bf_lmdb_person(bf_lmdb *store, int64_t id, struct bf_person *person);
+// The bytes that the data file takes, for W1f.
+int bf_lmdb_file_bytes(bf_lmdb *store, int64_t *bytes);
+// W2a (durable) and W2b: `commits` transactions, each of which adds 1 to one person's age.
+int bf_lmdb_commits(bf_lmdb *store, int64_t commits, int durable, double *seconds);
+// The ageing before W2g: `rounds` transactions of `updates` scattered updates each, then
+// `commits` small ones, none of them synced. What W2g measures then is bf_lmdb_commits().
+int bf_lmdb_age(bf_lmdb *store, int64_t rounds, int64_t updates, int64_t commits);
+// W2m: one transaction, not synced, of `updates` updates of ages all over the store.
+int bf_lmdb_bulk_update(bf_lmdb *store, int64_t updates, double *seconds);
+// W3: finds persons by id in a scattered order in one read transaction and reads age and score.
+int bf_lmdb_lookup(bf_lmdb *store, int64_t lookups, double *nanoseconds_each);
+// W6: reads every row, collects (age or name, id), sorts with qsort(). `first_id` is the result.
+int bf_lmdb_sort(bf_lmdb *store, int by_name, int64_t *first_id, double *seconds);
+// W7 for large changes: runs `age > 50`, sorted by name, anew. `matches` is the result's length.
+int bf_lmdb_requery(bf_lmdb *store, int64_t *matches, double *seconds);
+// W7 for k = 1: keeps `age > 50` sorted by name in an array; each change is a commit that is not
+// synced, a binary search for the old and for the new place, and one memmove. `in_order` tells
+// whether the array was sorted and complete at the end.
+int bf_lmdb_reinsert(
+    bf_lmdb *store, int64_t changes, int *in_order, double *seconds_each);
+// W8: a writer and a watcher process; from the start of a commit that is not synced until the
+// watcher, woken from inotify by one pwrite, has read the value in a new transaction.
+int bf_lmdb_wake(const char *folder, int64_t wakes, struct bf_latency *latency);
+// W10: closes the store (not timed), then opens it, begins a read and gets one person.
+int bf_lmdb_reopen(bf_lmdb *store, double *seconds);
+
+// ---- SQLite: prepared statements, WAL, synchronous FULL where durable and OFF elsewhere ----
+
+// A store of persons in one SQLite table with an integer primary key.
+typedef struct bf_sqlite bf_sqlite;
+
+// Each does what its namesake above does.
+int bf_sqlite_create(const char *folder, int64_t rows, bf_sqlite **store, double *seconds);
+void bf_sqlite_destroy(bf_sqlite *store);
+int bf_sqlite_count(bf_sqlite *store, int64_t *rows);
+int bf_sqlite_person(bf_sqlite *store, int64_t id, struct bf_person *person);
+int bf_sqlite_file_bytes(bf_sqlite *store, int64_t *bytes);
+int bf_sqlite_commits(bf_sqlite *store, int64_t commits, int durable, double *seconds);
+int bf_sqlite_age(bf_sqlite *store, int64_t rounds, int64_t updates, int64_t commits);
+int bf_sqlite_bulk_update(bf_sqlite *store, int64_t updates, double *seconds);
+int bf_sqlite_lookup(bf_sqlite *store, int64_t lookups, double *nanoseconds_each);
+int bf_sqlite_sort(bf_sqlite *store, int by_name, int64_t *first_id, double *seconds);
+int bf_sqlite_requery(bf_sqlite *store, int64_t *matches, double *seconds);
+// The watcher looks every millisecond: SQLite wakes nobody.
+int bf_sqlite_wake(const char *folder, int64_t wakes, struct bf_latency *latency);
+int bf_sqlite_reopen(bf_sqlite *store, double *seconds);
+
+// ---- memory ----
+
+// W4: reads an int, and copies a 12-character string, out of packed rows in memory.
+int bf_memory_reads(int64_t reads, double *int_nanoseconds, double *string_nanoseconds);
 #endif

@@ -1,0 +1,64 @@
+# Two commands set up everything: `make demo` and `make test`. `make help` lists the rest.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+SEED ?= 1
+SECONDS ?= 60
+OBJECTS ?= 1000000
+HISTORY ?= build/bench.ndjson
+export TARN_COMMIT ?= $(shell git describe --always --dirty 2>/dev/null)
+
+RELEASE := .build/release
+SWIFT_FILES := Package.swift Sources Tests Tools
+TEST := swift test --disable-xctest
+
+.PHONY: help setup demo test check format lint bench stress docs
+.PHONY: sanitize-address sanitize-thread clean
+
+help: ## list what can be made
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1#\2/p' $(MAKEFILE_LIST) | column -t -s '#'
+
+setup: ## install what is missing from Debian's packages (asks nothing, says what it does)
+	@Tools/setup.sh
+
+demo: setup ## show the main job on this machine's package database
+	swift build -c release --product tarn
+	@Tools/demo/demo.sh $(RELEASE)/tarn
+
+test: setup ## run all tests
+	$(TEST)
+
+check: setup lint ## what must hold before a commit: lint, build, tests, short stress, tiny bench
+	swift build --build-tests
+	$(TEST) --skip-build
+	$(MAKE) stress SECONDS=10
+	$(MAKE) bench OBJECTS=10000 HISTORY=build/bench-tiny.ndjson
+
+lint: ## check the layout of the sources
+	swift format lint --recursive --strict $(SWIFT_FILES)
+
+format: ## lay the sources out
+	swift format --in-place --recursive $(SWIFT_FILES)
+
+bench: setup ## measure against LMDB and SQLite; OBJECTS=1000000, HISTORY=file to append to
+	swift build -c release --product tarn-bench
+	@mkdir -p $(dir $(HISTORY))
+	$(RELEASE)/tarn-bench --objects $(OBJECTS) --append $(HISTORY)
+
+stress: setup ## real processes on one file, checked as they go; SEED=1 SECONDS=60
+	swift build -c release --product tarn-stress
+	$(RELEASE)/tarn-stress --seed $(SEED) --seconds $(SECONDS)
+
+docs: setup ## the documentation as a web site, in build/docs
+	@Tools/docs.sh build/docs
+
+sanitize-address: setup ## all tests under the address sanitizer
+	ASAN_OPTIONS=detect_leaks=0 $(TEST) --sanitize=address --scratch-path .build/address
+
+sanitize-thread: setup ## all tests under the thread sanitizer
+	$(TEST) --sanitize=thread --scratch-path .build/thread
+
+clean: ## remove what was built
+	rm -rf .build build

@@ -1,0 +1,39 @@
+import Testing
+
+/// The checks on the real tree. Each finding is a line that an editor can jump to.
+@Suite struct TreeTests {
+  private func expectNone(_ findings: [Finding], _ place: SourceLocation = #_sourceLocation) {
+    let text = findings.map(\.description).joined(separator: "\n")
+    #expect(findings.isEmpty, "\(text)", sourceLocation: place)
+  }
+
+  private func expectNone(
+    _ check: (SourceFile) -> [Finding], _ place: SourceLocation = #_sourceLocation
+  ) {
+    expectNone(SourceTree.files.flatMap(check), place)
+  }
+
+  @Test func theTreeIsFound() {
+    let modules = Set(SourceTree.files.map(\.module))
+    for module in ["Sources/TarnStore", "Sources/Tarn", "Sources/CTarn", "Tests/TidyTests"] {
+      #expect(modules.contains(module))
+    }
+  }
+
+  @Test func noFileIsTooLong() { expectNone(SizeChecks.fileLength) }
+  @Test func noLineIsTooWide() { expectNone(SizeChecks.lineWidth) }
+  @Test func noFunctionIsTooLong() { expectNone(SizeChecks.functionLength) }
+  @Test func fileNamesAreUniqueInAModule() {
+    expectNone(SizeChecks.uniqueNames(SourceTree.files))
+  }
+  @Test func noLayerNamesATypeAboveIt() { expectNone(LayerChecks.order(SourceTree.files)) }
+  @Test func everyFileOfTheEngineIsInALayer() {
+    expectNone(LayerChecks.everyFileHasALayer(SourceTree.files))
+  }
+  @Test func onlyStorageTalksToLMDB() { expectNone(LayerChecks.lmdbImport) }
+  @Test func noTestSleeps() { expectNone(WordChecks.noSleepInTests) }
+  @Test func uncheckedPromisesHaveReasons() { expectNone(WordChecks.reasonsForUnchecked) }
+  @Test func noMarkersAreLeft() { expectNone(WordChecks.noMarkers) }
+  @Test func noPapersFromOutsideAreMentioned() { expectNone(WordChecks.noForeignPapers) }
+  @Test func everyCFunctionIsExplained() { expectNone(WordChecks.commentsOnC(SourceTree.files)) }
+}

@@ -1,0 +1,70 @@
+import Dispatch
+import Foundation
+import Testing
+
+@testable import ToolSupport
+
+@Suite struct SignalsAndPipesTests {
+  @Test func aSignalBecomesACall() async {
+    let number = await withCheckedContinuation {
+      (continuation: CheckedContinuation<Int32, Never>) in
+      let trap = SignalTrap([SIGUSR2]) { continuation.resume(returning: $0) }
+      kept.value = trap
+      kill(getpid(), SIGUSR2)
+    }
+    #expect(number == SIGUSR2)
+    kept.value = nil
+  }
+
+  @Test func outputArrivesWhole() throws {
+    let ends = try PipeEnds()
+    let text = String(repeating: "0123456789", count: 50_000)
+    let writing = ends.giveWriting()
+    let group = DispatchGroup()
+    DispatchQueue.global().async(group: group) {
+      let output = OutputPipe(descriptor: writing)
+      try? output.write(text)
+      try? output.flush()
+      close(writing)
+    }
+    #expect(ends.readAll() == Array(text.utf8))
+    group.wait()
+  }
+
+  @Test func aClosedPipeIsNoError() throws {
+    SignalTrap.ignoreBrokenPipes()
+    let ends = try PipeEnds()
+    ends.closeReading()
+    let output = OutputPipe(descriptor: ends.writing)
+    try output.write("x")
+    #expect(throws: OutputPipe.Failure.closed) { try output.flush() }
+  }
+
+  @Test func aWriterIntoAFullPipeCanBeCancelled() throws {
+    let ends = try PipeEnds()
+    let output = OutputPipe(descriptor: ends.writing)
+    let cancel = output.cancel
+    DispatchQueue.global().async { cancel() }
+    // Far more than a pipe holds: without the cancel this would block for good.
+    #expect(throws: OutputPipe.Failure.cancelled) {
+      try output.write([UInt8](repeating: 0x78, count: 4 << 20))
+    }
+  }
+
+  @Test func aFullDiskIsSaid() throws {
+    let descriptor = open("/dev/full", O_WRONLY)
+    try #require(descriptor >= 0)
+    defer { close(descriptor) }
+    let output = OutputPipe(descriptor: descriptor, name: "out.csv")
+    try output.write("x")
+    let message = "cannot write to out.csv: No space left on device"
+    #expect(throws: OutputPipe.Failure.failed(ToolError(message))) { try output.flush() }
+  }
+
+  /// What must outlive a closure that waits for it.
+  private final class Kept: @unchecked Sendable {  // because: one test uses it, in order
+    var value: SignalTrap?
+  }
+
+  private let kept = Kept()
+}

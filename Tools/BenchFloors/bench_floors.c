@@ -1,1 +1,0 @@
-#include "bench_floors.h"

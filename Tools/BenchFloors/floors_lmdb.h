@@ -1,0 +1,21 @@
+#ifndef FLOORS_LMDB_H
+#define FLOORS_LMDB_H
+#include "floors_support.h"
+#include <lmdb.h>
+
+// Two trees: rows by row number, and row numbers by id. That is one more look-up than a store
+// keyed by id would need, and what any engine needs whose keys are not its row numbers.
+struct bf_lmdb {
+  MDB_env *env;
+  MDB_dbi rows;
+  MDB_dbi index;
+  int64_t count;
+  int64_t next_update;
+  char data_path[BF_PATH_BYTES];
+  char lock_path[BF_PATH_BYTES];
+};
+
+int bf_lmdb_row(bf_lmdb *store, MDB_txn *txn, int64_t id, MDB_val *number, MDB_val *row);
+int bf_lmdb_open_env(const char *path, unsigned flags, MDB_env **env);
+int bf_lmdb_set_age(bf_lmdb *store, MDB_txn *txn, int64_t id, int64_t add);
+#endif

@@ -1,0 +1,128 @@
+// The LMDB side of the latency between two processes: one pwrite wakes a read on inotify.
+#include "floors_lmdb.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+// Where the value and the file that is watched lie.
+struct place {
+  char data_path[BF_PATH_BYTES];
+  char lock_path[BF_PATH_BYTES];
+  char signal_path[BF_PATH_BYTES];
+};
+
+// The key of the only value: the time at which its commit began.
+static char value_name[] = "time";
+
+// Reads the value in a new transaction.
+static int read_value(MDB_env *env, double *value) {
+  MDB_txn *txn = NULL;
+  MDB_dbi tree;
+  int error = mdb_txn_begin(env, NULL, MDB_RDONLY, &txn);
+  if (error) return error;
+  MDB_val key = {sizeof value_name, value_name}, data;
+  error = mdb_dbi_open(txn, NULL, 0, &tree);
+  if (!error) error = mdb_get(txn, tree, &key, &data);
+  if (!error && data.mv_size != sizeof *value) error = MDB_CORRUPTED;
+  if (!error) memcpy(value, data.mv_data, sizeof *value);
+  mdb_txn_abort(txn);
+  return error;
+}
+
+// Writes the time into the tree, commits, wakes.
+static int write_value(MDB_env *env, int signal_file, uint64_t number) {
+  MDB_txn *txn = NULL;
+  MDB_dbi tree;
+  int error = mdb_txn_begin(env, NULL, 0, &txn);
+  if (error) return error;
+  error = mdb_dbi_open(txn, NULL, 0, &tree);
+  double now = bf_now();
+  MDB_val key = {sizeof value_name, value_name}, data = {sizeof now, &now};
+  if (!error) error = mdb_put(txn, tree, &key, &data, 0);
+  if (error) {
+    mdb_txn_abort(txn);
+    return error;
+  }
+  error = mdb_txn_commit(txn);
+  if (error) return error;
+  return pwrite(signal_file, &number, sizeof number, 0) == sizeof number ? 0 : errno;
+}
+
+// The watcher process: blocks in read() on inotify, then reads the value.
+static int watch(struct bf_wake *wake, void *context) {
+  const struct place *place = context;
+  MDB_env *env = NULL;
+  int error = bf_lmdb_open_env(place->data_path, MDB_NOSYNC, &env);
+  if (error) return error;
+  int inotify = inotify_init1(IN_CLOEXEC);
+  if (inotify < 0 || inotify_add_watch(inotify, place->signal_path, IN_MODIFY) < 0) {
+    error = errno;
+  }
+  atomic_store(&wake->ready, 1);
+  for (int64_t i = 0; !error && i < wake->wakes; i++) {
+    char events[sizeof(struct inotify_event) + NAME_MAX + 1];
+    double began = 0;
+    if (read(inotify, events, sizeof events) < 0) {
+      error = errno;
+      break;
+    }
+    error = read_value(env, &began);
+    wake->latencies[i] = bf_now() - began;
+    atomic_store(&wake->seen, i + 1);
+  }
+  if (inotify >= 0) close(inotify);
+  mdb_env_close(env);
+  return error;
+}
+
+// The writer: one commit at a time, each when the watcher surely blocks again.
+static int write_all(struct bf_wake *wake, void *context) {
+  const struct place *place = context;
+  MDB_env *env = NULL;
+  int error = bf_lmdb_open_env(place->data_path, MDB_NOSYNC, &env);
+  if (error) return error;
+  int signal_file = open(place->signal_path, O_RDWR | O_CLOEXEC);
+  if (signal_file < 0) error = errno;
+  for (int64_t i = 0; !error && i < wake->wakes; i++) {
+    bf_pause(500e-6);
+    error = write_value(env, signal_file, (uint64_t)i + 1);
+    if (!error) error = bf_wake_await(wake, &wake->seen, i + 1);
+  }
+  if (signal_file >= 0) close(signal_file);
+  mdb_env_close(env);
+  return error;
+}
+
+// Creates the file that is watched.
+static int make_signal_file(const char *path) {
+  int file = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0644);
+  if (file < 0) return errno;
+  int error = ftruncate(file, 8) ? errno : 0;
+  close(file);
+  return error;
+}
+
+int bf_lmdb_wake(const char *folder, int64_t wakes, struct bf_latency *latency) {
+  struct place place;
+  int error = bf_path(folder, "wake.mdb", place.data_path);
+  if (!error) error = bf_path(folder, "wake.mdb-lock", place.lock_path);
+  if (!error) error = bf_path(folder, "wake.signal", place.signal_path);
+  if (!error) error = make_signal_file(place.signal_path);
+  if (error) return error;
+  struct bf_wake *wake = bf_wake_share(wakes);
+  if (wake) {
+    error = bf_wake_run(wake, &place, watch, write_all);
+    if (!error) bf_wake_summary(wake, latency);
+    bf_wake_unshare(wake);
+  } else {
+    error = errno;
+  }
+  unlink(place.data_path);
+  unlink(place.lock_path);
+  unlink(place.signal_path);
+  return error;
+}

@@ -1,0 +1,59 @@
+#ifndef FLOORS_SUPPORT_H
+#define FLOORS_SUPPORT_H
+#include "bench_floors.h"
+#include <stddef.h>
+#include <stdint.h>
+
+// A packed row: 8 bytes each id, age, score, dob; 1 byte active; 1 byte and the name; 1 byte and
+// the city. Little endian, nothing aligned, as LMDB gives it back.
+enum {
+  BF_ROW_AGE = 8,
+  BF_ROW_SCORE = 16,
+  BF_ROW_DOB = 24,
+  BF_ROW_ACTIVE = 32,
+  BF_ROW_NAME = 33,
+  BF_NAME_BYTES = 12,
+  BF_ROW_BYTES_MAX = 64,
+};
+
+// SQLite's result codes and LMDB's error numbers overlap errno: SQLite's are moved up here.
+enum { BF_SQLITE_ERROR = 100000 };
+
+// Every path of a store fits into this, or making the store fails with ENAMETOOLONG.
+enum { BF_PATH_BYTES = 1024 };
+
+double bf_now(void);
+uint64_t bf_random(uint64_t *state);
+size_t bf_row_pack(const struct bf_person *person, unsigned char row[BF_ROW_BYTES_MAX]);
+int bf_row_unpack(const void *row, size_t bytes, struct bf_person *person);
+int bf_path(const char *folder, const char *name, char path[BF_PATH_BYTES]);
+int64_t bf_scattered(int64_t number, int64_t rows);
+
+// What a sort collects of a person: the name as two numbers that compare as its bytes do.
+struct bf_named {
+  uint64_t high;
+  uint32_t low;
+  int64_t id;
+};
+
+struct bf_named bf_named_make(const char *name, int64_t id);
+int bf_named_compare(const void *left, const void *right);
+
+// What a writer and a watcher process share while latencies are measured.
+struct bf_wake {
+  int64_t wakes;
+  _Atomic int64_t ready;    // 1 when the watcher waits for the first time
+  _Atomic int64_t seen;     // how many commits the watcher has read
+  _Atomic int64_t failure;  // the watcher's error, 0 if none
+  double latencies[];
+};
+
+struct bf_wake *bf_wake_share(int64_t wakes);
+void bf_wake_unshare(struct bf_wake *wake);
+int bf_wake_await(struct bf_wake *wake, _Atomic int64_t *counter, int64_t at_least);
+void bf_wake_summary(struct bf_wake *wake, struct bf_latency *latency);
+int bf_wake_run(
+    struct bf_wake *wake, void *context, int (*watch)(struct bf_wake *, void *),
+    int (*write)(struct bf_wake *, void *));
+void bf_pause(double seconds);
+#endif

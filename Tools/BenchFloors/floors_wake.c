@@ -1,0 +1,91 @@
+// Two processes that measure how long a commit takes to reach the other one. This file knows
+// neither engine: it makes the shared memory, the watcher process and the percentiles.
+//
+//   parent (writer)                         child (watcher)
+//   shares memory, forks
+//   waits for `ready`                       opens the store, sets ready
+//   begins, notes the time, commits, wakes  waits ... reads the value, notes the time
+//   waits for `seen`, rests, again          adds 1 to seen
+//
+// The child is forked before either side opens a store, since neither engine survives a fork.
+#include "floors_support.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// How long one side waits for the other before it calls the measurement failed.
+static const double patience_seconds = 20;
+
+// The bytes of the shared memory for so many wakes.
+static size_t wake_bytes(int64_t wakes) {
+  return sizeof(struct bf_wake) + (size_t)wakes * sizeof(double);
+}
+
+// Memory that a forked child shares, zeroed. NULL with errno if there is none.
+struct bf_wake *bf_wake_share(int64_t wakes) {
+  void *memory =
+      mmap(NULL, wake_bytes(wakes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return NULL;
+  struct bf_wake *wake = memory;
+  wake->wakes = wakes;
+  return wake;
+}
+
+// Gives the shared memory back.
+void bf_wake_unshare(struct bf_wake *wake) { munmap(wake, wake_bytes(wake->wakes)); }
+
+// The writer's wait until a counter of the watcher is high enough: ETIMEDOUT, or the watcher's
+// own error, if that never happens.
+int bf_wake_await(struct bf_wake *wake, _Atomic int64_t *counter, int64_t at_least) {
+  double deadline = bf_now() + patience_seconds;
+  while (atomic_load(counter) < at_least) {
+    int failure = (int)atomic_load(&wake->failure);
+    if (failure) return failure;
+    if (bf_now() > deadline) return ETIMEDOUT;
+    bf_pause(20e-6);
+  }
+  return 0;
+}
+
+// Orders doubles for qsort().
+static int compare_doubles(const void *left, const void *right) {
+  double a = *(const double *)left, b = *(const double *)right;
+  return (a > b) - (a < b);
+}
+
+// Sorts the latencies and picks the median and the ninety-ninth percentile.
+void bf_wake_summary(struct bf_wake *wake, struct bf_latency *latency) {
+  size_t count = (size_t)wake->wakes;
+  qsort(wake->latencies, count, sizeof(double), compare_doubles);
+  latency->p50 = wake->latencies[count / 2];
+  latency->p99 = wake->latencies[count * 99 / 100];
+}
+
+// Forks the watcher, runs the writer here, ends the watcher in any case.
+int bf_wake_run(
+    struct bf_wake *wake, void *context, int (*watch)(struct bf_wake *, void *),
+    int (*write)(struct bf_wake *, void *)) {
+  pid_t parent = getpid();
+  pid_t child = fork();
+  if (child < 0) return errno;
+  if (child == 0) {
+    // The watcher goes when its parent goes; it may already have gone before prctl().
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+    int failure = watch(wake, context);
+    atomic_store(&wake->failure, failure);
+    _exit(failure ? 1 : 0);
+  }
+  int error = bf_wake_await(wake, &wake->ready, 1);
+  if (!error) error = write(wake, context);
+  if (error) kill(child, SIGKILL);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return error;
+}

@@ -1,0 +1,120 @@
+import Foundation
+
+/// The machine and the commit that a benchmark ran on: a figure without them says little.
+package struct BenchMachine: Sendable, Equatable {
+  package var processor: String
+  package var cores: Int
+  package var memoryMiB: Int
+  package var kernel: String
+  /// The commit that was built, from TARN_COMMIT, which the Makefile sets; else `unknown`.
+  package var commit: String
+
+  /// The machine that this process runs on.
+  package static var current: BenchMachine {
+    var names = utsname()
+    uname(&names)
+    let kernel = withUnsafeBytes(of: &names.release) { bytes in
+      String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    let info = ProcessInfo.processInfo
+    return BenchMachine(
+      processor: processorName(), cores: info.processorCount,
+      memoryMiB: Int(info.physicalMemory >> 20), kernel: kernel,
+      commit: info.environment["TARN_COMMIT"] ?? "unknown")
+  }
+
+  private static func processorName() -> String {
+    let text = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)) ?? ""
+    let line = text.split(separator: "\n").first { $0.hasPrefix("model name") }
+    let name = line?.split(separator: ":", maxSplits: 1).last.map(String.init) ?? "unknown"
+    return name.trimmingCharacters(in: .whitespaces)
+  }
+}
+
+/// The figures of one run, as a table for people and as one JSON object for a history.
+package struct BenchTable: Sendable {
+  package var figures: [BenchFigure] = []
+  package let machine: BenchMachine
+  /// How many objects the workloads had.
+  package let objects: Int
+
+  package init(machine: BenchMachine, objects: Int) {
+    self.machine = machine
+    self.objects = objects
+  }
+
+  /// The table, with a line about the machine before it and a sum after it.
+  package func text(terminal: Terminal? = nil) -> String {
+    typealias Column = TextTable.Column
+    var table = TextTable([
+      Column(""), Column("workload"), Column("ours", .right), Column("floor", .right),
+      Column("ratio", .right), Column("target", .right), Column("SQLite", .right), Column(""),
+    ])
+    for figure in figures {
+      func cell(_ value: Double?) -> String { value.map(figure.unit.text) ?? "–" }
+      let verdict = figure.isReached.map { $0 ? "reached" : "missed" } ?? ""
+      table.add([
+        figure.id, figure.title, cell(figure.ours), cell(figure.floor),
+        figure.ratio.map { digits($0) + " ×" } ?? "–", figure.targetText, cell(figure.sqlite),
+        verdict,
+      ])
+    }
+    let judged = figures.compactMap(\.isReached)
+    let reached = judged.count { $0 }
+    return """
+      \(machine.processor), \(machine.cores) cores, \(machine.memoryMiB) MiB, Linux \
+      \(machine.kernel), commit \(machine.commit), \(grouped(Double(objects))) objects
+
+      \(table.text(terminal: terminal))
+      \(reached) of \(judged.count) targets reached
+
+      """
+  }
+
+  /// One object on one line: machine, commit, time and every figure in its base unit.
+  /// - Parameter date: when the run ended, as ISO 8601.
+  package func json(date: String) -> String {
+    var json = JSONText()
+    json.beginObject()
+    json.key("date")
+    json.string(date)
+    json.key("commit")
+    json.string(machine.commit)
+    json.key("processor")
+    json.string(machine.processor)
+    json.key("cores")
+    json.integer(Int64(machine.cores))
+    json.key("memory_mib")
+    json.integer(Int64(machine.memoryMiB))
+    json.key("kernel")
+    json.string(machine.kernel)
+    json.key("objects")
+    json.integer(Int64(objects))
+    json.key("figures")
+    json.beginArray()
+    for figure in figures { Self.write(figure, &json) }
+    json.endArray()
+    json.endObject()
+    json.endLine()
+    return json.text
+  }
+
+  private static func write(_ figure: BenchFigure, _ json: inout JSONText) {
+    json.beginObject()
+    json.key("id")
+    json.string(figure.id)
+    json.key("unit")
+    json.string(figure.unit.rawValue)
+    let values = [
+      ("ours", figure.ours), ("floor", figure.floor), ("ratio", figure.ratio),
+      ("sqlite", figure.sqlite),
+    ]
+    for (name, value) in values {
+      json.key(name)
+      if let value { json.double(value) } else { json.null() }
+    }
+    json.key("reached")
+    if let isReached = figure.isReached { json.bool(isReached) } else { json.null() }
+    json.endObject()
+  }
+}

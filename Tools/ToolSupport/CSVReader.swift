@@ -1,0 +1,157 @@
+/// Reads CSV (RFC 4180): a header, then records of as many fields; quoted fields may hold
+/// separators, doubled quotes and line ends. Lines end with LF or CRLF. A field that is empty
+/// without quotes is null, `""` is the empty text.
+///
+/// A record that breaks the rules comes back as a bad one with the number of its first line; the
+/// reader goes on after the line at which it noticed.
+package final class CSVReader {
+  /// The lines below, for positions and progress.
+  package let lines: LineReader
+  /// The names in the first record.
+  package let header: [String]
+  private let separator: UInt8
+
+  /// Reads the header.
+  /// - Throws: also where the header is missing, bad, or has a name twice.
+  package init(_ lines: LineReader, separator: UInt8 = UInt8(ascii: ",")) throws(ToolError) {
+    self.lines = lines
+    self.separator = separator
+    guard let first = try Self.record(lines, separator) else {
+      throw ToolError("\(lines.name): empty, not even a header")
+    }
+    switch first {
+    case .bad(let reason, _): throw ToolError("\(lines.name): line 1: \(reason)")
+    case .record(let fields, _):
+      header = fields.map { $0 ?? "" }
+      if let twice = Self.repeated(header) {
+        throw ToolError("\(lines.name): line 1: two columns are called '\(twice)'")
+      }
+    }
+  }
+
+  /// The next record, its fields in the header's order with nil for null; nil at the end.
+  package func next() throws(ToolError) -> InputItem<[String?]>? {
+    while let item = try Self.record(lines, separator) {
+      guard case .record(let fields, let line) = item else { return item }
+      // An empty line is nothing, save where one null field is all that a record has.
+      if fields == [nil], header.count > 1 { continue }
+      if fields.count != header.count {
+        return .bad("\(fields.count) fields where the header has \(header.count)", line: line)
+      }
+      return item
+    }
+    return nil
+  }
+
+  private static func repeated(_ names: [String]) -> String? {
+    var seen: Set<String> = []
+    return names.first { !seen.insert($0).inserted }
+  }
+
+  private static func record(
+    _ lines: LineReader, _ separator: UInt8
+  ) throws(ToolError) -> InputItem<[String?]>? {
+    guard let line = try lines.next() else { return nil }
+    let number = lines.lineNumber
+    if indexOf(UInt8(ascii: "\""), in: line) == nil {
+      return plain(withoutReturn(line), separator, number)
+    }
+    var parser = QuotedRecord(separator: separator)
+    parser.read(line)
+    while parser.isOpen {
+      guard let more = try lines.next() else {
+        return .bad("a quote is never closed", line: number)
+      }
+      parser.lineEnd()
+      parser.read(more)
+    }
+    return parser.result(line: number)
+  }
+
+  /// The common record: no quote in it.
+  private static func plain(
+    _ line: UnsafeRawBufferPointer, _ separator: UInt8, _ number: Int
+  ) -> InputItem<[String?]> {
+    var fields: [String?] = []
+    var start = 0
+    while true {
+      let rest = UnsafeRawBufferPointer(rebasing: line[start...])
+      let length = indexOf(separator, in: rest) ?? rest.count
+      if length == 0 {
+        fields.append(nil)
+      } else if let text = String(validating: rest[..<length], as: UTF8.self) {
+        fields.append(text)
+      } else {
+        return .bad("field \(fields.count + 1) is not UTF-8", line: number)
+      }
+      if length == rest.count { return .record(fields, line: number) }
+      start += length + 1
+    }
+  }
+}
+
+/// The line without a carriage return at its end.
+private func withoutReturn(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+  line.last == 0x0d ? UnsafeRawBufferPointer(rebasing: line.dropLast()) : line
+}
+
+/// A record that has a quote in it, read byte by byte.
+private struct QuotedRecord {
+  private enum State { case start, plain, quoted, quoteInQuoted }
+
+  let separator: UInt8
+  private var state = State.start
+  private var field: [UInt8] = []
+  private var fields: [String?] = []
+  private var fault: String?
+
+  init(separator: UInt8) { self.separator = separator }
+
+  /// Whether a quoted field goes on in the next line. A fault ends the record at its line.
+  var isOpen: Bool { state == .quoted && fault == nil }
+
+  /// What a quoted field holds between two lines; the carriage return, if any, is in it already.
+  mutating func lineEnd() { field.append(0x0a) }
+
+  mutating func read(_ line: UnsafeRawBufferPointer) {
+    for (index, byte) in line.enumerated() where fault == nil {
+      step(byte, isLast: index == line.count - 1)
+    }
+  }
+
+  private mutating func step(_ byte: UInt8, isLast: Bool) {
+    let quote = UInt8(ascii: "\"")
+    switch state {
+    case .quoted:
+      if byte == quote { state = .quoteInQuoted } else { field.append(byte) }
+    case .quoteInQuoted where byte == quote:
+      field.append(byte)
+      state = .quoted
+    case .start where byte == quote: state = .quoted
+    case _ where byte == separator: finish()
+    case _ where byte == 0x0d && isLast: break
+    case .quoteInQuoted: fault = "text after the closing quote of field \(fields.count + 1)"
+    case .start, .plain:
+      if byte == quote { fault = "a quote inside the unquoted field \(fields.count + 1)" }
+      field.append(byte)
+      state = .plain
+    }
+  }
+
+  private mutating func finish() {
+    if state == .start {
+      fields.append(nil)
+    } else if let text = String(validating: field, as: UTF8.self) {
+      fields.append(text)
+    } else {
+      fault = "field \(fields.count + 1) is not UTF-8"
+    }
+    field.removeAll(keepingCapacity: true)
+    state = .start
+  }
+
+  mutating func result(line: Int) -> InputItem<[String?]> {
+    if fault == nil { finish() }
+    return fault.map { .bad($0, line: line) } ?? .record(fields, line: line)
+  }
+}

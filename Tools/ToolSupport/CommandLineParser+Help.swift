@@ -1,0 +1,66 @@
+extension CommandLineParser {
+  private static let standardOptions = [
+    OptionSpec.flag("help", short: "h", "show this text"),
+    OptionSpec.flag("version", "show the version"),
+  ]
+
+  /// The help of the whole program: what it is for and its commands.
+  package func help() -> String {
+    if commands.count == 1, commands[0].name == program { return help(for: commands[0]) }
+    var text = "\(summary)\n\nUsage: \(program) COMMAND [ARGUMENTS]\n\nCommands:\n"
+    text += columns(commands.map { ($0.name, $0.summary) })
+    text += "\nOptions:\n" + columns(Self.standardOptions.map { ($0.usage, $0.help) })
+    text += "\n'\(program) COMMAND --help' tells about one command.\n"
+    return text
+  }
+
+  /// The help of one command: how to call it and what each part means.
+  package func help(for command: CommandSpec) -> String {
+    let name = command.name == program ? program : "\(program) \(command.name)"
+    var usage = "Usage: \(name)"
+    if !command.options.isEmpty { usage += " [OPTIONS]" }
+    for place in command.positionals { usage += " \(place.usage)" }
+    var text = "\(command.summary)\n\n\(usage)\n"
+    if !command.positionals.isEmpty {
+      text += "\nArguments:\n" + columns(command.positionals.map { ($0.name, $0.help) })
+    }
+    let options = command.options + Self.standardOptions
+    text += "\nOptions:\n" + columns(options.map { ($0.usage, $0.help) })
+    if !command.discussion.isEmpty { text += "\n\(command.discussion)\n" }
+    return text
+  }
+
+  /// Two columns within 80 places, the second one wrapped under itself.
+  private func columns(_ rows: [(String, String)]) -> String {
+    let left = min(30, rows.map { $0.0.count }.max() ?? 0)
+    var text = ""
+    for (name, help) in rows {
+      let lines = wrap(help, width: 80 - left - 4)
+      var front = name
+      if name.count > left {
+        text += "  \(name)\n"
+        front = ""
+      }
+      for line in lines {
+        text += "  " + front + String(repeating: " ", count: left - front.count) + "  \(line)\n"
+        front = ""
+      }
+    }
+    return text
+  }
+
+  /// Breaks a text between words into lines of at most `width` letters, a longer word alone.
+  private func wrap(_ text: String, width: Int) -> [String] {
+    var lines: [String] = []
+    var line = ""
+    for word in text.split(separator: " ") {
+      if !line.isEmpty, line.count + 1 + word.count > width {
+        lines.append(line)
+        line = ""
+      }
+      line += line.isEmpty ? String(word) : " \(word)"
+    }
+    lines.append(line)
+    return lines
+  }
+}

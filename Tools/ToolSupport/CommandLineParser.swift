@@ -1,0 +1,214 @@
+import Foundation
+
+/// Reads command lines by the field's conventions: long and short options, `--name=value`,
+/// joined short flags, `--` before arguments that begin with a dash, options and arguments in any
+/// order, `--help` and `--version` everywhere, `help COMMAND`.
+package struct CommandLineParser: Sendable {
+  /// What a command line asks for.
+  package enum Outcome: Equatable, Sendable {
+    case run(ParsedArguments)
+    /// Help or the version: print it on standard output and end with success.
+    case show(String)
+    /// Print on standard error and end with `ExitCode.usage`.
+    case refuse(String)
+  }
+
+  package let program: String
+  package let version: String
+  package let summary: String
+  /// The subcommands; exactly one whose name is the program's for a program without any.
+  package let commands: [CommandSpec]
+
+  package init(program: String, version: String, summary: String, commands: [CommandSpec]) {
+    precondition(!commands.isEmpty, "a program needs a command")
+    self.program = program
+    self.version = version
+    self.summary = summary
+    self.commands = commands
+  }
+
+  private var single: CommandSpec? {
+    commands.count == 1 && commands[0].name == program ? commands[0] : nil
+  }
+
+  /// Understands a command line; `arguments` does not hold the program's own name.
+  package func parse(_ arguments: [String]) -> Outcome {
+    do throws(UsageError) {
+      return try understand(arguments)
+    } catch {
+      return .refuse(refusal(error))
+    }
+  }
+
+  /// Understands this process's command line. Ends the process where there is nothing to run.
+  package func parseOrExit() -> ParsedArguments {
+    switch parse(Array(CommandLine.arguments.dropFirst())) {
+    case .run(let parsed): return parsed
+    case .show(let text): end(text, to: .standardOutput, with: .success)
+    case .refuse(let text): end(text, to: .standardError, with: .usage)
+    }
+  }
+
+  /// The text for standard error about a command line that was refused, also for what a command
+  /// finds wrong later, such as a number out of range.
+  package func refusal(_ error: UsageError) -> String {
+    "\(program): \(error.message)\nTry '\(program) --help' for what it can do.\n"
+  }
+
+  private func end(_ text: String, to file: FileHandle, with code: ExitCode) -> Never {
+    // A reader that closed the pipe needs no message about it.
+    try? file.write(contentsOf: Data(text.utf8))
+    exit(code.rawValue)
+  }
+
+  private func understand(_ arguments: [String]) throws(UsageError) -> Outcome {
+    if let single { return try read(arguments[...], for: single) }
+    guard let first = arguments.first else {
+      throw UsageError("a command is missing: \(commands.map(\.name).joined(separator: ", "))")
+    }
+    switch first {
+    case "--help", "-h": return .show(help())
+    case "--version": return .show("\(program) \(version)\n")
+    case "help":
+      guard arguments.count > 1 else { return .show(help()) }
+      return .show(help(for: try command(arguments[1])))
+    default:
+      if first.hasPrefix("-") {
+        throw UsageError("a command comes first, before '\(first)'")
+      }
+      return try read(arguments.dropFirst(), for: try command(first))
+    }
+  }
+
+  private func command(_ name: String) throws(UsageError) -> CommandSpec {
+    if let found = commands.first(where: { $0.name == name }) { return found }
+    throw UsageError("no command '\(name)'" + suggestion(for: name, among: commands.map(\.name)))
+  }
+
+  private func read(
+    _ arguments: ArraySlice<String>, for command: CommandSpec
+  ) throws(UsageError) -> Outcome {
+    var rest = arguments
+    var parsed = ParsedArguments(command: command.name)
+    var places: [String] = []
+    while let argument = rest.popFirst() {
+      if argument == "--" {
+        places += rest
+        break
+      }
+      // A dash alone is a name: standard input or output.
+      guard argument.hasPrefix("-"), argument != "-" else {
+        places.append(argument)
+        continue
+      }
+      if argument == "--help" || argument == "-h" { return .show(help(for: command)) }
+      if argument == "--version" { return .show("\(program) \(version)\n") }
+      if argument.hasPrefix("--") {
+        try readLong(argument, command, &rest, &parsed)
+      } else {
+        try readShort(argument, command, &rest, &parsed)
+      }
+    }
+    try assign(places, command, &parsed)
+    return .run(parsed)
+  }
+
+  private func readLong(
+    _ argument: String, _ command: CommandSpec, _ rest: inout ArraySlice<String>,
+    _ parsed: inout ParsedArguments
+  ) throws(UsageError) {
+    let body = argument.dropFirst(2)
+    let equals = body.firstIndex(of: "=")
+    let name = String(equals.map { body[..<$0] } ?? body)
+    guard let option = command.options.first(where: { $0.name == name }) else {
+      let names = command.options.map { "--\($0.name)" } + ["--help"]
+      throw UsageError("no option '--\(name)'" + suggestion(for: "--\(name)", among: names))
+    }
+    if let equals {
+      guard option.valueName != nil else { throw UsageError("--\(name) takes no value") }
+      try record(String(body[body.index(after: equals)...]), option, &parsed)
+    } else {
+      try record(try value(of: option, &rest), option, &parsed)
+    }
+  }
+
+  private func readShort(
+    _ argument: String, _ command: CommandSpec, _ rest: inout ArraySlice<String>,
+    _ parsed: inout ParsedArguments
+  ) throws(UsageError) {
+    var letters = argument.dropFirst()
+    while let letter = letters.popFirst() {
+      guard let option = command.options.first(where: { $0.short == letter }) else {
+        throw UsageError("no option '-\(letter)'")
+      }
+      if option.valueName != nil, !letters.isEmpty {
+        try record(String(letters), option, &parsed)
+        return
+      }
+      try record(try value(of: option, &rest), option, &parsed)
+    }
+  }
+
+  /// The argument after an option that takes a value, whatever it looks like: `--limit -1` works.
+  private func value(
+    of option: OptionSpec, _ rest: inout ArraySlice<String>
+  ) throws(UsageError) -> String {
+    guard let valueName = option.valueName else { return "" }
+    guard let value = rest.popFirst() else {
+      throw UsageError("--\(option.name) needs a \(valueName) after it")
+    }
+    return value
+  }
+
+  private func record(
+    _ value: String, _ option: OptionSpec, _ parsed: inout ParsedArguments
+  ) throws(UsageError) {
+    guard option.repeats || parsed.given[option.name] == nil else {
+      throw UsageError("--\(option.name) is given twice")
+    }
+    parsed.given[option.name, default: []].append(value)
+  }
+
+  private func assign(
+    _ places: [String], _ command: CommandSpec, _ parsed: inout ParsedArguments
+  ) throws(UsageError) {
+    var rest = places[...]
+    for spec in command.positionals {
+      if spec.repeats {
+        parsed.places[spec.name] = Array(rest)
+        rest = []
+      } else if let next = rest.popFirst() {
+        parsed.places[spec.name] = [next]
+      }
+      if !spec.isOptional, parsed.places[spec.name, default: []].isEmpty {
+        throw UsageError("\(command.name) needs \(spec.name): \(spec.help)")
+      }
+    }
+    if let extra = rest.first { throw UsageError("one argument too many: '\(extra)'") }
+  }
+}
+
+/// `; did you mean 'x'?` where a word is close to a known one, else nothing.
+func suggestion(for word: String, among known: [String]) -> String {
+  let near = known.map { (editDistance(word, $0), $0) }.min { $0.0 < $1.0 }
+  // Two swapped letters count as two steps.
+  let limit = word.count < 4 ? 1 : max(2, word.count / 3)
+  guard let near, near.0 <= limit else { return "" }
+  return "; did you mean '\(near.1)'?"
+}
+
+/// The number of letters to insert, drop or replace that turn one word into the other.
+func editDistance(_ a: String, _ b: String) -> Int {
+  let target = Array(b)
+  var row = Array(0...target.count)
+  for (i, letter) in a.enumerated() {
+    var diagonal = row[0]
+    row[0] = i + 1
+    for j in target.indices {
+      let replaced = diagonal + (letter == target[j] ? 0 : 1)
+      diagonal = row[j + 1]
+      row[j + 1] = min(replaced, row[j] + 1, row[j + 1] + 1)
+    }
+  }
+  return row[target.count]
+}

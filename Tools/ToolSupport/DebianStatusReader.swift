@@ -1,0 +1,102 @@
+/// A package as Debian's package database describes it.
+package struct DebianPackage: Sendable, Equatable {
+  package let name: String
+  package let version: String
+  package let architecture: String
+  /// What dpkg wants and has, such as `install ok installed`.
+  package let status: String
+  /// Estimated room on disk, in KiB.
+  package let installedSizeKiB: Int?
+  package let section: String?
+  package let priority: String?
+  package let maintainer: String?
+  /// The source package, where it is called otherwise than the package.
+  package let source: String?
+  /// The first line of the description.
+  package let summary: String?
+  package let isEssential: Bool
+  /// The names that `Depends` and `Pre-Depends` mention, without versions, each once, in order;
+  /// of alternatives the first.
+  package let depends: [String]
+
+  /// Whether the package's files are in place; the database also remembers removed packages.
+  package var isInstalled: Bool { status.hasSuffix(" installed") }
+}
+
+/// Reads `/var/lib/dpkg/status`: stanzas of `Name: value` lines with an empty line between them,
+/// where a line that begins with white space continues the field before.
+package final class DebianStatusReader {
+  /// Where the database lies on a Debian machine.
+  package static let defaultPath = "/var/lib/dpkg/status"
+
+  /// The lines below, for positions and progress.
+  package let lines: LineReader
+
+  package init(_ lines: LineReader) { self.lines = lines }
+
+  /// The next package, or a stanza that is none; nil at the end.
+  package func next() throws(ToolError) -> InputItem<DebianPackage>? {
+    guard let (fields, line, fault) = try stanza() else { return nil }
+    if let fault { return .bad(fault, line: line) }
+    guard let name = fields["package"], let version = fields["version"] else {
+      return .bad("a stanza without a package or a version", line: line)
+    }
+    let summary = fields["description"]?.split(separator: "\n").first.map(String.init)
+    let source = fields["source"]?.split(separator: " ").first.map(String.init)
+    let package = DebianPackage(
+      name: name, version: version, architecture: fields["architecture"] ?? "all",
+      status: fields["status"] ?? "",
+      installedSizeKiB: fields["installed-size"].flatMap { Int($0) },
+      section: fields["section"], priority: fields["priority"], maintainer: fields["maintainer"],
+      source: source, summary: summary, isEssential: fields["essential"] == "yes",
+      depends: Self.names(in: [fields["pre-depends"], fields["depends"]]))
+    return .record(package, line: line)
+  }
+
+  /// The fields of the next stanza by lower-case name, its first line, and what is wrong with it.
+  private func stanza() throws(ToolError) -> (fields: [String: String], line: Int, String?)? {
+    var fields: [String: String] = [:]
+    var first = 0
+    var last: String?
+    var fault: String?
+    while let bytes = try lines.next() {
+      guard let line = String(validating: bytes, as: UTF8.self) else {
+        fault = fault ?? "not UTF-8"
+        continue
+      }
+      if line.allSatisfy(\.isWhitespace) {
+        if first > 0 { break }
+        continue
+      }
+      if first == 0 { first = lines.lineNumber }
+      if line.first == " " || line.first == "\t" {
+        if let last { fields[last]? += "\n" + line.dropFirst() }
+      } else if let colon = line.firstIndex(of: ":") {
+        let name = line[..<colon].lowercased()
+        fields[name] = Self.trimmed(line[line.index(after: colon)...])
+        last = name
+      } else {
+        fault = fault ?? "no field: '\(line.prefix(40))'"
+      }
+    }
+    return first > 0 || fault != nil ? (fields, max(1, first), fault) : nil
+  }
+
+  private static func trimmed(_ text: Substring) -> String {
+    var text = text.drop(while: \.isWhitespace)
+    while text.last?.isWhitespace == true { text.removeLast() }
+    return String(text)
+  }
+
+  private static func names(in fields: [String?]) -> [String] {
+    var names: [String] = []
+    for field in fields {
+      for relation in (field ?? "").split(separator: ",") {
+        let first = relation.split(separator: "|").first ?? ""
+        let name = trimmed(first).prefix { !" (:\n".contains($0) }
+        if !name.isEmpty, !names.contains(String(name)) { names.append(String(name)) }
+      }
+    }
+    return names
+  }
+}

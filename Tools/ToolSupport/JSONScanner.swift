@@ -1,0 +1,245 @@
+/// Reads one JSON text (RFC 8259) from bytes: strict, of limited depth, without a copy of the
+/// input. The non-finite numbers, which JSON does not have, stay the strings that they are.
+package struct JSONScanner {
+  private static let depthMax = 512
+
+  private let bytes: UnsafeRawBufferPointer
+  private var place = 0
+  private var depth = 0
+
+  /// The only value in the bytes, with nothing but white space around it.
+  package static func value(in bytes: UnsafeRawBufferPointer) throws(JSONError) -> JSONValue {
+    var scanner = JSONScanner(bytes: bytes)
+    scanner.skipSpace()
+    let value = try scanner.value()
+    scanner.skipSpace()
+    if scanner.place < bytes.count { throw scanner.error("something follows the value") }
+    return value
+  }
+
+  /// The only value in a text.
+  package static func value(in text: String) throws(JSONError) -> JSONValue {
+    let bytes = Array(text.utf8)
+    let result = bytes.withUnsafeBytes { raw -> Result<JSONValue, JSONError> in
+      do throws(JSONError) { return .success(try value(in: raw)) } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+
+  private init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+  private func error(_ message: String, at place: Int? = nil) -> JSONError {
+    JSONError(message: message, column: (place ?? self.place) + 1)
+  }
+
+  private var next: UInt8? { place < bytes.count ? bytes[place] : nil }
+
+  private mutating func skipSpace() {
+    while let byte = next, byte == 0x20 || byte == 0x09 || byte == 0x0a || byte == 0x0d {
+      place += 1
+    }
+  }
+
+  private mutating func take(_ byte: UInt8) -> Bool {
+    guard next == byte else { return false }
+    place += 1
+    return true
+  }
+
+  private mutating func value() throws(JSONError) -> JSONValue {
+    guard let byte = next else { throw error("a value is missing") }
+    switch byte {
+    case UInt8(ascii: "{"): return try object()
+    case UInt8(ascii: "["): return try array()
+    case UInt8(ascii: "\""): return .string(try string())
+    case UInt8(ascii: "t"): return try word("true", .bool(true))
+    case UInt8(ascii: "f"): return try word("false", .bool(false))
+    case UInt8(ascii: "n"): return try word("null", .null)
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
+    default: throw error("no value begins so")
+    }
+  }
+
+  private mutating func word(_ word: StaticString, _ value: JSONValue) throws(JSONError)
+    -> JSONValue
+  {
+    let start = place
+    for index in 0..<word.utf8CodeUnitCount {
+      guard take(word.utf8Start[index]) else { throw error("no value begins so", at: start) }
+    }
+    return value
+  }
+
+  private mutating func enter() throws(JSONError) {
+    place += 1
+    depth += 1
+    if depth > Self.depthMax { throw error("nested deeper than \(Self.depthMax) levels") }
+    skipSpace()
+  }
+
+  private mutating func array() throws(JSONError) -> JSONValue {
+    try enter()
+    defer { depth -= 1 }
+    var items: [JSONValue] = []
+    if take(UInt8(ascii: "]")) { return .array(items) }
+    while true {
+      skipSpace()
+      items.append(try value())
+      skipSpace()
+      if take(UInt8(ascii: "]")) { return .array(items) }
+      guard take(UInt8(ascii: ",")) else { throw error("',' or ']' is missing") }
+    }
+  }
+
+  private mutating func object() throws(JSONError) -> JSONValue {
+    try enter()
+    defer { depth -= 1 }
+    var members: [JSONMember] = []
+    if take(UInt8(ascii: "}")) { return .object(members) }
+    while true {
+      skipSpace()
+      guard next == UInt8(ascii: "\"") else { throw error("a name in quotes is missing") }
+      let name = try string()
+      skipSpace()
+      guard take(UInt8(ascii: ":")) else { throw error("':' is missing") }
+      skipSpace()
+      members.append(JSONMember(name, try value()))
+      skipSpace()
+      if take(UInt8(ascii: "}")) { return .object(members) }
+      guard take(UInt8(ascii: ",")) else { throw error("',' or '}' is missing") }
+    }
+  }
+}
+
+// MARK: - Numbers
+
+extension JSONScanner {
+  private static func isDigit(_ byte: UInt8?) -> Bool {
+    byte.map { $0 >= 0x30 && $0 <= 0x39 } ?? false
+  }
+
+  private mutating func digits() throws(JSONError) {
+    guard Self.isDigit(next) else { throw error("a digit is missing") }
+    while Self.isDigit(next) { place += 1 }
+  }
+
+  private mutating func number() throws(JSONError) -> JSONValue {
+    let start = place
+    _ = take(UInt8(ascii: "-"))
+    if take(UInt8(ascii: "0")) {
+      if Self.isDigit(next) { throw error("a number begins with 0") }
+    } else {
+      try digits()
+    }
+    var isWhole = true
+    if take(UInt8(ascii: ".")) {
+      isWhole = false
+      try digits()
+    }
+    if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
+      isWhole = false
+      if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
+      try digits()
+    }
+    let text = String(decoding: bytes[start..<place], as: UTF8.self)
+    // Minus zero is a number of its own only as a Double.
+    if isWhole, text != "-0", let integer = Int64(text) { return .integer(integer) }
+    guard let double = Double(text), double.isFinite else {
+      throw error("a number that no Double holds", at: start)
+    }
+    return .double(double)
+  }
+}
+
+// MARK: - Strings
+
+extension JSONScanner {
+  private mutating func string() throws(JSONError) -> String {
+    place += 1
+    let start = place
+    while let byte = next {
+      if byte == UInt8(ascii: "\"") {
+        defer { place += 1 }
+        return try text(bytes[start..<place], start)
+      }
+      if byte == UInt8(ascii: "\\") { return try escapedString(from: start) }
+      if byte < 0x20 { throw error("a control character in a string") }
+      place += 1
+    }
+    throw error("a string does not end", at: start - 1)
+  }
+
+  private func text(
+    _ bytes: Slice<UnsafeRawBufferPointer>, _ start: Int
+  ) throws(JSONError) -> String {
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw error("a string is not UTF-8", at: start)
+    }
+    return text
+  }
+
+  private mutating func escapedString(from start: Int) throws(JSONError) -> String {
+    var decoded = Array(bytes[start..<place])
+    while let byte = next {
+      place += 1
+      if byte == UInt8(ascii: "\"") {
+        guard let text = String(validating: decoded, as: UTF8.self) else {
+          throw error("a string is not UTF-8", at: start)
+        }
+        return text
+      }
+      if byte == UInt8(ascii: "\\") {
+        decoded.append(contentsOf: String(try escape()).utf8)
+      } else if byte < 0x20 {
+        throw error("a control character in a string", at: place - 1)
+      } else {
+        decoded.append(byte)
+      }
+    }
+    throw error("a string does not end", at: start - 1)
+  }
+
+  private mutating func escape() throws(JSONError) -> Unicode.Scalar {
+    guard let byte = next else { throw error("a string does not end") }
+    place += 1
+    switch byte {
+    case UInt8(ascii: "\""): return "\""
+    case UInt8(ascii: "\\"): return "\\"
+    case UInt8(ascii: "/"): return "/"
+    case UInt8(ascii: "b"): return "\u{8}"
+    case UInt8(ascii: "f"): return "\u{c}"
+    case UInt8(ascii: "n"): return "\n"
+    case UInt8(ascii: "r"): return "\r"
+    case UInt8(ascii: "t"): return "\t"
+    case UInt8(ascii: "u"): return try unicodeEscape()
+    default: throw error("no escape begins so", at: place - 1)
+    }
+  }
+
+  private mutating func unicodeEscape() throws(JSONError) -> Unicode.Scalar {
+    let start = place - 2
+    let first = try codeUnit()
+    if let scalar = Unicode.Scalar(first) { return scalar }
+    guard first < 0xdc00, take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else {
+      throw error("half of a surrogate pair", at: start)
+    }
+    let second = try codeUnit()
+    guard (0xdc00...0xdfff).contains(second) else {
+      throw error("half of a surrogate pair", at: start)
+    }
+    let value = 0x10000 + (UInt32(first) - 0xd800) << 10 + (UInt32(second) - 0xdc00)
+    return Unicode.Scalar(value)!
+  }
+
+  private mutating func codeUnit() throws(JSONError) -> UInt16 {
+    var unit: UInt16 = 0
+    for _ in 0..<4 {
+      guard let byte = next, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
+        throw error("four hexadecimal digits are missing")
+      }
+      unit = unit << 4 | UInt16(digit)
+      place += 1
+    }
+    return unit
+  }
+}

@@ -1,0 +1,38 @@
+/// A JSON value that keeps what Foundation's form loses: the order of an object's members, which
+/// number was written as a whole one, and every digit of an Int64.
+package enum JSONValue: Equatable, Sendable {
+  case null
+  case bool(Bool)
+  case integer(Int64)
+  /// A number with a fraction or an exponent, or a whole one that no Int64 holds.
+  case double(Double)
+  case string(String)
+  case array([JSONValue])
+  case object([JSONMember])
+
+  /// An object's member; the last one where a name occurs twice. Nil for anything else.
+  package subscript(_ name: String) -> JSONValue? {
+    guard case .object(let members) = self else { return nil }
+    return members.last { $0.name == name }?.value
+  }
+}
+
+/// A name and its value in an object.
+package struct JSONMember: Equatable, Sendable {
+  package let name: String
+  package let value: JSONValue
+
+  package init(_ name: String, _ value: JSONValue) {
+    self.name = name
+    self.value = value
+  }
+}
+
+/// Why bytes are not JSON, and where.
+package struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
+  package let message: String
+  /// Bytes before the place, plus one.
+  package let column: Int
+
+  package var description: String { "\(message) at column \(column)" }
+}

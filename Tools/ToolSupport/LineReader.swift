@@ -1,0 +1,129 @@
+import Foundation
+
+/// Reads a file or a pipe line by line through one buffer: a file larger than memory is no
+/// different from a small one. Belongs to one thread at a time.
+package final class LineReader {
+  /// What the input is called in messages.
+  package let name: String
+  /// The bytes of the whole input where it is a file, else nil; for a progress bar.
+  package let totalBytes: Int64?
+  /// How many lines `next()` has returned: the number of the line that it returned last.
+  package private(set) var lineNumber = 0
+  /// The longest line that is taken; a longer one is an error, not a full memory.
+  package let maximumLineBytes: Int
+
+  private let descriptor: Int32
+  private let owned: Bool
+  private var buffer: UnsafeMutableRawBufferPointer
+  private var start = 0
+  private var end = 0
+  private var atEnd = false
+  private var bytesBefore: Int64 = 0
+
+  /// Opens a file; `-` is standard input.
+  package static func open(_ path: String) throws(ToolError) -> LineReader {
+    if path == "-" {
+      return LineReader(descriptor: STDIN_FILENO, name: "standard input", owned: false)
+    }
+    let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw ToolError("cannot read", path, errno: errno) }
+    return LineReader(descriptor: descriptor, name: path, owned: true)
+  }
+
+  /// - Parameter owned: whether the descriptor is closed with the reader.
+  package init(
+    descriptor: Int32, name: String, owned: Bool, bufferBytes: Int = 1 << 18,
+    maximumLineBytes: Int = 64 << 20
+  ) {
+    self.descriptor = descriptor
+    self.name = name
+    self.owned = owned
+    self.maximumLineBytes = maximumLineBytes
+    var status = stat()
+    let isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    totalBytes = isFile ? Int64(status.st_size) : nil
+    buffer = .allocate(byteCount: max(16, bufferBytes), alignment: 16)
+  }
+
+  deinit {
+    buffer.deallocate()
+    if owned { close(descriptor) }
+  }
+
+  /// Bytes of the lines returned so far.
+  package var consumedBytes: Int64 { bytesBefore + Int64(start) }
+
+  /// The next line without its line feed (a carriage return before it stays), or nil at the end.
+  /// The bytes are valid until the next call. A byte order mark at the very start is left out.
+  package func next() throws(ToolError) -> UnsafeRawBufferPointer? {
+    var searched = start
+    while true {
+      let tail = UnsafeRawBufferPointer(rebasing: buffer[searched..<end])
+      if let found = indexOf(0x0a, in: tail) {
+        defer { start = searched + found + 1 }
+        return line(upTo: searched + found)
+      }
+      searched = end
+      if atEnd {
+        if start == end { return nil }
+        defer { start = end }
+        return line(upTo: end)
+      }
+      let moved = start
+      try fill()
+      searched -= moved
+    }
+  }
+
+  private func line(upTo stop: Int) -> UnsafeRawBufferPointer {
+    lineNumber += 1
+    var bytes = UnsafeRawBufferPointer(rebasing: buffer[start..<stop])
+    if lineNumber == 1, bytes.starts(with: [0xef, 0xbb, 0xbf]) {
+      bytes = UnsafeRawBufferPointer(rebasing: bytes[3...])
+    }
+    return bytes
+  }
+
+  /// Moves what is left to the front of the buffer, makes room if there is none, reads more.
+  private func fill() throws(ToolError) {
+    if start > 0 {
+      buffer.baseAddress!.copyMemory(from: buffer.baseAddress! + start, byteCount: end - start)
+      bytesBefore += Int64(start)
+      end -= start
+      start = 0
+    }
+    if end == buffer.count {
+      guard end < maximumLineBytes else {
+        throw ToolError("\(name): line \(lineNumber + 1) is longer than \(maximumLineBytes) bytes")
+      }
+      let larger = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: min(maximumLineBytes, buffer.count * 2), alignment: 16)
+      larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[..<end]))
+      buffer.deallocate()
+      buffer = larger
+    }
+    while true {
+      let count = read(descriptor, buffer.baseAddress! + end, buffer.count - end)
+      if count >= 0 {
+        end += count
+        atEnd = count == 0
+        return
+      }
+      if errno != EINTR { throw ToolError("cannot read", name, errno: errno) }
+    }
+  }
+}
+
+/// Where a byte occurs first.
+func indexOf(_ byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Int? {
+  guard let base = bytes.baseAddress, bytes.count > 0 else { return nil }
+  return memchr(base, Int32(byte), bytes.count).map { UnsafeRawPointer($0) - base }
+}
+
+/// What a reader of records finds: a record or a line that is none, each with the number of its
+/// (first) line, counted from 1.
+package enum InputItem<Record> {
+  case record(Record, line: Int)
+  /// Why the line is not a record, in a few words that fit after `line 12: `.
+  case bad(String, line: Int)
+}

@@ -1,0 +1,40 @@
+#!/bin/bash
+# Makes a Debian machine with a Swift toolchain ready to build Tarn. Does nothing, and needs no
+# network and no rights, where everything is there already.
+set -euo pipefail
+
+if ! command -v swift >/dev/null; then
+  echo "setup: no 'swift' on PATH. Install the Swift 6.3 toolchain (swift.org/install) first." >&2
+  exit 1
+fi
+
+missing=()
+command -v pkg-config >/dev/null || missing+=(pkg-config)
+has_library() { command -v pkg-config >/dev/null && pkg-config --exists "$1"; }
+has_library lmdb || missing+=(liblmdb-dev)
+has_library sqlite3 || missing+=(libsqlite3-dev)
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+if ! command -v apt-get >/dev/null; then
+  echo "setup: missing: ${missing[*]} (Debian's names), and there is no apt-get here." >&2
+  echo "setup: install them by this system's own means and try again." >&2
+  exit 1
+fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo >/dev/null; then
+    echo "setup: as root, run: apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+
+echo "setup: installing ${missing[*]} with apt-get"
+export DEBIAN_FRONTEND=noninteractive
+install=("${as_root[@]}" apt-get install --yes --quiet --no-install-recommends "${missing[@]}")
+# A list of packages that is old or was never fetched is the usual reason for a failure.
+"${install[@]}" >/dev/null 2>&1 || {
+  "${as_root[@]}" apt-get update --quiet >/dev/null
+  "${install[@]}"
+}
