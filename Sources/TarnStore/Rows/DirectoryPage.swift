@@ -99,30 +99,35 @@ package struct DirectoryEntry: Equatable, Sendable {
   static func encode(_ entries: ArraySlice<DirectoryEntry>) -> [UInt8] {
     precondition(!entries.isEmpty && entries.count <= entryCountMax)
     let base = entries[entries.startIndex].first
-    let offsets = entries.map { UInt64(bitPattern: $0.first.rawValue &- base.rawValue) }
-    let span = offsets[offsets.count - 1]
+    let last = entries[entries.endIndex - 1].first
+    let span = UInt64(bitPattern: last.rawValue &- base.rawValue)
     let width = span <= 0xff ? 1 : span <= 0xffff ? 2 : span <= 0xffff_ffff ? 4 : 8
-    var page = [UInt8](repeating: 0, count: headerByteCount + entries.count * (2 + width))
-    func store<T: FixedWidthInteger>(_ number: T, _ offset: Int, byteCount: Int? = nil) {
-      for byte in 0..<(byteCount ?? MemoryLayout<T>.size) {
-        page[offset + byte] = UInt8(truncatingIfNeeded: number >> (8 * T(byte)))
+    let keysStart = headerByteCount + 2 * entries.count
+    let byteCount = keysStart + entries.count * width
+    // Eight bytes more, because offsets are stored as eight bytes of which `width` count.
+    let page = unsafe [UInt8](unsafeUninitializedCapacity: byteCount + 8) { buffer, count in
+      let page = UnsafeMutableRawBufferPointer(buffer)
+      unsafe page.initializeMemory(as: UInt8.self, repeating: 0)
+      func store<T: FixedWidthInteger>(_ number: T, _ offset: Int) {
+        unsafe page.storeBytes(of: number.littleEndian, toByteOffset: offset, as: T.self)
       }
+      var total = 0
+      for (index, entry) in entries.enumerated() {
+        precondition(entry.rows > 0, "a cluster in the directory has rows")
+        total += entry.rows
+        store(UInt16(entry.rows), headerByteCount + 2 * index)
+        let offset = UInt64(bitPattern: entry.first.rawValue &- base.rawValue)
+        store(offset, keysStart + index * width)
+      }
+      store(UInt8(1), 0)
+      store(UInt8(width), 1)
+      store(UInt16(entries.count), 2)
+      store(UInt32(total), 4)
+      store(base.rawValue, 16)
+      let sum = unsafe tarn_crc32c(page.baseAddress! + checkedFrom, byteCount - checkedFrom)
+      store(sum, 8)
+      count = byteCount
     }
-    store(UInt8(1), 0)
-    store(UInt8(width), 1)
-    store(UInt16(entries.count), 2)
-    store(UInt32(entries.reduce(0) { $0 + $1.rows }), 4)
-    store(base.rawValue, 16)
-    for (index, entry) in entries.enumerated() {
-      precondition(entry.rows > 0, "a cluster in the directory has rows")
-      store(UInt16(entry.rows), headerByteCount + 2 * index)
-      let place = headerByteCount + 2 * entries.count + index * width
-      store(offsets[index], place, byteCount: width)
-    }
-    let sum = unsafe page.withUnsafeBytes { bytes in
-      unsafe tarn_crc32c(bytes.baseAddress! + checkedFrom, bytes.count - checkedFrom)
-    }
-    store(sum, 8)
     return page
   }
 }

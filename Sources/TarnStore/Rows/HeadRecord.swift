@@ -95,7 +95,8 @@ package struct HeadRecord: Equatable, Sendable {
     let format: UInt32 = load(4)
     guard format <= Self.currentFormat else {
       throw Self.problem(
-        .newerFormat, "The file has format \(format), this library reads up to "
+        .newerFormat,
+        "The file has format \(format), this library reads up to "
           + "\(Self.currentFormat). Update the library.")
     }
     guard format == Self.currentFormat, bytes.count == Self.byteCount else {
@@ -105,7 +106,8 @@ package struct HeadRecord: Equatable, Sendable {
     let unknown = featureFlags & ~Self.knownFeatures
     guard unknown == 0 else {
       throw Self.problem(
-        .newerFormat, "The file uses features (0x\(String(unknown, radix: 16))) that this "
+        .newerFormat,
+        "The file uses features (0x\(String(unknown, radix: 16))) that this "
           + "library does not know. Update the library.")
     }
     version = Version(load(8))

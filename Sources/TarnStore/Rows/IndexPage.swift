@@ -85,13 +85,17 @@ internal import CTarn
     let stored = unsafe base.loadUnaligned(fromByteOffset: 8, as: UInt32.self)
     guard sum == UInt32(littleEndian: stored) else { throw Self.damaged("its checksum is wrong") }
     guard isVariable else { return }
-    var last = 0
-    for index in 0..<count {
-      let end = unsafe Self.u16(base, endsStart + 2 * index)
-      guard end >= last, prefixCount + end - last <= OrderKey.byteCountMax else {
-        throw Self.damaged("a key has an impossible length")
-      }
-      last = end
+    // A length below zero wraps around and is too long as well. No way out inside the loop, so
+    // that the compiler makes it wide.
+    let ends = unsafe base + endsStart
+    var longest = unsafe UInt16(littleEndian: ends.loadUnaligned(as: UInt16.self))
+    for place in stride(from: 2, to: 2 * count, by: 2) {
+      let start = unsafe ends.loadUnaligned(fromByteOffset: place - 2, as: UInt16.self)
+      let end = unsafe ends.loadUnaligned(fromByteOffset: place, as: UInt16.self)
+      longest = max(longest, UInt16(littleEndian: end) &- UInt16(littleEndian: start))
+    }
+    guard prefixCount + Int(longest) <= OrderKey.byteCountMax else {
+      throw Self.damaged("a key has an impossible length")
     }
   }
 
@@ -143,58 +147,5 @@ internal import CTarn
     unsafe target.copyMemory(from: base + Self.headerByteCount, byteCount: prefixCount)
     unsafe (target + prefixCount).copyMemory(from: base + start, byteCount: count)
     return prefixCount + count
-  }
-
-  // MARK: - Search
-
-  /// How many entries, from entry `low` on counted from 0, lie before the cut: those less than
-  /// (key, object), and with `after` also the one that equals it.
-  func position(
-    of key: UnsafeRawBufferPointer, _ object: ObjectKey, after: Bool, from low: Int = 0
-  ) throws(StorageError) -> Int {
-    let shared = min(key.count, prefixCount)
-    let prefix = unsafe UnsafeRawBufferPointer(
-      start: base + Self.headerByteCount, count: prefixCount)
-    let order = unsafe compareBytes(UnsafeRawBufferPointer(rebasing: key[..<shared]), prefix)
-    // Shorter than the prefix and equal as far as it goes sorts before all entries, too.
-    if order != 0 { return order < 0 ? low : count }
-    let rest = unsafe UnsafeRawBufferPointer(rebasing: key[shared...])
-    var low = low
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      let (start, length) = try suffix(middle)
-      let suffix = unsafe UnsafeRawBufferPointer(start: base + start, count: length)
-      var order = unsafe compareBytes(suffix, rest)
-      if order == 0 {
-        let other = objectKey(middle)
-        order = other < object || (after && other == object) ? -1 : 1
-      }
-      if order < 0 { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
-
-  /// True if that entry is (key, object).
-  func holds(
-    _ key: UnsafeRawBufferPointer, _ object: ObjectKey, at index: Int
-  ) throws(StorageError) -> Bool {
-    guard index < count, objectKey(index) == object else { return false }
-    return try unsafe hasOrderKey(key, at: index)
-  }
-
-  /// True if the order key of that entry is `key`.
-  func hasOrderKey(
-    _ key: UnsafeRawBufferPointer, at index: Int
-  ) throws(StorageError) -> Bool {
-    let (start, length) = try suffix(index)
-    guard key.count == prefixCount + length else { return false }
-    let head = unsafe UnsafeRawBufferPointer(
-      start: base + Self.headerByteCount, count: prefixCount)
-    let tail = unsafe UnsafeRawBufferPointer(start: base + start, count: length)
-    let keyHead = unsafe UnsafeRawBufferPointer(rebasing: key[..<prefixCount])
-    let keyTail = unsafe UnsafeRawBufferPointer(rebasing: key[prefixCount...])
-    let isSame = unsafe compareBytes(keyTail, tail) == 0 && compareBytes(keyHead, head) == 0
-    return isSame
   }
 }

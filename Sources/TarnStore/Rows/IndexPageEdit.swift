@@ -110,17 +110,24 @@ extension IndexPage {
     _ edits: [IndexPageEdit], _ changes: SortedChanges, to target: UnsafeMutableRawPointer
   ) throws(StorageError) {
     var end = 0
-    var place = endsStart
+    var place = unsafe target + endsStart
     try walk(edits) { run, inserted throws(StorageError) in
-      for index in run {
-        end += try suffix(index).count
-        unsafe IndexPageEncoder.storeU16(end, target, place)
-        place += 2
+      if !run.isEmpty {
+        let shift = end - (try suffix(run.lowerBound).start - suffixStart)
+        let ends = unsafe base + endsStart + 2 * run.lowerBound
+        for offset in stride(from: 0, to: 2 * run.count, by: 2) {
+          let old = unsafe ends.loadUnaligned(fromByteOffset: offset, as: UInt16.self)
+          let new = UInt16(littleEndian: old) &+ UInt16(truncatingIfNeeded: shift)
+          unsafe place.storeBytes(of: new.littleEndian, toByteOffset: offset, as: UInt16.self)
+        }
+        unsafe place += 2 * run.count
+        let (last, length) = try suffix(run.upperBound - 1)
+        end = last + length - suffixStart + shift
       }
       guard let inserted else { return }
       end += unsafe changes.key(inserted).count - prefixCount
-      unsafe IndexPageEncoder.storeU16(end, target, place)
-      place += 2
+      unsafe IndexPageEncoder.storeU16(end, place, 0)
+      unsafe place += 2
     }
   }
 

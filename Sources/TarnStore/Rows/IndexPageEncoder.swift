@@ -96,8 +96,9 @@ enum IndexPageEncoder {
       let item = unsafe items[index]
       var longer = shape
       unsafe longer.add(item, after: items[start])
-      if index > start, longer.count > IndexPage.entryCountMax
-        || longer.byteCount > IndexPage.byteCountMax || share >= shareMax
+      if index > start,
+        longer.count > IndexPage.entryCountMax
+          || longer.byteCount > IndexPage.byteCountMax || share >= shareMax
       {
         cuts.append(index)
         start = index
@@ -118,8 +119,9 @@ enum IndexPageEncoder {
   ) -> Int {
     let first = unsafe items[items.startIndex]
     var shape = IndexPageShape()
-    for unsafe item in unsafe items { unsafe shape.add(item, after: first) }
-    precondition(shape.byteCount <= IndexPage.byteCountMax && shape.count <= IndexPage.entryCountMax)
+    for index in unsafe items.indices { unsafe shape.add(items[index], after: first) }
+    precondition(
+      shape.byteCount <= IndexPage.byteCountMax && shape.count <= IndexPage.entryCountMax)
     let base = target.baseAddress!
     let prefixCount = shape.prefixCount
     unsafe (base + IndexPage.headerByteCount).copyMemory(
@@ -128,7 +130,8 @@ enum IndexPageEncoder {
     var endPlace = place
     if shape.suffixWidth < 0 { place += 2 * shape.count }
     let suffixStart = place
-    for unsafe item in unsafe items {
+    for index in unsafe items.indices {
+      let item = unsafe items[index]
       let length = unsafe item.key.count - prefixCount
       if length > 0 {
         unsafe (base + place).copyMemory(
@@ -139,8 +142,8 @@ enum IndexPageEncoder {
       unsafe storeU16(place - suffixStart, base, endPlace)
       endPlace += 2
     }
-    for unsafe item in unsafe items {
-      let offset = unsafe UInt64(bitPattern: item.object.rawValue &- shape.objectMin)
+    for index in unsafe items.indices {
+      let offset = unsafe UInt64(bitPattern: items[index].object.rawValue &- shape.objectMin)
       unsafe storeOffset(offset, width: shape.keyWidth, base + place)
       place += shape.keyWidth
     }

@@ -35,7 +35,8 @@ struct IndexPageKey: Sendable {
     self.init(beforeAllOf: index)
     var end = count
     unsafe withUnsafeMutableBytes(of: &storage) { bytes in
-      for unsafe byte in unsafe key {
+      for index in 0..<key.count {
+        let byte = unsafe key[index]
         unsafe bytes[end] = byte
         end += 1
         if byte == 0 {

@@ -5,7 +5,7 @@
   private var scratch: [UnsafeMutableRawPointer] = unsafe []
 
   deinit {
-    for unsafe memory in unsafe scratch { unsafe memory.deallocate() }
+    for index in unsafe scratch.indices { unsafe scratch[index].deallocate() }
   }
 
   var isEmpty: Bool { unsafe items.isEmpty }
@@ -54,7 +54,7 @@
   var byteCount: Int {
     guard let first = unsafe items.first else { return 0 }
     var shape = IndexPageShape()
-    for unsafe item in unsafe items { unsafe shape.add(item, after: first) }
+    for index in unsafe items.indices { unsafe shape.add(items[index], after: first) }
     return shape.byteCount
   }
 

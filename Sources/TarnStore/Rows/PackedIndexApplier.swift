@@ -60,7 +60,9 @@ struct PackedIndexApplier {
     guard let key = unsafe IndexPageKey(copying: cursor.key, of: index) else {
       throw IndexPage.damaged("it lies under an impossible key")
     }
-    guard try page.treeKey(in: index) == key else { throw IndexPage.damaged("it lies under another entry's key") }
+    guard try page.treeKey(in: index) == key else {
+      throw IndexPage.damaged("it lies under another entry's key")
+    }
     return (page, key)
   }
 

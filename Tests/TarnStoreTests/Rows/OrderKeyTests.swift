@@ -55,7 +55,9 @@ private func randomValue(_ type: ColumnType, _ random: inout TreeTest.Random) ->
   case .double:
     let some = Double(bitPattern: random.next())
     return .double(
-      random.pick([0, -0.0, .nan, -.nan, .infinity, -.infinity, some, 1, -1, .leastNonzeroMagnitude])
+      random.pick([
+        0, -0.0, .nan, -.nan, .infinity, -.infinity, some, 1, -1, .leastNonzeroMagnitude,
+      ])
     )
   case .link: return .link(ObjectKey(number))
   case .objectID:
@@ -98,7 +100,9 @@ private func randomValue(_ type: ColumnType, _ random: inout TreeTest.Random) ->
       #expect(key.byteCount == min(count + 1, OrderKey.byteCountMax))
       #expect(key.isTruncated == (count >= OrderKey.byteCountMax - 1))
     }
-    let (a, b) = (OrderKey(String(repeating: "a", count: 127)), OrderKey(String(repeating: "a", count: 500)))
+    let (a, b) = (
+      OrderKey(String(repeating: "a", count: 127)), OrderKey(String(repeating: "a", count: 500))
+    )
     #expect(a == b && a.isTruncated && b.isTruncated)
   }
 

@@ -66,7 +66,7 @@ private func readEverything(_ environment: Environment, _ random: inout TreeTest
     try TreeTest.withStore { environment in
       for _ in 0..<20 { try apply(changes(&random, isVariable), environment) }
       let pages = try TreeTest.contents(environment)
-      for _ in 0..<600 {
+      for _ in 0..<300 {
         let (key, value) = random.pick(pages)
         try TreeTest.put(damaged(value, &random), under: key, environment)
         readEverything(environment, &random)
@@ -75,7 +75,7 @@ private func readEverything(_ environment: Environment, _ random: inout TreeTest
         try environment.write { transaction throws(StorageError) in
           try index.removeAll(in: transaction)
         }
-        for (key, value) in pages { try TreeTest.put(value, under: key, environment) }
+        try TreeTest.put(pages, environment)
       }
     }
   }

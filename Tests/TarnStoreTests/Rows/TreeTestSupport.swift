@@ -58,10 +58,20 @@ enum TreeTest {
   }
 
   static func put(_ value: [UInt8], under key: [UInt8], _ environment: Environment) throws {
+    try put([(key, value)], environment)
+  }
+
+  /// Puts all of that into the tree.
+  static func put(
+    _ contents: [(key: [UInt8], value: [UInt8])], _ environment: Environment
+  ) throws {
     try environment.write { transaction throws(StorageError) in
-      try key.withUnsafeBufferPointer { key throws(StorageError) in
-        try value.withUnsafeBufferPointer { value throws(StorageError) in
-          try transaction.put(UnsafeRawBufferPointer(value), forKey: UnsafeRawBufferPointer(key))
+      for (key, value) in contents {
+        try key.withUnsafeBufferPointer { key throws(StorageError) in
+          try value.withUnsafeBufferPointer { value throws(StorageError) in
+            try transaction.put(
+              UnsafeRawBufferPointer(value), forKey: UnsafeRawBufferPointer(key))
+          }
         }
       }
     }
