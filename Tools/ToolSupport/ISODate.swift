@@ -1,4 +1,4 @@
-import TarnStore
+package import TarnStore
 
 /// Dates as ISO 8601 writes them, in the proleptic Gregorian calendar, to the nanosecond.
 package enum ISODate {

@@ -49,7 +49,9 @@ final class LiveResult {
     var root: OrderedRoot
     if let working, working.serial == serial {
       if working.position == position { return working.root }
-      root = try apply(session.recorder.changes(since: working.position), to: working.root).root
+      root = try query.advance(
+        working.root, over: session.recorder.changes(since: working.position), to: core.rows()
+      ).root
     } else if session.isEmpty {
       root = try published()
     } else {
@@ -64,7 +66,8 @@ final class LiveResult {
     if let root {
       if rootStep == core.step { return root }
       if let missed = core.recentSteps.changes(after: rootStep, upTo: core.step) {
-        let next = try query.isConcerned(by: missed) ? apply(missed, to: root).root : root
+        let next = try query.isConcerned(by: missed)
+          ? query.advance(root, over: missed, to: core.rows()).root : root
         self.root = next
         rootStep = core.step
         return next
@@ -89,43 +92,15 @@ final class LiveResult {
 
   // MARK: - Steps
 
-  private struct Applied {
-    var root: OrderedRoot
-    var touched: CompiledQuery.TouchedRows
-  }
-
-  /// The rows after `changes`, which lead from those in `old` to what is readable now.
-  private func apply(
-    _ changes: ChangeSet, to old: OrderedRoot
-  ) throws(StorageError) -> Applied {
-    let rows = core.rows()
-    let touched = try query.touchedRows(changes, rows, among: old)
-    var removals: [ObjectKey] = []
-    var insertions: [ObjectKey] = []
-    for key in touched.candidates {
-      let wasIn = old.contains(key)
-      let isIn = try query.matches(key, rows)
-      if isIn, !wasIn || touched.repositioned.contains(key) {
-        insertions.append(key)
-      } else if wasIn, !isIn {
-        removals.append(key)
-      }
-    }
-    let comparator = query.comparator(rows)
-    let root = try old.applying(removals: removals, insertions: insertions) {
-      (a, b) throws(StorageError) in try comparator.compare(a, b) < 0
-    }
-    return Applied(root: root, touched: touched)
-  }
-
   /// Logs the step that was just made. False if it leaves this result as it was.
   func logStep(_ changes: ChangeSet, _ core: RealmCore) -> Bool {
     guard let old = root else { return false }
-    let applied = trapping { () throws(StorageError) in try apply(changes, to: old) }
+    let applied = trapping { () throws(StorageError) in
+      try query.advance(old, over: changes, to: core.rows())
+    }
     root = applied.root
     rootStep = core.step
-    let concerned = applied.touched.candidates.union(applied.touched.modified)
-    guard concerned.contains(where: { old.contains($0) || applied.root.contains($0) }) else {
+    guard applied.touched.all.contains(where: { old.contains($0) || applied.root.contains($0) }) else {
       return false
     }
     steps.append(
@@ -152,15 +127,8 @@ final class LiveResult {
     let merged = steps.filter { $0.number > seen && $0.number <= last }
     guard let first = merged.first, let end = merged.last else { return IndexChanges() }
     var touched = first.touched
-    for step in merged.dropFirst() {
-      touched.candidates.formUnion(step.touched.candidates)
-      touched.modified.formUnion(step.touched.modified)
-      touched.replaced.formUnion(step.touched.replaced)
-    }
-    return CollectionDifference.between(
-      first.before, end.after, touched: touched.candidates.union(touched.modified),
-      replaced: touched.replaced
-    ) { touched.modified.contains($0) }
+    for step in merged.dropFirst() { touched.formUnion(step.touched) }
+    return touched.difference(first.before, end.after)
   }
 
   /// Lets go of steps that everybody has been told of.

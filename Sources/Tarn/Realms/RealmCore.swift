@@ -127,7 +127,9 @@ final class RealmCore {
     let binding = binding(of: spec.type)
     let query: CompiledQuery
     do {
-      query = try CompiledQuery(spec, binding.classID, shown().schema)
+      query = try CompiledQuery(
+        spec.predicate, spec.order.map { OrderTerm($0.keyPath, isAscending: $0.ascending) },
+        on: binding.classID, shown().schema)
     } catch {
       fatalError("Invalid query on '\(binding.schema.name)': \(error)")
     }

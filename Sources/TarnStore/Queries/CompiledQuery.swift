@@ -1,11 +1,9 @@
-import TarnStore
-
 /// A query bound to a schema: what it reads, which rows match, which comes first, and which rows a
 /// change may concern.
-final class CompiledQuery {
-  let classID: ClassID
-  let predicate: ResolvedPredicate
-  let order: ResolvedOrder
+package final class CompiledQuery {
+  package let classID: ClassID
+  package let predicate: ResolvedPredicate
+  package let order: ResolvedOrder
   /// Columns of the class itself that decide membership, and those that decide the order.
   private let memberColumns: Set<ColumnID>
   private let orderColumns: Set<ColumnID>
@@ -21,24 +19,41 @@ final class CompiledQuery {
   }
 
   /// Which rows a change concerns.
-  struct TouchedRows {
+  package struct TouchedRows {
     /// May have come, gone, or changed place.
-    var candidates = KeySet()
+    package var candidates = KeySet()
     /// Must be placed anew even if they stay.
-    var repositioned = KeySet()
+    package var repositioned = KeySet()
     /// Show other data than before.
-    var modified = KeySet()
+    package var modified = KeySet()
     /// Keys that name another object than before.
-    var replaced = KeySet()
+    package var replaced = KeySet()
+
+    /// All of them, those whose data changed included.
+    package var all: KeySet { candidates.union(modified) }
+
+    package mutating func formUnion(_ later: TouchedRows) {
+      candidates.formUnion(later.candidates)
+      repositioned.formUnion(later.repositioned)
+      modified.formUnion(later.modified)
+      replaced.formUnion(later.replaced)
+    }
+
+    /// The difference between two roots with everything that touched rows between them.
+    package func difference(_ old: OrderedRoot, _ new: OrderedRoot) -> IndexChanges {
+      CollectionDifference.between(old, new, touched: all, replaced: replaced) {
+        modified.contains($0)
+      }
+    }
   }
 
   /// - Throws: names of the query that the class does not have, or types that do not fit.
-  init(_ spec: QuerySpec, _ id: ClassID, _ schema: SchemaView) throws(PredicateError) {
+  package init(
+    _ condition: Predicate, _ terms: [OrderTerm], on id: ClassID, _ schema: SchemaView
+  ) throws(PredicateError) {
     classID = id
-    predicate = try ResolvedPredicate(spec.predicate, on: id, in: schema.schema)
-    order = try ResolvedOrder(
-      spec.order.map { OrderTerm($0.keyPath, isAscending: $0.ascending) }, on: id,
-      in: schema.schema)
+    predicate = try ResolvedPredicate(condition, on: id, in: schema.schema)
+    order = try ResolvedOrder(terms, on: id, in: schema.schema)
     var linked: [LinkedColumn] = []
     func own(_ dependencies: [QueryDependency], decidesOrder: Bool) -> Set<ColumnID> {
       var columns: Set<ColumnID> = []
@@ -61,13 +76,13 @@ final class CompiledQuery {
     }
   }
 
-  var isUnfiltered: Bool { predicate.constant == true }
-  var isUnsorted: Bool { order.terms.isEmpty }
+  package var isUnfiltered: Bool { predicate.constant == true }
+  package var isUnsorted: Bool { order.terms.isEmpty }
 
   // MARK: - Evaluating
 
   /// The rows that match now, in order.
-  func evaluate(_ rows: StoreRows) throws(StorageError) -> OrderedRoot {
+  package func evaluate(_ rows: StoreRows) throws(StorageError) -> OrderedRoot {
     let scan = PredicateScan(predicate, source: rows)
     if isUnsorted {
       var keys: [ObjectKey] = []
@@ -81,30 +96,46 @@ final class CompiledQuery {
     }
     let buffer = SortBuffer(order, source: rows)
     try rows.forEachImage(in: classID) { image throws(StorageError) in
-      if try scan.evaluate(image) > 0 { try buffer.append(image, scan.matches) }
+      if try scan.evaluate(image) > 0 { unsafe try buffer.append(image, scan.matches) }
       return true
     }
     return OrderedRoot(sorted: try buffer.sort())
   }
 
-  func matches(_ key: ObjectKey, _ rows: StoreRows) throws(StorageError) -> Bool {
-    try predicate.matches(key, in: rows)
-  }
-
-  /// The order of two rows by what they hold now; keys decide between equal ones.
-  func comparator(_ rows: StoreRows) -> OrderComparator<StoreRows> {
-    OrderComparator(order, source: rows)
-  }
 
   // MARK: - Changes
 
   /// False if `changes` cannot concern the rows or what they show.
-  func isConcerned(by changes: ChangeSet) -> Bool {
+  package func isConcerned(by changes: ChangeSet) -> Bool {
     if changes[classID] != nil || changes.schemaChanged { return true }
     return links.contains { changes[$0.target] != nil }
   }
 
-  func touchedRows(
+  /// The rows after `changes`, which lead from those in `old` to what `rows` shows now, and which
+  /// rows that concerned.
+  package func advance(
+    _ old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows
+  ) throws(StorageError) -> (root: OrderedRoot, touched: TouchedRows) {
+    let touched = try touchedRows(changes, rows, among: old)
+    var removals: [ObjectKey] = []
+    var insertions: [ObjectKey] = []
+    for key in touched.candidates {
+      let wasIn = old.contains(key)
+      let isIn = try predicate.matches(key, in: rows)
+      if isIn, !wasIn || touched.repositioned.contains(key) {
+        insertions.append(key)
+      } else if wasIn, !isIn {
+        removals.append(key)
+      }
+    }
+    let comparator = OrderComparator(order, source: rows)
+    let root = try old.applying(removals: removals, insertions: insertions) {
+      (a, b) throws(StorageError) in try comparator.compare(a, b) < 0
+    }
+    return (root, touched)
+  }
+
+  private func touchedRows(
     _ changes: ChangeSet, _ rows: StoreRows, among root: OrderedRoot
   ) throws(StorageError) -> TouchedRows {
     var touched = TouchedRows()
