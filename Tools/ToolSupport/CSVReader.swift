@@ -79,7 +79,7 @@ package final class CSVReader {
       let length = indexOf(separator, in: rest) ?? rest.count
       if length == 0 {
         fields.append(nil)
-      } else if let text = String(validating: rest[..<length], as: UTF8.self) {
+      } else if let text = validText(rest[..<length]) {
         fields.append(text)
       } else {
         return .bad("field \(fields.count + 1) is not UTF-8", line: number)

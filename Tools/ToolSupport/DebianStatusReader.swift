@@ -60,7 +60,7 @@ package final class DebianStatusReader {
     var last: String?
     var fault: String?
     while let bytes = try lines.next() {
-      guard let line = String(validating: bytes, as: UTF8.self) else {
+      guard let line = validText(bytes[...]) else {
         fault = fault ?? "not UTF-8"
         continue
       }

@@ -172,9 +172,7 @@ extension JSONScanner {
   private func text(
     _ bytes: Slice<UnsafeRawBufferPointer>, _ start: Int
   ) throws(JSONError) -> String {
-    guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw error("a string is not UTF-8", at: start)
-    }
+    guard let text = validText(bytes) else { throw error("a string is not UTF-8", at: start) }
     return text
   }
 

@@ -120,6 +120,12 @@ func indexOf(_ byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Int? {
   return memchr(base, Int32(byte), bytes.count).map { UnsafeRawPointer($0) - base }
 }
 
+/// The bytes as text, or nil where they are not UTF-8. Contiguous memory is what makes it fast.
+func validText(_ bytes: Slice<UnsafeRawBufferPointer>) -> String? {
+  let whole = UnsafeRawBufferPointer(rebasing: bytes)
+  return whole.withMemoryRebound(to: UInt8.self) { String(validating: $0, as: UTF8.self) }
+}
+
 /// What a reader of records finds: a record or a line that is none, each with the number of its
 /// (first) line, counted from 1.
 package enum InputItem<Record> {

@@ -62,7 +62,7 @@ update() {
 }
 
 remove() {
-  show "delete packages.realm Package --where '$1'"
+  show "delete packages.realm Package --where \"$1\""
   "$tarn" delete "$store" Package --where "$1" >/dev/null
 }
 
