@@ -1,3 +1,4 @@
+import CTarn
 import TarnStore
 
 /// How objects come into the Realm and leave it.
@@ -45,7 +46,7 @@ extension RealmCore {
     attach(object, row.key, binding)
     object._bornIn = writeSerial
     object._working = Unmanaged.passUnretained(row.cluster)
-    object._image = EmptyImage.pointer
+    object._image = tarn_cluster_empty()
     object._slot = UInt32(row.slot)
     object._generation = context.pointee.generation
     // Managed before its links are followed: a cycle ends here.
