@@ -39,11 +39,22 @@ package final class CompiledQuery {
       replaced.formUnion(later.replaced)
     }
 
-    /// The difference between two roots with everything that touched rows between them.
+    /// The difference between two roots with everything that touched rows between them. Rows
+    /// that were only modified keep their places, so that it is the others which moved.
     package func difference(_ old: OrderedRoot, _ new: OrderedRoot) -> IndexChanges {
-      CollectionDifference.between(old, new, touched: all, replaced: replaced) {
-        modified.contains($0)
+      var changes = CollectionDifference.between(
+        old, new, touched: candidates, replaced: replaced
+      ) { modified.contains($0) }
+      for key in modified.subtracting(candidates) {
+        guard let from = old.position(of: key), let to = new.position(of: key) else { continue }
+        changes.modifications.append(from)
+        changes.modificationsNew.append(to)
       }
+      changes.modifications.sort()
+      changes.modificationsNew.sort()
+      return changes
+    }
+  }
     }
   }
 
