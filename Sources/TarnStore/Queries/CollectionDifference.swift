@@ -54,9 +54,54 @@ package enum CollectionDifference {
         old.position(of: key), new.position(of: key), isReplaced: replaced.contains(key)
       ) { isModified(key) }
     }
-    var work = DifferenceWork(old, new, touched, replaced)
+    let keys = ContiguousArray(touched)
+    var work = DifferenceWork(
+      keys, .init(old: old.ranked(keys), new: new.ranked(keys)), replaced)
     work.keepLongestIncreasing()
     return work.changes(isModified)
+  }
+
+  /// The difference that one update made, without looking up again what the update found.
+  ///
+  /// - Parameter others: ascending; rows that were neither taken out nor put in, but may be
+  ///   modified. Rows of the update in it do no harm.
+  package static func of(
+    _ update: OrderedUpdate, others: KeySet = KeySet(), replaced: KeySet = KeySet(),
+    isModified: (ObjectKey) -> Bool
+  ) -> IndexChanges {
+    guard let ranks = update.ranks else {
+      return between(
+        update.old, update.root, touched: others.union(KeySet(Array(update.keys))),
+        replaced: replaced, isModified: isModified)
+    }
+    var work = DifferenceWork(update.keys, ranks, replaced)
+    work.keepLongestIncreasing()
+    var changes = work.changes(isModified)
+    let rest = others.isEmpty ? others : others.subtracting(KeySet(Array(update.keys)))
+    if rest.isEmpty { return changes }
+    let more = between(
+      update.old, update.root, staying: ContiguousArray(rest), isModified: isModified)
+    changes.modifications = merged(changes.modifications, more.modifications)
+    changes.modificationsNew = merged(changes.modificationsNew, more.modificationsNew)
+    return changes
+  }
+
+  /// The modifications among rows of which it is known that they neither went, came nor moved.
+  private static func between(
+    _ old: OrderedRoot, _ new: OrderedRoot, staying keys: ContiguousArray<ObjectKey>,
+    isModified: (ObjectKey) -> Bool
+  ) -> IndexChanges {
+    var changes = IndexChanges()
+    let modified = ContiguousArray(keys.filter { isModified($0) })
+    changes.modifications = old.ranked(modified).map(\.position)
+    changes.modificationsNew = new.ranked(modified).map(\.position)
+    return changes
+  }
+
+  private static func merged(_ a: [Int], _ b: [Int]) -> [Int] {
+    if b.isEmpty { return a }
+    if a.isEmpty { return b }
+    return (a + b).sorted()
   }
 
   /// The difference of a collection all of whose rows went, as when their class was cleared.
@@ -97,10 +142,10 @@ private struct DifferenceWork {
   /// For each touched key, whether its row stays where it is.
   private var stays: ContiguousArray<Bool>
 
-  init(_ old: OrderedRoot, _ new: OrderedRoot, _ touched: KeySet, _ replaced: KeySet) {
-    keys = ContiguousArray(touched)
-    oldRows = old.ranked(keys)
-    newRows = new.ranked(keys)
+  init(_ keys: ContiguousArray<ObjectKey>, _ ranks: OrderedUpdate.Ranks, _ replaced: KeySet) {
+    self.keys = keys
+    oldRows = ranks.old
+    newRows = ranks.new
     newPositions = ContiguousArray(repeating: -1, count: keys.count)
     stays = ContiguousArray(repeating: false, count: keys.count)
     var newGaps = ContiguousArray<Int>(repeating: -1, count: keys.count)
@@ -171,7 +216,7 @@ private struct DifferenceWork {
 
 extension OrderedRoot {
   /// A row and where it comes from.
-  struct Ranked {
+  struct Ranked: Sendable {
     var position: Int
     /// The place of the key in the array that was asked for.
     var index: Int

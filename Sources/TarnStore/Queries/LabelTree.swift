@@ -26,7 +26,7 @@ struct LabelTree<Entry: LabelTreeEntry>: Sendable {
   /// Branches on the way to a leaf.
   private(set) var height: Int
 
-  static var innerCapacity: Int { 32 }
+  static var innerCapacity: Int { 16 }
 
   init() {
     root = .leaf([])

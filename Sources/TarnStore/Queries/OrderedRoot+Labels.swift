@@ -9,6 +9,11 @@ struct SortedUpdate {
   private var labels: LabelTree<LabelPair>
   /// Edits of `labels` still to be made: keys that are out.
   private var gone: ContiguousArray<LabelTree<LabelPair>.Edit> = []
+  /// All keys taken out or put in, biased and ascending.
+  private(set) var keys: ContiguousArray<UInt64> = []
+  /// Where they were and are, by position, with their places in `keys`.
+  private(set) var oldRows: ContiguousArray<OrderedRoot.Ranked> = []
+  private(set) var newRows: ContiguousArray<OrderedRoot.Ranked> = []
 
   init(_ rows: LabelTree<LabelPair>, _ labels: LabelTree<LabelPair>) {
     self.rows = rows
@@ -19,26 +24,37 @@ struct SortedUpdate {
 
   /// Takes out what is in of these.
   mutating func takeOut(_ removals: [ObjectKey], _ insertions: [ObjectKey]) {
-    var keys: ContiguousArray<UInt64> = []
-    keys.reserveCapacity(removals.count + insertions.count)
-    for key in removals { keys.append(OrderedRoot.biased(key)) }
-    for key in insertions { keys.append(OrderedRoot.biased(key)) }
-    radixSort(&keys) { $0 }
+    var all: ContiguousArray<UInt64> = []
+    all.reserveCapacity(removals.count + insertions.count)
+    for key in removals { all.append(OrderedRoot.biased(key)) }
+    for key in insertions { all.append(OrderedRoot.biased(key)) }
+    radixSort(&all) { $0 }
+    keys.reserveCapacity(all.count)
+    gone.reserveCapacity(all.count)
+    // Labels with the places of their keys.
     var out: ContiguousArray<LabelPair> = []
-    out.reserveCapacity(keys.count)
-    gone.reserveCapacity(keys.count)
+    out.reserveCapacity(all.count)
     var cursor = Tree.Cursor(labels)
-    var last: UInt64?
-    for key in keys where key != last {
-      last = key
+    for key in all where key != keys.last {
       let (index, isFound) = cursor.seek(key)
-      if !isFound { continue }
-      let pair = cursor.entries[index]
-      gone.append(.init(remove: pair))
-      out.append(LabelPair(order: pair.value, value: pair.order))
+      if isFound {
+        let pair = cursor.entries[index]
+        gone.append(.init(remove: pair))
+        out.append(LabelPair(order: pair.value, value: UInt64(keys.count)))
+      }
+      keys.append(key)
     }
     radixSort(&out) { $0.order }
-    rows = rows.applying(ContiguousArray(out.map { .init(remove: $0) }))
+    oldRows.reserveCapacity(out.count)
+    var edits: ContiguousArray<Tree.Edit> = []
+    edits.reserveCapacity(out.count)
+    var rowCursor = Tree.Cursor(rows)
+    for pair in out {
+      let place = rowCursor.seek(pair.order).index
+      oldRows.append(.init(position: rowCursor.start + place, index: Int(pair.value)))
+      edits.append(.init(remove: pair))
+    }
+    rows = rows.applying(edits)
   }
 
   /// Puts in rows that are in their order and not in `rows`, and brings `labels` up to date.
@@ -56,6 +72,25 @@ struct SortedUpdate {
     }
     rows = rows.applying(ContiguousArray(new!.map { .init(put: $0) }))
     labels = labels.applying(labelEdits(new!))
+    rank(ordered, gaps)
+  }
+
+  /// A new row's position: the rows before its gap, and the new ones before it.
+  private mutating func rank(_ ordered: [ObjectKey], _ gaps: ContiguousArray<Int>) {
+    newRows.reserveCapacity(ordered.count)
+    for (ordinal, key) in ordered.enumerated() {
+      let biased = OrderedRoot.biased(key)
+      let index = unsafe keys.withUnsafeBufferPointer { keys in
+        var low = 0
+        var high = keys.count
+        while low < high {
+          let middle = (low + high) >> 1
+          if unsafe keys[middle] < biased { low = middle + 1 } else { high = middle }
+        }
+        return low
+      }
+      newRows.append(.init(position: gaps[ordinal] + ordinal, index: index))
+    }
   }
 
   /// The position before which each new row goes, the middle one first, so that it halves the

@@ -13,22 +13,39 @@ extension OrderedRoot {
     removals: [ObjectKey], insertions: [ObjectKey], insertionsAreOrdered: Bool = false,
     isOrderedBefore: (ObjectKey, ObjectKey) throws(StorageError) -> Bool
   ) throws(StorageError) -> OrderedRoot {
-    if removals.isEmpty && insertions.isEmpty { return self }
+    try updating(
+      removals: removals, insertions: insertions, insertionsAreOrdered: insertionsAreOrdered,
+      isOrderedBefore: isOrderedBefore
+    ).root
+  }
+
+  /// The same as `applying`, with what makes the difference of the two roots nearly free.
+  package func updating(
+    removals: [ObjectKey], insertions: [ObjectKey], insertionsAreOrdered: Bool = false,
+    isOrderedBefore: (ObjectKey, ObjectKey) throws(StorageError) -> Bool
+  ) throws(StorageError) -> OrderedUpdate {
+    assert(Set(insertions).count == insertions.count, "a key is inserted twice")
+    if removals.isEmpty && insertions.isEmpty { return OrderedUpdate(old: self, root: self) }
     switch storage {
     case .keyed(let blocks):
-      return OrderedRoot(.keyed(Self.update(blocks, removals, insertions)))
+      return OrderedUpdate(
+        old: self, root: OrderedRoot(.keyed(Self.update(blocks, removals, insertions))),
+        keys: ContiguousArray(KeySet(removals).union(KeySet(insertions))))
     case .sorted(let rows, let labels):
       if removals.isEmpty && insertions.count == 1,
         try stays(insertions[0], rows, labels, isOrderedBefore)
       {
-        return self
+        return OrderedUpdate(old: self, root: self, keys: ContiguousArray(insertions))
       }
       var update = SortedUpdate(rows, labels)
       update.takeOut(removals, insertions)
       var ordered = insertions
       if !insertionsAreOrdered { try mergeSort(&ordered, isOrderedBefore) }
       try update.putIn(ordered, isOrderedBefore)
-      return update.result
+      return OrderedUpdate(
+        old: self, root: update.result,
+        keys: ContiguousArray(update.keys.map { Self.key(biased: $0) }),
+        ranks: .init(old: update.oldRows, new: update.newRows))
     }
   }
 
@@ -103,6 +120,32 @@ extension OrderedRoot {
 
   private static func edit(_ block: LabelBlock) -> LabelTree<LabelBlock>.Edit {
     block.bits == 0 ? .init(remove: block) : .init(put: block)
+  }
+}
+
+/// Two roots, one made from the other, and the rows that were taken out or put in.
+package struct OrderedUpdate: Sendable {
+  package let old: OrderedRoot
+  package let root: OrderedRoot
+  /// The rows, ascending.
+  let keys: ContiguousArray<ObjectKey>
+  /// Where they were and are, if the update found out on its way.
+  let ranks: Ranks?
+
+  /// Both ascending by position; `index` is that in `keys`.
+  struct Ranks: Sendable {
+    var old: ContiguousArray<OrderedRoot.Ranked>
+    var new: ContiguousArray<OrderedRoot.Ranked>
+  }
+
+  init(
+    old: OrderedRoot, root: OrderedRoot, keys: ContiguousArray<ObjectKey> = [],
+    ranks: Ranks? = nil
+  ) {
+    self.old = old
+    self.root = root
+    self.keys = keys
+    self.ranks = ranks
   }
 }
 

@@ -67,7 +67,7 @@ struct OrderedRootTests {
     var root = OrderedRoot(sorted: model.sorted)
     var keyedRoot = OrderedRoot(keyed: KeySet(model.keyed))
     var history: [(OrderedRoot, [ObjectKey])] = []
-    for step in 0..<50 {
+    for step in 0..<30 {
       let size = [1, 2, 5, 40, 400].randomElement(using: &random)!
       let (removed, inserted, changed) = model.step(
         size, keys: keyRange, values: valueRange, &random)
