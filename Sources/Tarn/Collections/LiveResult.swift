@@ -66,7 +66,8 @@ final class LiveResult {
     if let root {
       if rootStep == core.step { return root }
       if let missed = core.recentSteps.changes(after: rootStep, upTo: core.step) {
-        let next = try query.isConcerned(by: missed)
+        let next =
+          try query.isConcerned(by: missed)
           ? query.advance(root, over: missed, to: core.rows()).root : root
         self.root = next
         rootStep = core.step
@@ -100,7 +101,8 @@ final class LiveResult {
     }
     root = applied.root
     rootStep = core.step
-    guard applied.touched.all.contains(where: { old.contains($0) || applied.root.contains($0) }) else {
+    guard applied.touched.all.contains(where: { old.contains($0) || applied.root.contains($0) })
+    else {
       return false
     }
     steps.append(

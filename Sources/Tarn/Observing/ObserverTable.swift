@@ -137,7 +137,9 @@ final class ObserverTable {
   }
 
   func end(with error: Realm.Error) {
-    for result in results { for observation in result.observations { observation.end(with: error) } }
+    for result in results {
+      for observation in result.observations { observation.end(with: error) }
+    }
     for byKey in objects.values {
       for there in byKey.values { for observation in there { observation.end(with: error) } }
     }

@@ -40,7 +40,8 @@ extension RealmCore {
   private func checkCanObserve(isRealmLevel: Bool = false) {
     checkThread()
     precondition(
-      !configuration.readOnly, "Read-only Realms do not change and do not have change notifications.")
+      !configuration.readOnly,
+      "Read-only Realms do not change and do not have change notifications.")
     precondition(
       scheduler.hasTurns,
       "Can only add notification blocks from within run loops, on serial queues, or with a "

@@ -65,7 +65,8 @@ extension Realm.Configuration {
       let folder =
         FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
       let name = inMemoryIdentifier.utf8.map { byte in
-        let isPlain = (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+        let isPlain =
+          (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
         return isPlain ? String(UnicodeScalar(byte)) : "_" + String(byte, radix: 16)
       }
       return "\(folder)/tarn-memory-\(getuid())-\(name.joined()).realm"

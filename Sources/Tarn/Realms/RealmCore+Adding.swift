@@ -15,7 +15,8 @@ extension RealmCore {
         "Cannot add an object that belongs to another Realm. Copy it, or hand a "
           + "ThreadSafeReference over.")
       precondition(
-        !isInvalidated(object), "Adding a deleted or invalidated object to a Realm is not permitted")
+        !isInvalidated(object), "Adding a deleted or invalidated object to a Realm is not permitted"
+      )
       return
     }
     let binding = binding(of: type(of: object))

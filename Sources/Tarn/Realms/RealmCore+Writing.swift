@@ -13,7 +13,8 @@ extension RealmCore {
     checkThread()
     precondition(!configuration.readOnly, "Can't perform transactions on read-only Realms.")
     precondition(
-      session == nil, "The Realm is already in a write transaction. Check isInWriteTransaction "
+      session == nil,
+      "The Realm is already in a write transaction. Check isInWriteTransaction "
         + "first where code may be called inside and outside of one.")
     if let failure { throw Realm.Error(failure) }
     checkActiveVersions()

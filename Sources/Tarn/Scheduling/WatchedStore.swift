@@ -26,7 +26,8 @@ final class WatchedStore: Sendable {
     } catch {
       descriptor = nil
       StoreLog.shared.write(
-        .warning, "\(store.path): no descriptor to wait on (\(error)); looking every few ms instead")
+        .warning, "\(store.path): no descriptor to wait on (\(error)); looking every few ms instead"
+      )
     }
     state = Mutex(State(seen: store.signal.version, nextProbe: .now + Self.probeEvery))
   }
@@ -42,7 +43,9 @@ final class WatchedStore: Sendable {
       var newest = store.signal.version
       let now = ContinuousClock.now
       // A writer may have died between its commit and the counter.
-      if arrivals.contains(.closed) || arrivals.contains(.lost) || now >= state.nextProbe || mustPoll {
+      if arrivals.contains(.closed) || arrivals.contains(.lost) || now >= state.nextProbe
+        || mustPoll
+      {
         state.nextProbe = now + Self.probeEvery
         newest = max(newest, store.probeHead()?.rawValue ?? 0)
       }

@@ -55,8 +55,6 @@ package final class CompiledQuery {
       return changes
     }
   }
-    }
-  }
 
   /// - Throws: names of the query that the class does not have, or types that do not fit.
   package init(
@@ -112,7 +110,6 @@ package final class CompiledQuery {
     }
     return OrderedRoot(sorted: try buffer.sort())
   }
-
 
   // MARK: - Changes
 

@@ -11,7 +11,8 @@ package enum ChangeLog {
       historyID: head.historyID, commitID: head.commitID,
       transactionID: transaction.transactionID, schemaEpoch: head.schemaEpoch)
     for piece in try ChangeRecord.encode(changes, meta) {
-      unsafe try key(head.version, piece.classField, piece.chunk).withBytes { key throws(StorageError) in
+      unsafe try key(head.version, piece.classField, piece.chunk).withBytes {
+        key throws(StorageError) in
         unsafe try withBytes(of: piece.bytes) { bytes throws(StorageError) in
           unsafe try transaction.put(bytes, forKey: key)
         }

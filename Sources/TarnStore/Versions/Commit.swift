@@ -82,7 +82,8 @@ struct CommitWriter: ~Copyable {
     _ edit: ClassEdit, _ boundary: ObjectKey, _ rows: Int, _ bytes: UnsafeRawBufferPointer,
     _ transaction: borrowing WriteTransaction
   ) throws(StorageError) {
-    unsafe try TreeKey.cluster(edit.schema.id, first: boundary).withBytes { key throws(StorageError) in
+    unsafe try TreeKey.cluster(edit.schema.id, first: boundary).withBytes {
+      key throws(StorageError) in
       unsafe try transaction.put(bytes, forKey: key)
     }
     directory.append(DirectoryEntry(first: boundary, rows: rows))
@@ -92,7 +93,8 @@ struct CommitWriter: ~Copyable {
     _ cluster: EditedCluster, of edit: ClassEdit, _ transaction: borrowing WriteTransaction
   ) throws(StorageError) {
     guard let stored = cluster.stored else { return }
-    _ = unsafe try TreeKey.cluster(edit.schema.id, first: stored).withBytes { key throws(StorageError) in
+    _ = unsafe try TreeKey.cluster(edit.schema.id, first: stored).withBytes {
+      key throws(StorageError) in
       unsafe try transaction.delete(key)
     }
     directory.append(DirectoryEntry(first: stored, rows: 0))

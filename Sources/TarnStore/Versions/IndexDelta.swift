@@ -63,7 +63,7 @@ private struct IndexValue: Hashable {
   init(_ key: OrderKey) {
     byteCount = key.byteCount
     unsafe key.withBytes { bytes in
-      for unsafe (offset, byte) in unsafe bytes.prefix(16).enumerated() {
+      for unsafe(offset, byte) in unsafe bytes.prefix(16).enumerated() {
         if offset < 8 {
           high = high << 8 | UInt64(byte)
         } else {

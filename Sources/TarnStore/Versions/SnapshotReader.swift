@@ -60,7 +60,8 @@ package final class SnapshotReader {
     in id: ClassID, _ body: (FoundCluster) throws(StorageError) -> Bool
   ) throws(StorageError) {
     var scan = try Cursor(snapshot.transaction)
-    var isAtRow = unsafe try TreeKey.cluster(id, first: .smallest).withBytes { bytes throws(StorageError) in
+    var isAtRow = unsafe try TreeKey.cluster(id, first: .smallest).withBytes {
+      bytes throws(StorageError) in
       unsafe try scan.seek(atOrAfter: bytes)
     }
     while isAtRow, let found = try Self.current(scan, in: id) {
