@@ -39,36 +39,34 @@ final class LiveResult {
 
   /// The rows now, an open write's changes included.
   func current() throws(StorageError) -> OrderedRoot {
-    guard let session = core.session else {
+    guard let session = core.session, !session.isEmpty else {
       working = nil
       return try published()
     }
     let serial = core.writeSerial
     let position = session.recorder.position
-    var root: OrderedRoot
+    let (root, seen): (OrderedRoot, ChangeRecorder.Position)
     if let working, working.serial == serial {
       if working.position == position { return working.root }
-      root = try query.advance(
-        working.root, over: session.recorder.changes(since: working.position), to: core.rows()
-      ).root
-    } else if session.isEmpty {
-      root = try published()
+      (root, seen) = (working.root, working.position)
     } else {
-      root = try query.evaluate(core.rows())
+      (root, seen) = (try published(), .start)
     }
-    working = (root, serial, position)
-    return root
+    let changes = session.recorder.changes(since: seen)
+    let next = try query.advance(root, over: changes, to: core.rows()).root
+    working = (next, serial, position)
+    return next
   }
 
-  /// The rows at the shown version, brought up from the last step that they were asked at.
+  /// The rows at the shown version, without an open write, brought up from the last step that
+  /// they were asked at.
   private func published() throws(StorageError) -> OrderedRoot {
     let rows = StoreRows(core.shown())
     if let root {
       if isTracked || rootStep == core.step { return root }
       if let missed = core.recentSteps.changes(after: rootStep, upTo: core.step) {
-        let next =
-          try query.isConcerned(by: missed)
-          ? query.advance(root, over: missed, to: rows).root : root
+        let isConcerned = query.isConcerned(by: missed)
+        let next = isConcerned ? try query.advance(root, over: missed, to: rows).root : root
         self.root = next
         rootStep = core.step
         return next
