@@ -18,8 +18,6 @@ final class LiveResult {
   }
 
   unowned let core: RealmCore
-  /// The instance's life that the rows belong to; `invalidate()` ends it.
-  let life: UInt32
   let query: CompiledQuery
   var observations: [CollectionObservation] = []
   private(set) var steps: [Step] = []
@@ -27,12 +25,13 @@ final class LiveResult {
   /// The rows at step `rootStep`; nil until somebody asks.
   private var root: OrderedRoot?
   private var rootStep = 0
+  /// Somebody has been told of `root`: from then on every step that concerns it is logged.
+  private var isTracked = false
   /// The rows inside the open write, at a position of its journal.
   private var working: (root: OrderedRoot, serial: UInt64, position: ChangeRecorder.Position)?
 
   init(_ core: RealmCore, _ query: CompiledQuery) {
     self.core = core
-    life = core.invalidations
     self.query = query
   }
 
@@ -64,7 +63,7 @@ final class LiveResult {
   private func published() throws(StorageError) -> OrderedRoot {
     let rows = StoreRows(core.shown())
     if let root {
-      if rootStep == core.step { return root }
+      if isTracked || rootStep == core.step { return root }
       if let missed = core.recentSteps.changes(after: rootStep, upTo: core.step) {
         let isConcerned = query.isConcerned(by: missed)
         let next = isConcerned ? try query.advance(root, over: missed, to: rows).root : root
@@ -85,15 +84,19 @@ final class LiveResult {
     return trapping { () throws(StorageError) in try core.rows().count(of: query.classID) }
   }
 
+  /// Evaluates the rows at the shown version, for an observer who is about to be told of them.
+  /// Steps are logged from here on.
   func prepareForObserving() {
     _ = trapping { () throws(StorageError) in try published() }
+    rootStep = core.step
+    isTracked = true
   }
 
   // MARK: - Steps
 
   /// Logs the step that was just made. False if it leaves this result as it was.
   func logStep(_ changes: ChangeSet, _ core: RealmCore) -> Bool {
-    guard let old = root else { return false }
+    guard isTracked, let old = root else { return false }
     let applied = trapping { () throws(StorageError) in
       try query.advance(old, over: changes, to: core.rows())
     }
@@ -123,12 +126,24 @@ final class LiveResult {
   }
 
   /// The difference between the rows after step `seen` and those after step `last`.
-  func difference(after seen: Int, upTo last: Int) -> IndexChanges {
+  ///
+  /// - Parameter baseline: the rows that the observer saw instead of those after step `seen`.
+  func difference(
+    after seen: Int, upTo last: Int, from baseline: OrderedRoot? = nil
+  ) -> IndexChanges {
     let merged = steps.filter { $0.number > seen && $0.number <= last }
     guard let first = merged.first, let end = merged.last else { return IndexChanges() }
     var touched = first.touched
     for step in merged.dropFirst() { touched.formUnion(step.touched) }
-    return touched.difference(first.before, end.after)
+    return touched.difference(baseline ?? first.before, end.after)
+  }
+
+  /// The last observer has gone: the rows are brought up to date only when they are asked for.
+  func stopTracking() {
+    guard isTracked else { return }
+    isTracked = false
+    rootStep = core.step
+    steps = []
   }
 
   /// Lets go of steps that everybody has been told of.
@@ -139,7 +154,8 @@ final class LiveResult {
 }
 
 /// A result that is kept alive by those who use it.
-final class WeakLiveResult {
-  weak var result: LiveResult?
+final class WeakLiveResult: @unchecked Sendable {
+  // because: it is followed on the instance's scheduler alone, and never set again.
+  private(set) weak var result: LiveResult?
   init(_ result: LiveResult) { self.result = result }
 }

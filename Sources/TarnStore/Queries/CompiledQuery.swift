@@ -111,6 +111,19 @@ package final class CompiledQuery {
     return OrderedRoot(sorted: try buffer.sort())
   }
 
+  /// Gives an aggregate all rows that match, in the order of their keys.
+  package func feed(
+    _ aggregate: inout Aggregate, _ rows: StoreRows
+  ) throws(StorageError) {
+    let scan = PredicateScan(predicate, source: rows)
+    var result = aggregate
+    try rows.forEachImage(in: classID) { image throws(StorageError) in
+      if try scan.evaluate(image) > 0 { unsafe result.append(image, scan.matches) }
+      return true
+    }
+    aggregate = result
+  }
+
   // MARK: - Changes
 
   /// False if `changes` cannot concern the rows or what they show.
