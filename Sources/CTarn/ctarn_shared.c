@@ -23,6 +23,7 @@ int tarn_event(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
 
 void tarn_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
+// One lock call on a range of bytes, repeated while signals interrupt it.
 static int lock(int fd, int command, short type, int64_t start, int64_t length) {
   struct flock range = {.l_type = type, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
   int result;
@@ -63,6 +64,7 @@ enum { CHILD_PLACES = 1024 };
 static int child_places[CHILD_PLACES];
 uint32_t tarn_fork_count_;
 
+// Runs in each forked child, before anything else there.
 static void in_child(void) {
   __atomic_fetch_add(&tarn_fork_count_, 1, __ATOMIC_RELAXED);
   for (int i = 0; i < CHILD_PLACES; i++) {
@@ -71,6 +73,7 @@ static void in_child(void) {
   }
 }
 
+// Once a process.
 static void watch_forks(void) { pthread_atfork(NULL, NULL, in_child); }
 
 int tarn_close_in_child(int fd) {

@@ -65,4 +65,3 @@ package struct StoreRows: RowSource {
     return try reader.record(of: id).rowCount
   }
 }
-
