@@ -39,9 +39,9 @@ public struct Persisted<Value: _Persistable> {
     set { fatalError("@Persisted is for properties of Object classes") }
   }
 
-  /// What the compiler calls for each read and write of a property.
   // Both accessors must be always-inline: one out-of-line accessor keeps its key path literals
   // alive, and then every read of the property pays an exclusivity check, four times its cost.
+  /// What the compiler calls for each read and write of a property.
   @inlinable
   public static subscript<O: ObjectBase>(
     _enclosingInstance object: O,
