@@ -35,6 +35,7 @@ extension Store {
     let transaction = try environment.beginRead()
     defer { transaction.end() }
     if try HeadRecord.find(in: transaction) != nil { return }
+    guard environment.statistics.entries == 0 else { throw HeadRecord.missing(path) }
     guard !options.isReadOnly else {
       throw StorageError(
         .notAStore, operation: "open", path: path, detail: "the file holds no store yet")
