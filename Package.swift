@@ -50,6 +50,9 @@ let package = Package(
       name: "ToolsTests",
       dependencies: ["Tarn", "TarnStore", "ToolSupport", "BenchFloors", "TestSupport"],
       swiftSettings: strict),
+    .testTarget(
+      name: "ProcessTests", dependencies: ["Tarn", "TarnStore", "ToolSupport", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ]
 )

@@ -18,8 +18,6 @@ final class LiveResult {
   }
 
   unowned let core: RealmCore
-  /// The instance's life that the rows belong to; `invalidate()` ends it.
-  let life: UInt32
   let query: CompiledQuery
   var observations: [CollectionObservation] = []
   private(set) var steps: [Step] = []
@@ -27,12 +25,13 @@ final class LiveResult {
   /// The rows at step `rootStep`; nil until somebody asks.
   private var root: OrderedRoot?
   private var rootStep = 0
+  /// Somebody has been told of `root`: from then on every step that concerns it is logged.
+  private var isTracked = false
   /// The rows inside the open write, at a position of its journal.
   private var working: (root: OrderedRoot, serial: UInt64, position: ChangeRecorder.Position)?
 
   init(_ core: RealmCore, _ query: CompiledQuery) {
     self.core = core
-    life = core.invalidations
     self.query = query
   }
 
@@ -40,41 +39,40 @@ final class LiveResult {
 
   /// The rows now, an open write's changes included.
   func current() throws(StorageError) -> OrderedRoot {
-    guard let session = core.session else {
+    guard let session = core.session, !session.isEmpty else {
       working = nil
       return try published()
     }
     let serial = core.writeSerial
     let position = session.recorder.position
-    var root: OrderedRoot
+    let (root, seen): (OrderedRoot, ChangeRecorder.Position)
     if let working, working.serial == serial {
       if working.position == position { return working.root }
-      root = try query.advance(
-        working.root, over: session.recorder.changes(since: working.position), to: core.rows()
-      ).root
-    } else if session.isEmpty {
-      root = try published()
+      (root, seen) = (working.root, working.position)
     } else {
-      root = try query.evaluate(core.rows())
+      (root, seen) = (try published(), .start)
     }
-    working = (root, serial, position)
-    return root
+    let changes = session.recorder.changes(since: seen)
+    let next = try query.advance(root, over: changes, to: core.rows()).root
+    working = (next, serial, position)
+    return next
   }
 
-  /// The rows at the shown version, brought up from the last step that they were asked at.
+  /// The rows at the shown version, without an open write, brought up from the last step that
+  /// they were asked at.
   private func published() throws(StorageError) -> OrderedRoot {
+    let rows = StoreRows(core.shown())
     if let root {
-      if rootStep == core.step { return root }
+      if isTracked || rootStep == core.step { return root }
       if let missed = core.recentSteps.changes(after: rootStep, upTo: core.step) {
-        let next =
-          try query.isConcerned(by: missed)
-          ? query.advance(root, over: missed, to: core.rows()).root : root
+        let isConcerned = query.isConcerned(by: missed)
+        let next = isConcerned ? try query.advance(root, over: missed, to: rows).root : root
         self.root = next
         rootStep = core.step
         return next
       }
     }
-    let fresh = try query.evaluate(core.rows())
+    let fresh = try query.evaluate(rows)
     root = fresh
     rootStep = core.step
     return fresh
@@ -86,16 +84,19 @@ final class LiveResult {
     return trapping { () throws(StorageError) in try core.rows().count(of: query.classID) }
   }
 
+  /// Evaluates the rows at the shown version, for an observer who is about to be told of them.
+  /// Steps are logged from here on.
   func prepareForObserving() {
-    guard core.session == nil || core.session?.isEmpty == true else { return }
     _ = trapping { () throws(StorageError) in try published() }
+    rootStep = core.step
+    isTracked = true
   }
 
   // MARK: - Steps
 
   /// Logs the step that was just made. False if it leaves this result as it was.
   func logStep(_ changes: ChangeSet, _ core: RealmCore) -> Bool {
-    guard let old = root else { return false }
+    guard isTracked, let old = root else { return false }
     let applied = trapping { () throws(StorageError) in
       try query.advance(old, over: changes, to: core.rows())
     }
@@ -125,12 +126,24 @@ final class LiveResult {
   }
 
   /// The difference between the rows after step `seen` and those after step `last`.
-  func difference(after seen: Int, upTo last: Int) -> IndexChanges {
+  ///
+  /// - Parameter baseline: the rows that the observer saw instead of those after step `seen`.
+  func difference(
+    after seen: Int, upTo last: Int, from baseline: OrderedRoot? = nil
+  ) -> IndexChanges {
     let merged = steps.filter { $0.number > seen && $0.number <= last }
     guard let first = merged.first, let end = merged.last else { return IndexChanges() }
     var touched = first.touched
     for step in merged.dropFirst() { touched.formUnion(step.touched) }
-    return touched.difference(first.before, end.after)
+    return touched.difference(baseline ?? first.before, end.after)
+  }
+
+  /// The last observer has gone: the rows are brought up to date only when they are asked for.
+  func stopTracking() {
+    guard isTracked else { return }
+    isTracked = false
+    rootStep = core.step
+    steps = []
   }
 
   /// Lets go of steps that everybody has been told of.
@@ -141,7 +154,8 @@ final class LiveResult {
 }
 
 /// A result that is kept alive by those who use it.
-final class WeakLiveResult {
-  weak var result: LiveResult?
+final class WeakLiveResult: @unchecked Sendable {
+  // because: it is followed on the instance's scheduler alone, and never set again.
+  private(set) weak var result: LiveResult?
   init(_ result: LiveResult) { self.result = result }
 }

@@ -11,11 +11,14 @@ public struct Results<Element: ObjectBase> {
   let core: RealmCore
   let spec: QuerySpec
   let live: LiveResult
+  /// The instance's life that the collection belongs to; `invalidate()` ends it.
+  private let life: UInt32
 
   init(_ core: RealmCore, _ spec: QuerySpec) {
     self.core = core
     self.spec = spec
     live = core.liveResult(spec)
+    life = core.invalidations
   }
 
   /// The Realm that the objects belong to.
@@ -24,18 +27,25 @@ public struct Results<Element: ObjectBase> {
   /// True if the Realm was invalidated; the collection can then be asked for nothing but this.
   public var isInvalidated: Bool {
     core.checkThread()
-    return live.life != core.invalidations
+    return life != core.invalidations
   }
 
-  private func rows() -> OrderedRoot {
-    core.checkThread()
-    precondition(!isInvalidated, "This Results has been invalidated with its Realm.")
+  func check() {
+    precondition(
+      !isInvalidated, "This Results has been invalidated with its Realm; ask for it again.")
+  }
+
+  func rows() -> OrderedRoot {
+    check()
     return trapping { () throws(StorageError) in try live.current() }
   }
 
-  private func object(_ key: ObjectKey) -> Element {
+  func object(_ key: ObjectKey) -> Element {
     unsafeDowncast(core.object(key, core.binding(of: spec.type)), to: Element.self)
   }
+
+  /// The same collection in the instance's present life.
+  func revived() -> Results { isInvalidated ? Results(core, spec) : self }
 }
 
 extension Results: RandomAccessCollection {
@@ -44,7 +54,7 @@ extension Results: RandomAccessCollection {
 
   /// How many objects match.
   public var count: Int {
-    core.checkThread()
+    check()
     if let counted = live.countWithoutRows() { return counted }
     return rows().count
   }
@@ -129,12 +139,6 @@ extension Results {
   public func sorted(by descriptors: [SortDescriptor]) -> Results<Element> {
     Results(core, spec.sorted(descriptors))
   }
-
-  /// The position of an object of this Realm, or nil if it is not among the results.
-  public func index(of object: Element) -> Int? {
-    guard object._core === core else { return nil }
-    return rows().position(of: ObjectKey(object._key))
-  }
 }
 
 extension Results {
@@ -149,13 +153,14 @@ extension Results {
   public func observe(
     _ block: @escaping (RealmCollectionChange<Results<Element>>) -> Void
   ) -> NotificationToken {
-    core.observe(live) { news in
+    check()
+    return core.observe(live) { news in
       switch news {
-      case .initial: block(.initial(self))
+      case .initial: block(.initial(revived()))
       case .update(let changes):
         block(
           .update(
-            self, deletions: changes.deletions, insertions: changes.insertions,
+            revived(), deletions: changes.deletions, insertions: changes.insertions,
             modifications: changes.modifications))
       case .error(let error): block(.error(error))
       }

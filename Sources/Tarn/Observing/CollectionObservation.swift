@@ -25,6 +25,9 @@ final class CollectionObservation: Observation {
   private(set) var needsInitial = true
   private let block: (News) -> Void
   private var skipped: Set<Int> = []
+  /// What the first call showed, where that was no committed state: another observer had changed
+  /// rows already, in the write whose begin made the call.
+  private var baseline: OrderedRoot?
 
   init(
     state: ObservationState, serial: Int, seen: Int, result: LiveResult,
@@ -46,16 +49,20 @@ final class CollectionObservation: Observation {
       needsInitial = false
       seen = core.step
       result.prepareForObserving()
+      if core.session?.isEmpty == false {
+        baseline = trapping { () throws(StorageError) in try result.current() }
+      }
       return block(.initial)
     }
     // A skipped step splits what is to be told: one call for what came before, then on after it.
     while let next = result.steps.first(where: { $0.number > seen && $0.number <= target }) {
       if skipped.remove(next.number) != nil {
         seen = next.number
+        baseline = nil
         continue
       }
       let last = result.lastStep(from: next.number, upTo: target, before: skipped)
-      let changes = result.difference(after: seen, upTo: last)
+      let changes = result.difference(after: seen, upTo: last, from: baseline.take())
       seen = last
       if !changes.isEmpty { block(.update(changes)) }
       guard state.isActive else { return }

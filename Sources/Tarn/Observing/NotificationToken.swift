@@ -1,4 +1,5 @@
 import Synchronization
+import TarnStore
 
 /// Keeps an observation alive. Releasing the last reference ends it; so does `invalidate()`.
 ///
@@ -6,43 +7,95 @@ import Synchronization
 /// belongs to its Realm's scheduler. It refers to what it observes strongly, so that the
 /// observation goes on when the program drops its own Realm, objects and collections.
 public final class NotificationToken: Sendable {
-  /// What becomes of the observation. The step to `dead` happens once, and a callback starts only
-  /// after a step from `active` to `running`, so none starts after `invalidate()` has returned on
-  /// the observing scheduler.
   private let state: ObservationState?
+  /// The token keeps the instance alive, not the observation: so an instance goes when the last
+  /// token of it has ended, wherever that happened.
+  private let core: Mutex<ConfinedCore?>
 
   /// A token of no observation; `invalidate()` on it returns false.
-  public init() { state = nil }
+  public init() {
+    state = nil
+    core = Mutex(nil)
+  }
 
-  init(_ state: ObservationState) { self.state = state }
+  init(_ state: ObservationState, _ core: ConfinedCore) {
+    self.state = state
+    self.core = Mutex(core)
+  }
 
   var identity: ObjectIdentifier? { state.map { ObjectIdentifier($0) } }
-  var observation: ObservationState? { state }
 
   /// Ends the observation: no callback starts after this returns, if it is called on the
   /// observing scheduler; elsewhere one that is running goes on to its end.
   ///
   /// - Returns: true if the observation was active, false if it had ended before.
   @discardableResult
-  public func invalidate() -> Bool { state?.end() ?? false }
+  public func invalidate() -> Bool {
+    if let state, state.isActive, case .realm = state.place, let core = core.withLock({ $0 }) {
+      precondition(
+        core.isCurrent, "A Realm's own observation must be invalidated on the Realm's thread.")
+    }
+    return end()
+  }
 
-  deinit { state?.end() }
+  private func end() -> Bool {
+    guard let state, state.end() else { return false }
+    core.withLock { $0.take() }?.unlink(state)
+    return true
+  }
+
+  deinit {
+    let isRealmLevel = if case .realm = state?.place { true } else { false }
+    if end(), isRealmLevel {
+      StoreLog.shared.write(
+        .warning,
+        "a token of a Realm's own observation was let go of without invalidate(); the observation "
+          + "has ended")
+    }
+  }
 }
 
 /// The life of one observation, shared by its token and by the instance that calls it.
+///
+/// The step to dead happens once, and a callback starts only while it has not: so none starts
+/// after `invalidate()` has returned on the observing scheduler.
 final class ObservationState: Sendable {
+  let place: ObservationPlace
   private let isAlive = Atomic<Bool>(true)
-  /// Takes the observation out of its instance's lists; runs on the observing scheduler.
-  private let unlink: @Sendable (ObjectIdentifier) -> Void
 
-  init(unlink: @escaping @Sendable (ObjectIdentifier) -> Void) { self.unlink = unlink }
+  init(_ place: ObservationPlace) { self.place = place }
 
   var isActive: Bool { isAlive.load(ordering: .acquiring) }
 
+  /// False if it had ended before.
   @discardableResult
-  func end() -> Bool {
-    guard isAlive.exchange(false, ordering: .acquiringAndReleasing) else { return false }
-    unlink(ObjectIdentifier(self))
-    return true
+  func end() -> Bool { isAlive.exchange(false, ordering: .acquiringAndReleasing) }
+}
+
+/// Where an observation is filed.
+enum ObservationPlace: Sendable {
+  case realm
+  case object(ClassID, ObjectKey)
+  case collection(WeakLiveResult)
+}
+
+/// Reaches an instance from elsewhere, on its scheduler.
+final class ConfinedCore: @unchecked Sendable {
+  // because: `core` is used on its scheduler alone.
+  private let core: RealmCore
+  private let scheduler: Scheduler
+
+  init(_ core: RealmCore) {
+    self.core = core
+    scheduler = core.scheduler
+  }
+
+  var isCurrent: Bool { scheduler.isCurrent }
+
+  /// Takes an ended observation out of the instance's tables, with the closure that it holds:
+  /// here, or in a later turn of the instance's scheduler.
+  func unlink(_ state: ObservationState) {
+    if scheduler.isCurrent { return core.observers.remove(state) }
+    scheduler.schedule { self.core.observers.remove(state) }
   }
 }

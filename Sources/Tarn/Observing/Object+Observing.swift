@@ -1,11 +1,12 @@
 import TarnStore
 
-/// Objects that can be observed with their own type in the callback.
-public protocol ObservableObject_: ObjectBase {}
+/// Objects that can be observed with their own type in the callback. `Object` conforms; there is
+/// no need for other conformances.
+public protocol ObjectObservable: ObjectBase {}
 
-extension Object: ObservableObject_ {}
+extension Object: ObjectObservable {}
 
-extension ObservableObject_ {
+extension ObjectObservable {
   /// Calls `block` whenever a property of this object has been assigned, to whatever value, or the
   /// object was deleted. Commits that follow each other fast are told in one call, with the values
   /// of the last call as the old ones. There is no initial call, and changes of linked objects are

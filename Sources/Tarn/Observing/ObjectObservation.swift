@@ -77,7 +77,8 @@ final class ObjectObservation: Observation {
 
   let classID: ClassID
   let key: ObjectKey
-  private let object: ObjectBase
+  /// Replaced by a new accessor if the program has invalidated the instance meanwhile.
+  private var object: ObjectBase
   private let block: (ObjectChange<ObjectBase>) -> Void
   private var entries: [Entry] = []
 
@@ -111,8 +112,11 @@ final class ObjectObservation: Observation {
     entries.removeAll { $0.step <= target }
     seen = target
     if told.contains(where: \.isDeletion) {
-      state.end()
+      if state.end() { core.observers.remove(state) }
       return block(.deleted)
+    }
+    if object._life != core.invalidations || object._state.contains(.invalidated) {
+      object = core.object(type(of: object), key)
     }
     var oldValues: [ColumnID: Value] = [:]
     for entry in told {

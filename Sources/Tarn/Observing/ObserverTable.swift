@@ -44,23 +44,22 @@ final class ObserverTable {
     enqueue(observation)
   }
 
-  func remove(_ identity: ObjectIdentifier, _ place: ObservationPlace) {
-    func isIt(_ observation: Observation) -> Bool {
-      ObjectIdentifier(observation.state) == identity
-    }
-    switch place {
+  func remove(_ state: ObservationState) {
+    func isIt(_ observation: Observation) -> Bool { observation.state === state }
+    switch state.place {
     case .realm:
       count -= realmObservations.removeAll(countingWhere: isIt)
     case .object(let id, let key):
       guard var there = objects[id]?[key] else { return }
       count -= there.removeAll(countingWhere: isIt)
       objects[id]?[key] = there.isEmpty ? nil : there
+      if objects[id]?.isEmpty == true { objects[id] = nil }
     case .collection(let box):
       guard let result = box.result else { return }
       count -= result.observations.removeAll(countingWhere: isIt)
       if result.observations.isEmpty {
         results.removeAll { $0 === result }
-        result.forgetSteps()
+        result.stopTracking()
       }
     }
     queue.removeAll(where: isIt)
@@ -118,6 +117,13 @@ final class ObserverTable {
 
   var hasNews: Bool { !queue.isEmpty }
 
+  /// Evaluates what first calls will show.
+  func prepareInitials() {
+    for case let observation as CollectionObservation in queue where observation.needsInitial {
+      observation.result.prepareForObserving()
+    }
+  }
+
   /// Takes those out of the queue that have nothing left to be told.
   func settle() {
     queue.removeAll { observation in
@@ -136,21 +142,17 @@ final class ObserverTable {
     return found.filter { identities.contains(ObjectIdentifier($0.state)) }
   }
 
+  /// Ends everybody but realm-level observers.
   func end(with error: Realm.Error) {
-    for result in results {
-      for observation in result.observations { observation.end(with: error) }
-    }
-    for byKey in objects.values {
-      for there in byKey.values { for observation in there { observation.end(with: error) } }
+    var ended: [Observation] = []
+    for result in results { ended += result.observations }
+    for byKey in objects.values { for there in byKey.values { ended += there } }
+    ended.sort { $0.serial < $1.serial }
+    for observation in ended {
+      observation.end(with: error)
+      remove(observation.state)
     }
   }
-}
-
-/// Where an observation is filed.
-enum ObservationPlace {
-  case realm
-  case object(ClassID, ObjectKey)
-  case collection(WeakLiveResult)
 }
 
 extension Array {

@@ -31,9 +31,9 @@ extension RealmCore {
   func sendRealmNotification(
     _ notification: Realm.Notification, except skipped: Set<ObjectIdentifier> = []
   ) {
-    guard !isSendingRealmNotification, !observers.realmObservations.isEmpty else { return }
-    isSendingRealmNotification = true
-    defer { isSendingRealmNotification = false }
+    guard realmNotification == nil, !observers.realmObservations.isEmpty else { return }
+    realmNotification = notification
+    defer { realmNotification = nil }
     let realm = Realm(self)
     for observation in observers.realmObservations where observation.state.isActive {
       guard !skipped.contains(ObjectIdentifier(observation.state)) else { continue }

@@ -78,7 +78,7 @@ extension Query where T == Bool {
 
 /// What `contains`, `starts(with:)` and `ends(with:)` disregard.
 public struct StringOptions: OptionSet, Sendable {
-  /// The options as bits.
+  /// The bits of the options.
   public let rawValue: UInt8
   /// A set of those options.
   public init(rawValue: UInt8) { self.rawValue = rawValue }

@@ -47,6 +47,15 @@ extension Realm {
     for object in Array(objects) { core.delete(object) }
   }
 
+  /// Removes all objects of a collection, without making Swift objects of them.
+  ///
+  /// Traps outside of a write and for a collection of another Realm.
+  public func delete<Element: ObjectBase>(_ objects: Results<Element>) {
+    precondition(
+      objects.core === core, "Can only delete a collection from the Realm it belongs to.")
+    core.delete(objects)
+  }
+
   /// Removes all objects of all classes. Traps outside of a write.
   public func deleteAll() { core.deleteAll() }
 

@@ -81,7 +81,10 @@ public struct Realm: Equatable {
   /// True (the default) to follow other instances' commits in turns of the scheduler. False to
   /// stay until `refresh()` or a write; realm-level observers then hear `.refreshRequired`.
   public var autorefresh: Bool {
-    get { core.autorefresh }
+    get {
+      core.checkThread()
+      return core.autorefresh
+    }
     nonmutating set {
       core.checkThread()
       core.autorefresh = newValue
@@ -118,7 +121,9 @@ public struct Realm: Equatable {
   public func write<R>(
     withoutNotifying tokens: [NotificationToken] = [], _ block: () throws -> R
   ) throws -> R {
-    try beginWriteOrThrow()
+    core.checkThread()
+    core.activeObservations(of: tokens)
+    try core.beginWrite()
     let result: R
     do {
       result = try block()
@@ -138,8 +143,6 @@ public struct Realm: Equatable {
       fatalError("Cannot begin a write: \(error)")
     }
   }
-
-  private func beginWriteOrThrow() throws { try core.beginWrite() }
 
   /// Commits the open write. Traps outside of one.
   ///

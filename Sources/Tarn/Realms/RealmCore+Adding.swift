@@ -164,11 +164,13 @@ extension RealmCore {
     object._state.insert(.invalidated)
   }
 
-  /// Removes the rows with these keys.
-  func delete(_ keys: [ObjectKey], in id: ClassID) {
+  func delete<Element>(_ results: Results<Element>) {
     let session = writing("delete objects")
+    results.check()
+    let id = results.live.query.classID
     trapping { () throws(StorageError) in
-      for key in keys { try session.delete(key, in: id) }
+      if results.live.query.isUnfiltered { return try session.clear(id) }
+      for key in results.rows().keys { try session.delete(key, in: id) }
     }
   }
 

@@ -24,6 +24,7 @@ extension RealmCore {
   ///
   /// - Returns: true if the version changed.
   func advance() throws(StorageError) -> Bool {
+    startsOver = false
     let newest = try store.newestSnapshot()
     guard let reader else {
       try move(to: newest, ChangeSet(from: .zero, to: newest.version))
@@ -46,7 +47,7 @@ extension RealmCore {
   func takeTurn() {
     checkThread()
     guard failure == nil else { return }
-    if session != nil || !roundTargets.isEmpty || isSendingRealmNotification {
+    if session != nil || !roundTargets.isEmpty || realmNotification != nil {
       turnIsOwed = true
       return
     }
@@ -54,12 +55,21 @@ extension RealmCore {
     do {
       var moved = false
       if autorefresh, reader != nil || observers.wantsTurns { moved = try advance() }
-      if moved { sendRealmNotification(.didChange) }
+      tellOfMove(moved)
       if !autorefresh, isBehind { sendRealmNotification(.refreshRequired) }
+      // A realm-level observer may have left a write open.
+      guard session == nil else { return turnIsOwed = true }
       deliverRound()
     } catch {
       fail(error)
     }
+  }
+
+  /// Tells realm-level observers that the version moved, now or where they could not be called.
+  func tellOfMove(_ moved: Bool) {
+    let owed = owesDidChange
+    owesDidChange = false
+    if moved || owed { sendRealmNotification(.didChange) }
   }
 
   var isBehind: Bool {
@@ -85,22 +95,29 @@ extension RealmCore {
   func refresh() -> Bool {
     checkThread()
     precondition(!configuration.readOnly, "Cannot refresh a read-only Realm.")
-    if session != nil || !roundTargets.isEmpty { return false }
+    if session != nil || !roundTargets.isEmpty || realmNotification == .didChange { return false }
+    if let failure { fatalError("Tarn cannot go on reading: \(failure)") }
     let hadVersion = reader != nil
+    let restarts = startsOver
     let moved = trapping { () throws(StorageError) in try advance() }
-    if moved, hadVersion { sendRealmNotification(.didChange) }
-    deliverRound()
-    return moved
+    tellOfMove(moved && hadVersion)
+    if session == nil { deliverRound() }
+    return moved || restarts
   }
 
   /// Ends the shown version: accessors are invalid until they find their rows in a new one.
   func invalidate() {
     checkThread()
-    guard roundTargets.isEmpty else { return }
+    guard roundTargets.isEmpty, realmNotification == nil else { return }
     if session != nil { cancelWrite() }
     if observers.isEmpty {
       reader = nil
+      // No step leads from what is forgotten here to what will be shown.
+      step += 1
       recentSteps = RecentSteps()
+    } else {
+      startsOver = true
+      scheduleTurn()
     }
     invalidations += 1
     rowsMoved()

@@ -183,21 +183,30 @@ extension RealmCore {
   /// The object with that primary key, or nil.
   func object<T: ObjectBase>(_ type: T.Type, primaryKey key: Any) -> T? {
     let binding = binding(of: type)
-    guard binding.schema.primaryKey != nil else {
+    guard let column = binding.schema.primaryKey else {
       preconditionFailure("'\(binding.schema.name)' does not have a primary key")
     }
     var value = Value.null
     if let content = flattened(key) {
-      guard let persistable = content as? any _Persistable else {
-        preconditionFailure(
-          "'\(Swift.type(of: key))' is no type that a primary key of '\(binding.schema.name)' has")
-      }
-      value = persistable._box().value
+      value = (content as? any _Persistable)?._box().value ?? .null
+      precondition(
+        value.canBePrimaryKey(of: binding.schema[column].type),
+        "'\(Swift.type(of: content))' is not the type of the primary key of "
+          + "'\(binding.schema.name)'.")
     }
     let found = trapping { () throws(StorageError) in
       if let session { return try session.find(primaryKey: value, in: binding.classID) }
       return try shown().find(primaryKey: value, in: binding.classID)
     }
     return found.map { unsafeDowncast(object($0, binding), to: T.self) }
+  }
+}
+
+extension Value {
+  fileprivate func canBePrimaryKey(of type: ColumnType) -> Bool {
+    switch (self, type) {
+    case (.int, .int), (.string, .string), (.objectID, .objectID), (.uuid, .uuid): true
+    default: false
+    }
   }
 }

@@ -21,13 +21,14 @@ extension RealmCore {
     do {
       // Without the gate as far as it goes: nobody waits for what observers' results cost.
       var moved = try advance()
+      observers.prepareInitials()
       gateToken = try store.gate.acquire()
       FaultPoint.hit("gate.held")
       if try advance() { moved = true }
       session = WriteSession(shown()) { [unowned self] in rowsMoved() }
       writeSerial = Generation.next()
       rowsMoved()
-      if moved { sendRealmNotification(.didChange) }
+      tellOfMove(moved)
       deliverRoundForBegin()
     } catch {
       endWrite()
@@ -48,10 +49,7 @@ extension RealmCore {
     guard let session else {
       preconditionFailure("Can't commit a non-existing write transaction")
     }
-    let skipped = observers.observations(identities(of: tokens))
-    precondition(
-      skipped.count == tokens.count,
-      "A token to be left out must be an active one of this very Realm instance.")
+    let skipped = activeObservations(of: tokens)
     let oldValues = oldValuesBeforeCommit(session)
     let snapshot: Snapshot
     let changes: ChangeSet
@@ -76,6 +74,18 @@ extension RealmCore {
 
   private func identities(of tokens: [NotificationToken]) -> Set<ObjectIdentifier> {
     Set(tokens.compactMap(\.identity))
+  }
+
+  /// The observations that a commit is to leave out. Traps for a token that is none of this
+  /// instance's active ones.
+  @discardableResult
+  func activeObservations(of tokens: [NotificationToken]) -> [Observation] {
+    let wanted = identities(of: tokens)
+    let found = observers.observations(wanted).filter(\.state.isActive)
+    precondition(
+      found.count == wanted.count && tokens.allSatisfy { $0.identity != nil },
+      "A token to be left out must be an active one of this very Realm instance.")
+    return found
   }
 
   /// What the observed objects that this write touches had before it.

@@ -29,6 +29,11 @@ final class RealmCore {
   var cancelledWrites: Set<UInt64> = []
   /// How often the instance was invalidated; accessors of an earlier life are dead.
   var invalidations: UInt32 = 0
+  /// Invalidated while observers need the shown state as what their next difference starts from:
+  /// the next use of the instance moves to the newest version.
+  var startsOver = false
+  /// The shown version moved in a place where no observer can be called.
+  var owesDidChange = false
 
   /// How classes of the program meet classes of the file, at the schema that was bound last.
   var bindings: [ObjectIdentifier: ClassBinding] = [:]
@@ -45,7 +50,8 @@ final class RealmCore {
   var autorefresh = true
   /// The targets of the rounds that are being delivered, the innermost last.
   var roundTargets: [Int] = []
-  var isSendingRealmNotification = false
+  /// What realm-level observers are being told at this moment.
+  var realmNotification: Realm.Notification?
   /// A turn came at a moment when nothing may move; it is made up for.
   var turnIsOwed = false
   /// The instance can be told of commits.
@@ -90,6 +96,10 @@ final class RealmCore {
 
   /// The reader over the shown snapshot; starts at the newest one if there is none.
   func shown() -> SnapshotReader {
+    if startsOver, session == nil {
+      if trapping({ () throws(StorageError) in try advance() }) { owesDidChange = true }
+      scheduleTurn()
+    }
     if let reader { return reader }
     let started = trapping { () throws(StorageError) in
       try SnapshotReader(store.newestSnapshot())
@@ -123,7 +133,7 @@ final class RealmCore {
 
   /// The shared rows of a query.
   func liveResult(_ spec: QuerySpec) -> LiveResult {
-    if let known = liveResults[spec]?.result, known.life == invalidations { return known }
+    if let known = liveResults[spec]?.result { return known }
     let binding = binding(of: spec.type)
     let query: CompiledQuery
     do {

@@ -111,6 +111,19 @@ package final class CompiledQuery {
     return OrderedRoot(sorted: try buffer.sort())
   }
 
+  /// Gives an aggregate all rows that match, in the order of their keys.
+  package func feed(
+    _ aggregate: inout Aggregate, _ rows: StoreRows
+  ) throws(StorageError) {
+    let scan = PredicateScan(predicate, source: rows)
+    var result = aggregate
+    try rows.forEachImage(in: classID) { image throws(StorageError) in
+      if try scan.evaluate(image) > 0 { unsafe result.append(image, scan.matches) }
+      return true
+    }
+    aggregate = result
+  }
+
   // MARK: - Changes
 
   /// False if `changes` cannot concern the rows or what they show.
@@ -125,6 +138,10 @@ package final class CompiledQuery {
     _ old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows
   ) throws(StorageError) -> (root: OrderedRoot, touched: TouchedRows) {
     let touched = try touchedRows(changes, rows, among: old)
+    if touched.candidates.count > 16 {
+      // Each is looked up to be matched, and some dozen neighbours to find its place.
+      rows.expect(lookups: touched.candidates.count * (isUnsorted ? 1 : 12), in: classID)
+    }
     var removals: [ObjectKey] = []
     var insertions: [ObjectKey] = []
     for key in touched.candidates {
@@ -137,10 +154,29 @@ package final class CompiledQuery {
       }
     }
     let comparator = OrderComparator(order, source: rows)
-    let root = try old.applying(removals: removals, insertions: insertions) {
-      (a, b) throws(StorageError) in try comparator.compare(a, b) < 0
+    // A row that is put in is compared with many: its own side is read once.
+    var placed: OrderComparator<StoreRows>.Place?
+    let root = try old.applying(
+      removals: removals, insertions: try ordered(insertions, rows), insertionsAreOrdered: true
+    ) { (a, b) throws(StorageError) in
+      if placed?.key != b { placed = try comparator.place(of: b) }
+      return try comparator.compare(placed!, a) > 0
     }
     return (root, touched)
+  }
+
+  /// Rows in the query's order.
+  private func ordered(
+    _ keys: [ObjectKey], _ rows: StoreRows
+  ) throws(StorageError) -> [ObjectKey] {
+    guard keys.count > 1, !isUnsorted else { return keys }
+    let buffer = SortBuffer(order, source: rows)
+    for key in keys {
+      _ = try rows.withRow(classID, key) { row, slot throws(StorageError) in
+        try buffer.append(row, slot)
+      }
+    }
+    return try buffer.sort()
   }
 
   private func touchedRows(

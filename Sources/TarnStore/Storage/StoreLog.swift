@@ -14,10 +14,13 @@ package final class StoreLog: Sendable {
   package static let shared = StoreLog()
 
   private let hook = Mutex<@Sendable (Level, String) -> Void>({ level, message in
-    guard level >= .warning else { return }
+    if level >= .warning { writeToStandardError(message) }
+  })
+
+  package static func writeToStandardError(_ message: String) {
     let line = Array("Tarn: \(message)\n".utf8)
     _ = unsafe line.withUnsafeBytes { unsafe Glibc.write(2, $0.baseAddress, $0.count) }
-  })
+  }
 
   /// Replaces what receives the messages. At first warnings and errors go to standard error.
   package func setHook(_ new: @escaping @Sendable (Level, String) -> Void) {

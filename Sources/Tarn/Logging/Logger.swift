@@ -1,0 +1,69 @@
+import Synchronization
+import TarnStore
+
+/// How much is logged, and how grave a message is.
+public enum LogLevel: Int, Comparable, CaseIterable, Sendable {
+  case off, fatal, error, warn, info, detail, debug, trace, all
+
+  public static func < (a: LogLevel, b: LogLevel) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// What receives the library's messages: what it had to work around, never what a call already
+/// reports by an error.
+///
+/// ```swift
+/// Logger.shared = Logger(level: .info) { level, message in print(level, message) }
+/// ```
+///
+/// Threading: any. The function is called on the thread where something was noticed, and must not
+/// use a Realm.
+public final class Logger: Sendable {
+  /// What receives a message.
+  public typealias LogFunction = @Sendable (_ level: LogLevel, _ message: String) -> Void
+
+  private let threshold: Mutex<LogLevel>
+  private let function: LogFunction?
+
+  /// - Parameters:
+  ///   - level: the least grave messages that are passed on.
+  ///   - logFunction: receives them; nil for standard error.
+  public init(level: LogLevel = .warn, logFunction: LogFunction? = nil) {
+    threshold = Mutex(level)
+    function = logFunction
+  }
+
+  /// The least grave messages that are passed on.
+  public var level: LogLevel {
+    get { threshold.withLock { $0 } }
+    set { threshold.withLock { $0 = newValue } }
+  }
+
+  /// The one that the library uses: at first warnings and errors go to standard error.
+  public static var shared: Logger {
+    get { current.withLock { $0 } }
+    set {
+      current.withLock { $0 = newValue }
+      StoreLog.shared.setHook { level, message in Logger.shared.receive(level, message) }
+    }
+  }
+
+  private static let current = Mutex(Logger())
+
+  private func receive(_ level: StoreLog.Level, _ message: String) {
+    let level: LogLevel =
+      switch level {
+      case .debug: .debug
+      case .info: .info
+      case .warning: .warn
+      case .error: .error
+      }
+    log(level: level, message: message)
+  }
+
+  /// Passes a message on if it is grave enough.
+  public func log(level: LogLevel, message: String) {
+    guard level != .off, level <= self.level else { return }
+    if let function { return function(level, message) }
+    StoreLog.writeToStandardError(message)
+  }
+}
