@@ -67,12 +67,10 @@ struct InspectReport {
       try output.write(readerTable.text(width: width, terminal: terminal))
     }
     guard let check else { return }
-    let found =
-      counted(check.clusters, "cluster") + ", " + counted(check.rows, "object")
+    let found = counted(check.clusters, "cluster") + ", " + counted(check.rows, "object")
       + ", \(check.indexEntries) index entries"
     if check.problems.isEmpty {
-      try output.write(
-        "\n\(terminal.styled("Sound", .green)): \(pages.pageCount) pages, \(found)\n")
+      try output.write("\n\(terminal.styled("Sound", .green)): \(pages.pageCount) pages, \(found)\n")
       return
     }
     try output.write(
