@@ -79,16 +79,34 @@ extension ProcessTests {
 
     @Test func `a full disk is said so, whatever was missing on it`() throws {
       let file = try StressFile(isFilled: false)
-      for kibibytes in [4, 8, 16, 64, 260, 268, 276, 284, 300] {
-        guard let lines = try onDisk(file, kibibytes, "$tool worker open x.realm; echo end $?")
-        else {
-          return
-        }
+      for kibibytes in [4, 8, 256, 260, 264, 268, 272, 276, 280, 284, 288, 300, 320] {
+        let script = """
+          head -c 4096 /dev/zero > spare; $tool worker open x.realm; echo end $?
+          rm spare; mount -o remount,size=1m .; $tool worker open x.realm
+          """
+        guard let lines = try onDisk(file, kibibytes, script) else { return }
         let isRight =
           lines.first?.hasPrefix("error outOfDiskSpace") == true || lines.first == "opened 0"
         #expect(isRight, "\(kibibytes) KiB: \(lines)")
-        #expect(lines.last == "end 0", "\(kibibytes) KiB: \(lines)")
+        #expect(lines.dropFirst().first == "end 0", "\(kibibytes) KiB: \(lines)")
+        #expect(lines.last == "opened 0", "\(kibibytes) KiB, with room again: \(lines)")
       }
+    }
+
+    @Test(arguments: ["", "-lock", "-signal"])
+    func `a store on a disk that is full opens or says so`(_ missing: String) throws {
+      let file = try StressFile(isFilled: false)
+      let script = """
+        $tool worker fill x.realm
+        rm x.realm\(missing.isEmpty ? "-lock x.realm-signal" : missing)
+        head -c 100000000 /dev/zero > filler 2>/dev/null
+        $tool worker open x.realm; echo end $?; rm filler
+        $tool worker check x.realm
+        """
+      guard let lines = try onDisk(file, 1500, script) else { return }
+      #expect(lines.first?.hasPrefix("error outOfDiskSpace") == true, "\(lines)")
+      #expect(lines.dropFirst().first == "end 0", "\(lines)")
+      #expect(lines.last == "sound", "\(lines)")
     }
 
     @Test func `a disk that fills up refuses the commit, and goes on when there is room`() throws {
@@ -102,7 +120,7 @@ extension ProcessTests {
         $tool worker open x.realm 2 1 write
         $tool worker check x.realm
         """
-      guard let lines = try onDisk(file, 1500, script) else { return }
+      guard let lines = try onDisk(file, 1800, script) else { return }
       #expect(lines.count == 4)
       #expect(lines.first?.hasPrefix("error outOfDiskSpace") == true, "\(lines)")
       #expect(lines.dropFirst().first == "sound")
