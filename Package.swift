@@ -44,7 +44,7 @@ let package = Package(
       name: "ToolsTests", dependencies: ["Tarn", "TarnStore", "ToolSupport", "BenchFloors"],
       swiftSettings: strict),
     .testTarget(
-      name: "ProcessTests", dependencies: ["Tarn", "TarnStore", "ToolSupport"],
+      name: "ProcessTests", dependencies: ["Tarn", "TarnStore", "ToolSupport", "CTarn"],
       swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ]
