@@ -15,6 +15,26 @@ enum Scheduler: Sendable {
   case manual(ManualScheduler)
   case thread(UInt)
 
+  /// A queue that this code runs on. Traps if it runs elsewhere, and for a queue that runs several
+  /// blocks at once.
+  init(on queue: DispatchQueue) {
+    if queue === DispatchQueue.main {
+      precondition(Self.isMain, "A Realm is opened on its queue: this is not the main queue.")
+      self = .main
+      return
+    }
+    precondition(
+      !queue.label.hasPrefix("com.apple.root."),
+      "A Realm belongs to a serial queue or the main queue; '\(queue.label)' is a global one.")
+    QueueIdentity.mark(queue)
+    precondition(
+      QueueIdentity.isCurrent(queue),
+      "A Realm is opened on its queue: call this inside of '\(queue.label)'.")
+    // Stops the program where the queue is concurrent: nothing else tells one from a serial queue.
+    dispatchPrecondition(condition: .onQueueAsBarrier(queue))
+    self = .queue(queue)
+  }
+
   /// The scheduler of code that runs here and names none.
   static var current: Scheduler {
     if isMain { return .main }
