@@ -51,7 +51,8 @@ let package = Package(
       dependencies: ["Tarn", "TarnStore", "ToolSupport", "BenchFloors", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "ProcessTests", dependencies: ["Tarn", "TarnStore", "ToolSupport", "TestSupport"],
+      name: "ProcessTests",
+      dependencies: ["Tarn", "TarnStore", "ToolSupport", "CTarn", "TestSupport"],
       swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ]

@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void tarn_futex_wait(const void *p, uint32_t expected, int64_t nanoseconds) {
@@ -56,6 +57,15 @@ int tarn_is_locked_elsewhere(int fd, int64_t start, int64_t length) {
 int tarn_extend(int fd, int64_t length) {
   // ftruncate would cut off what another process appended since we looked.
   return fallocate(fd, 0, length - 1, 1) == 0 ? 0 : errno;
+}
+
+int tarn_allocate(int fd, int64_t length) {
+  struct stat facts;
+  if (fstat(fd, &facts) != 0) return errno;
+  int64_t wanted = facts.st_size > 0 ? facts.st_size : length;
+  int flags = facts.st_size > 0 ? FALLOC_FL_KEEP_SIZE : 0;
+  if (fallocate(fd, flags, 0, wanted) == 0 || errno == EOPNOTSUPP) return 0;
+  return errno;
 }
 
 // Descriptors plus one, so that zero is an empty place. Plain atomics: the child handler may run

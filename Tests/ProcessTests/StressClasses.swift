@@ -1,5 +1,6 @@
 import Foundation
 import Tarn
+import TestSupport
 import ToolSupport
 
 @testable import TarnStore
@@ -29,17 +30,13 @@ class StressTotal: Object {
 final class StressFile {
   static let number = 99
 
-  let folder: String
-  let path: String
+  private let place = TemporaryFolder()
+  var folder: String { place.path }
+  var path: String { place.file("x.realm") }
 
   init(isFilled: Bool = true) throws {
-    folder = FileManager.default.temporaryDirectory.path + "/tarn-process-" + UUID().uuidString
-    path = folder + "/x.realm"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     if isFilled { try fill(path) }
   }
-
-  deinit { try? FileManager.default.removeItem(atPath: folder) }
 
   func fill(_ path: String) throws {
     let (lines, end) = try StressTool.worker("fill", path).finish()

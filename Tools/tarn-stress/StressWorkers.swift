@@ -54,6 +54,9 @@ final class Worker {
     case "read": try hold()
     case "open": try open()
     case "check": try check()
+    case "damage": try DamageWorker(self).run()
+    case "try": DamageWorker.tryAll(path)
+    case "fork": try forked()
     default: WorkerLine.bad("no worker '\(kind)'")
     }
   }
@@ -102,6 +105,30 @@ final class Worker {
     } catch let error as Realm.Error {
       WorkerLine.say("error \(error.code) \(error.message)")
     }
+  }
+
+  /// What a child has of its parent's Realm: nothing but an error; and what it opens itself.
+  private func forked() throws {
+    let realm = try Realm(configuration: configuration)
+    let before = realm.objects(StressAccount.self).count
+    typealias Fork = @convention(c) () -> pid_t
+    let fork = unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)
+    let child = fork()
+    if child == 0 {
+      do {
+        try realm.write {}
+        WorkerLine.say("child wrote")
+      } catch {
+        WorkerLine.say("child error \(error)")
+      }
+      let mine = try? Realm(configuration: configuration)
+      WorkerLine.say("child opened \(mine?.objects(StressAccount.self).count ?? -1)")
+      _exit(0)
+    }
+    var status: Int32 = 0
+    waitpid(child, &status, 0)
+    let writing = StressWriting(self, realm)
+    WorkerLine.say("parent \(before) \(try writing.write { $0.transfer() })")
   }
 
   private func check() throws {

@@ -70,7 +70,7 @@ final class StressWriting {
     return all[random.below(all.count)]
   }
 
-  private func change(_ count: Int) {
+  func change(_ count: Int) {
     switch random.below(10) {
     case 0...4: transfer()
     case 5, 6: insert()

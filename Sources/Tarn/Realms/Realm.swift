@@ -38,9 +38,7 @@ public struct Realm: Equatable {
   public init(configuration: Configuration, queue: DispatchQueue? = nil) throws {
     var scheduler = Scheduler.current
     if let queue {
-      QueueIdentity.mark(queue)
-      dispatchPrecondition(condition: .onQueue(queue))
-      scheduler = queue === DispatchQueue.main ? .main : .queue(queue)
+      scheduler = Scheduler(on: queue)
     }
     core = try RealmCache.open(configuration, scheduler)
   }

@@ -58,7 +58,10 @@ extension RealmCore {
       tellOfMove(moved)
       if !autorefresh, isBehind { sendRealmNotification(.refreshRequired) }
       // A realm-level observer may have left a write open.
-      guard session == nil else { return turnIsOwed = true }
+      guard session == nil else {
+        turnIsOwed = true
+        return
+      }
       deliverRound()
     } catch {
       fail(error)

@@ -15,6 +15,26 @@ enum Scheduler: Sendable {
   case manual(ManualScheduler)
   case thread(UInt)
 
+  /// A queue that this code runs on. Traps if it runs elsewhere, and for a queue that runs several
+  /// blocks at once.
+  init(on queue: DispatchQueue) {
+    if QueueIdentity.isMain(queue) {
+      precondition(Self.isMain, "A Realm is opened on its queue: this is not the main queue.")
+      self = .main
+      return
+    }
+    precondition(
+      !queue.label.hasPrefix("com.apple.root."),
+      "A Realm belongs to a serial queue or the main queue; '\(queue.label)' is a global one.")
+    QueueIdentity.mark(queue)
+    precondition(
+      QueueIdentity.isCurrent(queue),
+      "A Realm is opened on its queue: call this inside of '\(queue.label)'.")
+    // Stops the program where the queue is concurrent: nothing else tells one from a serial queue.
+    dispatchPrecondition(condition: .onQueueAsBarrier(queue))
+    self = .queue(queue)
+  }
+
   /// The scheduler of code that runs here and names none.
   static var current: Scheduler {
     if isMain { return .main }
@@ -71,22 +91,29 @@ enum Scheduler: Sendable {
   /// Main is a place, not a thread: under `dispatchMain()` the main queue runs on workers, and an
   /// async `main` leaves the main thread at its first suspension.
   private static var isMain: Bool {
-    Thread.isMainThread || QueueIdentity.isCurrent(DispatchQueue.main)
+    Thread.isMainThread || QueueIdentity.mainIsCurrent
   }
 }
 
 /// Recognises a queue from the code that runs on it.
 enum QueueIdentity {
   private static let key = DispatchSpecificKey<ObjectIdentifier>()
+  private static let mainKey = DispatchSpecificKey<Bool>()
+  private static let mainIsMarked: Void = DispatchQueue.main.setSpecific(key: mainKey, value: true)
 
   static func mark(_ queue: DispatchQueue) {
     queue.setSpecific(key: key, value: ObjectIdentifier(queue))
   }
 
   static func isCurrent(_ queue: DispatchQueue) -> Bool {
-    if queue === DispatchQueue.main { _ = mainIsMarked }
-    return DispatchQueue.getSpecific(key: key) == ObjectIdentifier(queue)
+    DispatchQueue.getSpecific(key: key) == ObjectIdentifier(queue)
   }
 
-  private static let mainIsMarked: Void = mark(DispatchQueue.main)
+  /// `DispatchQueue.main` is another object at each use, so objects do not tell it.
+  static func isMain(_ queue: DispatchQueue) -> Bool { queue.label == DispatchQueue.main.label }
+
+  static var mainIsCurrent: Bool {
+    _ = mainIsMarked
+    return DispatchQueue.getSpecific(key: mainKey) == true
+  }
 }

@@ -28,6 +28,19 @@ package final class CompiledQuery {
     package var modified = KeySet()
     /// Keys that name another object than before.
     package var replaced = KeySet()
+    /// Keys whose object came, and keys whose object went.
+    private(set) var came = KeySet()
+    private(set) var went = KeySet()
+
+    package init() {}
+
+    init(came: KeySet, went: KeySet) {
+      self.came = came
+      self.went = went
+      replaced = came.intersection(went)
+      candidates = came.union(went)
+      repositioned = replaced
+    }
 
     /// All of them, those whose data changed included.
     package var all: KeySet { candidates.union(modified) }
@@ -37,6 +50,9 @@ package final class CompiledQuery {
       repositioned.formUnion(later.repositioned)
       modified.formUnion(later.modified)
       replaced.formUnion(later.replaced)
+      replaced.formUnion(went.intersection(later.came))
+      came.formUnion(later.came)
+      went.formUnion(later.went)
     }
 
     /// The difference between two roots with everything that touched rows between them. Rows
@@ -185,9 +201,7 @@ package final class CompiledQuery {
     var touched = TouchedRows()
     if let own = changes[classID] {
       let gone = own.isCleared ? KeySet(root.keys) : own.deleted
-      touched.replaced = own.inserted.intersection(gone)
-      touched.candidates = own.inserted.union(gone)
-      touched.repositioned = touched.replaced
+      touched = TouchedRows(came: own.inserted, went: gone)
       for entry in own.touched {
         touched.modified.formUnion(entry.keys)
         if orderColumns.contains(entry.column) { touched.repositioned.formUnion(entry.keys) }

@@ -37,7 +37,7 @@ extension StorageError {
     switch number {
     case ENOSPC, EDQUOT: code = .diskFull
     case EACCES, EPERM, EROFS: code = .permissionDenied
-    case ENOENT, ENOTDIR: code = .notFound
+    case ENOENT: code = .notFound
     case ENOMEM: code = .addressSpace
     case EMFILE, ENFILE, EFBIG: code = .limitExceeded
     default: code = .inputOutput

@@ -44,8 +44,8 @@ class Stray: Object {
 final class Shelter {
   let folder: String
 
-  init() throws {
-    folder = NSTemporaryDirectory() + "tarn-test-" + UUID().uuidString
+  init(within parent: String = NSTemporaryDirectory()) throws {
+    folder = parent + "/tarn-test-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
   }
 

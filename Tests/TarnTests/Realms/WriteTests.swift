@@ -109,7 +109,7 @@ struct WriteTests {
     a.pump()
     #expect(adding.mirror == [0, 9])
     #expect(late.mirror == [0, 9])
-    #expect(late.calls == ["initial 2", "-[] +[] ~[0, 1]"])
+    #expect(late.calls == ["initial 2", "-[] +[] ~[0]"])
     #expect(late.problems == [])
   }
 

@@ -1,0 +1,135 @@
+import Foundation
+import Testing
+
+@testable import Tarn
+
+/// Random writes through two instances of one file, each with observers of many queries: whatever
+/// they are told must lead from what they showed before to what they show now.
+struct CollectionModelTests {
+  @Test(arguments: 1...12)
+  func whatObserversAreToldLeadsToWhatTheyShow(seed: Int) throws {
+    var run = try ModelWrites(seed: UInt64(seed))
+    for _ in 0..<120 { try run.step() }
+    try run.finish()
+  }
+}
+
+private struct ModelWrites {
+  private typealias CatQuery = @Sendable (Results<Cat>) -> Results<Cat>
+
+  private static let queries: [CatQuery] = [
+    { $0 },
+    { $0.where { $0.age > 40 } },
+    { $0.sorted(by: \.name) },
+    { $0.where { $0.age > 20 && $0.age < 80 }.sorted(by: \.age, ascending: false) },
+    { $0.where { $0.home.rooms > 2 } },
+    { $0.sorted(byKeyPath: "home.street") },
+    { $0.where { $0.name.starts(with: "a") || $0.weight == nil }.sorted(by: ["age", "name"]) },
+    {
+      $0.where { $0.home != nil }.where { $0.age != 7 }
+        .sorted(by: ["home.rooms", SortDescriptor(keyPath: "name", ascending: false)])
+    },
+  ]
+
+  private let places: [Place]
+  private var numbers: SeededNumbers
+  private var recorders: [(place: Int, query: Int, recorder: CatRecorder)] = []
+
+  init(seed: UInt64) throws {
+    numbers = SeededNumbers(seed)
+    let shelter = try Shelter()
+    places = [try shelter.open(), try shelter.open(), try shelter.open()]
+    try places[0].write {
+      for street in ["b", "a", "c"] { places[0].realm.add(Home(street, rooms: numbers.below(5))) }
+      for id in 0..<20 { places[0].realm.add(randomCat(id, places[0])) }
+    }
+    for place in places.indices {
+      for query in Self.queries.indices { observe(place, query) }
+    }
+  }
+
+  private mutating func observe(_ place: Int, _ query: Int) {
+    recorders.append((place, query, CatRecorder(Self.queries[query](places[place].cats))))
+  }
+
+  private mutating func randomName() -> String {
+    ["a", "ab", "b", "c", "", "zz"][numbers.below(6)]
+  }
+
+  private mutating func randomCat(_ id: Int, _ place: Place) -> Cat {
+    let cat = Cat(id, randomName(), age: numbers.below(100))
+    if numbers.chance(50) { cat.weight = Double(numbers.below(5)) }
+    if numbers.chance(60) { cat.home = randomHome(place) }
+    return cat
+  }
+
+  private mutating func randomHome(_ place: Place) -> Home? {
+    let homes = place.realm.objects(Home.self)
+    return homes.isEmpty ? nil : homes[numbers.below(homes.count)]
+  }
+
+  /// A write of one to five changes, or turns.
+  mutating func step() throws {
+    let place = places[numbers.below(places.count)]
+    switch numbers.below(10) {
+    case 0...5: try write(place)
+    case 6, 7: place.pump()
+    case 8: place.realm.refresh()
+    default:
+      let index = numbers.below(recorders.count)
+      check(recorders[index].recorder)
+      let (where_, query, recorder) = recorders.remove(at: index)
+      recorder.token?.invalidate()
+      observe(where_, query)
+    }
+  }
+
+  private mutating func write(_ place: Place) throws {
+    place.realm.beginWrite()
+    for _ in 0...numbers.below(5) { change(place) }
+    if numbers.chance(12) { return place.realm.cancelWrite() }
+    try place.realm.commitWrite()
+  }
+
+  private mutating func change(_ place: Place) {
+    let cats = place.cats
+    let cat = cats.isEmpty ? nil : cats[numbers.below(cats.count)]
+    switch numbers.below(100) {
+    case 0..<20:
+      let id = numbers.below(60)
+      if place.cat(id) == nil { place.realm.add(randomCat(id, place)) }
+    case 20..<32: if let cat { place.realm.delete(cat) }
+    case 32..<47: cat?.age = numbers.below(100)
+    case 47..<60: cat?.name = randomName()
+    case 60..<66: cat?.weight = numbers.chance(50) ? nil : 2
+    case 66..<72: cat.map { $0.age = $0.age }
+    case 72..<82: cat?.home = numbers.chance(20) ? nil : randomHome(place)
+    case 82..<90: randomHome(place)?.rooms = numbers.below(5)
+    case 90..<94: randomHome(place)?.street = randomName()
+    case 94..<96: place.realm.add(Home(randomName()))
+    case 96..<98: if let home = randomHome(place) { place.realm.delete(home) }
+    case 98: place.realm.delete(cats.where { $0.age > 70 })
+    default: if numbers.chance(30) { place.realm.delete(cats) }
+    }
+  }
+
+  private func check(_ recorder: CatRecorder) {
+    #expect(recorder.problems == [])
+  }
+
+  func finish() throws {
+    for place in places { place.realm.refresh() }
+    for place in places { place.pump() }
+    for (place, query, recorder) in recorders {
+      check(recorder)
+      let cats = Self.queries[query](places[place].cats)
+      #expect(recorder.mirror == cats.map(\.id), "query \(query)")
+    }
+    // A fresh instance evaluates from nothing.
+    let fresh = try Place(places[0].realm.configuration)
+    for query in Self.queries {
+      #expect(query(fresh.cats).map(\.id) == query(places[1].cats).map(\.id))
+    }
+    for recorder in recorders { recorder.recorder.token?.invalidate() }
+  }
+}

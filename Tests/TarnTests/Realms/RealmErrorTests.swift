@@ -1,0 +1,103 @@
+import Foundation
+import Testing
+
+@testable import Tarn
+
+struct RealmErrorTests {
+  private func error(_ configuration: Realm.Configuration) -> Realm.Error? {
+    #expect(throws: Realm.Error.self) { _ = try Realm(configuration: configuration) }
+  }
+
+  @Test func aReadOnlyRealmNeedsItsFile() throws {
+    let shelter = try Shelter()
+    var configuration = shelter.configuration
+    configuration.readOnly = true
+    let missing = error(configuration)
+    #expect(missing?.code == .fileNotFound)
+    #expect(missing?.fileURL?.path == configuration.fileURL?.path)
+    #expect(!Realm.fileExists(for: configuration))
+    do {
+      _ = try Realm(configuration: configuration)
+      Issue.record("opened")
+    } catch Realm.Error.fileNotFound {
+    } catch {
+      Issue.record(error)
+    }
+  }
+
+  @Test func errorsBridge() throws {
+    let shelter = try Shelter()
+    var configuration = shelter.configuration
+    configuration.readOnly = true
+    do {
+      _ = try Realm(configuration: configuration)
+    } catch let error as NSError {
+      #expect(error.code == 5)
+      #expect(error.domain == "io.realm")
+      #expect(error.localizedDescription.contains("cats.realm"))
+    }
+  }
+
+  @Test func whatIsNoStoreIsRefusedAndLeftAlone() throws {
+    let shelter = try Shelter()
+    let configuration = shelter.configuration
+    let text = Data(String(repeating: "no store\n", count: 2_000).utf8)
+    try text.write(to: configuration.fileURL!)
+    #expect(error(configuration)?.code == .invalidDatabase)
+    #expect(try Data(contentsOf: configuration.fileURL!) == text)
+  }
+
+  @Test func aPathThroughAFileIsRefused() throws {
+    let shelter = try Shelter()
+    try Data().write(to: URL(fileURLWithPath: shelter.folder + "/plain"))
+    var configuration = shelter.configuration
+    configuration.fileURL = URL(fileURLWithPath: shelter.folder + "/plain/cats.realm")
+    #expect(error(configuration)?.code == .fileOperationFailed)
+  }
+
+  @Test func everyDifferenceOfASchemaIsNamed() throws {
+    let shelter = try Shelter()
+    try { _ = try shelter.open(cats: 1) }()
+    enum Later {
+      class Cat: Object {
+        @Persisted(primaryKey: true) var id: String
+        @Persisted var name: Int
+      }
+    }
+    var configuration = shelter.configuration
+    configuration.objectTypes = [Later.Cat.self]
+    let mismatch = error(configuration)
+    #expect(mismatch?.code == .schemaMismatch)
+    #expect(mismatch?.description.contains("id") == true)
+    #expect(mismatch?.description.contains("name") == true)
+    #expect(try shelter.open().cats.count == 1)
+  }
+
+  @Test func codesHaveTheirKnownNumbers() {
+    #expect(Realm.Error.Code.fail.rawValue == 1)
+    #expect(Realm.Error.Code.schemaMismatch.rawValue == 10)
+    #expect(Realm.Error.Code.alreadyOpen.rawValue == 12)
+    #expect(Realm.Error.Code.invalidDatabase.rawValue == 20)
+    #expect(Realm.Error(.fail, message: "a") == Realm.Error.fail)
+  }
+
+  @Test func filesAreDeletedOnlyWhenNobodyHasThemOpen() throws {
+    let shelter = try Shelter()
+    let configuration = shelter.configuration
+    do {
+      let a = try shelter.open(cats: 1)
+      #expect(Realm.fileExists(for: configuration))
+      #expect(throws: Realm.Error.alreadyOpen) { try Realm.deleteFiles(for: configuration) }
+      #expect(a.cats.count == 1)
+    }
+    #expect(try Realm.deleteFiles(for: configuration))
+    #expect(try !Realm.deleteFiles(for: configuration))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: shelter.folder) == [])
+    #expect(try shelter.open().realm.isEmpty)
+  }
+
+  @Test func theDefaultConfigurationHasAFile() {
+    #expect(Realm.Configuration.defaultConfiguration.fileURL?.lastPathComponent == "default.realm")
+    #expect("\(Realm.Configuration.defaultConfiguration)".contains("default.realm"))
+  }
+}
