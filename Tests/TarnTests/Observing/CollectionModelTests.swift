@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Tarn
@@ -32,11 +33,11 @@ private struct ModelWrites {
   ]
 
   private let places: [Place]
-  private var numbers: SeededNumbers
+  private var numbers: SeededRandom
   private var recorders: [(place: Int, query: Int, recorder: CatRecorder)] = []
 
   init(seed: UInt64) throws {
-    numbers = SeededNumbers(seed)
+    numbers = SeededRandom(seed: seed)
     let shelter = try Shelter()
     places = [try shelter.open(), try shelter.open(), try shelter.open()]
     try places[0].write {

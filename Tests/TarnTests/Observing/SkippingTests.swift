@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Tarn
@@ -43,7 +44,7 @@ struct SkippingTests {
     try a.write { a.cat(1)!.age = 13 }
     a.pump()
     #expect(told == ["realm", "11 12", "realm", "12 13"])
-    tokens.forEach { $0.invalidate() }
+    for item in tokens { item.invalidate() }
   }
 
   @Test func aWriteInItsOwnCallbackCanLeaveTheObserverOut() throws {
@@ -87,7 +88,7 @@ struct SkippingTests {
 
   @Test(arguments: 1...8)
   func aMirrorThatIsEditedBesideSkippedWritesStaysRight(seed: Int) throws {
-    var numbers = SeededNumbers(UInt64(seed))
+    var numbers = SeededRandom(seed: UInt64(seed))
     let shelter = try Shelter()
     let a = try shelter.open(cats: 12)
     let b = try shelter.open()

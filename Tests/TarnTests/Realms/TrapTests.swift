@@ -52,6 +52,7 @@ struct TrapTests {
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [folder = try folder as String] in
       let a = try Shelter(within: folder).open(cats: 1)
+      // because: using it elsewhere is what is to be trapped
       nonisolated(unsafe) let cat = a.cat(0)!
       let done = DispatchSemaphore(value: 0)
       Thread.detachNewThread {

@@ -64,7 +64,9 @@ struct SchedulerTests {
       let loop = RunLoop.current
       let timer = Timer(timeInterval: 600, repeats: false) { _ in }
       loop.add(timer, forMode: .default)
+      // because: the test itself sees to it that one place at a time uses it
       nonisolated(unsafe) var token: NotificationToken?
+      // because: the test itself sees to it that one place at a time uses it
       nonisolated(unsafe) var isDone = false
       loop.perform {
         do {
@@ -110,6 +112,7 @@ struct SchedulerTests {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 1)
     let recorder = CatRecorder(a.cats)
+    // because: the test itself sees to it that one place at a time uses it
     nonisolated(unsafe) let (place, seen) = (a, recorder)
     let counted = await withCheckedContinuation { continuation in
       Thread.detachNewThread {
