@@ -125,6 +125,12 @@ package final class CompiledQuery {
     _ old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows
   ) throws(StorageError) -> (root: OrderedRoot, touched: TouchedRows) {
     let touched = try touchedRows(changes, rows, among: old)
+    // A row is read and placed in the time in which a scan passes some fifty others.
+    if touched.candidates.count > 1000,
+      try touched.candidates.count > rows.count(of: classID) / 48
+    {
+      return (try evaluate(rows), touched)
+    }
     var removals: [ObjectKey] = []
     var insertions: [ObjectKey] = []
     for key in touched.candidates {
@@ -136,11 +142,34 @@ package final class CompiledQuery {
         removals.append(key)
       }
     }
-    let comparator = OrderComparator(order, source: rows)
-    let root = try old.applying(removals: removals, insertions: insertions) {
-      (a, b) throws(StorageError) in try comparator.compare(a, b) < 0
-    }
+    if isUnsorted { return (old.applying(removals: removals, insertions: insertions), touched) }
+    let root = try place(insertions, removals, in: old, rows)
     return (root, touched)
+  }
+
+  /// Each row that is put in is read once, in the order of the keys; what it is compared with on
+  /// the way to its place is read then.
+  private func place(
+    _ insertions: [ObjectKey], _ removals: [ObjectKey], in old: OrderedRoot, _ rows: StoreRows
+  ) throws(StorageError) -> OrderedRoot {
+    typealias Place = OrderComparator<StoreRows>.Place
+    let comparator = OrderComparator(order, source: rows)
+    var places: [Place] = []
+    places.reserveCapacity(insertions.count)
+    for key in insertions { places.append(try comparator.place(of: key)) }
+    try mergeSort(&places) { (a, b) throws(StorageError) in try comparator.compare(a, b) < 0 }
+    var latest = places.first
+    func place(of key: ObjectKey) throws(StorageError) -> Place {
+      if let latest, latest.key == key { return latest }
+      return try comparator.place(of: key)
+    }
+    return try old.applying(
+      removals: removals, insertions: places.map(\.key), insertionsAreOrdered: true
+    ) { (a, b) throws(StorageError) in
+      let right = try place(of: b)
+      latest = right
+      return try comparator.compare(try place(of: a), right) < 0
+    }
   }
 
   private func touchedRows(

@@ -62,4 +62,3 @@ package struct StoreRows: RowSource {
     return try reader.record(of: id).rowCount
   }
 }
-
