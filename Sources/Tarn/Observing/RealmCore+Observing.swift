@@ -57,7 +57,8 @@ extension RealmCore {
     _ place: ObservationPlace, mustEndHere: Bool = false
   ) -> ObservationState {
     nonisolated(unsafe) let place = place  // because: it is used on the scheduler alone
-    let target = ConfinedCore(self)
+    let target = confined ?? ConfinedCore(self)
+    confined = target
     return ObservationState { identity in
       target.onScheduler(must: mustEndHere) { core in core.observers.remove(identity, place) }
     }

@@ -52,6 +52,8 @@ final class RealmCore {
   var turnIsOwed = false
   /// The instance can be told of commits.
   var wakeUp: WakeRegistration?
+  /// How tokens reach the instance; all of them share it.
+  weak var confined: ConfinedCore?
   /// Set when the store can no longer be followed: the error that ended it.
   var failure: StorageError?
 
