@@ -6,7 +6,7 @@ private func bytes(_ key: TreeKey) -> [UInt8] { key.withBytes { Array($0) } }
 
 @Suite struct TreeKeyTests {
   @Test func `keys have the bytes that the file format gives them`() {
-    #expect(bytes(.head) == [0x01])
+    #expect(bytes(.head) == [0x7e])
     #expect(bytes(.schema(piece: 258)) == [0x02, 1, 2])
     #expect(bytes(.classRecord(ClassID(7))) == [0x10, 0, 0, 0, 7])
     #expect(
