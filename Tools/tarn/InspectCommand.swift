@@ -63,7 +63,7 @@ struct InspectReport {
       try write(schema, terminal, width, output)
     }
     if !census.readers.isEmpty {
-      try output.write("\n" + terminal.styled("Readers of old or new states", .bold) + "\n")
+      try output.write("\n" + terminal.styled("Readers", .bold) + "\n")
       try output.write(readerTable.text(width: width, terminal: terminal))
     }
     guard let check else { return }

@@ -100,12 +100,15 @@ struct JSONWatchPrinter: WatchPrinter {
 /// Lines for a person: coloured on a terminal, and cut to its width there.
 struct TextWatchPrinter: WatchPrinter {
   private let output: OutputPipe
-  private let terminal = Terminal.standardOutput
+  private let terminal: Terminal
   private let rowsShown: Int
   private let highlighted: [String]
 
-  init(_ output: OutputPipe, rowsShown: Int, highlighted: [String]) {
+  init(
+    _ output: OutputPipe, _ terminal: Terminal, rowsShown: Int, highlighted: [String]
+  ) {
     self.output = output
+    self.terminal = terminal
     self.rowsShown = rowsShown
     self.highlighted = highlighted
   }
