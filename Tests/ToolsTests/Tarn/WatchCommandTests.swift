@@ -104,6 +104,33 @@ import Testing
     #expect(try watch.finish().status == 0)
   }
 
+  @Test func aWatchGoesOnWithoutItsSignalFile() throws {
+    let watch = try ToolProcess(folder, ["watch", "a.realm", "Dog", "--rows", "0"])
+    #expect(try watch.line() == "version 1  Dog  3 objects")
+    try FileManager.default.removeItem(atPath: folder.path + "/a.realm-signal")
+    try tarn("set", "a.realm", "Dog", "--where", "id == 1", "age=8")
+    #expect(try watch.line() == "version 2  Dog  ~1  now 3 objects")
+    #expect(try watch.line() == "  ~ [0] 1  age 7 → 8")
+    watch.signal(SIGTERM)
+    let done = try watch.finish()
+    #expect(done.status == 0)
+    #expect(done.errors.contains("the signal file was deleted or replaced"))
+  }
+
+  @Test func aWatchShowsColumnsThatComeLater() throws {
+    let watch = try ToolProcess(
+      folder, ["watch", "a.realm", "Dog", "--json", "--where", "age > 8", "--exit-after", "1"])
+    #expect(try watch.line() != nil)
+    try tarn(
+      "import", "a.realm", "-", "-f", "jsonl", "-c", "Dog", "--update",
+      input: "{\"id\":3,\"isGood\":true}")
+    #expect(
+      try watch.line() == """
+        {"version":2,"class":"Dog","deletions":[],"insertions":[],"modifications":[\
+        {"index":0,"key":3,"old":{},"new":{"isGood":true}}]}
+        """)
+  }
+
   @Test func theDemoRunsAndLeavesNothingBehind() throws {
     let root = URL(fileURLWithPath: #filePath).pathComponents.dropLast(4).joined(separator: "/")
     let demo = try ToolProcess(
