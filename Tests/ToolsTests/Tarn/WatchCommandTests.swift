@@ -131,6 +131,22 @@ import Testing
         """)
   }
 
+  @Test func objectsWithoutAPrimaryKeyAreNamedByTheirKeys() throws {
+    try tarn("import", "a.realm", "-", "-f", "csv", "-c", "Cat", input: "name\nTom\nKit\n")
+    let watch = try ToolProcess(folder, ["watch", "a.realm", "--json", "--exit-after", "1"])
+    #expect(try watch.line()?.hasPrefix("{\"version\":2,\"class\":\"Dog\",\"initial\":[") == true)
+    #expect(
+      try watch.line() == """
+        {"version":2,"class":"Cat","initial":[{"name":"Tom"},{"name":"Kit"}],"keys":[0,1]}
+        """)
+    try tarn("delete", "a.realm", "Cat", "--where", "name == 'Kit'")
+    #expect(
+      try watch.line() == """
+        {"version":3,"class":"Cat","deletions":[{"key":1,"old":{"name":"Kit"}}],\
+        "insertions":[],"modifications":[]}
+        """)
+  }
+
   @Test func theDemoRunsAndLeavesNothingBehind() throws {
     let root = URL(fileURLWithPath: #filePath).pathComponents.dropLast(4).joined(separator: "/")
     let demo = try ToolProcess(
