@@ -8,22 +8,28 @@ package final class SignalTrap: Sendable {
   // the initializer and deinit only.
   private nonisolated(unsafe) let sources: [any DispatchSourceSignal]  // because: set once
 
+  /// Returns when the signals are caught: none that comes later is lost. One that comes before
+  /// has its default action.
+  ///
   /// - Parameter handler: called on a queue of the trap's own, once for the first signal.
   package init(
     _ signals: [Int32] = [SIGINT, SIGTERM], handler: @escaping @Sendable (Int32) -> Void
   ) {
     let queue = DispatchQueue(label: "tarn.signals")
+    // The sources replace the default action themselves, some time after they are resumed. To
+    // ignore the signals meanwhile would lose them.
+    let installed = DispatchSemaphore(value: 0)
     sources = signals.map { number in
-      // Without this the default action would still end the process.
-      signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
       source.setEventHandler {
         for number in signals { signal(number, SIG_DFL) }
         handler(number)
       }
+      source.setRegistrationHandler { installed.signal() }
       return source
     }
     for source in sources { source.resume() }
+    for _ in sources { installed.wait() }
   }
 
   deinit {

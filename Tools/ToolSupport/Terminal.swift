@@ -9,6 +9,7 @@ package struct Terminal: Sendable {
   package let usesColor: Bool
   private let descriptor: Int32
   private let fallbackWidth: Int
+  private let environment: [String: String]
 
   package init(
     descriptor: Int32, environment: [String: String] = ProcessInfo.processInfo.environment
@@ -19,6 +20,7 @@ package struct Terminal: Sendable {
 
   init(descriptor: Int32, isTerminal: Bool, environment: [String: String]) {
     self.descriptor = descriptor
+    self.environment = environment
     self.isTerminal = isTerminal
     let refused = !(environment["NO_COLOR"] ?? "").isEmpty || environment["TERM"] == "dumb"
     usesColor = isTerminal && !refused
@@ -27,6 +29,19 @@ package struct Terminal: Sendable {
 
   package static var standardOutput: Terminal { Terminal(descriptor: STDOUT_FILENO) }
   package static var standardError: Terminal { Terminal(descriptor: STDERR_FILENO) }
+
+  /// What `--color` asks for: `always` writes as to a terminal, `never` without colours, anything
+  /// else leaves it to what is there.
+  package func colored(_ choice: String) -> Terminal {
+    switch choice {
+    case "always": Terminal(descriptor: descriptor, isTerminal: true, environment: environment)
+    case "never":
+      Terminal(
+        descriptor: descriptor, isTerminal: isTerminal,
+        environment: environment.merging(["NO_COLOR": "1"]) { $1 })
+    default: self
+    }
+  }
 
   /// Columns at this moment: the window's, else COLUMNS, else 80.
   package var width: Int {

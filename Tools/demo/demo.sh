@@ -2,7 +2,7 @@
 # Shows the main job on real data: three processes share one file.
 #
 #   1 imports this machine's package database into a store
-#   2 watches the large packages, sorted by size, and prints every difference
+#   2 watches the largest packages, sorted by size, and prints every difference
 #   3 changes, adds and removes packages meanwhile, each step a process of its own
 #
 # Usage: demo.sh path/to/tarn. Leaves nothing behind.
@@ -10,8 +10,9 @@ set -euo pipefail
 
 tarn=$1
 database=/var/lib/dpkg/status
-folder=$(mktemp -d)
+folder=$(mktemp -d "${TMPDIR:-/tmp}/tarn-demo-XXXXXX")
 store=$folder/packages.realm
+watched=$folder/watched
 watcher=
 finish() {
   if [ -n "$watcher" ]; then kill "$watcher" 2>/dev/null || true; fi
@@ -21,80 +22,147 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM
 
-bold= dim= plain=
-if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
-  bold=$'\e[1m' dim=$'\e[2m' plain=$'\e[0m'
+bold= dim= cyan= plain= color=never
+if [ -t 1 ] && [ -z "${NO_COLOR:-}" ] && [ "${TERM:-dumb}" != dumb ]; then
+  bold=$'\e[1m' dim=$'\e[2m' cyan=$'\e[36m' plain=$'\e[0m' color=always
 fi
+columns=100
+if [ -t 1 ]; then columns=$(stty size 2>/dev/null | cut -d' ' -f2 || true); fi
+if [ "${columns:-0}" -lt 40 ]; then columns=100; fi
 say() { printf '\n%s%s%s\n' "$bold" "$1" "$plain"; }
-show() { printf '%s$ tarn %s%s\n' "$dim" "$*" "$plain"; }
+# The commands are shown also where what they say is not.
+exec 3>&1
+show() { printf '%s$ tarn %s%s\n' "$dim" "$*" "$plain" >&3; }
+fail() {
+  echo "demo: $1" >&2
+  exit 1
+}
 
 # Time for a person to read; none where nobody looks.
-pause() { if [ -t 1 ]; then sleep 1.5; else sleep 0.2; fi; }
+pause() { if [ -t 1 ]; then sleep "$1"; fi; }
 
-# Waits until the watcher's output holds so many lines that match, for ten seconds at most.
+# Without Debian's database: a few packages of our own.
+sample() {
+  local name size
+  while read -r name size; do
+    printf 'Package: %s\nStatus: install ok installed\nInstalled-Size: %s\n' "$name" "$size"
+    printf 'Architecture: all\nVersion: 1.0-1\nSection: sample\nDescription: a sample\n\n'
+  done <<<"swift-toolchain 2400000
+llvm 310000
+gcc 92000
+git 46000
+vim 3800
+bash 7200
+coreutils 18000
+tar 3100
+curl 500
+lmdb 120
+make 1900
+perl 670"
+}
+
+# What the watcher has written since it was asked last, behind a bar of its own.
+lines=0
+told() {
+  local all
+  all=$(wc -l <"$watched")
+  sed -n "$((lines + 1)),${all}p" "$watched" | sed "s/^/$cyan│$plain /"
+  lines=$all
+}
+
+# Waits until the watcher has told so many states and differences, for ten seconds at most.
+heads=0
 await() {
-  local pattern=$1 count=$2 tries=0
-  until [ "$(grep -cE "$pattern" "$folder/watched")" -ge "$count" ]; do
+  local tries=0
+  heads=$((heads + 1))
+  until [ "$(grep -c 'version [0-9]*.*Package' "$watched" || true)" -ge "$heads" ]; do
     tries=$((tries + 1))
-    if [ "$tries" -gt 200 ]; then
-      echo "demo: the watcher did not show what was expected" >&2
-      exit 1
-    fi
-    sleep 0.05
+    [ "$tries" -le 500 ] || fail "the watcher did not show what was expected"
+    kill -0 "$watcher" 2>/dev/null || fail "the watcher ended too early"
+    sleep 0.02
   done
+  told
 }
 
 # Runs a step in a process of its own and waits until the watcher has told about it.
 steps=0
 step() {
-  say "$1"
+  printf '\n%s\n' "$1"
   shift
-  pause
-  "$@"
+  pause 1
+  "$@" >/dev/null
   steps=$((steps + 1))
-  await '"deletions"' "$steps"
-  tail -n 1 "$folder/watched"
+  await
+  pause 0.8
 }
 
 update() {
-  show "import packages.realm - --class Package --key name --update <<< '$1'"
-  "$tarn" import "$store" - --format jsonl --class Package --key name --update <<<"$1" >/dev/null
+  show "import packages.realm - --class Package --update <<< '${1/$'\n'/ …}'"
+  "$tarn" import "$store" - --format jsonl --class Package --update <<<"$1"
 }
-
 remove() {
   show "delete packages.realm Package --where \"$1\""
-  "$tarn" delete "$store" Package --where "$1" >/dev/null
+  "$tarn" delete "$store" Package --where "$1"
 }
+change() {
+  show "set packages.realm Package --where \"$1\" $2"
+  "$tarn" set "$store" Package --where "$1" "$2"
+}
+if [ ! -r "$database" ]; then
+  database=$folder/status
+  sample >"$database"
+fi
 
 say "1  One process imports $database"
 show "import packages.realm $database --format debian --class Package --key name"
-"$tarn" import "$store" "$database" --format debian --class Package --key name
-"$tarn" inspect "$store"
+"$tarn" import "$store" "$database" --format debian --class Package --key name --on-error skip
+show "inspect packages.realm"
+"$tarn" inspect "$store" | sed -n '2p;5,6p;10p'
+pause 1.5
 
-filter='installedSize > 100000'
-say "2  A second process watches: Package where $filter, sorted by installedSize"
-show "watch packages.realm Package --where '$filter' --sort installedSize --json"
-"$tarn" watch "$store" Package --where "$filter" --sort installedSize --json \
-  >"$folder/watched" &
+# A limit above which some eight packages lie, whatever this machine has installed.
+sizes=$("$tarn" export "$store" Package --sort installedSize:desc |
+  grep -oE '"installedSize":[0-9]+' | cut -d: -f2)
+largest=$(sed -n 1p <<<"$sizes")
+middle=$(sed -n 4p <<<"$sizes")
+limit=$(($(sed -n 8p <<<"$sizes") - 1))
+filter="installedSize > $limit"
+
+say "2  A second process watches the packages that take more than $limit KiB, by size"
+show "watch packages.realm Package --where '$filter' --sort installedSize"
+COLUMNS=$((columns - 2)) "$tarn" watch "$store" Package --where "$filter" --sort installedSize \
+  --color "$color" >"$watched" &
 watcher=$!
-await '"initial"' 1
-head -c 400 "$folder/watched"
-echo
+: >>"$watched"
+await
+pause 2
 
-say "3  Other processes write, and the watcher tells the difference"
-large='"version":"1.0","architecture":"all","section":"demo"'
-step "a package appears" \
-  update "{\"name\":\"tarn-demo\",\"installedSize\":150000,$large}"
-step "it grows" \
-  update "{\"name\":\"tarn-demo\",\"installedSize\":950000,$large}"
-step "it shrinks below the limit, so it leaves the view although it stays in the file" \
-  update "{\"name\":\"tarn-demo\",\"installedSize\":1000,$large}"
-step "two packages appear in one commit" \
-  update "{\"name\":\"tarn-demo-a\",\"installedSize\":200000,$large}
-{\"name\":\"tarn-demo-b\",\"installedSize\":300000,$large}"
-step "both are removed" remove "name BEGINSWITH 'tarn-demo-'"
+say "3  Other processes write, and the watcher tells each difference"
+kind='"version":"1.0","architecture":"all","section":"demo"'
+step "A package appears:" \
+  update "{\"name\":\"tarn-demo\",\"installedSize\":$((middle + 1)),$kind}"
+step "It grows, and so moves to the end:" \
+  change "name == 'tarn-demo'" "installedSize=$((largest + 1000))"
+step "It gets a new version, and stays where it is:" \
+  change "name == 'tarn-demo'" "version=2.0"
+step "It shrinks below the limit: it leaves the view although it stays in the file:" \
+  change "name == 'tarn-demo'" "installedSize=1"
+step "Every package of the view is moved to another section, in one commit:" \
+  change "$filter" "section=large"
+step "Two packages appear, in one commit:" \
+  update "{\"name\":\"tarn-demo-a\",\"installedSize\":$((limit + 1)),$kind}
+{\"name\":\"tarn-demo-b\",\"installedSize\":$((largest + 1)),$kind}"
+step "Both are removed:" \
+  remove "name BEGINSWITH 'tarn-demo-'"
 
 kill -TERM "$watcher"
-wait "$watcher"
+code=0
+wait "$watcher" || code=$?
 watcher=
-say "Done: one store, $steps commits by $steps processes, $steps exact differences in another."
+[ "$code" = 0 ] || fail "the watcher ended with status $code"
+
+say "4  The file afterwards"
+show "inspect packages.realm --check"
+"$tarn" inspect "$store" --check | tail -n 1
+
+say "Shown: one file, $steps commits by $steps processes, $steps exact differences in another."

@@ -61,6 +61,7 @@ enum CommandTable {
       .flag("json", "one JSON object a line instead of text"),
       .value("rows", "N", "rows of the first state that are shown as text (default: 20)"),
       .value("exit-after", "N", "end after so many differences"),
+      .value("color", "WHEN", "auto (default), always or never"),
     ])
 
   private static let set = CommandSpec(

@@ -59,19 +59,12 @@ final class ImportCommand {
 
   func run(_ output: OutputPipe) throws -> ExitCode {
     let input = try ImportInput(inputPath, format)
-    let existing = try existingSnapshot()
-    let plan = try ImportPlan(
-      className, stored: existing?.schema.schema ?? StoreSchema(),
-      found: try columns(of: input), key: key)
-    if updates, plan.key == nil { throw UsageError("--update needs a primary key: give --key") }
-    if refuses {
-      try tryOut(input, plan, existing)
-      if !badLines.isEmpty {
-        TarnProgram.complain(
-          "\(counted(badLines.count, "bad line")), so nothing was imported "
-            + "(--on-error skip passes over them)")
-        return .failure
-      }
+    let plan = try prepare(input)
+    if refuses, !badLines.isEmpty {
+      TarnProgram.complain(
+        "\(counted(badLines.count, "bad line")), so nothing was imported "
+          + "(--on-error skip passes over them)")
+      return .failure
     }
     var options = Store.Options()
     options.classes = [plan.definition]
@@ -79,6 +72,17 @@ final class ImportCommand {
     let (counts, version) = try write(input, plan, store)
     try output.write(summary(counts, version))
     return .success
+  }
+
+  /// All that comes before writing. A function of its own, so that no snapshot is held later.
+  private func prepare(_ input: ImportInput) throws -> ImportPlan {
+    let existing = try existingSnapshot()
+    let plan = try ImportPlan(
+      className, stored: existing?.schema.schema ?? StoreSchema(),
+      found: try columns(of: input), key: key)
+    if updates, plan.key == nil { throw UsageError("--update needs a primary key: give --key") }
+    if refuses { try tryOut(input, plan, existing) }
+    return plan
   }
 
   private func summary(_ counts: Counts, _ version: Version) -> String {

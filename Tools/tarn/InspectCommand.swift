@@ -63,14 +63,15 @@ struct InspectReport {
       try write(schema, terminal, width, output)
     }
     if !census.readers.isEmpty {
-      try output.write("\n" + terminal.styled("Readers of old or new states", .bold) + "\n")
+      try output.write("\n" + terminal.styled("Readers", .bold) + "\n")
       try output.write(readerTable.text(width: width, terminal: terminal))
     }
     guard let check else { return }
-    let found = counted(check.clusters, "cluster") + ", " + counted(check.rows, "object")
-      + ", \(check.indexEntries) index entries"
+    let found =
+      "\(pages.pageCount) pages, \(counted(check.clusters, "cluster")), "
+      + "\(counted(check.rows, "object")), \(check.indexEntries) index entries"
     if check.problems.isEmpty {
-      try output.write("\n\(terminal.styled("Sound", .green)): \(pages.pageCount) pages, \(found)\n")
+      try output.write("\n\(terminal.styled("Sound", .green)): \(found)\n")
       return
     }
     try output.write(
@@ -90,8 +91,8 @@ struct InspectReport {
       (
         "size",
         "\(sizeText(size)): \(counted(pages.pageCount, "page")) of \(pages.pageSize) bytes, "
-          + "\(pages.branchPages) branch, \(pages.leafPages) leaf, \(pages.overflowPages) overflow, "
-          + "\(pages.freePages) free"
+          + "\(pages.branchPages) branch, \(pages.leafPages) leaf, "
+          + "\(pages.overflowPages) overflow, \(pages.freePages) free"
       ))
     if let records = census.records {
       facts.append(

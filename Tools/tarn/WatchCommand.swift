@@ -13,6 +13,7 @@ struct WatchCommand {
   private let condition: TarnStore.Predicate
   private let order: [OrderTerm]
   private let usesJSON: Bool
+  private let color: String
   private let rowsShown: Int
   private let differencesMax: Int
 
@@ -22,6 +23,7 @@ struct WatchCommand {
     condition = try StoreAccess.condition(arguments)
     order = try StoreAccess.order(arguments)
     usesJSON = arguments.has("json")
+    color = try arguments.choice("color", of: ["auto", "always", "never"], default: "auto")
     rowsShown = try arguments.integer("rows", default: 20, in: 0...(.max))
     differencesMax = try arguments.integer("exit-after", default: .max, in: 1...(.max))
     if className == nil, arguments.has("where") || arguments.has("sort") {
@@ -40,21 +42,23 @@ struct WatchCommand {
     let store = try StoreAccess.openExisting(path)
     // Before the first look, so that nothing can happen unnoticed between the two.
     let follower = StoreFollower(store, stop)
-    let snapshot = try store.newestSnapshot()
     let printer: any WatchPrinter =
       usesJSON
       ? JSONWatchPrinter(output)
-      : TextWatchPrinter(output, rowsShown: rowsShown, highlighted: highlighted)
-    let watched: any Watched
-    if let className {
-      watched = try WatchedResult(
-        try ClassView.named(className, in: snapshot.schema, path), condition, order, snapshot)
-    } else {
-      watched = try WatchedClasses(snapshot)
-    }
+      : TextWatchPrinter(
+        output, .standardOutput.colored(color), rowsShown: rowsShown, highlighted: highlighted)
+    let watched = try begin(store)
     try watched.showInitial(printer)
     try output.flush()
     return try follow(store, follower, watched, printer, output)
+  }
+
+  /// A function of its own, so that nothing but the result holds the first snapshot.
+  private func begin(_ store: Store) throws -> any Watched {
+    let snapshot = try store.newestSnapshot()
+    guard let className else { return try WatchedClasses(snapshot) }
+    return try WatchedResult(
+      try ClassView.named(className, in: snapshot.schema, path), condition, order, snapshot)
   }
 
   private func follow(

@@ -21,15 +21,27 @@ struct JSONWatchPrinter: WatchPrinter {
     var json = start(view, version)
     json.key("initial")
     json.beginArray()
+    var keys: [Value] = []
     for index in 0..<count {
-      view.write(try row(index).values, to: &json)
+      let row = try row(index)
+      view.write(row.values, to: &json)
+      if view.keyPosition == nil { keys.append(row.key) }
       // What is gathered goes out in pieces; the pipe has a buffer of its own.
       if json.bytes.count > 1 << 15 { try output.write(json.takeBytes()) }
     }
     json.endArray()
+    if view.keyPosition == nil { write(keys, to: &json) }
     json.endObject()
     json.endLine()
     try output.write(json.bytes)
+  }
+
+  /// What later lines name the objects by, where no property does.
+  private func write(_ keys: [Value], to json: inout JSONText) {
+    json.key("keys")
+    json.beginArray()
+    for key in keys { ValueText.write(key, to: &json) }
+    json.endArray()
   }
 
   private func start(_ view: ClassView, _ version: Version) -> JSONText {
@@ -100,12 +112,15 @@ struct JSONWatchPrinter: WatchPrinter {
 /// Lines for a person: coloured on a terminal, and cut to its width there.
 struct TextWatchPrinter: WatchPrinter {
   private let output: OutputPipe
-  private let terminal = Terminal.standardOutput
+  private let terminal: Terminal
   private let rowsShown: Int
   private let highlighted: [String]
 
-  init(_ output: OutputPipe, rowsShown: Int, highlighted: [String]) {
+  init(
+    _ output: OutputPipe, _ terminal: Terminal, rowsShown: Int, highlighted: [String]
+  ) {
     self.output = output
+    self.terminal = terminal
     self.rowsShown = rowsShown
     self.highlighted = highlighted
   }

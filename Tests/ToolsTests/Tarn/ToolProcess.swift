@@ -1,0 +1,110 @@
+import Foundation
+
+/// A run of one of the built tools: the binary next to the test bundle, with its output in pipes.
+final class ToolProcess {
+  struct Result: Equatable {
+    var status: Int32
+    var output: String
+    var errors: String
+  }
+
+  struct Silence: Error {}
+
+  private static let patienceMilliseconds: Int32 = 20_000
+
+  private let process = Process()
+  private let output = Pipe()
+  private let errorFile: String
+  private var pending: [UInt8] = []
+  private let folder: TemporaryFolder
+
+  /// Where the build has put `tarn`.
+  static var tarn: URL {
+    let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    return URL(fileURLWithPath: own ?? "").deletingLastPathComponent()
+      .appendingPathComponent("tarn")
+  }
+
+  /// Starts `tarn` with these arguments in the folder; what it says on standard error is kept in
+  /// a file beside, which never fills.
+  ///
+  /// - Parameter program: another program than `tarn`. Its temporary files go to the folder.
+  init(
+    _ folder: TemporaryFolder, _ arguments: [String], program: String? = nil, input: String = ""
+  ) throws {
+    self.folder = folder
+    process.executableURL = program.map { URL(fileURLWithPath: $0) } ?? Self.tarn
+    process.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": folder.path]) {
+      $1
+    }
+    process.arguments = arguments
+    process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
+    let inputFile = try folder.file("input-\(UUID())", Array(input.utf8))
+    errorFile = try folder.file("errors-\(UUID())", [])
+    process.standardInput = FileHandle(forReadingAtPath: inputFile)
+    process.standardError = FileHandle(forWritingAtPath: errorFile)
+    process.standardOutput = output
+    try process.run()
+    try FileManager.default.removeItem(atPath: inputFile)
+  }
+
+  deinit {
+    if process.isRunning {
+      kill(process.processIdentifier, SIGKILL)
+      process.waitUntilExit()
+    }
+    try? FileManager.default.removeItem(atPath: errorFile)
+  }
+
+  /// Runs a command to its end.
+  static func run(
+    _ folder: TemporaryFolder, _ arguments: String..., input: String = ""
+  ) throws -> Result {
+    try ToolProcess(folder, arguments, input: input).finish()
+  }
+
+  func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+
+  func closeOutput() { try? output.fileHandleForReading.close() }
+
+  /// The next line of output; nil at the end.
+  func line() throws -> String? {
+    while true {
+      if let end = pending.firstIndex(of: 0x0a) {
+        defer { pending.removeFirst(end + 1) }
+        return String(decoding: pending[..<end], as: UTF8.self)
+      }
+      if try !fill() { return nil }
+    }
+  }
+
+  /// Returns when there is something to read, and reads none of it.
+  func awaitOutput() throws {
+    let descriptor = output.fileHandleForReading.fileDescriptor
+    var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    guard poll(&wait, 1, Self.patienceMilliseconds) > 0 else { throw Silence() }
+  }
+
+  /// All the rest, and how it ended.
+  func finish() throws -> Result {
+    while try fill() {}
+    return Result(
+      status: status(), output: String(decoding: pending, as: UTF8.self), errors: errors())
+  }
+
+  func status() -> Int32 {
+    process.waitUntilExit()
+    return process.terminationReason == .exit ? process.terminationStatus : -1
+  }
+
+  func errors() -> String { (try? String(contentsOfFile: errorFile, encoding: .utf8)) ?? "" }
+
+  private func fill() throws -> Bool {
+    try awaitOutput()
+    let descriptor = output.fileHandleForReading.fileDescriptor
+    var piece = [UInt8](repeating: 0, count: 65536)
+    let count = read(descriptor, &piece, piece.count)
+    pending += piece[..<max(0, count)]
+    return count > 0
+  }
+}
