@@ -35,6 +35,8 @@ final class StressChild {
 
   var name: String { "\(role == .writer ? "writer" : "observer") \(number)" }
   var isRunning: Bool { process != nil }
+  /// Its last process was killed.
+  private(set) var wasKilled = false
 
   func start(_ path: String, seed: UInt64, sabotage: String?, fault: Int?) throws {
     var environment: [String: String] = [:]
@@ -78,6 +80,7 @@ final class StressChild {
     stoppedUntil = nil
     let end = process.wait()
     self.process = nil
+    wasKilled = end == .killed(SIGKILL)
     switch end {
     case .exited(0): break
     case .exited(1) where !problems.isEmpty: break

@@ -107,6 +107,18 @@ final class Worker {
     }
   }
 
+  /// Swift's mutexes know the thread that forked by the number that it had in the parent, and end
+  /// the process when it then has to wait for one: so a child works in threads of its own.
+  private func openInNewThread(_ path: String) {
+    let done = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      let mine = try? Realm(configuration: StressStore.configuration(path))
+      WorkerLine.say("child opened \(mine?.objects(StressAccount.self).count ?? -1)")
+      done.signal()
+    }
+    done.wait()
+  }
+
   /// What a child has of its parent's Realm: nothing but an error; and what it opens itself.
   private func forked() throws {
     let realm = try Realm(configuration: configuration)
@@ -121,8 +133,7 @@ final class Worker {
       } catch {
         WorkerLine.say("child error \(error)")
       }
-      let mine = try? Realm(configuration: configuration)
-      WorkerLine.say("child opened \(mine?.objects(StressAccount.self).count ?? -1)")
+      openInNewThread(path)
       _exit(0)
     }
     var status: Int32 = 0
