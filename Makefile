@@ -34,7 +34,8 @@ check: setup lint ## what must hold before a commit: lint, build, tests, short s
 	swift build --build-tests
 	$(TEST) --skip-build
 	$(MAKE) stress SECONDS=10
-	$(MAKE) bench OBJECTS=10000 HISTORY=build/bench-tiny.ndjson
+	swift build -c release --product tarn-bench
+	$(RELEASE)/tarn-bench --tiny
 
 lint: ## check the layout of the sources
 	swift format lint --recursive --strict $(SWIFT_FILES)

@@ -43,6 +43,9 @@ let package = Package(
     .testTarget(
       name: "ToolsTests", dependencies: ["Tarn", "TarnStore", "ToolSupport", "BenchFloors"],
       swiftSettings: strict),
+    .testTarget(
+      name: "ProcessTests", dependencies: ["Tarn", "TarnStore", "ToolSupport", "CTarn"],
+      swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ]
 )

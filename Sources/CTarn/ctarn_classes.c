@@ -14,6 +14,7 @@ struct sections {
   void *unused[2];
   struct range protocols, conformances, types;  // more follow
 };
+// Swift's runtime: calls `body` for the sections of each binary until it says false.
 extern void swift_enumerateAllMetadataSections(
     bool (*body)(const struct sections *, void *), void *context);
 
@@ -36,6 +37,7 @@ static const void *relative(const int32_t *field) {
   return *field != 0 ? (const char *)field + *field : NULL;
 }
 
+// True for the descriptor of a class, false for other types and for none.
 static bool is_class(const struct class_descriptor *d) {
   return d != NULL && (d->flags & KIND_MASK) == KIND_CLASS;
 }
@@ -58,6 +60,7 @@ struct search {
   void *context;
 };
 
+// True if the class has `root` among its superclasses. Ends early in a chain that makes no sense.
 static bool derives(const struct class_descriptor *d, const struct class_descriptor *root) {
   for (int depth = 0; depth < DEPTH_MAX; depth++) {
     d = superclass_of(d);
@@ -67,6 +70,7 @@ static bool derives(const struct class_descriptor *d, const struct class_descrip
   return false;
 }
 
+// Looks through one binary's types and calls the search's body for those that it is about.
 static bool visit(const struct sections *sections, void *context) {
   const struct search *search = context;
   const int32_t *records = (const int32_t *)sections->types.start;

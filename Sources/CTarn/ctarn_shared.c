@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void tarn_futex_wait(const void *p, uint32_t expected, int64_t nanoseconds) {
@@ -23,6 +24,7 @@ int tarn_event(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
 
 void tarn_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
+// One lock call on a range of bytes, repeated while signals interrupt it.
 static int lock(int fd, int command, short type, int64_t start, int64_t length) {
   struct flock range = {.l_type = type, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
   int result;
@@ -57,12 +59,22 @@ int tarn_extend(int fd, int64_t length) {
   return fallocate(fd, 0, length - 1, 1) == 0 ? 0 : errno;
 }
 
+int tarn_allocate(int fd, int64_t length) {
+  struct stat facts;
+  if (fstat(fd, &facts) != 0) return errno;
+  int64_t wanted = facts.st_size > 0 ? facts.st_size : length;
+  int flags = facts.st_size > 0 ? FALLOC_FL_KEEP_SIZE : 0;
+  if (fallocate(fd, flags, 0, wanted) == 0 || errno == EOPNOTSUPP) return 0;
+  return errno;
+}
+
 // Descriptors plus one, so that zero is an empty place. Plain atomics: the child handler may run
 // while another thread of the parent was in the middle of anything.
 enum { CHILD_PLACES = 1024 };
 static int child_places[CHILD_PLACES];
 uint32_t tarn_fork_count_;
 
+// Runs in each forked child, before anything else there.
 static void in_child(void) {
   __atomic_fetch_add(&tarn_fork_count_, 1, __ATOMIC_RELAXED);
   for (int i = 0; i < CHILD_PLACES; i++) {
@@ -71,6 +83,7 @@ static void in_child(void) {
   }
 }
 
+// Once a process.
 static void watch_forks(void) { pthread_atfork(NULL, NULL, in_child); }
 
 int tarn_close_in_child(int fd) {

@@ -5,7 +5,8 @@ struct CDeclaration {
   let line: Int
   /// Where its body ends; nil for a prototype.
   let last: Int?
-  /// Whether the line before it belongs to a comment.
+  /// Whether the line before it belongs to a comment, or to another function that has one: one
+  /// comment explains a group that no blank line parts.
   let hasComment: Bool
 
   /// The functions at the top level of a file.
@@ -24,6 +25,8 @@ struct CDeclaration {
     private var parens = 0
     private var pending: (name: String, line: Int)?
     private var inDirective = false
+    /// Where the last explained function ends.
+    private var explainedThrough = 0
 
     init(file: SourceFile) { self.file = file }
 
@@ -51,7 +54,7 @@ struct CDeclaration {
         depth -= 1
         if depth == 0 { close(line) }
       case ";" where depth == 0:
-        if let name = functionName() { add(name, headLine, nil) }
+        if let name = functionName() { add(name, headLine, nil, through: line) }
         head = ""
       default:
         guard depth == 0 else { return }
@@ -64,15 +67,17 @@ struct CDeclaration {
     }
 
     private mutating func close(_ line: Int) {
-      if let pending { add(pending.name, pending.line, line) }
+      if let pending { add(pending.name, pending.line, line, through: line) }
       pending = nil
       // What follows a struct's brace, up to the semicolon, begins a new head; harmless.
       head = ""
     }
 
-    private mutating func add(_ name: String, _ line: Int, _ last: Int?) {
+    private mutating func add(_ name: String, _ line: Int, _ last: Int?, through end: Int) {
       let above = line >= 2 ? file.lines[line - 2].drop { $0 == " " } : ""
-      let hasComment = above.hasPrefix("//") || above.hasSuffix("*/")
+      let continuesGroup = explainedThrough > 0 && explainedThrough == line - 1
+      let hasComment = above.hasPrefix("//") || above.hasSuffix("*/") || continuesGroup
+      if hasComment { explainedThrough = end }
       found.append(CDeclaration(name: name, line: line, last: last, hasComment: hasComment))
     }
 

@@ -130,6 +130,11 @@ import Testing
 
       nonisolated(unsafe) var d = "because"
       // @unchecked Sendable
+      final class E: @unchecked Sendable {
+        // Never changes,
+        // because nobody can.
+        let f = 1
+      }
       """
     #expect(lines(WordChecks.reasonsForUnchecked(swift(text))) == [1, 7])
   }
@@ -153,6 +158,7 @@ import Testing
         g(x)
       // Explained here.
       int tarn_a(int x);
+
       int tarn_b(int x);
       struct s { int (*call)(void); };
       static inline __attribute__((always_inline)) int tarn_c(void) { return 1; }
@@ -165,7 +171,49 @@ import Testing
       SourceFile(path: "Sources/CTarn/include/a.h", text: header),
       SourceFile(path: "Sources/CTarn/a.c", text: "int tarn_a(int x) { return x; }\n"),
     ]
-    #expect(WordChecks.commentsOnC(files).map(\.line) == [5, 7])
+    #expect(WordChecks.commentsOnC(files).map(\.line) == [6, 8])
+  }
+
+  @Test func oneCommentForAGroupOfCFunctions() {
+    let header = """
+      // Both of them.
+      static inline int tarn_a(void) {
+        return 1;
+      }
+      int tarn_b(
+          int x);
+
+      int tarn_c(int x);
+      int tarn_d(int x);
+      """
+    let file = SourceFile(path: "Sources/CTarn/include/a.h", text: header)
+    #expect(WordChecks.commentsOnC([file]).map(\.line) == [8, 9])
+  }
+
+  @Test func publicWithoutDocumentation() {
+    let text = """
+      public import Foundation
+      public struct A {
+        public var b = 1
+        /// Told.
+        @inlinable
+        public func c() {}
+        public static func == (a: A, b: A) -> Bool { true }
+        public var _hidden = 1
+        @usableFromInline var d = 1
+      }
+      /// Told.
+      @available(*, unavailable)
+      open class B {
+        // Not a documentation comment.
+        open func e() {}
+      }
+      extension A: CustomStringConvertible {
+        public var description: String { "" }
+      }
+      """
+    #expect(lines(WordChecks.documentedPublic(swift(text))) == [2, 3, 15])
+    #expect(WordChecks.documentedPublic(swift(text, "Sources/TarnStore/Rows/A.swift")).isEmpty)
   }
 
   @Test func masksKeepPlacesAndHideText() {

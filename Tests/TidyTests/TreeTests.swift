@@ -33,6 +33,7 @@ import Testing
   @Test func onlyStorageTalksToLMDB() { expectNone(LayerChecks.lmdbImport) }
   @Test func noTestSleeps() { expectNone(WordChecks.noSleepInTests) }
   @Test func uncheckedPromisesHaveReasons() { expectNone(WordChecks.reasonsForUnchecked) }
+  @Test func whatIsPublicIsDocumented() { expectNone(WordChecks.documentedPublic) }
   @Test func noMarkersAreLeft() { expectNone(WordChecks.noMarkers) }
   @Test func noPapersFromOutsideAreMentioned() { expectNone(WordChecks.noForeignPapers) }
   @Test func everyCFunctionIsExplained() { expectNone(WordChecks.commentsOnC(SourceTree.files)) }

@@ -21,22 +21,79 @@ enum WordChecks {
         return nil
       }
       if hasReason(file, number) { return nil }
-      return Finding(file, number + 1, "no comment with 'because' here or right above")
+      return Finding(file, number + 1, "no comment with 'because' here, right above or below")
     }
   }
 
   private static func hasReason(_ file: SourceFile, _ number: Int) -> Bool {
     func isReason(_ line: String) -> Bool {
       guard let comment = line.firstRange(of: "//") else { return false }
-      return words(in: String(line[comment.upperBound...])).contains { $0.word == "because" }
+      let text = line[comment.upperBound...].lowercased()
+      return words(in: text).contains { $0.word == "because" }
     }
-    if isReason(file.lines[number]) { return true }
+    func isComment(_ index: Int) -> Bool {
+      file.lines.indices.contains(index)
+        && file.lines[index].drop { $0 == " " }.hasPrefix("//")
+    }
+    var near = [number]
     var above = number - 1
-    while above >= 0, file.lines[above].drop(while: { $0 == " " }).hasPrefix("//") {
-      if isReason(file.lines[above].lowercased()) { return true }
+    while isComment(above) {
+      near.append(above)
       above -= 1
     }
-    return false
+    // Below, only inside what the line opens: else the comment belongs to something else.
+    var below = number + 1
+    while file.code[number].hasSuffix("{"), isComment(below) {
+      near.append(below)
+      below += 1
+    }
+    return near.contains { isReason(file.lines[$0]) }
+  }
+
+  /// What a program can name is explained where it is declared. Operators, names that start with
+  /// an underscore and what a protocol of the standard library asks for explain themselves.
+  static func documentedPublic(_ file: SourceFile) -> [Finding] {
+    guard file.isSwift, file.module == "Sources/Tarn" else { return [] }
+    return file.code.indices.compactMap { number in
+      guard let name = publicName(file.code[number]), !isSelfExplaining(name) else { return nil }
+      var above = number - 1
+      while above >= 0, file.code[above].drop(while: { $0 == " " }).hasPrefix("@") { above -= 1 }
+      if above >= 0, file.lines[above].drop(while: { $0 == " " }).hasPrefix("///") { return nil }
+      return Finding(file, number + 1, "\(name) is public and has no documentation comment")
+    }
+  }
+
+  /// The name that a line declares for everybody, or nil.
+  private static func publicName(_ line: String) -> String? {
+    let kinds: Set<Substring> = [
+      "struct", "class", "enum", "protocol", "actor", "typealias", "associatedtype", "func", "var",
+      "let", "init", "subscript",
+    ]
+    let parts = words(in: line)
+    guard let access = parts.firstIndex(where: { $0.word == "public" || $0.word == "open" }),
+      !parts.contains(where: { ["import", "extension", "override"].contains($0.word) }),
+      let kind = parts[access...].lastIndex(where: { part in
+        kinds.contains(part.word) && isDeclaring(part.word, line, part.end)
+      })
+    else { return nil }
+    let word = String(parts[kind].word)
+    if word == "init" || word == "subscript" { return word }
+    let rest = line[parts[kind].end...].drop { $0 == " " }
+    return String(rest.prefix { isWordPart($0) || $0 == "`" })
+  }
+
+  /// `class func` declares a function; a kind inside a parameter list declares nothing.
+  private static func isDeclaring(_ word: Substring, _ line: String, _ end: String.Index) -> Bool {
+    !line[..<end].contains("(") || line[..<end].contains("(set)")
+      || line[..<end].drop { $0 == " " }.hasPrefix("@")
+  }
+
+  private static func isSelfExplaining(_ name: String) -> Bool {
+    let asked: Set<String> = [
+      "description", "debugDescription", "hash", "makeIterator", "next", "startIndex", "endIndex",
+      "index", "encode", "errorDescription", "Element", "Index", "Iterator",
+    ]
+    return name.isEmpty || name.hasPrefix("_") || asked.contains(name)
   }
 
   /// What is left to do belongs where it is tracked.

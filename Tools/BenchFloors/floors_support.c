@@ -2,6 +2,7 @@
 #include "floors_support.h"
 #include <errno.h>
 #include <lmdb.h>
+#include <malloc.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,4 +149,9 @@ int bf_memory_reads(int64_t reads, double *int_nanoseconds, double *string_nanos
   *int_nanoseconds = (middle - start) * 1e9 / (double)reads;
   *string_nanoseconds = (end - middle) * 1e9 / (double)reads;
   return 0;
+}
+
+int64_t bf_heap_bytes(void) {
+  struct mallinfo2 info = mallinfo2();
+  return (int64_t)(info.uordblks + info.hblkhd);
 }

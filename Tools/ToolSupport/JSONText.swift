@@ -20,6 +20,13 @@ package struct JSONText {
     needsComma = false
   }
 
+  /// Takes what is written so far out of the middle of a value, to go on with the rest.
+  package mutating func takeBytes() -> [UInt8] {
+    let taken = bytes
+    bytes.removeAll(keepingCapacity: true)
+    return taken
+  }
+
   package mutating func beginObject() { open(UInt8(ascii: "{")) }
   package mutating func endObject() { close(UInt8(ascii: "}")) }
   package mutating func beginArray() { open(UInt8(ascii: "[")) }

@@ -1,1 +1,8 @@
-print("tarn-bench")
+import Foundation
+import ToolSupport
+
+SignalTrap.ignoreBrokenPipes()
+if CommandLine.arguments.dropFirst().first == BenchChild.word {
+  BenchChild.run(Array(CommandLine.arguments.dropFirst(2)))
+}
+exit(BenchProgram.run().rawValue)

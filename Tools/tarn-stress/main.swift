@@ -1,1 +1,19 @@
-print("tarn-stress")
+import Foundation
+import ToolSupport
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+if arguments.first == "worker" {
+  do {
+    try Worker(Array(arguments.dropFirst())).run()
+    exit(ExitCode.success.rawValue)
+  } catch {
+    WorkerLine.bad("\(error)")
+  }
+}
+do {
+  let options = try StressOptions.fromCommandLine()
+  exit(try StressRun(options).run().rawValue)
+} catch {
+  FileHandle.standardError.write(Data("tarn-stress: \(error)\n".utf8))
+  exit((error is UsageError ? ExitCode.usage : ExitCode.failure).rawValue)
+}

@@ -1,1 +1,3 @@
-print("tarn")
+import Foundation
+
+exit(TarnProgram.run())

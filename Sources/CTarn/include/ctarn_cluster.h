@@ -90,6 +90,7 @@ struct tarn_bytes { const uint8_t *bytes; uint64_t length; enum tarn_state state
 // `pure`, so that Swift neither retains the owner of the bytes around a call nor repeats one.
 #define TARN_LOAD static inline __attribute__((always_inline, pure))
 
+// The number at p, wherever p is.
 TARN_LOAD uint16_t tarn_u16(const uint8_t *p) { uint16_t v; memcpy(&v, p, 2); return v; }
 TARN_LOAD uint32_t tarn_u32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return v; }
 TARN_LOAD uint64_t tarn_u64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return v; }
@@ -100,6 +101,7 @@ TARN_LOAD uint64_t tarn_packed(const uint8_t *p, uint32_t width) {
   return tarn_u64(p) & (((UINT64_C(1) << 4 * width) << 4 * width) - 1);
 }
 
+// A slot's bit in a bitmap: the lowest bit of the first byte is slot 0.
 TARN_LOAD uint32_t tarn_bit(const uint8_t *bitmap, uint32_t slot) {
   return (bitmap[slot >> 3] >> (slot & 7)) & 1;
 }
@@ -110,12 +112,14 @@ TARN_LOAD int tarn_cluster_has(const void *image, uint32_t column, uint32_t slot
   return slot < ((header >> 16) & 0xffff) && column < ((header >> 32) & 0xffff);
 }
 
+// The descriptor of a column that the cluster describes.
 TARN_LOAD struct tarn_column tarn_cluster_column(const void *image, uint32_t column) {
   struct tarn_column c;
   memcpy(&c, (const uint8_t *)image + TARN_CLUSTER_HEADER_BYTES + 8 * (size_t)column, 8);
   return c;
 }
 
+// Has the slot a null in that column?
 TARN_LOAD int tarn_is_null(const uint8_t *p, struct tarn_column c, uint32_t slot) {
   return c.nulls != 0 && tarn_bit(p + c.nulls, slot);
 }
@@ -136,6 +140,7 @@ TARN_LOAD enum tarn_state tarn_other_kind(struct tarn_column c) {
 // The loads below never read outside a validated image, whatever column and slot they are given,
 // and answer SLOW for an image without columns.
 
+// An integer, a link's object key, or the row's own key.
 TARN_LOAD struct tarn_int tarn_cluster_int(const void *image, uint32_t column, uint32_t slot) {
   const uint8_t *p = (const uint8_t *)image;
   if (!tarn_cluster_has(p, column, slot)) return (struct tarn_int){0, TARN_STATE_SLOW};
@@ -150,6 +155,7 @@ TARN_LOAD struct tarn_int tarn_cluster_int(const void *image, uint32_t column, u
   return (struct tarn_int){(int64_t)(tarn_u64(p + c.aux) + offset), TARN_STATE_VALUE};
 }
 
+// One bit of a BOOL column.
 TARN_LOAD struct tarn_bool tarn_cluster_bool(const void *image, uint32_t column, uint32_t slot) {
   const uint8_t *p = (const uint8_t *)image;
   if (!tarn_cluster_has(p, column, slot)) return (struct tarn_bool){0, TARN_STATE_SLOW};
@@ -172,6 +178,7 @@ TARN_LOAD struct tarn_bytes tarn_cluster_fixed(
   return (struct tarn_bytes){p + c.data + slot * width, width, TARN_STATE_VALUE};
 }
 
+// A FIXED column of 4 bytes as a float.
 TARN_LOAD struct tarn_float tarn_cluster_float(
     const void *image, uint32_t column, uint32_t slot) {
   struct tarn_bytes b = tarn_cluster_fixed(image, column, slot, 4);
@@ -180,6 +187,7 @@ TARN_LOAD struct tarn_float tarn_cluster_float(
   return r;
 }
 
+// A FIXED column of 8 bytes as a double.
 TARN_LOAD struct tarn_double tarn_cluster_double(
     const void *image, uint32_t column, uint32_t slot) {
   struct tarn_bytes b = tarn_cluster_fixed(image, column, slot, 8);
@@ -188,6 +196,7 @@ TARN_LOAD struct tarn_double tarn_cluster_double(
   return r;
 }
 
+// A FIXED column of 12 bytes as numbers in the bytes' order.
 TARN_LOAD struct tarn_bytes12 tarn_cluster_bytes12(
     const void *image, uint32_t column, uint32_t slot) {
   struct tarn_bytes b = tarn_cluster_fixed(image, column, slot, 12);
@@ -196,6 +205,7 @@ TARN_LOAD struct tarn_bytes12 tarn_cluster_bytes12(
                                __builtin_bswap32(tarn_u32(b.bytes + 8)), b.state};
 }
 
+// A FIXED column of 16 bytes as numbers in the bytes' order.
 TARN_LOAD struct tarn_bytes16 tarn_cluster_bytes16(
     const void *image, uint32_t column, uint32_t slot) {
   struct tarn_bytes b = tarn_cluster_fixed(image, column, slot, 16);
@@ -204,6 +214,7 @@ TARN_LOAD struct tarn_bytes16 tarn_cluster_bytes16(
                                __builtin_bswap64(tarn_u64(b.bytes + 8)), b.state};
 }
 
+// Seconds and nanoseconds, each its column's base and the slot's offset from it.
 TARN_LOAD struct tarn_date tarn_cluster_date(const void *image, uint32_t column, uint32_t slot) {
   const uint8_t *p = (const uint8_t *)image;
   if (!tarn_cluster_has(p, column, slot)) return (struct tarn_date){0, 0, TARN_STATE_SLOW};
@@ -226,6 +237,7 @@ TARN_LOAD struct tarn_bytes tarn_bytes_between(
   return (struct tarn_bytes){p + from + start, end - start, TARN_STATE_VALUE};
 }
 
+// A string's or data's bytes, from a BYTES or DICTIONARY column; LONG with the length alone.
 TARN_LOAD struct tarn_bytes tarn_cluster_bytes(
     const void *image, uint32_t column, uint32_t slot) {
   const uint8_t *p = (const uint8_t *)image;
@@ -254,10 +266,10 @@ TARN_LOAD struct tarn_bytes tarn_cluster_bytes(
   return (struct tarn_bytes){p, 0, tarn_other_kind(c)};
 }
 
+struct tarn_small { uint64_t low; uint64_t high; };
 // The first `length` (at most 15) bytes of what tarn_cluster_bytes found, zeros after them: what
 // Swift's small strings consist of. Reads 16 bytes, which the padding makes safe for bytes in an
 // image and for no others.
-struct tarn_small { uint64_t low; uint64_t high; };
 TARN_LOAD struct tarn_small tarn_small_bytes(const uint8_t *bytes, uint32_t length) {
   uint64_t low = tarn_u64(bytes), high = tarn_u64(bytes + 8);
   if (length < 8)

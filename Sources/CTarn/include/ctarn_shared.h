@@ -9,7 +9,8 @@
 // bytes, and variadic calls (fcntl with a struct, syscall) are not imported at all.
 
 // ---- atomics over mapped bytes ---------------------------------------------------------------
-
+// All sequentially consistent: what one process wrote before, another sees after. The numbers must
+// lie on multiples of their size. `add` answers what was there before.
 static inline uint32_t tarn_load32(const void *p) {
   return __atomic_load_n((const uint32_t *)p, __ATOMIC_SEQ_CST);
 }
@@ -57,7 +58,6 @@ void tarn_name_thread(const char *name);
 // ---- locks that belong to a descriptor, not to the process (OFD) ----------------------------
 // They die with the last copy of the open description, whoever closes other descriptors of the
 // same file, and say the truth across pid namespaces. All return 0 or an errno.
-
 int tarn_lock_shared(int fd, int64_t start, int64_t length);
 int tarn_lock_exclusive(int fd, int64_t start, int64_t length);
 int tarn_lock_exclusive_wait(int fd, int64_t start, int64_t length);
@@ -68,6 +68,10 @@ int tarn_is_locked_elsewhere(int fd, int64_t start, int64_t length);
 
 // Makes the file at least that long; never shortens it, whoever grows it at the same time.
 int tarn_extend(int fd, int64_t length);
+
+// Gives every byte of the file a place on the disk; an empty file becomes `length` bytes long.
+// 0, also where the file system cannot do that, or an errno.
+int tarn_allocate(int fd, int64_t length);
 
 // ---- fork -----------------------------------------------------------------------------------
 
@@ -85,6 +89,7 @@ void tarn_forget_in_child(int fd);
 // ---- fault points ---------------------------------------------------------------------------
 
 extern bool tarn_faults_armed_;
+// Does any fault point have to look what it should do? Off until somebody arms them, for good.
 static inline bool tarn_faults_armed(void) {
   return __atomic_load_n(&tarn_faults_armed_, __ATOMIC_RELAXED);
 }

@@ -15,14 +15,17 @@ extension Int16: MinMaxType, AddableType {}
 extension Int32: MinMaxType, AddableType {}
 extension Int64: MinMaxType, AddableType {}
 extension Float: MinMaxType, AddableType {
+  /// The nearest value; whole numbers are truncated.
   public init(_nearest value: Double) { self.init(value) }
 }
 extension Double: MinMaxType, AddableType {
+  /// The nearest value; whole numbers are truncated.
   public init(_nearest value: Double) { self = value }
 }
 extension Date: MinMaxType {}
 
 extension AddableType where Self: FixedWidthInteger {
+  /// The nearest value; whole numbers are truncated.
   public init(_nearest value: Double) { self.init(value) }
 }
 
@@ -33,6 +36,7 @@ extension Results {
   public func min<T: MinMaxType>(of keyPath: KeyPath<Element, T>) -> T? {
     min(ofProperty: name(of: keyPath))
   }
+  /// The same for an optional property.
   public func min<T: MinMaxType>(of keyPath: KeyPath<Element, T?>) -> T? {
     min(ofProperty: name(of: keyPath))
   }
@@ -41,6 +45,7 @@ extension Results {
   public func max<T: MinMaxType>(of keyPath: KeyPath<Element, T>) -> T? {
     max(ofProperty: name(of: keyPath))
   }
+  /// The same for an optional property.
   public func max<T: MinMaxType>(of keyPath: KeyPath<Element, T?>) -> T? {
     max(ofProperty: name(of: keyPath))
   }
@@ -49,6 +54,7 @@ extension Results {
   public func sum<T: AddableType>(of keyPath: KeyPath<Element, T>) -> T {
     sum(ofProperty: name(of: keyPath))
   }
+  /// The same for an optional property.
   public func sum<T: AddableType>(of keyPath: KeyPath<Element, T?>) -> T {
     sum(ofProperty: name(of: keyPath))
   }
@@ -57,6 +63,7 @@ extension Results {
   public func average<T: AddableType>(of keyPath: KeyPath<Element, T>) -> Double? {
     average(ofProperty: name(of: keyPath))
   }
+  /// The same for an optional property.
   public func average<T: AddableType>(of keyPath: KeyPath<Element, T?>) -> Double? {
     average(ofProperty: name(of: keyPath))
   }

@@ -12,6 +12,7 @@ struct PropertyReflection: Sendable {
   let offset: Int
   // Because the metatypes within are immutable facts about the program.
   nonisolated(unsafe) let wrapper: any AnyPersisted.Type
+  // Because the same is true of these.
   nonisolated(unsafe) let description: _ColumnDescription
   let isIndexed: Bool
   let isPrimaryKey: Bool

@@ -36,6 +36,7 @@ open class Object: ObjectBase {
 }
 
 @available(*, unavailable, message: "objects belong to one thread, queue or actor")
+// because: it is not there, and says why where somebody needs it to be.
 extension ObjectBase: @unchecked Sendable {}
 
 extension ObjectBase: Hashable {

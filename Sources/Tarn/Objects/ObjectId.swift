@@ -92,6 +92,7 @@ extension ObjectId: CustomStringConvertible {
 
 /// As a string of 24 digits.
 extension ObjectId: Codable {
+  /// Reads the digits. Throws if they are no id.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     let text = try container.decode(String.self)

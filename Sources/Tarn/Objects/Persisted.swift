@@ -41,6 +41,7 @@ public struct Persisted<Value: _Persistable> {
 
   // Both accessors must be always-inline: one out-of-line accessor keeps its key path literals
   // alive, and then every read of the property pays an exclusivity check, four times its cost.
+  /// What the compiler calls for each read and write of a property.
   @inlinable
   public static subscript<O: ObjectBase>(
     _enclosingInstance object: O,
@@ -94,7 +95,9 @@ extension Persisted where Value: _PrimaryKey {
 
 /// Bits of `Persisted._flags`.
 public enum _PropertyFlags {
+  /// The file keeps an index over the property.
   @inlinable public static var indexed: UInt8 { 1 }
+  /// The property's value names the object among all of its class.
   @inlinable public static var primaryKey: UInt8 { 2 }
 }
 

@@ -78,7 +78,9 @@ extension Query where T == Bool {
 
 /// What `contains`, `starts(with:)` and `ends(with:)` disregard.
 public struct StringOptions: OptionSet, Sendable {
+  /// The bits of the options.
   public let rawValue: UInt8
+  /// A set of those options.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
   /// Upper and lower case are the same.
   public static let caseInsensitive = StringOptions(rawValue: 1)

@@ -39,11 +39,13 @@ public struct SortDescriptor: Hashable, Sendable, ExpressibleByStringLiteral {
   /// Smallest first.
   public let ascending: Bool
 
+  /// Orders by the property at a path of names, such as `mother.age`.
   public init(keyPath: String, ascending: Bool = true) {
     self.keyPath = keyPath
     self.ascending = ascending
   }
 
+  /// Orders by a property of a class, such as `\Dog.age`. Traps if it is not `@Persisted`.
   public init<T: ObjectBase>(keyPath: PartialKeyPath<T>, ascending: Bool = true) {
     guard let steps = Tracer.steps(of: keyPath) else {
       preconditionFailure(
@@ -52,6 +54,7 @@ public struct SortDescriptor: Hashable, Sendable, ExpressibleByStringLiteral {
     self.init(keyPath: steps.map(\.columnName).joined(separator: "."), ascending: ascending)
   }
 
+  /// Orders by the property at a path of names, smallest first.
   public init(stringLiteral keyPath: String) { self.init(keyPath: keyPath) }
 
   /// The same property, the other way round.

@@ -53,6 +53,8 @@ extension Realm {
 
     private var objectTypeList: ObjectTypeList?
 
+    /// The file, or the name in memory, and what differs from the usual. An `inMemoryIdentifier`
+    /// counts for more than a file.
     public init(
       fileURL: URL? = URL(fileURLWithPath: "default.realm"), inMemoryIdentifier: String? = nil,
       readOnly: Bool = false, objectTypes: [ObjectBase.Type]? = nil,

@@ -11,25 +11,45 @@ extension Realm {
   {
     /// The kinds of failure; the raw values are those that users of the Realm SDKs know.
     public enum Code: Int, Sendable, CaseIterable {
+      /// Something else; the message says what.
       case fail = 1
+      /// The file cannot be reached.
       case fileAccess = 2
+      /// The process may not read or write the file, its companions or its folder.
       case filePermissionDenied = 3
+      /// There is a file already where one should be made.
       case fileExists = 4
+      /// There is no file, and the Realm is read-only.
       case fileNotFound = 5
+      /// The file has an older format that has to be converted first.
       case fileFormatUpgradeRequired = 6
+      /// The data, lock and signal files at the path do not belong together.
       case incompatibleLockFile = 8
+      /// The process may not have the address space that the file needs.
       case addressSpaceExhausted = 9
+      /// The classes do not fit those in the file; the message names every difference.
       case schemaMismatch = 10
+      /// This process has the file open in a way that excludes the other one.
       case alreadyOpen = 12
+      /// What was given cannot be meant, or exceeds a limit.
       case invalidInput = 13
+      /// The disk is full; nothing was written.
       case outOfDiskSpace = 14
+      /// Not used by Tarn.
       case incompatibleSession = 15
+      /// The file was written by a later version of the library.
       case unsupportedFileFormatVersion = 16
+      /// Not used by Tarn.
       case multipleSyncAgents = 17
+      /// Not used by Tarn.
       case subscriptionFailed = 18
+      /// The system reported a failure to read or write.
       case fileOperationFailed = 19
+      /// The file is something else than a store, or it is damaged.
       case invalidDatabase = 20
+      /// The file is not the one, or a copy of the one, that was expected.
       case incompatibleHistories = 21
+      /// Not used by Tarn.
       case noSubscriptionForWrite = 22
     }
 
@@ -40,31 +60,52 @@ extension Realm {
     /// The file that it concerns, if it concerns one.
     public let fileURL: URL?
 
+    /// An error of that kind.
     public init(_ code: Code, message: String = "", fileURL: URL? = nil) {
       self.code = code
       self.message = message
       self.fileURL = fileURL
     }
 
+    /// Matches ``Code/fail``.
     public static let fail = Error(.fail)
+    /// Matches ``Code/fileAccess``.
     public static let fileAccess = Error(.fileAccess)
+    /// Matches ``Code/filePermissionDenied``.
     public static let filePermissionDenied = Error(.filePermissionDenied)
+    /// Matches ``Code/fileExists``.
     public static let fileExists = Error(.fileExists)
+    /// Matches ``Code/fileNotFound``.
     public static let fileNotFound = Error(.fileNotFound)
+    /// Matches ``Code/fileFormatUpgradeRequired``.
     public static let fileFormatUpgradeRequired = Error(.fileFormatUpgradeRequired)
+    /// Matches ``Code/incompatibleLockFile``.
     public static let incompatibleLockFile = Error(.incompatibleLockFile)
+    /// Matches ``Code/addressSpaceExhausted``.
     public static let addressSpaceExhausted = Error(.addressSpaceExhausted)
+    /// Matches ``Code/schemaMismatch``.
     public static let schemaMismatch = Error(.schemaMismatch)
+    /// Matches ``Code/alreadyOpen``.
     public static let alreadyOpen = Error(.alreadyOpen)
+    /// Matches ``Code/invalidInput``.
     public static let invalidInput = Error(.invalidInput)
+    /// Matches ``Code/outOfDiskSpace``.
     public static let outOfDiskSpace = Error(.outOfDiskSpace)
+    /// Matches ``Code/incompatibleSession``.
     public static let incompatibleSession = Error(.incompatibleSession)
+    /// Matches ``Code/unsupportedFileFormatVersion``.
     public static let unsupportedFileFormatVersion = Error(.unsupportedFileFormatVersion)
+    /// Matches ``Code/multipleSyncAgents``.
     public static let multipleSyncAgents = Error(.multipleSyncAgents)
+    /// Matches ``Code/subscriptionFailed``.
     public static let subscriptionFailed = Error(.subscriptionFailed)
+    /// Matches ``Code/fileOperationFailed``.
     public static let fileOperationFailed = Error(.fileOperationFailed)
+    /// Matches ``Code/invalidDatabase``.
     public static let invalidDatabase = Error(.invalidDatabase)
+    /// Matches ``Code/incompatibleHistories``.
     public static let incompatibleHistories = Error(.incompatibleHistories)
+    /// Matches ``Code/noSubscriptionForWrite``.
     public static let noSubscriptionForWrite = Error(.noSubscriptionForWrite)
 
     /// Errors are equal if they are of one kind.
@@ -75,8 +116,11 @@ extension Realm {
       (error as? Error)?.code == pattern.code
     }
 
+    /// The domain under which Foundation knows these errors.
     public static var errorDomain: String { "io.realm" }
+    /// The kind as a number.
     public var errorCode: Int { code.rawValue }
+    /// The description, and the name of the kind.
     public var errorUserInfo: [String: Any] {
       [NSLocalizedDescriptionKey: description, "Error Name": "\(code)"]
     }

@@ -154,6 +154,10 @@ package final class CompiledQuery {
     _ old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows
   ) throws(StorageError) -> (root: OrderedRoot, touched: TouchedRows) {
     let touched = try touchedRows(changes, rows, among: old)
+    if touched.candidates.count > 16 {
+      // Each is looked up to be matched, and some dozen neighbours to find its place.
+      rows.expect(lookups: touched.candidates.count * (isUnsorted ? 1 : 12), in: classID)
+    }
     var removals: [ObjectKey] = []
     var insertions: [ObjectKey] = []
     for key in touched.candidates {
@@ -166,10 +170,29 @@ package final class CompiledQuery {
       }
     }
     let comparator = OrderComparator(order, source: rows)
-    let root = try old.applying(removals: removals, insertions: insertions) {
-      (a, b) throws(StorageError) in try comparator.compare(a, b) < 0
+    // A row that is put in is compared with many: its own side is read once.
+    var placed: OrderComparator<StoreRows>.Place?
+    let root = try old.applying(
+      removals: removals, insertions: try ordered(insertions, rows), insertionsAreOrdered: true
+    ) { (a, b) throws(StorageError) in
+      if placed?.key != b { placed = try comparator.place(of: b) }
+      return try comparator.compare(placed!, a) > 0
     }
     return (root, touched)
+  }
+
+  /// Rows in the query's order.
+  private func ordered(
+    _ keys: [ObjectKey], _ rows: StoreRows
+  ) throws(StorageError) -> [ObjectKey] {
+    guard keys.count > 1, !isUnsorted else { return keys }
+    let buffer = SortBuffer(order, source: rows)
+    for key in keys {
+      _ = try rows.withRow(classID, key) { row, slot throws(StorageError) in
+        try buffer.append(row, slot)
+      }
+    }
+    return try buffer.sort()
   }
 
   private func touchedRows(

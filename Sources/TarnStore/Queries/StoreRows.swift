@@ -40,6 +40,9 @@ package struct StoreRows: RowSource {
     return unsafe try withBytes(of: bytes) { bytes throws(StorageError) in unsafe try body(bytes) }
   }
 
+  /// Says that about so many rows of the class will be looked up, in no order.
+  func expect(lookups: Int, in id: ClassID) { reader.expect(lookups: lookups, in: id) }
+
   /// Every cluster of the class in the order of keys, until `body` returns false.
   package func forEachImage(
     in id: ClassID, _ body: (ClusterImage) throws(StorageError) -> Bool
@@ -62,4 +65,3 @@ package struct StoreRows: RowSource {
     return try reader.record(of: id).rowCount
   }
 }
-

@@ -67,10 +67,11 @@ package struct SignalOwner: Sendable {
     let isInUse =
       tarn_is_locked_elsewhere(
         descriptor, SignalLayout.processLockByte, Int64(SignalLayout.processCount)) != 0
-    switch state(of: descriptor, facts, fields) {
-    case .right: break
-    case .ofAnotherStore, .senseless, .newer:
-      if isInUse { throw refusal(state(of: descriptor, facts, fields), path) }
+    if isInUse {
+      let found = state(of: descriptor, facts, fields)
+      if found != .right { throw refusal(found, path) }
+    } else {
+      // Whatever it holds is nobody's: a counter with a flipped bit would hide versions to come.
       try initialise(descriptor, path, fields, owner)
     }
     let base = unsafe try map(descriptor, path)

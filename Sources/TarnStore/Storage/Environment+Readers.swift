@@ -89,6 +89,25 @@ extension Environment {
     unsafe mdb_env_info(handle.raw, &info)
     return UInt64(unsafe info.me_last_txnid)
   }
+
+  /// Makes a commit visible whose writer died between writing LMDB's header page and telling the
+  /// readers' table: until somebody begins a write, new readers would go on seeing the commit
+  /// before it. Only to be called while nobody holds the gate, because a live writer is in that
+  /// state for some microseconds of each commit. Does nothing where nothing is to be done.
+  ///
+  /// LMDB: `mdb_txn_begin` finds the dead owner's mutex and repairs; then `mdb_txn_abort`.
+  package func publishOrphanedCommit() {
+    // Twice: a commit may have gone through between the two looks.
+    guard isWritable, isUnpublished(), isUnpublished() else { return }
+    try? write { _ throws(StorageError) in throw error(.conflict, "repair", "") }
+  }
+
+  private func isUnpublished() -> Bool {
+    guard let probe = try? beginRead() else { return false }
+    let seen = probe.transactionID
+    probe.end()
+    return newestTransactionIDHint > seen
+  }
 }
 
 extension ReaderPin {

@@ -89,6 +89,7 @@ struct FileToOpen: ~Copyable {
         detail: "another copy of this library in the same process has the file open")
     }
     let hadLock = FileFacts.at(lockPath) != nil
+    try allocateLock(options)
     let (handle, mapByteCount) = try openLMDB(options)
     var isDone = false
     defer { if !isDone { unsafe mdb_env_close(handle.raw) } }
@@ -132,6 +133,24 @@ struct FileToOpen: ~Copyable {
     }
   }
 
+  /// LMDB makes its lock file with holes and maps it: on a full disk the first reader to come to a
+  /// hole would be ended by SIGBUS. Here that is an error. Closing the file again drops no lock of
+  /// LMDB's, because this process does not have it open yet.
+  private borrowing func allocateLock(_ options: EnvironmentOptions) throws(StorageError) {
+    let lock = try OwnedDescriptor(
+      opening: lockPath, flags: O_RDWR | O_CREAT, mode: facts.mode, operation: "open")
+    // LMDB's own sum: a header of three lines of cache, a line for each reader but one.
+    let byteCount = Int64(options.readerCount - 1) * 64 + 192
+    let result = tarn_allocate(lock.raw, byteCount)
+    if result != 0 { throw StorageError(errno: result, operation: "open", path: lockPath) }
+  }
+
+  /// A first header that did not fit on the disk would be taken for a damaged one later.
+  private borrowing func dropHalfHeader() {
+    guard header == nil, let now = FileFacts.of(descriptor: file.raw) else { return }
+    if now.byteCount > 0, now.byteCount < 8192 { _ = ftruncate(file.raw, 0) }
+  }
+
   /// LMDB: `mdb_env_open`. Retries when a first opener was killed half way, or is at it now; asks
   /// for less address space where the process may not have that much.
   private borrowing func openLMDB(
@@ -151,6 +170,7 @@ struct FileToOpen: ~Copyable {
         attempts += 1
         usleep(UInt32(500 * attempts))
       default:
+        dropHalfHeader()
         throw StorageError(lmdb: result, operation: "open", path: path)
       }
     }

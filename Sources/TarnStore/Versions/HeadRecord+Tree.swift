@@ -24,20 +24,20 @@ extension HeadRecord {
 
   /// The head that a transaction sees. Throws `.notAStore` if there is none.
   static func read(from transaction: ReadTransaction) throws(StorageError) -> HeadRecord {
-    guard let head = try find(in: transaction) else { throw missing }
+    guard let head = try find(in: transaction) else { throw missing("") }
     return head
   }
 
   static func read(
     from transaction: borrowing WriteTransaction
   ) throws(StorageError) -> HeadRecord {
-    guard let head = try find(in: transaction) else { throw missing }
+    guard let head = try find(in: transaction) else { throw missing("") }
     return head
   }
 
-  private static var missing: StorageError {
+  static func missing(_ path: String) -> StorageError {
     StorageError(
-      .notAStore, operation: "open", path: "",
+      .notAStore, operation: "open", path: path,
       detail: "the file is an LMDB database, but has no head record of a store")
   }
 

@@ -6,6 +6,13 @@ package final class SnapshotReader {
   /// The cluster found last, because the next row asked for is mostly in the same one.
   private var recent: FoundCluster?
   private var recentClass = ClassID(.max)
+  /// All clusters of a class, once so many rows of it were looked up that a list of them has paid.
+  private var map: ClusterMap?
+  /// Look-ups in the class that was asked last which had to go through the tree.
+  private var treeLookups = 0
+  /// At how many of them it is asked again whether a list pays.
+  private var nextLook = SnapshotReader.firstLook
+  private static let firstLook = 256
 
   /// A cluster in the file: the key that it is stored under and its bytes, which are valid for as
   /// long as the snapshot is.
@@ -25,6 +32,8 @@ package final class SnapshotReader {
     self.snapshot = snapshot
     recent = nil
     recentClass = ClassID(.max)
+    map = nil
+    forgetLookups()
   }
 
   package var schema: SchemaView { snapshot.schema }
@@ -39,10 +48,45 @@ package final class SnapshotReader {
     {
       return recent
     }
-    let found = try seek(atOrBefore: key, in: id)
+    let found: FoundCluster?
+    if let map = try map(in: id) {
+      found = map.cluster(for: key)
+    } else {
+      found = try seek(atOrBefore: key, in: id)
+    }
     recent = found
     recentClass = id
     return found
+  }
+
+  /// Says that about so many rows of the class will be looked up, in no order.
+  package func expect(lookups: Int, in id: ClassID) {
+    if recentClass != id { forgetLookups() }
+    recentClass = id
+    recent = nil
+    treeLookups += lookups
+  }
+
+  private func forgetLookups() {
+    treeLookups = 0
+    nextLook = Self.firstLook
+  }
+
+  /// The list of the class's clusters if there is one or making it has become worth it: when the
+  /// look-ups in the tree so far cost about what the list does.
+  private func map(in id: ClassID) throws(StorageError) -> ClusterMap? {
+    if let map, map.classID == id { return map }
+    if recentClass != id { forgetLookups() }
+    treeLookups += 1
+    guard treeLookups >= nextLook else { return nil }
+    let rows = try record(of: id).rowCount
+    guard treeLookups * ClusterMap.rowsPerLookup >= rows else {
+      nextLook = treeLookups * 2
+      return nil
+    }
+    let made = try ClusterMap(id, self)
+    map = made
+    return made
   }
 
   /// Where the row with that key lies, or nil if there is none.

@@ -35,6 +35,7 @@ extension Store {
     let transaction = try environment.beginRead()
     defer { transaction.end() }
     if try HeadRecord.find(in: transaction) != nil { return }
+    guard environment.statistics.entries == 0 else { throw HeadRecord.missing(path) }
     guard !options.isReadOnly else {
       throw StorageError(
         .notAStore, operation: "open", path: path, detail: "the file holds no store yet")
@@ -56,6 +57,7 @@ extension Store {
   func adopt(_ options: Options) throws(StorageError) {
     let wanted = options.classes
     let snapshot = try newestSnapshot()
+    try checkDurability(snapshot.head, options)
     let first = try plan(wanted, over: snapshot.schema.schema)
     guard first.schema != snapshot.schema.schema else { return }
     guard !options.isReadOnly else {
@@ -64,6 +66,20 @@ extension Store {
         detail: "the file lacks classes or properties of the program, and cannot be changed")
     }
     try gate.holding { () throws(StorageError) in try extend(with: wanted) }
+  }
+
+  /// One process that does not sync its commits endangers those of all others: the file says what
+  /// its commits wait for, since it was created. To wait for more than that harms nobody.
+  ///
+  /// - Throws: `.invalidInput` for an opener who would wait for less.
+  private func checkDurability(
+    _ head: HeadRecord, _ options: Options
+  ) throws(StorageError) {
+    guard head.durability == 0, !options.isDurable, !options.isReadOnly else { return }
+    throw StorageError(
+      .invalidInput, operation: "open", path: path,
+      detail: "the file was created with durability .full and cannot be opened with .relaxed:"
+        + " commits that are not synced could destroy those of everybody else")
   }
 
   /// The caller holds the gate. Somebody else may have added the classes while it waited.

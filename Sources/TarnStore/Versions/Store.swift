@@ -49,7 +49,19 @@ package final class Store: Sendable {
   // MARK: - Snapshots
 
   /// The newest committed state. Shares the snapshot with others who hold the same one.
+  ///
+  /// LMDB may read its header pages while a writer is at one of them, and then sees a tree that is
+  /// not there: what looks damaged at first is begun once more before anybody is told.
   package func newestSnapshot() throws(StorageError) -> Snapshot {
+    do throws(StorageError) {
+      return try beginSnapshot()
+    } catch {
+      guard error.code == .corrupted || error.code == .notAStore else { throw error }
+      return try beginSnapshot()
+    }
+  }
+
+  private func beginSnapshot() throws(StorageError) -> Snapshot {
     let transaction = try environment.beginRead()
     let head = try HeadRecord.read(from: transaction)
     if let known = state.withLock({ $0.newest }), known.head == head {
@@ -68,6 +80,7 @@ package final class Store: Sendable {
 
   /// The version in the file's head, nil if it cannot be read now.
   package func probeHead() -> Version? {
+    if gate.holder == nil { environment.publishOrphanedCommit() }
     guard let transaction = try? environment.beginRead() else { return nil }
     defer { transaction.end() }
     return (try? HeadRecord.find(in: transaction))??.version
@@ -121,9 +134,20 @@ package final class Store: Sendable {
       FaultPoint.hit("commit.head")
     }
     FaultPoint.hit("commit.done")
-    let snapshot = try newestSnapshot()
+    let snapshot = try snapshotAfterCommit()
     FaultPoint.hit("commit.shown")
     return (snapshot, changes)
+  }
+
+  /// From here on the commit is in the file, so that no failure may say that nothing was written.
+  private func snapshotAfterCommit() throws(StorageError) -> Snapshot {
+    do throws(StorageError) {
+      return try newestSnapshot()
+    } catch {
+      throw StorageError(
+        .outcomeUnknown, operation: "commit", path: path,
+        detail: "the commit is in the file, but this process cannot show it: \(error.detail)")
+    }
   }
 
   private func conflict(_ found: HeadRecord) -> StorageError {

@@ -16,7 +16,9 @@ package enum StoreRegistry {
   ) throws(StorageError) -> Store {
     try opening.withLock { _ throws(StorageError) in
       if let identity = FileFacts.at(path)?.identity,
-        let known = stores.withLock({ $0[identity]?.store })
+        let known = stores.withLock({ $0[identity]?.store }),
+        // In a forked child the parent's stores are dead; it opens its own.
+        !known.environment.isForked
       {
         try known.adopt(options)
         return known

@@ -104,4 +104,6 @@ int bf_sqlite_reopen(bf_sqlite *store, double *seconds);
 
 // W4: reads an int, and copies a 12-character string, out of packed rows in memory.
 int bf_memory_reads(int64_t reads, double *int_nanoseconds, double *string_nanoseconds);
+// The bytes of this process's heap that are in use, for W9.
+int64_t bf_heap_bytes(void);
 #endif

@@ -1,0 +1,130 @@
+import Foundation
+import Tarn
+import Testing
+import ToolSupport
+
+extension ProcessTests {
+  /// One file by several names, several files by one name, a fork, a full disk.
+  @Suite struct OpeningPathTests {
+    @Test func `every path of a file leads to the same store`() throws {
+      let file = try StressFile()
+      let link = file.folder + "/link.realm"
+      try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "x.realm")
+      let scheduler = ManualScheduler()
+      let realm = try Realm(
+        configuration: StressFile.configuration(file.path), scheduler: scheduler)
+      let paths = [
+        link, file.folder + "/../" + (file.folder as NSString).lastPathComponent + "/x.realm",
+      ]
+      for (index, path) in paths.enumerated() {
+        let same = try Realm(configuration: StressFile.configuration(path), scheduler: scheduler)
+        #expect(same == realm)
+        let other = try StressTool.worker("commit-once", path).finish()
+        #expect(other.lines == ["ready", "ack \(index + 1)"])
+        realm.refresh()
+        #expect(realm.commits == index + 1)
+      }
+      #expect(!FileManager.default.fileExists(atPath: link + "-lock"))
+    }
+
+    @Test func `a hard link is refused while the file is open by its other name`() throws {
+      let file = try StressFile()
+      let realm = try file.open()
+      let other = file.folder + "/other.realm"
+      try FileManager.default.linkItem(atPath: file.path, toPath: other)
+      let lines = try StressTool.worker("open", other).finish().lines
+      #expect(lines.first?.hasPrefix("error incompatibleLockFile") == true, "\(lines)")
+      #expect(realm.problem == nil)
+    }
+
+    @Test func `a file replaced while it is open is noticed by all`() throws {
+      let file = try StressFile()
+      let other = try StressFile()
+      let realm = try file.open()
+      let commits = realm.commits
+      #expect(rename(other.path, file.path) == 0)
+      let new = file.bytes
+      let stranger = try StressTool.worker("open", file.path).finish().lines
+      #expect(stranger.first?.hasPrefix("error incompatibleLockFile") == true, "\(stranger)")
+      #expect(throws: Realm.Error.incompatibleLockFile) { try file.open() }
+      #expect(throws: Realm.Error.incompatibleLockFile) { try realm.commitOne() }
+      #expect(realm.commits == commits)
+      #expect(realm.problem == nil)
+      #expect(file.bytes == new)
+    }
+
+    @Test func `a forked child has nothing of its parent's Realm but may open its own`() throws {
+      let file = try StressFile()
+      let (lines, end) = try StressTool.worker("fork", file.path).finish()
+      #expect(end == .exited(0))
+      #expect(lines.count == 3)
+      #expect(lines.first?.contains("forked") == true, "\(lines)")
+      #expect(lines.dropFirst().first == "child opened 120")
+      #expect(lines.last == "parent 120 1")
+    }
+
+    /// Runs the script with a file system of so many KiB mounted at `disk`, in a name space of its
+    /// own. Nil where the system does not allow that.
+    private func onDisk(_ file: StressFile, _ kibibytes: Int, _ script: String) throws -> [String]?
+    {
+      let disk = file.folder + "/disk"
+      try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+      let mount = "mount -t tmpfs -o size=\(kibibytes)k tmpfs \(disk) || { echo none; exit; }"
+      let text = "\(mount)\ncd \(disk)\ntool=\(StressTool.path)\n\(script)"
+      let child = try ChildProcess("unshare", ["-Urm", "sh", "-c", text])
+      let (lines, end) = child.finish()
+      if lines == ["none"] || end != .exited(0) && lines.isEmpty { return nil }
+      return lines
+    }
+
+    @Test func `a full disk is said so, whatever was missing on it`() throws {
+      let file = try StressFile(isFilled: false)
+      for kibibytes in [4, 8, 256, 260, 264, 268, 272, 276, 280, 284, 288, 300, 320] {
+        let script = """
+          head -c 4096 /dev/zero > spare; $tool worker open x.realm; echo end $?
+          rm spare; mount -o remount,size=1m .; $tool worker open x.realm
+          """
+        guard let lines = try onDisk(file, kibibytes, script) else { return }
+        let isRight =
+          lines.first?.hasPrefix("error outOfDiskSpace") == true || lines.first == "opened 0"
+        #expect(isRight, "\(kibibytes) KiB: \(lines)")
+        #expect(lines.dropFirst().first == "end 0", "\(kibibytes) KiB: \(lines)")
+        #expect(lines.last == "opened 0", "\(kibibytes) KiB, with room again: \(lines)")
+      }
+    }
+
+    @Test(arguments: ["", "-lock", "-signal"])
+    func `a store on a disk that is full opens or says so`(_ missing: String) throws {
+      let file = try StressFile(isFilled: false)
+      let script = """
+        $tool worker fill x.realm
+        rm x.realm\(missing.isEmpty ? "-lock x.realm-signal" : missing)
+        head -c 100000000 /dev/zero > filler 2>/dev/null
+        $tool worker open x.realm; echo end $?; rm filler
+        $tool worker check x.realm
+        """
+      guard let lines = try onDisk(file, 1500, script) else { return }
+      #expect(lines.first?.hasPrefix("error outOfDiskSpace") == true, "\(lines)")
+      #expect(lines.dropFirst().first == "end 0", "\(lines)")
+      #expect(lines.last == "sound", "\(lines)")
+    }
+
+    @Test func `a disk that fills up refuses the commit, and goes on when there is room`() throws {
+      let file = try StressFile(isFilled: false)
+      let script = """
+        $tool worker fill x.realm
+        head -c 100000000 /dev/zero > filler 2>/dev/null
+        $tool worker open x.realm 40 1 write
+        $tool worker check x.realm
+        rm filler
+        $tool worker open x.realm 2 1 write
+        $tool worker check x.realm
+        """
+      guard let lines = try onDisk(file, 1800, script) else { return }
+      #expect(lines.count == 4)
+      #expect(lines.first?.hasPrefix("error outOfDiskSpace") == true, "\(lines)")
+      #expect(lines.dropFirst().first == "sound")
+      #expect(lines.last == "sound", "\(lines)")
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import Tarn
+import ToolSupport
+
+@testable import TarnStore
+
+// The classes of the tool's workers, as this process sees them in the same files.
+
+class StressAccount: Object {
+  @Persisted(primaryKey: true) var id = 0
+  @Persisted var balance = 0
+  @Persisted var note = ""
+  @Persisted var partner: StressAccount?
+}
+
+class StressWriter: Object {
+  @Persisted(primaryKey: true) var id = 0
+  @Persisted var sequence = 0
+}
+
+class StressTotal: Object {
+  @Persisted(primaryKey: true) var id = 0
+  @Persisted var commits = 0
+  @Persisted var accounts = 0
+  @Persisted var nextAccount = 0
+}
+
+/// A folder with a filled file, gone with everything in it when the test lets go of it.
+final class StressFile {
+  static let number = 99
+
+  let folder: String
+  let path: String
+
+  init(isFilled: Bool = true) throws {
+    folder = FileManager.default.temporaryDirectory.path + "/tarn-process-" + UUID().uuidString
+    path = folder + "/x.realm"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    if isFilled { try fill(path) }
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+  func fill(_ path: String) throws {
+    let (lines, end) = try StressTool.worker("fill", path).finish()
+    precondition(end == .exited(0), "\(lines)")
+  }
+
+  static func configuration(_ path: String) -> Realm.Configuration {
+    var configuration = Realm.Configuration(
+      fileURL: URL(fileURLWithPath: path),
+      objectTypes: [StressAccount.self, StressWriter.self, StressTotal.self])
+    configuration.durability = .relaxed
+    return configuration
+  }
+
+  /// This process's view of the file.
+  func open(_ path: String? = nil) throws -> Realm {
+    try Realm(configuration: Self.configuration(path ?? self.path), scheduler: ManualScheduler())
+  }
+
+  /// The engine's object behind it.
+  func store() throws -> Store {
+    var options = Store.Options()
+    options.isDurable = false
+    return try StoreRegistry.open(path, options)
+  }
+
+  var bytes: Data { (try? Data(contentsOf: URL(fileURLWithPath: path))) ?? Data() }
+}
+
+extension Realm {
+  var total: StressTotal { object(ofType: StressTotal.self, forPrimaryKey: 0)! }
+
+  /// How many writes the file has seen, as this Realm shows it.
+  var commits: Int { total.commits }
+
+  /// What a killed writer must never leave: half of a transfer, a count that does not fit.
+  var problem: String? {
+    let accounts = objects(StressAccount.self)
+    let sum = accounts.reduce(0) { $0 + $1.balance }
+    if sum != 12_000 { return "the balances are \(sum) in all" }
+    if accounts.count != total.accounts { return "\(accounts.count) accounts, not as counted" }
+    let sequences = objects(StressWriter.self).reduce(0) { $0 + $1.sequence }
+    return sequences == commits ? nil : "\(sequences) writes by the writers, \(commits) in all"
+  }
+
+  /// One write that keeps all promises of the workers' writes.
+  func commitOne(_ body: () -> Void = {}) throws {
+    try write {
+      let number = StressFile.number
+      let mine =
+        object(ofType: StressWriter.self, forPrimaryKey: number)
+        ?? create(StressWriter.self, value: ["id": number])
+      mine.sequence += 1
+      total.commits += 1
+      body()
+    }
+  }
+
+  func account(_ id: Int) -> StressAccount {
+    object(ofType: StressAccount.self, forPrimaryKey: id)!
+  }
+}
+
+extension ChildProcess {
+  /// Waits until an observer has seen the version; how long that took, nil if it did not.
+  func reached(_ commits: Int, within timeout: Duration = .seconds(10)) -> Duration? {
+    let start = ContinuousClock.now
+    let found = line(within: timeout) { $0 == "seen \(commits)" }
+    return found == nil ? nil : start.duration(to: .now)
+  }
+}
+
+/// Numbers that are the same in every run with one seed.
+struct FixedRandom: RandomNumberGenerator {
+  private var state: UInt64
+  init(_ seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Tarn
+import Testing
+import ToolSupport
+
+@testable import TarnStore
+
+extension ProcessTests {
+  @Suite struct WriterKillTests {
+    /// The fault points that a worker meets, in their order.
+    private func points(_ kind: String, _ path: String, in folder: String) throws -> [String] {
+      let list = folder + "/points"
+      let end = try StressTool.worker(kind, path, environment: ["TARN_FAULT_COUNT": list]).finish()
+      #expect(end.end == .exited(0))
+      let text = try String(contentsOfFile: list, encoding: .utf8)
+      return text.split(separator: "\n").compactMap { line in
+        line.split(separator: " ").last.map(String.init)
+      }
+    }
+
+    @Test func `a writer killed at any point leaves the version before or after`() throws {
+      let file = try StressFile()
+      let observer = try StressTool.worker("observe", file.path)
+      let realm = try file.open()
+      let names = try points("commit-once", file.path, in: file.folder)
+      let mustHave = [
+        "gate.held", "commit.begun", "commit.rows", "commit.record", "commit.head",
+        "storage.beforeCommit", "storage.afterCommit", "commit.done", "commit.shown",
+        "commit.counted", "commit.released", "commit.woken",
+      ]
+      #expect(names.filter(mustHave.contains) == mustHave)
+      let lastBefore = try #require(names.firstIndex(of: "storage.beforeCommit"))
+      var slowestWriter = Duration.zero
+      var slowestObserver = Duration.zero
+      for (index, name) in names.enumerated() {
+        realm.refresh()
+        let before = realm.commits
+        let writer = try StressTool.worker(
+          "commit-once", file.path, environment: ["TARN_FAULT": "\(index + 1)"])
+        #expect(writer.finish().end == .killed(SIGKILL), "\(name)")
+        let expected = index <= lastBefore ? before : before + 1
+        if expected > before {
+          let took = try #require(observer.reached(expected), "after \(name)")
+          #expect(took < .seconds(1), "an observer after \(name)")
+          slowestObserver = max(slowestObserver, took)
+        }
+        realm.refresh()
+        #expect(realm.commits == expected, "\(name)")
+        #expect(realm.problem == nil, "\(name)")
+        let start = ContinuousClock.now
+        try realm.commitOne()
+        let took = start.duration(to: .now)
+        #expect(took < .seconds(1), "the next writer after \(name)")
+        slowestWriter = max(slowestWriter, took)
+        let seen = try #require(observer.reached(expected + 1), "after \(name)")
+        #expect(seen < .seconds(1), "an observer of the next writer after \(name)")
+      }
+      #expect(try Environment.verifyPages(path: file.path).problems == [])
+      print("next writer at most \(slowestWriter), observer at most \(slowestObserver)")
+    }
+
+    @Test func `a file whose only process was killed at any point opens again`() throws {
+      let file = try StressFile()
+      let names = try points("commit-once", file.path, in: file.folder)
+      for (index, name) in names.enumerated() {
+        let writer = try StressTool.worker(
+          "commit-once", file.path, environment: ["TARN_FAULT": "\(index + 1)"])
+        #expect(writer.finish().end == .killed(SIGKILL), "\(name)")
+        let checked = try StressTool.worker("check", file.path).finish()
+        #expect(checked.lines == ["sound"], "\(name)")
+      }
+    }
+
+    @Test func `a process killed while it makes the file leaves one that opens`() throws {
+      let file = try StressFile(isFilled: false)
+      let names = try points("fill", file.folder + "/counted.realm", in: file.folder)
+      #expect(names.contains("signal.initialised"))
+      for (index, name) in names.enumerated() {
+        let path = file.folder + "/\(index).realm"
+        let made = try StressTool.worker(
+          "fill", path, environment: ["TARN_FAULT": "\(index + 1)"])
+        #expect(made.finish().end == .killed(SIGKILL), "\(name)")
+        let opened = try StressTool.worker("open", path).finish()
+        let isFilled = index >= names.count - 1 || opened.lines == ["opened 120"]
+        #expect(opened.lines == [isFilled ? "opened 120" : "opened 0"], "\(name)")
+      }
+    }
+
+    @Test func `a killed holder of the gate lets the next writer in`() throws {
+      let file = try StressFile()
+      let realm = try file.open()
+      _ = realm.commits
+      let holder = try StressTool.worker("hold-gate", file.path)
+      #expect(holder.line(within: .seconds(20)) { $0 == "held" } != nil)
+      let waiter = try StressTool.worker("commit-once", file.path)
+      #expect(waiter.line(within: .seconds(20)) { $0 == "ready" } != nil)
+      holder.signal(SIGKILL)
+      let start = ContinuousClock.now
+      let ack = waiter.line(within: .seconds(10)) { $0 == "ack 1" }
+      let took = start.duration(to: .now)
+      #expect(ack != nil)
+      #expect(took < .seconds(1))
+      print("a waiting writer went on after \(took)")
+      realm.refresh()
+      #expect(realm.problem == nil)
+    }
+  }
+}

@@ -1,0 +1,132 @@
+package import Foundation
+
+/// A process that this one started, with a pipe from its standard output.
+///
+/// Signals go to it by number; it is reaped by whoever asks first whether it has ended. Confined
+/// to one thread at a time.
+package final class ChildProcess {
+  /// How a process ended.
+  package enum End: Equatable, Sendable {
+    case exited(Int32)
+    case killed(Int32)
+  }
+
+  package let processID: pid_t
+  /// The reading end of its standard output, not blocking.
+  package let output: Int32
+  private(set) var end: End?
+  private var buffer: [UInt8] = []
+  /// False once it has closed its standard output, which it does at its end at the latest.
+  package private(set) var isOpen = true
+
+  /// - Parameter environment: added to this process's own.
+  /// - Throws: `ToolError` if there is no such program or no process can be had.
+  package init(
+    _ program: String, _ arguments: [String], environment: [String: String] = [:]
+  ) throws {
+    var ends: [Int32] = [0, 0]
+    guard pipe(&ends) == 0 else { throw ToolError("cannot make", "a pipe", errno: errno) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    defer { close(ends[1]) }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+    let merged = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    var words = ([program] + arguments).map { strdup($0) } + [nil]
+    var settings = merged.map { strdup("\($0.key)=\($0.value)") } + [nil]
+    defer { for text in words + settings { free(text) } }
+    var made = pid_t()
+    let result = posix_spawnp(&made, program, &actions, nil, &words, &settings)
+    guard result == 0 else {
+      close(ends[0])
+      throw ToolError("cannot start", program, errno: result)
+    }
+    processID = made
+    output = ends[0]
+    _ = fcntl(output, F_SETFL, O_NONBLOCK)
+  }
+
+  deinit {
+    if end == nil {
+      kill(processID, SIGKILL)
+      _ = wait()
+    }
+    close(output)
+  }
+
+  /// Sends a signal, unless the process was reaped already: its number may be another's by now.
+  package func signal(_ number: Int32) {
+    if end == nil { kill(processID, number) }
+  }
+
+  /// Waits for its end.
+  @discardableResult
+  package func wait() -> End {
+    if let end { return end }
+    var status: Int32 = 0
+    while waitpid(processID, &status, 0) < 0 && errno == EINTR {}
+    return ended(status)
+  }
+
+  /// How it ended, nil if it has not.
+  package func poll() -> End? {
+    if let end { return end }
+    var status: Int32 = 0
+    guard waitpid(processID, &status, WNOHANG) == processID else { return nil }
+    return ended(status)
+  }
+
+  private func ended(_ status: Int32) -> End {
+    let signal = status & 0x7f
+    let found: End = signal == 0 ? .exited(status >> 8 & 0xff) : .killed(signal)
+    end = found
+    return found
+  }
+
+  /// The complete lines that have arrived, without waiting.
+  package func lines() -> [String] {
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    while isOpen {
+      let count = read(output, &piece, piece.count)
+      if count > 0 {
+        buffer += piece[..<count]
+      } else if count == 0 {
+        isOpen = false
+      } else if errno != EINTR {
+        break
+      }
+    }
+    guard let last = buffer.lastIndex(of: 10) else { return [] }
+    let text = String(decoding: buffer[..<last], as: UTF8.self)
+    buffer.removeSubrange(...last)
+    return text.split(separator: "\n").map(String.init)
+  }
+
+  /// Waits until its output has something to read or has ended.
+  package func waitForOutput(milliseconds: Int32) {
+    var wanted = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+    _ = Foundation.poll(&wanted, 1, milliseconds)
+  }
+
+  /// The next line for which `isIt` holds; nil if it ends or time is up before that. Lines before
+  /// it are dropped, lines after it are kept only if they arrive later.
+  package func line(within timeout: Duration, where isIt: (String) -> Bool) -> String? {
+    let limit = ContinuousClock.now + timeout
+    while true {
+      if let found = lines().first(where: isIt) { return found }
+      guard isOpen, ContinuousClock.now < limit else { return nil }
+      waitForOutput(milliseconds: 10)
+    }
+  }
+
+  /// Everything that it still says, and how it ended.
+  package func finish() -> (lines: [String], end: End) {
+    var said: [String] = []
+    while isOpen {
+      said += lines()
+      if isOpen { waitForOutput(milliseconds: 1000) }
+    }
+    return (said, wait())
+  }
+}

@@ -1,0 +1,118 @@
+import Foundation
+package import TarnStore
+
+/// How the tools spell the values of a store, and read them back. JSON and CSV keep everything:
+/// what is exported can be imported again. Data is base64, object ids are 24 hexadecimal digits.
+package enum ValueText {
+  // MARK: - Types
+
+  /// The names by which people give types: those that help and messages use.
+  package static let typeNames = [
+    "int", "bool", "string", "data", "date", "float", "double", "objectId", "uuid",
+  ]
+
+  /// The type of that name, in any case of letters; nil also for links, which need a target.
+  package static func type(named name: String) -> ColumnType? {
+    ColumnType.allCases.first { $0 != .link && self.name(of: $0).lowercased() == name.lowercased() }
+  }
+
+  package static func name(of type: ColumnType) -> String {
+    type == .objectID ? "objectId" : "\(type)"
+  }
+
+  package static func type(_ inferred: InferredType) -> ColumnType {
+    switch inferred {
+    case .bool: .bool
+    case .int: .int
+    case .double: .double
+    case .date: .date
+    case .string: .string
+    }
+  }
+
+  // MARK: - Writing
+
+  package static func write(_ value: Value, to json: inout JSONText) {
+    switch value {
+    case .null: json.null()
+    case .int(let value): json.integer(value)
+    case .bool(let value): json.bool(value)
+    case .float(let value): json.float(value)
+    case .double(let value): json.double(value)
+    case .link(let key): json.integer(key.rawValue)
+    case .string(let text): json.string(text)
+    case .data, .date, .objectID, .uuid: json.string(text(value) ?? "")
+    }
+  }
+
+  /// The value as a field of CSV; nil for null.
+  package static func text(_ value: Value) -> String? {
+    switch value {
+    case .null: nil
+    case .int(let value): value.description
+    case .bool(let value): value.description
+    case .float(let value):
+      value.isFinite ? value.description : JSONText.name(ofNonFinite: Double(value))
+    case .double(let value):
+      value.isFinite ? value.description : JSONText.name(ofNonFinite: value)
+    case .string(let text): text
+    case .data(let bytes): Data(bytes).base64EncodedString()
+    case .date(let timestamp): ISODate.text(timestamp)
+    case .objectID(let bytes): bytes.hexadecimal
+    case .uuid(let bytes): bytes.uuidText
+    case .link(let key): key.rawValue.description
+    }
+  }
+
+  /// The value for a person to read in one line. Not for machines: it is not read back.
+  package static func shown(_ value: Value) -> String {
+    if case .null = value { return "null" }
+    if case .string("") = value { return "\"\"" }
+    return printable(text(value) ?? "")
+  }
+
+  // MARK: - Reading
+
+  /// A value of that type from a field of CSV or a command line; nil if the text is none.
+  package static func parse(_ text: String, as type: ColumnType) -> Value? {
+    switch type {
+    case .int: Int64(text).map { .int($0) }
+    case .bool: text == "true" ? .bool(true) : text == "false" ? .bool(false) : nil
+    case .string: .string(text)
+    case .data: Data(base64Encoded: text).map { .data(Array($0)) }
+    case .date: ISODate.parse(text).map { .date($0) }
+    case .float:
+      (Float(text) ?? JSONText.nonFinite(named: text).map { Float($0) }).map { .float($0) }
+    case .double: (Double(text) ?? JSONText.nonFinite(named: text)).map { .double($0) }
+    case .objectID: Bytes12(hexadecimal: text).map { .objectID($0) }
+    case .uuid: Bytes16(uuidText: text).map { .uuid($0) }
+    case .link: nil
+    }
+  }
+
+  /// A value of that type from JSON, null included; nil if it is of another kind. Whatever it is,
+  /// a string takes it: as it would be written.
+  package static func parse(_ json: JSONValue, as type: ColumnType) -> Value? {
+    if json == .null { return .null }
+    switch (type, json) {
+    case (.int, .integer(let value)): return .int(value)
+    case (.int, .double(let value)): return Int64(exactly: value).map { .int($0) }
+    case (.bool, .bool(let value)): return .bool(value)
+    case (.float, .integer(let value)): return .float(Float(value))
+    case (.float, .double(let value)): return .float(Float(value))
+    case (.double, .integer(let value)): return .double(Double(value))
+    case (.double, .double(let value)): return .double(value)
+    case (.float, .string(let text)), (.double, .string(let text)):
+      return JSONText.nonFinite(named: text) == nil ? nil : parse(text, as: type)
+    case (.string, .string(let text)): return .string(text)
+    case (.string, _):
+      var written = JSONText()
+      written.value(json)
+      return .string(written.text)
+    case (.data, .string(let text)), (.date, .string(let text)), (.objectID, .string(let text)),
+      (.uuid, .string(let text)):
+      return parse(text, as: type)
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import BenchFloors
+import Foundation
+import ToolSupport
+
+/// The command line of `tarn-bench`: what is measured, and where the figures go.
+enum BenchProgram {
+  private static let parser = CommandLineParser(
+    program: "tarn-bench", version: "0.1.0",
+    summary: "Measures Tarn beside raw LMDB and SQLite.",
+    commands: [
+      CommandSpec(
+        "tarn-bench", "Measures Tarn beside raw LMDB and SQLite.",
+        discussion: """
+          Each workload runs through the public Swift API, beside a plain C program on raw LMDB \
+          that does the same job and nothing else (the floor), and beside SQLite. Compare the \
+          ratios: absolute figures move with what else the machine does.
+          """,
+        options: [
+          .value("objects", "N", "how many objects the workloads have (default 1000000)"),
+          .value("only", "LIST", "workloads to run, such as W1,W3 (default all)"),
+          .flag("json", "print one JSON object instead of the table"),
+          .value("append", "FILE", "append the figures to FILE as a line of JSON"),
+          .flag("tiny", "2,000 objects and few rounds: shows that it works, measures nothing"),
+          .value("folder", "DIR", "where the stores are made (default the temporary folder)"),
+        ])
+    ])
+
+  static func run() -> ExitCode {
+    let arguments = parser.parseOrExit()
+    do {
+      let options = try BenchOptions(arguments)
+      let bench = try Bench(options)
+      defer { bench.removeFolder() }
+      for workload in BenchWorkload.all where options.wants(workload) {
+        note("\(workload.ids[0]) \(workload.title)")
+        try workload.run(bench)
+      }
+      try report(bench, options)
+      return .success
+    } catch let error as UsageError {
+      write(parser.refusal(error), to: .standardError)
+      return .usage
+    } catch {
+      write("tarn-bench: \(error)\n", to: .standardError)
+      return .failure
+    }
+  }
+
+  private static func report(_ bench: Bench, _ options: BenchOptions) throws {
+    var table = bench.table
+    table.figures.removeAll { !options.wants($0.id) }
+    let json = table.json(date: ISO8601DateFormatter().string(from: Date()))
+    if options.isJSON {
+      write(json, to: .standardOutput)
+    } else {
+      write(table.text(terminal: .standardOutput), to: .standardOutput)
+    }
+    guard let path = options.appendPath else { return }
+    let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o644)
+    guard file >= 0 else { throw ToolError("cannot open", path, errno: errno) }
+    let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
+    try handle.write(contentsOf: Data(json.utf8))
+  }
+
+  /// What is being measured now, for whoever waits at a terminal.
+  private static func note(_ text: String) {
+    guard Terminal.standardError.isTerminal else { return }
+    write("\(text) …\n", to: .standardError)
+  }
+
+  private static func write(_ text: String, to file: FileHandle) {
+    try? file.write(contentsOf: Data(text.utf8))
+  }
+}
+
+/// What the command line asks for.
+struct BenchOptions {
+  let objects: Int
+  let isTiny: Bool
+  let isJSON: Bool
+  let appendPath: String?
+  let folder: String
+  private let only: Set<String>?
+
+  init(_ arguments: ParsedArguments) throws(UsageError) {
+    isTiny = arguments.has("tiny")
+    let objects = try arguments.integer("objects", default: 1_000_000, in: 1000...100_000_000)
+    self.objects = isTiny ? 2000 : objects
+    isJSON = arguments.has("json")
+    appendPath = arguments.value("append")
+    folder = arguments.value("folder") ?? NSTemporaryDirectory()
+    only = arguments.value("only").map { list in
+      Set(list.split(separator: ",").map { String($0).uppercased() })
+    }
+    guard let only else { return }
+    let known = Set(BenchWorkload.all.flatMap(\.ids).map { $0.uppercased() })
+    if let stranger = only.subtracting(known).sorted().first {
+      throw UsageError("--only: there is no workload '\(stranger)'")
+    }
+  }
+
+  func wants(_ id: String) -> Bool { only?.contains(id.uppercased()) ?? true }
+  func wants(_ workload: BenchWorkload) -> Bool { workload.ids.contains { wants($0) } }
+}
+
+/// A job that gives one figure or a few.
+struct BenchWorkload {
+  let ids: [String]
+  let title: String
+  let run: (Bench) throws -> Void
+
+  init(_ ids: String..., title: String, _ run: @escaping (Bench) throws -> Void) {
+    self.ids = ids
+    self.title = title
+    self.run = run
+  }
+
+  /// In the order in which they run: those that read come before those that change the store,
+  /// ageing it comes last.
+  static var all: [BenchWorkload] {
+    [
+      BenchWorkload("W8", "W8b", title: "wake another process", measureWake),
+      BenchWorkload("W1", "W1f", title: "insert", measureInsert),
+      BenchWorkload("W10", title: "open", measureOpening),
+      BenchWorkload("W3", title: "find by primary key", measureLookup),
+      BenchWorkload("W4", "W4s", title: "read properties", measureReads),
+      BenchWorkload("W6", "W6n", title: "sort", measureSorting),
+      BenchWorkload("W7", "W7n", "W7r", title: "observed result, one change", measureOneChange),
+      BenchWorkload("W7k", "W7l", title: "observed result, many changes", measureManyChanges),
+      BenchWorkload("W7b", title: "begin after a foreign commit", measureForeignCommit),
+      BenchWorkload("W7m", title: "100 observed results", measureManyResults),
+      BenchWorkload("W9", "W9b", title: "10,000 object observers", measureObjectObservers),
+      BenchWorkload("W2m", title: "many updates in one write", measureBulkUpdate),
+      BenchWorkload("W2a", "W2b", title: "small commits", measureCommits),
+      BenchWorkload("W2g", title: "small commits, aged", measureAgedCommits),
+    ]
+  }
+}

@@ -1,0 +1,104 @@
+import BenchFloors
+import Foundation
+import Tarn
+import ToolSupport
+
+/// W3: an object by its primary key, two of its properties.
+func measureLookup(_ bench: Bench) throws {
+  let stores = try bench.stores()
+  let lookups = bench.rounds(200_000, tiny: 2000)
+  var sum = 0.0
+  let medians = try bench.alternate([
+    {
+      let time = try benchTime {
+        for number in 0..<lookups {
+          let person = try stores.person(BenchStores.scattered(number, bench.objects))
+          sum += Double(person.age) + person.score
+        }
+      }
+      return time / Double(lookups)
+    },
+    { try seconds { bf_lmdb_lookup(stores.lmdb, Int64(lookups), $0) } * 1e-9 },
+    { try seconds { bf_sqlite_lookup(stores.sqlite, Int64(lookups), $0) } * 1e-9 },
+  ])
+  guard sum > 0 else { throw ToolError("the persons have no ages") }
+  bench.add(
+    BenchFigure(
+      "W3", "find by primary key, read two properties", .seconds, ours: medians[0],
+      floor: medians[1], sqlite: medians[2], target: .ratio(0.7)))
+}
+
+/// W4: one property of live objects, again and again.
+func measureReads(_ bench: Bench) throws {
+  let stores = try bench.stores()
+  let people = try (1...100).map { try stores.person($0) }
+  let reads = bench.rounds(10_000_000, tiny: 10_000)
+  let passes = reads / people.count
+  var sums = (0, 0)
+  var intFloor = 0.0
+  var stringFloor = 0.0
+  let ours = try bench.alternate([
+    {
+      try floor(bf_memory_reads(Int64(reads), &intFloor, &stringFloor))
+      return intFloor * 1e-9
+    },
+    { benchTime { sums.0 &+= readAges(people, passes) } / Double(reads) },
+    { benchTime { sums.1 &+= readNames(people, passes) } / Double(reads) },
+    { stringFloor * 1e-9 },
+  ])
+  guard sums.0 > 0, sums.1 > 0 else { throw ToolError("the persons are empty") }
+  bench.add(
+    BenchFigure(
+      "W4", "read an Int of a live object", .seconds, ours: ours[1], floor: ours[0],
+      target: .value(5e-9)))
+  bench.add(
+    BenchFigure(
+      "W4s", "read a 12-character String of one", .seconds, ours: ours[2], floor: ours[3],
+      target: .value(25e-9)))
+}
+
+@inline(never)
+private func readAges(_ people: [Person], _ passes: Int) -> Int {
+  var sum = 0
+  for _ in 0..<passes {
+    for person in people { sum &+= person.age }
+  }
+  return sum
+}
+
+@inline(never)
+private func readNames(_ people: [Person], _ passes: Int) -> Int {
+  var sum = 0
+  for _ in 0..<passes {
+    for person in people { sum &+= person.name.utf8.count }
+  }
+  return sum
+}
+
+/// W6: all persons sorted, until the first one is there.
+func measureSorting(_ bench: Bench) throws {
+  let stores = try bench.stores()
+  let people = stores.realm.objects(Person.self)
+  func measure(
+    _ id: String, _ title: String, _ byName: Int32, _ target: Double,
+    _ first: @escaping () -> Person?
+  ) throws {
+    var found: [Int64] = [0, 0, 0]
+    let medians = try bench.alternate(
+      rounds: 3,
+      [
+        { benchTime { found[0] = Int64(first()?._id ?? 0) } },
+        { try seconds { bf_lmdb_sort(stores.lmdb, byName, &found[1], $0) } },
+        { try seconds { bf_sqlite_sort(stores.sqlite, byName, &found[2], $0) } },
+      ])
+    guard found[0] == found[1] else {
+      throw ToolError("\(title): person \(found[0]) is first here and \(found[1]) on the floor")
+    }
+    bench.add(
+      BenchFigure(
+        id, title, .seconds, ours: medians[0], floor: medians[1], sqlite: medians[2],
+        target: .ratio(target)))
+  }
+  try measure("W6", "sorted by age, first", 0, 0.3) { people.sorted(by: \.age).first }
+  try measure("W6n", "sorted by name, first", 1, 0.4) { people.sorted(by: \.name).first }
+}

@@ -1,0 +1,123 @@
+import BenchFloors
+import Foundation
+import Tarn
+import ToolSupport
+
+/// W1 and W1f: all persons in one write, and the bytes of the file after it.
+func measureInsert(_ bench: Bench) throws {
+  let stores = try bench.stores()
+  let rates = stores.insertSeconds.map { Double(bench.objects) / $0 }
+  bench.add(
+    BenchFigure(
+      "W1", "insert, one write, realm.add", .perSecond, ours: rates[0], floor: rates[1],
+      sqlite: rates[2], target: .ratio(1 / 1.5)))
+  var bytes: (Int64, Int64) = (0, 0)
+  try floor(bf_lmdb_file_bytes(stores.lmdb, &bytes.0))
+  try floor(bf_sqlite_file_bytes(stores.sqlite, &bytes.1))
+  let path = bench.configuration("main").fileURL!.path
+  let attributes = try FileManager.default.attributesOfItem(atPath: path)
+  let ours = Double((attributes[.size] as? Int) ?? 0)
+  let limit = 75 * 1_048_576.0 * Double(bench.objects) / 1e6
+  bench.add(
+    BenchFigure(
+      "W1f", "file size after that", .bytes, ours: ours, floor: Double(bytes.0),
+      sqlite: Double(bytes.1), target: .value(limit)))
+}
+
+/// W2m: one write that updates ages all over the store.
+func measureBulkUpdate(_ bench: Bench) throws {
+  let stores = try bench.stores()
+  let updates = min(100_000, bench.objects / 10)
+  let medians = try bench.alternate([
+    { try benchTime { try updateScattered(stores, updates) } },
+    { try seconds { bf_lmdb_bulk_update(stores.lmdb, Int64(updates), $0) } },
+    { try seconds { bf_sqlite_bulk_update(stores.sqlite, Int64(updates), $0) } },
+  ])
+  bench.add(
+    BenchFigure(
+      "W2m", "one write, \(updates) scattered updates", .seconds, ours: medians[0],
+      floor: medians[1], sqlite: medians[2], target: .ratio(0.6)))
+}
+
+/// Finds persons by key and adds 1 to their ages, in one write.
+private func updateScattered(_ stores: BenchStores, _ updates: Int) throws {
+  try stores.realm.write {
+    for _ in 0..<updates { try stores.person(stores.scatteredID()).age += 1 }
+  }
+}
+
+/// A floor's seconds.
+func seconds(_ run: (UnsafeMutablePointer<Double>) -> Int32) throws -> Double {
+  var value = 0.0
+  try floor(run(&value))
+  return value
+}
+
+/// W2a and W2b: commits of one Int, with and without waiting for the disk.
+func measureCommits(_ bench: Bench) throws {
+  let stores = try bench.stores()
+  if bench.options.wants("W2a") {
+    let realm = try Realm(
+      configuration: bench.configuration("durable", isDurable: true), scheduler: bench.scheduler)
+    _ = try bench.fill(realm, objects: bench.objects)
+    try measureCommits(bench, stores, realm, "W2a", "durable commits of one Int", 0.85, 1)
+  }
+  if bench.options.wants("W2b") {
+    try measureCommits(
+      bench, stores, stores.realm, "W2b", "commits of one Int, no fsync", 0.5, 0)
+  }
+}
+
+private func measureCommits(
+  _ bench: Bench, _ stores: BenchStores, _ realm: Realm, _ id: String, _ title: String,
+  _ target: Double, _ durable: Int32
+) throws {
+  let commits = durable == 1 ? bench.rounds(1000, tiny: 50) : bench.rounds(10_000, tiny: 200)
+  let people = try scatteredPeople(realm, bench)
+  let rates = try bench.alternate([
+    { Double(commits) / (try benchTime { try commit(realm, people, commits) }) },
+    {
+      Double(commits) / (try seconds { bf_lmdb_commits(stores.lmdb, Int64(commits), durable, $0) })
+    },
+    {
+      Double(commits)
+        / (try seconds { bf_sqlite_commits(stores.sqlite, Int64(commits), durable, $0) })
+    },
+  ])
+  bench.add(
+    BenchFigure(
+      id, title, .perSecond, ours: rates[0], floor: rates[1], sqlite: rates[2],
+      target: .ratio(target)))
+}
+
+/// Live objects all over the store, found before a measurement begins.
+private func scatteredPeople(_ realm: Realm, _ bench: Bench) throws -> [Person] {
+  try (0..<min(10_000, bench.objects)).map { number in
+    let id = BenchStores.scattered(number, bench.objects)
+    guard let person = realm.object(ofType: Person.self, forPrimaryKey: id) else {
+      throw ToolError("person \(id) is missing")
+    }
+    return person
+  }
+}
+
+private func commit(_ realm: Realm, _ people: [Person], _ commits: Int) throws {
+  for number in 0..<commits {
+    let person = people[number % people.count]
+    try realm.write { person.age += 1 }
+  }
+}
+
+/// W2g: the same after large and small writes have left holes all over the files.
+func measureAgedCommits(_ bench: Bench) throws {
+  let stores = try bench.stores()
+  let updates = min(100_000, bench.objects / 10)
+  let small = bench.rounds(20_000, tiny: 200)
+  let people = try scatteredPeople(stores.realm, bench)
+  for _ in 0..<3 { try updateScattered(stores, updates) }
+  try commit(stores.realm, people, small)
+  try floor(bf_lmdb_age(stores.lmdb, 3, Int64(updates), Int64(small)))
+  try floor(bf_sqlite_age(stores.sqlite, 3, Int64(updates), Int64(small)))
+  try measureCommits(
+    bench, stores, stores.realm, "W2g", "commits of one Int, aged file, no fsync", 0.8, 0)
+}

@@ -1,0 +1,94 @@
+import Tarn
+
+/// What one collection should be by the differences that its observer was told, and nothing else.
+final class StressMirror {
+  private struct Row: Equatable {
+    var balance: Int
+    var note: String
+    var partner: Int?
+
+    init(_ account: StressAccount) {
+      balance = account.balance
+      note = account.note
+      partner = account.partner?.id
+    }
+  }
+
+  private let name: String
+  private let forgets: Bool
+  private var ids: [Int] = []
+  private var rows: [Int: Row] = [:]
+  private(set) var updates = 0
+
+  /// - Parameter forgets: true to skip one modification, which the comparison must then find.
+  init(_ name: String, forgets: Bool) {
+    self.name = name
+    self.forgets = forgets
+  }
+
+  /// Replays a difference and compares with the data; gives what does not fit.
+  func apply(_ change: RealmCollectionChange<Results<StressAccount>>) -> String? {
+    switch change {
+    case .initial(let accounts):
+      ids = accounts.map(\.id)
+      for account in accounts { rows[account.id] = Row(account) }
+      return compare(accounts)
+    case .update(let accounts, let deletions, let insertions, let modifications):
+      updates += 1
+      if let problem = replay(accounts, deletions, insertions, modifications) {
+        return problem
+      }
+      return compare(accounts)
+    case .error(let error):
+      return "\(name) ended: \(error)"
+    }
+  }
+
+  private func replay(
+    _ accounts: Results<StressAccount>, _ deletions: [Int], _ insertions: [Int],
+    _ modifications: [Int]
+  ) -> String? {
+    let places = [(deletions, ids.count), (modifications, ids.count), (insertions, accounts.count)]
+    for (list, count) in places where !isAscending(list, below: count) {
+      return "\(name): positions \(list) do not ascend below \(count)"
+    }
+    var changed = Set(modifications.map { ids[$0] })
+    if forgets, updates == 5 { changed.removeAll() }
+    for place in deletions.reversed() { rows[ids.remove(at: place)] = nil }
+    for place in insertions {
+      guard place <= ids.count else { return "\(name): an insertion at \(place) has a gap before" }
+      let account = accounts[place]
+      ids.insert(account.id, at: place)
+      rows[account.id] = Row(account)
+    }
+    for (place, id) in ids.enumerated() where changed.contains(id) {
+      guard place < accounts.count else { return "\(name): too many rows after the change" }
+      rows[id] = Row(accounts[place])
+    }
+    return nil
+  }
+
+  private func isAscending(_ list: [Int], below count: Int) -> Bool {
+    var last = -1
+    for place in list {
+      guard place > last, place < count else { return false }
+      last = place
+    }
+    return true
+  }
+
+  private func compare(_ accounts: Results<StressAccount>) -> String? {
+    guard accounts.count == ids.count else {
+      return "\(name): \(accounts.count) rows, but \(ids.count) by the differences"
+    }
+    for (place, account) in accounts.enumerated() {
+      guard account.id == ids[place] else {
+        return "\(name): row \(place) is \(account.id), but \(ids[place]) by the differences"
+      }
+      guard rows[account.id] == Row(account) else {
+        return "\(name): account \(account.id) is not as the differences say"
+      }
+    }
+    return nil
+  }
+}

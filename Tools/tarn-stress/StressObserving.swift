@@ -1,0 +1,80 @@
+import Foundation
+import Tarn
+import ToolSupport
+
+/// An observer: replays every difference that it is told, and compares at each version.
+final class StressObserving {
+  private let worker: Worker
+  private let scheduler = ManualScheduler()
+  private let realm: Realm
+  private var tokens: [NotificationToken] = []
+  private var mirrors: [StressMirror] = []
+  private var problems: [String] = []
+  private var newest = -1
+  private var totals: Int?
+
+  init(_ worker: Worker) throws {
+    self.worker = worker
+    realm = try Realm(configuration: worker.configuration, scheduler: scheduler)
+  }
+
+  func run() throws {
+    let all = realm.objects(StressAccount.self)
+    mirror("all accounts", all)
+    mirror("rich accounts", all.where { $0.balance > 100 }.sorted(by: \.balance, ascending: false))
+    mirror(
+      "by note", all.sorted(by: [SortDescriptor(keyPath: "note"), SortDescriptor(keyPath: "id")]))
+    let token = observeTotal()
+    scheduler.pump()
+    report()
+    while access(worker.path + ".end", F_OK) != 0 {
+      scheduler.wait(timeout: 0.1)
+      if scheduler.pump() { report() }
+    }
+    WorkerLine.say("updates \(mirrors.map(\.updates).reduce(0, +))")
+    withExtendedLifetime(token) {}
+  }
+
+  private func mirror(_ name: String, _ results: Results<StressAccount>) {
+    let mirror = StressMirror(name, forgets: worker.sabotage == "mirror" && mirrors.isEmpty)
+    mirrors.append(mirror)
+    tokens.append(
+      results.observe { [unowned self] change in
+        if let problem = mirror.apply(change) { problems.append(problem) }
+      })
+  }
+
+  /// The old value of each change must be the one that was seen last.
+  private func observeTotal() -> NotificationToken? {
+    guard let total = realm.object(ofType: StressTotal.self, forPrimaryKey: 0) else {
+      WorkerLine.bad("the row of totals is gone")
+    }
+    totals = total.commits
+    return total.observe { [unowned self] change in
+      guard case .change(let total, let properties) = change else {
+        return problems.append("the row of totals was deleted")
+      }
+      guard let commits = properties.first(where: { $0.name == "commits" }) else { return }
+      if commits.oldValue as? Int != totals {
+        problems.append(
+          "the old value of commits is \(commits.oldValue ?? "nil"), but \(totals ?? -1) was seen")
+      }
+      if commits.newValue as? Int != total.commits {
+        problems.append("the new value of commits is not the one that is shown")
+      }
+      totals = total.commits
+    }
+  }
+
+  private func report() {
+    if let problem = StressStore.problem(realm) { problems.append(problem) }
+    let commits = realm.object(ofType: StressTotal.self, forPrimaryKey: 0)?.commits ?? -1
+    if commits < newest { problems.append("the version went back from \(newest) to \(commits)") }
+    if let totals, totals != commits {
+      problems.append("the observer of the totals stayed at \(totals), shown is \(commits)")
+    }
+    if let problem = problems.first { WorkerLine.bad("at \(commits): \(problem)") }
+    if commits != newest { WorkerLine.say("seen \(commits)") }
+    newest = commits
+  }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import ToolSupport
+
+/// What the command line asks for.
+struct StressOptions {
+  var seed: UInt64 = 1
+  var seconds = 30
+  var processes = 20
+  var keeps = false
+  var isDurable = false
+  /// A fault to be made on purpose, for testing the checks themselves.
+  var sabotage: String?
+
+  static func fromCommandLine() throws -> StressOptions {
+    let parser = CommandLineParser(
+      program: "tarn-stress", version: "0.1",
+      summary: "Torments one file with many processes and checks what they see.",
+      commands: [command])
+    var arguments = Array(CommandLine.arguments.dropFirst())
+    var options = StressOptions()
+    options.sabotage = takeSabotage(&arguments)
+    switch parser.parse(arguments) {
+    case .show(let text):
+      FileHandle.standardOutput.write(Data(text.utf8))
+      exit(ExitCode.success.rawValue)
+    case .refuse(let text):
+      FileHandle.standardError.write(Data(text.utf8))
+      exit(ExitCode.usage.rawValue)
+    case .run(let parsed):
+      options.seed = UInt64(try parsed.integer("seed", default: 1, in: 0...Int.max))
+      options.seconds = try parsed.integer("seconds", default: 30, in: 1...86_400)
+      options.processes = try parsed.integer("processes", default: 20, in: 2...200)
+      options.keeps = parsed.has("keep")
+      options.isDurable = parsed.has("durable")
+    }
+    return options
+  }
+
+  private static var command: CommandSpec {
+    CommandSpec(
+      "tarn-stress", "Torments one file with many processes and checks what they see.",
+      discussion: """
+        Half of the processes write without pause, half observe: they replay every difference \
+        that they are told and compare with the data. All the while processes are killed and \
+        stopped at random, some of them at a point inside a commit. Exit status 0 only if \
+        nothing was wrong.
+        """,
+      options: [
+        .value("seed", "N", "what the random choices start from (1)"),
+        .value("seconds", "N", "how long (30)"),
+        .value("processes", "N", "writers and observers together (20)"),
+        .flag("durable", "wait for the disk at every commit"),
+        .flag("keep", "leave the file where it is at the end"),
+      ])
+  }
+
+  /// Not in the help: it is for the test of this tool.
+  private static func takeSabotage(_ arguments: inout [String]) -> String? {
+    guard let at = arguments.firstIndex(of: "--sabotage"), at + 1 < arguments.count else {
+      return nil
+    }
+    defer { arguments.removeSubrange(at...at + 1) }
+    return arguments[at + 1]
+  }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import Tarn
+import ToolSupport
+
+/// What a process that the stress, or a test, has started says on its standard output: one line a
+/// message, written at once, because the process may be killed at any moment.
+enum WorkerLine {
+  static func say(_ text: String) {
+    let bytes = Array((text + "\n").utf8)
+    var start = 0
+    while start < bytes.count {
+      let count = bytes[start...].withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+      // Nobody listens any more: whoever started this process is gone.
+      if count < 0 && errno != EINTR { exit(ExitCode.failure.rawValue) }
+      start += max(0, count)
+    }
+  }
+
+  /// Reports what is wrong and ends.
+  static func bad(_ text: String) -> Never {
+    say("bad \(text)")
+    exit(ExitCode.failure.rawValue)
+  }
+}
+
+/// `tarn-stress worker KIND FILE [number] [seed] [sabotage]`: the processes that are not meant to
+/// be started by hand.
+final class Worker {
+  let kind: String
+  let path: String
+  let number: Int
+  let seed: UInt64
+  let sabotage: String?
+
+  init(_ arguments: [String]) {
+    func argument(_ index: Int) -> String? {
+      index < arguments.count ? arguments[index] : nil
+    }
+    kind = argument(0) ?? ""
+    path = argument(1) ?? ""
+    number = argument(2).flatMap { Int($0) } ?? 0
+    seed = argument(3).flatMap { UInt64($0) } ?? 1
+    sabotage = argument(4)
+  }
+
+  func run() throws {
+    SignalTrap.ignoreBrokenPipes()
+    switch kind {
+    case "write": try StressWriting(self).run()
+    case "observe": try StressObserving(self).run()
+    case "fill": try StressStore.fill(path, isDurable: number == 1)
+    case "commit-once": try commitOnce()
+    case "hold-gate": try holdGate()
+    case "read": try hold()
+    case "open": try open()
+    case "check": try check()
+    case "damage": try DamageWorker(self).run()
+    case "try": DamageWorker.tryAll(path)
+    case "fork": try forked()
+    default: WorkerLine.bad("no worker '\(kind)'")
+    }
+  }
+
+  var configuration: Realm.Configuration { StressStore.configuration(path) }
+
+  /// One write over two rows and the totals; with TARN_FAULT set it dies on the way.
+  private func commitOnce() throws {
+    let realm = try Realm(configuration: configuration)
+    WorkerLine.say("ready")
+    let writing = StressWriting(self, realm)
+    let sequence = try writing.write { $0.transfer() }
+    WorkerLine.say("ack \(sequence)")
+  }
+
+  /// Takes the gate and stays, until it is killed.
+  private func holdGate() throws {
+    let realm = try Realm(configuration: configuration)
+    realm.beginWrite()
+    realm.object(ofType: StressAccount.self, forPrimaryKey: 0)?.balance += 1
+    WorkerLine.say("held")
+    while true { sleep(1000) }
+  }
+
+  /// Shows a version and stays at it, until it is killed.
+  private func hold() throws {
+    let realm = try Realm(configuration: configuration)
+    realm.autorefresh = false
+    let accounts = realm.objects(StressAccount.self)
+    WorkerLine.say("reading \(accounts.count)")
+    while true { sleep(1000) }
+  }
+
+  /// Opens, and says what that gave; with "write" as last word it writes as well.
+  private func open() throws {
+    var configuration = configuration
+    configuration.readOnly = sabotage == "read-only"
+    do {
+      let realm = try Realm(configuration: configuration)
+      let count = realm.objects(StressAccount.self).count
+      if sabotage == "write" {
+        let writing = StressWriting(self, realm)
+        for _ in 0..<max(1, number) { _ = try writing.write { $0.grow() } }
+      }
+      WorkerLine.say("opened \(count)")
+    } catch let error as Realm.Error {
+      WorkerLine.say("error \(error.code) \(error.message)")
+    }
+  }
+
+  /// What a child has of its parent's Realm: nothing but an error; and what it opens itself.
+  private func forked() throws {
+    let realm = try Realm(configuration: configuration)
+    let before = realm.objects(StressAccount.self).count
+    typealias Fork = @convention(c) () -> pid_t
+    let fork = unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)
+    let child = fork()
+    if child == 0 {
+      do {
+        try realm.write {}
+        WorkerLine.say("child wrote")
+      } catch {
+        WorkerLine.say("child error \(error)")
+      }
+      let mine = try? Realm(configuration: configuration)
+      WorkerLine.say("child opened \(mine?.objects(StressAccount.self).count ?? -1)")
+      _exit(0)
+    }
+    var status: Int32 = 0
+    waitpid(child, &status, 0)
+    let writing = StressWriting(self, realm)
+    WorkerLine.say("parent \(before) \(try writing.write { $0.transfer() })")
+  }
+
+  private func check() throws {
+    let realm = try Realm(configuration: configuration)
+    if let problem = StressStore.problem(realm) { WorkerLine.bad(problem) }
+    WorkerLine.say("sound")
+  }
+}

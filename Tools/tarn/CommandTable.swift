@@ -1,0 +1,78 @@
+import ToolSupport
+
+/// The commands and what each of them takes.
+enum CommandTable {
+  static let commands = [inspect, importing, exporting, watch, set, delete]
+
+  private static let file = PositionalSpec("FILE", "the store")
+  private static let condition = OptionSpec.value(
+    "where", short: "w", "PREDICATE", "which objects, such as 'age > 5 AND name BEGINSWITH \"R\"'")
+  private static let order = OptionSpec.value(
+    "sort", short: "s", "KEY[:desc]", repeats: true,
+    "sort by a property; several are separated by commas")
+  private static let all = OptionSpec.flag("all", "all objects of the class")
+
+  private static let inspect = CommandSpec(
+    "inspect", "Shows what a store holds and who uses it.",
+    positionals: [file],
+    options: [
+      .flag("check", "verify pages, checksums, counts and indexes; exit 1 if anything is wrong"),
+      .flag("json", "one JSON object instead of text"),
+    ])
+
+  private static let importing = CommandSpec(
+    "import", "Adds objects from a CSV, JSON Lines or Debian package file.",
+    discussion: """
+      Types are inferred unless given; what the class has already is kept. Bad lines are reported
+      with their numbers. With 'refuse' (the default) nothing is written if there is one.
+      """,
+    positionals: [
+      PositionalSpec("FILE", "the store; made if it does not exist"),
+      PositionalSpec("INPUT", "the file to read, or - for standard input"),
+    ],
+    options: [
+      .value("class", short: "c", "NAME", "the class to add to; made if it does not exist"),
+      .value("format", short: "f", "FORMAT", "csv, jsonl or debian (default: by the file's name)"),
+      .value("key", short: "k", "COLUMN", "the primary key of a new class"),
+      .value(
+        "types", short: "t", "COL:TYPE,...", repeats: true,
+        "types of columns: \(ValueText.typeNames.joined(separator: ", ")); TYPE? may be null"),
+      .flag("update", "change objects that exist already, where values differ"),
+      .value("on-error", "skip|refuse", "what a bad line does (default: refuse)"),
+      .value("batch", "N", "objects a commit (default: all in one)"),
+    ])
+
+  private static let exporting = CommandSpec(
+    "export", "Writes the objects of a class as JSON Lines or CSV.",
+    positionals: [file, PositionalSpec("CLASS", "the class")],
+    options: [
+      .value("format", short: "f", "FORMAT", "jsonl (default) or csv"), condition, order,
+    ])
+
+  private static let watch = CommandSpec(
+    "watch", "Shows a class or everything, then each difference as it happens.",
+    discussion: """
+      Ends on SIGINT and SIGTERM. With --json each line is an object: first class, version and
+      "initial", then class, version, "deletions", "insertions" and "modifications".
+      """,
+    positionals: [file, PositionalSpec("CLASS", "the class (default: all)", isOptional: true)],
+    options: [
+      condition, order,
+      .flag("json", "one JSON object a line instead of text"),
+      .value("rows", "N", "rows of the first state that are shown as text (default: 20)"),
+      .value("exit-after", "N", "end after so many differences"),
+    ])
+
+  private static let set = CommandSpec(
+    "set", "Changes properties of objects.",
+    discussion: "An empty VALUE is null where the column may be null, \"\" is the empty text.",
+    positionals: [
+      file, PositionalSpec("CLASS", "the class"),
+      PositionalSpec("COLUMN=VALUE", "what to set", repeats: true),
+    ],
+    options: [condition, all])
+
+  private static let delete = CommandSpec(
+    "delete", "Removes objects.",
+    positionals: [file, PositionalSpec("CLASS", "the class")], options: [condition, all])
+}

@@ -1,0 +1,90 @@
+import TarnStore
+import ToolSupport
+
+/// `tarn delete`: removes what a condition finds, in one commit.
+struct DeleteCommand {
+  private let path: String
+  private let className: String
+  private let condition: Predicate
+
+  init(_ arguments: ParsedArguments) throws {
+    path = arguments.required("FILE")
+    className = arguments.required("CLASS")
+    condition = try StoreAccess.deliberateCondition(arguments)
+  }
+
+  func run(_ output: OutputPipe) throws -> ExitCode {
+    let store = try StoreAccess.openExisting(path, forWriting: true)
+    let (count, version) = try StoreAccess.write(store) { session in
+      let view = try ClassView.named(className, in: session.schema, path)
+      let query = try CompiledQuery(condition, [], on: view.id, session.schema)
+      let keys = try query.evaluate(StoreRows(session.reader, session)).keys
+      for key in keys { try session.delete(key, in: view.id) }
+      return keys.count
+    }
+    try output.write(
+      "deleted \(counted(count, "object")) of \(className), version \(version.rawValue)\n")
+    return .success
+  }
+}
+
+/// `tarn set`: changes properties of what a condition finds, in one commit. Values that are equal
+/// already are left alone.
+struct SetCommand {
+  private let path: String
+  private let className: String
+  private let condition: Predicate
+  private let assignments: [(column: String, text: String)]
+
+  init(_ arguments: ParsedArguments) throws {
+    path = arguments.required("FILE")
+    className = arguments.required("CLASS")
+    condition = try StoreAccess.deliberateCondition(arguments)
+    assignments = try arguments.positionals("COLUMN=VALUE").map { text in
+      guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
+        throw UsageError("'\(text)' is not of the form COLUMN=VALUE")
+      }
+      return (String(text[..<equals]), String(text[text.index(after: equals)...]))
+    }
+  }
+
+  func run(_ output: OutputPipe) throws -> ExitCode {
+    let store = try StoreAccess.openExisting(path, forWriting: true)
+    let (count, version) = try StoreAccess.write(store) { session in try change(session) }
+    try output.write(
+      "changed \(counted(count, "object")) of \(className), version \(version.rawValue)\n")
+    return .success
+  }
+
+  private func change(_ session: WriteSession) throws -> Int {
+    let view = try ClassView.named(className, in: session.schema, path)
+    let query = try CompiledQuery(condition, [], on: view.id, session.schema)
+    let values = try assignments.map { try value(of: $0.column, $0.text, view, session) }
+    var count = 0
+    for key in try query.evaluate(StoreRows(session.reader, session)).keys {
+      var isChanged = false
+      for (column, value) in values {
+        let old = try session.value(of: column, at: key, in: view.id)
+        if let old, old.hasSameBits(as: value) { continue }
+        try session.set(column, at: key, in: view.id, to: value)
+        isChanged = true
+      }
+      if isChanged { count += 1 }
+    }
+    return count
+  }
+
+  private func value(
+    of name: String, _ text: String, _ view: ClassView, _ session: WriteSession
+  ) throws -> (ColumnID, Value) {
+    guard let column = view.schema.named(name) else {
+      throw ToolError("class \(className) has no property '\(name)'")
+    }
+    guard column.id != view.schema.primaryKey else {
+      throw ToolError("'\(name)' is the primary key, which never changes")
+    }
+    let field: String? = text.isEmpty ? nil : text == "\"\"" ? "" : text
+    let reading = ColumnReading(column)
+    return (column.id, try reading.value(.text(field), LinkFinder(session)))
+  }
+}

@@ -1,0 +1,165 @@
+import TarnStore
+import ToolSupport
+
+/// `tarn inspect`: what a file holds, how large it is, and who uses it. With `--check` everything
+/// is verified as well.
+struct InspectCommand {
+  private let path: String
+  private let usesJSON: Bool
+  private let checks: Bool
+
+  init(_ arguments: ParsedArguments) throws {
+    path = arguments.required("FILE")
+    usesJSON = arguments.has("json")
+    checks = arguments.has("check")
+  }
+
+  func run(_ output: OutputPipe) throws -> ExitCode {
+    let store: Store
+    do {
+      store = try StoreAccess.openExisting(path)
+    } catch let error as StorageError where checks && error.code == .corrupted {
+      // The pages may say more about what happened to it.
+      for problem in try StoreCheck(pagesOf: path).problems { TarnProgram.complain(problem) }
+      throw error
+    }
+    let snapshot = try store.newestSnapshot()
+    let census = try StoreCensus(snapshot, store)
+    let check = checks ? try StoreCheck(snapshot, path: path) : nil
+    let pages = try check?.pages ?? Environment.verifyPages(path: path)
+    let report = InspectReport(
+      path: path, store: store, snapshot: snapshot, census: census, pages: pages, check: check,
+      reader: try SnapshotReader(snapshot))
+    if usesJSON { try report.writeJSON(output) } else { try report.writeText(output) }
+    return check.map(\.problems.isEmpty) == false ? .failure : .success
+  }
+}
+
+/// What was found, to be printed in either form.
+struct InspectReport {
+  let path: String
+  let store: Store
+  let snapshot: Snapshot
+  let census: StoreCensus
+  let pages: PageReport
+  let check: StoreCheck?
+  let reader: SnapshotReader
+
+  var statistics: EnvironmentStatistics { store.environment.statistics }
+  var processes: [SignalProcess] {
+    store.signal.processes().filter { $0.processID != ownProcessID }
+  }
+
+  // MARK: - Text
+
+  func writeText(_ output: OutputPipe) throws {
+    let terminal = Terminal.standardOutput
+    let width = terminal.isTerminal ? terminal.width : nil
+    try output.write(terminal.styled(printable(path), .bold) + "\n")
+    for (name, text) in facts {
+      try output.write("  \(terminal.styled(padded(name, toWidth: 10), .dim))\(text)\n")
+    }
+    for schema in snapshot.schema.schema.classes {
+      try write(schema, terminal, width, output)
+    }
+    if !census.readers.isEmpty {
+      try output.write("\n" + terminal.styled("Readers of old or new states", .bold) + "\n")
+      try output.write(readerTable.text(width: width, terminal: terminal))
+    }
+    guard let check else { return }
+    let found = counted(check.clusters, "cluster") + ", " + counted(check.rows, "object")
+      + ", \(check.indexEntries) index entries"
+    if check.problems.isEmpty {
+      try output.write("\n\(terminal.styled("Sound", .green)): \(pages.pageCount) pages, \(found)\n")
+      return
+    }
+    try output.write(
+      "\n\(terminal.styled("Damaged", .red)): \(counted(check.problems.count, "problem"))\n")
+    for problem in check.problems { try output.write("  - \(printable(problem))\n") }
+  }
+
+  private var facts: [(String, String)] {
+    let head = snapshot.head
+    var facts = [
+      ("version", "\(snapshot.version.rawValue)"),
+      ("history", head.historyID.uuidText),
+      ("format", "\(HeadRecord.currentFormat), schema epoch \(head.schemaEpoch)"),
+    ]
+    let size = statistics.fileByteCount
+    facts.append(
+      (
+        "size",
+        "\(sizeText(size)): \(counted(pages.pageCount, "page")) of \(pages.pageSize) bytes, "
+          + "\(pages.branchPages) branch, \(pages.leafPages) leaf, \(pages.overflowPages) overflow, "
+          + "\(pages.freePages) free"
+      ))
+    if let records = census.records {
+      facts.append(
+        (
+          "changes",
+          "records of versions \(records.lowerBound.rawValue) to \(records.upperBound.rawValue), "
+            + sizeText(census.changes.bytes)
+        ))
+    } else {
+      facts.append(("changes", "no records are kept"))
+    }
+    let names = processes.map { "\(processName($0.processID)) (\($0.processID))" }
+    facts.append(("open in", names.isEmpty ? "no other process" : names.joined(separator: ", ")))
+    facts.append(("writer", writer))
+    return facts
+  }
+
+  private var writer: String {
+    guard let holder = store.gate.holder else { return "none" }
+    let id = holder.process.processID
+    let seconds = Double(Int(holder.heldFor.seconds * 1000)) / 1000
+    return "\(processName(id)) (\(id)), for \(seconds) s"
+  }
+
+  private var readerTable: TextTable {
+    var table = TextTable([
+      .init("process"), .init("pid", .right), .init("versions behind", .right),
+      .init("commits behind", .right),
+    ])
+    for reader in census.readers {
+      table.add([
+        processName(reader.processID), "\(reader.processID)",
+        reader.versionsBehind.map { "\($0)" } ?? "", "\(reader.commitsBehind)",
+      ])
+    }
+    return table
+  }
+
+  private func write(
+    _ schema: ClassSchema, _ terminal: Terminal, _ width: Int?, _ output: OutputPipe
+  ) throws {
+    let tally = census.classes[Int(schema.id.rawValue)]
+    let count = try reader.record(of: schema.id).rowCount
+    try output.write(
+      "\n\(terminal.styled(printable(schema.name), .bold))  \(counted(count, "object")), "
+        + "\(sizeText(tally.bytes)): \(counted(tally.clusters.entries, "cluster")) "
+        + "\(sizeText(tally.clusters.bytes)), indexes \(sizeText(tally.indexes.bytes)), "
+        + "long values \(sizeText(tally.longValues.bytes))\n")
+    var table = TextTable([.init("  column"), .init("type"), .init("")])
+    for column in schema.columns where !column.isRemoved {
+      table.add([
+        "  " + column.name, typeText(column), traits(of: column, schema).joined(separator: ", "),
+      ])
+    }
+    try output.write(table.text(width: width, terminal: terminal))
+  }
+
+  private func typeText(_ column: ColumnSchema) -> String {
+    if let target = column.target, column.type == .link {
+      return "link to \(snapshot.schema.schema[target]?.name ?? "?")"
+    }
+    return ValueText.name(of: column.type) + (column.isOptional ? "?" : "")
+  }
+
+  private func traits(of column: ColumnSchema, _ schema: ClassSchema) -> [String] {
+    var traits: [String] = []
+    if column.id == schema.primaryKey { traits.append("primary key") }
+    if column.isIndexed { traits.append("indexed") }
+    return traits
+  }
+}

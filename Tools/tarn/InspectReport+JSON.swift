@@ -1,0 +1,138 @@
+import TarnStore
+import ToolSupport
+
+extension InspectReport {
+  /// One object in one line.
+  func writeJSON(_ output: OutputPipe) throws {
+    var json = JSONText()
+    json.beginObject()
+    text("path", path, &json)
+    number("version", snapshot.version.rawValue, &json)
+    text("history", snapshot.head.historyID.uuidText, &json)
+    number("format", UInt64(HeadRecord.currentFormat), &json)
+    number("schemaEpoch", snapshot.head.schemaEpoch, &json)
+    writeSizes(&json)
+    json.key("changeRecords")
+    if let records = census.records {
+      json.beginObject()
+      number("first", records.lowerBound.rawValue, &json)
+      number("last", records.upperBound.rawValue, &json)
+      number("bytes", census.changes.bytes, &json)
+      json.endObject()
+    } else {
+      json.null()
+    }
+    try writeClasses(&json)
+    writeUsers(&json)
+    if let check { write(check, &json) }
+    json.endObject()
+    json.endLine()
+    try output.write(json.bytes)
+  }
+
+  private func text(_ name: String, _ value: String, _ json: inout JSONText) {
+    json.key(name)
+    json.string(value)
+  }
+
+  private func number(_ name: String, _ value: UInt64, _ json: inout JSONText) {
+    json.key(name)
+    json.unsigned(value)
+  }
+
+  private func number(_ name: String, _ value: Int, _ json: inout JSONText) {
+    json.key(name)
+    json.integer(Int64(value))
+  }
+
+  private func writeSizes(_ json: inout JSONText) {
+    number("fileBytes", statistics.fileByteCount, &json)
+    json.key("pages")
+    json.beginObject()
+    number("bytes", pages.pageSize, &json)
+    number("count", pages.pageCount, &json)
+    number("branch", pages.branchPages, &json)
+    number("leaf", pages.leafPages, &json)
+    number("overflow", pages.overflowPages, &json)
+    number("free", pages.freePages, &json)
+    number("unreachable", pages.unreachablePages, &json)
+    json.endObject()
+  }
+
+  private func writeClasses(_ json: inout JSONText) throws {
+    json.key("classes")
+    json.beginArray()
+    for schema in snapshot.schema.schema.classes {
+      let tally = census.classes[Int(schema.id.rawValue)]
+      json.beginObject()
+      text("name", schema.name, &json)
+      number("objects", try reader.record(of: schema.id).rowCount, &json)
+      number("bytes", tally.bytes, &json)
+      number("clusters", tally.clusters.entries, &json)
+      number("clusterBytes", tally.clusters.bytes, &json)
+      number("indexBytes", tally.indexes.bytes, &json)
+      number("longValueBytes", tally.longValues.bytes, &json)
+      json.key("columns")
+      json.beginArray()
+      for column in schema.columns where !column.isRemoved { write(column, schema, &json) }
+      json.endArray()
+      json.endObject()
+    }
+    json.endArray()
+  }
+
+  private func write(_ column: ColumnSchema, _ schema: ClassSchema, _ json: inout JSONText) {
+    json.beginObject()
+    text("name", column.name, &json)
+    text("type", ValueText.name(of: column.type), &json)
+    json.key("optional")
+    json.bool(column.isOptional)
+    json.key("indexed")
+    json.bool(column.isIndexed)
+    json.key("primaryKey")
+    json.bool(column.id == schema.primaryKey)
+    if let target = column.target {
+      text("target", snapshot.schema.schema[target]?.name ?? "", &json)
+    }
+    json.endObject()
+  }
+
+  private func writeUsers(_ json: inout JSONText) {
+    json.key("processes")
+    json.beginArray()
+    for process in processes { json.integer(Int64(process.processID)) }
+    json.endArray()
+    json.key("readers")
+    json.beginArray()
+    for reader in census.readers {
+      json.beginObject()
+      number("pid", Int(reader.processID), &json)
+      number("commitsBehind", reader.commitsBehind, &json)
+      if let versions = reader.versionsBehind { number("versionsBehind", versions, &json) }
+      json.endObject()
+    }
+    json.endArray()
+    json.key("writer")
+    if let holder = store.gate.holder {
+      json.beginObject()
+      number("pid", Int(holder.process.processID), &json)
+      json.key("heldForSeconds")
+      json.double(holder.heldFor.seconds)
+      json.endObject()
+    } else {
+      json.null()
+    }
+  }
+
+  private func write(_ check: StoreCheck, _ json: inout JSONText) {
+    json.key("check")
+    json.beginObject()
+    json.key("sound")
+    json.bool(check.problems.isEmpty)
+    json.key("problems")
+    json.beginArray()
+    for problem in check.problems { json.string(problem) }
+    json.endArray()
+    json.endObject()
+  }
+}

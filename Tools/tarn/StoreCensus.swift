@@ -1,0 +1,88 @@
+import TarnStore
+
+/// What lies in a file's tree, counted in one walk over it, and who uses the file.
+struct StoreCensus {
+  struct Tally {
+    var entries = 0
+    var bytes = 0
+  }
+
+  struct ClassTally {
+    var clusters = Tally()
+    var indexes = Tally()
+    var longValues = Tally()
+    var directory = Tally()
+    var bytes: Int { clusters.bytes + indexes.bytes + longValues.bytes + directory.bytes }
+  }
+
+  /// A process with a read transaction on an old state.
+  struct Reader {
+    var processID: Int32
+    /// Commits after the state that it holds.
+    var commitsBehind: UInt64
+    /// Versions after that state; nil if that cannot be told.
+    var versionsBehind: UInt64?
+  }
+
+  private(set) var classes: [ClassTally]
+  private(set) var changes = Tally()
+  /// The versions whose change records are kept.
+  private(set) var records: ClosedRange<Version>?
+  private(set) var readers: [Reader] = []
+  private var transactions: [(version: Version, id: UInt64)] = []
+
+  init(_ snapshot: Snapshot, _ store: Store) throws {
+    classes = Array(repeating: ClassTally(), count: snapshot.schema.schema.classes.count)
+    var cursor = try Cursor(snapshot.transaction)
+    var isAtEntry = try cursor.first()
+    while isAtEntry {
+      try count(cursor.key, cursor.value)
+      isAtEntry = try cursor.next()
+    }
+    let newest = snapshot.transaction.transactionID
+    for pin in store.environment.readers() where pin.processID != ownProcessID {
+      readers.append(
+        Reader(
+          processID: pin.processID,
+          commitsBehind: newest > pin.transactionID ? newest - pin.transactionID : 0,
+          versionsBehind: versions(after: pin.transactionID, snapshot.version)))
+    }
+    readers.sort { ($1.commitsBehind, $0.processID) < ($0.commitsBehind, $1.processID) }
+  }
+
+  private mutating func count(
+    _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+  ) throws {
+    func add(to path: WritableKeyPath<ClassTally, Tally>, _ id: ClassID?) {
+      guard let id, id.rawValue < UInt32(classes.count) else { return }
+      classes[Int(id.rawValue)][keyPath: path].entries += 1
+      classes[Int(id.rawValue)][keyPath: path].bytes += key.count + value.count
+    }
+    switch TreeKey.tag(of: key) {
+    case .cluster: add(to: \.clusters, TreeKey.parseCluster(key)?.classID)
+    case .directory: add(to: \.directory, TreeKey.parseDirectory(key)?.classID)
+    case .longValue: add(to: \.longValues, TreeKey.parseLongValue(key)?.classID)
+    case .index:
+      // The class stands in the four bytes after the tag, the highest first.
+      let id = key.dropFirst().prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+      add(to: \.indexes, ClassID(id))
+    case .change:
+      changes.entries += 1
+      changes.bytes += key.count + value.count
+      guard let parsed = TreeKey.parseChange(key) else { return }
+      records = min(records?.lowerBound ?? parsed.version, parsed.version)...parsed.version
+      if parsed.classID == nil, parsed.chunk == 0 {
+        let header = try ChangeRecord.decodeHeader(value, version: parsed.version)
+        transactions.append((parsed.version, header.meta.transactionID))
+      }
+    case .head, .schema, .classRecord, nil: break
+    }
+  }
+
+  /// A state's version is that of the last record at or before its transaction.
+  private func versions(after transactionID: UInt64, _ newest: Version) -> UInt64? {
+    guard let next = transactions.first(where: { $0.id > transactionID }) else { return 0 }
+    // A record that is gone may have been the one after the state.
+    return newest.rawValue - next.version.rawValue + 1
+  }
+}

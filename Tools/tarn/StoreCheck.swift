@@ -1,0 +1,93 @@
+import TarnStore
+
+/// Verifies what a file says against itself: pages, checksums, rows, counts, indexes. Finds what
+/// is wrong; changes nothing.
+struct StoreCheck {
+  private static let problemsMax = 100
+
+  private(set) var problems: [String] = []
+  private(set) var clusters = 0
+  private(set) var rows = 0
+  private(set) var indexEntries = 0
+  let pages: PageReport
+
+  /// Walks the pages alone, for a file that may be too damaged to be opened.
+  init(pagesOf path: String) throws {
+    pages = try Environment.verifyPages(path: path)
+    problems = pages.problems
+  }
+
+  /// - Parameter path: the file of the snapshot.
+  init(_ snapshot: Snapshot, path: String) throws {
+    try self.init(pagesOf: path)
+    let reader = try SnapshotReader(snapshot)
+    for schema in snapshot.schema.schema.classes { check(schema, reader) }
+  }
+
+  private mutating func note(_ problem: String) {
+    if problems.count < Self.problemsMax { problems.append(problem) }
+  }
+
+  private mutating func check(_ schema: ClassSchema, _ reader: SnapshotReader) {
+    do throws(StorageError) {
+      var found = 0
+      var bad: [String] = []
+      var images = 0
+      try reader.forEachCluster(in: schema.id) { cluster throws(StorageError) in
+        images += 1
+        found += cluster.image.rowCount
+        do throws(StorageError) {
+          try cluster.image.verifyChecksum()
+          try cluster.image.checkRows(schema)
+        } catch {
+          bad.append("class \(schema.name), cluster at \(cluster.boundary.rawValue): \(error)")
+        }
+        return true
+      }
+      clusters += images
+      rows += found
+      for problem in bad { note(problem) }
+      let recorded = try reader.record(of: schema.id).rowCount
+      if recorded != found {
+        note("class \(schema.name) says it has \(recorded) objects, but there are \(found)")
+      }
+      let listed = try reader.withCursor { cursor throws(StorageError) in
+        try ClassDirectory(schema.id).count(&cursor)
+      }
+      if listed != found {
+        note("the directory of class \(schema.name) lists \(listed) objects of \(found)")
+      }
+      guard bad.isEmpty else { return }
+      for column in reader.schema.indexed(in: schema.id) { try check(column, schema, reader) }
+    } catch {
+      note("class \(schema.name): \(error)")
+    }
+  }
+
+  /// Every row's value is filed, and nothing else is.
+  private mutating func check(
+    _ column: ColumnSchema, _ schema: ClassSchema, _ reader: SnapshotReader
+  ) throws(StorageError) {
+    let index = PackedIndex(schema.id, column.id)
+    let name = "the index over \(schema.name).\(column.name)"
+    var expected = 0
+    var missing = 0
+    var cursor = try Cursor(reader.snapshot.transaction)
+    try reader.forEachCluster(in: schema.id) { cluster throws(StorageError) in
+      for slot in 0..<cluster.image.rowCount {
+        let key = cluster.image.key(at: slot)
+        let value = try reader.value(of: column.id, at: key, in: schema.id) ?? .null
+        // Links that lead nowhere are not filed.
+        if value == .null, column.type == .link { continue }
+        expected += 1
+        guard let order = OrderKey(value, type: column.type) else { continue }
+        if try !index.contains(order, key, &cursor) { missing += 1 }
+      }
+      return true
+    }
+    let filed = try index.count(&cursor)
+    indexEntries += filed
+    if missing > 0 { note("\(name) lacks \(missing) of \(expected) objects") }
+    if filed != expected { note("\(name) has \(filed) entries for \(expected) objects") }
+  }
+}

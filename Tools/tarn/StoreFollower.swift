@@ -1,0 +1,93 @@
+import Foundation
+import TarnStore
+import ToolSupport
+
+/// Waits for commits of other processes, for the end of the program, and for the reader of the
+/// output to go away, all in one `poll`.
+///
+/// An arrival only means "look": what there is to show is decided by the data. Every quarter of a
+/// second it looks anyway, since a writer may have died between its commit and the announcement.
+/// Without a descriptor to wait on, or when the signal file was deleted, it looks every few
+/// milliseconds and says so once.
+final class StoreFollower {
+  enum Event { case news, stopped, readerGone }
+
+  private static let lookEveryMilliseconds: Int32 = 250
+  private static let pollEveryMilliseconds: Int32 = 5
+
+  private let store: Store
+  private let stop: StopSignal
+  private let descriptor: WaitDescriptor?
+  private var saidPolling = false
+
+  init(_ store: Store, _ stop: StopSignal) {
+    self.store = store
+    self.stop = stop
+    do {
+      descriptor = try store.signal.makeWaitDescriptor()
+    } catch {
+      descriptor = nil
+      sayPolling("\(error)")
+    }
+  }
+
+  /// Returns when there may be something newer than `shown`.
+  func wait(beyond shown: Version) -> Event {
+    while true {
+      if descriptor != nil, !store.signal.isIntact {
+        sayPolling("the signal file was deleted or replaced")
+      }
+      let timeout = saidPolling ? Self.pollEveryMilliseconds : Self.lookEveryMilliseconds
+      var waits = [
+        pollfd(fd: stop.descriptor, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: descriptor?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+        // Only for what is always told: that nobody reads any more.
+        pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
+      ]
+      // What was committed before this call has left its mark in the counter.
+      let isBehind = store.newestKnownVersion > shown
+      let ready = poll(&waits, nfds_t(waits.count), isBehind ? 0 : timeout)
+      if stop.isRequested || waits[0].revents != 0 { return .stopped }
+      if waits[2].revents & Int16(POLLERR | POLLHUP) != 0 { return .readerGone }
+      let arrivals = waits[1].revents != 0 ? descriptor?.drain() ?? [] : []
+      if isBehind || ready == 0 || !arrivals.isEmpty { return .news }
+    }
+  }
+
+  private func sayPolling(_ reason: String) {
+    if saidPolling { return }
+    saidPolling = true
+    TarnProgram.complain("no commits can be waited for (\(reason)); looking every few ms instead")
+  }
+}
+
+/// The wish to end, made by a signal, as something that can be waited for.
+final class StopSignal: Sendable {
+  let descriptor: Int32
+  private let writeEnd: Int32
+
+  init() throws {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw ToolError("cannot wait for", "signals", errno: errno) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
+    descriptor = ends[0]
+    writeEnd = ends[1]
+  }
+
+  deinit {
+    close(descriptor)
+    close(writeEnd)
+  }
+
+  func request() {
+    var byte: UInt8 = 1
+    _ = write(writeEnd, &byte, 1)
+  }
+
+  /// It is never taken back.
+  var isRequested: Bool {
+    var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&wait, 1, 0) > 0
+  }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import TarnStore
+import ToolSupport
+
+/// The shell for stores: reads the command line, runs one command, and turns whatever ends it into
+/// a message and an exit status.
+///
+/// What can be judged by the command line alone ends with 2, everything else that goes wrong with
+/// 1. A reader that closed the pipe, and a signal that ends a watch, are no failures.
+enum TarnProgram {
+  static let parser = CommandLineParser(
+    program: "tarn", version: "0.1",
+    summary: "Looks into Tarn's stores, follows them, and moves data in and out.",
+    commands: CommandTable.commands)
+
+  static func run() -> Int32 {
+    SignalTrap.ignoreBrokenPipes()
+    let arguments = parser.parseOrExit()
+    let output = OutputPipe()
+    do {
+      let code = try run(arguments, output)
+      try output.flush()
+      return code.rawValue
+    } catch {
+      return status(of: error, output).rawValue
+    }
+  }
+
+  private static func run(
+    _ arguments: ParsedArguments, _ output: OutputPipe
+  ) throws -> ExitCode {
+    switch arguments.command {
+    case "inspect": return try InspectCommand(arguments).run(output)
+    case "import": return try ImportCommand(arguments).run(output)
+    case "export": return try ExportCommand(arguments).run(output)
+    case "watch": return try WatchCommand(arguments).run(output)
+    case "set": return try SetCommand(arguments).run(output)
+    default: return try DeleteCommand(arguments).run(output)
+    }
+  }
+
+  private static func status(of error: any Error, _ output: OutputPipe) -> ExitCode {
+    switch error {
+    case OutputPipe.Failure.closed, OutputPipe.Failure.cancelled: return .success
+    case OutputPipe.Failure.failed(let error):
+      complain(error.message)
+      return .failure
+    case let error as UsageError:
+      write(parser.refusal(error))
+      return .usage
+    default:
+      // What was printed before is worth showing; that it fails too is not.
+      try? output.flush()
+      complain("\(error)")
+      return .failure
+    }
+  }
+
+  /// A line on standard error.
+  static func complain(_ message: String) {
+    let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
+    write("tarn: " + lines.map { printable(String($0)) }.joined(separator: "\n") + "\n")
+  }
+
+  private static func write(_ text: String) {
+    // Nobody is left to be told if this fails.
+    try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+  }
+}

@@ -1,0 +1,188 @@
+import TarnStore
+import ToolSupport
+
+/// What is being watched, at the version that was shown last.
+protocol Watched: AnyObject {
+  var snapshot: Snapshot { get }
+  func showInitial(_ printer: any WatchPrinter) throws
+  /// Moves to `newest` and shows what `changes`, which lead there, have changed.
+  /// - Returns: how many differences were shown.
+  func advance(
+    to newest: Snapshot, _ changes: ChangeSet, _ printer: any WatchPrinter
+  ) throws -> Int
+}
+
+/// An object as it is shown.
+struct WatchedRow {
+  /// Where it is in a result; nil where there is no order.
+  var index: Int?
+  var key: Value
+  var values: [Value]
+}
+
+/// An object that stayed, before and after. Only `changed` columns differ.
+struct WatchedModification {
+  var old: WatchedRow
+  var new: WatchedRow
+  /// Positions among the columns.
+  var changed: [Int]
+
+  init(_ old: WatchedRow, _ new: WatchedRow) {
+    self.old = old
+    self.new = new
+    // A class may have got columns meanwhile.
+    changed = new.values.indices.filter { place in
+      place >= old.values.count || !old.values[place].hasSameBits(as: new.values[place])
+    }
+  }
+}
+
+/// What one class's part of a difference is.
+struct WatchedDifference {
+  var version: Version
+  /// Objects after the change: of the result, or of the class.
+  var count: Int
+  var deletions: [WatchedRow] = []
+  var insertions: [WatchedRow] = []
+  var modifications: [WatchedModification] = []
+  /// Rows that are among both the deletions and the insertions, by their positions.
+  var moves: [IndexChanges.Move] = []
+}
+
+/// A sorted, filtered result, kept up by what changed.
+final class WatchedResult: Watched {
+  private let condition: Predicate
+  private let order: [OrderTerm]
+  private var view: ClassView
+  private var query: CompiledQuery
+  private var reader: SnapshotReader
+  private var root: OrderedRoot
+
+  var snapshot: Snapshot { reader.snapshot }
+
+  init(
+    _ view: ClassView, _ condition: Predicate, _ order: [OrderTerm], _ snapshot: Snapshot
+  ) throws {
+    self.view = view
+    self.condition = condition
+    self.order = order
+    query = try CompiledQuery(condition, order, on: view.id, snapshot.schema)
+    reader = try SnapshotReader(snapshot)
+    root = try query.evaluate(StoreRows(reader))
+  }
+
+  func showInitial(_ printer: any WatchPrinter) throws {
+    let (view, root, reader) = (view, root, reader)
+    try printer.initial(view, snapshot.version, count: root.count) { index in
+      try Self.row(root, index, view, reader)
+    }
+  }
+
+  private static func row(
+    _ root: OrderedRoot, _ index: Int, _ view: ClassView, _ reader: SnapshotReader
+  ) throws -> WatchedRow {
+    let key = root.key(at: index)
+    let values = try view.values(of: key, reader) ?? []
+    return WatchedRow(index: index, key: view.identity(key, values), values: values)
+  }
+
+  func advance(
+    to newest: Snapshot, _ changes: ChangeSet, _ printer: any WatchPrinter
+  ) throws -> Int {
+    let old = (root: root, view: view, reader: reader)
+    reader = try SnapshotReader(newest)
+    if newest.schema.epoch != old.reader.schema.epoch {
+      view = ClassView(newest.schema[view.id])
+      query = try CompiledQuery(condition, order, on: view.id, newest.schema)
+    }
+    guard query.isConcerned(by: changes) else { return 0 }
+    let indexes: IndexChanges
+    if changes.schemaChanged {
+      root = try query.evaluate(StoreRows(reader))
+      indexes = CollectionDifference.replacingAll(
+        oldCount: old.root.count, newCount: root.count)
+    } else {
+      let (next, touched) = try query.advance(old.root, over: changes, to: StoreRows(reader))
+      root = next
+      indexes = touched.difference(old.root, next)
+    }
+    if indexes.isEmpty { return 0 }
+    func before(_ index: Int) throws -> WatchedRow {
+      try Self.row(old.root, index, old.view, old.reader)
+    }
+    func after(_ index: Int) throws -> WatchedRow { try Self.row(root, index, view, reader) }
+    var difference = WatchedDifference(version: newest.version, count: root.count)
+    difference.deletions = try indexes.deletions.map(before)
+    difference.insertions = try indexes.insertions.map(after)
+    difference.moves = indexes.moves
+    difference.modifications = try indexes.modifications.map { index in
+      let row = try before(index)
+      let position = root.position(of: old.root.key(at: index)) ?? index
+      return WatchedModification(row, try after(position))
+    }
+    try printer.difference(view, difference)
+    return 1
+  }
+}
+
+/// All classes, straight from the change sets: no order, so no positions.
+final class WatchedClasses: Watched {
+  private var reader: SnapshotReader
+
+  var snapshot: Snapshot { reader.snapshot }
+
+  init(_ snapshot: Snapshot) throws { reader = try SnapshotReader(snapshot) }
+
+  func showInitial(_ printer: any WatchPrinter) throws {
+    for schema in snapshot.schema.schema.classes {
+      let view = ClassView(schema)
+      let root = OrderedRoot(keyed: try Self.keys(of: view.id, reader))
+      try printer.initial(view, snapshot.version, count: root.count) { [reader] index in
+        try Self.row(root.key(at: index), view, reader)
+      }
+    }
+  }
+
+  private static func keys(of id: ClassID, _ reader: SnapshotReader) throws -> KeySet {
+    var keys: [ObjectKey] = []
+    try reader.forEachCluster(in: id) { found in
+      for slot in 0..<found.image.rowCount { keys.append(found.image.key(at: slot)) }
+      return true
+    }
+    return KeySet(keys)
+  }
+
+  private static func row(
+    _ key: ObjectKey, _ view: ClassView, _ reader: SnapshotReader
+  ) throws -> WatchedRow {
+    let values = try view.values(of: key, reader) ?? []
+    return WatchedRow(index: nil, key: view.identity(key, values), values: values)
+  }
+
+  func advance(
+    to newest: Snapshot, _ changes: ChangeSet, _ printer: any WatchPrinter
+  ) throws -> Int {
+    let old = reader
+    reader = try SnapshotReader(newest)
+    var told = 0
+    for entry in changes.classes {
+      let view = ClassView(newest.schema[entry.id])
+      let isNew = entry.id.rawValue >= UInt32(old.schema.schema.classes.count)
+      let oldView = isNew ? view : ClassView(old.schema[entry.id])
+      let deleted = entry.isCleared ? try Self.keys(of: entry.id, old) : entry.deleted
+      let modified = entry.touchedKeys(in: .all)
+      if deleted.isEmpty, entry.inserted.isEmpty, modified.isEmpty { continue }
+      var difference = WatchedDifference(
+        version: newest.version, count: try reader.record(of: entry.id).rowCount)
+      difference.deletions = try deleted.map { try Self.row($0, oldView, old) }
+      difference.insertions = try entry.inserted.map { try Self.row($0, view, reader) }
+      difference.modifications = try modified.map { key in
+        WatchedModification(
+          try Self.row(key, oldView, old), try Self.row(key, view, reader))
+      }
+      try printer.difference(view, difference)
+      told += 1
+    }
+    return told
+  }
+}
