@@ -37,14 +37,22 @@ let package = Package(
     .executableTarget(
       name: "tarn-bench", dependencies: ["Tarn", "TarnStore", "ToolSupport", "BenchFloors"],
       path: "Tools/tarn-bench", swiftSettings: strict),
-    .testTarget(
-      name: "TarnStoreTests", dependencies: ["TarnStore", "CTarn"], swiftSettings: strict),
-    .testTarget(name: "TarnTests", dependencies: ["Tarn", "TarnStore"], swiftSettings: strict),
-    .testTarget(
-      name: "ToolsTests", dependencies: ["Tarn", "TarnStore", "ToolSupport", "BenchFloors"],
+    .target(
+      name: "TestSupport", dependencies: ["TarnStore"], path: "Tests/TestSupport",
       swiftSettings: strict),
     .testTarget(
-      name: "ProcessTests", dependencies: ["Tarn", "TarnStore", "ToolSupport", "CTarn"],
+      name: "TarnStoreTests", dependencies: ["TarnStore", "CTarn", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "TarnTests", dependencies: ["Tarn", "TarnStore", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "ToolsTests",
+      dependencies: ["Tarn", "TarnStore", "ToolSupport", "BenchFloors", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "ProcessTests",
+      dependencies: ["Tarn", "TarnStore", "ToolSupport", "CTarn", "TestSupport"],
       swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ]

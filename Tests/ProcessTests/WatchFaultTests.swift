@@ -1,5 +1,6 @@
 import Foundation
 import Tarn
+import TestSupport
 import Testing
 import ToolSupport
 
@@ -91,7 +92,7 @@ extension ProcessTests {
 
     @Test func `damaged bytes of a signal file nobody uses are harmless`() throws {
       let file = try StressFile()
-      var random = FixedRandom(1)
+      var random = SeededRandom(seed: 1)
       for seed in 0..<12 {
         let signal = URL(fileURLWithPath: file.path + "-signal")
         var bytes = try Data(contentsOf: signal)

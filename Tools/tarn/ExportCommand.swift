@@ -24,7 +24,9 @@ struct ExportCommand {
     let view = try ClassView.named(className, in: reader.schema, path)
     let query = try CompiledQuery(condition, order, on: view.id, reader.schema)
     let root = try query.evaluate(StoreRows(reader))
-    if isCSV { try writeCSV(root, view, reader, output) } else {
+    if isCSV {
+      try writeCSV(root, view, reader, output)
+    } else {
       try writeJSON(root, view, reader, output)
     }
     return .success

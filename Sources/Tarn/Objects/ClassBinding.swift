@@ -11,6 +11,8 @@ import TarnStore
   private let moves: [(mover: _Mover, offset: Int, column: UInt16)]
   /// For each column of the file the number of its property.
   private let propertyOfColumn: [Int?]
+  /// Where the wrapper of the primary key is, if that is an Int and the object key.
+  private let intKeyOffset: Int?
   /// For each column whether an assignment must keep an index, links or the key right.
   private let upkeep: [Bool]
 
@@ -43,6 +45,8 @@ import TarnStore
       return (property.wrapper.mover, property.offset, places[$0].column)
     }
     self.propertyOfColumn = propertyOfColumn
+    let key = reflection.primaryKey.map { reflection.properties[$0] }
+    intKeyOffset = schema.keyIsPrimary && key?.wrapper == Persisted<Int>.self ? key?.offset : nil
     upkeep = schema.columns.map {
       $0.isIndexed || $0.type == .link || $0.id == schema.primaryKey
     }
@@ -63,6 +67,14 @@ import TarnStore
   var classID: ClassID { schema.id }
 
   var primaryKey: PropertyReflection? { reflection.primaryKey.map { reflection.properties[$0] } }
+
+  /// The primary key of an unmanaged object; nil if the class has none.
+  func primaryKey(of object: ObjectBase) -> Value? {
+    guard let intKeyOffset else { return primaryKey?.readBoxed(object).value }
+    let base = Unmanaged.passUnretained(object).toOpaque()
+    let field = (base + intKeyOffset).assumingMemoryBound(to: Persisted<Int>.self)
+    return .int(Int64(field.pointee._value ?? 0))
+  }
 
   /// The stored properties with their columns, in the order of declaration.
   var columns: [(property: PropertyReflection, column: ColumnID)] {

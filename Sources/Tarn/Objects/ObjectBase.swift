@@ -48,6 +48,7 @@ open class ObjectBase {
 
 /// What is true of an object beside its place.
 @frozen public struct _ObjectState: OptionSet, Sendable {
+  /// The set as bits.
   public let rawValue: UInt32
   /// A set of those bits.
   @inlinable public init(rawValue: UInt32) { self.rawValue = rawValue }

@@ -7,7 +7,7 @@ extension RealmCore {
     let state = ObservationState(.realm)
     _ = shown()
     observers.add(RealmObservation(state: state, serial: observers.claimSerial(), block: block))
-    return NotificationToken(state, ConfinedCore(self))
+    return NotificationToken(state, confinedCore())
   }
 
   func observe(
@@ -20,7 +20,7 @@ extension RealmCore {
     observers.add(observation, to: live)
     _ = shown()
     scheduleTurn()
-    return NotificationToken(state, ConfinedCore(self))
+    return NotificationToken(state, confinedCore())
   }
 
   func observe(
@@ -35,7 +35,7 @@ extension RealmCore {
       ObjectObservation(
         state: state, serial: observers.claimSerial(), seen: step, classID: id, object: object,
         block: block))
-    return NotificationToken(state, ConfinedCore(self))
+    return NotificationToken(state, confinedCore())
   }
 
   private func checkCanObserve(isRealmLevel: Bool = false) {
@@ -50,5 +50,12 @@ extension RealmCore {
     precondition(
       isRealmLevel || session == nil || session?.isEmpty == true,
       "Cannot create asynchronous query after making changes in a write transaction.")
+  }
+
+  private func confinedCore() -> ConfinedCore {
+    if let confined { return confined }
+    let made = ConfinedCore(self)
+    confined = made
+    return made
   }
 }

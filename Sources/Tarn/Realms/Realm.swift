@@ -31,7 +31,9 @@ public struct Realm: Equatable {
   /// The file and its two companions (`-lock`, `-signal`) are created if they do not exist.
   /// Classes and properties that the file lacks are added to it.
   ///
-  /// - Parameter queue: a serial queue that this call runs on; nil for the calling thread.
+  /// - Parameters:
+  ///   - configuration: which file, and how.
+  ///   - queue: a serial queue that this call runs on; nil for the calling thread.
   /// - Throws: `Realm.Error` if the file cannot be opened or does not fit the classes.
   public init(configuration: Configuration, queue: DispatchQueue? = nil) throws {
     var scheduler = Scheduler.current
@@ -109,7 +111,9 @@ public struct Realm: Equatable {
   /// is on disk. If the block throws, nothing of it remains, and the error goes to the caller.
   /// The block may end the write itself.
   ///
-  /// - Parameter tokens: observations that are not told of this commit.
+  /// - Parameters:
+  ///   - tokens: observations that are not told of this commit.
+  ///   - block: what to change.
   /// - Throws: `Realm.Error` if the commit fails (the write is rolled back), or the block's error.
   @discardableResult
   public func write<R>(

@@ -20,7 +20,7 @@ extension RealmCore {
       return
     }
     let binding = binding(of: type(of: object))
-    let primaryKey = binding.primaryKey?.readBoxed(object).value
+    let primaryKey = binding.primaryKey(of: object)
     precondition(
       update == .error || primaryKey != nil,
       "'\(binding.schema.name)' does not have a primary key and can not be updated")

@@ -49,12 +49,15 @@ extension RealmCore {
     switch try session.place(of: key, in: id) {
     case nil: return false
     case .image(let image, let slot): show(image, slot, on: object)
-    case .working(let cluster, let slot):
-      object._image = tarn_cluster_empty()
-      object._working = Unmanaged.passUnretained(cluster)
-      object._slot = UInt32(slot)
+    case .working(let cluster, let slot): show(cluster, slot, on: object)
     }
     return true
+  }
+
+  private func show(_ cluster: WorkingCluster, _ slot: Int, on object: ObjectBase) {
+    object._image = tarn_cluster_empty()
+    object._working = Unmanaged.passUnretained(cluster)
+    object._slot = UInt32(slot)
   }
 
   private func show(_ image: ClusterImage, _ slot: Int, on object: ObjectBase) {
@@ -80,7 +83,9 @@ extension RealmCore {
     let id = object._binding!.classID
     let key = ObjectKey(object._key)
     let row = trapping { () throws(StorageError) in try session.edit(key, in: id) }
-    guard let row, find(object) else { trapInvalid(object) }
+    guard let row else { trapInvalid(object) }
+    show(row.cluster, row.slot, on: object)
+    object._generation = context.pointee.generation
     session.recorder.touch(id, key, column)
     return row
   }
@@ -180,9 +185,28 @@ extension RealmCore {
     return object(key, binding(of: target))
   }
 
+  /// The object with that primary key, or nil, where the class's primary key is the object key.
+  /// What is found is kept, so that the object's first read need not look again.
+  private func object(_ key: ObjectKey, existingIn binding: ClassBinding) -> ObjectBase? {
+    let object = binding.reflection.type.init()
+    attach(object, key, binding)
+    let found = trapping { () throws(StorageError) in
+      try place(of: key, in: binding.classID, on: object)
+    }
+    guard found else { return nil }
+    object._generation = context.pointee.generation
+    binding.bind(object)
+    if isNew(key, binding.classID) { object._bornIn = writeSerial }
+    return object
+  }
+
   /// The object with that primary key, or nil.
-  func object<T: ObjectBase>(_ type: T.Type, primaryKey key: Any) -> T? {
+  func object<T: ObjectBase, Key>(_ type: T.Type, primaryKey key: Key) -> T? {
     let binding = binding(of: type)
+    if Key.self == Int.self, binding.schema.keyIsPrimary {
+      let key = ObjectKey(Int64(key as! Int))
+      return object(key, existingIn: binding).map { unsafeDowncast($0, to: T.self) }
+    }
     guard let column = binding.schema.primaryKey else {
       preconditionFailure("'\(binding.schema.name)' does not have a primary key")
     }

@@ -38,6 +38,8 @@ final class RealmCore {
   /// How classes of the program meet classes of the file, at the schema that was bound last.
   var bindings: [ObjectIdentifier: ClassBinding] = [:]
   var boundEpoch: UInt64 = .max
+  /// The one asked for last.
+  private var recentBinding: ClassBinding?
 
   /// Results that are alive, by what they ask for.
   var liveResults: [QuerySpec: WeakLiveResult] = [:]
@@ -56,6 +58,8 @@ final class RealmCore {
   var turnIsOwed = false
   /// The instance can be told of commits.
   var wakeUp: WakeRegistration?
+  /// How tokens reach the instance; all of them share it.
+  weak var confined: ConfinedCore?
   /// Set when the store can no longer be followed: the error that ended it.
   var failure: StorageError?
 
@@ -156,9 +160,14 @@ final class RealmCore {
     let schema = shown().schema
     if boundEpoch != schema.epoch {
       bindings.removeAll()
+      recentBinding = nil
       boundEpoch = schema.epoch
     }
-    if let known = bindings[ObjectIdentifier(type)] { return known }
+    if let recentBinding, recentBinding.reflection.type == type { return recentBinding }
+    if let known = bindings[ObjectIdentifier(type)] {
+      recentBinding = known
+      return known
+    }
     guard let reflection = model.reflection(of: type),
       let described = schema.schema.named(reflection.name)
     else {

@@ -8,6 +8,8 @@ final class WatchedStore: Sendable {
   private struct State {
     var seen: UInt64
     var nextProbe: ContinuousClock.Instant
+    /// The signal file is not the one at its path any more, so that nothing may arrive.
+    var isLost = false
   }
 
   private static let probeEvery = Duration.milliseconds(250)
@@ -34,7 +36,7 @@ final class WatchedStore: Sendable {
 
   /// What to wait on, -1 if there is nothing.
   var rawDescriptor: Int32 { descriptor?.descriptor ?? -1 }
-  var mustPoll: Bool { descriptor == nil || !store.signal.isIntact }
+  var mustPoll: Bool { descriptor == nil || state.withLock { $0.isLost } }
 
   /// Looks for a newer version and says so. Cheap if nothing has arrived.
   func poll() {
@@ -44,9 +46,10 @@ final class WatchedStore: Sendable {
       let now = ContinuousClock.now
       // A writer may have died between its commit and the counter.
       if arrivals.contains(.closed) || arrivals.contains(.lost) || now >= state.nextProbe
-        || mustPoll
+        || state.isLost || descriptor == nil
       {
         state.nextProbe = now + Self.probeEvery
+        state.isLost = !store.signal.isIntact
         newest = max(newest, store.probeHead()?.rawValue ?? 0)
       }
       guard newest > state.seen else { return false }

@@ -154,6 +154,12 @@ package final class CompiledQuery {
     _ old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows
   ) throws(StorageError) -> (root: OrderedRoot, touched: TouchedRows) {
     let touched = try touchedRows(changes, rows, among: old)
+    // A row is read and placed in the time in which a scan passes some fifty others.
+    if touched.candidates.count > 1000,
+      try touched.candidates.count > rows.count(of: classID) / 48
+    {
+      return (try evaluate(rows), touched)
+    }
     if touched.candidates.count > 16 {
       // Each is looked up to be matched, and some dozen neighbours to find its place.
       rows.expect(lookups: touched.candidates.count * (isUnsorted ? 1 : 12), in: classID)
@@ -169,30 +175,34 @@ package final class CompiledQuery {
         removals.append(key)
       }
     }
-    let comparator = OrderComparator(order, source: rows)
-    // A row that is put in is compared with many: its own side is read once.
-    var placed: OrderComparator<StoreRows>.Place?
-    let root = try old.applying(
-      removals: removals, insertions: try ordered(insertions, rows), insertionsAreOrdered: true
-    ) { (a, b) throws(StorageError) in
-      if placed?.key != b { placed = try comparator.place(of: b) }
-      return try comparator.compare(placed!, a) > 0
-    }
+    if isUnsorted { return (old.applying(removals: removals, insertions: insertions), touched) }
+    let root = try place(insertions, removals, in: old, rows)
     return (root, touched)
   }
 
-  /// Rows in the query's order.
-  private func ordered(
-    _ keys: [ObjectKey], _ rows: StoreRows
-  ) throws(StorageError) -> [ObjectKey] {
-    guard keys.count > 1, !isUnsorted else { return keys }
-    let buffer = SortBuffer(order, source: rows)
-    for key in keys {
-      _ = try rows.withRow(classID, key) { row, slot throws(StorageError) in
-        try buffer.append(row, slot)
-      }
+  /// Each row that is put in is read once, in the order of the keys; what it is compared with on
+  /// the way to its place is read then.
+  private func place(
+    _ insertions: [ObjectKey], _ removals: [ObjectKey], in old: OrderedRoot, _ rows: StoreRows
+  ) throws(StorageError) -> OrderedRoot {
+    typealias Place = OrderComparator<StoreRows>.Place
+    let comparator = OrderComparator(order, source: rows)
+    var places: [Place] = []
+    places.reserveCapacity(insertions.count)
+    for key in insertions { places.append(try comparator.place(of: key)) }
+    try mergeSort(&places) { (a, b) throws(StorageError) in try comparator.compare(a, b) < 0 }
+    var latest = places.first
+    func place(of key: ObjectKey) throws(StorageError) -> Place {
+      if let latest, latest.key == key { return latest }
+      return try comparator.place(of: key)
     }
-    return try buffer.sort()
+    return try old.applying(
+      removals: removals, insertions: places.map(\.key), insertionsAreOrdered: true
+    ) { (a, b) throws(StorageError) in
+      let right = try place(of: b)
+      latest = right
+      return try comparator.compare(try place(of: a), right) < 0
+    }
   }
 
   private func touchedRows(

@@ -150,9 +150,9 @@ package struct OrderedUpdate: Sendable {
 }
 
 /// Sorts with an order that may throw; the library's sort would forget the error's type.
-func mergeSort(
-  _ elements: inout [ObjectKey],
-  _ isOrderedBefore: (ObjectKey, ObjectKey) throws(StorageError) -> Bool
+func mergeSort<Element>(
+  _ elements: inout [Element],
+  _ isOrderedBefore: (Element, Element) throws(StorageError) -> Bool
 ) throws(StorageError) {
   if elements.count < 2 { return }
   var width = 8

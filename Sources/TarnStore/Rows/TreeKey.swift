@@ -2,7 +2,6 @@
 /// apart by the first byte; numbers follow most significant byte first, signed ones with the sign
 /// bit flipped, so that the tree's bytewise order is the order of the numbers:
 ///
-///     0x01                                              head record
 ///     0x02 [piece u16]                                  schema, in pieces
 ///     0x10 [class u32]                                  class record
 ///     0x20 [class u32][group u8 = 0][first key i64]     cluster of rows
@@ -12,12 +11,15 @@
 ///     0x50 ... 0x5f                                     reserved for collections
 ///     0x70 [version u64][class u32][chunk u16]          change record; class 0: its header,
 ///                                                       else the class id plus one
+///     0x7e                                              head record
 ///     0x7f                                              reserved
+///
+/// The head lies behind the change records because each commit writes both: so they share the
+/// tree's last pages.
 ///
 /// A key of fixed length is built on the stack and never touches the heap.
 package struct TreeKey: Sendable {
   package enum Tag: UInt8, Sendable {
-    case head = 0x01
     case schema = 0x02
     case classRecord = 0x10
     case cluster = 0x20
@@ -25,6 +27,7 @@ package struct TreeKey: Sendable {
     case index = 0x30
     case longValue = 0x40
     case change = 0x70
+    case head = 0x7e
   }
 
   private static let capacity = 24

@@ -69,6 +69,8 @@ package final class WaitDescriptor: Sendable {
           body(watch, Self.arrivals(events))
           at += 16 + Int(name)
         }
+        // With so much room left, there was no more to read.
+        if count < buffer.count / 2 { return }
       }
     }
   }

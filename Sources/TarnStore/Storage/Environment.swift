@@ -63,6 +63,8 @@ package final class Environment: Sendable {
   let knownByteCount: Atomic<Int>
   /// Raw value of the code that closed the store for writing, or 0.
   let latchedCode = Atomic<Int>(0)
+  /// Monotonic nanoseconds when the files at the paths were last seen to be the ones opened.
+  let lastIdentityCheck = Atomic<UInt64>(0)
   /// `tarn_thread_id` of the thread inside `write`, to find a write within a write.
   let writingThread = Atomic<UInt>(0)
 

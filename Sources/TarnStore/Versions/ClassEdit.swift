@@ -9,6 +9,8 @@ final class ClassEdit {
   var hasInserted = false
   /// The file's rows do not count any more: the class was emptied in this write.
   private(set) var isCleared = false
+  /// What the file says before the write.
+  private let record: ClassRecord
   /// Clusters of the file under edit, by the boundary that the file holds them under.
   private(set) var opened: [ObjectKey: EditedCluster] = [:]
   /// Clusters that this write made, in the order of their boundaries.
@@ -19,6 +21,13 @@ final class ClassEdit {
   private var largestKey: ObjectKey?
   /// The class's last cluster once `largestKey` is known, unless the class is empty.
   private var last: EditedCluster?
+  /// The cluster of the file that was opened or found last.
+  private var recent: EditedCluster?
+
+  /// The class's record has to be written: the file says something else.
+  var changesRecord: Bool {
+    isCleared || nextKey != record.nextKey.rawValue || rowCount != record.rowCount
+  }
 
   /// Where a key's row is, if it exists.
   enum Found {
@@ -28,7 +37,7 @@ final class ClassEdit {
 
   init(_ schema: ClassSchema, _ reader: SnapshotReader) throws(StorageError) {
     self.schema = schema
-    let record = try reader.record(of: schema.id)
+    record = try reader.record(of: schema.id)
     nextKey = record.nextKey.rawValue
     rowCount = record.rowCount
     indexes = Array(repeating: nil, count: schema.columns.count)
@@ -42,7 +51,10 @@ final class ClassEdit {
       return mine.map { .edited($0) }
     }
     if let mine, mine.boundary > found.boundary { return .edited(mine) }
-    return opened[found.boundary].map { .edited($0) } ?? .stored(found)
+    if let recent, recent.boundary == found.boundary { return .edited(recent) }
+    guard let cluster = opened[found.boundary] else { return .stored(found) }
+    recent = cluster
+    return .edited(cluster)
   }
 
   private func madeCluster(atOrBefore key: ObjectKey) -> EditedCluster? {
@@ -50,14 +62,21 @@ final class ClassEdit {
     return index > 0 ? made[index - 1] : nil
   }
 
+  /// True if it is known without a look that the key is larger than all others.
+  func isBeyondAll(_ key: ObjectKey) -> Bool {
+    guard let largestKey else { return false }
+    return largestKey < key
+  }
+
   // MARK: - Opening and making clusters
 
   /// Takes a cluster of the file into the edit.
   func open(_ found: SnapshotReader.FoundCluster) throws(StorageError) -> EditedCluster {
     let cluster = EditedCluster(
-      boundary: found.boundary, stored: found.boundary,
+      boundary: found.boundary, stored: found.boundary, storedRowCount: found.image.rowCount,
       .working(try WorkingCluster(found.image, schema)))
     opened[found.boundary] = cluster
+    recent = cluster
     return cluster
   }
 
@@ -159,6 +178,7 @@ final class ClassEdit {
     opened = [:]
     made = []
     last = nil
+    recent = nil
     largestKey = nil
     rowCount = 0
     indexes = Array(repeating: nil, count: schema.columns.count)

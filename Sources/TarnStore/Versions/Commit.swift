@@ -51,8 +51,8 @@ struct CommitWriter: ~Copyable {
       switch cluster.state {
       case .sealed(let sealed):
         unsafe try put(
-          edit, cluster.boundary, sealed.image.rowCount, UnsafeRawBufferPointer(sealed.bytes),
-          transaction)
+          edit, cluster, cluster.boundary, sealed.image.rowCount,
+          UnsafeRawBufferPointer(sealed.bytes), transaction)
       case .working(let working):
         session.dropLong(working, edit.schema.id)
         if working.rowCount == 0 {
@@ -74,18 +74,20 @@ struct CommitWriter: ~Copyable {
     unsafe try working.encode(emitLong: emitLong) { firstKey, rows, bytes throws(StorageError) in
       let boundary = isFirst ? cluster.boundary : firstKey
       isFirst = false
-      unsafe try put(edit, boundary, rows, bytes, transaction)
+      unsafe try put(edit, cluster, boundary, rows, bytes, transaction)
     }
   }
 
+  /// Updates leave the numbers of rows as they are, and the directory's pages alone.
   private mutating func put(
-    _ edit: ClassEdit, _ boundary: ObjectKey, _ rows: Int, _ bytes: UnsafeRawBufferPointer,
-    _ transaction: borrowing WriteTransaction
+    _ edit: ClassEdit, _ cluster: EditedCluster, _ boundary: ObjectKey, _ rows: Int,
+    _ bytes: UnsafeRawBufferPointer, _ transaction: borrowing WriteTransaction
   ) throws(StorageError) {
     unsafe try TreeKey.cluster(edit.schema.id, first: boundary).withBytes {
       key throws(StorageError) in
       unsafe try transaction.put(bytes, forKey: key)
     }
+    if cluster.stored == boundary, cluster.storedRowCount == rows { return }
     directory.append(DirectoryEntry(first: boundary, rows: rows))
   }
 
@@ -124,6 +126,7 @@ struct CommitWriter: ~Copyable {
   private func putRecord(
     _ edit: ClassEdit, _ transaction: borrowing WriteTransaction
   ) throws(StorageError) {
+    guard edit.changesRecord else { return }
     var record = ClassRecord()
     record.nextKey = ObjectKey(edit.nextKey)
     record.rowCount = edit.rowCount

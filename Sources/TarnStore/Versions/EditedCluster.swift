@@ -7,6 +7,8 @@ package final class EditedCluster {
   package let boundary: ObjectKey
   /// The key under which the file holds the cluster that this one replaces, nil for a new one.
   let stored: ObjectKey?
+  /// How many rows the file's cluster has, and its directory says; 0 for a new one.
+  let storedRowCount: Int
   private(set) var state: State
   /// Raised by every edit, so that an image made for reading is known to be current.
   private(set) var editCount = 0
@@ -17,9 +19,10 @@ package final class EditedCluster {
     case sealed(SealedImage)
   }
 
-  init(boundary: ObjectKey, stored: ObjectKey?, _ state: State) {
+  init(boundary: ObjectKey, stored: ObjectKey?, storedRowCount: Int = 0, _ state: State) {
     self.boundary = boundary
     self.stored = stored
+    self.storedRowCount = storedRowCount
     self.state = state
   }
 

@@ -116,7 +116,7 @@ package final class Store: Sendable {
   package func commit(
     _ session: WriteSession
   ) throws(StorageError) -> (Snapshot, ChangeSet) {
-    try environment.checkIdentity()
+    try environment.checkIdentityBeforeCommit()
     let base = session.base.head
     let next = base.committing()
     let changes = session.recorder.changeSet(from: base.version, to: next.version)

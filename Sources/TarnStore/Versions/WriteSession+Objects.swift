@@ -12,6 +12,7 @@ extension WriteSession {
     if described.keyIsPrimary {
       guard case .int(let number) = value else { return nil }
       let key = ObjectKey(number)
+      if classes[Int(id.rawValue)]?.isBeyondAll(key) == true { return nil }
       return try place(of: key, in: id) == nil ? nil : key
     }
     return try keys(in: id, where: column, is: value).first

@@ -1,4 +1,5 @@
 import TarnStore
+import TestSupport
 import Testing
 
 @Suite("Change records as bytes")
@@ -40,7 +41,7 @@ struct ChangeRecordTests {
     }
   }
 
-  private func randomSet(_ random: inout SeededGenerator) -> KeySet {
+  private func randomSet(_ random: inout SeededRandom) -> KeySet {
     let base = [0, 1_000_000, Int64.min, Int64.max - 5000, -3000].randomElement(using: &random)!
     let count = [1, 3, 40, 900].randomElement(using: &random)!
     var keys: [ObjectKey] = []
@@ -51,7 +52,7 @@ struct ChangeRecordTests {
     return KeySet(keys)
   }
 
-  private func randomChanges(_ random: inout SeededGenerator) -> ChangeSet {
+  private func randomChanges(_ random: inout SeededRandom) -> ChangeSet {
     var changes = ChangeSet(from: Version(8), to: Version(9))
     changes.schemaChanged = Bool.random(using: &random)
     let classCount = [0, 1, 2, 3, 90].randomElement(using: &random)!
@@ -76,7 +77,7 @@ struct ChangeRecordTests {
 
   @Test("come back as they were", arguments: 0..<300)
   func roundTrips(seed: UInt64) throws {
-    var random = SeededGenerator(seed: seed)
+    var random = SeededRandom(seed: seed)
     try expectRoundTrip(randomChanges(&random))
   }
 
@@ -93,7 +94,7 @@ struct ChangeRecordTests {
 
   @Test("of keys all over the place take about a byte and a half a key, of runs nothing")
   func sizes() throws {
-    var random = SeededGenerator(seed: 1)
+    var random = SeededRandom(seed: 1)
     var entry = ClassChanges(id: ClassID(0))
     let keys = (0..<100_000).map { _ in ObjectKey(Int64.random(in: 0..<1_000_000, using: &random)) }
     entry.touched = [.init(column: ColumnID(0), keys: KeySet(keys))]
@@ -114,7 +115,7 @@ struct ChangeRecordTests {
 
   @Test("with any byte changed, cut off or misplaced are reported as damaged", arguments: 0..<40)
   func damageIsReported(seed: UInt64) throws {
-    var random = SeededGenerator(seed: seed)
+    var random = SeededRandom(seed: seed)
     let changes = randomChanges(&random)
     let pieces = try ChangeRecord.encode(changes, meta)
     for _ in 0..<60 {
@@ -141,7 +142,7 @@ struct ChangeRecordTests {
 
   @Test("with nonsense under a right checksum never trap", arguments: 0..<300)
   func nonsenseNeverTraps(seed: UInt64) throws {
-    var random = SeededGenerator(seed: seed)
+    var random = SeededRandom(seed: seed)
     let changes = randomChanges(&random)
     let pieces = try ChangeRecord.encode(changes, meta)
     for _ in 0..<100 {

@@ -1,4 +1,5 @@
 import TarnStore
+import TestSupport
 import Testing
 
 @Suite("Recording a write")
@@ -21,7 +22,7 @@ struct ChangeRecorderTests {
     arguments: [(true, false), (true, true), (false, false), (false, true)])
   func agreesWithModel(reuses: Bool, clears: Bool) {
     for seed in UInt64(0)..<200 {
-      var random = SeededGenerator(seed: seed)
+      var random = SeededRandom(seed: seed)
       var model = FateModel()
       for _ in 0..<20 {
         model.apply(model.randomOperation(keys: 24, reuses: reuses, clears: clears, &random))

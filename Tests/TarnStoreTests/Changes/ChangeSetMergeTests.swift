@@ -1,4 +1,5 @@
 import TarnStore
+import TestSupport
 import Testing
 
 @Suite("Merging change sets")
@@ -9,7 +10,7 @@ struct ChangeSetMergeTests {
   private func history(
     seed: UInt64, reuses: Bool, clears: Bool
   ) -> (model: FateModel, moments: [Int]) {
-    var random = SeededGenerator(seed: seed)
+    var random = SeededRandom(seed: seed)
     var model = FateModel()
     var moments = [0]
     for _ in 0..<12 {
@@ -22,7 +23,7 @@ struct ChangeSetMergeTests {
   }
 
   /// Merges in a random grouping.
-  private func fold(_ sets: ArraySlice<ChangeSet>, _ random: inout SeededGenerator) -> ChangeSet {
+  private func fold(_ sets: ArraySlice<ChangeSet>, _ random: inout SeededRandom) -> ChangeSet {
     if sets.count == 1 { return sets.first! }
     let split = Int.random(in: sets.startIndex + 1..<sets.endIndex, using: &random)
     return fold(sets[..<split], &random).merging(fold(sets[split...], &random))
@@ -34,7 +35,7 @@ struct ChangeSetMergeTests {
   func mergesInAnyGrouping(reuses: Bool, clears: Bool) {
     for seed in UInt64(0)..<150 {
       let (model, moments) = history(seed: seed, reuses: reuses, clears: clears)
-      var random = SeededGenerator(seed: seed + 1000)
+      var random = SeededRandom(seed: seed + 1000)
       let steps = zip(moments, moments.dropFirst()).map { model.changeSet(id, from: $0, to: $1) }
       for _ in 0..<10 {
         let first = Int.random(in: 0..<steps.count, using: &random)

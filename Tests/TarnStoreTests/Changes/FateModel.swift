@@ -1,17 +1,5 @@
 import TarnStore
-
-/// A generator with a seed, so that each random test runs the same way every time.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 0x1234_5678_9ABC_DEF1 }
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}
+import TestSupport
 
 /// One thing that a write does to one class.
 enum FateOperation {
@@ -95,7 +83,7 @@ struct FateModel {
 
   /// An operation that makes sense now. `reuses` lets deleted keys come again.
   func randomOperation(
-    keys: Int64, reuses: Bool, clears: Bool, _ random: inout SeededGenerator
+    keys: Int64, reuses: Bool, clears: Bool, _ random: inout SeededRandom
   ) -> FateOperation {
     while true {
       let key = Int64.random(in: 0..<keys, using: &random)

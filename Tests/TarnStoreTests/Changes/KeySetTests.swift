@@ -1,9 +1,10 @@
 import TarnStore
+import TestSupport
 import Testing
 
 @Suite("A set of object keys")
 struct KeySetTests {
-  private func randomKeys(_ random: inout SeededGenerator) -> [Int64] {
+  private func randomKeys(_ random: inout SeededRandom) -> [Int64] {
     let count = Int.random(in: 0..<60, using: &random)
     let offset = [0, Int64.max - 200, Int64.min, -100].randomElement(using: &random)!
     var keys: [Int64] = []
@@ -20,7 +21,7 @@ struct KeySetTests {
 
   @Test("agrees with a plain set", arguments: 0..<200)
   func agreesWithPlainSet(seed: UInt64) {
-    var random = SeededGenerator(seed: seed)
+    var random = SeededRandom(seed: seed)
     for _ in 0..<20 {
       let a = randomKeys(&random)
       let b = randomKeys(&random)
@@ -60,7 +61,7 @@ struct KeySetTests {
 
   @Test("sorts large unordered input")
   func sortsLargeInput() {
-    var random = SeededGenerator(seed: 7)
+    var random = SeededRandom(seed: 7)
     let keys = (0..<5_000).map { _ in Int64.random(in: .min ... .max, using: &random) }
     #expect(set(keys).map(\.rawValue) == Set(keys).sorted())
   }

@@ -1,4 +1,5 @@
 import TarnStore
+import TestSupport
 import Testing
 
 @Suite("The difference of two roots")
@@ -42,7 +43,7 @@ struct CollectionDifferenceTests {
 
   @Test("over random steps is exact and names nothing untouched", arguments: 0..<16)
   func randomSteps(seed: UInt64) throws {
-    var random = SeededGenerator(seed: seed)
+    var random = SeededRandom(seed: seed)
     var model = SortedModel()
     let keyRange: ClosedRange<Int64> = seed % 2 == 0 ? 0...400 : Int64.min...Int64.max
     let valueRange = [0..<4, 0..<1000][Int(seed / 2 % 2)]
@@ -100,7 +101,7 @@ struct CollectionDifferenceTests {
 
   @Test("of a single moved row is one deletion and one insertion, whatever else was touched")
   func singleMove() {
-    var random = SeededGenerator(seed: 9)
+    var random = SeededRandom(seed: 9)
     for _ in 0..<200 {
       let count = Int.random(in: 2..<200, using: &random)
       let old = (0..<count).map { ObjectKey(Int64($0)) }.shuffled(using: &random)

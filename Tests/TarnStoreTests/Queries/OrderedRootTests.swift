@@ -1,4 +1,5 @@
 import TarnStore
+import TestSupport
 import Testing
 
 /// A result kept the dumb way: values by key, sorted afresh each time.
@@ -18,7 +19,7 @@ struct SortedModel {
   /// One write: some rows go, some come, some get another value. Returns the keys of each kind.
   mutating func step(
     _ count: Int, keys: ClosedRange<Int64>, values range: Range<Int>,
-    _ random: inout SeededGenerator
+    _ random: inout SeededRandom
   ) -> (removed: Set<Int64>, inserted: Set<Int64>, changed: Set<Int64>) {
     var removed: Set<Int64> = []
     var inserted: Set<Int64> = []
@@ -58,7 +59,7 @@ struct OrderedRootTests {
 
   @Test("equal a fresh sort after every step, and old roots stay as they were", arguments: 0..<18)
   func staysSorted(seed: UInt64) throws {
-    var random = SeededGenerator(seed: seed)
+    var random = SeededRandom(seed: seed)
     var model = SortedModel()
     let keyRange: ClosedRange<Int64> =
       [0...900, Int64.min...Int64.max, -4000...4000][Int(seed % 3)]
@@ -94,7 +95,7 @@ struct OrderedRootTests {
 
   @Test("take any number of rows at one place, whatever the direction", arguments: 0..<4)
   func takesRowsAtOnePlace(direction: Int) throws {
-    var random = SeededGenerator(seed: 3)
+    var random = SeededRandom(seed: 3)
     // Rows are their own keys; new ones go between the two halves, or to an end.
     var expected = (0..<300).map { ObjectKey(Int64($0)) }
     var root = OrderedRoot(sorted: expected)
@@ -142,7 +143,7 @@ struct OrderedRootTests {
 
   @Test("survive an order that is none")
   func survivesNonsense() throws {
-    var random = SeededGenerator(seed: 11)
+    var random = SeededRandom(seed: 11)
     var root = OrderedRoot(sorted: (0..<500).map { ObjectKey(Int64($0)) })
     for _ in 0..<100 {
       let some = Set((0..<20).map { _ in Int64.random(in: 0..<700, using: &random) })
@@ -156,7 +157,7 @@ struct OrderedRootTests {
 
   @Test("take few bytes a row, also after much was changed")
   func memoryPerRow() throws {
-    var random = SeededGenerator(seed: 5)
+    var random = SeededRandom(seed: 5)
     let count = 20_000
     var model = SortedModel()
     for key in 0..<Int64(count) { model.values[key * 2] = Int.random(in: 0..<1000, using: &random) }
@@ -177,7 +178,7 @@ struct OrderedRootTests {
 
   @Test("shrink when nearly everything goes")
   func shrinks() throws {
-    var random = SeededGenerator(seed: 6)
+    var random = SeededRandom(seed: 6)
     var left = (0..<8_000).map { ObjectKey(Int64($0)) }
     var root = OrderedRoot(sorted: left)
     left.shuffle(using: &random)

@@ -1,4 +1,5 @@
 import TarnStore
+import TestSupport
 import Testing
 
 @Suite struct PredicateParserTests {
@@ -97,7 +98,7 @@ import Testing
 
   @Test(arguments: [1, 2, 3, 4, 5] as [UInt64])
   func `a description reads back as the same tree`(_ seed: UInt64) throws {
-    var random = QueryRandom(seed: seed)
+    var random = SeededRandom(seed: seed)
     for _ in 0..<400 {
       let predicate = random.predicate(depth: 4)
       #expect(try parsed(predicate.description) == predicate)
@@ -106,7 +107,7 @@ import Testing
 
   @Test(arguments: [6, 7] as [UInt64])
   func `a damaged text never traps`(_ seed: UInt64) {
-    var random = QueryRandom(seed: seed)
+    var random = SeededRandom(seed: seed)
     for _ in 0..<2000 {
       var bytes = Array(random.predicate(depth: 3).description.utf8)
       for _ in 0..<Int.random(in: 1...3, using: &random) where !bytes.isEmpty {

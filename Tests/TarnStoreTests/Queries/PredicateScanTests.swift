@@ -1,4 +1,5 @@
 import TarnStore
+import TestSupport
 import Testing
 
 @Suite struct PredicateScanTests {
@@ -25,7 +26,7 @@ import Testing
 
   @Test(arguments: [11, 12, 13, 14, 15, 16] as [UInt64])
   func `random predicates find what a naive evaluation finds`(_ seed: UInt64) throws {
-    var random = QueryRandom(seed: seed)
+    var random = SeededRandom(seed: seed)
     let fixture = QueryFixture()
     random.fill(fixture, things: 150, owners: 20, cities: 5)
     try fixture.encode()
@@ -47,7 +48,7 @@ import Testing
 
   @Test(arguments: [21, 22] as [UInt64])
   func `rows under edit and absent objects evaluate the same`(_ seed: UInt64) throws {
-    var random = QueryRandom(seed: seed)
+    var random = SeededRandom(seed: seed)
     let fixture = QueryFixture()
     random.fill(fixture, things: 60, owners: 10, cities: 3)
     try fixture.encode()
@@ -72,7 +73,7 @@ import Testing
   }
 
   @Test func `a predicate's text and its tree mean the same to a scan`() throws {
-    var random = QueryRandom(seed: 31)
+    var random = SeededRandom(seed: 31)
     for _ in 0..<300 {
       let predicate = random.fittingPredicate(depth: 2)
       let text = predicate.description
@@ -87,7 +88,7 @@ import Testing
   }
 }
 
-extension QueryRandom {
+extension SeededRandom {
   private static let paths: [(String, ColumnType)] = {
     let own = QueryFixture.schema.classes[0].columns.map { ($0.name, $0.type) }
     return own + [

@@ -1,4 +1,5 @@
 import TarnStore
+import TestSupport
 
 /// A few classes with columns of every type, random rows of them as values, and the same rows in
 /// encoded clusters.
@@ -131,7 +132,7 @@ struct FixtureSource: RowSource {
   }
 }
 
-extension QueryRandom {
+extension SeededRandom {
   /// Fills a fixture: few distinct values, so that comparisons meet equal ones, and the ends of
   /// every type.
   mutating func fill(_ fixture: QueryFixture, things: Int, owners: Int, cities: Int) {

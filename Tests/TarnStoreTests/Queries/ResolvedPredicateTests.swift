@@ -1,4 +1,5 @@
 import TarnStore
+import TestSupport
 import Testing
 
 @Suite struct ResolvedPredicateTests {
@@ -58,7 +59,7 @@ import Testing
     _ a: String, _ b: String
   ) throws {
     let fixture = QueryFixture()
-    var random = QueryRandom(seed: 71)
+    var random = SeededRandom(seed: 71)
     random.fill(fixture, things: 200, owners: 3, cities: 2)
     try fixture.encode()
     let source = try fixture.source()
@@ -120,7 +121,7 @@ import Testing
       ("one", "null", "FTFFFF"), ("one", "NaN", "FTFFFF"), ("one", "one", "TFFTFT"),
     ]
     let fixture = QueryFixture()
-    var random = QueryRandom(seed: 81)
+    var random = SeededRandom(seed: 81)
     random.fill(fixture, things: 2, owners: 1, cities: 1)
     let keys = fixture.rows[0].keys.sorted()
     let operators: [ComparisonOperator] = [

@@ -1,4 +1,5 @@
 import TarnStore
+import TestSupport
 import Testing
 
 @Suite struct ScanAggregateTests {
@@ -8,7 +9,7 @@ import Testing
 
   @Test(arguments: [91, 92, 93] as [UInt64])
   func `random columns give what their values say`(_ seed: UInt64) throws {
-    var random = QueryRandom(seed: seed)
+    var random = SeededRandom(seed: seed)
     let fixture = QueryFixture()
     random.fill(fixture, things: 300, owners: 2, cities: 1)
     try fixture.encode()
@@ -64,7 +65,7 @@ import Testing
 
   @Test func `a sum beyond 64 bits is a double, and none is nothing`() throws {
     let fixture = QueryFixture()
-    var random = QueryRandom(seed: 94)
+    var random = SeededRandom(seed: 94)
     random.fill(fixture, things: 3, owners: 1, cities: 1)
     let keys = fixture.rows[0].keys.sorted()
     for key in keys { fixture.rows[0][key]![1] = .int(.max) }

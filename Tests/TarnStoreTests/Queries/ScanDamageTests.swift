@@ -1,4 +1,5 @@
 import TarnStore
+import TestSupport
 import Testing
 
 @Suite struct ScanDamageTests {
@@ -14,7 +15,7 @@ import Testing
   /// address sanitizer sees, as the copy is exactly as long as the image).
   @Test(arguments: [101, 102, 103] as [UInt64])
   func `damaged clusters give an error or some rows`(_ seed: UInt64) throws {
-    var random = QueryRandom(seed: seed)
+    var random = SeededRandom(seed: seed)
     let fixture = QueryFixture()
     random.fill(fixture, things: 120, owners: 5, cities: 2)
     try fixture.encode(rowsMax: 40)

@@ -1,4 +1,5 @@
 import TarnStore
+import TestSupport
 import Testing
 
 @Suite struct SortBufferTests {
@@ -24,7 +25,7 @@ import Testing
     }
   }
 
-  private func terms(_ random: inout QueryRandom) -> [OrderTerm] {
+  private func terms(_ random: inout SeededRandom) -> [OrderTerm] {
     let paths =
       QueryFixture.schema.classes[0].columns.filter { $0.type != .link }.map(\.name) + [
         "owner.name", "owner.age", "owner.weight", "owner.id", "owner.home.name",
@@ -38,7 +39,7 @@ import Testing
 
   @Test(arguments: [41, 42, 43, 44, 45, 46] as [UInt64])
   func `random orders equal a naive sort, and the comparator agrees`(_ seed: UInt64) throws {
-    var random = QueryRandom(seed: seed)
+    var random = SeededRandom(seed: seed)
     let fixture = QueryFixture()
     let count = [3, 30, 90, 300, 300, 500][Int(seed - 41)]
     random.fill(fixture, things: count, owners: 20, cities: 5)
@@ -65,7 +66,7 @@ import Testing
 
   @Test(arguments: [51, 52] as [UInt64])
   func `matches and single rows in any order sort as whole clusters do`(_ seed: UInt64) throws {
-    var random = QueryRandom(seed: seed)
+    var random = SeededRandom(seed: seed)
     let fixture = QueryFixture()
     random.fill(fixture, things: 300, owners: 10, cities: 3)
     try fixture.encode()
@@ -91,7 +92,7 @@ import Testing
 
   @Test func `no terms give the order of the keys, and duplicates stay`() throws {
     let fixture = QueryFixture()
-    var random = QueryRandom(seed: 61)
+    var random = SeededRandom(seed: 61)
     random.fill(fixture, things: 5, owners: 1, cities: 1)
     try fixture.encode()
     let source = try fixture.source()

@@ -1,5 +1,6 @@
 import CTarn
 import TarnStore
+import TestSupport
 import Testing
 
 private let directory = ClassDirectory(ClassID(5))
@@ -11,7 +12,7 @@ private func apply(_ changes: [DirectoryEntry], _ environment: Environment) thro
 }
 
 private func check(
-  _ model: [ObjectKey: Int], _ environment: Environment, _ random: inout TreeTest.Random
+  _ model: [ObjectKey: Int], _ environment: Environment, _ random: inout SeededRandom
 ) throws {
   let expected = model.sorted { $0.key < $1.key }
     .map { DirectoryEntry(first: $0.key, rows: $0.value) }
@@ -42,7 +43,7 @@ private func check(
 @Suite struct ClassDirectoryTests {
   @Test(arguments: [1_000, 1_000_000, Int.max], TreeTest.seeds)
   func `a directory agrees with a dictionary`(keyMax: Int, seed: UInt64) throws {
-    var random = TreeTest.Random(seed: seed)
+    var random = SeededRandom(seed: seed)
     try TreeTest.withStore { environment in
       for id in [4, 6] as [UInt32] {
         try environment.write { transaction throws(StorageError) in
@@ -89,7 +90,7 @@ private func check(
 
   @Test(arguments: TreeTest.seeds)
   func `damaged pages are reported and never trap`(seed: UInt64) throws {
-    var random = TreeTest.Random(seed: seed)
+    var random = SeededRandom(seed: seed)
     try TreeTest.withStore { environment in
       try apply(
         (0..<900).map { DirectoryEntry(first: ObjectKey($0 * 100), rows: 100) }, environment)

@@ -1,5 +1,6 @@
 import Glibc
 import TarnStore
+import TestSupport
 import Testing
 
 /// A page of memory with one behind it that nobody may touch.
@@ -30,7 +31,7 @@ private final class GuardedPage {
 /// end the process.
 @Suite struct ClusterDamageTests {
   private func image(_ seed: UInt64) throws -> [UInt8] {
-    var dice = ClusterDice(seed)
+    var dice = SeededRandom(seed: seed)
     let schema = ClusterFixture.allTypes
     let cluster = WorkingCluster(schema)
     for key in 0..<Int64(4 + seed % 3 * 6) {
@@ -93,7 +94,7 @@ private final class GuardedPage {
 
   private func edit(_ cluster: WorkingCluster) {
     for index in 1..<ClusterFixture.allTypes.columns.count where cluster.rowCount > 0 {
-      var dice = ClusterDice(UInt64(index))
+      var dice = SeededRandom(seed: UInt64(index))
       let column = ClusterFixture.allTypes.columns[index]
       cluster.set(column.id, cluster.rowCount - 1, ClusterFixture.value(column, &dice))
     }
@@ -121,7 +122,7 @@ private final class GuardedPage {
 
   @Test(arguments: [3, 4] as [UInt64])
   func randomBytesAreFoundOrHarmless(seed: UInt64) throws {
-    var dice = ClusterDice(seed)
+    var dice = SeededRandom(seed: seed)
     let bytes = try image(seed)
     let page = GuardedPage()
     for _ in 0..<400 {

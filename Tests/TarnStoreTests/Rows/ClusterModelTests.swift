@@ -1,11 +1,12 @@
 import TarnStore
+import TestSupport
 import Testing
 
 /// Random operations on clusters against a dictionary of rows.
 @Suite struct ClusterModelTests {
   @Test(arguments: [1, 2, 3, 5, 8, 13, 21, 34] as [UInt64])
   func clustersAgreeWithANaiveModelOverManyEdits(seed: UInt64) throws {
-    var dice = ClusterDice(seed)
+    var dice = SeededRandom(seed: seed)
     var model = ClusterModel(ClusterFixture.allTypes)
     for round in 0..<60 {
       try edit(&model, &dice, operations: 1 + dice.below(round % 7 == 0 ? 200 : 12))
@@ -16,7 +17,7 @@ import Testing
 
   /// Takes one image, edits it, and puts what it became in its place.
   private func edit(
-    _ model: inout ClusterModel, _ dice: inout ClusterDice, operations: Int
+    _ model: inout ClusterModel, _ dice: inout SeededRandom, operations: Int
   ) throws {
     let index = model.images.isEmpty ? 0 : dice.below(model.images.count)
     var cluster = WorkingCluster(model.schema)
@@ -48,7 +49,7 @@ import Testing
   }
 
   private func step(
-    _ cluster: WorkingCluster, _ model: inout ClusterModel, _ dice: inout ClusterDice,
+    _ cluster: WorkingCluster, _ model: inout ClusterModel, _ dice: inout SeededRandom,
     keys: ClosedRange<Int64>, updatesOnly: Bool
   ) {
     let choice = updatesOnly && cluster.rowCount > 0 ? 99 : dice.below(100)
@@ -79,7 +80,7 @@ import Testing
 
   private func set(
     _ cluster: WorkingCluster, _ model: inout ClusterModel, _ slot: Int, _ column: ColumnSchema,
-    _ dice: inout ClusterDice
+    _ dice: inout SeededRandom
   ) {
     let value = ClusterFixture.value(column, &dice)
     cluster.set(column.id, slot, value)
@@ -99,7 +100,7 @@ import Testing
 
   @Test(arguments: [4, 44] as [UInt64])
   func sealingWhileAppendingLeavesFullImagesAndLosesNothing(seed: UInt64) throws {
-    var dice = ClusterDice(seed)
+    var dice = SeededRandom(seed: seed)
     var model = ClusterModel(ClusterFixture.allTypes)
     let cluster = WorkingCluster(model.schema)
     for key in 0..<Int64(2_000) {

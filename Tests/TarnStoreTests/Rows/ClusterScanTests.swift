@@ -1,10 +1,11 @@
 import TarnStore
+import TestSupport
 import Testing
 
 /// Whole columns decode to what reading row by row gives.
 @Suite struct ClusterScanTests {
   private func images(_ seed: UInt64) throws -> [[UInt8]] {
-    var dice = ClusterDice(seed)
+    var dice = SeededRandom(seed: seed)
     let schema = ClusterFixture.allTypes
     let cluster = WorkingCluster(schema)
     for key in 0..<Int64(300) {

@@ -1,21 +1,6 @@
 import TarnStore
+import TestSupport
 import Testing
-
-/// A generator that gives the same numbers for the same seed (SplitMix64).
-struct ClusterDice: RandomNumberGenerator {
-  private var state: UInt64
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-  mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
-  mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
-}
 
 enum ClusterFixture {
   static let types: [ColumnType] = [
@@ -60,13 +45,13 @@ enum ClusterFixture {
     }
   }
 
-  static func text(_ dice: inout ClusterDice) -> String {
+  static func text(_ dice: inout SeededRandom) -> String {
     if dice.chance(40) { return ["", "Berlin", "Köln", "a", "Rio de Janeiro"][dice.below(5)] }
     let length = dice.chance(4) ? [255, 256, 257, 5_000][dice.below(4)] : dice.below(40)
     return String((0..<length).map { _ in Character(UnicodeScalar(UInt8(97 + dice.below(26)))) })
   }
 
-  static func number(_ dice: inout ClusterDice) -> Int64 {
+  static func number(_ dice: inout SeededRandom) -> Int64 {
     switch dice.below(8) {
     case 0: return 0
     case 1: return .min
@@ -77,7 +62,7 @@ enum ClusterFixture {
     }
   }
 
-  static func value(_ column: ColumnSchema, _ dice: inout ClusterDice) -> Value {
+  static func value(_ column: ColumnSchema, _ dice: inout SeededRandom) -> Value {
     if column.isOptional && dice.chance(25) { return .null }
     switch column.type {
     case .int: return .int(number(&dice))

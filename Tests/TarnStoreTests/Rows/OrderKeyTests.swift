@@ -1,4 +1,5 @@
 import TarnStore
+import TestSupport
 import Testing
 
 private func bytes(_ key: OrderKey) -> [UInt8] { key.withBytes { Array($0) } }
@@ -32,7 +33,7 @@ private func order(_ a: Value, _ b: Value) -> Int {
   }
 }
 
-private func randomValue(_ type: ColumnType, _ random: inout TreeTest.Random) -> Value {
+private func randomValue(_ type: ColumnType, _ random: inout SeededRandom) -> Value {
   if random.below(10) == 0 { return .null }
   let number = random.pick([0, 1, -1, .max, .min, Int64(bitPattern: random.next()), 255, 256])
   switch type {
@@ -72,7 +73,7 @@ private func randomValue(_ type: ColumnType, _ random: inout TreeTest.Random) ->
   @Test(arguments: ColumnType.allCases)
   func `keys order as values do`(type: ColumnType) throws {
     for seed in TreeTest.seeds {
-      var random = TreeTest.Random(seed: seed)
+      var random = SeededRandom(seed: seed)
       for _ in 0..<3_000 {
         let (a, b) = (randomValue(type, &random), randomValue(type, &random))
         let (x, y) = (

@@ -1,10 +1,11 @@
 import CTarn
 import TarnStore
+import TestSupport
 import Testing
 
 private let index = PackedIndex(ClassID(3), ColumnID(7))
 
-private func changes(_ random: inout TreeTest.Random, _ isVariable: Bool) -> PackedIndexChanges {
+private func changes(_ random: inout SeededRandom, _ isVariable: Bool) -> PackedIndexChanges {
   var changes = PackedIndexChanges()
   for _ in 0..<random.pick([1, 3, 40, 200]) {
     let object = ObjectKey(Int64(random.below(100_000)))
@@ -19,7 +20,7 @@ private func changes(_ random: inout TreeTest.Random, _ isVariable: Bool) -> Pac
 }
 
 /// Flips, overwrites, cuts or extends; sometimes with a checksum that fits afterwards.
-private func damaged(_ page: [UInt8], _ random: inout TreeTest.Random) -> [UInt8] {
+private func damaged(_ page: [UInt8], _ random: inout SeededRandom) -> [UInt8] {
   var page = page
   for _ in 0...random.below(4) {
     let place = random.below(3) == 0 ? random.below(page.count) : random.below(min(page.count, 64))
@@ -40,7 +41,7 @@ private func apply(_ changes: PackedIndexChanges, _ environment: Environment) th
   }
 }
 
-private func readEverything(_ environment: Environment, _ random: inout TreeTest.Random) {
+private func readEverything(_ environment: Environment, _ random: inout SeededRandom) {
   let key = OrderKey(Int64(random.below(1_000)))
   TreeTest.expectDamageIsReported {
     try TreeTest.withCursor(environment) { cursor throws in
@@ -62,7 +63,7 @@ private func readEverything(_ environment: Environment, _ random: inout TreeTest
 @Suite struct PackedIndexDamageTests {
   @Test(arguments: [false, true], TreeTest.seeds)
   func `damaged pages are reported and never trap`(isVariable: Bool, seed: UInt64) throws {
-    var random = TreeTest.Random(seed: seed)
+    var random = SeededRandom(seed: seed)
     try TreeTest.withStore { environment in
       for _ in 0..<20 { try apply(changes(&random, isVariable), environment) }
       let pages = try TreeTest.contents(environment)
@@ -81,7 +82,7 @@ private func readEverything(_ environment: Environment, _ random: inout TreeTest
   }
 
   @Test func `an edit of a page whose sum is wrong is refused`() throws {
-    var random = TreeTest.Random(seed: 5)
+    var random = SeededRandom(seed: 5)
     try TreeTest.withStore { environment in
       try apply(changes(&random, false), environment)
       let (key, value) = try TreeTest.contents(environment)[0]

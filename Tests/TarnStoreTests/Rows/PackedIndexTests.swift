@@ -1,4 +1,5 @@
 import TarnStore
+import TestSupport
 import Testing
 
 /// The naive index: a sorted array. Beside it the real one, which must agree after every batch.
@@ -41,7 +42,7 @@ private struct Model {
 private enum Shape: String, CaseIterable {
   case sequentialObjectIDs, randomObjectIDs, strings, fewValues, hub, extremes
 
-  func key(_ random: inout TreeTest.Random, _ step: Int) -> OrderKey {
+  func key(_ random: inout SeededRandom, _ step: Int) -> OrderKey {
     switch self {
     case .sequentialObjectIDs:
       return OrderKey(Bytes12(high: 0x6512_3456_789a_bcde, low: 0xf000_0000 + UInt32(step)))
@@ -57,7 +58,7 @@ private enum Shape: String, CaseIterable {
     }
   }
 
-  func object(_ random: inout TreeTest.Random, _ step: Int) -> Int64 {
+  func object(_ random: inout SeededRandom, _ step: Int) -> Int64 {
     switch self {
     case .sequentialObjectIDs: return Int64(step)
     case .randomObjectIDs, .fewValues: return Int64(random.below(1 << 20))
@@ -101,7 +102,7 @@ private func checkAll(_ environment: Environment, _ model: [Entry]) throws {
 }
 
 private func checkLookups(
-  _ environment: Environment, _ model: [Entry], _ random: inout TreeTest.Random, _ shape: Shape,
+  _ environment: Environment, _ model: [Entry], _ random: inout SeededRandom, _ shape: Shape,
   _ step: Int
 ) throws {
   let groups = Dictionary(grouping: model, by: \.key)
@@ -143,7 +144,7 @@ private func checkLookups(
 /// One batch: random additions and removals, some of them without effect. `known` are sorted
 /// entries of which most still exist.
 private func batch(
-  _ model: inout Model, _ known: [Entry], _ random: inout TreeTest.Random, _ shape: Shape,
+  _ model: inout Model, _ known: [Entry], _ random: inout SeededRandom, _ shape: Shape,
   _ step: inout Int, isShrinking: Bool
 ) -> PackedIndexChanges {
   var changes = PackedIndexChanges()
@@ -187,7 +188,7 @@ private func apply(_ changes: PackedIndexChanges, _ environment: Environment) th
 @Suite struct PackedIndexTests {
   @Test(arguments: Shape.allCases, TreeTest.seeds)
   private func `an index agrees with a sorted array`(shape: Shape, seed: UInt64) throws {
-    var random = TreeTest.Random(seed: seed)
+    var random = SeededRandom(seed: seed)
     try TreeTest.withStore { environment in
       try putNeighbours(environment)
       var model = Model()

@@ -1,14 +1,15 @@
 import CTarn
 import TarnStore
+import TestSupport
 import Testing
 
-private func randomName(_ random: inout TreeTest.Random, _ number: Int) -> String {
+private func randomName(_ random: inout SeededRandom, _ number: Int) -> String {
   let letters = ["a", "ß", "Ж", "漢", "🐟", "e\u{301}", " ", "\u{0}", "Z"]
   let length = random.pick([1, 2, 8, 30, 300])
   return (0..<length).map { _ in random.pick(letters) }.joined() + "\(number)"
 }
 
-private func randomSchema(_ random: inout TreeTest.Random) -> StoreSchema {
+private func randomSchema(_ random: inout SeededRandom) -> StoreSchema {
   let classCount = random.pick([0, 1, 3, 40])
   return StoreSchema(
     classes: (0..<classCount).map { index in
@@ -55,7 +56,7 @@ private func code(_ body: () throws -> Void) -> StorageError.Code? {
 @Suite struct SchemaCodecTests {
   @Test(arguments: TreeTest.seeds)
   func `schemas read back as they were written`(seed: UInt64) throws {
-    var random = TreeTest.Random(seed: seed)
+    var random = SeededRandom(seed: seed)
     for _ in 0..<40 {
       let schema = randomSchema(&random)
       let pieces = try SchemaCodec.encode(schema)
@@ -114,7 +115,7 @@ private func code(_ body: () throws -> Void) -> StorageError.Code? {
 
   @Test(arguments: TreeTest.seeds)
   func `nonsense with a right checksum is refused or consistent`(seed: UInt64) throws {
-    var random = TreeTest.Random(seed: seed)
+    var random = SeededRandom(seed: seed)
     let stream = try SchemaCodec.encode(sample()).flatMap { $0 }
     for _ in 0..<3_000 {
       var body = Array(stream[12...])

@@ -1,39 +1,17 @@
-import Foundation
 import TarnStore
+import TestSupport
 import Testing
 
 /// What the tests of trees share.
 enum TreeTest {
-  /// A generator that gives the same numbers for the same seed, everywhere.
-  struct Random: RandomNumberGenerator {
-    private var state: UInt64
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9e37_79b9_7f4a_7c15
-      var mixed = state
-      mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-      mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-      return mixed ^ (mixed >> 31)
-    }
-
-    mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
-    mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(below(256)) } }
-    mutating func pick<T>(_ items: [T]) -> T { items[below(items.count)] }
-  }
-
   static let seeds: [UInt64] = [1, 2, 3, 0xdead_beef]
 
   /// Runs `body` with a store in a new folder and removes the folder.
   static func withStore(_ body: (Environment) throws -> Void) throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("tarn-tree-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = TemporaryFolder()
     var options = EnvironmentOptions()
     options.durability = .none
-    let environment = try Environment.open(
-      path: folder.appendingPathComponent("test.realm").path, options: options)
+    let environment = try Environment.open(path: folder.file("test.realm"), options: options)
     defer { environment.close() }
     try body(environment)
   }

@@ -1,6 +1,7 @@
 import CTarn
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import TarnStore
@@ -146,7 +147,7 @@ import Testing
   @Test(arguments: [1, 2, 3] as [UInt64])
   func `damaged bytes never block for good`(seed: UInt64) throws {
     let a = try place.open()
-    var random = StorageSeed(seed)
+    var random = SeededRandom(seed: seed)
     for index in 0..<SignalLayout.waiterCount where index % 3 == 0 {
       tarn_store64(a.gate.waiter(index), random.next())
     }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import TarnStore
@@ -9,7 +10,7 @@ import Testing
   func `seeks and steps agree with a sorted array`(seed: UInt64) throws {
     let environment = try Environment.open(path: folder.file("x.realm"))
     defer { environment.close() }
-    var random = StorageSeed(seed)
+    var random = SeededRandom(seed: seed)
     func randomKey() -> [UInt8] {
       (0..<Int.random(in: 1...3, using: &random)).map { _ in .random(in: 0...9, using: &random) }
     }

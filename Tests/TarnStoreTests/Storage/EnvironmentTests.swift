@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore
@@ -126,7 +127,7 @@ import Testing
     let environment = try Environment.open(path: path)
     defer { environment.close() }
     for seed in [1, 2, 3] as [UInt64] {
-      var random = StorageSeed(seed)
+      var random = SeededRandom(seed: seed)
       for _ in 0..<40 {
         try environment.write { transaction throws(StorageError) in
           for _ in 0..<30 {

@@ -1,5 +1,6 @@
 import CTarn
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore
@@ -11,7 +12,7 @@ import Testing
   func makeStore(_ seed: UInt64) throws {
     let environment = try Environment.open(path: path)
     defer { environment.close() }
-    var random = StorageSeed(seed)
+    var random = SeededRandom(seed: seed)
     for _ in 0..<4 {
       try environment.write { transaction throws(StorageError) in
         for n in 0..<600 {
@@ -41,7 +42,7 @@ import Testing
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
     let header = try #require(try StoreHeader.read(descriptor: descriptor, path: path))
-    var random = StorageSeed(seed)
+    var random = SeededRandom(seed: seed)
     var found = 0
     for _ in 0..<400 {
       var bytes = [UInt8](sound)
@@ -67,7 +68,7 @@ import Testing
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
     let header = try #require(try StoreHeader.read(descriptor: descriptor, path: path))
-    var random = StorageSeed(seed)
+    var random = SeededRandom(seed: seed)
     for _ in 0..<200 {
       var bytes = [UInt8](sound)
       for _ in 0..<200 {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import TarnStore
@@ -29,7 +30,7 @@ struct ModelRun {
   ]
 
   private let store: Store
-  private var random: SplitMix
+  private var random: SeededRandom
   private var reader: SnapshotReader?
   private(set) var model: Model
   var version: Version { reader!.snapshot.version }
@@ -37,7 +38,7 @@ struct ModelRun {
   init(seed: UInt64, store: Store, model: Model = [pets: [:], people: [:]]) throws {
     self.store = store
     self.model = model
-    random = SplitMix(seed: seed)
+    random = SeededRandom(seed: seed)
     reader = try SnapshotReader(store.newestSnapshot())
   }
 
@@ -212,18 +213,4 @@ struct ModelRun {
       }
     }
   }
-}
-
-/// A small generator that gives the same numbers for the same seed.
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed }
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-  mutating func below(_ limit: Int) -> Int { limit == 0 ? 0 : Int(next() % UInt64(limit)) }
 }

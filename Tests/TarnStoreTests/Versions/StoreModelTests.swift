@@ -1,4 +1,4 @@
-import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore
@@ -9,7 +9,6 @@ struct StoreModelTests {
   @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8])
   func everyCommitShowsExactlyWhatTheModelHolds(seed: UInt64) throws {
     let file = TemporaryStore()
-    defer { file.remove() }
     var run = try ModelRun(seed: seed, store: file.open(ModelRun.classes))
     for _ in 0..<60 { try run.commitSomething() }
     try run.checkAll()
@@ -17,7 +16,6 @@ struct StoreModelTests {
 
   @Test func aStoreOpenedAgainShowsTheSame() throws {
     let file = TemporaryStore()
-    defer { file.remove() }
     var run = try ModelRun(seed: 99, store: file.open(ModelRun.classes))
     for _ in 0..<20 { try run.commitSomething() }
     let model = run.model
@@ -30,7 +28,6 @@ struct StoreModelTests {
 
   @Test func aClearedClassIsEmptyAndItsKeysAreNotGivenAgain() throws {
     let file = TemporaryStore()
-    defer { file.remove() }
     let store = try file.open(ModelRun.classes)
     let first = try store.write { session in try session.insert(nil, in: ModelRun.pets).key }
     try store.write { session in try session.clear(ModelRun.pets) }
@@ -38,36 +35,5 @@ struct StoreModelTests {
     #expect(try reader.record(of: ModelRun.pets).rowCount == 0)
     let second = try store.write { session in try session.insert(nil, in: ModelRun.pets).key }
     #expect(second > first)
-  }
-}
-
-/// A store under a name of its own in the temporary folder.
-final class TemporaryStore: Sendable {
-  let folder: String
-  var path: String { folder + "/test.realm" }
-
-  init() {
-    folder = NSTemporaryDirectory() + "tarn-" + UUID().uuidString
-    try! FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-  }
-
-  func open(_ classes: [ClassDefinition] = []) throws -> Store {
-    var options = Store.Options()
-    options.isDurable = false
-    options.classes = classes
-    return try StoreRegistry.open(path, options)
-  }
-
-  func remove() { try? FileManager.default.removeItem(atPath: folder) }
-}
-
-extension Store {
-  /// One committed write.
-  @discardableResult
-  func write<R>(_ body: (WriteSession) throws -> R) throws -> R {
-    let session = try WriteSession(SnapshotReader(newestSnapshot())) {}
-    let result = try body(session)
-    _ = try commit(session)
-    return result
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Tarn
@@ -12,12 +13,10 @@ class Dog: Object {
 
 struct FirstSteps {
   @Test func aWriteIsSeenByAnObserverInTheNextTurn() throws {
-    let folder = NSTemporaryDirectory() + "tarn-api-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let folder = TemporaryFolder()
     let scheduler = ManualScheduler()
     var configuration = Realm.Configuration(
-      fileURL: URL(fileURLWithPath: folder + "/dogs.realm"), objectTypes: [Dog.self])
+      fileURL: folder.url("dogs.realm"), objectTypes: [Dog.self])
     configuration.durability = .relaxed
     let realm = try Realm(configuration: configuration, scheduler: scheduler)
     var told: [String] = []

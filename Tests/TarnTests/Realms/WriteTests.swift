@@ -187,7 +187,7 @@ struct WriteTests {
     a.pump()
     b.pump()
     #expect(told.count == 2)
-    tokens.forEach { $0.invalidate() }
+    for token in tokens { token.invalidate() }
   }
 
   @Test func aWriteOnAnotherThreadWaitsForTheGate() throws {

@@ -1,5 +1,6 @@
 import BenchFloors
 import Foundation
+import TestSupport
 import Testing
 
 /// Each floor at a tiny size: the figures mean nothing here, but the work must be done. One after
@@ -8,7 +9,7 @@ import Testing
   private let folder: TemporaryFolder
   private let rows: Int64 = 2000
 
-  init() throws { folder = try TemporaryFolder() }
+  init() { folder = TemporaryFolder() }
 
   private func check(_ error: Int32, _ place: SourceLocation = #_sourceLocation) {
     #expect(error == 0, "\(String(cString: bf_error_text(error)))", sourceLocation: place)
@@ -71,7 +72,7 @@ import Testing
     check(bf_lmdb_count(store, &count))
     #expect(count == rows)
     bf_lmdb_destroy(store)
-    #expect(folder.contents.isEmpty)
+    #expect(folder.names.isEmpty)
   }
 
   @Test func sqliteStoresAndChangesRows() throws {
@@ -97,7 +98,7 @@ import Testing
     check(bf_sqlite_reopen(store, &seconds))
     check(bf_sqlite_commits(store, 1, 0, &seconds))
     bf_sqlite_destroy(store)
-    #expect(folder.contents.isEmpty)
+    #expect(folder.names.isEmpty)
   }
 
   private func ages(_ read: (Int64, UnsafeMutablePointer<bf_person>) -> Int32) throws -> [Int64] {
@@ -153,7 +154,7 @@ import Testing
     #expect(latency.p50 > 0 && latency.p50 <= latency.p99)
     check(bf_sqlite_wake(folder.path, 20, &latency))
     #expect(latency.p50 > 0 && latency.p50 <= latency.p99)
-    #expect(folder.contents.isEmpty)
+    #expect(folder.names.isEmpty)
   }
 
   @Test func memoryIsRead() {

@@ -1,5 +1,6 @@
 import Foundation
 import TarnStore
+import TestSupport
 import Testing
 
 @testable import ToolSupport
@@ -102,7 +103,7 @@ import Testing
       Version: 3
 
       """
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let reader = DebianStatusReader(try .open(folder.file("status", Array(text.utf8))))
     guard case .record(let package, let line)? = try reader.next() else {
       Issue.record("no first package")

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ToolSupport
@@ -8,7 +9,7 @@ import Testing
   private func lines(
     _ bytes: [UInt8], bufferBytes: Int = 16, maximum: Int = 1 << 20
   ) throws -> (LineReader, TemporaryFolder) {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let descriptor = open(try folder.file("input", bytes), O_RDONLY)
     let reader = LineReader(
       descriptor: descriptor, name: "input", owned: true, bufferBytes: bufferBytes,

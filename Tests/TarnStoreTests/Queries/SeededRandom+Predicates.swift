@@ -1,23 +1,8 @@
 import TarnStore
+import TestSupport
 
-/// Repeatable random numbers, and random predicates as the parser can give them.
-struct QueryRandom: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
-  }
-
-  mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
-
-  mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
-
+/// Random predicates as the parser can give them.
+extension SeededRandom {
   mutating func predicate(depth: Int) -> Predicate {
     switch depth == 0 ? 9 : below(10) {
     case 0, 1: .and(terms(depth))
