@@ -58,8 +58,7 @@ extension RealmCore {
       tellOfMove(moved)
       if !autorefresh, isBehind { sendRealmNotification(.refreshRequired) }
       // A realm-level observer may have left a write open.
-      guard session == nil else { return turnIsOwed = true }
-      deliverRound()
+      if session == nil { deliverRound() } else { turnIsOwed = true }
     } catch {
       fail(error)
     }

@@ -52,7 +52,9 @@ private struct ModelWrites {
     recorders.append((place, query, CatRecorder(Self.queries[query](places[place].cats))))
   }
 
-  private mutating func randomName() -> String { ["a", "ab", "b", "c", "", "zz"][numbers.below(6)] }
+  private mutating func randomName() -> String {
+    ["a", "ab", "b", "c", "", "zz"][numbers.below(6)]
+  }
 
   private mutating func randomCat(_ id: Int, _ place: Place) -> Cat {
     let cat = Cat(id, randomName(), age: numbers.below(100))

@@ -16,7 +16,8 @@ struct LoggerTests {
     defer { Logger.shared = before }
     let marker = UUID().uuidString
     Logger.shared = Logger(level: .warn) { level, message in
-      if message.hasSuffix(marker) { lines.all.withLock { $0.append("\(level) \(message.first!)") } }
+      guard message.hasSuffix(marker) else { return }
+      lines.all.withLock { $0.append("\(level) \(message.first!)") }
     }
     StoreLog.shared.write(.error, "a \(marker)")
     StoreLog.shared.write(.info, "b \(marker)")

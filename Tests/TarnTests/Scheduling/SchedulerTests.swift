@@ -68,8 +68,9 @@ struct SchedulerTests {
       let loop = RunLoop.current
       let timer = Timer(fire: Date() + 600, interval: 600, repeats: true) { _ in }
       loop.add(timer, forMode: .default)
+      // because: both stay on this thread.
       nonisolated(unsafe) var token: NotificationToken?
-      nonisolated(unsafe) var isDone = false
+      nonisolated(unsafe) var isDone = false  // because: as above
       loop.perform {
         do {
           let realm = try Realm(configuration: configuration)
@@ -117,6 +118,7 @@ struct SchedulerTests {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 1)
     let recorder = CatRecorder(a.cats)
+    // because: the scheduler is handed to that thread, and this one waits.
     nonisolated(unsafe) let (place, seen) = (a, recorder)
     let counted = await withCheckedContinuation { continuation in
       Thread.detachNewThread {
