@@ -21,6 +21,22 @@ struct QuerySpec: Hashable {
     return spec
   }
 
+  /// The order in the file's words: names of properties become those of their columns.
+  var orderTerms: [OrderTerm] {
+    order.map { descriptor in
+      var owner: ObjectBase.Type? = type
+      let names = descriptor.keyPath.split(separator: ".").map { name -> String in
+        let reflection = owner.map { ClassReflection.of($0) }
+        let property =
+          reflection?.property(String(name))
+          ?? reflection?.properties.first { $0.columnName == name }
+        owner = property?.target
+        return property?.columnName ?? String(name)
+      }
+      return OrderTerm(names.joined(separator: "."), isAscending: descriptor.ascending)
+    }
+  }
+
   static func == (a: QuerySpec, b: QuerySpec) -> Bool {
     a.type == b.type && a.predicate == b.predicate && a.order == b.order
   }

@@ -58,11 +58,7 @@ extension RealmCore {
       tellOfMove(moved)
       if !autorefresh, isBehind { sendRealmNotification(.refreshRequired) }
       // A realm-level observer may have left a write open.
-      guard session == nil else {
-        turnIsOwed = true
-        return
-      }
-      deliverRound()
+      if session == nil { deliverRound() } else { turnIsOwed = true }
     } catch {
       fail(error)
     }

@@ -142,7 +142,7 @@ final class RealmCore {
     let query: CompiledQuery
     do {
       query = try CompiledQuery(
-        spec.predicate, spec.order.map { OrderTerm($0.keyPath, isAscending: $0.ascending) },
+        spec.predicate, spec.orderTerms,
         on: binding.classID, shown().schema)
     } catch {
       fatalError("Invalid query on '\(binding.schema.name)': \(error)")

@@ -118,4 +118,22 @@ struct ResultsTests {
     }
     #expect(seen == [0, -1, 2, 3])
   }
+
+  @Test func propertiesWhoseColumnsAreCalledDifferentlyAreFoundByTheirNames() throws {
+    let shelter = try Shelter()
+    var configuration = shelter.configuration
+    configuration.objectTypes = [ModelToy.self, ModelDog.self]
+    let a = try Place(configuration, shelter)
+    try a.write {
+      for color in ["red", "blue"] {
+        let toy = ModelToy()
+        toy.color = color
+        a.realm.add(toy)
+      }
+    }
+    let toys = a.realm.objects(ModelToy.self)
+    #expect(toys.sorted(byKeyPath: "color").map(\.color) == ["blue", "red"])
+    #expect(toys.sorted(by: \.color).map(\.color) == ["blue", "red"])
+    #expect(toys.where { $0.color == "red" }.count == 1)
+  }
 }

@@ -52,8 +52,7 @@ struct TrapTests {
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [folder = try folder as String] in
       let a = try Shelter(within: folder).open(cats: 1)
-      // because: using it elsewhere is what is to be trapped
-      nonisolated(unsafe) let cat = a.cat(0)!
+      nonisolated(unsafe) let cat = a.cat(0)!  // because: this breaks the rule on purpose
       let done = DispatchSemaphore(value: 0)
       Thread.detachNewThread {
         print(cat.name)

@@ -3,6 +3,10 @@ import Testing
 
 @testable import Tarn
 
+// Passes of a run loop do not end with a block that it ran, and Foundation has no way to end one.
+@_silgen_name("CFRunLoopGetCurrent") private func currentRunLoop() -> UnsafeMutableRawPointer
+@_silgen_name("CFRunLoopStop") private func stopRunLoop(_ loop: UnsafeMutableRawPointer)
+
 /// Where observers are called: on the main queue, on a thread's run loop, on a serial queue.
 struct SchedulerTests {
   private func add(_ id: Int, _ configuration: Realm.Configuration) throws {
@@ -62,12 +66,11 @@ struct SchedulerTests {
     let (calls, told) = AsyncStream.makeStream(of: Int.self)
     Thread.detachNewThread {
       let loop = RunLoop.current
-      let timer = Timer(timeInterval: 600, repeats: false) { _ in }
+      let timer = Timer(fire: Date() + 600, interval: 600, repeats: true) { _ in }
       loop.add(timer, forMode: .default)
-      // because: the test itself sees to it that one place at a time uses it
+      // because: both stay on this thread.
       nonisolated(unsafe) var token: NotificationToken?
-      // because: the test itself sees to it that one place at a time uses it
-      nonisolated(unsafe) var isDone = false
+      nonisolated(unsafe) var isDone = false  // because: as above
       loop.perform {
         do {
           let realm = try Realm(configuration: configuration)
@@ -75,7 +78,10 @@ struct SchedulerTests {
             if case .initial(let cats) = change { told.yield(cats.count) }
             if case .update(let cats, _, _, _) = change {
               told.yield(cats.count)
-              isDone = cats.count == 2
+              if cats.count == 2 {
+                isDone = true
+                stopRunLoop(currentRunLoop())
+              }
             }
           }
         } catch {
@@ -112,7 +118,7 @@ struct SchedulerTests {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 1)
     let recorder = CatRecorder(a.cats)
-    // because: the test itself sees to it that one place at a time uses it
+    // because: the scheduler is handed to that thread, and this one waits.
     nonisolated(unsafe) let (place, seen) = (a, recorder)
     let counted = await withCheckedContinuation { continuation in
       Thread.detachNewThread {
