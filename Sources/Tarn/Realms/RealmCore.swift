@@ -162,8 +162,8 @@ final class RealmCore {
       let described = schema.schema.named(reflection.name)
     else {
       preconditionFailure(
-        "Object type '\(ClassReflection.name(of: type))' is not managed by the Realm. If using a custom "
-          + "`objectTypes` array in the configuration, add the class to it.")
+        "Object type '\(ClassReflection.name(of: type))' is not managed by the Realm. If using a "
+          + "custom `objectTypes` array in the configuration, add the class to it.")
     }
     let binding = ClassBinding(reflection, described)
     bindings[ObjectIdentifier(type)] = binding
