@@ -43,7 +43,6 @@ public final class ManualScheduler: Sendable {
   public func pump() -> Bool {
     precondition(
       isCurrent, "A ManualScheduler is pumped on its own thread; call adopt() there first.")
-    bell.drain()
     look()
     let work = state.withLock { state in
       defer { state.work.removeAll() }
@@ -79,8 +78,12 @@ public final class ManualScheduler: Sendable {
   var isCurrent: Bool { state.withLock { $0.owner } == tarn_thread_id() }
 
   func enqueue(_ work: @escaping @Sendable () -> Void) {
-    state.withLock { $0.work.append(work) }
-    bell.knock()
+    let isMine = state.withLock { state in
+      state.work.append(work)
+      return state.owner == tarn_thread_id()
+    }
+    // The owner looks for work before it sleeps.
+    if !isMine { bell.knock() }
   }
 
   func watch(_ store: WatchedStore) {

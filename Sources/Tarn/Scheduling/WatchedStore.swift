@@ -61,10 +61,12 @@ final class WatchedStore: Sendable {
 }
 
 extension Knock {
-  /// Waits until knocked, until one of the others is readable, or for that long.
+  /// Waits until knocked, until one of the others is readable, or for that long. What knocked
+  /// before is forgotten.
   func wait(also others: [Int32], milliseconds: Int32) {
     let all = [descriptor] + others
     var polled = all.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     _ = Glibc.poll(&polled, nfds_t(polled.count), milliseconds)
+    if polled[0].revents != 0 { drain() }
   }
 }

@@ -108,6 +108,17 @@ import Synchronization
     _ = unsafe pwrite(descriptor, &bytes, 8, off_t(SignalLayout.wakeAt))
   }
 
+  /// Could another process watch the file? False if no other has ever taken a place in it. One
+  /// that takes its place after this look reads the data after that, and so has what was
+  /// announced before this look. A process that is gone may leave its number: then this is true.
+  package var mayHaveWatchersElsewhere: Bool {
+    for other in 0..<SignalLayout.processCount where other != place {
+      let at = SignalLayout.processesAt + other * SignalLayout.processByteCount
+      if unsafe tarn_load32(base + at) != 0 { return true }
+    }
+    return false
+  }
+
   /// Does the path still lead to this file? About a microsecond.
   package var isIntact: Bool { FileFacts.at(path)?.identity == identity }
 

@@ -71,13 +71,13 @@ extension Environment {
   }
 
   /// As `checkIdentity`; but where commits are not synced anyway, which take less time than the
-  /// look, only if the last look is a millisecond old.
+  /// look, only if the last look is ten milliseconds old.
   package func checkIdentityBeforeCommit() throws(StorageError) {
     if options.durability == .strict { return try checkIdentity() }
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
     let now = UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
-    if now &- lastIdentityCheck.load(ordering: .relaxed) < 1_000_000 { return }
+    if now &- lastIdentityCheck.load(ordering: .relaxed) < 10_000_000 { return }
     try checkIdentity()
     lastIdentityCheck.store(now, ordering: .relaxed)
   }

@@ -1,0 +1,43 @@
+import Foundation
+import Testing
+
+/// The benchmark itself, at a size at which its figures mean nothing.
+@Suite(.serialized) struct TarnBenchTests {
+  /// Runs the tool that was built beside the tests.
+  private func run(_ arguments: [String]) throws -> (status: Int32, output: String) {
+    let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    let process = Process()
+    process.executableURL = tests.deletingLastPathComponent().appendingPathComponent("tarn-bench")
+    process.arguments = arguments
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    let bytes = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return (process.terminationStatus, String(decoding: bytes, as: UTF8.self))
+  }
+
+  @Test func `a tiny run measures every workload, appends a line and leaves nothing`() throws {
+    let folder = try TemporaryFolder()
+    let history = "\(folder.path)/history.ndjson"
+    let run = try run(["--tiny", "--json", "--append", history, "--folder", folder.path])
+    #expect(run.status == 0)
+    #expect(try String(contentsOfFile: history, encoding: .utf8) == run.output)
+    let object = try JSONSerialization.jsonObject(with: Data(run.output.utf8))
+    let figures = try #require((object as? [String: Any])?["figures"] as? [[String: Any]])
+    let ours = figures.filter { ($0["ours"] as? Double ?? 0) > 0 }.compactMap {
+      $0["id"] as? String
+    }
+    let all = [
+      "W1", "W10", "W1f", "W2a", "W2b", "W2g", "W2m", "W3", "W4", "W4s", "W6", "W6n", "W7", "W7b",
+      "W7k", "W7l", "W7m", "W7n", "W7r", "W8", "W8b", "W9", "W9b",
+    ]
+    #expect(ours.sorted() == all)
+    #expect(folder.contents == ["history.ndjson"])
+  }
+
+  @Test func `an unknown workload is refused`() throws {
+    #expect(try run(["--only", "W99"]).status == 2)
+  }
+}
