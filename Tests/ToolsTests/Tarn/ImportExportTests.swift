@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `tarn import`, `export` and `inspect`, as real processes.
 @Suite struct ImportExportTests {
   private let folder: TemporaryFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = TemporaryFolder() }
 
   private static let csv = """
     id,name,age,born,weight,isGood
@@ -70,7 +71,7 @@ import Testing
     #expect(done.errors.contains("line 4: column 'age': 'x' is no int\n"))
     #expect(done.errors.contains("line 6: there is a Dog '1' already"))
     #expect(done.errors.contains("3 bad lines, so nothing was imported"))
-    #expect(!folder.contents.contains("a.realm"))
+    #expect(!folder.names.contains("a.realm"))
   }
 
   @Test(arguments: [[], ["--batch", "1"]])

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A run of one of the built tools: the binary next to the test bundle, with its output in pipes.
 final class ToolProcess {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `tarn watch` and what a shell expects of any command, with several processes on one file.
@@ -6,7 +7,7 @@ import Testing
   private let folder: TemporaryFolder
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = TemporaryFolder()
     let lines = """
       {"id":1,"name":"Rex","age":7}
       {"id":2,"name":"Bo","age":3}
@@ -154,7 +155,7 @@ import Testing
     let done = try demo.finish()
     #expect(done.status == 0, "\(done.errors)")
     #expect(done.output.contains("7 exact differences"))
-    #expect(folder.contents.filter { $0.hasPrefix("tarn-demo") }.isEmpty)
+    #expect(folder.names.filter { $0.hasPrefix("tarn-demo") }.isEmpty)
   }
 
   @Test(arguments: [SIGTERM, SIGINT])
@@ -219,6 +220,6 @@ import Testing
     let done = try ToolProcess(folder, arguments).finish()
     #expect(done.status == 1)
     #expect(done.errors.contains(message))
-    #expect(!folder.contents.contains("none.realm"))
+    #expect(!folder.names.contains("none.realm"))
   }
 }
