@@ -11,6 +11,8 @@ final class ObserverTable {
   private var objects: [ClassID: [ObjectKey: [ObjectObservation]]] = [:]
   /// Results with observers.
   private(set) var results: [LiveResult] = []
+  /// The same, by each class whose changes can concern them.
+  private var resultsByClass: [ClassID: [LiveResult]] = [:]
   /// Observations with news, in the order in which they will be called once sorted.
   private var queue: [Observation] = []
   private(set) var count = 0
@@ -38,7 +40,7 @@ final class ObserverTable {
   }
 
   func add(_ observation: CollectionObservation, to result: LiveResult) {
-    if result.observations.isEmpty { results.append(result) }
+    if result.observations.isEmpty { file(result) }
     result.observations.append(observation)
     count += 1
     enqueue(observation)
@@ -58,11 +60,32 @@ final class ObserverTable {
       guard let result = box.result else { return }
       count -= result.observations.removeAll(countingWhere: isIt)
       if result.observations.isEmpty {
-        results.removeAll { $0 === result }
+        unfile(result)
         result.stopTracking()
       }
     }
     queue.removeAll(where: isIt)
+  }
+
+  private func file(_ result: LiveResult) {
+    results.append(result)
+    for id in result.query.concerningClasses { resultsByClass[id, default: []].append(result) }
+  }
+
+  private func unfile(_ result: LiveResult) {
+    results.removeAll { $0 === result }
+    for id in result.query.concerningClasses {
+      resultsByClass[id]?.removeAll { $0 === result }
+    }
+  }
+
+  /// The results that `changes` can concern, each once.
+  private func results(concernedBy changes: ChangeSet) -> [LiveResult] {
+    if changes.schemaChanged { return results }
+    if changes.classes.count == 1 { return resultsByClass[changes.classes[0].id] ?? [] }
+    var found: Set<ObjectIdentifier> = []
+    return changes.classes.flatMap { resultsByClass[$0.id] ?? [] }
+      .filter { found.insert(ObjectIdentifier($0)).inserted }
   }
 
   // MARK: - Logging a step
@@ -90,8 +113,7 @@ final class ObserverTable {
         enqueue(observation)
       }
     }
-    for result in results where result.query.isConcerned(by: changes) {
-      guard result.logStep(changes, core) else { continue }
+    for result in results(concernedBy: changes) where result.logStep(changes, core) {
       for observation in result.observations { enqueue(observation) }
     }
   }

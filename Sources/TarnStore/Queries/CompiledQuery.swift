@@ -142,6 +142,10 @@ package final class CompiledQuery {
 
   // MARK: - Changes
 
+  /// The classes whose changes can concern the rows or what they show: the query's own, and those
+  /// that its links point to.
+  package var concerningClasses: Set<ClassID> { Set([classID] + links.map(\.target)) }
+
   /// False if `changes` cannot concern the rows or what they show.
   package func isConcerned(by changes: ChangeSet) -> Bool {
     if changes[classID] != nil || changes.schemaChanged { return true }
