@@ -59,7 +59,8 @@ sanitize-address: setup ## all tests under the address sanitizer
 	ASAN_OPTIONS=detect_leaks=0 $(TEST) --sanitize=address --scratch-path .build/address
 
 sanitize-thread: setup ## all tests under the thread sanitizer
-	$(TEST) --sanitize=thread --scratch-path .build/thread
+	TSAN_OPTIONS="suppressions=$(CURDIR)/Tools/thread-sanitizer.supp" \
+	  $(TEST) --sanitize=thread --scratch-path .build/thread
 
 clean: ## remove what was built
 	rm -rf .build build
