@@ -75,6 +75,46 @@ private func readNames(_ people: [Person], _ passes: Int) -> Int {
   return sum
 }
 
+/// W5: matches counted without an index; each evaluates the query anew, because
+/// nobody holds its rows from the count before.
+func measureCounting(_ bench: Bench) throws {
+  let stores = try bench.stores()
+  var someone = bf_person()
+  bf_person_make(Int64(bench.objects / 2), &someone)
+  let name = benchText(&someone.name)
+  let part = String(name.prefix(2))
+  let people = { stores.realm.objects(Person.self) }
+  func measure(
+    _ id: String, _ title: String, _ query: bf_query, _ text: String, _ target: Double,
+    _ count: () -> Int
+  ) throws {
+    var expected: Int64 = 0
+    let floor = try seconds {
+      bf_lmdb_scan(
+        bench.folder, Int64(bench.objects), Int32(query.rawValue), text, &expected, $0)
+    }
+    var found = 0
+    let ours = (0..<5).map { _ in benchTime { found = count() } }.min() ?? 0
+    guard found == expected else {
+      throw ToolError("\(title): \(found) match here and \(expected) on the floor")
+    }
+    bench.add(
+      BenchFigure(id, title, .seconds, ours: ours, floor: floor, target: .ratio(target)))
+  }
+  try measure("W5", "count age == 42", BF_AGE_IS_42, "", 0.6) {
+    people().where { $0.age == 42 }.count
+  }
+  try measure("W5n", "count name == x", BF_NAME_IS, name, 1) {
+    people().where { $0.name == name }.count
+  }
+  try measure("W5c", "count name CONTAINS xy", BF_NAME_CONTAINS, part, 1) {
+    people().where { $0.name.contains(part) }.count
+  }
+  try measure("W5a", "count age > 30 AND score < 0.5", BF_AGE_AND_SCORE, "", 1) {
+    people().where { $0.age > 30 && $0.score < 0.5 }.count
+  }
+}
+
 /// W6: all persons sorted, until the first one is there.
 func measureSorting(_ bench: Bench) throws {
   let stores = try bench.stores()

@@ -64,6 +64,14 @@ int bf_lmdb_age(bf_lmdb *store, int64_t rounds, int64_t updates, int64_t commits
 int bf_lmdb_bulk_update(bf_lmdb *store, int64_t updates, double *seconds);
 // W3: finds persons by id in a scattered order in one read transaction and reads age and score.
 int bf_lmdb_lookup(bf_lmdb *store, int64_t lookups, double *nanoseconds_each);
+// What W5 counts.
+enum bf_query { BF_AGE_IS_42, BF_NAME_IS, BF_NAME_CONTAINS, BF_AGE_AND_SCORE };
+// W5: counts the matches of a query among the persons 1...count, in a store of its own in
+// `folder` that keeps them in clusters of 128, column by column. The best of five scans. `text` is
+// what names are compared with.
+int bf_lmdb_scan(
+    const char *folder, int64_t count, int query, const char *text, int64_t *matches,
+    double *seconds);
 // W6: reads every row, collects (age or name, id), sorts with qsort(). `first_id` is the result.
 int bf_lmdb_sort(bf_lmdb *store, int by_name, int64_t *first_id, double *seconds);
 // W7 for large changes: runs `age > 50`, sorted by name, anew. `matches` is the result's length.
