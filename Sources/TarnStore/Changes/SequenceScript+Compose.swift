@@ -21,7 +21,7 @@ extension SequenceScript {
         append(first..<first + count, starts, to: &builder)
       }
     }
-    var script = builder.finish()
+    var script = builder.finishUnchecked()
     let set = later.newPositions(of: modified).union(later.modified)
     if !set.isEmpty { script.modified = set.subtracting(script.freshPositions) }
     return script

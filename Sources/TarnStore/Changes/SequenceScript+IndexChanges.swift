@@ -1,6 +1,7 @@
 extension SequenceScript {
   /// What the script says as deletions, insertions and modifications. Takes time for the runs and
-  /// for each position in the result.
+  /// for each position in the result, so a script from a file is first compared with the numbers of
+  /// elements that there are.
   ///
   /// Of the elements that are still there, as many as can stay without changing their order count
   /// as unmoved; where that leaves a choice, those that nobody set are preferred. The others moved:

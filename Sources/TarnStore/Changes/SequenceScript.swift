@@ -154,8 +154,16 @@ extension SequenceScript {
     }
 
     /// - Precondition: each position that was given is one of the old sequence, and none was given
-    ///   twice. Checked in debug builds.
+    ///   twice. Always checked: what else would be written could not be read again.
     package consuming func finish() -> SequenceScript {
+      guard let script = SequenceScript(checking: oldCount, newCount, runs, modified) else {
+        preconditionFailure("a script has a position twice or one that is not there")
+      }
+      return script
+    }
+
+    /// The same for parts of scripts, which need no check.
+    consuming func finishUnchecked() -> SequenceScript {
       SequenceScript(known: oldCount, newCount, runs, modified)
     }
   }
