@@ -27,8 +27,8 @@ package struct ObjectKey: RawRepresentable, Hashable, Comparable, Sendable {
   package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// Names a collection that has a place of its own in the file, such as one nested in a value. Given
-/// by a counter of the whole file.
+/// Names something that is kept outside of its object's cluster: a collection, a collection
+/// within a value, a long element. Given by one counter for the whole file; never 0.
 package struct CollectionID: RawRepresentable, Hashable, Comparable, Sendable {
   package let rawValue: UInt64
   package init(rawValue: UInt64) { self.rawValue = rawValue }
