@@ -48,8 +48,9 @@ extension WriteSession {
     _ column: ColumnID, _ key: ObjectKey, _ id: ClassID
   ) throws(StorageError) -> Value {
     let bytes = try longBytes(of: column, at: key, in: id)
-    guard schema[id][column].type == .string else { return .data(bytes) }
-    return .string(String(decoding: bytes, as: UTF8.self))
+    return try unsafe withBytes(of: bytes) { bytes throws(StorageError) in
+      try unsafe Value(cell: bytes, of: schema[id][column])
+    }
   }
 
   /// A long value: from this write if it set one, else from the file.
@@ -89,7 +90,10 @@ extension WriteSession {
     let described = schema[id]
     let row = try create(primaryKey: described.primaryKey.flatMap { values[$0] }, in: id)
     for column in described.columns where !column.isRemoved && column.id != described.primaryKey {
-      if let value = values[column.id] { row.cluster.set(column.id, row.slot, value) }
+      if let value = values[column.id] {
+        row.cluster.set(column.id, row.slot, value)
+        adopt(value)
+      }
       guard described.hasIndex(column) else { continue }
       let filed: Value?
       if let value = values[column.id] {
@@ -142,6 +146,10 @@ extension WriteSession {
     let isFiled = described.hasIndex(described[column])
     let old = isFiled ? try self.value(of: column, at: key, in: id) : nil
     guard let (cluster, slot) = try edit(key, in: id) else { return false }
+    if described[column].holdsOneValue {
+      let place = SequencePlace(classID: id, key: key, column: column)
+      try exchange(try cluster.value(described[column], slot), for: value, at: place)
+    }
     cluster.set(column, slot, value)
     recorder.touch(id, key, column)
     guard isFiled, let old, old != value else { return true }
@@ -170,6 +178,7 @@ extension WriteSession {
       try unfileEntry(old, column.id, key, id)
       noteTarget(of: old, id, column.id)
     }
+    try dropSequences(of: key, in: id)
     try removeRow(key, in: id)
     return true
   }
@@ -182,6 +191,7 @@ extension WriteSession {
     for column in schema[id].columns where column.type == .link && !column.isRemoved {
       try noteTargets(of: column, in: id)
     }
+    try dropSequences(in: id)
     let edit = try classEdit(id)
     edit.clear()
     rowsMoved()
