@@ -11,6 +11,7 @@
 ///     0x50 [id u64][label i64]                          page of a list, set or map
 ///     0x51 [id u64][first label i64]                    directory page over such pages
 ///     0x52 [id u64][piece u32]                          piece of a long element
+///     0x53 [class u32][column u16][owner i64][class u32][target i64]   how often it links there
 ///     0x54 [id u64]                                     cell of a collection within a value
 ///     0x70 [version u64][class u32][chunk u16]          change record; class 0: its header,
 ///                                                       else the class id plus one
@@ -32,13 +33,14 @@ package struct TreeKey: Sendable {
     case sequencePage = 0x50
     case sequenceDirectory = 0x51
     case longElement = 0x52
+    case linkCount = 0x53
     case nested = 0x54
     case change = 0x70
     case head = 0x7e
   }
 
-  private static let capacity = 24
-  private var storage = InlineArray<24, UInt8>(repeating: 0)
+  private static let capacity = 28
+  private var storage = InlineArray<28, UInt8>(repeating: 0)
   private var count = 0
 
   private init(_ tag: Tag) {
@@ -137,6 +139,17 @@ package struct TreeKey: Sendable {
   package static func nested(_ id: CollectionID) -> TreeKey {
     var key = TreeKey(.nested)
     key.append(id.rawValue)
+    return key
+  }
+
+  /// How often an object's collection or value of any type links to another, if more than once.
+  package static func linkCount(_ name: LinkName) -> TreeKey {
+    var key = TreeKey(.linkCount)
+    key.append(name.classID.rawValue)
+    key.append(name.column.rawValue)
+    key.append(name.owner.treeOrder)
+    key.append(name.target.classID.rawValue)
+    key.append(name.target.key.treeOrder)
     return key
   }
 

@@ -162,14 +162,6 @@ extension WriteSession {
     }
   }
 
-  /// Takes note that a property of any type is about to get another value.
-  func exchange(
-    _ old: Value?, for new: Value, at place: SequencePlace
-  ) throws(StorageError) {
-    if let old, old != new { try drop(old, at: place) }
-    if old != new { adopt(new) }
-  }
-
   /// Drops the list or map that a value of any type was, with all that is in it.
   func drop(_ value: Value, at place: SequencePlace) throws(StorageError) {
     switch value {
@@ -313,11 +305,6 @@ extension WriteSession {
     }
     for (id, changes) in scripts { recorder.noteSequences(id, changes) }
   }
-}
-
-extension ColumnSchema {
-  /// True for a property that may be a collection although it is none by its type.
-  var holdsOneValue: Bool { type == .any && collection == .none }
 }
 
 extension Value {

@@ -14,6 +14,7 @@ package final class WriteSession {
   var classes: [ClassEdit?]
   var longValues = LongValueEdits()
   let sequences: SequenceEdits
+  let linkCounts = LinkCounts()
   /// Called when positions of rows that somebody keeps may have moved.
   let rowsMoved: () -> Void
 
