@@ -126,7 +126,9 @@ struct SequenceReader {
     if flags & ~SequencePart.Flag.known != 0 { throw .newerRecord("an unknown flag of a script") }
     if flags & SequencePart.Flag.isFirst != 0 {
       try finish()
-      if let last = sequences.last, last.name >= name { throw .damagedRecord("scripts out of order") }
+      if let last = sequences.last, last.name >= name {
+        throw .damagedRecord("scripts out of order")
+      }
       open = Open(name: name, oldCount: try part.number(), newCount: try part.number())
     }
     // Taken out while it grows, so that its arrays are not copied.

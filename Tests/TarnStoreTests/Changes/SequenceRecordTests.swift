@@ -49,7 +49,8 @@ struct SequenceRecordTests {
       switch random.below(5) {
       case 0:
         let most = SequenceScript.countMax
-        script = .replacingAll(oldCount: random.pick([0, 5, most]), newCount: random.pick([1, most]))
+        script = .replacingAll(
+          oldCount: random.pick([0, 5, most]), newCount: random.pick([1, most]))
       case 1: script = .replacingAll(oldCount: 1 + random.below(1000), newCount: 0)
       default:
         script = .random(
