@@ -129,7 +129,7 @@ struct SequenceRecordTests {
     #expect(decoded[ClassID(6)]?.script(of: name) == script.limited)
   }
 
-  @Test("with a million set elements take an eighth of a byte each")
+  @Test("with every other element set take about a bit an element")
   func manyModified() throws {
     var random = SeededRandom(seed: 4)
     var builder = SequenceScript.Builder(oldCount: 200_000)
