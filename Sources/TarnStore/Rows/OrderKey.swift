@@ -7,6 +7,7 @@
 ///     bool                01, then 00 or 01
 ///     float, double       01, the bits made to order: NaN first, -0.0 as 0.0
 ///     string, data, object id, UUID    01, the bytes themselves
+///     any                 01, class and key of an object; other values are not filed
 ///
 /// At most 128 bytes: a longer value is cut, and `isTruncated` says so. Two values with the same
 /// truncated key may differ, and their order is not known from the keys; who finds such a key
@@ -55,6 +56,13 @@ package struct OrderKey: Sendable {
   /// A link to that object of the column's target class: what a backlink index is asked for.
   package init(_ link: ObjectKey) {
     self.init(link.rawValue)
+  }
+
+  /// An object in a column of any type: the class's id, then the key.
+  package init(_ target: LinkTarget) {
+    self.init(tag: 1)
+    append(target.classID.rawValue)
+    append(target.key.treeOrder)
   }
 
   package init(_ value: Bool) {
@@ -122,6 +130,7 @@ package struct OrderKey: Sendable {
     case (.objectID(let value), .objectID): self.init(value)
     case (.uuid(let value), .uuid): self.init(value)
     case (.link(let value), .link): self.init(value)
+    case (.object(let id, let key), .any): self.init(LinkTarget(classID: id, key: key))
     default: return nil
     }
   }
