@@ -1,14 +1,14 @@
 /// Scripts of sequences as sections of a change record. A script that does not fit what is left of
 /// a chunk goes on in further sections, which name the same sequence; nothing comes between them.
 ///
-///     section   column | key (zigzag) | nested id and one, or 0 | flags | [old count | new count] |
-///               runs u16 | runs | [key set of modified positions]
+///     section   column | key (zigzag) | nested id and one, or 0 | flags u8 |
+///               [old count | new count] | runs u16 | runs | [key set of modified positions]
 ///     run       (length, shifted left by one, the low bit set if it is fresh) |
 ///               [distance from the end of the last old run, zigzag]
 ///
-/// The counts are in the first part only, a key set only where the flags say so; the low numbers
-/// are varints. The distance is of runs that are old, counted on over all parts, from 0 at first.
-/// Each part that has modified positions goes on where the one before stopped.
+/// Numbers of no stated width are varints. The counts are in the first part only, a key set only
+/// where the flags say so, a distance only where the run is old; the first is counted from 0.
+/// Distances and modified positions go on where the part before stopped.
 enum SequencePart {
   enum Flag {
     static let isFirst: UInt8 = 1
@@ -126,7 +126,9 @@ struct SequenceReader {
     if flags & ~SequencePart.Flag.known != 0 { throw .newerRecord("an unknown flag of a script") }
     if flags & SequencePart.Flag.isFirst != 0 {
       try finish()
-      if let last = sequences.last, last.name >= name { throw .damagedRecord("scripts out of order") }
+      if let last = sequences.last, last.name >= name {
+        throw .damagedRecord("scripts out of order")
+      }
       open = Open(name: name, oldCount: try part.number(), newCount: try part.number())
     }
     // Taken out while it grows, so that its arrays are not copied.
@@ -160,7 +162,7 @@ struct SequenceReader {
   ) throws(StorageError) {
     for _ in 0..<(try part.word(UInt16.self)) {
       let item = try part.varint()
-      // At most half of what an `Int` holds twice over, so that the sum below cannot overflow.
+      // So small that the sums below cannot overflow; whether it fits is checked at the end.
       guard item >> 1 <= SequenceScript.countMax else { throw .damagedRecord("a run is too long") }
       let count = Int(item >> 1)
       if item & 1 == 1 {

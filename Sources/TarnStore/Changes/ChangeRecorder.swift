@@ -74,7 +74,9 @@
   package func changeSchema() { unsafe notes.pointee.schemaChanged = true }
 
   /// True if nothing was noted.
-  package var isEmpty: Bool { unsafe segments.isEmpty && sequences.isEmpty && notes.pointee.isEmpty }
+  package var isEmpty: Bool {
+    unsafe segments.isEmpty && sequences.isEmpty && notes.pointee.isEmpty
+  }
 
   /// Where the notes stand now.
   package var position: Position {

@@ -54,7 +54,8 @@ private struct ListsModel {
       } else {
         let name = random.pick(Self.names(key))
         names.insert(name)
-        edit(&objects[key]!.lists[name]!, &set, &random)
+        let list = edited(objects[key]?.lists[name] ?? [], &set, &random)
+        objects[key]?.lists[name] = list
         recorder.touch(Self.id, key, name.column)
       }
       if random.chance(10) { _ = recorder.position }
@@ -72,15 +73,17 @@ private struct ListsModel {
     commits.append(recorder.changeSet(from: version, to: version.next))
   }
 
-  private mutating func edit(
-    _ list: inout [Int], _ set: inout Set<Int>, _ random: inout SeededRandom
-  ) {
+  private mutating func edited(
+    _ old: [Int], _ set: inout Set<Int>, _ random: inout SeededRandom
+  ) -> [Int] {
+    var list = old
     switch random.below(5) {
     case 0 where !list.isEmpty: list.remove(at: random.below(list.count))
     case 1 where !list.isEmpty: set.insert(random.pick(list))
     case 2 where !list.isEmpty: list.swapAt(0, random.below(list.count))
     default: list.insert(fresh(), at: random.below(list.count + 1))
     }
+    return list
   }
 
   /// The scripts of the objects that were there all the time.

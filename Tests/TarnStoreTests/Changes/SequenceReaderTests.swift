@@ -76,8 +76,14 @@ struct SequenceReaderTests {
     ("another name", [part(first, [0, 1], runs: 1, [3]), part(key: 4, last, runs: 0, [])]),
     ("two first parts", [part(first, [0, 2], runs: 1, [3]), part(whole, [0, 2], runs: 1, [5])]),
     ("goes on after its end", [part(whole, [0, 1], runs: 1, [3]), part(last, runs: 1, [3])]),
-    ("the same name again", [part(whole, [0, 1], runs: 1, [3]), part(whole, [2, 1], runs: 1, [3])]),
-    ("an earlier name", [part(whole, [0, 1], runs: 1, [3]), part(key: 1, whole, [1, 0], runs: 0, [])]),
+    (
+      "the same name again",
+      [part(whole, [0, 1], runs: 1, [3]), part(whole, [2, 1], runs: 1, [3])]
+    ),
+    (
+      "an earlier name",
+      [part(whole, [0, 1], runs: 1, [3]), part(key: 1, whole, [1, 0], runs: 0, [])]
+    ),
     ("identity", [part(whole, [3, 3], runs: 1, [6, 0])]),
     ("identity of nothing", [part(whole, [0, 0], runs: 0, [])]),
     ("too few elements", [part(whole, [3, 3], runs: 1, [4, 0])]),

@@ -49,7 +49,8 @@ struct SequenceRecordTests {
       switch random.below(5) {
       case 0:
         let most = SequenceScript.countMax
-        script = .replacingAll(oldCount: random.pick([0, 5, most]), newCount: random.pick([1, most]))
+        script = .replacingAll(
+          oldCount: random.pick([0, 5, most]), newCount: random.pick([1, most]))
       case 1: script = .replacingAll(oldCount: 1 + random.below(1000), newCount: 0)
       default:
         script = .random(
@@ -128,7 +129,7 @@ struct SequenceRecordTests {
     #expect(decoded[ClassID(6)]?.script(of: name) == script.limited)
   }
 
-  @Test("with a million set elements take an eighth of a byte each")
+  @Test("with every other element set take about a bit an element")
   func manyModified() throws {
     var random = SeededRandom(seed: 4)
     var builder = SequenceScript.Builder(oldCount: 200_000)
