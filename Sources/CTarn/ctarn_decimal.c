@@ -50,11 +50,21 @@ tarn_decimal tarn_decimal_parse(const char *text, bool *exact) {
   return to(result);
 }
 
-double tarn_decimal_to_double(tarn_decimal value) {
+static double to_double(tarn_decimal value, _IDEC_round rounding, _IDEC_flags *flags) {
   BID_UINT128 bits = from(value);
-  _IDEC_round rounding = BID_ROUNDING_TO_NEAREST;
-  _IDEC_flags flags = 0;
   double result;
-  bid128_to_binary64(&result, &bits, &rounding, &flags);
+  bid128_to_binary64(&result, &bits, &rounding, flags);
+  return result;
+}
+
+double tarn_decimal_to_double(tarn_decimal value) {
+  _IDEC_flags flags = 0;
+  return to_double(value, BID_ROUNDING_TO_NEAREST, &flags);
+}
+
+double tarn_decimal_to_double_below(tarn_decimal value, bool *exact) {
+  _IDEC_flags flags = 0;
+  double result = to_double(value, BID_ROUNDING_DOWN, &flags);
+  *exact = (flags & BID_INEXACT_EXCEPTION) == 0;
   return result;
 }

@@ -26,4 +26,6 @@ tarn_decimal tarn_decimal_divide(tarn_decimal a, tarn_decimal b);
 tarn_decimal tarn_decimal_parse(const char *text, bool *exact);
 // The nearest double, to even on ties; infinite or zero out of range.
 double tarn_decimal_to_double(tarn_decimal value);
+// The greatest double that is not above; `*exact` says whether it is the number itself.
+double tarn_decimal_to_double_below(tarn_decimal value, bool *exact);
 #endif

@@ -20,7 +20,7 @@ import TarnStore
 /// The arithmetic is that of Intel's Decimal Floating-Point Math Library, a package of Debian's
 /// (`libintelrdfpmath-dev`).
 public struct Decimal128: Sendable {
-  /// The bits in the standard's binary encoding, the half with the sign.
+  /// The number as it is stored, the half with the sign.
   @usableFromInline let _high: UInt64
   @usableFromInline let _low: UInt64
 
@@ -29,11 +29,11 @@ public struct Decimal128: Sendable {
     _low = low
   }
 
-  init(_ number: DecimalNumber) { self.init(high: number.bytes.high, low: number.bytes.low) }
-  init(_ bytes: Bytes16) { self.init(high: bytes.high, low: bytes.low) }
+  init(_ cell: Bytes16) { self.init(high: cell.high, low: cell.low) }
+  init(_ number: DecimalNumber) { self.init(number.cell) }
 
-  var bytes: Bytes16 { Bytes16(high: _high, low: _low) }
-  var number: DecimalNumber { DecimalNumber(bytes) }
+  var cell: Bytes16 { Bytes16(high: _high, low: _low) }
+  var number: DecimalNumber { DecimalNumber(cell) }
 
   /// Zero.
   public init() { self.init(DecimalNumber.zero) }

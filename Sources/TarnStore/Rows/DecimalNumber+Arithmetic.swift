@@ -4,8 +4,8 @@ import CTarn
 // IEEE 754-2008 prefers: 1.10 + 1 is 2.10. Too great becomes infinite, too small zero; 0/0 and
 // the like are not a number. CTarn says whose arithmetic this is.
 extension DecimalNumber {
-  private var raw: tarn_decimal { tarn_decimal(high: bytes.high, low: bytes.low) }
-  init(_ raw: tarn_decimal) { self.init(Bytes16(high: raw.high, low: raw.low)) }
+  private var raw: tarn_decimal { tarn_decimal(high: high, low: low) }
+  init(_ raw: tarn_decimal) { self.init(high: raw.high, low: raw.low) }
 
   package static func + (a: Self, b: Self) -> Self { Self(tarn_decimal_add(a.raw, b.raw)) }
   package static func - (a: Self, b: Self) -> Self { Self(tarn_decimal_subtract(a.raw, b.raw)) }
@@ -14,6 +14,13 @@ extension DecimalNumber {
 
   /// The nearest double, to even on ties.
   package var nearestDouble: Double { tarn_decimal_to_double(raw) }
+
+  /// The greatest double that is not above, and whether it is the number itself; NaN for NaN.
+  package var doubleBelow: (value: Double, isExact: Bool) {
+    var isExact = false
+    let value = unsafe tarn_decimal_to_double_below(raw, &isExact)
+    return (value, isExact)
+  }
 
   /// The decimal of the fewest digits that no other double is nearer to: 0.1 for 0.1, though that
   /// double is a little more. What a person who wrote the double had in mind.

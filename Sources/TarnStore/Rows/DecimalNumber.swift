@@ -1,6 +1,5 @@
-/// A decimal128 of IEEE 754-2008, as its sixteen bytes: a number of up to 34 decimal digits, an
-/// infinity, or not a number. The bytes are those of the standard's binary encoding (BID), most
-/// significant first:
+/// A decimal128 of IEEE 754-2008: a number of up to 34 decimal digits, an infinity, or not a
+/// number. Its bits are those of the standard's binary encoding (BID):
 ///
 ///     bit 127        the sign
 ///     the next two not 11:
@@ -14,10 +13,25 @@
 /// The value is coefficient * 10^exponent. One value may have several forms, its cohort: 1.0 and
 /// 1.00 differ in their bits, and are equal.
 package struct DecimalNumber: Sendable {
-  package var bytes: Bytes16
+  /// The upper half of the bits, and the lower one.
+  var high: UInt64
+  var low: UInt64
 
   @inline(__always)
-  package init(_ bytes: Bytes16) { self.bytes = bytes }
+  init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  /// The number as files and `Value` have it: most significant byte first, with the bits of 0
+  /// turned over, so that a cell of zeros, as a row without a value has it, is 0 and not 0E-6176.
+  @inline(__always)
+  package var cell: Bytes16 { Bytes16(high: high ^ Self.highOfZero, low: low) }
+
+  @inline(__always)
+  package init(_ cell: Bytes16) { self.init(high: cell.high ^ Self.highOfZero, low: cell.low) }
+
+  private static let highOfZero: UInt64 = 6176 << 49
 
   package static let digitsMax = 34
   package static let coefficientMax: UInt128 = power(34) - 1
@@ -25,8 +39,8 @@ package struct DecimalNumber: Sendable {
   package static let exponentMax = 6111
 
   package static let zero = DecimalNumber(isNegative: false, coefficient: 0, exponent: 0)
-  package static let nan = DecimalNumber(Bytes16(high: 0x7c00 << 48, low: 0))
-  package static let infinity = DecimalNumber(Bytes16(high: 0x7800 << 48, low: 0))
+  package static let nan = DecimalNumber(high: 0x7c00 << 48, low: 0)
+  package static let infinity = DecimalNumber(high: 0x7800 << 48, low: 0)
   /// The greatest number that is finite.
   package static let greatest = DecimalNumber(
     isNegative: false, coefficient: coefficientMax, exponent: exponentMax)
@@ -36,7 +50,9 @@ package struct DecimalNumber: Sendable {
     precondition(coefficient <= Self.coefficientMax, "more than 34 digits")
     precondition((Self.exponentMin...Self.exponentMax).contains(exponent), "exponent out of range")
     let biased = UInt128(exponent - Self.exponentMin)
-    self.init(pattern: UInt128(isNegative ? 1 : 0) << 127 | biased << 113 | coefficient)
+    let pattern = UInt128(isNegative ? 1 : 0) << 127 | biased << 113 | coefficient
+    self.init(
+      high: UInt64(truncatingIfNeeded: pattern >> 64), low: UInt64(truncatingIfNeeded: pattern))
   }
 
   /// Exactly the integer.
@@ -44,42 +60,35 @@ package struct DecimalNumber: Sendable {
     self.init(isNegative: value < 0, coefficient: UInt128(value.magnitude), exponent: 0)
   }
 
-  @inline(__always)
-  private init(pattern: UInt128) {
-    self.init(
-      Bytes16(
-        high: UInt64(truncatingIfNeeded: pattern >> 64), low: UInt64(truncatingIfNeeded: pattern)))
-  }
-
   // MARK: - Parts
 
   @inline(__always)
-  package var isNegative: Bool { bytes.high >> 63 == 1 }
+  package var isNegative: Bool { high >> 63 == 1 }
   @inline(__always)
-  package var isNaN: Bool { bytes.high >> 58 & 31 == 31 }
+  package var isNaN: Bool { high >> 58 & 31 == 31 }
   @inline(__always)
-  package var isInfinite: Bool { bytes.high >> 58 & 31 == 30 }
-  package var isFinite: Bool { bytes.high >> 59 & 15 != 15 }
+  package var isInfinite: Bool { high >> 58 & 31 == 30 }
+  package var isFinite: Bool { high >> 59 & 15 != 15 }
   package var isZero: Bool { isFinite && parts.coefficient == 0 }
 
   /// The same with the other sign, even if it is zero or not a number.
   package var negated: DecimalNumber {
-    DecimalNumber(Bytes16(high: bytes.high ^ (1 << 63), low: bytes.low))
+    DecimalNumber(high: high ^ (1 << 63), low: low)
   }
   package var magnitude: DecimalNumber {
-    DecimalNumber(Bytes16(high: bytes.high & ~(1 << 63), low: bytes.low))
+    DecimalNumber(high: high & ~(1 << 63), low: low)
   }
 
   /// What a finite number consists of, its sign apart.
   @inline(__always)
   package var parts: (coefficient: UInt128, exponent: Int) {
-    if bytes.high >> 61 & 3 == 3 {
-      return (0, Int(bytes.high >> 47 & 0x3fff) + Self.exponentMin)
+    if high >> 61 & 3 == 3 {
+      return (0, Int(high >> 47 & 0x3fff) + Self.exponentMin)
     }
-    let coefficient = UInt128(bytes.high & (1 << 49 - 1)) << 64 | UInt128(bytes.low)
+    let coefficient = UInt128(high & (1 << 49 - 1)) << 64 | UInt128(low)
     return (
       coefficient > Self.coefficientMax ? 0 : coefficient,
-      Int(bytes.high >> 49 & 0x3fff) + Self.exponentMin
+      Int(high >> 49 & 0x3fff) + Self.exponentMin
     )
   }
 
@@ -112,6 +121,27 @@ extension DecimalNumber {
     let half = power(digits) / 2
     let goesUp = rest > half || (rest == half && digits > 0 && quotient & 1 == 1)
     return goesUp ? quotient + 1 : quotient
+  }
+}
+
+extension DecimalNumber {
+  /// The greatest integer that is not above, and whether it is the number itself. Out of the range
+  /// of integers the end of it; not for NaN.
+  package var floor: (value: Int64, isExact: Bool) {
+    if order < DecimalNumber(.min).order { return (.min, false) }
+    if order > DecimalNumber(.max).order { return (.max, false) }
+    var (coefficient, exponent) = parts
+    if coefficient == 0 { return (0, true) }
+    var rest: UInt128 = 0
+    if exponent >= 0 {
+      coefficient *= Self.power(exponent)
+    } else if -exponent < 39 {
+      (coefficient, rest) = coefficient.quotientAndRemainder(dividingBy: Self.power(-exponent))
+    } else {
+      (coefficient, rest) = (0, 1)
+    }
+    let whole = Int128(coefficient)
+    return (Int64(isNegative ? -whole - (rest == 0 ? 0 : 1) : whole), rest == 0)
   }
 }
 

@@ -1,7 +1,8 @@
 import Foundation
-import TarnStore
 import TestSupport
 import Testing
+
+@testable import TarnStore
 
 /// Arithmetic, text and order against the answers of Python's decimal module, which
 /// `decimal_cases.py` wrote down.
@@ -85,18 +86,39 @@ import Testing
 
   /// Bits that no arithmetic makes, but a file may hold.
   @Test func everyPatternMeansSomething() {
-    let tooGreat = DecimalNumber(Bytes16(high: 0x3041_ffff_ffff_ffff, low: .max))
+    let tooGreat = DecimalNumber(high: 0x3041_ffff_ffff_ffff, low: .max)
     #expect(tooGreat.text == "0" && tooGreat.order == DecimalNumber.zero.order)
-    let alsoTooGreat = DecimalNumber(Bytes16(high: 0xec10 << 48, low: 5))
+    let alsoTooGreat = DecimalNumber(high: 0xec10 << 48, low: 5)
     #expect(alsoTooGreat.text == "-0" && alsoTooGreat.isZero)
     var random = SeededRandom(seed: 5)
     for _ in 0..<20_000 {
       let mask: UInt64 = random.pick([0, 0x7800 << 48, 0x6000 << 48, 0x7c00 << 48])
-      let number = DecimalNumber(Bytes16(high: random.next() | mask, low: random.next()))
+      let number = DecimalNumber(high: random.next() | mask, low: random.next())
       let again = DecimalNumber(text: number.text)
-      #expect(again?.order == number.order, "\(number.bytes)")
-      #expect(again?.text == number.text, "\(number.bytes)")
-      #expect((number + .zero).order == number.order, "\(number.bytes)")
+      #expect(again?.order == number.order, "\(number)")
+      #expect(again?.text == number.text, "\(number)")
+      #expect((number + .zero).order == number.order, "\(number)")
+      #expect(DecimalNumber(number.cell).text == number.text, "\(number)")
+    }
+  }
+
+  @Test func aCellOfZerosIsZero() {
+    #expect(DecimalNumber(Bytes16(high: 0, low: 0)).text == "0")
+    #expect(DecimalNumber.zero.cell == Bytes16(high: 0, low: 0))
+    #expect(DecimalNumber(text: "1")?.cell == Bytes16(high: 0, low: 1))
+  }
+
+  @Test func theDoubleBelowIsBelow() throws {
+    let cases: [(String, Double, Bool)] = [
+      ("0.1", 0.1.nextDown, false), ("-0.1", -0.1, false), ("0.5", 0.5, true), ("-0", -0.0, true),
+      ("0.1000000000000000055511151231257828", 0.1, false), ("1E+400", .greatestFiniteMagnitude, false),
+      ("-1E+400", -.infinity, false), ("Infinity", .infinity, true), ("-Infinity", -.infinity, true),
+      ("1E-400", 0, false), ("-1E-400", -.leastNonzeroMagnitude, false),
+      ("9007199254740993", 0x1p53, false), ("9007199254740992", 0x1p53, true),
+    ]
+    for (text, below, isExact) in cases {
+      let found = try #require(DecimalNumber(text: text)).doubleBelow
+      #expect(found.value == below && found.isExact == isExact, "\(text)")
     }
   }
 
