@@ -8,6 +8,7 @@
 ///     float, double       01, the bits made to order: NaN first, -0.0 as 0.0
 ///     decimal             01, the sixteen bytes of its `DecimalOrder`: NaN first, 1.0 as 1.00
 ///     string, data, object id, UUID    01, the bytes themselves
+///     any                 01, class and key of an object; other values are not filed
 ///
 /// At most 128 bytes: a longer value is cut, and `isTruncated` says so. Two values with the same
 /// truncated key may differ, and their order is not known from the keys; who finds such a key
@@ -56,6 +57,13 @@ package struct OrderKey: Sendable {
   /// A link to that object of the column's target class: what a backlink index is asked for.
   package init(_ link: ObjectKey) {
     self.init(link.rawValue)
+  }
+
+  /// An object in a column of any type: the class's id, then the key.
+  package init(_ target: LinkTarget) {
+    self.init(tag: 1)
+    append(target.classID.rawValue)
+    append(target.key.treeOrder)
   }
 
   package init(_ value: Bool) {
@@ -131,6 +139,7 @@ package struct OrderKey: Sendable {
     case (.uuid(let value), .uuid): self.init(value)
     case (.decimal(let cell), .decimal): self.init(DecimalNumber(cell))
     case (.link(let value), .link): self.init(value)
+    case (.object(let id, let key), .any): self.init(LinkTarget(classID: id, key: key))
     default: return nil
     }
   }

@@ -13,6 +13,7 @@ package final class WriteSession {
   package let recorder = ChangeRecorder()
   var classes: [ClassEdit?]
   var longValues = LongValueEdits()
+  let linkCounts = LinkCounts()
   /// Called when positions of rows that somebody keeps may have moved.
   let rowsMoved: () -> Void
 
