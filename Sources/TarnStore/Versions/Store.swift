@@ -118,7 +118,8 @@ package final class Store: Sendable {
   ) throws(StorageError) -> (Snapshot, ChangeSet) {
     try environment.checkIdentityBeforeCommit()
     let base = session.base.head
-    let next = base.committing()
+    var next = base.committing()
+    try session.readOffSequences()
     let changes = session.recorder.changeSet(from: base.version, to: next.version)
     try environment.write { transaction throws(StorageError) in
       FaultPoint.hit("commit.begun")
@@ -130,6 +131,7 @@ package final class Store: Sendable {
       try ChangeLog.put(changes, head: next, in: transaction)
       try prune(in: transaction)
       FaultPoint.hit("commit.record")
+      next.nextCollectionID = session.sequences.nextID
       try next.put(in: transaction)
       FaultPoint.hit("commit.head")
     }
