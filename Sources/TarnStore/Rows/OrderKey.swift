@@ -6,6 +6,7 @@
 ///                         (a date: seconds, then nanoseconds)
 ///     bool                01, then 00 or 01
 ///     float, double       01, the bits made to order: NaN first, -0.0 as 0.0
+///     decimal             01, the sixteen bytes of its `DecimalOrder`: NaN first, 1.0 as 1.00
 ///     string, data, object id, UUID    01, the bytes themselves
 ///     any                 01, class and key of an object; other values are not filed
 ///
@@ -80,6 +81,13 @@ package struct OrderKey: Sendable {
     append(value.treeOrder)
   }
 
+  package init(_ value: DecimalNumber) {
+    let order = value.order.bits
+    self.init(tag: 1)
+    append(UInt64(truncatingIfNeeded: order >> 64))
+    append(UInt64(truncatingIfNeeded: order))
+  }
+
   package init(_ value: Timestamp) {
     self.init(value.seconds)
     append(UInt32(bitPattern: value.nanoseconds) ^ (1 << 31))
@@ -129,6 +137,7 @@ package struct OrderKey: Sendable {
     case (.date(let value), .date): self.init(value)
     case (.objectID(let value), .objectID): self.init(value)
     case (.uuid(let value), .uuid): self.init(value)
+    case (.decimal(let cell), .decimal): self.init(DecimalNumber(cell))
     case (.link(let value), .link): self.init(value)
     case (.object(let id, let key), .any): self.init(LinkTarget(classID: id, key: key))
     default: return nil
@@ -154,7 +163,7 @@ package struct OrderKey: Sendable {
 
   /// The first sixteen bytes, zeros after a shorter key, as two numbers in the same order. Keys
   /// that differ here are ordered by it; equal ones need `<` unless both are of a type whose
-  /// keys have at most sixteen bytes (all but UUID, string and data).
+  /// keys have at most sixteen bytes (all but UUID, decimal, string and data).
   package var sortPrefix: (high: UInt64, low: UInt64) {
     unsafe withUnsafeBytes(of: storage) { bytes in
       unsafe (
