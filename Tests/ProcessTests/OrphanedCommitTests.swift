@@ -24,8 +24,9 @@ extension ProcessTests {
       return observer.line(within: .seconds(20)) { $0.hasPrefix("seen") }
     }
 
-    @Test func `an orphaned commit reaches observers through the watcher`() throws {
-      let file = try StressFile()
+    @Test(arguments: [false, true])
+    func `an orphaned commit reaches observers through the watcher`(isDurable: Bool) throws {
+      let file = try StressFile(isDurable: isDurable)
       let observer = try StressTool.worker("observe", file.path)
       let first = try #require(observer.line(within: .seconds(20)) { $0.hasPrefix("seen") })
       let before = try #require(Int(first.dropFirst(5)))
