@@ -106,8 +106,8 @@ final class LiveResult {
 
   func rows(toFollow changes: ChangeSet, _ root: OrderedRoot) -> Int {
     let lookups = query.lookups(for: changes, among: root.count)
-    return lookups.multipliedReportingOverflow(by: WorkAhead.rowsPerLookup).overflow
-      ? .max : lookups * WorkAhead.rowsPerLookup
+    let (rows, overflow) = lookups.multipliedReportingOverflow(by: core.workLimits.rowsPerLookup)
+    return overflow ? .max : rows
   }
 
   /// What a worker needs to follow changes of the rows that observers have been told of.

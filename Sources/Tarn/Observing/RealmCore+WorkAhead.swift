@@ -141,11 +141,15 @@ extension RealmCore {
     start(QueryWork(snapshot, .known(nothing), items), awaited, isMove: false)
   }
 
-  /// Marks the results whose first calls have to wait for a worker.
+  /// Marks the results whose first calls have to wait for a worker: all but the smallest ones, as
+  /// many as fit into a turn.
   private func awaitLargeFirstRows() -> [LiveResult] {
     let costs = observers.resultsBeforeFirstCall.map { ($0, $0.rowsBeforeFirstCall()) }
-    let isMuch = costs.reduce(0) { sum($0, $1.1) } > workLimits.rows
-    for (result, rows) in costs { result.isAwaited = isMuch && rows > 0 }
+    var rows = 0
+    for (result, cost) in costs.sorted(by: { $0.1 < $1.1 }) {
+      rows = sum(rows, cost)
+      result.isAwaited = rows > workLimits.rows
+    }
     return costs.map(\.0).filter(\.isAwaited)
   }
 

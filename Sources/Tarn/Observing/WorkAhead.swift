@@ -6,16 +6,16 @@ typealias PreparedSteps = [ObjectIdentifier: ResultStep]
 /// Work that a worker does for an instance before the turn which needs it. An instance has one at
 /// most; what comes meanwhile is merged into the next.
 struct WorkAhead {
-  /// A row that is looked up and put in its place costs as much as so many that a scan passes.
-  static let rowsPerLookup = 10
-
   /// Up to where a turn computes by itself.
   struct Limits {
     /// False where every turn computes by itself: whoever pumps a manual scheduler has chosen the
     /// moment, and one turn is to do all that there is.
     var usesWorker: Bool
     /// The rows that all results of a turn read together, in rows that a scan passes.
-    var rows = 10_000
+    var rows = 20_000
+    /// A row that changed is looked up and put in its place in the time in which a scan passes so
+    /// many.
+    var rowsPerLookup = 50
     /// The commits whose records a turn merges.
     var commits = 500
     /// Called on the worker's thread before it begins; tests hold it up here.

@@ -87,6 +87,8 @@ struct WorkAheadTests {
   @Test func theFirstEvaluationOfManyRows() throws {
     let watched = try Watched()
     let home = watched.home
+    try watched.writer.write { watched.writer.realm.add(Home("a")) }
+    home.settle()
     let held = home.realm.holdWorker()
     let first = CatRecorder(home.cats.sorted(by: \.name))
     home.pump()
@@ -97,12 +99,12 @@ struct WorkAheadTests {
     var counts: [Int] = []
     let token = homes.observe { if case .initial(let homes) = $0 { counts.append(homes.count) } }
     home.pump()
-    #expect(counts == [0])
+    #expect(counts == [1])
     #expect(watched.recorder.calls == ["initial 19", "-[] +[] ~[18]"])
     #expect(first.calls == [])
     home.realm.goOn(held)
     home.settle()
-    #expect(counts == [0])
+    #expect(counts == [1])
     #expect(first.calls == ["initial 40"])
     #expect(first.mirror.first == 39)
     try watched.writer.write { watched.writer.cat(0)?.name = "" }
@@ -245,7 +247,7 @@ struct WorkAheadTests {
     let recorder = CatRecorder(home.cats)
     home.settle()
     let store = home.realm.core.store
-    let version = try autoreleasedCommit(shelter)
+    let version = try commitAndLetGo(shelter)
     try store.environment.write { transaction throws(StorageError) in
       try TreeKey.changeHeader(version).withBytes { key throws(StorageError) in
         #expect(try transaction.delete(key))
@@ -258,7 +260,7 @@ struct WorkAheadTests {
   }
 
   /// A commit of an instance that is gone afterwards, and its snapshot with it.
-  private func autoreleasedCommit(_ shelter: Shelter) throws -> Version {
+  private func commitAndLetGo(_ shelter: Shelter) throws -> Version {
     let writer = try shelter.open()
     try writer.add(7)
     return try #require(writer.realm.core.shownVersion)
@@ -266,8 +268,16 @@ struct WorkAheadTests {
 
   @Test func aManualSchedulerComputesInItsTurn() throws {
     let shelter = try Shelter()
-    let place = try shelter.open(cats: 20)
-    #expect(!place.realm.core.workLimits.usesWorker)
-    #expect(try Realm(configuration: shelter.configuration).core.workLimits.usesWorker)
+    let writer = try shelter.open(cats: 40)
+    let home = try shelter.open()
+    home.realm.core.workLimits.rows = 0
+    let recorder = CatRecorder(home.cats)
+    home.scheduler.pump()
+    #expect(recorder.calls == ["initial 40"])
+    try writer.write { writer.realm.delete(writer.cats) }
+    home.scheduler.pump()
+    #expect(recorder.calls.count == 2)
+    #expect(recorder.mirror == [])
+    #expect(!home.realm.isAtWork)
   }
 }

@@ -23,10 +23,12 @@ final class HeldWorker: Sendable {
 }
 
 extension Realm {
-  /// Leaves to the worker what reads more than that many rows, on a manual scheduler as well.
+  /// Leaves to the worker what reads more than that many rows, on a manual scheduler as well. A
+  /// row that changed counts as ten.
   func useWorker(rows: Int, commits: Int = 500) {
     core.workLimits.usesWorker = true
     core.workLimits.rows = rows
+    core.workLimits.rowsPerLookup = 10
     core.workLimits.commits = commits
   }
 
