@@ -130,7 +130,6 @@ struct BenchWorkload {
       BenchWorkload("W7k", "W7l", title: "observed result, many changes", measureManyChanges),
       BenchWorkload("W7b", title: "begin after a foreign commit", measureForeignCommit),
       BenchWorkload("W7m", title: "100 observed results", measureManyResults),
-      BenchWorkload("W7s", "W7t", title: "stalls of an observer's loop", measureStalls),
       BenchWorkload("W9", "W9b", title: "10,000 object observers", measureObjectObservers),
       BenchWorkload("W2m", title: "many updates in one write", measureBulkUpdate),
       BenchWorkload("W2a", "W2b", title: "small commits", measureCommits),

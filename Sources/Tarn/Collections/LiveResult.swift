@@ -201,7 +201,10 @@ final class LiveResult {
   /// Lets go of steps that everybody has been told of.
   func forgetSteps() {
     let oldest = observations.map(\.seen).min() ?? .max
-    steps.removeAll { $0.number <= oldest }
+    let told = steps.prefix { $0.number <= oldest }.map(\.made)
+    steps.removeFirst(told.count)
+    let touched = told.reduce(0) { $0 + $1.touched.count }
+    if touched > 1_000, core.workLimits.usesWorker { QueryWork.letGo(of: told) }
   }
 }
 

@@ -98,7 +98,9 @@ extension RealmCore {
     let newest = try store.newestSnapshot()
     let shown = reader.snapshot.version
     guard newest.version > shown else { return try advance(to: newest) }
-    if newest.version.rawValue - shown.rawValue > UInt64(workLimits.commits) {
+    let isMuch = try store.isMuch(
+      after: shown, upTo: newest, commits: workLimits.commits, bytes: workLimits.recordBytes)
+    if isMuch {
       handMoveOver(to: newest, .after(shown), observers.results)
       return false
     }

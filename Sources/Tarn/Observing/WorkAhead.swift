@@ -16,8 +16,9 @@ struct WorkAhead {
     /// A row that changed is looked up and put in its place in the time in which a scan passes so
     /// many.
     var rowsPerLookup = 50
-    /// The commits whose records a turn merges.
+    /// The commits whose records a turn merges, and the bytes that these have.
     var commits = 500
+    var recordBytes = 32_768
     /// Called on the worker's thread before it begins; tests hold it up here.
     var willWork: (@Sendable () -> Void)?
 

@@ -45,6 +45,9 @@ package final class CompiledQuery: Sendable {
     /// All of them, those whose data changed included.
     package var all: KeySet { candidates.union(modified) }
 
+    /// About how many they are: those in both are counted twice.
+    package var count: Int { saturatingSum(candidates.count, modified.count) }
+
     package mutating func formUnion(_ later: TouchedRows) {
       candidates.formUnion(later.candidates)
       repositioned.formUnion(later.repositioned)

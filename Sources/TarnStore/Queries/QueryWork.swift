@@ -85,6 +85,12 @@ package final class QueryWork: Sendable {
     }
   }
 
+  /// Lets go of steps on a worker's thread: freeing what two roots do not share takes milliseconds
+  /// where much has changed.
+  package static func letGo(of steps: consuming [ResultStep]) {
+    QueryWorkers.shared.run { [steps] in withExtendedLifetime(steps) {} }
+  }
+
   private func work() -> End {
     do throws(StorageError) {
       let changes = try mergedChanges()
