@@ -19,6 +19,7 @@ extension RealmCore {
     if let failure { throw Realm.Error(failure) }
     checkActiveVersions()
     do {
+      takeWorkBack()
       // Without the gate as far as it goes: nobody waits for what observers' results cost.
       var moved = try advance()
       observers.prepareInitials()
@@ -105,7 +106,7 @@ extension RealmCore {
     rowsMoved()
     step += 1
     recentSteps.append(step, changes)
-    observers.log(changes, oldValues, self)
+    observers.log(changes, oldValues, [:], self)
     for observation in skipped { observation.skip(step: step) }
   }
 

@@ -106,6 +106,15 @@ package final class Store: Sendable {
     try ChangeLog.changes(after: version, upTo: snapshot.version, in: snapshot.transaction)
   }
 
+  /// True if what `changes` would read are more records, or larger ones, than that.
+  package func isMuch(
+    after version: Version, upTo snapshot: Snapshot, commits: Int, bytes: Int
+  ) throws(StorageError) -> Bool {
+    if snapshot.version.rawValue - version.rawValue > UInt64(commits) { return true }
+    return try ChangeLog.byteCount(
+      after: version, upTo: snapshot.version, most: bytes, in: snapshot.transaction) > bytes
+  }
+
   // MARK: - Committing
 
   /// Commits a write. The caller holds the gate.
