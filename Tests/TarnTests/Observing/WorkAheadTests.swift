@@ -266,6 +266,20 @@ struct WorkAheadTests {
     return try #require(writer.realm.core.shownVersion)
   }
 
+  @Test func longRecordsAreMergedByTheWorker() throws {
+    let watched = try Watched()
+    watched.home.realm.core.workLimits.recordBytes = 0
+    let held = watched.home.realm.holdWorker()
+    try watched.writer.write { watched.writer.cat(39)?.age = 201 }
+    watched.home.pump()
+    try #require(held.waitUntilHeld())
+    #expect(watched.recorder.calls.count == 1)
+    watched.home.realm.goOn(held)
+    watched.home.settle()
+    #expect(watched.recorder.calls == ["initial 19", "-[18] +[0] ~[]"])
+    watched.checkMirror()
+  }
+
   @Test func aManualSchedulerComputesInItsTurn() throws {
     let shelter = try Shelter()
     let writer = try shelter.open(cats: 40)
