@@ -29,7 +29,7 @@ struct WorkAheadTests {
       try writer.write { for id in ids { writer.realm.add(Cat(id, age: 305)) } }
     }
 
-    /// The home has asked the worker for the way to a commit that adds cats, and the worker is held.
+    /// The home has asked the worker for the way to a commit that adds cats; the worker is held.
     func holdUpAnAddition(_ ids: Range<Int> = 100..<120) throws -> HeldWorker {
       let held = home.realm.holdWorker()
       try addMany(ids)
@@ -56,6 +56,18 @@ struct WorkAheadTests {
     #expect(watched.home.cats.count == 60)
     let added = Array(10...29)
     #expect(watched.recorder.calls == ["initial 19", "-[] +\(added) ~[]"])
+    watched.checkMirror()
+  }
+
+  @Test func thousandsOfRowsComeAndGo() throws {
+    let watched = try Watched()
+    try watched.addMany(1_000..<2_500)
+    watched.home.settle()
+    try watched.writer.write {
+      watched.writer.realm.delete(watched.writer.cats.where { $0.id > 1_200 })
+    }
+    watched.home.settle()
+    #expect(watched.recorder.calls.count == 3)
     watched.checkMirror()
   }
 
