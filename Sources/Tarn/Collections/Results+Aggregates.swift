@@ -22,6 +22,10 @@ extension Double: MinMaxType, AddableType {
   /// The nearest value; whole numbers are truncated.
   public init(_nearest value: Double) { self = value }
 }
+extension Decimal128: MinMaxType, AddableType {
+  /// The decimal that the number prints as.
+  public init(_nearest value: Double) { self.init(value) }
+}
 extension Date: MinMaxType {}
 
 extension AddableType where Self: FixedWidthInteger {
@@ -68,24 +72,33 @@ extension Results {
     average(ofProperty: name(of: keyPath))
   }
 
+  /// The average of a property's values as a decimal, nil without any.
+  public func average(of keyPath: KeyPath<Element, Decimal128>) -> Decimal128? {
+    average(ofProperty: name(of: keyPath))
+  }
+  /// The same for an optional property.
+  public func average(of keyPath: KeyPath<Element, Decimal128?>) -> Decimal128? {
+    average(ofProperty: name(of: keyPath))
+  }
+
   // MARK: - By name
 
   /// The least value of the property with that name, nil without any. Traps if the class has no
   /// such property or it is of another type.
   public func min<T: MinMaxType>(ofProperty name: String) -> T? {
-    typed(aggregate(name).min, name)
+    ValueFold.typed(aggregate(name).min, "property '\(name)'")
   }
 
   /// The greatest value of the property with that name, nil without any. Traps if the class has
   /// no such property or it is of another type.
   public func max<T: MinMaxType>(ofProperty name: String) -> T? {
-    typed(aggregate(name).max, name)
+    ValueFold.typed(aggregate(name).max, "property '\(name)'")
   }
 
   /// The sum of the property with that name, 0 without a value. Traps if the class has no such
   /// property, it is of another type, or the type cannot hold the sum.
   public func sum<T: AddableType>(ofProperty name: String) -> T {
-    guard let sum: T = typed(aggregate(name).sum, name) else {
+    guard let sum: T = ValueFold.typed(aggregate(name).sum, "property '\(name)'") else {
       preconditionFailure("Dates have no sum: property '\(name)'.")
     }
     return sum
@@ -96,28 +109,11 @@ extension Results {
   public func average<T: AddableType>(ofProperty name: String) -> T? {
     let aggregate = aggregate(name)
     precondition(aggregate.path.type != .date, "Dates have no average: property '\(name)'.")
-    return aggregate.average.map { T(_nearest: $0) }
+    return ValueFold.typed(aggregate.average, "property '\(name)'")
   }
 
   private func name(of keyPath: PartialKeyPath<Element>) -> String {
     SortDescriptor(keyPath: keyPath).keyPath
-  }
-
-  private func typed<T: _Persistable>(_ value: Value, _ name: String) -> T? {
-    if value == .null { return nil }
-    let boxed = _BoxedValue(value)
-    if let typed = T._unbox(boxed) { return typed }
-    // A sum of a type that is wider than the property's.
-    if let nearest = T.self as? any AddableType.Type {
-      switch value {
-      case .float(let number): return nearest.init(_nearest: Double(number)) as? T
-      case .double(let number): return nearest.init(_nearest: number) as? T
-      case .int(let number) where T.self == Double.self || T.self == Float.self:
-        return nearest.init(_nearest: Double(number)) as? T
-      default: break
-      }
-    }
-    preconditionFailure("The result for property '\(name)' is no '\(T.self)'.")
   }
 
   private func aggregate(_ property: String) -> Aggregate {

@@ -20,6 +20,7 @@ struct PropertyReflection: Sendable {
   let originProperty: String?
 
   var type: ColumnType { description.type }
+  var collection: CollectionKind { description.collection }
   var isOptional: Bool { description.isOptional }
   var isComputed: Bool { description.isComputed }
   var target: ObjectBase.Type? { description.target }
@@ -75,11 +76,10 @@ final class ClassReflection: Sendable {
   init(_ type: ObjectBase.Type) throws(ModelError) {
     self.type = type
     name = Self.name(of: type)
-    let model = type as? Object.Type
     let declared = Self.declaredProperties(of: type)
-    let ignored = Set(model?.ignoredProperties() ?? [])
-    let indexed = Set(model?.indexedProperties() ?? [])
-    let mapping = model?.propertiesMapping() ?? [:]
+    let ignored = Set(type.ignoredProperties())
+    let indexed = Set(type.indexedProperties())
+    let mapping = type.propertiesMapping()
     for property in indexed.union(mapping.keys) where !declared.contains(name: property) {
       throw ModelError(
         """
@@ -95,7 +95,12 @@ final class ClassReflection: Sendable {
         \(keys.map { "'\($0.name)'" }.joined(separator: ", ")). Leave one.
         """)
     }
-    let key = model?.primaryKey() ?? keys.first?.name
+    let key = (type as? Object.Type)?.primaryKey() ?? keys.first?.name
+    if let key, type is EmbeddedObject.Type {
+      throw ModelError(
+        "The embedded class '\(name)' has a primary key, '\(key)': its objects are found through "
+          + "the object that has them.")
+    }
     if let key, !declared.contains(name: key) {
       throw ModelError(
         "Class '\(name)' has no @Persisted property '\(key)' to be its primary key.")
@@ -133,7 +138,8 @@ final class ClassReflection: Sendable {
           '\(property.columnName)'.
           """)
       }
-      if property.isPrimaryKey, ![.int, .string, .objectID, .uuid].contains(property.type) {
+      try checkCollection(property)
+      if property.isPrimaryKey, !property.canBePrimaryKey {
         throw ModelError(
           """
           '\(name).\(property.name)' cannot be a primary key: that takes an integer, a String, an \
@@ -141,6 +147,38 @@ final class ClassReflection: Sendable {
           """)
       }
     }
+  }
+}
+
+extension ClassReflection {
+  private func checkCollection(_ property: PropertyReflection) throws(ModelError) {
+    guard property.collection != .none else { return }
+    if property.isIndexed {
+      throw ModelError(
+        "'\(name).\(property.name)' is a collection, which cannot have an index of its own.")
+    }
+    guard property.type == .link, let target = property.target else { return }
+    let element = ClassReflection.name(of: target)
+    if property.collection == .map, !property.isOptional {
+      throw ModelError(
+        """
+        '\(name).\(property.name)' must be declared with optional objects, \
+        Map<String, \(element)?>: deleting an object leaves its key with nil.
+        """)
+    }
+    if property.collection != .map, property.isOptional {
+      throw ModelError(
+        """
+        '\(name).\(property.name)' cannot hold nil: declare its elements as \(element). \
+        Deleting an object takes it out of lists and sets.
+        """)
+    }
+  }
+}
+
+extension PropertyReflection {
+  fileprivate var canBePrimaryKey: Bool {
+    collection == .none && [.int, .string, .objectID, .uuid].contains(type)
   }
 }
 
@@ -155,7 +193,7 @@ struct ModelError: Error, CustomStringConvertible {
 extension ClassReflection {
   /// The name of a class in files.
   static func name(of type: ObjectBase.Type) -> String {
-    (type as? Object.Type)?.className() ?? unqualifiedName(of: type)
+    type.className()
   }
 
   /// Without module and enclosing types. Those of private and local types hold an address, so

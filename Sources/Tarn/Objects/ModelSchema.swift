@@ -5,7 +5,9 @@ import TarnStore
 struct ModelSchema {
   struct Column: Equatable {
     var name: String
+    /// Of a collection this and the rest describe the elements.
     var type: ColumnType
+    var collection = CollectionKind.none
     var isOptional: Bool
     /// Includes the primary key unless its value is the object key, and every link.
     var isIndexed: Bool
@@ -32,10 +34,10 @@ struct ModelSchema {
         name: described.name,
         properties: described.columns.map { column in
           ClassDefinition.Property(
-            name: column.name, type: column.type, isOptional: column.isOptional,
-            isIndexed: column.isIndexed, isPrimaryKey: column.name == described.primaryKey,
-            target: column.target)
-        })
+            name: column.name, type: column.type, collection: column.collection,
+            isOptional: column.isOptional, isIndexed: column.isIndexed,
+            isPrimaryKey: column.name == described.primaryKey, target: column.target)
+        }, isEmbedded: described.reflection.type is EmbeddedObject.Type)
     }
   }
 
@@ -92,7 +94,8 @@ struct ModelSchema {
       let keyIsRow = property.isPrimaryKey && property.type == .int && !property.isOptional
       columns.append(
         Column(
-          name: property.columnName, type: property.type, isOptional: property.isOptional,
+          name: property.columnName, type: property.type, collection: property.collection,
+          isOptional: property.isOptional,
           isIndexed: property.isIndexed || property.type == .link
             || property.isPrimaryKey && !keyIsRow,
           target: target))
@@ -117,11 +120,11 @@ struct ModelSchema {
     }
   }
 
-  /// Every class of the running program that derives from `Object`, is not generic, and does not
+  /// Every class of the running program that is a model, is not generic, and does not
   /// refuse to be in default schemas. Asked anew each time: libraries may have been loaded.
   static func discoverClasses() -> [ObjectBase.Type] {
     var found: [ObjectBase.Type] = []
-    let root = unsafeBitCast(Object.self as AnyObject.Type, to: UnsafeRawPointer.self)
+    let root = unsafeBitCast(ObjectBase.self as AnyObject.Type, to: UnsafeRawPointer.self)
     withUnsafeMutablePointer(to: &found) { pointer in
       tarn_subclasses(
         root,
@@ -130,6 +133,8 @@ struct ModelSchema {
           context!.assumingMemoryBound(to: [ObjectBase.Type].self).pointee.append(type)
         }, pointer)
     }
-    return found.filter { ($0 as? Object.Type)?.shouldIncludeInDefaultSchema() ?? true }
+    return found.filter { type in
+      type != Object.self && type != EmbeddedObject.self && type.shouldIncludeInDefaultSchema()
+    }
   }
 }

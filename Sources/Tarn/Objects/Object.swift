@@ -13,26 +13,11 @@ open class Object: ObjectBase {
   /// Makes an unmanaged object; properties take their defaults.
   public required init() { super.init() }
 
-  /// The class's name in files: without module and enclosing types, unless overridden.
-  open class func className() -> String { ClassReflection.unqualifiedName(of: self) }
-
   /// The name of the primary key property, or nil. The one marked `@Persisted(primaryKey: true)`
   /// unless overridden.
   open class func primaryKey() -> String? {
     ClassReflection.declaredPrimaryKey(of: self)
   }
-
-  /// Names of `@Persisted` properties that are not stored after all.
-  open class func ignoredProperties() -> [String] { [] }
-
-  /// Names of properties to index beside those marked `@Persisted(indexed: true)`.
-  open class func indexedProperties() -> [String] { [] }
-
-  /// Names of columns in files for properties that are called differently in the program.
-  open class func propertiesMapping() -> [String: String] { [:] }
-
-  /// False keeps the class out of Realms that do not list their `objectTypes`.
-  open class func shouldIncludeInDefaultSchema() -> Bool { true }
 }
 
 @available(*, unavailable, message: "objects belong to one thread, queue or actor")
@@ -71,9 +56,9 @@ extension ObjectBase: Hashable {
   }
 }
 
-extension Object {
+extension ObjectBase {
   /// True if both show the same row of the same Realm instance, or are the same unmanaged object.
-  public func isSameObject(as other: Object?) -> Bool {
+  public func isSameObject(as other: ObjectBase?) -> Bool {
     guard let other else { return false }
     return self === other || _isSameRow(as: other)
   }
@@ -90,13 +75,7 @@ extension ObjectBase: CustomStringConvertible {
     let indent = String(repeating: "\t", count: depth + 1)
     var text = "\(_className) {\n"
     for property in ClassReflection.of(type(of: self)).properties {
-      text += "\(indent)\(property.name) = "
-      switch property.read(self) {
-      case let object as ObjectBase: text += object._dump(depth: depth + 1)
-      case let value as any OptionalValue: text += value.dumped(depth: depth + 1)
-      case let value: text += "\(value)"
-      }
-      text += ";\n"
+      text += "\(indent)\(property.name) = \(dump(property.read(self), depth: depth + 1));\n"
     }
     return text + String(repeating: "\t", count: depth) + "}"
   }
@@ -125,8 +104,7 @@ extension Optional: OptionalValue {
   func dumped(depth: Int) -> String {
     switch self {
     case .none: "nil"
-    case .some(let object as ObjectBase): object._dump(depth: depth)
-    case .some(let value): "\(value)"
+    case .some(let value): dump(value, depth: depth)
     }
   }
 }

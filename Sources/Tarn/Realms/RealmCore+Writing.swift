@@ -23,7 +23,7 @@ extension RealmCore {
       // Without the gate as far as it goes: nobody waits for what observers' results cost.
       var moved = try advance()
       observers.prepareInitials()
-      gateToken = try store.gate.acquire()
+      gateToken = try store.acquireGate()
       FaultPoint.hit("gate.held")
       if try advance() { moved = true }
       session = WriteSession(shown()) { [unowned self] in rowsMoved() }

@@ -43,6 +43,8 @@ final class RealmCore {
 
   /// Results that are alive, by what they ask for.
   var liveResults: [QuerySpec: WeakLiveResult] = [:]
+  /// Collections as they are read at the version shown.
+  var sequences: [SequencePlace: any SequenceReading] = [:]
   let observers = ObserverTable()
   /// How often the read version has moved, the instance's own commits included.
   var step = 0
@@ -121,6 +123,7 @@ final class RealmCore {
 
   /// Makes every accessor find its row anew at its next use.
   func rowsMoved() {
+    if !sequences.isEmpty { sequences.removeAll(keepingCapacity: true) }
     context.pointee.generation = Generation.next()
   }
 

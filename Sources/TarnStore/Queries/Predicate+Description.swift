@@ -74,8 +74,14 @@ extension Value {
     case .date(let date): "\"\(date.iso8601)\""
     case .objectID(let id): "\"\(id.hexadecimal)\""
     case .uuid(let uuid): "\"\(uuid.uuidText)\""
-    case .link(let key): String(key.rawValue)
+    case .link(let key), .object(_, let key): String(key.rawValue)
+    case .decimal(let cell): Self.decimalText(DecimalNumber(cell))
+    case .list(let id), .map(let id): "#\(id.rawValue)"
     }
+  }
+
+  private static func decimalText(_ value: DecimalNumber) -> String {
+    value.isFinite ? value.text : "\"\(value.text)\""
   }
 
   static func hexadecimal(_ value: UInt64, _ digits: Int) -> String {

@@ -26,6 +26,7 @@ struct CommitWriter: ~Copyable {
 
   /// Puts the write's rows into `transaction`.
   mutating func putRows(_ transaction: borrowing WriteTransaction) throws(StorageError) {
+    try session.sequences.write(transaction)
     for edit in session.classes {
       guard let edit else { continue }
       if edit.isCleared { try removeAll(of: edit.schema, transaction) }
@@ -36,6 +37,7 @@ struct CommitWriter: ~Copyable {
       try putRecord(edit, transaction)
     }
     try session.longValues.apply(transaction)
+    try session.linkCounts.apply(transaction)
   }
 
   // MARK: - Clusters
@@ -106,7 +108,7 @@ struct CommitWriter: ~Copyable {
   private func removeAll(
     of described: ClassSchema, _ transaction: borrowing WriteTransaction
   ) throws(StorageError) {
-    for tag in [TreeKey.Tag.cluster, .directory, .index, .longValue] {
+    for tag in [TreeKey.Tag.cluster, .directory, .index, .longValue, .linkCount] {
       try transaction.deleteAll(tag, of: described.id)
     }
   }

@@ -10,18 +10,24 @@ package struct ClassDefinition: Equatable, Sendable {
   package struct Property: Equatable, Sendable {
     package var name: String
     package var type: ColumnType
+    /// With one, `type`, `isOptional` and `target` describe the elements.
+    package var collection: CollectionKind
     package var isOptional: Bool
     package var isIndexed: Bool
     package var isPrimaryKey: Bool
     /// For a link the name of the class that it points to.
     package var target: String?
+    package var deleteRule: DeleteRule
 
     package init(
-      name: String, type: ColumnType, isOptional: Bool = false, isIndexed: Bool = false,
-      isPrimaryKey: Bool = false, target: String? = nil
+      name: String, type: ColumnType, collection: CollectionKind = .none, isOptional: Bool = false,
+      isIndexed: Bool = false, isPrimaryKey: Bool = false, target: String? = nil,
+      deleteRule: DeleteRule = .nullify
     ) {
       self.name = name
       self.type = type
+      self.collection = collection
+      self.deleteRule = deleteRule
       self.isOptional = isOptional
       self.isIndexed = isIndexed
       self.isPrimaryKey = isPrimaryKey
@@ -31,9 +37,11 @@ package struct ClassDefinition: Equatable, Sendable {
 
   package var name: String
   package var properties: [Property]
-  package init(name: String, properties: [Property]) {
+  package var isEmbedded: Bool
+  package init(name: String, properties: [Property], isEmbedded: Bool = false) {
     self.name = name
     self.properties = properties
+    self.isEmbedded = isEmbedded
   }
 }
 
@@ -50,7 +58,9 @@ package struct SchemaPlan: Equatable, Sendable {
     schema = stored
     for definition in wanted where schema.named(definition.name) == nil {
       let id = ClassID(UInt32(schema.classes.count))
-      schema.classes.append(ClassSchema(id: id, name: definition.name, columns: []))
+      schema.classes.append(
+        ClassSchema(
+          id: id, name: definition.name, columns: [], isEmbedded: definition.isEmbedded))
     }
     for definition in wanted {
       let isNew = stored.named(definition.name) == nil
@@ -82,6 +92,12 @@ package struct SchemaPlan: Equatable, Sendable {
       }
     }
     comparePrimaryKeys(definition, index: index, isNew: isNew)
+    let isEmbedded = schema.classes[index].isEmbedded
+    if isEmbedded != definition.isEmbedded {
+      differences.append(
+        "Class '\(definition.name)' is \(isEmbedded ? "" : "not ")embedded in the file but "
+          + "\(isEmbedded ? "not " : "")embedded in the program.")
+    }
   }
 
   private func target(of property: ClassDefinition.Property) -> ClassID? {
@@ -96,8 +112,9 @@ package struct SchemaPlan: Equatable, Sendable {
     }
     schema.classes[index].columns.append(
       ColumnSchema(
-        id: id, name: property.name, type: property.type, isOptional: property.isOptional,
-        isIndexed: property.isIndexed, target: target(of: property)))
+        id: id, name: property.name, type: property.type, collection: property.collection,
+        isOptional: property.isOptional, isIndexed: property.isIndexed,
+        target: target(of: property), deleteRule: property.deleteRule))
   }
 
   private mutating func compare(
@@ -105,10 +122,12 @@ package struct SchemaPlan: Equatable, Sendable {
   ) {
     let name = "'\(schema.classes[index].name).\(property.name)'"
     let wanted = target(of: property)
-    if property.type != column.type || wanted != column.target {
+    if property.type != column.type || wanted != column.target
+      || property.collection != column.collection
+    {
       differences.append(
-        "Property \(name) is \(describe(column.type, column.target)) in the file but "
-          + "\(describe(property.type, wanted)) in the class.")
+        "Property \(name) is \(describe(column.type, column.collection, column.target)) in the "
+          + "file but \(describe(property.type, property.collection, wanted)) in the class.")
     } else if property.isOptional != column.isOptional {
       differences.append(
         "Property \(name) is \(column.isOptional ? "optional" : "required") in the file but "
@@ -136,8 +155,13 @@ package struct SchemaPlan: Equatable, Sendable {
         + "\(wanted.map { "'\($0)'" } ?? "none") in the class.")
   }
 
-  private func describe(_ type: ColumnType, _ target: ClassID?) -> String {
-    guard type == .link, let target, let name = schema[target]?.name else { return "\(type)" }
-    return "a link to '\(name)'"
+  private func describe(
+    _ type: ColumnType, _ collection: CollectionKind, _ target: ClassID?
+  ) -> String {
+    let prefix = collection == .none ? "" : "a \(collection) of "
+    guard type == .link, let target, let name = schema[target]?.name else {
+      return "\(prefix)\(type)"
+    }
+    return collection == .none ? "a link to '\(name)'" : "\(prefix)links to '\(name)'"
   }
 }

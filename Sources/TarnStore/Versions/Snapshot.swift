@@ -35,9 +35,16 @@ package final class SchemaView: Sendable {
   package let epoch: UInt64
   /// For each class, by id: the link columns that point to it.
   package let incoming: [[LinkColumn]]
+  /// The columns that may hold an object of any class.
+  package let anyColumns: [LinkColumn]
+  /// For each class, by id: the link columns whose targets are deleted with the object.
+  package let owning: [[ColumnSchema]]
   /// For each class, by id: the columns that have an index (links, the primary key unless it is
   /// the object key itself, and those declared so).
   package let indexed: [[ColumnSchema]]
+  /// For each class, by id: the columns whose values may lie outside of the object, with ids of
+  /// their own: collections, and values of any type.
+  package let holding: [[ColumnSchema]]
 
   package init(schema: StoreSchema, epoch: UInt64) {
     self.schema = schema
@@ -50,6 +57,19 @@ package final class SchemaView: Sendable {
       }
     }
     self.incoming = incoming
+    holding = schema.classes.map { described in
+      described.columns.filter { !$0.isRemoved && ($0.collection != .none || $0.type == .any) }
+    }
+    anyColumns = schema.classes.flatMap { origin in
+      origin.columns.filter { $0.type == .any && !$0.isRemoved }
+        .map { LinkColumn(origin: origin.id, column: $0.id) }
+    }
+    owning = schema.classes.map { described in
+      described.columns.filter { column in
+        guard !column.isRemoved, let target = column.target else { return false }
+        return column.deleteRule == .cascade || schema[target]?.isEmbedded == true
+      }
+    }
     self.indexed = schema.classes.map { described in
       described.columns.filter { described.hasIndex($0) }
     }
@@ -57,14 +77,19 @@ package final class SchemaView: Sendable {
 
   package subscript(id: ClassID) -> ClassSchema { schema.classes[Int(id.rawValue)] }
   package func incoming(to id: ClassID) -> [LinkColumn] { incoming[Int(id.rawValue)] }
+  package func holding(in id: ClassID) -> [ColumnSchema] { holding[Int(id.rawValue)] }
   package func indexed(in id: ClassID) -> [ColumnSchema] { indexed[Int(id.rawValue)] }
+  package func owning(in id: ClassID) -> [ColumnSchema] { owning[Int(id.rawValue)] }
+
+  /// True if an object of that class lives and dies with the one object that links to it.
+  package func isEmbedded(_ id: ClassID) -> Bool { self[id].isEmbedded }
 }
 
 extension ClassSchema {
   /// True if the file keeps an index over that column.
   package func hasIndex(_ column: ColumnSchema) -> Bool {
     if column.isRemoved { return false }
-    if column.type == .link { return true }
+    if column.type == .link || column.type == .any { return true }
     if column.id == primaryKey { return !keyIsPrimary }
     return column.isIndexed
   }
