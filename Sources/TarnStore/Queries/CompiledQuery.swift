@@ -110,14 +110,12 @@ package final class CompiledQuery {
   package func evaluate(_ rows: StoreRows) throws(StorageError) -> OrderedRoot {
     let scan = PredicateScan(predicate, source: rows)
     if isUnsorted {
-      var keys: [ObjectKey] = []
+      var builder = KeyedRootBuilder()
       try rows.forEachImage(in: classID) { image throws(StorageError) in
-        if try scan.evaluate(image) > 0 {
-          scan.forEachMatch { slot in keys.append(image.key(at: slot)) }
-        }
+        if try scan.evaluate(image) > 0 { unsafe builder.append(image, scan.matches) }
         return true
       }
-      return OrderedRoot(keyed: KeySet(keys))
+      return builder.root()
     }
     let buffer = SortBuffer(order, source: rows)
     try rows.forEachImage(in: classID) { image throws(StorageError) in
