@@ -88,7 +88,7 @@ import Testing
     let cluster = WorkingCluster(person)
     fill(cluster, &model, (0..<50).map { $0 * 3 })
     model.images = try model.encode(cluster)
-    for round in 0..<40 {
+    for round in 0..<80 {
       let index = dice.below(model.images.count)
       try ClusterFixture.validated(model.images[index].bytes) { image in
         let edited = try WorkingCluster(image, person)
