@@ -21,6 +21,8 @@ import CTarn
     unsafe ends = image.base + Int(descriptor.data)
     unsafe data = image.base + Int(descriptor.aux)
     room = unsafe image.bytes.count - ClusterFormat.paddingBytes - Int(descriptor.aux)
+    // The ends, and behind them the bytes of short values.
+    unsafe tarn_prefetch(ends, min(room + 2 * image.rowCount, 16 * image.rowCount))
   }
 
   @inline(__always)
