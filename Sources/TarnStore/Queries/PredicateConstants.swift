@@ -61,8 +61,9 @@ extension Timestamp {
 
   /// The time in UTC, with as many digits of the second as it has, in groups of three.
   package var iso8601: String {
-    let day = seconds >= 0 ? seconds / 86_400 : (seconds + 1) / 86_400 - 1
-    let rest = seconds - day * 86_400
+    // Rounded down, and without a product that the least number would not survive.
+    var (day, rest) = seconds.quotientAndRemainder(dividingBy: 86_400)
+    if rest < 0 { (day, rest) = (day - 1, rest + 86_400) }
     let date = Self.date(ofDay: day)
     func padded(_ value: Int64, _ digits: Int) -> String {
       let text = String(value.magnitude)
