@@ -40,7 +40,7 @@ import Testing
     ("d == 12345678901234567890123456789", "12345678901234567890123456789", true),
     ("d > 12345678901234567890123456789", "12345678901234567890123456789.5", true),
     ("d == -0", "0.00", true), ("d BETWEEN {1.1, 1.3}", "1.30", true), ("dN != NULL", "1", true),
-    ("d == 1e400", "10E+399", true), ("3 < d", "3.0000000000000000000000000000000001", true),
+    ("d == 1e400", "10E+399", true), ("3 < d", "3.000000000000000000000000000000001", true),
     ("d == dN", "NaN", true), ("d < dN", "NaN", false),
   ])
   func constantsBesideDecimals(_ text: String, _ decimal: String, _ expected: Bool) throws {
