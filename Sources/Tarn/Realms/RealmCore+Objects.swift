@@ -179,6 +179,7 @@ extension RealmCore {
 
   /// A stored value as its property shows it, nil for null.
   func swiftValue(_ value: Value, of property: PropertyReflection) -> Any? {
+    if value == .null { return nil }
     guard case .link(let key) = value, let target = property.target else {
       return property.wrapper.unboxed(_BoxedValue(value))
     }

@@ -13,6 +13,7 @@ package final class WriteSession {
   package let recorder = ChangeRecorder()
   var classes: [ClassEdit?]
   var longValues = LongValueEdits()
+  let sequences: SequenceEdits
   let linkCounts = LinkCounts()
   /// Called when positions of rows that somebody keeps may have moved.
   let rowsMoved: () -> Void
@@ -26,6 +27,7 @@ package final class WriteSession {
     self.reader = reader
     self.rowsMoved = rowsMoved
     classes = Array(repeating: nil, count: reader.schema.schema.classes.count)
+    sequences = SequenceEdits(nextID: reader.snapshot.head.nextCollectionID)
   }
 
   /// True if nothing has been changed.

@@ -1,8 +1,19 @@
 extension WriteTransaction {
   /// Removes everything of one kind that belongs to a class.
   func deleteAll(_ tag: TreeKey.Tag, of id: ClassID) throws(StorageError) {
-    var prefix = [tag.rawValue]
-    for shift in [24, 16, 8, 0] { prefix.append(UInt8(truncatingIfNeeded: id.rawValue >> shift)) }
+    try deleteAll(under: Self.prefix(tag, id.rawValue))
+  }
+
+  /// Removes everything of one kind that belongs to a collection.
+  func deleteAll(_ tag: TreeKey.Tag, of id: CollectionID) throws(StorageError) {
+    try deleteAll(under: Self.prefix(tag, id.rawValue))
+  }
+
+  private static func prefix(_ tag: TreeKey.Tag, _ id: some FixedWidthInteger) -> [UInt8] {
+    unsafe withUnsafeBytes(of: id.bigEndian) { unsafe [tag.rawValue] + Array($0) }
+  }
+
+  private func deleteAll(under prefix: [UInt8]) throws(StorageError) {
     while true {
       let found = unsafe try withBytes(of: prefix) { start throws(StorageError) -> [UInt8]? in
         var cursor = try Cursor(self)
