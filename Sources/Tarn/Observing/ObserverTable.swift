@@ -9,10 +9,12 @@ final class ObserverTable {
   private(set) var realmObservations: [RealmObservation] = []
   /// By class, by key: object observations are found from the smaller side, touched keys or these.
   private var objects: [ClassID: [ObjectKey: [ObjectObservation]]] = [:]
-  /// Results with observers.
-  private(set) var results: [LiveResult] = []
+  /// Results, lists, sets and maps with observers.
+  private(set) var sources: [any ObservedSource] = []
   /// The same, by each class whose changes can concern them.
-  private var resultsByClass: [ClassID: [LiveResult]] = [:]
+  private var sourcesByClass: [ClassID: [any ObservedSource]] = [:]
+  /// Those that belong to an object, by that.
+  private var sourcesByOwner: [ClassID: [ObjectKey: [any ObservedSource]]] = [:]
   /// Observations with news, in the order in which they will be called once sorted.
   private var queue: [Observation] = []
   private(set) var count = 0
@@ -39,9 +41,9 @@ final class ObserverTable {
     count += 1
   }
 
-  func add(_ observation: CollectionObservation, to result: LiveResult) {
-    if result.observations.isEmpty { file(result) }
-    result.observations.append(observation)
+  func add(_ observation: CollectionObservation, to source: any ObservedSource) {
+    if source.observations.isEmpty { file(source) }
+    source.observations.append(observation)
     count += 1
     enqueue(observation)
   }
@@ -57,35 +59,54 @@ final class ObserverTable {
       objects[id]?[key] = there.isEmpty ? nil : there
       if objects[id]?.isEmpty == true { objects[id] = nil }
     case .collection(let box):
-      guard let result = box.result else { return }
-      count -= result.observations.removeAll(countingWhere: isIt)
-      if result.observations.isEmpty {
-        unfile(result)
-        result.stopTracking()
+      guard let source = box.source else { return }
+      count -= source.observations.removeAll(countingWhere: isIt)
+      if source.observations.isEmpty {
+        unfile(source)
+        source.stopTracking()
       }
     }
     queue.removeAll(where: isIt)
   }
 
-  private func file(_ result: LiveResult) {
-    results.append(result)
-    for id in result.query.concerningClasses { resultsByClass[id, default: []].append(result) }
-  }
-
-  private func unfile(_ result: LiveResult) {
-    results.removeAll { $0 === result }
-    for id in result.query.concerningClasses {
-      resultsByClass[id]?.removeAll { $0 === result }
+  private func file(_ source: any ObservedSource) {
+    sources.append(source)
+    for id in source.concerningClasses { sourcesByClass[id, default: []].append(source) }
+    if let owner = source.owner {
+      sourcesByOwner[owner.classID, default: [:]][owner.key, default: []].append(source)
     }
   }
 
-  /// The results that `changes` can concern, each once.
-  private func results(concernedBy changes: ChangeSet) -> [LiveResult] {
-    if changes.schemaChanged { return results }
-    if changes.classes.count == 1 { return resultsByClass[changes.classes[0].id] ?? [] }
+  private func unfile(_ source: any ObservedSource) {
+    sources.removeAll { $0 === source }
+    for id in source.concerningClasses { sourcesByClass[id]?.removeAll { $0 === source } }
+    guard let owner = source.owner, var there = sourcesByOwner[owner.classID]?[owner.key] else {
+      return
+    }
+    there.removeAll { $0 === source }
+    sourcesByOwner[owner.classID]?[owner.key] = there.isEmpty ? nil : there
+    if sourcesByOwner[owner.classID]?.isEmpty == true { sourcesByOwner[owner.classID] = nil }
+  }
+
+  /// The sources that `changes` can concern, each once.
+  private func sources(concernedBy changes: ChangeSet) -> [any ObservedSource] {
+    if changes.schemaChanged { return sources }
+    if sourcesByOwner.isEmpty, changes.classes.count == 1 {
+      return sourcesByClass[changes.classes[0].id] ?? []
+    }
     var found: Set<ObjectIdentifier> = []
-    return changes.classes.flatMap { resultsByClass[$0.id] ?? [] }
-      .filter { found.insert(ObjectIdentifier($0)).inserted }
+    var concerned: [any ObservedSource] = []
+    func add(_ more: [any ObservedSource]) {
+      for source in more where found.insert(ObjectIdentifier(source)).inserted {
+        concerned.append(source)
+      }
+    }
+    for change in changes.classes {
+      if let known = sourcesByClass[change.id] { add(known) }
+      guard let owners = sourcesByOwner[change.id] else { continue }
+      change.forEachConcerned(among: owners.count, owners.keys) { add(owners[$0] ?? []) }
+    }
+    return concerned
   }
 
   // MARK: - Logging a step
@@ -106,15 +127,18 @@ final class ObserverTable {
   }
 
   /// Logs what the step that was just made means for each observation that it concerns.
-  func log(_ changes: ChangeSet, _ news: [ObjectNews], _ core: RealmCore) {
+  func log(
+    _ changes: ChangeSet, _ news: [ObjectNews], from former: Snapshot, _ core: RealmCore
+  ) {
     for item in news {
       for observation in item.observations {
         observation.log(item, step: core.step)
         enqueue(observation)
       }
     }
-    for result in results(concernedBy: changes) where result.logStep(changes, core) {
-      for observation in result.observations { enqueue(observation) }
+    let former = FormerState(former)
+    for source in sources(concernedBy: changes) where source.logStep(changes, former) {
+      for observation in source.observations { enqueue(observation) }
     }
   }
 
@@ -142,7 +166,7 @@ final class ObserverTable {
   /// Evaluates what first calls will show.
   func prepareInitials() {
     for case let observation as CollectionObservation in queue where observation.needsInitial {
-      observation.result.prepareForObserving()
+      observation.source.prepareForObserving()
     }
   }
 
@@ -159,7 +183,7 @@ final class ObserverTable {
   func observations(_ identities: Set<ObjectIdentifier>) -> [Observation] {
     guard !identities.isEmpty else { return [] }
     var found: [Observation] = realmObservations
-    for result in results { found += result.observations }
+    for source in sources { found += source.observations }
     for byKey in objects.values { for there in byKey.values { found += there } }
     return found.filter { identities.contains(ObjectIdentifier($0.state)) }
   }
@@ -167,7 +191,7 @@ final class ObserverTable {
   /// Ends everybody but realm-level observers.
   func end(with error: Realm.Error) {
     var ended: [Observation] = []
-    for result in results { ended += result.observations }
+    for source in sources { ended += source.observations }
     for byKey in objects.values { for there in byKey.values { ended += there } }
     ended.sort { $0.serial < $1.serial }
     for observation in ended {

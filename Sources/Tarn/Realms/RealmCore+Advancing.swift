@@ -16,8 +16,7 @@ extension RealmCore {
     rowsMoved()
     step += 1
     recentSteps.append(step, changes)
-    observers.log(changes, oldValues, self)
-    withExtendedLifetime(old) {}
+    observers.log(changes, oldValues, from: old, self)
   }
 
   /// Moves to the newest version.
