@@ -39,8 +39,10 @@ final class CollectionObservation: Observation {
   }
 
   override func hasNews(upTo target: Int) -> Bool {
-    needsInitial || source.hasSteps(after: seen, upTo: target)
+    needsInitial ? !source.isAwaited : source.hasSteps(after: seen, upTo: target)
   }
+
+  override var waitsForWorker: Bool { needsInitial && source.isAwaited }
 
   override func skip(step: Int) { skipped.insert(step) }
 

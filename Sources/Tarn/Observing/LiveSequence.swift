@@ -49,8 +49,9 @@ final class LiveSequence: ObservedSource {
     }
   }
 
-  var owner: ObservedOwner? { ObservedOwner(classID: place.classID, key: place.key) }
-  var concerningClasses: Set<ClassID> { elements?.concerningClasses ?? [] }
+  var isAwaited: Bool { false }
+  /// The classes whose changes can concern its elements.
+  var elementClasses: Set<ClassID> { elements?.concerningClasses ?? [] }
   var stepNumbers: [Int] { steps.map(\.number) }
 
   func prepareForObserving() {
@@ -83,6 +84,7 @@ final class LiveSequence: ObservedSource {
 
   // MARK: - Logging
 
+  /// Logs the step that was just made. False if it leaves this sequence as it was.
   func logStep(_ changes: ChangeSet, _ former: FormerState) -> Bool {
     guard isTracked, !isGone else { return false }
     let made = trapping { () throws(StorageError) in try step(changes, former) }

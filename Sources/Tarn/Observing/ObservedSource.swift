@@ -6,10 +6,8 @@ protocol ObservedSource: AnyObject {
   var observations: [CollectionObservation] { get set }
   /// The numbers of the steps that concern it and that not everybody has been told of, ascending.
   var stepNumbers: [Int] { get }
-  /// The object that it belongs to: changes of other objects of that class do not concern it.
-  var owner: ObservedOwner? { get }
-  /// Further classes whose changes can concern it.
-  var concerningClasses: Set<ClassID> { get }
+  /// First calls wait for a worker.
+  var isAwaited: Bool { get }
   /// What it belongs to is gone: after the last step nothing will be told.
   var isGone: Bool { get }
 
@@ -17,8 +15,6 @@ protocol ObservedSource: AnyObject {
   func prepareForObserving()
   /// What an open write shows, for a first call inside of it.
   func baseline() -> ObservedBaseline
-  /// Logs the step that was just made. False if it leaves this source as it was.
-  func logStep(_ changes: ChangeSet, _ former: FormerState) -> Bool
   /// The difference between what there was after step `seen` and after step `last`.
   ///
   /// - Parameter baseline: what the observer saw instead of the state after step `seen`.
@@ -28,12 +24,6 @@ protocol ObservedSource: AnyObject {
   func stopTracking()
   /// Lets go of steps that everybody has been told of.
   func forgetSteps()
-}
-
-/// An object that observed collections belong to.
-struct ObservedOwner {
-  var classID: ClassID
-  var key: ObjectKey
 }
 
 /// What a first call showed that was made inside a write.

@@ -9,12 +9,11 @@ final class ObserverTable {
   private(set) var realmObservations: [RealmObservation] = []
   /// By class, by key: object observations are found from the smaller side, touched keys or these.
   private var objects: [ClassID: [ObjectKey: [ObjectObservation]]] = [:]
-  /// Results, lists, sets and maps with observers.
-  private(set) var sources: [any ObservedSource] = []
+  /// Results with observers.
+  private(set) var results: [LiveResult] = []
   /// The same, by each class whose changes can concern them.
-  private var sourcesByClass: [ClassID: [any ObservedSource]] = [:]
-  /// Those that belong to an object, by that.
-  private var sourcesByOwner: [ClassID: [ObjectKey: [any ObservedSource]]] = [:]
+  private var resultsByClass: [ClassID: [LiveResult]] = [:]
+  private var sequences = SequenceTable()
   /// Observations with news, in the order in which they will be called once sorted.
   private var queue: [Observation] = []
   private(set) var count = 0
@@ -70,43 +69,28 @@ final class ObserverTable {
   }
 
   private func file(_ source: any ObservedSource) {
-    sources.append(source)
-    for id in source.concerningClasses { sourcesByClass[id, default: []].append(source) }
-    if let owner = source.owner {
-      sourcesByOwner[owner.classID, default: [:]][owner.key, default: []].append(source)
-    }
+    if let sequence = source as? LiveSequence { return sequences.insert(sequence) }
+    guard let result = source as? LiveResult else { return }
+    results.append(result)
+    for id in result.query.concerningClasses { resultsByClass[id, default: []].append(result) }
   }
 
   private func unfile(_ source: any ObservedSource) {
-    sources.removeAll { $0 === source }
-    for id in source.concerningClasses { sourcesByClass[id]?.removeAll { $0 === source } }
-    guard let owner = source.owner, var there = sourcesByOwner[owner.classID]?[owner.key] else {
-      return
+    if let sequence = source as? LiveSequence { return sequences.remove(sequence) }
+    guard let result = source as? LiveResult else { return }
+    results.removeAll { $0 === result }
+    for id in result.query.concerningClasses {
+      resultsByClass[id]?.removeAll { $0 === result }
     }
-    there.removeAll { $0 === source }
-    sourcesByOwner[owner.classID]?[owner.key] = there.isEmpty ? nil : there
-    if sourcesByOwner[owner.classID]?.isEmpty == true { sourcesByOwner[owner.classID] = nil }
   }
 
-  /// The sources that `changes` can concern, each once.
-  private func sources(concernedBy changes: ChangeSet) -> [any ObservedSource] {
-    if changes.schemaChanged { return sources }
-    if sourcesByOwner.isEmpty, changes.classes.count == 1 {
-      return sourcesByClass[changes.classes[0].id] ?? []
-    }
+  /// The results that `changes` can concern, each once.
+  func results(concernedBy changes: ChangeSet) -> [LiveResult] {
+    if changes.schemaChanged { return results }
+    if changes.classes.count == 1 { return resultsByClass[changes.classes[0].id] ?? [] }
     var found: Set<ObjectIdentifier> = []
-    var concerned: [any ObservedSource] = []
-    func add(_ more: [any ObservedSource]) {
-      for source in more where found.insert(ObjectIdentifier(source)).inserted {
-        concerned.append(source)
-      }
-    }
-    for change in changes.classes {
-      if let known = sourcesByClass[change.id] { add(known) }
-      guard let owners = sourcesByOwner[change.id] else { continue }
-      change.forEachConcerned(among: owners.count, owners.keys) { add(owners[$0] ?? []) }
-    }
-    return concerned
+    return changes.classes.flatMap { resultsByClass[$0.id] ?? [] }
+      .filter { found.insert(ObjectIdentifier($0)).inserted }
   }
 
   // MARK: - Logging a step
@@ -127,8 +111,13 @@ final class ObserverTable {
   }
 
   /// Logs what the step that was just made means for each observation that it concerns.
+  ///
+  /// - Parameters:
+  ///   - prepared: what a worker has made of the step for these results.
+  ///   - former: the state before the step.
   func log(
-    _ changes: ChangeSet, _ news: [ObjectNews], from former: Snapshot, _ core: RealmCore
+    _ changes: ChangeSet, _ news: [ObjectNews], _ prepared: PreparedSteps,
+    from former: Snapshot, _ core: RealmCore
   ) {
     for item in news {
       for observation in item.observations {
@@ -136,9 +125,13 @@ final class ObserverTable {
         enqueue(observation)
       }
     }
-    let former = FormerState(former)
-    for source in sources(concernedBy: changes) where source.logStep(changes, former) {
-      for observation in source.observations { enqueue(observation) }
+    for result in results(concernedBy: changes) {
+      guard result.logStep(changes, prepared[ObjectIdentifier(result)], core) else { continue }
+      for observation in result.observations { enqueue(observation) }
+    }
+    let state = FormerState(former)
+    for sequence in sequences.concerned(by: changes) where sequence.logStep(changes, state) {
+      for observation in sequence.observations { enqueue(observation) }
     }
   }
 
@@ -161,7 +154,25 @@ final class ObserverTable {
     queue.contains { ($0 as? CollectionObservation)?.needsInitial == true }
   }
 
-  var hasNews: Bool { !queue.isEmpty }
+  /// True if somebody can be called.
+  var hasNews: Bool { queue.contains { $0.hasNews(upTo: .max) } }
+
+  /// Results with observers of whom none has been called yet.
+  var resultsBeforeFirstCall: [LiveResult] {
+    var found: Set<ObjectIdentifier> = []
+    return queue.compactMap { observation in
+      guard let observation = observation as? CollectionObservation, observation.needsInitial,
+        observation.state.isActive, let result = observation.source as? LiveResult,
+        !result.isTracked, found.insert(ObjectIdentifier(result)).inserted
+      else { return nil }
+      return result
+    }
+  }
+
+  /// Lets first calls come in the next round, whatever they cost there.
+  func awaitNobody() {
+    for result in results { result.isAwaited = false }
+  }
 
   /// Evaluates what first calls will show.
   func prepareInitials() {
@@ -173,7 +184,9 @@ final class ObserverTable {
   /// Takes those out of the queue that have nothing left to be told.
   func settle() {
     queue.removeAll { observation in
-      if observation.state.isActive, observation.hasNews(upTo: .max) { return false }
+      if observation.state.isActive {
+        if observation.hasNews(upTo: .max) || observation.waitsForWorker { return false }
+      }
       observation.isQueued = false
       return true
     }
@@ -183,7 +196,8 @@ final class ObserverTable {
   func observations(_ identities: Set<ObjectIdentifier>) -> [Observation] {
     guard !identities.isEmpty else { return [] }
     var found: [Observation] = realmObservations
-    for source in sources { found += source.observations }
+    for result in results { found += result.observations }
+    for sequence in sequences.all { found += sequence.observations }
     for byKey in objects.values { for there in byKey.values { found += there } }
     return found.filter { identities.contains(ObjectIdentifier($0.state)) }
   }
@@ -191,7 +205,8 @@ final class ObserverTable {
   /// Ends everybody but realm-level observers.
   func end(with error: Realm.Error) {
     var ended: [Observation] = []
-    for source in sources { ended += source.observations }
+    for result in results { ended += result.observations }
+    for sequence in sequences.all { ended += sequence.observations }
     for byKey in objects.values { for there in byKey.values { ended += there } }
     ended.sort { $0.serial < $1.serial }
     for observation in ended {

@@ -53,6 +53,10 @@ final class RealmCore {
   /// What the last moves changed, for results that nobody observes.
   var recentSteps = RecentSteps()
 
+  /// When a worker is asked, and what it has been asked for.
+  var workLimits: WorkAhead.Limits
+  var workAhead: WorkAhead?
+
   var autorefresh = true
   /// The targets of the rounds that are being delivered, the innermost last.
   var roundTargets: [Int] = []
@@ -74,6 +78,7 @@ final class RealmCore {
     self.configuration = configuration
     self.scheduler = scheduler
     self.model = model
+    workLimits = WorkAhead.Limits(on: scheduler)
     context = .allocate(capacity: 1)
     context.initialize(to: tarn_context(generation: Generation.next(), thread: tarn_thread_id()))
   }
@@ -83,6 +88,7 @@ final class RealmCore {
       StoreLog.shared.write(
         .warning, "\(store.path): a Realm was let go of in a write, which is cancelled")
     }
+    workAhead?.work.cancel()
     wakeUp?.end()
     context.deallocate()
   }

@@ -40,7 +40,7 @@ extension Store {
       throw StorageError(
         .notAStore, operation: "open", path: path, detail: "the file holds no store yet")
     }
-    try gate.holding { () throws(StorageError) in
+    try holdingGate { () throws(StorageError) in
       try environment.write { transaction throws(StorageError) in
         if try HeadRecord.find(in: transaction) != nil { return }
         var head = HeadRecord(historyID: .random(), commitID: .random(in: 1 ... .max))
@@ -65,7 +65,7 @@ extension Store {
         .schemaMismatch, operation: "open read-only", path: path,
         detail: "the file lacks classes or properties of the program, and cannot be changed")
     }
-    try gate.holding { () throws(StorageError) in try extend(with: wanted) }
+    try holdingGate { () throws(StorageError) in try extend(with: wanted) }
   }
 
   /// One process that does not sync its commits endangers those of all others: the file says what

@@ -186,7 +186,7 @@ struct SequencePageList {
   /// One more than labels.
   private(set) var starts: ContiguousArray<Int> = [0]
 
-  var elementCount: Int { starts[labels.count] }
+  var elementCount: Int { starts[starts.count - 1] }
 
   mutating func append(_ label: PageLabel, _ count: Int) {
     labels.append(label)
