@@ -1,7 +1,7 @@
 import TarnStore
 
-/// Verifies what a file says against itself: pages, checksums, rows, counts, indexes. Finds what
-/// is wrong; changes nothing.
+/// Verifies what a file says against itself: pages, checksums, rows, counts, indexes, collections.
+/// Finds what is wrong; changes nothing.
 struct StoreCheck {
   private static let problemsMax = 100
 
@@ -9,6 +9,9 @@ struct StoreCheck {
   private(set) var clusters = 0
   private(set) var rows = 0
   private(set) var indexEntries = 0
+  /// Lists, sets and maps, and the elements in them.
+  private(set) var sequences = 0
+  private(set) var elements = 0
   let pages: PageReport
 
   /// Walks the pages alone, for a file that may be too damaged to be opened.
@@ -22,6 +25,10 @@ struct StoreCheck {
     try self.init(pagesOf: path)
     let reader = try SnapshotReader(snapshot)
     for schema in snapshot.schema.schema.classes { check(schema, reader) }
+    let collections = SequenceCheck(reader)
+    sequences = collections.sequences
+    elements = collections.elements
+    for problem in collections.problems { note(problem) }
   }
 
   private mutating func note(_ problem: String) {

@@ -57,8 +57,10 @@ package enum SequenceOrder {
     switch (a, b) {
     case (.decimal(let a), .decimal(let b)):
       return sign(DecimalNumber(a).order, DecimalNumber(b).order)
-    case (.decimal, _): return 1
-    case (_, .decimal): return -1
+    case (.decimal(let a), .int(let b)): return sign(DecimalNumber(a).order, DecimalNumber(b).order)
+    case (.int(let a), .decimal(let b)): return sign(DecimalNumber(a).order, DecimalNumber(b).order)
+    case (.decimal(let a), _): return compare(DecimalNumber(a), double(b))
+    case (_, .decimal(let b)): return -compare(DecimalNumber(b), double(a))
     case (.int(let a), _): return compare(a, double(b))
     case (_, .int(let b)): return -compare(b, double(a))
     default: return sign(double(a).treeOrder, double(b).treeOrder)
@@ -71,6 +73,13 @@ package enum SequenceOrder {
     case .double(let value): value
     default: 0
     }
+  }
+
+  private static func compare(_ a: DecimalNumber, _ b: Double) -> Int {
+    let below = a.doubleBelow
+    // Between the greatest double that is not above and the next one lies no other.
+    let order = sign(below.value.treeOrder, b.treeOrder)
+    return order != 0 || below.isExact || below.value.isNaN ? order : 1
   }
 
   private static func compare(_ a: Int64, _ b: Double) -> Int {

@@ -22,7 +22,13 @@ package final class WorkingSequence {
     self.place = place
     self.shape = base.shape
     self.base = base
-    hasOutside = base.large?.hasOutside ?? false
+    switch base.cell {
+    case .empty: hasOutside = false
+    case .small(let elements):
+      hasOutside = elements.keys.contains(where: \.isOutside)
+        || elements.values.contains(where: \.isOutside)
+    case .large(let large): hasOutside = large.hasOutside
+    }
   }
 
   package var count: Int { chunks?.count ?? base.count }

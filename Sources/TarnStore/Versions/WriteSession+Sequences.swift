@@ -51,33 +51,41 @@ extension WriteSession {
   package func insert(
     _ values: [Value], at index: Int, in place: SequencePlace
   ) throws(StorageError) {
-    let sequence = try existing(place)
-    try insert(values, keys: [], at: index, in: sequence)
+    try changing { () throws(StorageError) in
+      try detach(values, schema[place.classID][place.column])
+      try insert(values, keys: [], at: index, in: existing(place))
+    }
   }
 
   /// Sets an element, and notes it as modified even if it is equal.
   package func set(
     _ value: Value, at index: Int, in place: SequencePlace
   ) throws(StorageError) {
-    try set(value, at: index, in: existing(place))
+    try changing { () throws(StorageError) in
+      try set(value, at: index, in: existing(place))
+    }
   }
 
   /// Removes the elements at those positions, also of a set or map.
   package func remove(
     _ range: Range<Int>, in place: SequencePlace
   ) throws(StorageError) {
-    let sequence = try existing(place)
-    try release(range, of: sequence)
-    try sequence.remove(range)
-    touch(place)
+    try changing { () throws(StorageError) in
+      let sequence = try existing(place)
+      try release(range, of: sequence)
+      try sequence.remove(range)
+      touch(place)
+    }
   }
 
   /// Removes all elements. Without a look at them if they refer to nothing.
   package func removeAll(in place: SequencePlace) throws(StorageError) {
-    let sequence = try existing(place)
-    try release(0..<sequence.count, of: sequence)
-    try sequence.removeAll()
-    touch(place)
+    try changing { () throws(StorageError) in
+      let sequence = try existing(place)
+      try release(0..<sequence.count, of: sequence)
+      try sequence.removeAll()
+      touch(place)
+    }
   }
 
   /// Takes an element of a list out and puts it where it then has the position `target`.
@@ -121,12 +129,15 @@ extension WriteSession {
   package func set(
     _ value: Value, forKey key: String, inMap place: SequencePlace
   ) throws(StorageError) {
-    let sequence = try existing(place)
-    let (index, isFound) = try sequence.find(key: key)
-    if isFound {
-      try set(value, at: index, in: sequence)
-    } else {
-      try insert([value], keys: [key], at: index, in: sequence)
+    try changing { () throws(StorageError) in
+      try detach([value], schema[place.classID][place.column])
+      let sequence = try existing(place)
+      let (index, isFound) = try sequence.find(key: key)
+      if isFound {
+        try set(value, at: index, in: sequence)
+      } else {
+        try insert([value], keys: [key], at: index, in: sequence)
+      }
     }
   }
 
@@ -226,6 +237,9 @@ extension WriteSession {
   ) throws(StorageError) {
     check(value, sequence)
     let element = TaggedValue.value(value)
+    if value.isLink, try sequence.element(at: index) != element {
+      try detach([value], schema[sequence.place.classID][sequence.place.column])
+    }
     if sequence.shape.mayRefer || sequence.hasOutside {
       let old = try sequence.element(at: index)
       if old == element, element.isOutside { return touch(sequence.place) }
