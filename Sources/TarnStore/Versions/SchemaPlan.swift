@@ -31,9 +31,13 @@ package struct ClassDefinition: Equatable, Sendable {
 
   package var name: String
   package var properties: [Property]
-  package init(name: String, properties: [Property]) {
+  /// Objects of the class belong to the object that links to them.
+  package var isEmbedded: Bool
+
+  package init(name: String, properties: [Property], isEmbedded: Bool = false) {
     self.name = name
     self.properties = properties
+    self.isEmbedded = isEmbedded
   }
 }
 
@@ -43,6 +47,8 @@ package struct SchemaPlan: Equatable, Sendable {
   package private(set) var schema: StoreSchema
   /// Indexes to be built over rows that exist already.
   package private(set) var newIndexes: [(ClassID, ColumnID)] = []
+  /// A sentence for each class and property that the file lacks.
+  package private(set) var additions: [String] = []
   /// A sentence for each difference that adding cannot mend.
   package private(set) var differences: [String] = []
 
@@ -50,11 +56,13 @@ package struct SchemaPlan: Equatable, Sendable {
     schema = stored
     for definition in wanted where schema.named(definition.name) == nil {
       let id = ClassID(UInt32(schema.classes.count))
-      schema.classes.append(ClassSchema(id: id, name: definition.name, columns: []))
+      schema.classes.append(
+        ClassSchema(
+          id: id, name: definition.name, columns: [], isEmbedded: definition.isEmbedded))
+      additions.append("Class '\(definition.name)' is not in the file.")
     }
     for definition in wanted {
-      let isNew = stored.named(definition.name) == nil
-      merge(definition, isNew: isNew)
+      merge(definition, isNew: stored.named(definition.name)?.isVacant ?? true)
     }
   }
 
@@ -66,6 +74,13 @@ package struct SchemaPlan: Equatable, Sendable {
   private mutating func merge(_ definition: ClassDefinition, isNew: Bool) {
     guard let index = schema.classes.firstIndex(where: { $0.name == definition.name }) else {
       preconditionFailure("the class was added above: bug in this package")
+    }
+    if isNew {
+      schema.classes[index].isEmbedded = definition.isEmbedded
+    } else if schema.classes[index].isEmbedded != definition.isEmbedded {
+      differences.append(
+        "Class '\(definition.name)' is \(definition.isEmbedded ? "not " : "")embedded in the file "
+          + "but \(definition.isEmbedded ? "" : "not ")in the program.")
     }
     for property in definition.properties {
       guard property.type != .link || target(of: property) != nil else {
@@ -94,10 +109,15 @@ package struct SchemaPlan: Equatable, Sendable {
       guard isNew else { return }  // reported with the primary keys
       schema.classes[index].primaryKey = id
     }
-    schema.classes[index].columns.append(
-      ColumnSchema(
-        id: id, name: property.name, type: property.type, isOptional: property.isOptional,
-        isIndexed: property.isIndexed, target: target(of: property)))
+    let column = ColumnSchema(
+      id: id, name: property.name, type: property.type, isOptional: property.isOptional,
+      isIndexed: property.isIndexed, target: target(of: property))
+    schema.classes[index].columns.append(column)
+    guard !isNew else { return }
+    let described = schema.classes[index]
+    additions.append("Property '\(described.name).\(property.name)' is not in the file.")
+    // The rows that exist already have a value of the new column: its default.
+    if column.type != .link, described.hasIndex(column) { newIndexes.append((described.id, id)) }
   }
 
   private mutating func compare(

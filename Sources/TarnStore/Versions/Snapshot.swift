@@ -58,6 +58,12 @@ package final class SchemaView: Sendable {
   package subscript(id: ClassID) -> ClassSchema { schema.classes[Int(id.rawValue)] }
   package func incoming(to id: ClassID) -> [LinkColumn] { incoming[Int(id.rawValue)] }
   package func indexed(in id: ClassID) -> [ColumnSchema] { indexed[Int(id.rawValue)] }
+
+  /// True if the file keeps an index over that column; false also for one that it lacks.
+  func hasIndex(_ column: ColumnID, in id: ClassID) -> Bool {
+    guard let described = schema[id], column.index < described.columns.count else { return false }
+    return described.hasIndex(described[column])
+  }
 }
 
 extension ClassSchema {
