@@ -7,6 +7,8 @@ import TarnStore
   let schema: ClassSchema
   /// Where column numbers go in a new accessor, and which.
   private let places: [(offset: Int, column: UInt16)]
+  /// The column of each property; a computed one has its number instead.
+  private let columnOfProperty: [UInt16]
   /// The wrappers, links last.
   private let moves: [(mover: _Mover, offset: Int, column: UInt16)]
   /// For each column of the file the number of its property.
@@ -22,6 +24,7 @@ import TarnStore
     self.reflection = reflection
     self.schema = schema
     var places: [(offset: Int, column: UInt16)] = []
+    var columnOfProperty: [UInt16] = []
     var propertyOfColumn = [Int?](repeating: nil, count: schema.columns.count)
     for (number, property) in reflection.properties.enumerated() {
       var column = UInt16(number)
@@ -32,17 +35,21 @@ import TarnStore
         column = id.rawValue
         propertyOfColumn[id.index] = number
       }
+      columnOfProperty.append(column)
+      if property.isDynamic { continue }
       places.append((property.offset + property.wrapper.columnOffset, column))
     }
     self.places = places
+    self.columnOfProperty = columnOfProperty
     let order = reflection.properties.indices.sorted {
       let first = reflection.properties[$0]
       let second = reflection.properties[$1]
       return (first.target != nil ? 1 : 0, $0) < (second.target != nil ? 1 : 0, $1)
     }
-    moves = order.map {
+    moves = order.compactMap {
       let property = reflection.properties[$0]
-      return (property.wrapper.mover, property.offset, places[$0].column)
+      if property.isDynamic { return nil }
+      return (property.wrapper.mover, property.offset, columnOfProperty[$0])
     }
     self.propertyOfColumn = propertyOfColumn
     let key = reflection.primaryKey.map { reflection.properties[$0] }
@@ -78,8 +85,8 @@ import TarnStore
 
   /// The stored properties with their columns, in the order of declaration.
   var columns: [(property: PropertyReflection, column: ColumnID)] {
-    zip(reflection.properties, places).compactMap { property, place in
-      property.isComputed ? nil : (property, ColumnID(place.column))
+    zip(reflection.properties, columnOfProperty).compactMap { property, column in
+      property.isComputed ? nil : (property, ColumnID(column))
     }
   }
 

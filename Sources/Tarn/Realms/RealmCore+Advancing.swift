@@ -25,7 +25,7 @@ extension RealmCore {
   /// - Returns: true if the version changed.
   func advance() throws(StorageError) -> Bool {
     startsOver = false
-    let newest = try store.newestSnapshot()
+    let newest = try newestFittingSnapshot()
     guard let reader else {
       try move(to: newest, ChangeSet(from: .zero, to: newest.version))
       return true

@@ -56,6 +56,16 @@ package struct SchemaChange {
 }
 
 extension SnapshotReader {
+  /// The keys of all rows of the class, in order.
+  package func allKeys(in id: ClassID) throws(StorageError) -> [ObjectKey] {
+    var keys: [ObjectKey] = []
+    try forEachCluster(in: id) { found throws(StorageError) in
+      for slot in 0..<found.image.rowCount { keys.append(found.image.key(at: slot)) }
+      return true
+    }
+    return keys
+  }
+
   /// Removes the pieces of a column's long values; the rows are left to their next edit.
   fileprivate func removeLongValues(
     of column: ColumnID, in id: ClassID, _ transaction: borrowing WriteTransaction

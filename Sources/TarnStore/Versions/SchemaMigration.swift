@@ -39,17 +39,20 @@ package final class SchemaMigration {
       schema: SchemaView(schema: plan.working, epoch: snapshot.schema.epoch + 1),
       rowsMoved: rowsMoved)
     session.recorder.changeSchema()
-    for copy in plan.copies { try takeOver(copy) }
+    for copy in plan.copies { try takeOver(copy.from, copy.to, in: copy.classID) }
     for id in plan.primaryKeys.keys where plan.stored[id]?.keyIsPrimary == true {
       try continueKeys(of: id)
     }
   }
 
-  private func takeOver(_ copy: MigrationPlan.Copy) throws(StorageError) {
-    let id = copy.classID
+  /// Gives a column of the new side the values that another one has on the old side. Null becomes
+  /// the type's zero where null is not allowed.
+  package func takeOver(
+    _ from: ColumnID, _ to: ColumnID, in id: ClassID
+  ) throws(StorageError) {
     try session.forEachRow(in: id) { key throws(StorageError) in
-      let value = try old.value(of: copy.from, at: key, in: id) ?? .null
-      if value != .null { try session.set(copy.to, at: key, in: id, to: value) }
+      let value = try old.value(of: from, at: key, in: id) ?? .null
+      if value != .null { try session.set(to, at: key, in: id, to: value) }
     }
   }
 

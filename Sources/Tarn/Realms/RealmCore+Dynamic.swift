@@ -1,0 +1,191 @@
+import Foundation
+import TarnStore
+
+/// Objects of classes as the file describes them.
+extension RealmCore {
+  /// How dynamic objects of the class meet the file. Traps if the file has no such class.
+  func dynamicBinding(_ name: String) -> ClassBinding {
+    let schema = schemaToBind()
+    if let known = dynamicBindings[name] { return known }
+    guard let described = schema.schema.named(name), !described.isVacant else {
+      preconditionFailure("The file has no class '\(name)'.")
+    }
+    let binding = ClassBinding(ClassReflection(schema.schema, described), described)
+    dynamicBindings[name] = binding
+    return binding
+  }
+
+  func binding(of spec: QuerySpec) -> ClassBinding {
+    spec.dynamicClass.map { dynamicBinding($0) } ?? binding(of: spec.type)
+  }
+
+  /// The binding of a managed object's class at the schema that is shown.
+  func binding(for object: ObjectBase) -> ClassBinding {
+    object is DynamicObject
+      ? dynamicBinding(object._binding!.reflection.name) : binding(of: type(of: object))
+  }
+
+  // MARK: - Values
+
+  /// A property of a dynamic object, nil for null. Traps for an invalidated object.
+  func dynamicValue(_ object: ObjectBase, _ property: PropertyReflection) -> Any? {
+    if isInvalidated(object) { trapInvalid(object) }
+    let binding = binding(for: object)
+    guard let column = binding.column(property.name) else {
+      fatalError("Class '\(binding.reflection.name)' has no property '\(property.name)' any more.")
+    }
+    let key = ObjectKey(object._key)
+    let value = trapping { () throws(StorageError) in
+      if let session { return try session.value(of: column, at: key, in: binding.classID) }
+      return try shown().value(of: column, at: key, in: binding.classID)
+    }
+    return value.flatMap { swiftValue($0, of: property) }
+  }
+
+  /// Sets a property of a dynamic object.
+  func setDynamicValue(_ object: ObjectBase, _ property: PropertyReflection, _ value: Any?) {
+    _ = writing("modify managed objects")
+    let binding = binding(for: object)
+    guard let column = binding.column(property.name) else {
+      fatalError("Class '\(binding.reflection.name)' has no property '\(property.name)' any more.")
+    }
+    binding.checkAssignable(column, on: object)
+    let described = binding.schema[column]
+    guard let stored = stored(value, described) else { object.trapUnfit(value, property) }
+    setIndexed(object, column, stored)
+  }
+
+  /// A value as a column stores it, nil if it is not of the column's type. An unmanaged object for
+  /// a link is added, a dictionary makes an object.
+  private func stored(
+    _ value: Any?, _ column: ColumnSchema, update: Realm.UpdatePolicy = .error
+  ) -> Value? {
+    guard let content = value.flatMap({ flattened($0) }) else {
+      return column.isOptional ? .null : nil
+    }
+    if let target = column.target, let name = schemaToBind().schema[target]?.name {
+      return linkedObject(content, name, update).map { .link(ObjectKey($0._key)) }
+    }
+    guard let boxed = (content as? any _Persistable)?._box().value else { return nil }
+    switch (boxed, column.type) {
+    case (.int, .int), (.bool, .bool), (.float, .float), (.double, .double), (.string, .string),
+      (.data, .data), (.date, .date), (.objectID, .objectID), (.uuid, .uuid):
+      return boxed
+    case (.int(let number), .double): return .double(Double(number))
+    case (.int(let number), .float): return .float(Float(number))
+    case (.float(let number), .double): return .double(Double(number))
+    default: return nil
+    }
+  }
+
+  private func linkedObject(
+    _ content: Any, _ name: String, _ update: Realm.UpdatePolicy
+  ) -> ObjectBase? {
+    guard let object = content as? ObjectBase else {
+      guard content is [String: Any] || content is [Any] else { return nil }
+      let hasKey = dynamicBinding(name).schema.primaryKey != nil
+      return dynamicCreate(name, value: content, update: hasKey ? update : .error)
+    }
+    guard object._className == name else { return nil }
+    if object._core == nil { add(object, update: .error) }
+    precondition(
+      object._core === self,
+      "Cannot link to an object of another Realm. Hand a ThreadSafeReference over, or create the "
+        + "object in this Realm.")
+    if isInvalidated(object) { trapInvalid(object) }
+    return object
+  }
+
+  // MARK: - Creating
+
+  /// Makes an object of a class of the file from values by name, in order, or of another object.
+  func dynamicCreate(_ name: String, value: Any, update: Realm.UpdatePolicy) -> DynamicObject {
+    let session = writing("create objects")
+    let binding = dynamicBinding(name)
+    precondition(
+      update == .error || binding.schema.primaryKey != nil,
+      "'\(name)' does not have a primary key and can not be updated")
+    let values = columnValues(value, binding, update)
+    let key = trapping { () throws(StorageError) in
+      try put(values, binding, update, session)
+    }
+    return unsafeDowncast(object(key, binding), to: DynamicObject.self)
+  }
+
+  private func put(
+    _ values: [ColumnID: Value], _ binding: ClassBinding, _ update: Realm.UpdatePolicy,
+    _ session: WriteSession
+  ) throws(StorageError) -> ObjectKey {
+    let id = binding.classID
+    var values = values
+    guard let key = binding.schema.primaryKey else { return try session.create(values, in: id) }
+    let column = binding.schema[key]
+    if values[key] == nil { values[key] = column.zero }
+    guard let existing = try session.find(primaryKey: values[key] ?? .null, in: id) else {
+      return try session.create(values, in: id)
+    }
+    precondition(
+      update != .error,
+      "Attempting to create an object of type '\(binding.schema.name)' with an existing primary "
+        + "key value '\(values[key] ?? .null)'.")
+    for (column, value) in values.sorted(by: { $0.key < $1.key }) where column != key {
+      if update == .modified, let old = try session.value(of: column, at: existing, in: id),
+        old.hasSameBits(as: value)
+      {
+        continue
+      }
+      try session.set(column, at: existing, in: id, to: value)
+    }
+    return existing
+  }
+
+  private func columnValues(
+    _ value: Any, _ binding: ClassBinding, _ update: Realm.UpdatePolicy
+  ) -> [ColumnID: Value] {
+    var values: [ColumnID: Value] = [:]
+    func set(_ name: String, _ value: Any) {
+      let title = "'\(binding.reflection.name).\(name)'"
+      guard let column = binding.column(name) else {
+        preconditionFailure("Class '\(binding.reflection.name)' has no property '\(name)'.")
+      }
+      guard let stored = stored(value, binding.schema[column], update: update) else {
+        preconditionFailure(
+          "Invalid value '\(value)' of type '\(Swift.type(of: value))' for property \(title).")
+      }
+      values[column] = stored
+    }
+    let names = binding.columns.map(\.property.name)
+    switch value {
+    case let given as [String: Any]:
+      for (name, value) in given { set(name, value) }
+    case let given as [Any]:
+      precondition(
+        given.count <= names.count,
+        "\(given.count) values for the \(names.count) properties of '\(binding.schema.name)'.")
+      for (name, value) in zip(names, given) { set(name, value) }
+    case let other as ObjectBase:
+      for property in other._reflection.properties
+      where !property.isComputed && binding.column(property.columnName) != nil {
+        set(property.columnName, property.read(other))
+      }
+    default:
+      preconditionFailure(
+        "Objects of '\(binding.schema.name)' are made from a dictionary, an array or an object, "
+          + "not from a '\(Swift.type(of: value))'.")
+    }
+    return values
+  }
+}
+
+extension ColumnSchema {
+  /// What a column has that was given nothing, as a primary key: a new one if it is an id.
+  fileprivate var zero: Value {
+    if isOptional { return .null }
+    switch type {
+    case .string: return .string("")
+    case .objectID: return ObjectId.generate()._box().value
+    case .uuid: return UUID()._box().value
+    default: return .int(0)
+    }
+  }
+}
