@@ -39,9 +39,9 @@ package enum ValueText {
     case .bool(let value): json.bool(value)
     case .float(let value): json.float(value)
     case .double(let value): json.double(value)
-    case .link(let key): json.integer(key.rawValue)
+    case .link(let key), .object(_, let key): json.integer(key.rawValue)
     case .string(let text): json.string(text)
-    case .data, .date, .objectID, .uuid: json.string(text(value) ?? "")
+    case .data, .date, .objectID, .uuid, .decimal, .list, .map: json.string(text(value) ?? "")
     }
   }
 
@@ -60,7 +60,9 @@ package enum ValueText {
     case .date(let timestamp): ISODate.text(timestamp)
     case .objectID(let bytes): bytes.hexadecimal
     case .uuid(let bytes): bytes.uuidText
-    case .link(let key): key.rawValue.description
+    case .link(let key), .object(_, let key): key.rawValue.description
+    case .decimal(let bits): "0x" + bits.uuidText.filter { $0 != "-" }
+    case .list(let id), .map(let id): "#\(id.rawValue)"
     }
   }
 
@@ -86,7 +88,7 @@ package enum ValueText {
     case .double: (Double(text) ?? JSONText.nonFinite(named: text)).map { .double($0) }
     case .objectID: Bytes12(hexadecimal: text).map { .objectID($0) }
     case .uuid: Bytes16(uuidText: text).map { .uuid($0) }
-    case .link: nil
+    case .link, .any, .decimal: nil
     }
   }
 

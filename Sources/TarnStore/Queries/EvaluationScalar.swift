@@ -57,7 +57,8 @@ extension RowReading {
     case .date: return .date(date(path.column, slot))
     case .objectID: return .bytes12(bytes12(path.column, slot))
     case .uuid: return .bytes16(bytes16(path.column, slot))
-    case .string, .data: preconditionFailure("a bug in this package: text read as a number")
+    case .string, .data, .any, .decimal:
+      preconditionFailure("a bug in this package: a \(path.type) read as a number")
     }
   }
 }

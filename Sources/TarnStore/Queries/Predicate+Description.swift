@@ -74,7 +74,10 @@ extension Value {
     case .date(let date): "\"\(date.iso8601)\""
     case .objectID(let id): "\"\(id.hexadecimal)\""
     case .uuid(let uuid): "\"\(uuid.uuidText)\""
-    case .link(let key): String(key.rawValue)
+    case .link(let key), .object(_, let key): String(key.rawValue)
+    case .decimal(let bits):
+      "\"0x" + Self.hexadecimal(bits.high, 16) + Self.hexadecimal(bits.low, 16) + "\""
+    case .list(let id), .map(let id): "#\(id.rawValue)"
     }
   }
 

@@ -73,7 +73,13 @@ package struct ColumnPath: Hashable, Sendable {
   private static func find(
     _ name: String, in owner: ClassSchema
   ) throws(PredicateError) -> ColumnSchema {
-    if let column = owner.named(name) { return column }
+    if let column = owner.named(name) {
+      guard column.collection == .none, column.type != .any, column.type != .decimal else {
+        throw PredicateError(
+          "property '\(name)' of class '\(owner.name)' is of a kind that queries cannot look into")
+      }
+      return column
+    }
     throw PredicateError("class '\(owner.name)' has no property '\(name)'")
   }
 }

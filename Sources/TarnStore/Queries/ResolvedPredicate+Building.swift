@@ -166,6 +166,7 @@ private struct ConstantBuilder {
     case .date: return Domain<Timestamp>(op, try date(value)).map { .date($0) }
     case .objectID: return Domain<Bytes12>(op, try bytes12(value)).map { .bytes12($0) }
     case .uuid: return Domain<Bytes16>(op, try bytes16(value)).map { .bytes16($0) }
+    case .any, .decimal: return nil
     case .string, .data:
       let bytes = try text(value)
       if op.isTextSearch && bytes.isEmpty { return nil }
@@ -190,6 +191,7 @@ private struct ConstantBuilder {
     case .uuid: return Domain(try all(values, bytes16)).map { .bytes16($0) }
     case .bool:
       return try values.first.map { (value) throws(PredicateError) in .bool(try bool(value)) }
+    case .any, .decimal: return nil
     case .string, .data:
       let needles = try all(values, text)
       if needles.isEmpty { return nil }

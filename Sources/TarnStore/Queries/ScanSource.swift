@@ -1,29 +1,9 @@
-// How queries read rows. Two protocols and no existentials: everything that uses them is generic
+// How queries read rows. Protocols and no existentials: everything that uses them is generic
 // and specialised.
 //
 // A scan walks the clusters of a class itself and hands each `ClusterImage` to `PredicateScan` or
 // `SortBuffer`. Only what lies elsewhere is asked of the source: the row behind a link, and long
 // values. Row by row (one touched row, rows under edit) the source gives the row as well.
-
-/// The columns of the rows of one cluster, whether stored (`ClusterImage`) or under edit.
-/// What a row without a value returns does not matter: `isNull` is asked first.
-package protocol RowReading {
-  var rowCount: Int { get }
-  func key(at slot: Int) -> ObjectKey
-  /// May be true for a column that is not optional: then the type's zero is meant.
-  func isNull(_ column: ColumnID, _ slot: Int) -> Bool
-  func int(_ column: ColumnID, _ slot: Int) -> Int64
-  func bool(_ column: ColumnID, _ slot: Int) -> Bool
-  func float(_ column: ColumnID, _ slot: Int) -> Float
-  func double(_ column: ColumnID, _ slot: Int) -> Double
-  func date(_ column: ColumnID, _ slot: Int) -> Timestamp
-  func bytes12(_ column: ColumnID, _ slot: Int) -> Bytes12
-  func bytes16(_ column: ColumnID, _ slot: Int) -> Bytes16
-  func bytes(_ column: ColumnID, _ slot: Int) throws(StorageError) -> ClusterBytes
-}
-
-extension ClusterImage: RowReading {}
-extension WorkingCluster: RowReading {}
 
 /// One version of a store, or a write's view of it: finds rows by key. Used on one thread at a
 /// time; must give the same answers as long as a scan or a comparator that uses it lives.

@@ -124,7 +124,7 @@ struct SortColumn {
     // Null and what lies behind a broken link have high words of their own.
     case .bool: hasLows = false
     case .float, .double: hasLows = path.mayBeNull
-    case .date, .string, .data, .objectID, .uuid: hasLows = true
+    case .date, .string, .data, .objectID, .uuid, .decimal, .any: hasLows = true
     }
   }
 

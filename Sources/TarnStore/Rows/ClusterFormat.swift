@@ -62,16 +62,18 @@ enum ColumnStorage: UInt8 {
       self = .none
     } else if isKey {
       self = .key
+    } else if column.collection != .none {
+      self = .bytes
     } else {
       switch column.type {
       case .int, .link: self = .int
       case .bool: self = .bool
-      case .string, .data: self = .bytes
+      case .string, .data, .any: self = .bytes
       case .date: self = .date
       case .float: self = .float
       case .double: self = .double
       case .objectID: self = .bytes12
-      case .uuid: self = .bytes16
+      case .uuid, .decimal: self = .bytes16
       }
     }
   }

@@ -71,38 +71,3 @@ extension ClusterImage {
     }
   }
 }
-
-extension ClusterImage {
-  /// The value in any type's form, or nil if it is long: kept elsewhere. Not for hot paths.
-  package func value(_ column: ColumnSchema, _ slot: Int) throws(StorageError) -> Value? {
-    let id = column.id
-    if column.isOptional && isNull(id, slot) { return .null }
-    switch column.type {
-    case .int: return .int(int(id, slot))
-    case .link: return .link(ObjectKey(int(id, slot)))
-    case .bool: return .bool(bool(id, slot))
-    case .float: return .float(float(id, slot))
-    case .double: return .double(double(id, slot))
-    case .date: return .date(date(id, slot))
-    case .objectID: return .objectID(bytes12(id, slot))
-    case .uuid: return .uuid(bytes16(id, slot))
-    case .string, .data:
-      return Value(try bytes(id, slot), column)
-    }
-  }
-}
-
-extension Value {
-  /// A string or data column's value, or nil if it is long.
-  init?(_ bytes: ClusterBytes, _ column: ColumnSchema) {
-    switch bytes {
-    case .null where column.isOptional: self = .null
-    case .null: self = column.type == .string ? .string("") : .data([])
-    case .inline(let bytes):
-      self =
-        unsafe column.type == .string
-        ? .string(String(decoding: bytes, as: UTF8.self)) : .data([UInt8](bytes))
-    case .long: return nil
-    }
-  }
-}

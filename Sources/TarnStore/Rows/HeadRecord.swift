@@ -7,7 +7,7 @@ internal import CTarn
 ///      8  u64  version              16  u64  commit id
 ///     24  16 bytes  history id      40  u64  schema epoch
 ///     48  u64  feature flags        56  u64  schema version of the model
-///     64  u64  oldest change record 72  u32  next class id
+///     64  u64  next collection id   72  u32  0
 ///     76  u8   durability, 3 x 0    80  u32  checksum of all before it
 ///
 /// Little endian. Every format, also a later one, starts with magic and format and ends with the
@@ -30,9 +30,8 @@ package struct HeadRecord: Equatable, Sendable {
   package var featureFlags: UInt64
   /// The number that the program gave to its model, for migrations.
   package var schemaVersion: UInt64
-  /// The first version whose change record is still kept, or one after `version` if none is.
-  package var oldestChange: Version
-  package var nextClassID: ClassID
+  /// The counter that names collections and what else is kept outside of clusters.
+  package var nextCollectionID: CollectionID
   /// How durable commits to this file are. The codec does not know what the numbers mean.
   package var durability: UInt8
 
@@ -43,8 +42,7 @@ package struct HeadRecord: Equatable, Sendable {
     self.schemaEpoch = 0
     self.featureFlags = 0
     self.schemaVersion = 0
-    self.oldestChange = Version.zero.next
-    self.nextClassID = ClassID(0)
+    self.nextCollectionID = CollectionID(1)
     self.durability = 0
   }
 
@@ -72,8 +70,7 @@ package struct HeadRecord: Equatable, Sendable {
     store(schemaEpoch, 40)
     store(featureFlags, 48)
     store(schemaVersion, 56)
-    store(oldestChange.rawValue, 64)
-    store(nextClassID.rawValue, 72)
+    store(nextCollectionID.rawValue, 64)
     store(durability, 76)
     unsafe store(tarn_crc32c(bytes.baseAddress!, Self.byteCount - 4), Self.byteCount - 4)
   }
@@ -116,8 +113,7 @@ package struct HeadRecord: Equatable, Sendable {
       high: (load(24) as UInt64).byteSwapped, low: (load(32) as UInt64).byteSwapped)
     schemaEpoch = load(40)
     schemaVersion = load(56)
-    oldestChange = Version(load(64))
-    nextClassID = ClassID(load(72))
+    nextCollectionID = CollectionID(load(64))
     durability = load(76)
   }
 

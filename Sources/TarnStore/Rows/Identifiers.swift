@@ -27,6 +27,15 @@ package struct ObjectKey: RawRepresentable, Hashable, Comparable, Sendable {
   package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
+/// Names something that is kept outside of its object's cluster: a collection, a collection
+/// within a value, a long element. Given by one counter for the whole file; never 0.
+package struct CollectionID: RawRepresentable, Hashable, Comparable, Sendable {
+  package let rawValue: UInt64
+  package init(rawValue: UInt64) { self.rawValue = rawValue }
+  package init(_ rawValue: UInt64) { self.rawValue = rawValue }
+  package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}
+
 /// A committed state of the file: 1 for the first commit, one more for each later one. Our own
 /// counter; a transaction id of LMDB is never used for this, because those restart and repeat.
 package struct Version: RawRepresentable, Hashable, Comparable, Sendable {

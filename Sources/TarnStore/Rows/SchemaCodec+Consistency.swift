@@ -39,9 +39,12 @@ extension ClassSchema {
       return "the primary key of class \(name) is not among its columns"
     }
     guard !isEmbedded else { return "the embedded class \(name) has a primary key" }
+    guard columns[primaryKey.index].collection == .none else {
+      return "the primary key of class \(name) is a collection"
+    }
     switch columns[primaryKey.index].type {
     case .int, .string, .objectID, .uuid: return nil
-    case .bool, .data, .date, .float, .double, .link:
+    case .bool, .data, .date, .float, .double, .decimal, .link, .any:
       return "the primary key of class \(name) has a type that no key can have"
     }
   }

@@ -7,7 +7,8 @@ internal import CTarn
 ///     u32  CRC-32C of the stream from byte 12 on
 ///     number of classes, then for each, in the order of the ids:
 ///       name, flags (1 embedded), primary key's column + 1 or 0, number of columns, then for each
-///         name, u8 type, flags (1 optional, 2 indexed, 4 removed), target class + 1 or 0
+///         name, u8 type, flags (1 optional, 2 indexed, 4 removed, 8 deletes its targets),
+///         u8 collection (0 none, 1 list, 2 set, 3 map), target class + 1 or 0
 ///
 /// Numbers inside are base-128 varints, names their UTF-8 after its length: neither has a limit.
 /// The u32 are little endian.
@@ -109,7 +110,10 @@ private struct SchemaWriter {
     for column in item.columns {
       name(column.name)
       bytes.append(column.type.rawValue)
-      number((column.isOptional ? 1 : 0) | (column.isIndexed ? 2 : 0) | (column.isRemoved ? 4 : 0))
+      number(
+        (column.isOptional ? 1 : 0) | (column.isIndexed ? 2 : 0) | (column.isRemoved ? 4 : 0)
+          | (column.deleteRule == .cascade ? 8 : 0))
+      bytes.append(column.collection.rawValue)
       number(column.target.map { Int($0.rawValue) + 1 } ?? 0)
     }
   }
@@ -176,10 +180,13 @@ private struct SchemaReader {
 
   private mutating func column(id: ColumnID) -> ColumnSchema? {
     guard let name = name(), let type = byte().flatMap(ColumnType.init(rawValue:)),
-      let flags = number(), flags <= 7, let target = number(), target <= Int(UInt32.max)
+      let flags = number(), flags <= 15,
+      let collection = byte().flatMap(CollectionKind.init(rawValue:)), let target = number(),
+      target <= Int(UInt32.max)
     else { return nil }
     return ColumnSchema(
-      id: id, name: name, type: type, isOptional: flags & 1 != 0, isIndexed: flags & 2 != 0,
-      target: target == 0 ? nil : ClassID(UInt32(target - 1)), isRemoved: flags & 4 != 0)
+      id: id, name: name, type: type, collection: collection, isOptional: flags & 1 != 0,
+      isIndexed: flags & 2 != 0, target: target == 0 ? nil : ClassID(UInt32(target - 1)),
+      deleteRule: flags & 8 != 0 ? .cascade : .nullify, isRemoved: flags & 4 != 0)
   }
 }

@@ -11,8 +11,16 @@ package enum Value: Hashable, Sendable {
   case date(Timestamp)
   case objectID(Bytes12)
   case uuid(Bytes16)
+  /// A number in IEEE 754-2008 decimal128, in its binary integer encoding.
+  case decimal(Bytes16)
   /// A to-one link: the key of an object in the column's target class.
   case link(ObjectKey)
+  /// An object in a value that may be of any type, which therefore names the class, too.
+  case object(ClassID, ObjectKey)
+  /// A list in a value that may be of any type.
+  case list(CollectionID)
+  /// A map in a value that may be of any type.
+  case map(CollectionID)
 }
 
 /// What a column holds. The raw values are on disk, and are those of `PropertyType`.
@@ -25,8 +33,32 @@ package enum ColumnType: UInt8, Sendable, CaseIterable {
   case float = 5
   case double = 6
   case link = 7
+  /// A value of any type, nil included.
+  case any = 9
   case objectID = 10
+  case decimal = 11
   case uuid = 12
+}
+
+/// How many values a column holds for an object. The raw values are on disk.
+package enum CollectionKind: UInt8, Sendable, CaseIterable {
+  /// One value of the column's type.
+  case none = 0
+  /// Values in an order that the program gives them, equal ones included.
+  case list = 1
+  /// Values without equal ones, in their own order.
+  case set = 2
+  /// Values under string keys, in the order of the keys' UTF-8.
+  case map = 3
+}
+
+/// What becomes of the objects that a column links to when the object that links is deleted.
+/// The raw values are on disk.
+package enum DeleteRule: UInt8, Sendable, CaseIterable {
+  /// They stay.
+  case nullify = 0
+  /// They are deleted, too.
+  case cascade = 1
 }
 
 /// A point in time: seconds since 1970 and nanoseconds 0..<1_000_000_000 after them.

@@ -131,8 +131,10 @@ extension WorkingCluster {
 
   /// Sets a value of the column's type. Traps if it is of another type.
   package func set(_ column: ColumnID, _ slot: Int, _ value: Value) {
-    let type = schema[column].type
+    let type = schema[column].collection == .none ? schema[column].type : .data
     switch (type, value) {
+    case (.any, _):
+      unsafe value.taggedBytes.withUnsafeBytes { unsafe setBytes(column, slot, $0) }
     case (_, .null): setNull(column, slot)
     case (.int, .int(let value)): setInt(column, slot, value)
     case (.link, .link(let key)): setInt(column, slot, key.rawValue)
@@ -142,6 +144,7 @@ extension WorkingCluster {
     case (.date, .date(let value)): setDate(column, slot, value)
     case (.objectID, .objectID(let value)): setBytes12(column, slot, value)
     case (.uuid, .uuid(let value)): setBytes16(column, slot, value)
+    case (.decimal, .decimal(let value)): setBytes16(column, slot, value)
     case (.string, .string(let value)): setString(column, slot, value)
     case (.data, .data(let value)):
       unsafe value.withUnsafeBytes { unsafe setBytes(column, slot, $0) }

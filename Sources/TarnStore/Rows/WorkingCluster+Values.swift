@@ -91,22 +91,4 @@ extension WorkingCluster {
     if !cell.isInMemory { return .long(length: cell.length) }
     return unsafe .inline(buffer.pointee.arena.bytes(cell))
   }
-
-  /// The value in any type's form, or nil if it is a long one that is not in memory.
-  package func value(_ column: ColumnID, _ slot: Int) -> Value? {
-    let column = schema[column]
-    let id = column.id
-    if column.isOptional && isNull(id, slot) { return .null }
-    switch column.type {
-    case .int: return .int(int(id, slot))
-    case .link: return .link(ObjectKey(int(id, slot)))
-    case .bool: return .bool(bool(id, slot))
-    case .float: return .float(float(id, slot))
-    case .double: return .double(double(id, slot))
-    case .date: return .date(date(id, slot))
-    case .objectID: return .objectID(bytes12(id, slot))
-    case .uuid: return .uuid(bytes16(id, slot))
-    case .string, .data: return Value(bytes(id, slot), column)
-    }
-  }
 }

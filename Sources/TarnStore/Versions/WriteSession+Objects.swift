@@ -38,7 +38,7 @@ extension WriteSession {
     switch try place(of: key, in: id) {
     case nil: return nil
     case .image(let image, let slot): inline = try image.value(schema[id][column], slot)
-    case .working(let cluster, let slot): inline = cluster.value(column, slot)
+    case .working(let cluster, let slot): inline = try cluster.value(schema[id][column], slot)
     }
     if let inline { return inline }
     return try readLong(column, key, id)
@@ -91,8 +91,13 @@ extension WriteSession {
     for column in described.columns where !column.isRemoved && column.id != described.primaryKey {
       if let value = values[column.id] { row.cluster.set(column.id, row.slot, value) }
       guard described.hasIndex(column) else { continue }
-      let value = values[column.id] ?? row.cluster.value(column.id, row.slot)
-      if let value { try file(value, of: column.id, at: row.key, in: id) }
+      let filed: Value?
+      if let value = values[column.id] {
+        filed = value
+      } else {
+        filed = try row.cluster.value(column, row.slot)
+      }
+      if let value = filed { try file(value, of: column.id, at: row.key, in: id) }
     }
     return row.key
   }

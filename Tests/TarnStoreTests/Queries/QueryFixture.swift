@@ -170,6 +170,7 @@ extension SeededRandom {
   mutating func constant(_ type: ColumnType) -> Value {
     switch type {
     case .int, .link: .int(integer())
+    case .any, .decimal: .null
     case .bool: .bool(chance(50))
     case .string: .string(text())
     case .data: .data(Array(text().utf8))

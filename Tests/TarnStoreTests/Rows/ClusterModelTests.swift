@@ -92,7 +92,7 @@ import Testing
       let key = cluster.key(at: slot)
       #expect(cluster.slot(of: key) == slot)
       for column in model.schema.columns {
-        let value = model.resolved(cluster.value(column.id, slot), key, column)
+        let value = try model.resolved(cluster.value(column, slot), key, column)
         try #require(value == model.rows[key.rawValue]?[column.id.index])
       }
     }

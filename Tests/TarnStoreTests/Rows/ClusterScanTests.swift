@@ -31,8 +31,8 @@ import Testing
           case .bool: checkBools(image, column.id)
           case .float, .double: checkFloating(image, column)
           case .date: checkDates(image, column.id)
-          case .string, .data: try checkBytes(image, column.id)
-          case .objectID, .uuid: break
+          case .string, .data, .any: try checkBytes(image, column.id)
+          case .objectID, .uuid, .decimal: break
           }
         }
       }

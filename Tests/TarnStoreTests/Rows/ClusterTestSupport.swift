@@ -4,7 +4,8 @@ import Testing
 
 enum ClusterFixture {
   static let types: [ColumnType] = [
-    .int, .bool, .string, .data, .date, .float, .double, .link, .objectID, .uuid,
+    .int, .bool, .string, .data, .date, .float, .double, .link, .objectID, .uuid, .decimal,
+    .any,
   ]
 
   /// A class with the key as primary key, then every type twice: as it is and optional.
@@ -32,6 +33,8 @@ enum ClusterFixture {
   static func zero(_ column: ColumnSchema) -> Value {
     if column.isOptional { return .null }
     switch column.type {
+    case .any: return .null
+    case .decimal: return .decimal(Bytes16(high: 0, low: 0))
     case .int: return .int(0)
     case .bool: return .bool(false)
     case .string: return .string("")
@@ -65,6 +68,8 @@ enum ClusterFixture {
   static func value(_ column: ColumnSchema, _ dice: inout SeededRandom) -> Value {
     if column.isOptional && dice.chance(25) { return .null }
     switch column.type {
+    case .any: return anything(&dice)
+    case .decimal: return .decimal(Bytes16(high: dice.next(), low: dice.next()))
     case .int: return .int(number(&dice))
     case .bool: return .bool(dice.chance(50))
     case .string: return .string(text(&dice))
@@ -78,6 +83,18 @@ enum ClusterFixture {
     case .objectID:
       return .objectID(Bytes12(high: dice.next(), low: UInt32(truncatingIfNeeded: dice.next())))
     case .uuid: return .uuid(Bytes16(high: dice.next(), low: dice.next()))
+    }
+  }
+
+  private static func anything(_ dice: inout SeededRandom) -> Value {
+    let id = dice.next() >> 9
+    switch dice.below(types.count + 3) {
+    case types.count: return .object(ClassID(UInt32(dice.below(300))), ObjectKey(number(&dice)))
+    case types.count + 1: return .list(CollectionID(id))
+    case types.count + 2: return .map(CollectionID(id))
+    case let index where types[index] == .any: return .null
+    case let index:
+      return value(ColumnSchema(id: ColumnID(0), name: "any", type: types[index]), &dice)
     }
   }
 
@@ -138,7 +155,7 @@ struct ClusterModel {
   func resolved(_ value: Value?, _ key: ObjectKey, _ column: ColumnSchema) -> Value? {
     if let value { return value }
     guard let bytes = longs[Self.id(key, column.id)] else { return nil }
-    return column.type == .string ? .string(String(decoding: bytes, as: UTF8.self)) : .data(bytes)
+    return bytes.withUnsafeBytes { try? Value(cell: $0, column.type) }
   }
 
   /// Compares all images with the rows: the same keys in order, the same values, and no long

@@ -61,6 +61,7 @@ private func randomValue(_ type: ColumnType, _ random: inout SeededRandom) -> Va
       ])
     )
   case .link: return .link(ObjectKey(number))
+  case .any, .decimal: preconditionFailure("no index is over such a column")
   case .objectID:
     return .objectID(
       Bytes12(high: random.pick([0, 5, .max, random.next()]), low: UInt32(random.below(3))))
@@ -70,7 +71,7 @@ private func randomValue(_ type: ColumnType, _ random: inout SeededRandom) -> Va
 }
 
 @Suite struct OrderKeyTests {
-  @Test(arguments: ColumnType.allCases)
+  @Test(arguments: ColumnType.allCases.filter { $0 != .any && $0 != .decimal })
   func `keys order as values do`(type: ColumnType) throws {
     for seed in TreeTest.seeds {
       var random = SeededRandom(seed: seed)

@@ -17,13 +17,15 @@ private func randomSchema(_ random: inout SeededRandom) -> StoreSchema {
         let type = random.pick(ColumnType.allCases)
         return ColumnSchema(
           id: ColumnID(UInt16(number)), name: randomName(&random, number), type: type,
+          collection: random.pick(CollectionKind.allCases),
           isOptional: random.below(2) == 0, isIndexed: random.below(2) == 0,
           target: type == .link ? ClassID(UInt32(random.below(classCount))) : nil,
-          isRemoved: random.below(5) == 0)
+          deleteRule: random.pick(DeleteRule.allCases), isRemoved: random.below(5) == 0)
       }
       let isEmbedded = random.below(4) == 0
       if !isEmbedded, !columns.isEmpty {
         columns[0].type = random.pick([.int, .string, .objectID, .uuid])
+        columns[0].collection = .none
         columns[0].target = nil
         columns[0].isRemoved = false
       }

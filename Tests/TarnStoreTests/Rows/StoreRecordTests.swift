@@ -32,8 +32,7 @@ private func resealed(_ bytes: [UInt8]) -> [UInt8] {
     head.version = Version(9)
     head.schemaEpoch = 4
     head.schemaVersion = 12
-    head.oldestChange = Version(3)
-    head.nextClassID = ClassID(17)
+    head.nextCollectionID = CollectionID(3)
     head.durability = 2
     return head
   }()

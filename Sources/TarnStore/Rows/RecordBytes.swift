@@ -1,5 +1,5 @@
-/// Writing and reading the bytes of change records: little-endian words and varints (seven bits
-/// a byte, the lowest first, the top bit set on all but the last).
+/// Writing and reading the bytes of records of no fixed length: little-endian words and varints
+/// (seven bits a byte, the lowest first, the top bit set on all but the last).
 
 struct RecordWriter {
   var bytes: [UInt8]
@@ -89,6 +89,13 @@ struct RecordWriter {
     return number
   }
 
+  /// The next `count` bytes.
+  mutating func rest(of count: Int) throws(StorageError) -> UnsafeRawBufferPointer {
+    guard count >= 0 && count <= remaining else { throw .damagedRecord("it ends early") }
+    defer { offset += count }
+    return unsafe UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
+  }
+
   /// A reader of the next `count` bytes, which this one then has behind it.
   mutating func part(_ count: Int) throws(StorageError) -> RecordReader {
     guard count >= 0 && count <= remaining else { throw .damagedRecord("it ends early") }
@@ -102,8 +109,8 @@ struct RecordWriter {
 extension StorageError {
   static func damagedRecord(_ detail: String) -> StorageError {
     StorageError(
-      .corrupted, operation: "read change record", path: "",
-      detail: "A change record is damaged: \(detail).")
+      .corrupted, operation: "read record", path: "",
+      detail: "A record is damaged: \(detail).")
   }
 
   static func newerRecord(_ detail: String) -> StorageError {

@@ -1,0 +1,64 @@
+/// The columns of the rows of one cluster, whether stored (`ClusterImage`) or under edit.
+/// What a row without a value returns does not matter: `isNull` is asked first.
+package protocol RowReading {
+  var rowCount: Int { get }
+  func key(at slot: Int) -> ObjectKey
+  /// May be true for a column that is not optional: then the type's zero is meant.
+  func isNull(_ column: ColumnID, _ slot: Int) -> Bool
+  func int(_ column: ColumnID, _ slot: Int) -> Int64
+  func bool(_ column: ColumnID, _ slot: Int) -> Bool
+  func float(_ column: ColumnID, _ slot: Int) -> Float
+  func double(_ column: ColumnID, _ slot: Int) -> Double
+  func date(_ column: ColumnID, _ slot: Int) -> Timestamp
+  func bytes12(_ column: ColumnID, _ slot: Int) -> Bytes12
+  func bytes16(_ column: ColumnID, _ slot: Int) -> Bytes16
+  func bytes(_ column: ColumnID, _ slot: Int) throws(StorageError) -> ClusterBytes
+}
+
+extension ClusterImage: RowReading {}
+extension WorkingCluster: RowReading {}
+
+extension RowReading {
+  /// The value in any type's form, or nil if it is long: kept elsewhere. Of a collection the cell
+  /// that says where it is, as data. Not for hot paths.
+  package func value(_ column: ColumnSchema, _ slot: Int) throws(StorageError) -> Value? {
+    let id = column.id
+    if column.collection != .none { return try bytesValue(.data, isOptional: false, id, slot) }
+    if column.isOptional && isNull(id, slot) { return .null }
+    switch column.type {
+    case .int: return .int(int(id, slot))
+    case .link: return .link(ObjectKey(int(id, slot)))
+    case .bool: return .bool(bool(id, slot))
+    case .float: return .float(float(id, slot))
+    case .double: return .double(double(id, slot))
+    case .date: return .date(date(id, slot))
+    case .objectID: return .objectID(bytes12(id, slot))
+    case .decimal: return .decimal(bytes16(id, slot))
+    case .uuid: return .uuid(bytes16(id, slot))
+    case .string, .data, .any:
+      return try bytesValue(column.type, isOptional: column.isOptional, id, slot)
+    }
+  }
+
+  private func bytesValue(
+    _ type: ColumnType, isOptional: Bool, _ column: ColumnID, _ slot: Int
+  ) throws(StorageError) -> Value? {
+    switch try bytes(column, slot) {
+    case .null where isOptional: return .null
+    case .null: return try unsafe Value(cell: UnsafeRawBufferPointer(start: nil, count: 0), type)
+    case .inline(let bytes): return try unsafe Value(cell: bytes, type)
+    case .long: return nil
+    }
+  }
+}
+
+extension Value {
+  /// What the bytes of a string, data or any cell stand for.
+  package init(cell bytes: UnsafeRawBufferPointer, _ type: ColumnType) throws(StorageError) {
+    switch type {
+    case .string: self = unsafe .string(String(decoding: bytes, as: UTF8.self))
+    case .any: self = try unsafe Value(tagged: bytes)
+    default: self = unsafe .data([UInt8](bytes))
+    }
+  }
+}
