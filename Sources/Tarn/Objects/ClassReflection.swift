@@ -22,6 +22,7 @@ struct PropertyReflection: Sendable {
   var dynamicTarget: String?
 
   var type: ColumnType { description.type }
+  var collection: CollectionKind { description.collection }
   var isOptional: Bool { description.isOptional }
   var isComputed: Bool { description.isComputed }
   var target: ObjectBase.Type? { description.target }

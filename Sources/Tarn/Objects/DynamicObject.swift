@@ -30,13 +30,14 @@ extension PropertyReflection {
   /// A column of the file as a property of dynamic objects.
   init(_ schema: StoreSchema, _ column: ColumnSchema, isPrimaryKey: Bool) {
     let target = column.target.flatMap { schema[$0]?.name }
+    var description = _ColumnDescription(
+      column.type, isOptional: column.isOptional,
+      target: target == nil ? nil : DynamicObject.self)
+    description.collection = column.collection
     self.init(
       name: column.name, columnName: column.name, offset: 0, wrapper: DynamicValue.self,
-      description: _ColumnDescription(
-        column.type, isOptional: column.isOptional,
-        target: target == nil ? nil : DynamicObject.self),
-      isIndexed: column.isIndexed, isPrimaryKey: isPrimaryKey, originProperty: nil,
-      dynamicTarget: target)
+      description: description, isIndexed: column.isIndexed, isPrimaryKey: isPrimaryKey,
+      originProperty: nil, dynamicTarget: target)
   }
 }
 
@@ -45,7 +46,7 @@ extension PropertyReflection {
 enum DynamicValue: AnyPersisted {
   static func unboxed(_ boxed: _BoxedValue) -> Any? {
     switch boxed.value {
-    case .null, .link: nil
+    case .null, .link, .object, .list, .map, .decimal: nil
     case .int(let number): Int(number)
     case .bool(let value): value
     case .float(let value): value

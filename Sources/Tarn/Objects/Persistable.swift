@@ -63,7 +63,9 @@ public struct _BoxedValue {
 
 /// How a property is stored.
 public struct _ColumnDescription {
+  /// Of a collection this and the rest describe the elements.
   var type: ColumnType
+  var collection = CollectionKind.none
   var isOptional = false
   /// The class that a link or LinkingObjects points to.
   var target: ObjectBase.Type?

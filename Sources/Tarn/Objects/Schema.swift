@@ -75,9 +75,9 @@ public struct Property: Sendable, Equatable, CustomStringConvertible {
     type =
       property.isComputed
       ? .linkingObjects : PropertyType(rawValue: Int(property.type.rawValue)) ?? .any
-    isArray = property.isComputed
-    isSet = false
-    isMap = false
+    isArray = property.isComputed || property.collection == .list
+    isSet = property.collection == .set
+    isMap = property.collection == .map
     isIndexed = property.isIndexed || property.isPrimaryKey
     isOptional = property.isOptional
     objectClassName =
@@ -88,6 +88,8 @@ public struct Property: Sendable, Equatable, CustomStringConvertible {
   public var description: String {
     var text = "\(name): \(objectClassName ?? type.description)"
     if isArray { text = "\(name): [\(objectClassName ?? type.description)]" }
+    if isSet { text = "\(name): set of \(objectClassName ?? type.description)" }
+    if isMap { text = "\(name): map to \(objectClassName ?? type.description)" }
     if isOptional { text += "?" }
     if columnName != name { text += " as '\(columnName)'" }
     if isIndexed { text += ", indexed" }

@@ -100,8 +100,9 @@ package struct MigrationPlan: Sendable {
     let id = ColumnID(UInt16(working.classes[index].columns.count))
     working.classes[index].columns.append(
       ColumnSchema(
-        id: id, name: property.name, type: property.type, isOptional: property.isOptional,
-        isIndexed: property.isIndexed, target: target(of: property)))
+        id: id, name: property.name, type: property.type, collection: property.collection,
+        isOptional: property.isOptional, isIndexed: property.isIndexed,
+        target: target(of: property), deleteRule: property.deleteRule))
   }
 
   private mutating func fit(
@@ -109,10 +110,13 @@ package struct MigrationPlan: Sendable {
   ) {
     let id = working.classes[index].id
     let wanted = target(of: property)
-    let isSameType = property.type == column.type && wanted == column.target
+    let isSameType =
+      property.type == column.type && wanted == column.target
+      && property.collection == column.collection
     let wasRowKey = stored[id].map { $0.keyIsPrimary && $0.primaryKey == column.id } ?? false
     let losesKey = wasRowKey && !(property.isPrimaryKey && isSameType && !property.isOptional)
     if isSameType, property.isOptional == column.isOptional, !losesKey {
+      working.classes[index].columns[column.id.index].deleteRule = property.deleteRule
       guard property.isIndexed != column.isIndexed else { return }
       working.classes[index].columns[column.id.index].isIndexed = property.isIndexed
       if !property.isPrimaryKey, property.type != .link {
@@ -123,12 +127,15 @@ package struct MigrationPlan: Sendable {
     working.classes[index].columns[column.id.index].isRemoved = true
     append(property, to: index)
     let replacement = ColumnID(UInt16(working.classes[index].columns.count - 1))
-    if isSameType { copies.append(Copy(classID: id, from: column.id, to: replacement)) }
+    if isSameType, column.collection == .none {
+      copies.append(Copy(classID: id, from: column.id, to: replacement))
+    }
     if !isSameType {
       note(
         index, column.name,
-        "has been changed from \(working.describe(column.type, column.target)) to "
-          + "\(working.describe(property.type, wanted)).")
+        "has been changed from "
+          + working.describe(column.type, column.collection, column.target) + " to "
+          + working.describe(property.type, property.collection, wanted) + ".")
     } else if property.isOptional != column.isOptional {
       note(index, column.name, "has been made \(property.isOptional ? "optional" : "required").")
     }
@@ -164,13 +171,5 @@ package struct MigrationPlan: Sendable {
     differences.append(
       "Class '\(definition.name)' has been made "
         + "\(definition.isEmbedded ? "embedded" : "top-level").")
-  }
-}
-
-extension StoreSchema {
-  /// A column's type in words.
-  func describe(_ type: ColumnType, _ target: ClassID?) -> String {
-    guard type == .link, let target, let name = self[target]?.name else { return "'\(type)'" }
-    return "a link to '\(name)'"
   }
 }

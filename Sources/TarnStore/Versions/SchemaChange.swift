@@ -26,7 +26,7 @@ package struct SchemaChange {
         if had, !has { droppedIndexes.append((new.id, column.id)) }
         if has, !had { builtIndexes.append((new.id, column.id)) }
         if let former, !former.isRemoved, column.isRemoved,
-          former.type == .string || former.type == .data
+          [.string, .data, .any].contains(former.type), former.collection == .none
         {
           droppedBytes.append((new.id, column.id))
         }

@@ -10,18 +10,24 @@ package struct ClassDefinition: Equatable, Sendable {
   package struct Property: Equatable, Sendable {
     package var name: String
     package var type: ColumnType
+    /// With one, `type`, `isOptional` and `target` describe the elements.
+    package var collection: CollectionKind
     package var isOptional: Bool
     package var isIndexed: Bool
     package var isPrimaryKey: Bool
     /// For a link the name of the class that it points to.
     package var target: String?
+    package var deleteRule: DeleteRule
 
     package init(
-      name: String, type: ColumnType, isOptional: Bool = false, isIndexed: Bool = false,
-      isPrimaryKey: Bool = false, target: String? = nil
+      name: String, type: ColumnType, collection: CollectionKind = .none, isOptional: Bool = false,
+      isIndexed: Bool = false, isPrimaryKey: Bool = false, target: String? = nil,
+      deleteRule: DeleteRule = .nullify
     ) {
       self.name = name
       self.type = type
+      self.collection = collection
+      self.deleteRule = deleteRule
       self.isOptional = isOptional
       self.isIndexed = isIndexed
       self.isPrimaryKey = isPrimaryKey
@@ -31,9 +37,7 @@ package struct ClassDefinition: Equatable, Sendable {
 
   package var name: String
   package var properties: [Property]
-  /// Objects of the class belong to the object that links to them.
   package var isEmbedded: Bool
-
   package init(name: String, properties: [Property], isEmbedded: Bool = false) {
     self.name = name
     self.properties = properties
@@ -62,7 +66,8 @@ package struct SchemaPlan: Equatable, Sendable {
       additions.append("Class '\(definition.name)' is not in the file.")
     }
     for definition in wanted {
-      merge(definition, isNew: stored.named(definition.name)?.isVacant ?? true)
+      let isNew = stored.named(definition.name)?.isVacant ?? true
+      merge(definition, isNew: isNew)
     }
   }
 
@@ -75,13 +80,7 @@ package struct SchemaPlan: Equatable, Sendable {
     guard let index = schema.classes.firstIndex(where: { $0.name == definition.name }) else {
       preconditionFailure("the class was added above: bug in this package")
     }
-    if isNew {
-      schema.classes[index].isEmbedded = definition.isEmbedded
-    } else if schema.classes[index].isEmbedded != definition.isEmbedded {
-      differences.append(
-        "Class '\(definition.name)' is \(definition.isEmbedded ? "not " : "")embedded in the file "
-          + "but \(definition.isEmbedded ? "" : "not ")in the program.")
-    }
+    if isNew { schema.classes[index].isEmbedded = definition.isEmbedded }
     for property in definition.properties {
       guard property.type != .link || target(of: property) != nil else {
         differences.append(
@@ -97,6 +96,12 @@ package struct SchemaPlan: Equatable, Sendable {
       }
     }
     comparePrimaryKeys(definition, index: index, isNew: isNew)
+    let isEmbedded = schema.classes[index].isEmbedded
+    if isEmbedded != definition.isEmbedded {
+      differences.append(
+        "Class '\(definition.name)' is \(isEmbedded ? "" : "not ")embedded in the file but "
+          + "\(isEmbedded ? "not " : "")embedded in the program.")
+    }
   }
 
   private func target(of property: ClassDefinition.Property) -> ClassID? {
@@ -109,15 +114,18 @@ package struct SchemaPlan: Equatable, Sendable {
       guard isNew else { return }  // reported with the primary keys
       schema.classes[index].primaryKey = id
     }
-    let column = ColumnSchema(
-      id: id, name: property.name, type: property.type, isOptional: property.isOptional,
-      isIndexed: property.isIndexed, target: target(of: property))
-    schema.classes[index].columns.append(column)
+    schema.classes[index].columns.append(
+      ColumnSchema(
+        id: id, name: property.name, type: property.type, collection: property.collection,
+        isOptional: property.isOptional, isIndexed: property.isIndexed,
+        target: target(of: property), deleteRule: property.deleteRule))
     guard !isNew else { return }
     let described = schema.classes[index]
     additions.append("Property '\(described.name).\(property.name)' is not in the file.")
     // The rows that exist already have a value of the new column: its default.
-    if column.type != .link, described.hasIndex(column) { newIndexes.append((described.id, id)) }
+    if property.type != .link, described.hasIndex(described[id]) {
+      newIndexes.append((described.id, id))
+    }
   }
 
   private mutating func compare(
@@ -125,10 +133,12 @@ package struct SchemaPlan: Equatable, Sendable {
   ) {
     let name = "'\(schema.classes[index].name).\(property.name)'"
     let wanted = target(of: property)
-    if property.type != column.type || wanted != column.target {
+    if property.type != column.type || wanted != column.target
+      || property.collection != column.collection
+    {
       differences.append(
-        "Property \(name) is \(describe(column.type, column.target)) in the file but "
-          + "\(describe(property.type, wanted)) in the class.")
+        "Property \(name) is \(describe(column.type, column.collection, column.target)) in the "
+          + "file but \(describe(property.type, property.collection, wanted)) in the class.")
     } else if property.isOptional != column.isOptional {
       differences.append(
         "Property \(name) is \(column.isOptional ? "optional" : "required") in the file but "
@@ -156,8 +166,22 @@ package struct SchemaPlan: Equatable, Sendable {
         + "\(wanted.map { "'\($0)'" } ?? "none") in the class.")
   }
 
-  private func describe(_ type: ColumnType, _ target: ClassID?) -> String {
-    guard type == .link, let target, let name = schema[target]?.name else { return "\(type)" }
-    return "a link to '\(name)'"
+  private func describe(
+    _ type: ColumnType, _ collection: CollectionKind, _ target: ClassID?
+  ) -> String {
+    schema.describe(type, collection, target)
+  }
+}
+
+extension StoreSchema {
+  /// A column's type in words.
+  func describe(
+    _ type: ColumnType, _ collection: CollectionKind, _ target: ClassID?
+  ) -> String {
+    let prefix = collection == .none ? "" : "a \(collection) of "
+    guard type == .link, let target, let name = self[target]?.name else {
+      return "\(prefix)\(type)"
+    }
+    return collection == .none ? "a link to '\(name)'" : "\(prefix)links to '\(name)'"
   }
 }
