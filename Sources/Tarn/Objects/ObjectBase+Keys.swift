@@ -55,6 +55,7 @@ extension ObjectBase {
   }
 
   private final func property(_ name: String) -> PropertyReflection {
+    if let core = _core, core.isInvalidated(self) { core.trapInvalid(self) }
     let reflection = _core?.binding(for: self).reflection ?? _reflection
     guard let property = reflection.property(name) else {
       fatalError("Class '\(reflection.name)' has no property '\(name)'.")
