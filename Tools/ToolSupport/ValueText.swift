@@ -3,12 +3,13 @@ package import TarnStore
 
 /// How the tools spell the values of a store, and read them back. JSON and CSV keep everything:
 /// what is exported can be imported again. Data is base64, object ids are 24 hexadecimal digits.
+/// Decimals are strings in JSON, where a number may lose digits that a double does not have.
 package enum ValueText {
   // MARK: - Types
 
   /// The names by which people give types: those that help and messages use.
   package static let typeNames = [
-    "int", "bool", "string", "data", "date", "float", "double", "objectId", "uuid",
+    "int", "bool", "string", "data", "date", "float", "double", "decimal", "objectId", "uuid",
   ]
 
   /// The type of that name, in any case of letters; nil also for links, which need a target.
@@ -61,7 +62,7 @@ package enum ValueText {
     case .objectID(let bytes): bytes.hexadecimal
     case .uuid(let bytes): bytes.uuidText
     case .link(let key), .object(_, let key): key.rawValue.description
-    case .decimal(let bits): "0x" + bits.uuidText.filter { $0 != "-" }
+    case .decimal(let cell): DecimalNumber(cell).text
     case .list(let id), .map(let id): "#\(id.rawValue)"
     }
   }
@@ -88,7 +89,8 @@ package enum ValueText {
     case .double: (Double(text) ?? JSONText.nonFinite(named: text)).map { .double($0) }
     case .objectID: Bytes12(hexadecimal: text).map { .objectID($0) }
     case .uuid: Bytes16(uuidText: text).map { .uuid($0) }
-    case .link, .any, .decimal: nil
+    case .decimal: DecimalNumber(text: text).map { .decimal($0.cell) }
+    case .link, .any: nil
     }
   }
 
@@ -104,6 +106,8 @@ package enum ValueText {
     case (.float, .double(let value)): return .float(Float(value))
     case (.double, .integer(let value)): return .double(Double(value))
     case (.double, .double(let value)): return .double(value)
+    case (.decimal, .integer(let value)): return .decimal(DecimalNumber(value).cell)
+    case (.decimal, .double(let value)): return .decimal(DecimalNumber(shortest: value).cell)
     case (.float, .string(let text)), (.double, .string(let text)):
       return JSONText.nonFinite(named: text) == nil ? nil : parse(text, as: type)
     case (.string, .string(let text)): return .string(text)
@@ -112,7 +116,7 @@ package enum ValueText {
       written.value(json)
       return .string(written.text)
     case (.data, .string(let text)), (.date, .string(let text)), (.objectID, .string(let text)),
-      (.uuid, .string(let text)):
+      (.uuid, .string(let text)), (.decimal, .string(let text)):
       return parse(text, as: type)
     default: return nil
     }

@@ -61,6 +61,7 @@ struct StoreCensus {
     switch TreeKey.tag(of: key) {
     case .cluster: add(to: \.clusters, TreeKey.parseCluster(key)?.classID)
     case .directory: add(to: \.directory, TreeKey.parseDirectory(key)?.classID)
+    case .linkCount: add(to: \.indexes, TreeKey.parseLinkCount(key)?.classID)
     case .longValue: add(to: \.longValues, TreeKey.parseLongValue(key)?.classID)
     case .index:
       // The class stands in the four bytes after the tag, the highest first.

@@ -22,6 +22,10 @@ extension Double: MinMaxType, AddableType {
   /// The nearest value; whole numbers are truncated.
   public init(_nearest value: Double) { self = value }
 }
+extension Decimal128: MinMaxType, AddableType {
+  /// The decimal that the number prints as.
+  public init(_nearest value: Double) { self.init(value) }
+}
 extension Date: MinMaxType {}
 
 extension AddableType where Self: FixedWidthInteger {
@@ -68,6 +72,15 @@ extension Results {
     average(ofProperty: name(of: keyPath))
   }
 
+  /// The average of a property's values as a decimal, nil without any.
+  public func average(of keyPath: KeyPath<Element, Decimal128>) -> Decimal128? {
+    average(ofProperty: name(of: keyPath))
+  }
+  /// The same for an optional property.
+  public func average(of keyPath: KeyPath<Element, Decimal128?>) -> Decimal128? {
+    average(ofProperty: name(of: keyPath))
+  }
+
   // MARK: - By name
 
   /// The least value of the property with that name, nil without any. Traps if the class has no
@@ -96,7 +109,7 @@ extension Results {
   public func average<T: AddableType>(ofProperty name: String) -> T? {
     let aggregate = aggregate(name)
     precondition(aggregate.path.type != .date, "Dates have no average: property '\(name)'.")
-    return aggregate.average.map { T(_nearest: $0) }
+    return typed(aggregate.average, name)
   }
 
   private func name(of keyPath: PartialKeyPath<Element>) -> String {
@@ -107,11 +120,13 @@ extension Results {
     if value == .null { return nil }
     let boxed = _BoxedValue(value)
     if let typed = T._unbox(boxed) { return typed }
-    // A sum of a type that is wider than the property's.
+    // A sum of a type that is wider than the property's, or an average.
     if let nearest = T.self as? any AddableType.Type {
       switch value {
       case .float(let number): return nearest.init(_nearest: Double(number)) as? T
       case .double(let number): return nearest.init(_nearest: number) as? T
+      case .decimal(let cell):
+        return nearest.init(_nearest: DecimalNumber(cell).nearestDouble) as? T
       case .int(let number) where T.self == Double.self || T.self == Float.self:
         return nearest.init(_nearest: Double(number)) as? T
       default: break

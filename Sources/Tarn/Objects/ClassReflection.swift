@@ -81,11 +81,10 @@ final class ClassReflection: Sendable {
   init(_ type: ObjectBase.Type) throws(ModelError) {
     self.type = type
     name = Self.name(of: type)
-    let model = type as? Object.Type
     let declared = Self.declaredProperties(of: type)
-    let ignored = Set(model?.ignoredProperties() ?? [])
-    let indexed = Set(model?.indexedProperties() ?? [])
-    let mapping = model?.propertiesMapping() ?? [:]
+    let ignored = Set(type.ignoredProperties())
+    let indexed = Set(type.indexedProperties())
+    let mapping = type.propertiesMapping()
     for property in indexed.union(mapping.keys) where !declared.contains(name: property) {
       throw ModelError(
         """
@@ -101,7 +100,12 @@ final class ClassReflection: Sendable {
         \(keys.map { "'\($0.name)'" }.joined(separator: ", ")). Leave one.
         """)
     }
-    let key = model?.primaryKey() ?? keys.first?.name
+    let key = (type as? Object.Type)?.primaryKey() ?? keys.first?.name
+    if let key, type is EmbeddedObject.Type {
+      throw ModelError(
+        "The embedded class '\(name)' has a primary key, '\(key)': its objects are found through "
+          + "the object that has them.")
+    }
     if let key, !declared.contains(name: key) {
       throw ModelError(
         "Class '\(name)' has no @Persisted property '\(key)' to be its primary key.")
@@ -172,7 +176,7 @@ struct ModelError: Error, CustomStringConvertible {
 extension ClassReflection {
   /// The name of a class in files.
   static func name(of type: ObjectBase.Type) -> String {
-    (type as? Object.Type)?.className() ?? unqualifiedName(of: type)
+    type.className()
   }
 
   /// Without module and enclosing types. Those of private and local types hold an address, so

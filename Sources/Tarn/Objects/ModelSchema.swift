@@ -35,7 +35,7 @@ struct ModelSchema {
             name: column.name, type: column.type, isOptional: column.isOptional,
             isIndexed: column.isIndexed, isPrimaryKey: column.name == described.primaryKey,
             target: column.target)
-        })
+        }, isEmbedded: described.reflection.type is EmbeddedObject.Type)
     }
   }
 
@@ -122,11 +122,11 @@ struct ModelSchema {
     }
   }
 
-  /// Every class of the running program that derives from `Object`, is not generic, and does not
+  /// Every class of the running program that is a model, is not generic, and does not
   /// refuse to be in default schemas. Asked anew each time: libraries may have been loaded.
   static func discoverClasses() -> [ObjectBase.Type] {
     var found: [ObjectBase.Type] = []
-    let root = unsafeBitCast(Object.self as AnyObject.Type, to: UnsafeRawPointer.self)
+    let root = unsafeBitCast(ObjectBase.self as AnyObject.Type, to: UnsafeRawPointer.self)
     withUnsafeMutablePointer(to: &found) { pointer in
       tarn_subclasses(
         root,
@@ -135,6 +135,8 @@ struct ModelSchema {
           context!.assumingMemoryBound(to: [ObjectBase.Type].self).pointee.append(type)
         }, pointer)
     }
-    return found.filter { ($0 as? Object.Type)?.shouldIncludeInDefaultSchema() ?? true }
+    return found.filter { type in
+      type != Object.self && type != EmbeddedObject.self && type.shouldIncludeInDefaultSchema()
+    }
   }
 }

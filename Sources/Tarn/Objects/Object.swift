@@ -13,26 +13,11 @@ open class Object: ObjectBase {
   /// Makes an unmanaged object; properties take their defaults.
   public required init() { super.init() }
 
-  /// The class's name in files: without module and enclosing types, unless overridden.
-  open class func className() -> String { ClassReflection.unqualifiedName(of: self) }
-
   /// The name of the primary key property, or nil. The one marked `@Persisted(primaryKey: true)`
   /// unless overridden.
   open class func primaryKey() -> String? {
     ClassReflection.declaredPrimaryKey(of: self)
   }
-
-  /// Names of `@Persisted` properties that are not stored after all.
-  open class func ignoredProperties() -> [String] { [] }
-
-  /// Names of properties to index beside those marked `@Persisted(indexed: true)`.
-  open class func indexedProperties() -> [String] { [] }
-
-  /// Names of columns in files for properties that are called differently in the program.
-  open class func propertiesMapping() -> [String: String] { [:] }
-
-  /// False keeps the class out of Realms that do not list their `objectTypes`.
-  open class func shouldIncludeInDefaultSchema() -> Bool { true }
 }
 
 @available(*, unavailable, message: "objects belong to one thread, queue or actor")
@@ -71,9 +56,9 @@ extension ObjectBase: Hashable {
   }
 }
 
-extension Object {
+extension ObjectBase {
   /// True if both show the same row of the same Realm instance, or are the same unmanaged object.
-  public func isSameObject(as other: Object?) -> Bool {
+  public func isSameObject(as other: ObjectBase?) -> Bool {
     guard let other else { return false }
     return self === other || _isSameRow(as: other)
   }

@@ -8,7 +8,7 @@ import TarnStore
 /// what its Realm shows, and it must only be used where its Realm may be used. Both kinds are
 /// the same class, and adding turns one into the other.
 ///
-/// Derive models from `Object`, not from this class.
+/// Derive models from `Object` or `EmbeddedObject`, not from this class.
 open class ObjectBase {
   // The way of a read. `_validate` compares `_generation` and the running thread with the
   // Realm's context; if both agree, `_image` and `_slot` say where the row is and a property is
@@ -44,6 +44,21 @@ open class ObjectBase {
 
   /// Makes an unmanaged object; properties take their defaults.
   public required init() {}
+
+  /// The class's name in files: without module and enclosing types, unless overridden.
+  open class func className() -> String { ClassReflection.unqualifiedName(of: self) }
+
+  /// Names of `@Persisted` properties that are not stored after all.
+  open class func ignoredProperties() -> [String] { [] }
+
+  /// Names of properties to index beside those marked `@Persisted(indexed: true)`.
+  open class func indexedProperties() -> [String] { [] }
+
+  /// Names of columns in files for properties that are called differently in the program.
+  open class func propertiesMapping() -> [String: String] { [:] }
+
+  /// False keeps the class out of Realms that do not list their `objectTypes`.
+  open class func shouldIncludeInDefaultSchema() -> Bool { true }
 }
 
 /// What is true of an object beside its place.

@@ -2,7 +2,7 @@ public import CTarn
 public import Foundation
 import TarnStore
 
-// ObjectId, UUID and Date: a few bytes of fixed size.
+// ObjectId, UUID, Decimal128 and Date: a few bytes of fixed size.
 
 extension ObjectId: _PersistableScalar, _Indexable, _PrimaryKey {
   public static var _description: _ColumnDescription { _ColumnDescription(.objectID) }
@@ -68,6 +68,38 @@ extension UUID {
   init(_ bytes: Bytes16) {
     let halves = (bytes.high.bigEndian, bytes.low.bigEndian)
     self.init(uuid: unsafeBitCast(halves, to: uuid_t.self))
+  }
+}
+
+extension Decimal128: _PersistableScalar {
+  public static var _description: _ColumnDescription { _ColumnDescription(.decimal) }
+  @inlinable public static func _default() -> Decimal128 { Decimal128(high: 0, low: 0) }
+
+  @inlinable @inline(__always)
+  public static func _raw(_ object: ObjectBase, _ column: UInt16) -> tarn_bytes16 {
+    let raw = tarn_cluster_bytes16(object._image, UInt32(column), object._slot)
+    return raw.state == TARN_STATE_SLOW ? object._slowBytes16(column) : raw
+  }
+  @inlinable @inline(__always)
+  public static func _make(
+    _ raw: tarn_bytes16, _ object: ObjectBase, _ column: UInt16
+  ) -> Decimal128 {
+    Decimal128(high: raw.high, low: raw.low)
+  }
+  public static func _put(_ value: Decimal128, _ object: ObjectBase, _ column: UInt16) {
+    let (rows, column, slot) = object.row(column)
+    rows.setBytes16(column, slot, value.cell)
+  }
+  public func _box() -> _BoxedValue { _BoxedValue(.decimal(cell)) }
+  public static func _unbox(_ boxed: _BoxedValue) -> Decimal128? {
+    switch boxed.value {
+    case .decimal(let cell): Decimal128(cell)
+    case .int(let value): Decimal128(value)
+    case .double(let value): Decimal128(value)
+    case .float(let value): Decimal128(value)
+    case .string(let text): Decimal128(text)
+    default: nil
+    }
   }
 }
 

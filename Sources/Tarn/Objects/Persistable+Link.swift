@@ -1,12 +1,16 @@
 import CTarn
 import TarnStore
 
-// To-one links: `@Persisted var mother: Dog?`. Always optional, because any object can be deleted.
+// To-one links: `@Persisted var mother: Dog?`, `@Persisted var address: Address?`. Always optional,
+// because any object can be deleted.
 
-extension Object: _OptionalPersistable {
+extension ObjectBase: _OptionalPersistable {
   public static var _optionalDescription: _ColumnDescription {
     _ColumnDescription(.link, isOptional: true, target: self)
   }
+
+  public static var _insideDescription: _ColumnDescription { _optionalDescription }
+  public static func _insideDefault() -> Self { self.init() }
 
   /// Another Swift object for the row at each read; compare with `isSameObject(as:)`.
   public static func _loadOptional(_ object: ObjectBase, _ column: UInt16) -> Self? {
@@ -21,7 +25,7 @@ extension Object: _OptionalPersistable {
   }
 
   public static func _storeOptional(
-    _ object: ObjectBase, _ column: UInt16, _ value: Object?
+    _ object: ObjectBase, _ column: UInt16, _ value: ObjectBase?
   ) {
     guard let core = object._core else {
       fatalError("A key path must only read properties, not set them.")
@@ -29,14 +33,14 @@ extension Object: _OptionalPersistable {
     core.setLink(object, ColumnID(column), to: value)
   }
 
-  public static func _putOptional(_ value: Object?, _ object: ObjectBase, _ column: UInt16) {
+  public static func _putOptional(_ value: ObjectBase?, _ object: ObjectBase, _ column: UInt16) {
     if let value { object._core!.setLink(object, ColumnID(column), to: value) }
   }
 
   public static var _optionalMover: _Mover {
     { wrapper, object, column in
       // A wrapper of a link looks the same whatever the class.
-      let wrapper = wrapper.assumingMemoryBound(to: Persisted<Object?>.self)
+      let wrapper = wrapper.assumingMemoryBound(to: Persisted<ObjectBase?>.self)
       let value = wrapper.pointee._value ?? nil
       wrapper.pointee._value = .none
       wrapper.pointee._column = column
@@ -44,7 +48,7 @@ extension Object: _OptionalPersistable {
     }
   }
 
-  public static func _boxOptional(_ value: Object?) -> _BoxedValue {
+  public static func _boxOptional(_ value: ObjectBase?) -> _BoxedValue {
     guard let value else { return _BoxedValue(.null) }
     let isManaged = value._context != nil
     return _BoxedValue(isManaged ? .link(ObjectKey(value._key)) : .null, object: value)

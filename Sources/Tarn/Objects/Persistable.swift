@@ -25,6 +25,10 @@ public protocol _Persistable {
 /// A type that is persistable when optional: the scalar ones and objects.
 public protocol _OptionalPersistable {
   static var _optionalDescription: _ColumnDescription { get }
+  /// How a value is stored that is always there; of an object still an optional link.
+  static var _insideDescription: _ColumnDescription { get }
+  /// The zero of the type; of a class a new unmanaged object.
+  static func _insideDefault() -> Self
   static func _loadOptional(_ object: ObjectBase, _ column: UInt16) -> Self?
   static func _storeOptional(_ object: ObjectBase, _ column: UInt16, _ value: Self?)
   static func _putOptional(_ value: Self?, _ object: ObjectBase, _ column: UInt16)
@@ -32,6 +36,11 @@ public protocol _OptionalPersistable {
   static func _boxOptional(_ value: Self?) -> _BoxedValue
   /// Sets `fits` to false if the value is neither null nor of this type.
   static func _unboxOptional(_ boxed: _BoxedValue, _ fits: inout Bool) -> Self?
+}
+
+extension _OptionalPersistable where Self: _Persistable {
+  public static var _insideDescription: _ColumnDescription { _description }
+  public static func _insideDefault() -> Self { _default() }
 }
 
 /// Moves an unmanaged value out of its wrapper into the row under edit that its object was just

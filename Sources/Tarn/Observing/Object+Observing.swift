@@ -1,10 +1,11 @@
 import TarnStore
 
-/// Objects that can be observed with their own type in the callback. `Object` conforms; there is
-/// no need for other conformances.
+/// Objects that can be observed with their own type in the callback. `Object` and `EmbeddedObject`
+/// conform; there is no need for other conformances.
 public protocol ObjectObservable: ObjectBase {}
 
 extension Object: ObjectObservable {}
+extension EmbeddedObject: ObjectObservable {}
 
 extension ObjectObservable {
   /// Calls `block` whenever a property of this object has been assigned, to whatever value, or the

@@ -10,6 +10,7 @@ extension Int32: _QueryComparable {}
 extension Int64: _QueryComparable {}
 extension Float: _QueryComparable {}
 extension Double: _QueryComparable {}
+extension Decimal128: _QueryComparable {}
 extension String: _QueryComparable {}
 extension Date: _QueryComparable {}
 extension ObjectId: _QueryComparable {}

@@ -73,6 +73,13 @@ extension RealmCore {
       if let given, !given.contains(property.name) { continue }
       let boxed = property.readBoxed(object)
       var value = boxed.value
+      if let target = boxed.object as? EmbeddedObject, target._core == nil, update == .modified,
+        case .link(let there)? = try session.value(of: column, at: key, in: id)
+      {
+        // An embedded object has no key of its own: the one in the same place is the same.
+        try merge(target, into: there, self.binding(of: type(of: target)), update, nil)
+        continue
+      }
       if let target = boxed.object {
         if target._core == nil { add(target, update: policy(for: target, update)) }
         value = .link(ObjectKey(target._key))

@@ -34,30 +34,23 @@ extension ChangeRecord {
   }
 
   /// Reads the sections that a whole record has in chunk 0 of its header.
-  package static func decodeWhole(
+  private static func decodeWhole(
     _ bytes: UnsafeRawBufferPointer, _ header: Header, into changes: inout ChangeSet
   ) throws(StorageError) {
     assert(header.isWhole)
     var reader = try unsafe open(bytes, version: header.to, classField: 0, chunk: 0)
     var again = try readHeaderStart(&reader)
     try readSummaries(&reader, into: &again)
-    try readSections(&reader, classIndex: nil, into: &changes)
+    var place = SectionPlace()
+    try readSections(&reader, &place, into: &changes)
+    try place.scripts.finish()
   }
 
-  /// Reads one chunk of a class. Chunks of a class are read in their order.
-  package static func decodeChunk(
-    _ bytes: UnsafeRawBufferPointer, _ header: Header, classField: UInt32, chunk: UInt16,
-    into changes: inout ChangeSet
-  ) throws(StorageError) {
-    var reader = try unsafe open(
-      bytes, version: header.to, classField: classField, chunk: chunk)
-    guard classField > 0 else { throw .damagedRecord("a chunk of no class") }
-    let id = ClassID(classField - 1)
-    let index = changes.classes.firstIndex(ofID: id)
-    guard index < changes.classes.count && changes.classes[index].id == id else {
-      throw .damagedRecord("a chunk of a class that its header does not name")
-    }
-    try readSections(&reader, classIndex: index, into: &changes)
+  /// Where the reader of sections is: what it knows from those before.
+  private struct SectionPlace {
+    /// The position of the class among the changes.
+    var classIndex: Int?
+    var scripts = SequenceReader()
   }
 
   /// The whole record, its values fetched through `read` by (class field, chunk). With `classes`
@@ -86,13 +79,16 @@ extension ChangeRecord {
     }
     for summary in header.classes where wanted?(summary.id) ?? true {
       guard summary.id.rawValue < UInt32.max else { throw .damagedRecord("a class is too large") }
+      var place = SectionPlace(classIndex: changes.classes.firstIndex(ofID: summary.id))
       for chunk in 0..<summary.chunkCount {
         let field = summary.id.rawValue + 1
         guard let bytes = unsafe try read(field, chunk) else {
           throw .damagedRecord("a chunk is missing")
         }
-        try unsafe decodeChunk(bytes, header, classField: field, chunk: chunk, into: &changes)
+        var reader = try unsafe open(bytes, version: version, classField: field, chunk: chunk)
+        try readSections(&reader, &place, into: &changes)
       }
+      try place.scripts.finish()
     }
     return (header, changes)
   }
@@ -157,21 +153,25 @@ extension ChangeRecord {
   }
 
   private static func readSections(
-    _ reader: inout RecordReader, classIndex: Int?, into changes: inout ChangeSet
+    _ reader: inout RecordReader, _ place: inout SectionPlace, into changes: inout ChangeSet
   ) throws(StorageError) {
-    var index = classIndex
     while reader.remaining > 0 {
       let kind = try reader.byte()
       var part = try reader.part(Int(try reader.word(UInt16.self)))
+      if kind != Section.sequence { try place.scripts.finish() }
       if kind == Section.startOfClass {
         let id = ClassID(try part.number(UInt32.self))
         let found = changes.classes.firstIndex(ofID: id)
         guard found < changes.classes.count && changes.classes[found].id == id else {
           throw .damagedRecord("sections of a class that its header does not name")
         }
-        index = found
-      } else if let index {
-        try readSection(kind, &part, into: &changes.classes[index])
+        place.classIndex = found
+      } else if let index = place.classIndex {
+        if kind == Section.sequence {
+          try place.scripts.read(&part, into: &changes.classes[index].sequences)
+        } else {
+          try readSection(kind, &part, into: &changes.classes[index])
+        }
       } else {
         throw .damagedRecord("sections of no class")
       }

@@ -29,6 +29,7 @@ extension ChangeRecord {
       bytes += 60 + (entry.inserted.runs.count + entry.deleted.runs.count) * 30
       for touched in entry.touched { bytes += 10 + touched.keys.runs.count * 30 }
       for touched in entry.backTouched { bytes += 20 + touched.keys.runs.count * 30 }
+      for change in entry.sequences { bytes += SequencePart.bytesMax(change.script) }
       if bytes > chunkBytesMax { return false }
     }
     return true
@@ -186,6 +187,7 @@ struct SectionSink {
         touched.keys, ChangeRecord.Section.backTouched, UInt64(touched.origin.rawValue),
         UInt64(touched.column.rawValue))
     }
+    for change in entry.sequences { script(of: change) }
   }
 
   /// The chunks, none if there was no section.
@@ -194,13 +196,13 @@ struct SectionSink {
     return finished
   }
 
-  private mutating func beginSection(_ kind: UInt8) -> Int {
+  mutating func beginSection(_ kind: UInt8) -> Int {
     writer.byte(kind)
     writer.word(UInt16(0))
     return writer.bytes.count
   }
 
-  private mutating func endSection(_ start: Int) {
+  mutating func endSection(_ start: Int) {
     writer.patch(UInt16(writer.bytes.count - start), at: start - 2)
   }
 
@@ -222,7 +224,7 @@ struct SectionSink {
     }
   }
 
-  private mutating func beginChunk() {
+  mutating func beginChunk() {
     finished.append(writer.bytes)
     writer.bytes.removeSubrange(ChangeRecord.chunkStartBytes...)
   }

@@ -6,10 +6,10 @@
 ///     bitmaps   1 | (block gap | 16 bytes) ...     a block is the key divided by 128, rounding
 ///               down; the first gap is the block itself (zigzag), others the distance less one
 extension ChangeRecord {
-  private static func zigzag(_ value: Int64) -> UInt64 {
+  static func zigzag(_ value: Int64) -> UInt64 {
     UInt64(bitPattern: (value << 1) ^ (value >> 63))
   }
-  private static func unzigzag(_ value: UInt64) -> Int64 {
+  static func unzigzag(_ value: UInt64) -> Int64 {
     Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
   }
 

@@ -22,8 +22,8 @@
 ///
 /// The checksum (CRC-32C) covers the value and the key under which it belongs, so that a value
 /// under a wrong key is noticed. A section kind that a reader does not know is skipped if its top
-/// bit is set, else the record needs a newer reader. Kinds 16 to 31 are meant for the edits of
-/// lists, sets and maps and for ids of nested collections, 32 to 47 for values before the commit.
+/// bit is set, else the record needs a newer reader. Kinds 16 to 31 are meant for lists,
+/// sets and maps, 32 to 47 for values before the commit.
 package enum ChangeRecord {
   /// No value of a record is longer, in bytes.
   package static let chunkBytesMax = 2048
@@ -109,6 +109,8 @@ package enum ChangeRecord {
     static let touched: UInt8 = 4
     /// Payload: origin class, origin column, key set.
     static let backTouched: UInt8 = 5
+    /// Payload: see `SequencePart`.
+    static let sequence: UInt8 = 16
     static let optionalBit: UInt8 = 0x80
   }
 

@@ -21,6 +21,7 @@
   /// runs foreign code.
   private let notes: UnsafeMutablePointer<Notes>
   private var segments: ContiguousArray<ChangeSet> = []
+  private var sequences: [ClassID: [SequenceChange]] = [:]
 
   package init() {
     unsafe notes = .allocate(capacity: 1)
@@ -59,11 +60,23 @@
   /// Notes that the class lost all its objects at once.
   package func clear(_ id: ClassID) { unsafe notes.pointee.withLog(id) { $0.clear() } }
 
+  /// Notes how sequences of objects of that class changed from the beginning of the write to its
+  /// end, each sequence at most once. To be called when nothing will be changed any more.
+  ///
+  /// What happened to a sequence is also noted as a touch of the collection's column, when it
+  /// happens: `changeSet(from:to:)` leaves out the scripts of objects that are not touched in that
+  /// column, which those are not that came or went. Scripts of too many runs are limited.
+  package func noteSequences(_ id: ClassID, _ changes: [SequenceChange]) {
+    if !changes.isEmpty { sequences[id, default: []] += changes }
+  }
+
   /// Notes a change of the schema after which nothing known about the data holds.
   package func changeSchema() { unsafe notes.pointee.schemaChanged = true }
 
   /// True if nothing was noted.
-  package var isEmpty: Bool { unsafe segments.isEmpty && notes.pointee.isEmpty }
+  package var isEmpty: Bool {
+    unsafe segments.isEmpty && sequences.isEmpty && notes.pointee.isEmpty
+  }
 
   /// Where the notes stand now.
   package var position: Position {
@@ -73,6 +86,7 @@
 
   /// What was noted after the position, as if it were a write of its own: an object that was
   /// inserted before the position and set after it is touched. The versions in it mean nothing.
+  /// There are no scripts of sequences in it: those are known for whole writes only.
   package func changes(since position: Position) -> ChangeSet {
     closeSegment()
     precondition(position.segment <= segments.count, "the position is of another write")
@@ -90,13 +104,27 @@
       changes.from = from
       changes.to = to
     }
+    if !sequences.isEmpty { addSequences(to: &changes) }
     return changes
+  }
+
+  private func addSequences(to changes: inout ChangeSet) {
+    for index in changes.classes.indices {
+      guard let noted = sequences[changes.classes[index].id] else { continue }
+      var touched: [ColumnID: KeySet] = [:]
+      for entry in changes.classes[index].touched { touched[entry.column] = entry.keys }
+      let kept = noted.filter {
+        touched[$0.name.column]?.contains($0.name.key) == true && !$0.script.isIdentity
+      }.map { SequenceChange(name: $0.name, script: $0.script.limited) }
+      changes.classes[index].sequences = kept.sorted { $0.name < $1.name }
+    }
   }
 
   /// Forgets all notes; small buffers are kept for the next write.
   package func reset() {
     unsafe notes.pointee.reset()
     segments = []
+    if !sequences.isEmpty { sequences = [:] }
   }
 
   private func closeSegment() {

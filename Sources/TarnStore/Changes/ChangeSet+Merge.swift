@@ -69,6 +69,7 @@ extension ClassChanges {
     if !isCleared { result.deleted = deleted.union(later.deleted.subtracting(inserted)) }
     result.touched = mergedTouched(later)
     result.backTouched = mergedBackTouched(later)
+    result.sequences = sequences.merging(later.sequences)
     if isCleared || !(inserted.isEmpty && later.deleted.isEmpty && later.inserted.isEmpty) {
       // Earlier touches of keys that went, and later touches of keys that came.
       result.removeTouches(of: result.inserted)
@@ -77,6 +78,7 @@ extension ClassChanges {
     return result
   }
 
+  /// Forgets what else happened to objects that came or went.
   mutating func removeTouches(of keys: KeySet) {
     if keys.isEmpty { return }
     for index in touched.indices where touched[index].keys.intersects(keys) {
@@ -87,6 +89,7 @@ extension ClassChanges {
     }
     touched.removeAll { $0.keys.isEmpty }
     backTouched.removeAll { $0.keys.isEmpty }
+    if !sequences.isEmpty { sequences.removeAll { keys.contains($0.name.key) } }
   }
 
   private func mergedTouched(_ later: ClassChanges) -> [Touched] {

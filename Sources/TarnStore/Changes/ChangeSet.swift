@@ -67,13 +67,18 @@ package struct ClassChanges: Equatable, Sendable {
   package var touched: [Touched] = []
   /// In the order of (origin, column), none with an empty set.
   package var backTouched: [BackTouched] = []
+  /// How the positions moved in collections of objects that are touched in the collection's
+  /// column. In the order of the names, none that leaves its sequence as it was: a column may be
+  /// touched without a script.
+  package var sequences: [SequenceChange] = []
   /// Every object that existed before is gone; what exists now is in `inserted`.
   package var isCleared = false
 
   package init(id: ClassID) { self.id = id }
 
   package var isEmpty: Bool {
-    inserted.isEmpty && deleted.isEmpty && touched.isEmpty && backTouched.isEmpty && !isCleared
+    inserted.isEmpty && deleted.isEmpty && touched.isEmpty && backTouched.isEmpty
+      && sequences.isEmpty && !isCleared
   }
 
   /// The keys touched in that column.
@@ -95,6 +100,18 @@ package struct ClassChanges: Equatable, Sendable {
       return entry.keys
     }
     return KeySet()
+  }
+
+  /// How that sequence came from its former state, or nil if its positions are what they were and
+  /// none was set.
+  package func script(of name: SequenceName) -> SequenceScript? {
+    var low = 0
+    var high = sequences.count
+    while low < high {
+      let middle = (low + high) >> 1
+      if sequences[middle].name < name { low = middle + 1 } else { high = middle }
+    }
+    return low < sequences.count && sequences[low].name == name ? sequences[low].script : nil
   }
 
   package var touchedColumns: ColumnMask {

@@ -63,6 +63,8 @@ extension ColumnTest {
     case .bool(let wanted): passes = rows.bool(column, slot) == wanted
     case .double(let domain): passes = domain.contains(rows.double(column, slot))
     case .float(let domain): passes = domain.contains(rows.float(column, slot))
+    case .decimal(let domain):
+      passes = domain.contains(DecimalNumber(rows.bytes16(column, slot)).order)
     case .date(let domain): passes = domain.contains(rows.date(column, slot))
     case .bytes12(let domain): passes = domain.contains(rows.bytes12(column, slot))
     case .bytes16(let domain): passes = domain.contains(rows.bytes16(column, slot))

@@ -5,6 +5,7 @@ enum Scalar {
   case int(Int64)
   case bool(Bool)
   case double(Double)
+  case decimal(DecimalNumber)
   case date(Timestamp)
   case bytes12(Bytes12)
   case bytes16(Bytes16)
@@ -15,8 +16,11 @@ enum Scalar {
   }
 
   var isNaN: Bool {
-    if case .double(let value) = self { return value.isNaN }
-    return false
+    switch self {
+    case .double(let value): value.isNaN
+    case .decimal(let value): value.isNaN
+    default: false
+    }
   }
 
   /// Below, equal to or above zero in the one order of values: null, NaN, then by value. Both
@@ -30,6 +34,11 @@ enum Scalar {
     case (.double(let a), .double(let b)): order(a.treeOrder, b.treeOrder)
     case (.int(let a), .double(let b)): b.isNaN ? 1 : compareExactly(a, b)
     case (.double(let a), .int(let b)): a.isNaN ? -1 : -compareExactly(b, a)
+    case (.decimal(let a), .decimal(let b)): order(a.order, b.order)
+    case (.decimal(let a), .int(let b)): order(a.order, DecimalNumber(b).order)
+    case (.int(let a), .decimal(let b)): order(DecimalNumber(a).order, b.order)
+    case (.decimal(let a), .double(let b)): compareExactly(a, b)
+    case (.double(let a), .decimal(let b)): -compareExactly(b, a)
     case (.bool(let a), .bool(let b)): order(a ? 1 : 0, b ? 1 : 0)
     case (.date(let a), .date(let b)): order(a, b)
     case (.bytes12(let a), .bytes12(let b)): order(a, b)
@@ -57,7 +66,8 @@ extension RowReading {
     case .date: return .date(date(path.column, slot))
     case .objectID: return .bytes12(bytes12(path.column, slot))
     case .uuid: return .bytes16(bytes16(path.column, slot))
-    case .string, .data, .any, .decimal:
+    case .decimal: return .decimal(DecimalNumber(bytes16(path.column, slot)))
+    case .string, .data, .any:
       preconditionFailure("a bug in this package: a \(path.type) read as a number")
     }
   }

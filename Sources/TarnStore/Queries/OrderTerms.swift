@@ -95,6 +95,15 @@ struct OrderPrefix {
   }
 
   @inline(__always)
+  init(_ value: DecimalNumber) {
+    // NaN is zero there, and infinity leaves room above: one up tells both from null and broken.
+    let above = value.order.bits + 1
+    self.init(
+      high: UInt64(truncatingIfNeeded: above >> 64), low: UInt64(truncatingIfNeeded: above),
+      isExact: true)
+  }
+
+  @inline(__always)
   init(_ value: Bool) {
     self.init(high: value ? 2 : 1, low: 1, isExact: true)
   }
@@ -149,6 +158,7 @@ struct OrderPrefix {
     case .date(let value): self.init(value)
     case .bytes12(let value): self.init(value)
     case .bytes16(let value): self.init(value, mayBeNull: mayBeNull)
+    case .decimal(let value): self.init(value)
     }
   }
 }

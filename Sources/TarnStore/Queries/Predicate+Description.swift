@@ -75,10 +75,13 @@ extension Value {
     case .objectID(let id): "\"\(id.hexadecimal)\""
     case .uuid(let uuid): "\"\(uuid.uuidText)\""
     case .link(let key), .object(_, let key): String(key.rawValue)
-    case .decimal(let bits):
-      "\"0x" + Self.hexadecimal(bits.high, 16) + Self.hexadecimal(bits.low, 16) + "\""
+    case .decimal(let cell): Self.decimalText(DecimalNumber(cell))
     case .list(let id), .map(let id): "#\(id.rawValue)"
     }
+  }
+
+  private static func decimalText(_ value: DecimalNumber) -> String {
+    value.isFinite ? value.text : "\"\(value.text)\""
   }
 
   static func hexadecimal(_ value: UInt64, _ digits: Int) -> String {

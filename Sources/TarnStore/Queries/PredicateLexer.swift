@@ -122,11 +122,21 @@ struct PredicateLexer {
     if let byte = peek(), Self.isWordPart(byte) {
       throw error(at: position, "expected a space or an operator after the number \(text)")
     }
-    if !isInteger, let value = Double(text) { return .double(value) }
-    guard let value = Int64(text) else {
-      throw error(at: start, "\(text) is outside of the range of 64-bit integers")
+    if isInteger, let value = Int64(text) { return .int(value) }
+    guard let number = Self.number(text, isInteger: isInteger) else {
+      throw error(at: start, "\(text) has more digits than a number can have")
     }
-    return .int(value)
+    return number
+  }
+
+  /// A double if that prints as what is written, or nothing could hold all of the digits; else,
+  /// where a double would lose some, a decimal. Nil for an integer that is too long for both.
+  private static func number(_ text: String, isInteger: Bool) -> Value? {
+    guard let double = Double(text), let written = DecimalNumber.parse(text) else { return nil }
+    if written.isExact, DecimalNumber(shortest: double).order != written.value.order {
+      return .decimal(written.value.cell)
+    }
+    return isInteger && !written.isExact ? nil : .double(double)
   }
 
   private mutating func hexadecimalNumber(_ start: Int) throws(PredicateSyntaxError) -> Value {

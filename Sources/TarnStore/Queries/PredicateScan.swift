@@ -151,12 +151,7 @@ extension PredicateScan {
     let column = test.path.column
     switch test.test {
     case .isNull: for index in 0..<words { unsafe hits[index] = 0 }
-    case .isNaN:
-      if test.path.type == .float {
-        unsafe scratch.testNaN(image, column, Float.self, hits)
-      } else {
-        unsafe scratch.testNaN(image, column, Double.self, hits)
-      }
+    case .isNaN: unsafe testNaN(test.path, image, hits)
     case .int(let domain): unsafe scratch.testInts(image, column, domain, hits)
     case .bool(let wanted):
       unsafe image.decodeBools(column, into: hits)
@@ -168,12 +163,31 @@ extension PredicateScan {
       unsafe scratch.testEach(image, hits) { domain.contains(image.bytes12(column, $0)) }
     case .bytes16(let domain):
       unsafe scratch.testEach(image, hits) { domain.contains(image.bytes16(column, $0)) }
+    case .decimal(let domain):
+      unsafe scratch.testEach(image, hits) {
+        domain.contains(DecimalNumber(image.bytes16(column, $0)).order)
+      }
     case .text(let pattern):
       try unsafe scratch.testText(image, column, pattern, mask, hits) {
         (slot) throws(StorageError) in
         try unsafe source.withLongValue(test.path.classID, image.key(at: slot), column) {
           unsafe pattern.matches($0)
         }
+      }
+    }
+  }
+}
+
+extension PredicateScan {
+  private func testNaN(
+    _ path: ColumnPath, _ image: ClusterImage, _ hits: UnsafeMutablePointer<UInt64>
+  ) {
+    switch path.type {
+    case .float: unsafe scratch.testNaN(image, path.column, Float.self, hits)
+    case .double: unsafe scratch.testNaN(image, path.column, Double.self, hits)
+    default:
+      unsafe scratch.testEach(image, hits) {
+        DecimalNumber(image.bytes16(path.column, $0)).isNaN
       }
     }
   }

@@ -37,19 +37,24 @@ package enum Domain<T: Comparable & Hashable & Sendable>: Hashable, Sendable {
 enum NumericConstant {
   case int(Int64)
   case double(Double)
+  case decimal(DecimalNumber)
 
   init?(_ value: Value) {
     switch value {
     case .int(let value): self = .int(value)
     case .double(let value): self = .double(value)
     case .float(let value): self = .double(Double(value))
+    case .decimal(let cell): self = .decimal(DecimalNumber(cell))
     default: return nil
     }
   }
 
   var isNaN: Bool {
-    if case .double(let value) = self { return value.isNaN }
-    return false
+    switch self {
+    case .int: false
+    case .double(let value): value.isNaN
+    case .decimal(let value): value.isNaN
+    }
   }
 }
 
@@ -63,6 +68,15 @@ func compareExactly(_ a: Int64, _ b: Double) -> Int {
   if a != integer { return a < integer ? -1 : 1 }
   let whole = Double(integer)
   return b == whole ? 0 : (b > whole ? -1 : 1)
+}
+
+/// Places a decimal and a double in their order, exactly: NaN first, both alike.
+func compareExactly(_ a: DecimalNumber, _ b: Double) -> Int {
+  if a.isNaN || b.isNaN { return (a.isNaN ? 0 : 1) - (b.isNaN ? 0 : 1) }
+  let (below, isExact) = a.doubleBelow
+  if isExact { return below == b ? 0 : (below < b ? -1 : 1) }
+  // Between the double below and the next one up, and so is no other double.
+  return below < b ? -1 : 1
 }
 
 /// A type whose values a range of which can be given by its ends.
@@ -105,6 +119,13 @@ extension Double: Steppable {
   var after: Double? { self == .infinity ? nil : nextUp }
 }
 
+extension DecimalOrder: Steppable {
+  static var least: DecimalOrder { leastNumber }
+  static var greatest: DecimalOrder { greatestNumber }
+  var before: DecimalOrder? { self <= .least ? nil : DecimalOrder(bits: bits - 1) }
+  var after: DecimalOrder? { self >= .greatest ? nil : DecimalOrder(bits: bits + 1) }
+}
+
 extension Timestamp: Steppable {
   static var least: Timestamp { Timestamp(seconds: .min, nanoseconds: .min) }
   static var greatest: Timestamp { Timestamp(seconds: .max, nanoseconds: .max) }
@@ -141,70 +162,5 @@ extension Bytes16: Steppable {
   var after: Bytes16? {
     if low < .max { return Bytes16(high: high, low: low + 1) }
     return high == .max ? nil : Bytes16(high: high + 1, low: 0)
-  }
-}
-
-extension Domain<Int64> {
-  /// The integers that compare so with a number; nil for none. NaN is unequal to all.
-  init?(_ op: ComparisonOperator, number: NumericConstant) {
-    guard case .double(let constant) = number else {
-      guard case .int(let constant) = number else { return nil }
-      self.init(op, constant)
-      return
-    }
-    if constant >= -0x1p63, constant < 0x1p63, constant == Double(Int64(constant)) {
-      self.init(op, Int64(constant))
-      return
-    }
-    switch op {
-    case .less, .lessOrEqual:
-      guard constant >= -0x1p63 else { return nil }
-      self = .range(.min, constant >= 0x1p63 ? .max : Self.floor(constant))
-    case .greater, .greaterOrEqual:
-      guard constant < 0x1p63 else { return nil }
-      // Not an integer: the next one up is one above the one below.
-      self = .range(constant < -0x1p63 ? .min : Self.floor(constant) + 1, .max)
-    default: return nil
-    }
-  }
-
-  /// The greatest integer below a number that is in range and no integer itself.
-  private static func floor(_ value: Double) -> Int64 {
-    let whole = Int64(value)
-    return value < 0 ? whole - 1 : whole
-  }
-}
-
-extension Domain<Double> {
-  /// The doubles that compare so with a number other than NaN; nil for none.
-  init?(_ op: ComparisonOperator, number: NumericConstant) {
-    guard case .int(let constant) = number else {
-      guard case .double(let constant) = number else { return nil }
-      self.init(op, constant)
-      return
-    }
-    // The nearest double may lie on either side of the integer.
-    let nearest = Double(constant)
-    let side = compareExactly(constant, nearest)
-    switch op {
-    case _ where side == 0: self.init(op, nearest)
-    case .less, .lessOrEqual: self = .range(.least, side > 0 ? nearest : nearest.nextDown)
-    case .greater, .greaterOrEqual:
-      self = .range(side < 0 ? nearest : nearest.nextUp, .greatest)
-    default: return nil
-    }
-  }
-
-  /// The floats among these doubles; nil if there are none.
-  var floats: Domain<Float>? {
-    switch self {
-    case .set(let values): return Domain<Float>(values.compactMap { Float(exactly: $0) })
-    case .range(let low, let high):
-      var least = Float(low)
-      if Double(least) < low { least = least.nextUp }
-      var greatest = Float(high)
-      if Double(greatest) > high { greatest = greatest.nextDown }
-      return least <= greatest ? .range(least, greatest) : nil
-    }
   }
 }

@@ -74,7 +74,7 @@ package struct ColumnPath: Hashable, Sendable {
     _ name: String, in owner: ClassSchema
   ) throws(PredicateError) -> ColumnSchema {
     if let column = owner.named(name) {
-      guard column.collection == .none, column.type != .any, column.type != .decimal else {
+      guard column.collection == .none, column.type != .any else {
         throw PredicateError(
           "property '\(name)' of class '\(owner.name)' is of a kind that queries cannot look into")
       }

@@ -127,7 +127,7 @@ private struct ConstantBuilder {
     for value in values {
       if value == .null {
         nodes.append(isNull)
-      } else if NumericConstant(value)?.isNaN == true {
+      } else if isNaN(value) {
         nodes.append(try node(.equal, value))
       } else {
         kept.append(value)
@@ -139,6 +139,13 @@ private struct ConstantBuilder {
       nodes.append(test(try membership(kept)))
     }
     return .any(nodes)
+  }
+
+  private func isNaN(_ value: Value) -> Bool {
+    if case .string(let text) = value, path.type == .decimal {
+      return DecimalNumber(text: text)?.isNaN == true
+    }
+    return NumericConstant(value)?.isNaN == true
   }
 
   private var isNull: ResolvedNode {
@@ -166,7 +173,11 @@ private struct ConstantBuilder {
     case .date: return Domain<Timestamp>(op, try date(value)).map { .date($0) }
     case .objectID: return Domain<Bytes12>(op, try bytes12(value)).map { .bytes12($0) }
     case .uuid: return Domain<Bytes16>(op, try bytes16(value)).map { .bytes16($0) }
-    case .any, .decimal: return nil
+    case .decimal:
+      let constant = try decimal(value)
+      if constant.isNaN { return op == .equal ? .isNaN : nil }
+      return Domain<DecimalOrder>(op, number: constant).map { .decimal($0) }
+    case .any: return nil
     case .string, .data:
       let bytes = try text(value)
       if op.isTextSearch && bytes.isEmpty { return nil }
@@ -191,7 +202,12 @@ private struct ConstantBuilder {
     case .uuid: return Domain(try all(values, bytes16)).map { .bytes16($0) }
     case .bool:
       return try values.first.map { (value) throws(PredicateError) in .bool(try bool(value)) }
-    case .any, .decimal: return nil
+    case .decimal:
+      let domains = try all(values, decimal).compactMap {
+        Domain<DecimalOrder>(.equal, number: $0)
+      }
+      return Domain(domains.flatMap(\.values)).map { .decimal($0) }
+    case .any: return nil
     case .string, .data:
       let needles = try all(values, text)
       if needles.isEmpty { return nil }
@@ -225,6 +241,18 @@ extension ConstantBuilder {
   private func number(_ value: Value) throws(PredicateError) -> NumericConstant {
     guard let number = NumericConstant(value) else { throw mismatch(value) }
     return number
+  }
+
+  private func decimal(_ value: Value) throws(PredicateError) -> NumericConstant {
+    switch value {
+    case .string(let text):
+      guard let decimal = DecimalNumber(text: text) else {
+        throw mismatch(value, ": a decimal is written like 12.50 or \"12.50\"")
+      }
+      return .decimal(decimal)
+    case .float(let value): return .decimal(DecimalNumber(shortest: value))
+    default: return try number(value)
+    }
   }
 
   private func bool(_ value: Value) throws(PredicateError) -> Bool {
@@ -308,7 +336,7 @@ extension ColumnPath {
 }
 
 extension ColumnType {
-  var isNumeric: Bool { self == .int || self == .double || self == .float }
+  var isNumeric: Bool { self == .int || self == .double || self == .float || self == .decimal }
 }
 
 extension Domain {

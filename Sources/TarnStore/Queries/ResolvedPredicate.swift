@@ -5,7 +5,9 @@
 /// - Null equals null and nothing else, and NaN equals NaN; both are unequal to every number.
 ///   Neither is less or greater than anything, nor `<=` or `>=`, not even of itself. (An order
 ///   must place them all the same: null, then NaN, then the numbers.)
-/// - Numbers compare by their exact value, whatever their types: no rounding of either side.
+/// - Numbers compare by their exact value, whatever their types: no rounding of either side. But a
+///   constant with a fraction stands for what is written: 0.1 is the double nearest to a tenth to a
+///   double or float, and a tenth to a decimal.
 /// - Strings and data compare byte by byte, strings as UTF-8.
 /// - A link on a path that leads nowhere makes the value at its end null.
 /// - Nothing contains, begins or ends with an empty text or null.
@@ -86,6 +88,7 @@ enum ScalarTest: Hashable, Sendable {
   case bool(Bool)
   case double(Domain<Double>)
   case float(Domain<Float>)
+  case decimal(Domain<DecimalOrder>)
   case date(Domain<Timestamp>)
   case bytes12(Domain<Bytes12>)
   case bytes16(Domain<Bytes16>)
@@ -194,6 +197,7 @@ extension ScalarTest {
     case .isNull, .bool: 1
     case .int, .double, .float, .isNaN: 2
     case .date, .bytes12, .bytes16: 4
+    case .decimal: 10
     case .text(let pattern): pattern.isCaseInsensitive ? 40 : pattern.kind == .contains ? 8 : 6
     }
   }

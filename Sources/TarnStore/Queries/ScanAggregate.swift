@@ -5,7 +5,8 @@
 ///     for each cluster: aggregate.append(image, scan.matches)
 ///
 /// Integers are summed exactly in 128 bits; `sum` is an integer if it fits 64 bits, else the
-/// nearest double. Floats and doubles are added as doubles, in the order of the rows.
+/// nearest double. Floats and doubles are added as doubles, decimals as decimals, in the order of
+/// the rows.
 package struct Aggregate {
   package let path: ColumnPath
   /// Rows with a value.
@@ -14,6 +15,7 @@ package struct Aggregate {
   private var greatest: Value = .null
   private var integerSum: Int128 = 0
   private var doubleSum = 0.0
+  private var decimalSum = DecimalNumber.zero
 
   /// Throws for a property that does not exist, lies behind a link, or is neither a number nor a
   /// date.
@@ -37,14 +39,20 @@ package struct Aggregate {
     switch path.type {
     case .int: Int64(exactly: integerSum).map { .int($0) } ?? .double(Double(integerSum))
     case .date: .null
+    case .decimal: .decimal(decimalSum.cell)
     default: .double(doubleSum)
     }
   }
 
-  /// Nil without a value, and for dates.
-  package var average: Double? {
-    guard count > 0, path.type != .date else { return nil }
-    return (path.type == .int ? Double(integerSum) : doubleSum) / Double(count)
+  /// A decimal for decimals, else a double. Null without a value, and for dates.
+  package var average: Value {
+    if count == 0 { return .null }
+    switch path.type {
+    case .date: return .null
+    case .int: return .double(Double(integerSum) / Double(count))
+    case .decimal: return .decimal((decimalSum / DecimalNumber(Int64(count))).cell)
+    default: return .double(doubleSum / Double(count))
+    }
   }
 
   /// Takes the rows of a cluster that have a bit in `matches`, or all.
@@ -65,6 +73,7 @@ package struct Aggregate {
     case .int: append(rows.int(column, slot))
     case .float: append(Double(rows.float(column, slot)), isFloat: true)
     case .double: append(rows.double(column, slot), isFloat: false)
+    case .decimal: append(DecimalNumber(rows.bytes16(column, slot)))
     default: append(rows.date(column, slot))
     }
   }
@@ -83,6 +92,21 @@ package struct Aggregate {
     let boxed = isFloat ? Value.float(Float(value)) : .double(value)
     if let low = least.asDouble, low <= value {} else { least = boxed }
     if let high = greatest.asDouble, high >= value {} else { greatest = boxed }
+  }
+
+  private mutating func append(_ value: DecimalNumber) {
+    guard !value.isNaN else { return }
+    count += 1
+    decimalSum = decimalSum + value
+    let order = value.order
+    if case .decimal(let low) = least, DecimalNumber(low).order <= order {
+    } else {
+      least = .decimal(value.cell)
+    }
+    if case .decimal(let high) = greatest, DecimalNumber(high).order >= order {
+    } else {
+      greatest = .decimal(value.cell)
+    }
   }
 
   private mutating func append(_ value: Timestamp) {

@@ -27,6 +27,30 @@ package struct ObjectKey: RawRepresentable, Hashable, Comparable, Sendable {
   package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
+/// An object that something links to.
+package struct LinkTarget: Hashable, Sendable {
+  package var classID: ClassID
+  package var key: ObjectKey
+  package init(classID: ClassID, key: ObjectKey) {
+    self.classID = classID
+    self.key = key
+  }
+}
+
+/// All links from one object's column to one other object.
+package struct LinkName: Hashable, Sendable {
+  package var classID: ClassID
+  package var column: ColumnID
+  package var owner: ObjectKey
+  package var target: LinkTarget
+  package init(classID: ClassID, column: ColumnID, owner: ObjectKey, target: LinkTarget) {
+    self.classID = classID
+    self.column = column
+    self.owner = owner
+    self.target = target
+  }
+}
+
 /// Names something that is kept outside of its object's cluster: a collection, a collection
 /// within a value, a long element. Given by one counter for the whole file; never 0.
 package struct CollectionID: RawRepresentable, Hashable, Comparable, Sendable {

@@ -6,7 +6,9 @@
 ///                         (a date: seconds, then nanoseconds)
 ///     bool                01, then 00 or 01
 ///     float, double       01, the bits made to order: NaN first, -0.0 as 0.0
+///     decimal             01, the sixteen bytes of its `DecimalOrder`: NaN first, 1.0 as 1.00
 ///     string, data, object id, UUID    01, the bytes themselves
+///     any                 01, class and key of an object; other values are not filed
 ///
 /// At most 128 bytes: a longer value is cut, and `isTruncated` says so. Two values with the same
 /// truncated key may differ, and their order is not known from the keys; who finds such a key
@@ -57,6 +59,13 @@ package struct OrderKey: Sendable {
     self.init(link.rawValue)
   }
 
+  /// An object in a column of any type: the class's id, then the key.
+  package init(_ target: LinkTarget) {
+    self.init(tag: 1)
+    append(target.classID.rawValue)
+    append(target.key.treeOrder)
+  }
+
   package init(_ value: Bool) {
     self.init(tag: 1)
     append(value ? UInt8(1) : 0)
@@ -70,6 +79,13 @@ package struct OrderKey: Sendable {
   package init(double value: Double) {
     self.init(tag: 1)
     append(value.treeOrder)
+  }
+
+  package init(_ value: DecimalNumber) {
+    let order = value.order.bits
+    self.init(tag: 1)
+    append(UInt64(truncatingIfNeeded: order >> 64))
+    append(UInt64(truncatingIfNeeded: order))
   }
 
   package init(_ value: Timestamp) {
@@ -121,7 +137,9 @@ package struct OrderKey: Sendable {
     case (.date(let value), .date): self.init(value)
     case (.objectID(let value), .objectID): self.init(value)
     case (.uuid(let value), .uuid): self.init(value)
+    case (.decimal(let cell), .decimal): self.init(DecimalNumber(cell))
     case (.link(let value), .link): self.init(value)
+    case (.object(let id, let key), .any): self.init(LinkTarget(classID: id, key: key))
     default: return nil
     }
   }
@@ -145,7 +163,7 @@ package struct OrderKey: Sendable {
 
   /// The first sixteen bytes, zeros after a shorter key, as two numbers in the same order. Keys
   /// that differ here are ordered by it; equal ones need `<` unless both are of a type whose
-  /// keys have at most sixteen bytes (all but UUID, string and data).
+  /// keys have at most sixteen bytes (all but UUID, decimal, string and data).
   package var sortPrefix: (high: UInt64, low: UInt64) {
     unsafe withUnsafeBytes(of: storage) { bytes in
       unsafe (

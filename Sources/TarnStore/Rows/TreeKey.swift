@@ -8,7 +8,8 @@
 ///     0x21 [class u32][first key i64]                   directory page over clusters
 ///     0x30 [class u32][column u16][entry]               index page, see IndexPageKey
 ///     0x40 [class u32][object i64][column u16][piece u32]  piece of a long value
-///     0x50 ... 0x5f                                     reserved for collections
+///     0x50 ... 0x5f                                     reserved for collections, but for
+///     0x53 [class u32][column u16][owner i64][class u32][target i64]   how often it links there
 ///     0x70 [version u64][class u32][chunk u16]          change record; class 0: its header,
 ///                                                       else the class id plus one
 ///     0x7e                                              head record
@@ -26,12 +27,13 @@ package struct TreeKey: Sendable {
     case directory = 0x21
     case index = 0x30
     case longValue = 0x40
+    case linkCount = 0x53
     case change = 0x70
     case head = 0x7e
   }
 
-  private static let capacity = 24
-  private var storage = InlineArray<24, UInt8>(repeating: 0)
+  private static let capacity = 28
+  private var storage = InlineArray<28, UInt8>(repeating: 0)
   private var count = 0
 
   private init(_ tag: Tag) {
@@ -99,6 +101,17 @@ package struct TreeKey: Sendable {
     key.append(object.treeOrder)
     key.append(column.rawValue)
     key.append(piece)
+    return key
+  }
+
+  /// How often an object's collection or value of any type links to another, if more than once.
+  package static func linkCount(_ name: LinkName) -> TreeKey {
+    var key = TreeKey(.linkCount)
+    key.append(name.classID.rawValue)
+    key.append(name.column.rawValue)
+    key.append(name.owner.treeOrder)
+    key.append(name.target.classID.rawValue)
+    key.append(name.target.key.treeOrder)
     return key
   }
 

@@ -133,6 +133,7 @@ extension WorkingCluster {
   package func set(_ column: ColumnID, _ slot: Int, _ value: Value) {
     let type = schema[column].collection == .none ? schema[column].type : .data
     switch (type, value) {
+    case (.any, .null): unsafe setBytes(column, slot, UnsafeRawBufferPointer(start: nil, count: 0))
     case (.any, _):
       unsafe value.taggedBytes.withUnsafeBytes { unsafe setBytes(column, slot, $0) }
     case (_, .null): setNull(column, slot)

@@ -36,6 +36,7 @@ struct CommitWriter: ~Copyable {
       try putRecord(edit, transaction)
     }
     try session.longValues.apply(transaction)
+    try session.linkCounts.apply(transaction)
   }
 
   // MARK: - Clusters
@@ -106,7 +107,7 @@ struct CommitWriter: ~Copyable {
   private func removeAll(
     of described: ClassSchema, _ transaction: borrowing WriteTransaction
   ) throws(StorageError) {
-    for tag in [TreeKey.Tag.cluster, .directory, .index, .longValue] {
+    for tag in [TreeKey.Tag.cluster, .directory, .index, .longValue, .linkCount] {
       try transaction.deleteAll(tag, of: described.id)
     }
   }

@@ -35,6 +35,10 @@ package final class SchemaView: Sendable {
   package let epoch: UInt64
   /// For each class, by id: the link columns that point to it.
   package let incoming: [[LinkColumn]]
+  /// The columns that may hold an object of any class.
+  package let anyColumns: [LinkColumn]
+  /// For each class, by id: the link columns whose targets are deleted with the object.
+  package let owning: [[ColumnSchema]]
   /// For each class, by id: the columns that have an index (links, the primary key unless it is
   /// the object key itself, and those declared so).
   package let indexed: [[ColumnSchema]]
@@ -50,6 +54,16 @@ package final class SchemaView: Sendable {
       }
     }
     self.incoming = incoming
+    anyColumns = schema.classes.flatMap { origin in
+      origin.columns.filter { $0.type == .any && !$0.isRemoved }
+        .map { LinkColumn(origin: origin.id, column: $0.id) }
+    }
+    owning = schema.classes.map { described in
+      described.columns.filter { column in
+        guard !column.isRemoved, let target = column.target else { return false }
+        return column.deleteRule == .cascade || schema[target]?.isEmbedded == true
+      }
+    }
     self.indexed = schema.classes.map { described in
       described.columns.filter { described.hasIndex($0) }
     }
@@ -58,6 +72,10 @@ package final class SchemaView: Sendable {
   package subscript(id: ClassID) -> ClassSchema { schema.classes[Int(id.rawValue)] }
   package func incoming(to id: ClassID) -> [LinkColumn] { incoming[Int(id.rawValue)] }
   package func indexed(in id: ClassID) -> [ColumnSchema] { indexed[Int(id.rawValue)] }
+  package func owning(in id: ClassID) -> [ColumnSchema] { owning[Int(id.rawValue)] }
+
+  /// True if an object of that class lives and dies with the one object that links to it.
+  package func isEmbedded(_ id: ClassID) -> Bool { self[id].isEmbedded }
 
   /// True if the file keeps an index over that column; false also for one that it lacks.
   func hasIndex(_ column: ColumnID, in id: ClassID) -> Bool {
@@ -70,7 +88,7 @@ extension ClassSchema {
   /// True if the file keeps an index over that column.
   package func hasIndex(_ column: ColumnSchema) -> Bool {
     if column.isRemoved { return false }
-    if column.type == .link { return true }
+    if column.type == .link || column.type == .any { return true }
     if column.id == primaryKey { return !keyIsPrimary }
     return column.isIndexed
   }

@@ -102,36 +102,6 @@ extension WriteSession {
     return row.key
   }
 
-  /// Files a new object's value in the index of its column, and tells a link's target.
-  package func file(
-    _ value: Value, of column: ColumnID, at key: ObjectKey, in id: ClassID
-  ) throws(StorageError) {
-    try fileEntry(value, column, key, id)
-    noteTarget(of: value, id, column)
-  }
-
-  /// An index over links holds no entries for nil: it is there to find the origins of a target.
-  private func fileEntry(
-    _ value: Value, _ column: ColumnID, _ key: ObjectKey, _ id: ClassID
-  ) throws(StorageError) {
-    if value == .null, schema[id][column].type == .link { return }
-    try delta(id, column).add(orderKey(value, id, column), key)
-  }
-
-  private func unfileEntry(
-    _ value: Value, _ column: ColumnID, _ key: ObjectKey, _ id: ClassID
-  ) throws(StorageError) {
-    if value == .null, schema[id][column].type == .link { return }
-    try delta(id, column).remove(orderKey(value, id, column), key)
-  }
-
-  private func orderKey(_ value: Value, _ id: ClassID, _ column: ColumnID) -> OrderKey {
-    guard let key = OrderKey(value, type: schema[id][column].type) else {
-      preconditionFailure("a value of another type than its column's: bug in this package")
-    }
-    return key
-  }
-
   /// Sets a property to a value of its column's type, and notes it as touched even if it is
   /// equal. False if there is no such object.
   @discardableResult
@@ -141,92 +111,19 @@ extension WriteSession {
     let described = schema[id]
     let isFiled = described.hasIndex(described[column])
     let old = isFiled ? try self.value(of: column, at: key, in: id) : nil
+    if isFiled, old == nil { return false }
+    if let target = described.embeddedTarget(column, of: value, in: schema) {
+      try detach(target, unless: (id, column, key))
+    }
     guard let (cluster, slot) = try edit(key, in: id) else { return false }
     cluster.set(column, slot, value)
     recorder.touch(id, key, column)
-    guard isFiled, let old, old != value else { return true }
-    try unfileEntry(old, column, key, id)
-    try fileEntry(value, column, key, id)
-    noteTarget(of: old, id, column)
-    noteTarget(of: value, id, column)
+    guard let old, old != value else { return true }
+    try unfile(old, of: column, at: key, in: id)
+    try file(value, of: column, at: key, in: id)
+    if let target = described.embeddedTarget(column, of: old, in: schema) {
+      try delete(target.key, in: target.classID)
+    }
     return true
-  }
-
-  /// Removes an object: links to it become null, its own entries leave their indexes. False if
-  /// there is none.
-  @discardableResult
-  package func delete(_ key: ObjectKey, in id: ClassID) throws(StorageError) -> Bool {
-    guard try place(of: key, in: id) != nil else { return false }
-    for link in schema.incoming(to: id) {
-      for origin in try keys(in: link.origin, where: link.column, is: .link(key)) {
-        guard let (cluster, slot) = try edit(origin, in: link.origin) else { continue }
-        cluster.setNull(link.column, slot)
-        recorder.touch(link.origin, origin, link.column)
-        try unfileEntry(.link(key), link.column, origin, link.origin)
-      }
-    }
-    for column in schema.indexed(in: id) {
-      guard let old = try value(of: column.id, at: key, in: id) else { continue }
-      try unfileEntry(old, column.id, key, id)
-      noteTarget(of: old, id, column.id)
-    }
-    try removeRow(key, in: id)
-    return true
-  }
-
-  /// Removes every object of the class.
-  package func clear(_ id: ClassID) throws(StorageError) {
-    for link in schema.incoming(to: id) where link.origin != id {
-      try forgetLinks(link)
-    }
-    for column in schema[id].columns where column.type == .link && !column.isRemoved {
-      try noteTargets(of: column, in: id)
-    }
-    let edit = try classEdit(id)
-    edit.clear()
-    rowsMoved()
-    longValues.clear(id)
-    recorder.clear(id)
-  }
-
-  /// Sets every link of a column to null, because all of its targets go.
-  private func forgetLinks(
-    _ link: SchemaView.LinkColumn
-  ) throws(StorageError) {
-    var linking: [(ObjectKey, ObjectKey)] = []
-    try forEachImage(in: link.origin) { image throws(StorageError) in
-      for slot in 0..<image.rowCount where !image.isNull(link.column, slot) {
-        linking.append((image.key(at: slot), ObjectKey(image.int(link.column, slot))))
-      }
-      return true
-    }
-    for (origin, _) in linking {
-      try set(link.column, at: origin, in: link.origin, to: .null)
-    }
-  }
-
-  /// Tells every target of a column that an origin goes.
-  private func noteTargets(of column: ColumnSchema, in id: ClassID) throws(StorageError) {
-    guard column.target != id else { return }
-    try forEachImage(in: id) { image throws(StorageError) in
-      for slot in 0..<image.rowCount where !image.isNull(column.id, slot) {
-        noteTarget(of: .link(ObjectKey(image.int(column.id, slot))), id, column.id)
-      }
-      return true
-    }
-  }
-
-  private func noteTarget(of value: Value, _ origin: ClassID, _ column: ColumnID) {
-    guard case .link(let target) = value, let id = schema[origin][column].target else { return }
-    recorder.backTouch(id, target, origin: origin, column: column)
-  }
-
-  private func delta(_ id: ClassID, _ column: ColumnID) throws(StorageError) -> IndexDelta {
-    let edit = try classEdit(id)
-    if let delta = edit.indexes[column.index] { return delta }
-    let described = edit.schema[column]
-    let delta = IndexDelta(isAsked: described.type == .link || column == edit.schema.primaryKey)
-    edit.indexes[column.index] = delta
-    return delta
   }
 }

@@ -7,22 +7,6 @@ struct ChangeRecordTests {
   private let meta = ChangeRecord.Meta(
     historyID: Bytes16(high: 1, low: 2), commitID: 3, transactionID: 4, schemaEpoch: 5)
 
-  private func decode(
-    _ pieces: [ChangeRecord.Piece], version: Version
-  ) throws -> (ChangeRecord.Header, ChangeSet) {
-    let buffers = pieces.map { piece in
-      let buffer = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: piece.bytes.count, alignment: 1)
-      buffer.copyBytes(from: piece.bytes)
-      return buffer
-    }
-    defer { for buffer in buffers { buffer.deallocate() } }
-    return try ChangeRecord.decode(version: version) { (field, chunk) throws(StorageError) in
-      let index = pieces.firstIndex { $0.classField == field && $0.chunk == chunk }
-      return index.map { UnsafeRawBufferPointer(buffers[$0]) }
-    }
-  }
-
   private func expectRoundTrip(_ changes: ChangeSet) throws {
     let pieces = try ChangeRecord.encode(changes, meta)
     #expect(pieces.allSatisfy { $0.bytes.count <= ChangeRecord.chunkBytesMax })
@@ -30,7 +14,7 @@ struct ChangeRecordTests {
       zip(pieces, pieces.dropFirst()).allSatisfy {
         ($0.classField, $0.chunk) < ($1.classField, $1.chunk)
       })
-    let (header, decoded) = try decode(pieces, version: changes.to)
+    let (header, decoded) = try pieces.decoded(version: changes.to)
     #expect(decoded == changes)
     #expect(header.meta == meta)
     for (summary, entry) in zip(header.classes, changes.classes) {
@@ -132,12 +116,12 @@ struct ChangeRecordTests {
         damaged[victim].bytes = pieces[other].bytes
       }
       #expect {
-        _ = try decode(damaged, version: Version(9))
+        _ = try damaged.decoded(version: Version(9))
       } throws: { error in
         (error as? StorageError)?.code == .corrupted
       }
     }
-    #expect(throws: StorageError.self) { try decode(pieces, version: Version(10)) }
+    #expect(throws: StorageError.self) { try pieces.decoded(version: Version(10)) }
   }
 
   @Test("with nonsense under a right checksum never trap", arguments: 0..<300)
@@ -154,7 +138,7 @@ struct ChangeRecordTests {
       }
       damaged[victim].reseal(version: Version(9))
       do {
-        _ = try decode(damaged, version: Version(9))
+        _ = try damaged.decoded(version: Version(9))
       } catch let error as StorageError {
         #expect(error.code == .corrupted || error.code == .newerFormat)
       }

@@ -77,7 +77,7 @@ import Testing
     for _ in 0..<300 {
       let predicate = random.fittingPredicate(depth: 2)
       let text = predicate.description
-      // Infinity and NaN have no literal.
+      // Infinity and NaN have no literal but beside decimals.
       if text.contains("nan") || text.contains("inf") { continue }
       let resolved = try ResolvedPredicate(
         predicate, on: QueryFixture.thing, in: QueryFixture.schema)
@@ -93,7 +93,7 @@ extension SeededRandom {
     let own = QueryFixture.schema.classes[0].columns.map { ($0.name, $0.type) }
     return own + [
       ("owner.name", .string), ("owner.age", .int), ("owner.weight", .double), ("owner.id", .uuid),
-      ("owner.home", .link), ("owner.home.name", .string), ("owner.home.size", .int),
+      ("owner.price", .decimal), ("owner.home", .link), ("owner.home.name", .string), ("owner.home.size", .int),
       ("next.s", .string), ("next.next.iN", .int), ("next.f", .float),
     ]
   }()
@@ -126,8 +126,9 @@ extension SeededRandom {
     if chance(20), let other = others.randomElement(using: &self) {
       return Comparison(path, op, Operand(path: other.0), options)
     }
-    let numeric = Self.paths.filter { [.int, .float, .double].contains($0.1) }
-    if chance(10), [.int, .float, .double].contains(type) {
+    let numbers: [ColumnType] = [.int, .float, .double, .decimal]
+    let numeric = Self.paths.filter { numbers.contains($0.1) }
+    if chance(10), numbers.contains(type) {
       return Comparison(path, op, Operand(path: numeric.randomElement(using: &self)!.0), options)
     }
     let constant = Operand.value(chance(10) ? .null : fittingConstant(type))
@@ -149,11 +150,24 @@ extension SeededRandom {
   private mutating func fittingConstant(_ type: ColumnType) -> Value {
     switch type {
     case .link: .link(ObjectKey(Int64(below(20))))
-    case .int, .float, .double:
-      constant([.int, .float, .double].randomElement(using: &self)!)
+    case .int, .float, .double: number(for: type)
+    case .decimal where chance(20): .string(decimalText())
+    case .decimal where chance(40): number(for: type)
     case .string where chance(40):
       .string(["a", "b", "x", "Ab", "yA"].randomElement(using: &self)!)
     default: constant(type)
     }
+  }
+
+  /// Of any numeric type; decimals that are no numbers beside decimals only.
+  private mutating func number(for type: ColumnType) -> Value {
+    let value = constant([.int, .float, .double, .decimal].randomElement(using: &self)!)
+    guard case .decimal(let cell) = value, type != .decimal else { return value }
+    return DecimalNumber(cell).isFinite ? value : .int(1)
+  }
+
+  private mutating func decimalText() -> String {
+    guard case .decimal(let cell) = constant(.decimal) else { return "0" }
+    return DecimalNumber(cell).text
   }
 }

@@ -17,6 +17,7 @@ final class QueryFixture {
         ("dN", .data, true), ("t", .date, false), ("tN", .date, true), ("f", .float, false),
         ("fN", .float, true), ("x", .double, false), ("xN", .double, true), ("o", .objectID, false),
         ("oN", .objectID, true), ("u", .uuid, false), ("uN", .uuid, true),
+        ("m", .decimal, false), ("mN", .decimal, true),
         ("owner", .link, true), ("next", .link, true),
       ], links: ["owner": owner, "next": thing], primaryKey: ColumnID(0)),
     classSchema(
@@ -24,6 +25,7 @@ final class QueryFixture {
       [
         ("name", .string, true), ("age", .int, false), ("weight", .double, true),
         ("id", .uuid, false), ("home", .link, true),
+        ("price", .decimal, true),
       ], links: ["home": city]),
     classSchema(city, "City", [("name", .string, false), ("size", .int, true)]),
   ])
@@ -170,7 +172,8 @@ extension SeededRandom {
   mutating func constant(_ type: ColumnType) -> Value {
     switch type {
     case .int, .link: .int(integer())
-    case .any, .decimal: .null
+    case .any: .null
+    case .decimal: .decimal(decimal().cell)
     case .bool: .bool(chance(50))
     case .string: .string(text())
     case .data: .data(Array(text().utf8))
@@ -184,6 +187,18 @@ extension SeededRandom {
     case .uuid:
       .uuid(Bytes16(high: UInt64(below(3)) << 62, low: chance(20) ? .max : UInt64(below(4))))
     }
+  }
+
+  /// Few values in several forms, and some at the ends of the range or next to doubles.
+  private mutating func decimal() -> DecimalNumber {
+    let special = [
+      "NaN", "Infinity", "-Infinity", "0", "-0", "0.00", "0E-6176", "1E-6176", "-1E+6111", "0.1",
+      "1E+300", "9007199254740993", "9223372036854775808", "-9223372036854775808.5",
+      "0.1000000000000000055511151231257827", "9999999999999999999999999999999999E+6111",
+    ]
+    if chance(25) { return DecimalNumber(text: pick(special)) ?? .nan }
+    let halves = DecimalNumber(Int64(below(20)) - 4) * DecimalNumber(shortest: 0.5)
+    return chance(50) ? halves : halves * (DecimalNumber(text: pick(["1.0", "1.00"])) ?? .nan)
   }
 
   private mutating func integer() -> Int64 {

@@ -41,11 +41,13 @@ struct QueryModel {
       }
     }
     let folds = comparison.options.contains(.caseInsensitive)
-    let left = value(comparison.left)
+    var left = value(comparison.left)
     if case .values(let values) = comparison.right {
-      return values.contains { Self.areEqual(left, $0, folds) }
+      return values.contains { Self.areEqual(left, Self.literal($0, beside: left), folds) }
     }
-    let right = value(comparison.right)
+    var right = value(comparison.right)
+    if case .value = comparison.left { left = Self.literal(left, beside: right) }
+    if case .value = comparison.right { right = Self.literal(right, beside: left) }
     switch comparison.op {
     case .equal: return Self.areEqual(left, right, folds)
     case .notEqual: return !Self.areEqual(left, right, folds)
@@ -59,6 +61,20 @@ struct QueryModel {
       default: return order >= 0
       }
     default: return Self.search(comparison.op, left, right, folds)
+    }
+  }
+
+  /// What a constant stands for beside a value of a column.
+  private static func literal(_ constant: Value, beside value: Value) -> Value {
+    switch (constant, value) {
+    case (.double(let constant), .decimal):
+      .decimal((DecimalNumber(text: "\(constant)") ?? .nan).cell)
+    case (.float(let constant), .decimal):
+      .decimal((DecimalNumber(text: "\(Double(constant))") ?? .nan).cell)
+    case (.string(let text), .decimal): .decimal((DecimalNumber(text: text) ?? .nan).cell)
+    case (.decimal(let cell), .double), (.decimal(let cell), .float):
+      .double(DecimalNumber(cell).nearestDouble)
+    default: constant
     }
   }
 
@@ -89,6 +105,7 @@ struct QueryModel {
     case .null: true
     case .double(let value): value.isNaN
     case .float(let value): value.isNaN
+    case .decimal(let cell): DecimalNumber(cell).isNaN
     default: false
     }
   }
@@ -101,6 +118,7 @@ struct QueryModel {
   /// Null, NaN, numbers by exact value, the rest by its bytes.
   static func compare(_ a: Value, _ b: Value) -> Int {
     if a == .null || b == .null { return (a == .null ? 0 : 1) - (b == .null ? 0 : 1) }
+    if let order = DecimalModel.compare(a, b) { return order }
     if let a = Exact(a), let b = Exact(b) { return a < b ? -1 : (b < a ? 1 : 0) }
     switch (a, b) {
     case (.bool(let a), .bool(let b)): return (a ? 1 : 0) - (b ? 1 : 0)

@@ -16,7 +16,7 @@ import Testing
     let source = try fixture.source()
     let predicate = try ResolvedPredicate(
       .compare("b", .equal, .bool(true)), on: QueryFixture.thing, in: QueryFixture.schema)
-    for name in ["i", "iN", "f", "fN", "x", "xN", "t", "tN"] {
+    for name in ["i", "iN", "f", "fN", "x", "xN", "m", "mN", "t", "tN"] {
       var (some, all) = (try aggregate(name), try aggregate(name))
       let scan = PredicateScan(predicate, source: source)
       for image in source.clusters[0] {
@@ -39,6 +39,7 @@ import Testing
       case .null: false
       case .double(let value): !value.isNaN
       case .float(let value): !value.isNaN
+      case .decimal(let cell): !DecimalNumber(cell).isNaN
       default: true
       }
     }
@@ -46,17 +47,23 @@ import Testing
     let sorted = values.sorted { QueryModel.compare($0, $1) < 0 }
     #expect(QueryModel.compare(aggregate.min, sorted.first ?? .null) == 0)
     #expect(QueryModel.compare(aggregate.max, sorted.last ?? .null) == 0)
-    var (whole, real) = (Int128(0), 0.0)
+    var (whole, real, decimal) = (Int128(0), 0.0, DecimalNumber.zero)
     for value in values {
       if case .int(let value) = value { whole += Int128(value) }
       if case .double(let value) = value { real += value }
       if case .float(let value) = value { real += Double(value) }
+      if case .decimal(let cell) = value { decimal = decimal + DecimalNumber(cell) }
     }
     switch aggregate.path.type {
-    case .date: #expect(aggregate.sum == .null && aggregate.average == nil)
+    case .date: #expect(aggregate.sum == .null && aggregate.average == .null)
+    case .decimal:
+      #expect(aggregate.sum == .decimal(decimal.cell))
+      let average = decimal / DecimalNumber(Int64(values.count))
+      #expect(aggregate.average == (values.isEmpty ? .null : .decimal(average.cell)))
     case .int:
       #expect(aggregate.sum == Int64(exactly: whole).map { .int($0) } ?? .double(Double(whole)))
-      #expect(aggregate.average == Double(whole) / Double(values.count))
+      let average = values.isEmpty ? Value.null : .double(Double(whole) / Double(values.count))
+      #expect(aggregate.average == average)
     default:
       guard case .double(let sum) = aggregate.sum else { return #expect(Bool(false)) }
       #expect(sum == real || (sum.isNaN && real.isNaN))
@@ -71,7 +78,7 @@ import Testing
     for key in keys { fixture.rows[0][key]![1] = .int(.max) }
     let working = fixture.working(keys, QueryFixture.schema.classes[0])
     var sum = try aggregate("i")
-    #expect(sum.sum == .int(0) && sum.min == .null && sum.average == nil)
+    #expect(sum.sum == .int(0) && sum.min == .null && sum.average == .null)
     for slot in 0..<3 { sum.append(working, slot) }
     #expect(sum.sum == .double(3 * 0x1p63) && sum.max == .int(.max))
     #expect(throws: PredicateError.self) { try aggregate("s") }

@@ -30,7 +30,7 @@ import Testing
       QueryFixture.schema.classes[0].columns.filter { $0.type != .link }.map(\.name) + [
         "owner.name", "owner.age", "owner.weight", "owner.id", "owner.home.name",
         "owner.home.size", "next.s", "next.next.iN", "next.f", "next.bN", "next.t", "next.oN",
-        "next.d", "next._id",
+        "next.d", "next._id", "next.m", "owner.price",
       ]
     return (0..<(1 + random.below(3))).map { _ in
       OrderTerm(paths.randomElement(using: &random)!, isAscending: random.chance(60))

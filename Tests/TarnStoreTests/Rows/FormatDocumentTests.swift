@@ -79,6 +79,11 @@ struct FormatDocumentTests {
       ("section.deleted", Int(ChangeRecord.Section.deleted)),
       ("section.touched", Int(ChangeRecord.Section.touched)),
       ("section.backTouched", Int(ChangeRecord.Section.backTouched)),
+      ("section.sequence", Int(ChangeRecord.Section.sequence)),
+      ("script.runsMax", SequenceScript.runsMax), ("script.countMax", SequenceScript.countMax),
+      ("script.isFirst", Int(SequencePart.Flag.isFirst)),
+      ("script.isLast", Int(SequencePart.Flag.isLast)),
+      ("script.hasModified", Int(SequencePart.Flag.hasModified)),
       ("section.optionalBit", Int(ChangeRecord.Section.optionalBit)),
     ]
     return Dictionary(uniqueKeysWithValues: numbers.map { ($0, UInt64($1)) })

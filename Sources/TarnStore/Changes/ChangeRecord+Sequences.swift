@@ -1,0 +1,181 @@
+/// Scripts of sequences as sections of a change record. A script that does not fit what is left of
+/// a chunk goes on in further sections, which name the same sequence; nothing comes between them.
+///
+///     section   column | key (zigzag) | nested id and one, or 0 | flags u8 |
+///               [old count | new count] | runs u16 | runs | [key set of modified positions]
+///     run       (length, shifted left by one, the low bit set if it is fresh) |
+///               [distance from the end of the last old run, zigzag]
+///
+/// Numbers of no stated width are varints. The counts are in the first part only, a key set only
+/// where the flags say so, a distance only where the run is old; the first is counted from 0.
+/// Distances and modified positions go on where the part before stopped.
+enum SequencePart {
+  enum Flag {
+    static let isFirst: UInt8 = 1
+    static let isLast: UInt8 = 2
+    static let hasModified: UInt8 = 4
+    static let known: UInt8 = 7
+  }
+
+  /// Bytes before the runs if each number takes as many as it can, the section's start included.
+  static let startBytesMax = 3 + 3 + 10 + 10 + 1 + 2 * 7 + 2
+  /// The same for one run; no number in it is larger than the largest count, doubled.
+  static let runBytesMax = 2 * 8
+
+  /// No fewer bytes than the script takes if it is in one section.
+  static func bytesMax(_ script: SequenceScript) -> Int {
+    startBytesMax + 80 + script.runs.count * runBytesMax + script.modified.runs.count * 30
+  }
+}
+
+extension SectionSink {
+  mutating func script(of change: SequenceChange) {
+    let script = change.script.limited
+    var run = 0
+    var oldEnd = 0
+    var modifiedRun = 0
+    var next = Int64.min
+    let asBitmaps = ChangeRecord.prefersBitmaps(script.modified)
+    var isFirst = true
+    var isLast = false
+    while !isLast {
+      let needed = SequencePart.startBytesMax + SequencePart.runBytesMax + 32
+      if writer.bytes.count + needed > ChangeRecord.chunkBytesMax { beginChunk() }
+      let start = beginSection(ChangeRecord.Section.sequence)
+      let flagsAt = startPart(of: change.name)
+      if isFirst {
+        writer.varint(UInt64(script.oldCount))
+        writer.varint(UInt64(script.newCount))
+      }
+      runs(of: script, from: &run, &oldEnd)
+      var flags = isFirst ? SequencePart.Flag.isFirst : 0
+      let limit = ChangeRecord.chunkBytesMax - writer.bytes.count
+      if run == script.runs.count && modifiedRun < script.modified.runs.count && limit >= 31 {
+        flags |= SequencePart.Flag.hasModified
+        if asBitmaps {
+          ChangeRecord.writeBitmaps(
+            script.modified, from: &modifiedRun, next: &next, limit: limit, into: &writer)
+        } else {
+          ChangeRecord.writeRuns(
+            script.modified, from: &modifiedRun, limit: limit, into: &writer)
+        }
+      }
+      isLast = run == script.runs.count && modifiedRun == script.modified.runs.count
+      writer.bytes[flagsAt] = flags | (isLast ? SequencePart.Flag.isLast : 0)
+      endSection(start)
+      isFirst = false
+    }
+  }
+
+  /// Writes the name and room for the flags, and says where that is.
+  private mutating func startPart(of name: SequenceName) -> Int {
+    writer.varint(UInt64(name.column.rawValue))
+    writer.varint(ChangeRecord.zigzag(name.key.rawValue))
+    writer.varint(name.nested.map { $0.rawValue + 1 } ?? 0)
+    writer.byte(0)
+    return writer.bytes.count - 1
+  }
+
+  /// Writes the runs from `index` on while they fit the chunk.
+  private mutating func runs(
+    of script: SequenceScript, from index: inout Int, _ oldEnd: inout Int
+  ) {
+    let countAt = writer.bytes.count
+    writer.word(UInt16(0))
+    let start = index
+    while index < script.runs.count
+      && writer.bytes.count + SequencePart.runBytesMax <= ChangeRecord.chunkBytesMax
+    {
+      switch script.runs[index] {
+      case .fresh(let count): writer.varint(UInt64(count) << 1 | 1)
+      case .old(let first, let count):
+        writer.varint(UInt64(count) << 1)
+        writer.varint(ChangeRecord.zigzag(Int64(first - oldEnd)))
+        oldEnd = first + count
+      }
+      index += 1
+    }
+    writer.patch(UInt16(index - start), at: countAt)
+  }
+}
+
+/// Joins the parts of scripts while the sections of one class are read.
+struct SequenceReader {
+  /// The script of which the last part has not come.
+  private var open: Open?
+
+  private struct Open {
+    var name: SequenceName
+    var oldCount: Int
+    var newCount: Int
+    var runs: ContiguousArray<SequenceScript.Run> = []
+    var oldEnd = 0
+    var modified = KeySet()
+  }
+
+  /// Reads a section of kind `sequence` and adds the script if this is the end of it.
+  mutating func read(
+    _ part: inout RecordReader, into sequences: inout [SequenceChange]
+  ) throws(StorageError) {
+    let column = ColumnID(try part.number(UInt16.self))
+    let key = ObjectKey(ChangeRecord.unzigzag(try part.varint()))
+    let nested = try part.varint()
+    let name = SequenceName(
+      column: column, key: key, nested: nested == 0 ? nil : CollectionID(nested - 1))
+    let flags = try part.byte()
+    if flags & ~SequencePart.Flag.known != 0 { throw .newerRecord("an unknown flag of a script") }
+    if flags & SequencePart.Flag.isFirst != 0 {
+      try finish()
+      if let last = sequences.last, last.name >= name {
+        throw .damagedRecord("scripts out of order")
+      }
+      open = Open(name: name, oldCount: try part.number(), newCount: try part.number())
+    }
+    // Taken out while it grows, so that its arrays are not copied.
+    guard var script = open.take(), script.name == name else {
+      throw .damagedRecord("a script does not begin")
+    }
+    try Self.readRuns(&part, into: &script)
+    if flags & SequencePart.Flag.hasModified != 0 {
+      try ChangeRecord.readKeys(&part, into: &script.modified)
+    }
+    if part.remaining != 0 { throw .damagedRecord("a script is longer than it says") }
+    guard flags & SequencePart.Flag.isLast != 0 else {
+      open = script
+      return
+    }
+    guard
+      let checked = SequenceScript(
+        checking: script.oldCount, script.newCount, script.runs, script.modified),
+      !checked.isIdentity
+    else { throw .damagedRecord("a script contradicts itself") }
+    sequences.append(SequenceChange(name: name, script: checked))
+  }
+
+  /// To be called where a script must not go on.
+  func finish() throws(StorageError) {
+    if open != nil { throw .damagedRecord("a script does not end") }
+  }
+
+  private static func readRuns(
+    _ part: inout RecordReader, into script: inout Open
+  ) throws(StorageError) {
+    for _ in 0..<(try part.word(UInt16.self)) {
+      let item = try part.varint()
+      // So small that the sums below cannot overflow; whether it fits is checked at the end.
+      guard item >> 1 <= SequenceScript.countMax else { throw .damagedRecord("a run is too long") }
+      let count = Int(item >> 1)
+      if item & 1 == 1 {
+        script.runs.append(.fresh(count))
+        continue
+      }
+      let distance = ChangeRecord.unzigzag(try part.varint())
+      let (first, overflow) = Int64(script.oldEnd).addingReportingOverflow(distance)
+      guard !overflow, first >= 0, first <= SequenceScript.countMax else {
+        throw .damagedRecord("a run is out of place")
+      }
+      script.runs.append(.old(first: Int(first), count: count))
+      script.oldEnd = Int(first) + count
+    }
+  }
+}

@@ -1,0 +1,153 @@
+extension SequenceScript {
+  /// What the script says as deletions, insertions and modifications. Takes time for the runs and
+  /// for each position in the result, so a script from a file is first compared with the numbers of
+  /// elements that there are.
+  ///
+  /// Of the elements that are still there, as many as can stay without changing their order count
+  /// as unmoved; where that leaves a choice, those that nobody set are preferred. The others moved:
+  /// each is deleted and inserted and never modified. So one element that moved gives one pair.
+  ///
+  /// - Parameters:
+  ///   - others: old positions of elements that are modified though nobody set them, such as links
+  ///     to objects that changed. Positions of elements that went do no harm.
+  ///   - withMoves: whether to fill in `moves`.
+  package func indexChanges(
+    alsoModified others: KeySet = KeySet(), withMoves: Bool = false
+  ) -> IndexChanges {
+    let set = others.isEmpty ? modified : newPositions(of: others).union(modified)
+    var kept = keptRuns(set)
+    let isAscending = zip(kept, kept.dropFirst()).allSatisfy { $0.old < $1.old }
+    if !isAscending { Self.keepHeaviestIncreasing(&kept) }
+    var changes = IndexChanges()
+    addGaps(between: kept, to: &changes)
+    Self.addModifications(set, in: kept, to: &changes)
+    if withMoves && !isAscending { Self.addMoves(of: kept, to: &changes) }
+    return changes
+  }
+
+  /// A run of old elements.
+  private struct Kept: BitwiseCopyable {
+    var old: Int
+    var new: Int
+    var count: Int
+    /// How many of them were not set.
+    var unset: Int
+    var stays = true
+  }
+
+  /// The runs of old elements in the new order.
+  private func keptRuns(_ modified: KeySet) -> ContiguousArray<Kept> {
+    var kept: ContiguousArray<Kept> = []
+    var start = 0
+    var index = 0
+    for run in runs {
+      if case .old(let first, let count) = run {
+        let end = Int64(start + count)
+        var set = 0
+        while index < modified.runs.count && modified.runs[index].first < end {
+          let hit = modified.runs[index]
+          set += Int(min(hit.last, end - 1) - max(hit.first, Int64(start))) + 1
+          if hit.last >= end { break }
+          index += 1
+        }
+        kept.append(Kept(old: first, new: start, count: count, unset: count - set))
+      }
+      start += run.count
+    }
+    return kept
+  }
+
+  /// A number of elements, and of those among them that nobody set.
+  private struct Weight: Comparable, BitwiseCopyable {
+    var count = 0
+    var unset = 0
+    static func < (a: Self, b: Self) -> Bool { (a.count, a.unset) < (b.count, b.unset) }
+  }
+
+  /// Lets those runs stay that keep their order among each other and have the most elements.
+  ///
+  /// Whole runs are enough: what lies between two elements of a run in neither order cannot make
+  /// it worth while to take one without the other.
+  private static func keepHeaviestIncreasing(_ kept: inout ContiguousArray<Kept>) {
+    let count = kept.count
+    var ranks = ContiguousArray(repeating: 0, count: count)
+    for (rank, place) in places(byOldPosition: kept).enumerated() { ranks[place] = rank }
+    // For the runs so far: the best one that ends a sequence, by ranks, as a tree of maxima
+    // (Fenwick). Node i covers the ranks below i from i without its lowest bit on.
+    var best = ContiguousArray(repeating: -1, count: count + 1)
+    var weights = ContiguousArray(repeating: Weight(), count: count)
+    var previous = ContiguousArray(repeating: -1, count: count)
+    var end = -1
+    for index in 0..<count {
+      var before = -1
+      var node = ranks[index]
+      while node > 0 {
+        let place = best[node]
+        if place >= 0 && (before < 0 || weights[before] < weights[place]) { before = place }
+        node &= node - 1
+      }
+      let sum = before < 0 ? Weight() : weights[before]
+      weights[index] = Weight(
+        count: sum.count + kept[index].count, unset: sum.unset + kept[index].unset)
+      previous[index] = before
+      if end < 0 || weights[end] < weights[index] { end = index }
+      node = ranks[index] + 1
+      while node <= count {
+        if best[node] < 0 || weights[best[node]] < weights[index] { best[node] = index }
+        node += node & -node
+      }
+      kept[index].stays = false
+    }
+    while end >= 0 {
+      kept[end].stays = true
+      end = previous[end]
+    }
+  }
+
+  /// The places of the runs in the array, in the order of their old positions.
+  private static func places(byOldPosition kept: ContiguousArray<Kept>) -> ContiguousArray<Int> {
+    var places = ContiguousArray(kept.indices)
+    radixSort(&places) { UInt64(kept[$0].old) }
+    return places
+  }
+
+  /// What is in none of the runs that stay went or came.
+  private func addGaps(between kept: ContiguousArray<Kept>, to changes: inout IndexChanges) {
+    var old = 0
+    var new = 0
+    for run in kept where run.stays {
+      changes.deletions.append(contentsOf: old..<run.old)
+      changes.insertions.append(contentsOf: new..<run.new)
+      old = run.old + run.count
+      new = run.new + run.count
+    }
+    changes.deletions.append(contentsOf: old..<oldCount)
+    changes.insertions.append(contentsOf: new..<newCount)
+  }
+
+  private static func addModifications(
+    _ modified: KeySet, in kept: ContiguousArray<Kept>, to changes: inout IndexChanges
+  ) {
+    for run in kept where run.stays && run.unset < run.count {
+      let last = Int64(run.new + run.count - 1)
+      var index = modified.firstRun(endingAtOrAfter: Int64(run.new))
+      while index < modified.runs.count && modified.runs[index].first <= last {
+        let first = Int(max(modified.runs[index].first, Int64(run.new)))
+        let end = Int(min(modified.runs[index].last, last)) + 1
+        changes.modificationsNew.append(contentsOf: first..<end)
+        let shift = run.old - run.new
+        changes.modifications.append(contentsOf: first + shift..<end + shift)
+        index += 1
+      }
+    }
+  }
+
+  private static func addMoves(of kept: ContiguousArray<Kept>, to changes: inout IndexChanges) {
+    for place in places(byOldPosition: kept) where !kept[place].stays {
+      let run = kept[place]
+      for offset in 0..<run.count {
+        changes.moves.append(.init(from: run.old + offset, to: run.new + offset))
+      }
+    }
+  }
+}

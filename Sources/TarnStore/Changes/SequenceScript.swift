@@ -1,0 +1,170 @@
+/// How a sequence, which is what a list, a set sorted by value and a map sorted by key all are,
+/// came from its former state: where each element was, or that it is new.
+///
+/// A script holds positions, no values. It is a pure value in a normal form, so that equal scripts
+/// say the same. `composing` joins one with the next later one and is associative.
+package struct SequenceScript: Equatable, Sendable {
+  /// Neighbouring elements of the new sequence.
+  package enum Run: Equatable, Sendable {
+    /// Elements that were neighbours in the same order before, the first of them at `first`.
+    case old(first: Int, count: Int)
+    /// That many elements that were not there before.
+    case fresh(Int)
+
+    package var count: Int {
+      switch self {
+      case .old(_, let count), .fresh(let count): count
+      }
+    }
+  }
+
+  /// No script that is kept or written has more runs; see `limited`.
+  package static let runsMax = 65_536
+  /// No sequence has more elements; a record that says so is damaged.
+  package static let countMax = 1 << 48
+
+  package let oldCount: Int
+  package let newCount: Int
+  /// In the new order. Each old position is in at most one run, no run is empty, and no two
+  /// neighbours could be one.
+  package let runs: ContiguousArray<Run>
+  /// The new positions of old elements whose value was set, be it to the value that they had.
+  package internal(set) var modified: KeySet
+
+  /// - Precondition: the parts make a script in normal form.
+  private init(
+    known oldCount: Int, _ newCount: Int, _ runs: ContiguousArray<Run>, _ modified: KeySet
+  ) {
+    self.oldCount = oldCount
+    self.newCount = newCount
+    self.runs = runs
+    self.modified = modified
+    assert(isConsistent)
+  }
+
+  /// The script of these parts, nil if they contradict each other or are not in normal form.
+  init?(checking oldCount: Int, _ newCount: Int, _ runs: ContiguousArray<Run>, _ modified: KeySet) {
+    self.oldCount = oldCount
+    self.newCount = newCount
+    self.runs = runs
+    self.modified = modified
+    if !isConsistent { return nil }
+  }
+
+  /// The script of a sequence that nothing happened to.
+  package static func identity(count: Int) -> SequenceScript {
+    SequenceScript(
+      known: count, count, count == 0 ? [] : [.old(first: 0, count: count)], KeySet())
+  }
+
+  /// The script that removes every element and puts in new ones.
+  package static func replacingAll(oldCount: Int, newCount: Int) -> SequenceScript {
+    SequenceScript(known: oldCount, newCount, newCount == 0 ? [] : [.fresh(newCount)], KeySet())
+  }
+
+  /// True if every element is where it was and none was set.
+  package var isIdentity: Bool { keepsPositions && modified.isEmpty }
+
+  /// True if every element is where it was.
+  package var keepsPositions: Bool {
+    guard oldCount == newCount else { return false }
+    return runs.isEmpty || runs == [.old(first: 0, count: oldCount)]
+  }
+
+  /// This script, or the one that replaces everything if this one has too many runs.
+  ///
+  /// Only what is to be written is limited: composing limited scripts is not associative.
+  package var limited: SequenceScript {
+    runs.count > Self.runsMax ? .replacingAll(oldCount: oldCount, newCount: newCount) : self
+  }
+
+  /// Whether the parts fit each other. Adds no two numbers that were not checked before.
+  private var isConsistent: Bool {
+    guard (0...Self.countMax).contains(oldCount), (0...Self.countMax).contains(newCount) else {
+      return false
+    }
+    var kept: ContiguousArray<KeyRun> = []
+    var fresh = KeySet()
+    var end = 0
+    var previous: Run?
+    for run in runs {
+      guard run.count > 0, run.count <= newCount - end else { return false }
+      switch (previous, run) {
+      case (.fresh, .fresh): return false
+      case (.old(let first, let count), .old(let next, _)) where first + count == next:
+        return false
+      default: break
+      }
+      switch run {
+      case .old(let first, let count):
+        guard first >= 0, first <= oldCount - count else { return false }
+        kept.append(KeyRun(first: Int64(first), last: Int64(first + count - 1)))
+      case .fresh(let count):
+        fresh.append(KeyRun(first: Int64(end), last: Int64(end + count - 1)))
+      }
+      end += run.count
+      previous = run
+    }
+    guard end == newCount else { return false }
+    radixSort(&kept) { UInt64(bitPattern: $0.first) }
+    for (run, next) in zip(kept, kept.dropFirst()) where run.last >= next.first { return false }
+    if let first = modified.first, first.rawValue < 0 { return false }
+    if let last = modified.last, last.rawValue >= newCount { return false }
+    return !modified.intersects(fresh)
+  }
+}
+
+extension SequenceScript {
+  /// Takes the elements of the new sequence one after the other, from the first on.
+  package struct Builder: Sendable {
+    private let oldCount: Int
+    private var newCount = 0
+    private var runs: ContiguousArray<Run> = []
+    private var modified = KeySet()
+
+    package init(oldCount: Int) { self.oldCount = oldCount }
+
+    package mutating func reserveRuns(_ count: Int) { runs.reserveCapacity(count) }
+
+    /// An element that was at `position`; no position comes twice.
+    package mutating func append(old position: Int, isModified: Bool = false) {
+      if isModified { modified.append(KeyRun(first: Int64(newCount), last: Int64(newCount))) }
+      appendOld(position..<position + 1)
+    }
+
+    /// Elements that were side by side and whose values nobody set.
+    package mutating func appendOld(_ range: Range<Int>) {
+      if range.isEmpty { return }
+      newCount += range.count
+      if case .old(let first, let count) = runs.last, first + count == range.lowerBound {
+        runs[runs.count - 1] = .old(first: first, count: count + range.count)
+      } else {
+        runs.append(.old(first: range.lowerBound, count: range.count))
+      }
+    }
+
+    package mutating func appendFresh(_ count: Int = 1) {
+      if count == 0 { return }
+      newCount += count
+      if case .fresh(let before) = runs.last {
+        runs[runs.count - 1] = .fresh(before + count)
+      } else {
+        runs.append(.fresh(count))
+      }
+    }
+
+    /// - Precondition: each position that was given is one of the old sequence, and none was given
+    ///   twice. Always checked: what else would be written could not be read again.
+    package consuming func finish() -> SequenceScript {
+      guard let script = SequenceScript(checking: oldCount, newCount, runs, modified) else {
+        preconditionFailure("a script has a position twice or one that is not there")
+      }
+      return script
+    }
+
+    /// The same for parts of scripts, which need no check.
+    consuming func finishUnchecked() -> SequenceScript {
+      SequenceScript(known: oldCount, newCount, runs, modified)
+    }
+  }
+}

@@ -1,0 +1,101 @@
+// Comparisons of numbers with a constant of any numeric type, as domains.
+
+extension Domain<Int64> {
+  /// The integers that compare so with a number; nil for none. NaN is unequal to all.
+  init?(_ op: ComparisonOperator, number: NumericConstant) {
+    switch number {
+    case .int(let constant): self.init(op, constant)
+    case .double(let constant): self.init(op, constant)
+    case .decimal(let constant): self.init(op, constant)
+    }
+  }
+
+  private init?(_ op: ComparisonOperator, _ constant: Double) {
+    if constant >= -0x1p63, constant < 0x1p63, constant == Double(Int64(constant)) {
+      self.init(op, Int64(constant))
+      return
+    }
+    switch op {
+    case .less, .lessOrEqual:
+      guard constant >= -0x1p63 else { return nil }
+      self = .range(.min, constant >= 0x1p63 ? .max : Self.floor(constant))
+    case .greater, .greaterOrEqual:
+      guard constant < 0x1p63 else { return nil }
+      // Not an integer: the next one up is one above the one below.
+      self = .range(constant < -0x1p63 ? .min : Self.floor(constant) + 1, .max)
+    default: return nil
+    }
+  }
+
+  private init?(_ op: ComparisonOperator, _ constant: DecimalNumber) {
+    if constant.isNaN { return nil }
+    let (floor, isExact) = constant.floor
+    switch op {
+    case _ where isExact: self.init(op, floor)
+    // Out of range, the floor is the least or the greatest integer.
+    case .less, .lessOrEqual:
+      guard constant.order > DecimalNumber(.min).order else { return nil }
+      self = .range(.min, floor)
+    case .greater, .greaterOrEqual:
+      guard constant.order < DecimalNumber(.max).order else { return nil }
+      self = .range(constant.order < DecimalNumber(.min).order ? .min : floor + 1, .max)
+    default: return nil
+    }
+  }
+
+  /// The greatest integer below a number that is in range and no integer itself.
+  private static func floor(_ value: Double) -> Int64 {
+    let whole = Int64(value)
+    return value < 0 ? whole - 1 : whole
+  }
+}
+
+extension Domain<Double> {
+  /// The doubles that compare so with a number other than NaN; nil for none. A decimal stands for
+  /// the double nearest to it: a literal of more digits than a double has is one to a double.
+  init?(_ op: ComparisonOperator, number: NumericConstant) {
+    switch number {
+    case .int(let constant): self.init(op, constant)
+    case .double(let constant): self.init(op, constant)
+    case .decimal(let constant): self.init(op, constant.nearestDouble)
+    }
+  }
+
+  private init?(_ op: ComparisonOperator, _ constant: Int64) {
+    // The nearest double may lie on either side of the integer.
+    let nearest = Double(constant)
+    let side = compareExactly(constant, nearest)
+    switch op {
+    case _ where side == 0: self.init(op, nearest)
+    case .less, .lessOrEqual: self = .range(.least, side > 0 ? nearest : nearest.nextDown)
+    case .greater, .greaterOrEqual:
+      self = .range(side < 0 ? nearest : nearest.nextUp, .greatest)
+    default: return nil
+    }
+  }
+
+  /// The floats among these doubles; nil if there are none.
+  var floats: Domain<Float>? {
+    switch self {
+    case .set(let values): return Domain<Float>(values.compactMap { Float(exactly: $0) })
+    case .range(let low, let high):
+      var least = Float(low)
+      if Double(least) < low { least = least.nextUp }
+      var greatest = Float(high)
+      if Double(greatest) > high { greatest = greatest.nextDown }
+      return least <= greatest ? .range(least, greatest) : nil
+    }
+  }
+}
+
+extension Domain<DecimalOrder> {
+  /// The decimals that compare so with a number other than NaN; nil for none. A double stands for
+  /// the decimal that it prints as: the literal 0.1 is a tenth to a decimal.
+  init?(_ op: ComparisonOperator, number: NumericConstant) {
+    switch number {
+    case .int(let constant): self.init(op, DecimalNumber(constant).order)
+    case .double(let constant): self.init(op, DecimalNumber(shortest: constant).order)
+    case .decimal(let constant): self.init(op, constant.order)
+    }
+  }
+}

@@ -1,0 +1,206 @@
+/// A decimal128 of IEEE 754-2008: a number of up to 34 decimal digits, an infinity, or not a
+/// number. Its bits are those of the standard's binary encoding (BID):
+///
+///     bit 127        the sign
+///     the next two not 11:
+///       126…113      exponent + 6176
+///       112…0        coefficient; 10^34 and above counts as 0
+///     11, then not 11:
+///       124…111      exponent + 6176; the coefficient is out of range and counts as 0
+///     11110          infinity
+///     11111          not a number
+///
+/// The value is coefficient * 10^exponent. One value may have several forms, its cohort: 1.0 and
+/// 1.00 differ in their bits, and are equal.
+package struct DecimalNumber: Sendable {
+  /// The upper half of the bits, and the lower one.
+  var high: UInt64
+  var low: UInt64
+
+  @inline(__always)
+  init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  /// The number as files and `Value` have it: most significant byte first, with the bits of 0
+  /// turned over, so that a cell of zeros, as a row without a value has it, is 0 and not 0E-6176.
+  @inline(__always)
+  package var cell: Bytes16 { Bytes16(high: high ^ Self.highOfZero, low: low) }
+
+  @inline(__always)
+  package init(_ cell: Bytes16) { self.init(high: cell.high ^ Self.highOfZero, low: cell.low) }
+
+  private static let highOfZero: UInt64 = 6176 << 49
+
+  package static let digitsMax = 34
+  package static let coefficientMax: UInt128 = power(34) - 1
+  package static let exponentMin = -6176
+  package static let exponentMax = 6111
+
+  package static let zero = DecimalNumber(isNegative: false, coefficient: 0, exponent: 0)
+  package static let nan = DecimalNumber(high: 0x7c00 << 48, low: 0)
+  package static let infinity = DecimalNumber(high: 0x7800 << 48, low: 0)
+  /// The greatest number that is finite.
+  package static let greatest = DecimalNumber(
+    isNegative: false, coefficient: coefficientMax, exponent: exponentMax)
+
+  /// Traps if one of them is out of range.
+  package init(isNegative: Bool, coefficient: UInt128, exponent: Int) {
+    precondition(coefficient <= Self.coefficientMax, "more than 34 digits")
+    precondition((Self.exponentMin...Self.exponentMax).contains(exponent), "exponent out of range")
+    let biased = UInt128(exponent - Self.exponentMin)
+    let pattern = UInt128(isNegative ? 1 : 0) << 127 | biased << 113 | coefficient
+    self.init(
+      high: UInt64(truncatingIfNeeded: pattern >> 64), low: UInt64(truncatingIfNeeded: pattern))
+  }
+
+  /// Exactly the integer.
+  package init(_ value: Int64) {
+    self.init(isNegative: value < 0, coefficient: UInt128(value.magnitude), exponent: 0)
+  }
+
+  // MARK: - Parts
+
+  @inline(__always)
+  package var isNegative: Bool { high >> 63 == 1 }
+  @inline(__always)
+  package var isNaN: Bool { high >> 58 & 31 == 31 }
+  @inline(__always)
+  package var isInfinite: Bool { high >> 58 & 31 == 30 }
+  package var isFinite: Bool { high >> 59 & 15 != 15 }
+  package var isZero: Bool { isFinite && parts.coefficient == 0 }
+
+  /// The same with the other sign, even if it is zero or not a number.
+  package var negated: DecimalNumber {
+    DecimalNumber(high: high ^ (1 << 63), low: low)
+  }
+  package var magnitude: DecimalNumber {
+    DecimalNumber(high: high & ~(1 << 63), low: low)
+  }
+
+  /// What a finite number consists of, its sign apart.
+  @inline(__always)
+  package var parts: (coefficient: UInt128, exponent: Int) {
+    if high >> 61 & 3 == 3 {
+      return (0, Int(high >> 47 & 0x3fff) + Self.exponentMin)
+    }
+    let coefficient = UInt128(high & (1 << 49 - 1)) << 64 | UInt128(low)
+    return (
+      coefficient > Self.coefficientMax ? 0 : coefficient,
+      Int(high >> 49 & 0x3fff) + Self.exponentMin
+    )
+  }
+
+  // MARK: - Powers of ten
+
+  private static let powers: InlineArray<39, UInt128> = {
+    var powers = InlineArray<39, UInt128>(repeating: 1)
+    for exponent in 1..<39 { powers[exponent] = powers[exponent - 1] * 10 }
+    return powers
+  }()
+
+  /// 10 to a power of 0...38.
+  @inline(__always)
+  package static func power(_ exponent: Int) -> UInt128 { powers[exponent] }
+
+  /// How many decimal digits a coefficient has; 0 for 0.
+  @inline(__always)
+  package static func digits(of coefficient: UInt128) -> Int {
+    // log10(2) is a little more than 1233 / 4096.
+    let guess = ((128 - coefficient.leadingZeroBitCount) * 1233) >> 12
+    return coefficient >= powers[guess] ? guess + 1 : guess
+  }
+}
+
+extension DecimalNumber {
+  /// A coefficient without its last digits, rounded to the nearest, to even on ties.
+  package static func rounding(_ coefficient: UInt128, digits: Int) -> UInt128 {
+    guard digits < 39 else { return 0 }
+    let (quotient, rest) = coefficient.quotientAndRemainder(dividingBy: power(digits))
+    let half = power(digits) / 2
+    let goesUp = rest > half || (rest == half && digits > 0 && quotient & 1 == 1)
+    return goesUp ? quotient + 1 : quotient
+  }
+}
+
+extension DecimalNumber {
+  /// The greatest integer that is not above, and whether it is the number itself. Out of the range
+  /// of integers the end of it; not for NaN.
+  package var floor: (value: Int64, isExact: Bool) {
+    if order < DecimalNumber(.min).order { return (.min, false) }
+    if order > DecimalNumber(.max).order { return (.max, false) }
+    var (coefficient, exponent) = parts
+    if coefficient == 0 { return (0, true) }
+    var rest: UInt128 = 0
+    if exponent >= 0 {
+      coefficient *= Self.power(exponent)
+    } else if -exponent < 39 {
+      (coefficient, rest) = coefficient.quotientAndRemainder(dividingBy: Self.power(-exponent))
+    } else {
+      (coefficient, rest) = (0, 1)
+    }
+    let whole = Int128(coefficient)
+    return (Int64(isNegative ? -whole - (rest == 0 ? 0 : 1) : whole), rest == 0)
+  }
+}
+
+// MARK: - Order
+
+/// Where a decimal stands among all: NaN below all others, then by value. Equal values have equal
+/// places, whatever their form; both zeros are the same.
+///
+/// Fifteen bits say the sign and how many digits stand before the point, 113 bits the coefficient
+/// filled up to 34 digits; both are mirrored for negative numbers. Not every pattern is a value's.
+package struct DecimalOrder: Hashable, Comparable, Sendable {
+  package var bits: UInt128
+  package init(bits: UInt128) { self.bits = bits }
+
+  @inline(__always)
+  package static func < (a: Self, b: Self) -> Bool { a.bits < b.bits }
+
+  private static let coefficientBits = 113
+  private static let zeroScale = 1 << 14
+  private static let infinityScale = 1 << 14 - 1
+  package static let nan = DecimalOrder(bits: 0)
+  package static let leastNumber = DecimalNumber.infinity.negated.order
+  package static let greatestNumber = DecimalNumber.infinity.order
+
+  /// `scale` grows with the magnitude: 0 for zero, then from the least to the greatest power of
+  /// ten, `infinityScale` for infinities.
+  @inline(__always)
+  fileprivate init(isNegative: Bool, scale: Int, coefficient: UInt128) {
+    if isNegative {
+      let mirrored = (1 << Self.coefficientBits - 1) - coefficient
+      bits = UInt128(Self.zeroScale - scale) << Self.coefficientBits | mirrored
+    } else {
+      bits = UInt128(Self.zeroScale + scale) << Self.coefficientBits | coefficient
+    }
+  }
+
+  @inline(__always)
+  fileprivate static func infinite(isNegative: Bool) -> DecimalOrder {
+    DecimalOrder(isNegative: isNegative, scale: infinityScale, coefficient: 0)
+  }
+
+  @inline(__always)
+  fileprivate static func finite(
+    isNegative: Bool, coefficient: UInt128, exponent: Int
+  ) -> DecimalOrder {
+    if coefficient == 0 { return DecimalOrder(isNegative: false, scale: 0, coefficient: 0) }
+    let digits = DecimalNumber.digits(of: coefficient)
+    return DecimalOrder(
+      isNegative: isNegative, scale: exponent - DecimalNumber.exponentMin + digits,
+      coefficient: coefficient * DecimalNumber.power(DecimalNumber.digitsMax - digits))
+  }
+}
+
+extension DecimalNumber {
+  @inline(__always)
+  package var order: DecimalOrder {
+    if isNaN { return .nan }
+    if isInfinite { return .infinite(isNegative: isNegative) }
+    let (coefficient, exponent) = parts
+    return .finite(isNegative: isNegative, coefficient: coefficient, exponent: exponent)
+  }
+}

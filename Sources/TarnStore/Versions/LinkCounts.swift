@@ -1,0 +1,117 @@
+/// How often collections, and values of any type, link to single objects, as an open write has
+/// changed it.
+///
+/// The index over a column says once which objects link to a target. A list may hold a target
+/// many times, so whether the entry goes with an element depends on how many there are; counts of
+/// two and more are kept in the file. A to-one link needs none of this.
+final class LinkCounts {
+  private struct Count {
+    /// As the file has it; 0 where there is no link.
+    var stored: UInt64
+    var now: UInt64
+  }
+  private var counts: [LinkName: Count] = [:]
+
+  /// What the write has made of a count, nil if it left it alone.
+  subscript(_ name: LinkName) -> UInt64? { counts[name]?.now }
+
+  /// Changes a count and returns it before and after.
+  func change(
+    _ name: LinkName, by delta: Int, stored: () throws(StorageError) -> UInt64
+  ) throws(StorageError) -> (before: UInt64, after: UInt64) {
+    var count: Count
+    if let known = counts[name] {
+      count = known
+    } else {
+      let stored = try stored()
+      count = Count(stored: stored, now: stored)
+    }
+    let before = count.now
+    guard delta >= 0 || before >= UInt64(-delta) else {
+      throw StorageError(
+        .corrupted, operation: "count links", path: "",
+        detail: "The index of links says that object \(name.target.key.rawValue) is linked to "
+          + "less often than it is.")
+    }
+    count.now = delta >= 0 ? before + UInt64(delta) : before - UInt64(-delta)
+    counts[name] = count
+    return (before, count.now)
+  }
+
+  /// Forgets the counts of a class that is emptied.
+  func clear(_ id: ClassID) { counts = counts.filter { $0.key.classID != id } }
+
+  /// Puts the counts of two and more that have changed, and removes those that are less now.
+  func apply(_ transaction: borrowing WriteTransaction) throws(StorageError) {
+    for (name, count) in counts where count.stored != count.now {
+      guard count.stored > 1 || count.now > 1 else { continue }
+      try unsafe TreeKey.linkCount(name).withBytes { key throws(StorageError) in
+        guard count.now > 1 else {
+          _ = try unsafe transaction.delete(key)
+          return
+        }
+        try unsafe withUnsafeBytes(of: count.now.littleEndian) { bytes throws(StorageError) in
+          try unsafe transaction.put(bytes, forKey: key)
+        }
+      }
+    }
+  }
+}
+
+extension SnapshotReader {
+  /// How often an object's column links to another object. Not for to-one links.
+  func linkCount(_ name: LinkName) throws(StorageError) -> UInt64 {
+    let order = orderKey(of: name.target, schema[name.classID][name.column])
+    let isFiled = try withCursor { cursor throws(StorageError) in
+      try PackedIndex(name.classID, name.column).contains(order, name.owner, &cursor)
+    }
+    return isFiled ? try storedCount(name) : 0
+  }
+
+  /// The count of a link that exists.
+  func storedCount(_ name: LinkName) throws(StorageError) -> UInt64 {
+    let bytes = unsafe try TreeKey.linkCount(name).withBytes { key throws(StorageError) in
+      unsafe try snapshot.transaction.value(forKey: key)
+    }
+    guard let bytes = unsafe bytes else { return 1 }
+    guard bytes.count == 8 else {
+      throw StorageError(
+        .corrupted, operation: "read link count", path: "", detail: "A count has a wrong length.")
+    }
+    return unsafe UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
+  }
+
+  func orderKey(of target: LinkTarget, _ column: ColumnSchema) -> OrderKey {
+    column.type == .any ? OrderKey(target) : OrderKey(target.key)
+  }
+
+  /// The objects whose column links to that one, in the order of their keys, each as often as it
+  /// does.
+  package func origins(
+    of target: LinkTarget, in id: ClassID, through column: ColumnID
+  ) throws(StorageError) -> [ObjectKey] {
+    let described = schema[id][column]
+    let order = orderKey(of: target, described)
+    let keys = try withCursor { cursor throws(StorageError) in
+      try PackedIndex(id, column).lookup(order, &cursor)
+    }
+    guard described.mayRepeatLinks else { return keys }
+    var result: [ObjectKey] = []
+    for key in keys {
+      let name = LinkName(classID: id, column: column, owner: key, target: target)
+      result += repeatElement(key, count: Int(clamping: try storedCount(name)))
+    }
+    return result
+  }
+}
+
+extension ColumnSchema {
+  /// True if an object may link to another more than once through this column.
+  var mayRepeatLinks: Bool {
+    switch collection {
+    case .none: type == .any
+    case .list, .map: type == .link || type == .any
+    case .set: type == .any
+    }
+  }
+}

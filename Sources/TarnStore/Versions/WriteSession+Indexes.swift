@@ -1,0 +1,75 @@
+/// The entries of objects in the indexes of their class, backlinks among them.
+extension WriteSession {
+  /// Files a value that a property has now in the index of its column, and tells a link's target.
+  package func file(
+    _ value: Value, of column: ColumnID, at key: ObjectKey, in id: ClassID
+  ) throws(StorageError) {
+    if schema[id][column].type == .any {
+      return try countLink(value, by: 1, from: column, at: key, in: id)
+    }
+    try fileEntry(value, column, key, id)
+    noteTarget(of: value, id, column)
+  }
+
+  /// Takes a value that a property no longer has out of the index of its column, and tells a
+  /// link's target.
+  func unfile(
+    _ value: Value, of column: ColumnID, at key: ObjectKey, in id: ClassID
+  ) throws(StorageError) {
+    if schema[id][column].type == .any {
+      return try countLink(value, by: -1, from: column, at: key, in: id)
+    }
+    try unfileEntry(value, column, key, id)
+    noteTarget(of: value, id, column)
+  }
+
+  /// An index over links holds no entries for nil: it is there to find the origins of a target.
+  func fileEntry(
+    _ value: Value, _ column: ColumnID, _ key: ObjectKey, _ id: ClassID
+  ) throws(StorageError) {
+    if value == .null, schema[id][column].type == .link { return }
+    try delta(id, column).add(orderKey(value, id, column), key)
+  }
+
+  func unfileEntry(
+    _ value: Value, _ column: ColumnID, _ key: ObjectKey, _ id: ClassID
+  ) throws(StorageError) {
+    if value == .null, schema[id][column].type == .link { return }
+    try delta(id, column).remove(orderKey(value, id, column), key)
+  }
+
+  func orderKey(_ value: Value, _ id: ClassID, _ column: ColumnID) -> OrderKey {
+    guard let key = OrderKey(value, type: schema[id][column].type) else {
+      preconditionFailure("a value of another type than its column's: bug in this package")
+    }
+    return key
+  }
+
+  /// Tells the object that a value links to, if it does, that a link came or went.
+  func noteTarget(of value: Value, _ origin: ClassID, _ column: ColumnID) {
+    guard let target = schema[origin][column].linkTarget(of: value) else { return }
+    recorder.backTouch(target.classID, target.key, origin: origin, column: column)
+  }
+
+  private func delta(_ id: ClassID, _ column: ColumnID) throws(StorageError) -> IndexDelta {
+    let edit = try classEdit(id)
+    if let delta = edit.indexes[column.index] { return delta }
+    let described = edit.schema[column]
+    let isAsked =
+      described.type == .link || described.type == .any || column == edit.schema.primaryKey
+    let delta = IndexDelta(isAsked: isAsked)
+    edit.indexes[column.index] = delta
+    return delta
+  }
+}
+
+extension ColumnSchema {
+  /// The object that a value in this column, or an element of it, links to; nil if it is no link.
+  package func linkTarget(of value: Value) -> LinkTarget? {
+    switch value {
+    case .link(let key): target.map { LinkTarget(classID: $0, key: key) }
+    case .object(let id, let key): LinkTarget(classID: id, key: key)
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,18 @@
+import TarnStore
+
+extension [ChangeRecord.Piece] {
+  /// Reads the record that the pieces are, which lie in no particular order.
+  func decoded(version: Version) throws -> (ChangeRecord.Header, ChangeSet) {
+    let buffers = map { piece in
+      let buffer = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: piece.bytes.count, alignment: 1)
+      buffer.copyBytes(from: piece.bytes)
+      return buffer
+    }
+    defer { for buffer in buffers { buffer.deallocate() } }
+    return try ChangeRecord.decode(version: version) { (field, chunk) throws(StorageError) in
+      let index = firstIndex { $0.classField == field && $0.chunk == chunk }
+      return index.map { UnsafeRawBufferPointer(buffers[$0]) }
+    }
+  }
+}

@@ -1,0 +1,185 @@
+import TarnStore
+import TestSupport
+import Testing
+
+@Suite("Scripts of sequences")
+struct SequenceScriptTests {
+  private func history(_ random: inout SeededRandom) -> SequenceModel {
+    var model = SequenceModel(count: random.pick([0, 1, 2, 5, 12, 40]))
+    for _ in 0..<12 {
+      for _ in 0..<random.pick([0, 1, 2, 5, 30]) { model.edit(&random) }
+      model.commit()
+    }
+    return model
+  }
+
+  /// Composes in a random grouping.
+  private func fold(
+    _ scripts: ArraySlice<SequenceScript>, _ random: inout SeededRandom
+  ) -> SequenceScript {
+    if scripts.count == 1 { return scripts.first! }
+    let split = scripts.startIndex + 1 + random.below(scripts.count - 1)
+    return fold(scripts[..<split], &random).composing(fold(scripts[split...], &random))
+  }
+
+  @Test("compose to what happened, in any grouping")
+  func composeInAnyGrouping() {
+    for seed in UInt64(0)..<400 {
+      var random = SeededRandom(seed: seed)
+      let model = history(&random)
+      let steps = (0..<12).map { model.script(from: $0, to: $0 + 1) }
+      for _ in 0..<10 {
+        let first = random.below(12)
+        let last = first + random.below(12 - first)
+        let expected = model.script(from: first, to: last + 1)
+        #expect(fold(steps[first...last], &random) == expected, "seed \(seed)")
+        #expect(replayed(expected, model.states[first], model.states[last + 1]))
+      }
+    }
+  }
+
+  /// Whether the old elements, put where the script says, and fresh ones of the new state make the
+  /// new state.
+  private func replayed(_ script: SequenceScript, _ old: [Int], _ new: [Int]) -> Bool {
+    var result: [Int] = []
+    for run in script.runs {
+      switch run {
+      case .old(let first, let count): result += old[first..<first + count]
+      case .fresh(let count): result += new[result.count..<result.count + count]
+      }
+    }
+    return result == new && script.oldCount == old.count && script.newCount == new.count
+  }
+
+  @Test("as positions lead to the new state and report no more than need be")
+  func indexChanges() {
+    for seed in UInt64(0)..<1500 {
+      var random = SeededRandom(seed: seed)
+      let model = history(&random)
+      let first = random.below(12)
+      let last = first + 1 + random.below(12 - first)
+      let old = model.states[first]
+      let new = model.states[last]
+      let others = old.indices.filter { _ in random.chance(10) }
+      let changes = model.script(from: first, to: last).indexChanges(
+        alsoModified: KeySet(others.map { ObjectKey(Int64($0)) }), withMoves: true)
+
+      let gone = Set(changes.deletions)
+      var result = old.indices.filter { !gone.contains($0) }.map { old[$0] }
+      let staying = result
+      for index in changes.insertions { result.insert(new[index], at: index) }
+      #expect(result == new, "seed \(seed)")
+
+      let places = Dictionary(uniqueKeysWithValues: zip(old, old.indices))
+      let kept = new.compactMap { places[$0] }
+      #expect(staying.count == SequenceModel.longestIncreasing(kept), "seed \(seed)")
+
+      let set = model.set(from: first, to: last).union(others.map { old[$0] })
+      let modified = staying.filter { set.contains($0) }
+      #expect(changes.modifications == modified.map { places[$0]! })
+      #expect(changes.modificationsNew == modified.map { new.firstIndex(of: $0)! })
+      let moved = changes.deletions.filter { new.contains(old[$0]) }
+      #expect(changes.moves.map(\.from) == moved)
+      #expect(changes.moves.map(\.to) == moved.map { new.firstIndex(of: old[$0])! })
+    }
+  }
+
+  @Test("of one moved element give one pair, wherever it goes")
+  func oneMoveIsOnePair() {
+    for from in 0..<9 {
+      for to in 0..<9 where from != to {
+        var order = Array(0..<9)
+        order.insert(order.remove(at: from), at: to)
+        let script = SequenceModel.script(Array(0..<9), order, set: [from])
+        let changes = script.indexChanges(withMoves: true)
+        #expect(changes.deletions == [from] && changes.insertions == [to], "\(from) to \(to)")
+        #expect(changes.moves == [.init(from: from, to: to)])
+        #expect(changes.modifications.isEmpty)
+      }
+    }
+  }
+
+  @Test("let those move that were set, where there is a choice")
+  func unsetElementsStay() {
+    for set in 0...1 {
+      let changes = SequenceModel.script([0, 1], [1, 0], set: [set]).indexChanges()
+      #expect(changes.deletions == [set] && changes.insertions == [1 - set])
+      #expect(changes.modifications.isEmpty)
+    }
+    let swapped = SequenceModel.script([0, 1], [1, 0], set: [])
+    let others = KeySet(ObjectKey(1))
+    #expect(swapped.indexChanges(alsoModified: others).deletions == [1])
+  }
+
+  @Test("of what was undone say nothing but that values were set")
+  func undone() {
+    let there = SequenceModel.script([0, 1, 2], [2, 0, 1], set: [])
+    let back = SequenceModel.script([2, 0, 1], [0, 1, 2], set: [])
+    #expect(there.composing(back) == .identity(count: 3))
+    #expect(there.composing(back).isIdentity)
+    let set = SequenceModel.script([2, 0, 1], [0, 1, 2], set: [1])
+    let both = there.composing(set)
+    #expect(both.keepsPositions && !both.isIdentity)
+    var expected = IndexChanges()
+    expected.modifications = [1]
+    expected.modificationsNew = [1]
+    #expect(both.indexChanges() == expected)
+  }
+
+  @Test("of removing everything and filling again give every position of both")
+  func removeAllAndFill() {
+    let removed = SequenceScript.replacingAll(oldCount: 3, newCount: 0)
+    #expect(removed.indexChanges().deletions == [0, 1, 2])
+    let filled = removed.composing(.replacingAll(oldCount: 0, newCount: 2))
+    #expect(filled == .replacingAll(oldCount: 3, newCount: 2))
+    #expect(filled.indexChanges().deletions == [0, 1, 2])
+    #expect(filled.indexChanges().insertions == [0, 1])
+  }
+
+  @Test("ignore positions that are in no sequence, and ends that do not meet replace everything")
+  func strangeInput() {
+    let script = SequenceScript.identity(count: 3)
+    let strange = KeySet([ObjectKey(.min), ObjectKey(-1), ObjectKey(3), ObjectKey(.max)])
+    #expect(script.indexChanges(alsoModified: strange).isEmpty)
+    #expect(
+      script.composing(.identity(count: 4)) == .replacingAll(oldCount: 3, newCount: 4))
+    #expect(SequenceScript.identity(count: 0).isIdentity)
+    #expect(SequenceScript.identity(count: 0).indexChanges().isEmpty)
+  }
+
+  @Test("are limited where they have too many runs")
+  func limit() {
+    var random = SeededRandom(seed: 5)
+    let small = SequenceScript.random(runs: 20_000, modified: 30, &random)
+    #expect(small.limited == small)
+    let large = SequenceScript.random(runs: 100_000, modified: 30, &random)
+    #expect(large.runs.count > SequenceScript.runsMax)
+    #expect(large.limited == .replacingAll(oldCount: large.oldCount, newCount: large.newCount))
+  }
+
+  @Test("of many runs compose as few do")
+  func composesLargeOnes() {
+    var random = SeededRandom(seed: 9)
+    let old = Array(0..<20_000)
+    let middle = old.shuffled(using: &random)
+    let new = middle.shuffled(using: &random)
+    let set = Set(old.filter { _ in random.chance(20) })
+    let first = SequenceModel.script(old, middle, set: set)
+    let second = SequenceModel.script(middle, new, set: [])
+    let both = first.composing(second)
+    #expect(both == SequenceModel.script(old, new, set: set))
+    let changes = both.indexChanges()
+    #expect(changes.deletions.count == old.count - SequenceModel.longestIncreasing(new))
+  }
+
+  @Test("that use a position twice are refused")
+  func twiceIsRefused() async {
+    await #expect(processExitsWith: .failure) {
+      var builder = SequenceScript.Builder(oldCount: 3)
+      builder.append(old: 1)
+      builder.append(old: 2)
+      builder.append(old: 1)
+      _ = builder.finish()
+    }
+  }
+}
