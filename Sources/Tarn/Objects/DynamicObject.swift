@@ -9,8 +9,8 @@ import TarnStore
 ///     }
 ///
 /// Names are those of columns in the file. A value has the type that belongs to the column: `Int`
-/// for every integer, `Bool`, `Float`, `Double`, `String`, `Data`, `Date`, `ObjectId`, `UUID`; a
-/// link gives another `DynamicObject`. Confined like any other object.
+/// for every integer, `Bool`, `Float`, `Double`, `String`, `Data`, `Date`, `Decimal128`, `ObjectId`,
+/// `UUID`; a link gives another `DynamicObject`. Confined like any other object.
 @dynamicMemberLookup
 public final class DynamicObject: Object {
   /// Makes an object of no class, which has no properties. Ask a Realm for dynamic objects.
@@ -46,7 +46,7 @@ extension PropertyReflection {
 enum DynamicValue: AnyPersisted {
   static func unboxed(_ boxed: _BoxedValue) -> Any? {
     switch boxed.value {
-    case .null, .link, .object, .list, .map, .decimal: nil
+    case .null, .link, .object, .list, .map: nil
     case .int(let number): Int(number)
     case .bool(let value): value
     case .float(let value): value
@@ -56,6 +56,7 @@ enum DynamicValue: AnyPersisted {
     case .date: Date._unbox(boxed)
     case .objectID: ObjectId._unbox(boxed)
     case .uuid: UUID._unbox(boxed)
+    case .decimal: Decimal128._unbox(boxed)
     }
   }
 

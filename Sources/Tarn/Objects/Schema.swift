@@ -169,17 +169,16 @@ public struct Schema: Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-extension Object {
+extension ObjectBase {
   /// What the class declares. Traps if the declaration contradicts itself.
   public class func sharedSchema() -> ObjectSchema {
-    ObjectSchema(ClassReflection.of(self), isEmbedded: false)
+    ObjectSchema(ClassReflection.of(self), isEmbedded: self is EmbeddedObject.Type)
   }
-}
 
-extension ObjectBase {
   /// The class of this object: as it declares itself, or as the file describes it for a
   /// `DynamicObject`.
   public var objectSchema: ObjectSchema {
-    ObjectSchema(_reflection, isEmbedded: _binding?.schema.isEmbedded ?? false)
+    ObjectSchema(
+      _reflection, isEmbedded: _binding?.schema.isEmbedded ?? (self is EmbeddedObject))
   }
 }

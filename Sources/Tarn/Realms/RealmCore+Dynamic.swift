@@ -27,13 +27,22 @@ extension RealmCore {
 
   // MARK: - Values
 
+  private func column(of property: PropertyReflection, in binding: ClassBinding) -> ColumnID {
+    guard let column = binding.column(property.name) else {
+      fatalError("Class '\(binding.reflection.name)' has no property '\(property.name)' any more.")
+    }
+    guard property.collection == .none else {
+      fatalError(
+        "'\(binding.reflection.name).\(property.name)' is a collection, which is no single value.")
+    }
+    return column
+  }
+
   /// A property of a dynamic object, nil for null. Traps for an invalidated object.
   func dynamicValue(_ object: ObjectBase, _ property: PropertyReflection) -> Any? {
     if isInvalidated(object) { trapInvalid(object) }
     let binding = binding(for: object)
-    guard let column = binding.column(property.name) else {
-      fatalError("Class '\(binding.reflection.name)' has no property '\(property.name)' any more.")
-    }
+    let column = column(of: property, in: binding)
     let key = ObjectKey(object._key)
     let value = trapping { () throws(StorageError) in
       if let session { return try session.value(of: column, at: key, in: binding.classID) }
@@ -46,9 +55,7 @@ extension RealmCore {
   func setDynamicValue(_ object: ObjectBase, _ property: PropertyReflection, _ value: Any?) {
     _ = writing("modify managed objects")
     let binding = binding(for: object)
-    guard let column = binding.column(property.name) else {
-      fatalError("Class '\(binding.reflection.name)' has no property '\(property.name)' any more.")
-    }
+    let column = column(of: property, in: binding)
     binding.checkAssignable(column, on: object)
     let described = binding.schema[column]
     guard let stored = stored(value, described) else { object.trapUnfit(value, property) }
@@ -61,7 +68,12 @@ extension RealmCore {
     _ value: Any?, _ column: ColumnSchema, update: Realm.UpdatePolicy = .error
   ) -> Value? {
     guard let content = value.flatMap({ flattened($0) }) else {
-      return column.isOptional ? .null : nil
+      return column.isOptional || column.type == .any ? .null : nil
+    }
+    if column.type == .any, let object = content as? ObjectBase {
+      return linkedObject(object, object._className, update).map {
+        .object($0._binding!.classID, ObjectKey($0._key))
+      }
     }
     if let target = column.target, let name = schemaToBind().schema[target]?.name {
       return linkedObject(content, name, update).map { .link(ObjectKey($0._key)) }
@@ -69,8 +81,12 @@ extension RealmCore {
     guard let boxed = (content as? any _Persistable)?._box().value else { return nil }
     switch (boxed, column.type) {
     case (.int, .int), (.bool, .bool), (.float, .float), (.double, .double), (.string, .string),
-      (.data, .data), (.date, .date), (.objectID, .objectID), (.uuid, .uuid):
+      (.data, .data), (.date, .date), (.objectID, .objectID), (.uuid, .uuid),
+      (.decimal, .decimal):
       return boxed
+    case (.int, .decimal), (.float, .decimal), (.double, .decimal):
+      return Decimal128._unbox(_BoxedValue(boxed))?._box().value
+    case (_, .any): return boxed == .null ? nil : boxed
     case (.int(let number), .double): return .double(Double(number))
     case (.int(let number), .float): return .float(Float(number))
     case (.float(let number), .double): return .double(Double(number))
@@ -84,7 +100,8 @@ extension RealmCore {
     guard let object = content as? ObjectBase else {
       guard content is [String: Any] || content is [Any] else { return nil }
       let hasKey = dynamicBinding(name).schema.primaryKey != nil
-      return dynamicCreate(name, value: content, update: hasKey ? update : .error)
+      return dynamicCreate(
+        name, value: content, update: hasKey ? update : .error, isInside: true)
     }
     guard object._className == name else { return nil }
     if object._core == nil { add(object, update: .error) }
@@ -99,8 +116,15 @@ extension RealmCore {
   // MARK: - Creating
 
   /// Makes an object of a class of the file from values by name, in order, or of another object.
-  func dynamicCreate(_ name: String, value: Any, update: Realm.UpdatePolicy) -> DynamicObject {
+  ///
+  /// - Parameter isInside: true for the value of another object's property.
+  func dynamicCreate(
+    _ name: String, value: Any, update: Realm.UpdatePolicy, isInside: Bool = false
+  ) -> DynamicObject {
     let session = writing("create objects")
+    precondition(
+      isInside || schemaToBind().schema.named(name)?.isEmbedded != true,
+      "Objects of the embedded class '\(name)' are made as the value of a property of another one.")
     let binding = dynamicBinding(name)
     precondition(
       update == .error || binding.schema.primaryKey != nil,
@@ -118,11 +142,11 @@ extension RealmCore {
   ) throws(StorageError) -> ObjectKey {
     let id = binding.classID
     var values = values
-    guard let key = binding.schema.primaryKey else { return try session.create(values, in: id) }
+    guard let key = binding.schema.primaryKey else { return try add(values, id, session) }
     let column = binding.schema[key]
     if values[key] == nil { values[key] = column.zero }
     guard let existing = try session.find(primaryKey: values[key] ?? .null, in: id) else {
-      return try session.create(values, in: id)
+      return try add(values, id, session)
     }
     precondition(
       update != .error,
@@ -137,6 +161,18 @@ extension RealmCore {
       try session.set(column, at: existing, in: id, to: value)
     }
     return existing
+  }
+
+  /// Links come last: an embedded object is taken from the one that has it.
+  private func add(
+    _ values: [ColumnID: Value], _ id: ClassID, _ session: WriteSession
+  ) throws(StorageError) -> ObjectKey {
+    let links = values.filter { $0.value.isLink }
+    let key = try session.create(values.filter { !$0.value.isLink }, in: id)
+    for (column, value) in links.sorted(by: { $0.key < $1.key }) {
+      try session.set(column, at: key, in: id, to: value)
+    }
+    return key
   }
 
   private func columnValues(
@@ -174,6 +210,15 @@ extension RealmCore {
           + "not from a '\(Swift.type(of: value))'.")
     }
     return values
+  }
+}
+
+extension Value {
+  fileprivate var isLink: Bool {
+    switch self {
+    case .link, .object: true
+    default: false
+    }
   }
 }
 

@@ -179,6 +179,9 @@ extension RealmCore {
 
   /// A stored value as its property shows it, nil for null.
   func swiftValue(_ value: Value, of property: PropertyReflection) -> Any? {
+    if property.isDynamic, case .object(let id, let key) = value {
+      return object(key, dynamicBinding(schemaToBind()[id].name))
+    }
     guard case .link(let key) = value, let target = property.target else {
       return property.wrapper.unboxed(_BoxedValue(value))
     }

@@ -24,7 +24,8 @@ package struct SchemaChange {
         let had = former.map { old.hasIndex($0) } ?? false
         let has = new.hasIndex(column)
         if had, !has { droppedIndexes.append((new.id, column.id)) }
-        if has, !had { builtIndexes.append((new.id, column.id)) }
+        // Who links where has been noted from the first link on.
+        if has, !had, column.filesNull { builtIndexes.append((new.id, column.id)) }
         if let former, !former.isRemoved, column.isRemoved,
           [.string, .data, .any].contains(former.type), former.collection == .none
         {
@@ -91,7 +92,6 @@ extension WriteSession {
     let described = schema[id][column]
     try forEachRow(in: id) { key throws(StorageError) in
       let value = try self.value(of: column, at: key, in: id) ?? .null
-      if value == .null, described.type == .link { return }
       if let order = OrderKey(value, type: described.type) { changes.add(order, key) }
     }
     changes.sort()

@@ -11,10 +11,10 @@ package final class SchemaMigration {
   package let old: SnapshotReader
   package let session: WriteSession
   package let oldVersion: UInt64
-  private let version: UInt64
+  let version: UInt64
   private let path: String
   /// Classes that were deleted with their data.
-  private var deleted: Set<ClassID> = []
+  private(set) var deleted: Set<ClassID> = []
 
   /// Prepares what can be done without the program. Writes nothing to the file.
   ///
@@ -67,7 +67,7 @@ package final class SchemaMigration {
     try session.classEdit(id).continueKeys(after: last)
   }
 
-  private func failure(_ detail: String) -> StorageError {
+  func failure(_ detail: String) -> StorageError {
     StorageError(.invalidInput, operation: "migrate", path: path, detail: detail)
   }
 
@@ -80,109 +80,5 @@ package final class SchemaMigration {
     try session.clear(described.id)
     if !plan.wanted.contains(name) { deleted.insert(described.id) }
     return true
-  }
-
-  // MARK: - Finishing
-
-  /// The write to be committed.
-  ///
-  /// - Throws: `.invalidInput` if two objects have one primary key, or an object of a class that
-  ///   becomes embedded does not have exactly one owner.
-  package func finish() throws(StorageError) -> WriteSession {
-    let schema = plan.final(without: deleted)
-    for id in plan.embedding { try checkOwners(of: id, schema) }
-    var newKeys: [ClassID: [ObjectKey: ObjectKey]] = [:]
-    for (id, column) in plan.primaryKeys.sorted(by: { $0.key < $1.key }) {
-      guard let column, let described = schema[id] else { continue }
-      let keys = try uniqueKeys(of: described, column)
-      if described.keyIsPrimary { newKeys[id] = keys }
-    }
-    let result = WriteSession(
-      session.reader, schema: SchemaView(schema: schema, epoch: session.schema.epoch),
-      recorder: session.recorder)
-    let rebuilt = Set(newKeys.keys)
-    result.longValues = session.longValues.copy(without: rebuilt)
-    for (index, edit) in session.classes.enumerated()
-    where !rebuilt.contains(ClassID(UInt32(index))) {
-      result.classes[index] = edit
-    }
-    for id in rebuilt.sorted() { try rebuild(id, newKeys, in: result) }
-    for id in rebuilt.sorted() { try redirectLinks(to: id, newKeys, in: result) }
-    result.schemaChange = SchemaChange(
-      from: plan.stored, to: schema, version: version, rebuilt: rebuilt)
-    return result
-  }
-
-  /// The new key of each row, if the primary key is the object key. Throws for a value that two
-  /// rows have.
-  private func uniqueKeys(
-    of described: ClassSchema, _ column: ColumnID
-  ) throws(StorageError) -> [ObjectKey: ObjectKey] {
-    var seen: Set<Value> = []
-    var keys: [ObjectKey: ObjectKey] = [:]
-    try session.forEachRow(in: described.id) { key throws(StorageError) in
-      let value = try session.value(of: column, at: key, in: described.id) ?? .null
-      guard seen.insert(value).inserted else {
-        throw failure(
-          "two objects of class '\(described.name)' have \(value) as their primary key "
-            + "'\(described[column].name)' after the migration. The file is as it was.")
-      }
-      if case .int(let number) = value { keys[key] = ObjectKey(number) }
-    }
-    return keys
-  }
-
-  private func rebuild(
-    _ id: ClassID, _ newKeys: [ClassID: [ObjectKey: ObjectKey]], in result: WriteSession
-  ) throws(StorageError) {
-    let edit = try result.classEdit(id)
-    edit.clear()
-    result.recorder.clear(id)
-    let columns = result.schema[id].columns.filter { !$0.isRemoved }
-    for (oldKey, _) in newKeys[id]!.sorted(by: { $0.value < $1.value }) {
-      var values: [ColumnID: Value] = [:]
-      for column in columns {
-        var value = try session.value(of: column.id, at: oldKey, in: id) ?? .null
-        if case .link(let target) = value, let class_ = column.target,
-          let moved = newKeys[class_]
-        {
-          value = moved[target].map { .link($0) } ?? .null
-        }
-        values[column.id] = value
-      }
-      try result.create(values, in: id)
-    }
-  }
-
-  private func redirectLinks(
-    to id: ClassID, _ newKeys: [ClassID: [ObjectKey: ObjectKey]], in result: WriteSession
-  ) throws(StorageError) {
-    for link in result.schema.incoming(to: id) where newKeys[link.origin] == nil {
-      try result.forEachRow(in: link.origin) { key throws(StorageError) in
-        let value = try result.value(of: link.column, at: key, in: link.origin)
-        guard case .link(let target) = value else { return }
-        let moved = newKeys[id]?[target]
-        try result.set(
-          link.column, at: key, in: link.origin, to: moved.map { .link($0) } ?? .null)
-      }
-    }
-  }
-
-  private func checkOwners(of id: ClassID, _ schema: StoreSchema) throws(StorageError) {
-    var owners: [ObjectKey: Int] = [:]
-    for link in SchemaView(schema: schema, epoch: 0).incoming(to: id) {
-      try session.forEachRow(in: link.origin) { key throws(StorageError) in
-        let value = try session.value(of: link.column, at: key, in: link.origin)
-        if case .link(let target) = value { owners[target, default: 0] += 1 }
-      }
-    }
-    try session.forEachRow(in: id) { key throws(StorageError) in
-      let count = owners[key] ?? 0
-      guard count != 1 else { return }
-      throw failure(
-        "class '\(schema[id]?.name ?? "")' becomes embedded, but one of its objects is linked to "
-          + "by \(count == 0 ? "no object" : "\(count) objects"), not by exactly one. Delete or "
-          + "copy such objects in the migration's block. The file is as it was.")
-    }
   }
 }

@@ -123,7 +123,7 @@ package struct SchemaPlan: Equatable, Sendable {
     let described = schema.classes[index]
     additions.append("Property '\(described.name).\(property.name)' is not in the file.")
     // The rows that exist already have a value of the new column: its default.
-    if property.type != .link, described.hasIndex(described[id]) {
+    if described[id].filesNull, described.hasIndex(described[id]) {
       newIndexes.append((described.id, id))
     }
   }

@@ -84,6 +84,12 @@ package final class SchemaView: Sendable {
   }
 }
 
+extension ColumnSchema {
+  /// True if an index over the column has an entry for every object. One over links has none for
+  /// those that link to nothing.
+  var filesNull: Bool { type != .link && type != .any && collection == .none }
+}
+
 extension ClassSchema {
   /// True if the file keeps an index over that column.
   package func hasIndex(_ column: ColumnSchema) -> Bool {

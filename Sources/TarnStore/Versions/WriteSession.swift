@@ -17,7 +17,7 @@ package final class WriteSession {
   package var schemaChange: SchemaChange?
   var classes: [ClassEdit?]
   var longValues = LongValueEdits()
-  let linkCounts = LinkCounts()
+  var linkCounts = LinkCounts()
   /// Called when positions of rows that somebody keeps may have moved.
   let rowsMoved: () -> Void
 

@@ -8,10 +8,14 @@ extension WriteTransaction {
 
   /// Removes a column's index.
   func deleteIndex(_ id: ClassID, _ column: ColumnID) throws(StorageError) {
-    var prefix = [TreeKey.Tag.index.rawValue]
-    for shift in [24, 16, 8, 0] { prefix.append(UInt8(truncatingIfNeeded: id.rawValue >> shift)) }
-    for shift in [8, 0] { prefix.append(UInt8(truncatingIfNeeded: column.rawValue >> shift)) }
-    try deleteAll(prefix)
+    for tag in [TreeKey.Tag.index, .linkCount] {
+      var prefix = [tag.rawValue]
+      for shift in [24, 16, 8, 0] {
+        prefix.append(UInt8(truncatingIfNeeded: id.rawValue >> shift))
+      }
+      for shift in [8, 0] { prefix.append(UInt8(truncatingIfNeeded: column.rawValue >> shift)) }
+      try deleteAll(prefix)
+    }
   }
 
   private func deleteAll(_ prefix: [UInt8]) throws(StorageError) {

@@ -91,6 +91,20 @@ import Testing
     }
   }
 
+  @Test func embeddedObjectsGoWithTheirProperty() throws {
+    let store = try open()
+    try store.write { session in
+      let spare = try session.create([ColumnID(0): .int(3)], in: ClassID(1))
+      try session.set(ColumnID(3), at: ObjectKey(0), in: ClassID(0), to: .link(spare))
+    }
+    try migrate(store, to: 1, classes(embedded: true))
+    try migrate(store, to: 2, classes(embedded: true, without: "part"))
+    let reader = try SnapshotReader(store.newestSnapshot())
+    #expect(try reader.allKeys(in: ClassID(1)) == [ObjectKey(2)])
+    #expect(
+      try reader.value(of: ColumnID(3), at: ObjectKey(0), in: ClassID(0)) == .link(ObjectKey(2)))
+  }
+
   private func pieces(of column: ColumnID, _ store: Store) throws -> Int {
     let reader = try SnapshotReader(store.newestSnapshot())
     return try (0..<2).count { key in
