@@ -24,7 +24,8 @@ package struct MigrationPlan: Sendable {
   private(set) var copies: [Copy] = []
   /// The new primary keys of the classes where it changes.
   private(set) var primaryKeys: [ClassID: ColumnID?] = [:]
-  /// Classes that become embedded.
+  /// Classes that become embedded. In the block their objects are still ones of their own, so that
+  /// it can take shared ones apart.
   private(set) var embedding: [ClassID] = []
   /// The classes of the program.
   package let wanted: Set<String>
@@ -52,6 +53,7 @@ package struct MigrationPlan: Sendable {
   func final(without deleted: Set<ClassID>) -> StoreSchema {
     var schema = working
     for (id, key) in primaryKeys { schema.classes[Int(id.rawValue)].primaryKey = key }
+    for id in embedding { schema.classes[Int(id.rawValue)].isEmbedded = true }
     for id in deleted {
       let index = Int(id.rawValue)
       schema.classes[index].primaryKey = nil
@@ -165,9 +167,12 @@ package struct MigrationPlan: Sendable {
   private mutating func fitEmbedding(_ index: Int, _ definition: ClassDefinition) {
     let described = working.classes[index]
     guard described.isEmbedded != definition.isEmbedded else { return }
-    working.classes[index].isEmbedded = definition.isEmbedded
+    if isNew(described.id) || !definition.isEmbedded {
+      working.classes[index].isEmbedded = definition.isEmbedded
+    } else {
+      embedding.append(described.id)
+    }
     if isNew(described.id) { return }
-    if definition.isEmbedded { embedding.append(described.id) }
     differences.append(
       "Class '\(definition.name)' has been made "
         + "\(definition.isEmbedded ? "embedded" : "top-level").")
