@@ -8,14 +8,18 @@ SEED ?= 1
 SECONDS ?= 60
 OBJECTS ?= 1000000
 HISTORY ?= build/bench.ndjson
+FILTER ?=
 export TARN_COMMIT ?= $(shell git describe --always --dirty 2>/dev/null)
 
 RELEASE := .build/release
 SWIFT_FILES := Package.swift Sources Tests Tools
 TEST := swift test --disable-xctest
+# The tests that work on more than one thread, and those of the code that works with pointers.
+WITH_THREADS := 'TarnTests|Signals|SignalWatcher|WriteGate|Environment|StoreModel|Round|Scheduler'
+WITH_POINTERS := 'TarnStoreTests|TarnTests'
 
 .PHONY: help setup demo test check format lint bench stress docs
-.PHONY: sanitize-address sanitize-thread clean
+.PHONY: sanitize sanitize-address sanitize-thread clean
 
 help: ## list what can be made
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1#\2/p' $(MAKEFILE_LIST) | column -t -s '#'
@@ -55,12 +59,15 @@ stress: setup ## real processes on one file, checked as they go; SEED=1 SECONDS=
 docs: setup ## the documentation as a web site, in build/docs
 	@Tools/docs.sh build/docs
 
-sanitize-address: setup ## all tests under the address sanitizer
-	ASAN_OPTIONS=detect_leaks=0 $(TEST) --sanitize=address --scratch-path .build/address
+sanitize: setup ## what CI runs under the sanitizers: threads where they matter, memory in the engine
+	Tools/sanitize.sh thread $(WITH_THREADS)
+	Tools/sanitize.sh address $(WITH_POINTERS)
 
-sanitize-thread: setup ## all tests under the thread sanitizer
-	TSAN_OPTIONS="suppressions=$(CURDIR)/Tools/thread-sanitizer.supp" \
-	  $(TEST) --sanitize=thread --scratch-path .build/thread
+sanitize-address: setup ## all tests under the address sanitizer; FILTER='...' for some
+	Tools/sanitize.sh address '$(FILTER)'
+
+sanitize-thread: setup ## all tests under the thread sanitizer; FILTER='...' for some
+	Tools/sanitize.sh thread '$(FILTER)'
 
 clean: ## remove what was built
 	rm -rf .build build

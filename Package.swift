@@ -32,8 +32,9 @@ let package = Package(
     .executableTarget(
       name: "tarn", dependencies: ["Tarn", "TarnStore", "ToolSupport"], path: "Tools/tarn",
       swiftSettings: strict),
+    .target(name: "StressFaults", path: "Tools/StressFaults"),
     .executableTarget(
-      name: "tarn-stress", dependencies: ["Tarn", "TarnStore", "ToolSupport"],
+      name: "tarn-stress", dependencies: ["Tarn", "TarnStore", "ToolSupport", "StressFaults"],
       path: "Tools/tarn-stress", swiftSettings: strict),
     .executableTarget(
       name: "tarn-bench", dependencies: ["Tarn", "TarnStore", "ToolSupport", "BenchFloors"],

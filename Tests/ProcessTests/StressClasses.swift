@@ -34,12 +34,13 @@ final class StressFile {
   var folder: String { place.path }
   var path: String { place.file("x.realm") }
 
-  init(isFilled: Bool = true) throws {
-    if isFilled { try fill(path) }
+  init(isFilled: Bool = true, isDurable: Bool = false) throws {
+    if isFilled { try fill(path, isDurable: isDurable) }
   }
 
-  func fill(_ path: String) throws {
-    let (lines, end) = try StressTool.worker("fill", path).finish()
+  /// - Parameter isDurable: the workers then wait for the disk at every commit.
+  func fill(_ path: String, isDurable: Bool = false) throws {
+    let (lines, end) = try StressTool.worker("fill", path, isDurable ? "1" : "0").finish()
     precondition(end == .exited(0), "\(lines)")
   }
 

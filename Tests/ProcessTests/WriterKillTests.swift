@@ -25,8 +25,8 @@ extension ProcessTests {
       let names = try points("commit-once", file.path, in: file.folder)
       let mustHave = [
         "gate.held", "commit.begun", "commit.rows", "commit.record", "commit.head",
-        "storage.beforeCommit", "storage.afterCommit", "commit.done", "commit.shown",
-        "commit.counted", "commit.released", "commit.woken",
+        "storage.beforeCommit", "storage.headerWritten", "storage.afterCommit", "commit.done",
+        "commit.shown", "commit.counted", "commit.released", "commit.woken",
       ]
       #expect(names.filter(mustHave.contains) == mustHave)
       let lastBefore = try #require(names.firstIndex(of: "storage.beforeCommit"))

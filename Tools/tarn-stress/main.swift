@@ -1,5 +1,9 @@
 import Foundation
+import StressFaults
+import TarnStore
 import ToolSupport
+
+stress_after_header_write { FaultPoint.hit("storage.headerWritten") }
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 if arguments.first == "worker" {

@@ -60,7 +60,7 @@ enum StoreAccess {
   static func write<R>(
     _ store: Store, _ body: (WriteSession) throws -> R
   ) throws -> (result: R, version: Version) {
-    let token = try store.gate.acquire()
+    let token = try store.acquireGate()
     let session = WriteSession(try SnapshotReader(store.newestSnapshot())) {}
     let result = try body(session)
     if session.isEmpty { return (result, session.base.version) }

@@ -26,6 +26,8 @@ struct StoreCensus {
 
   private(set) var classes: [ClassTally]
   private(set) var changes = Tally()
+  /// Elements of lists, sets and maps, but for those in the cells of their objects.
+  private(set) var collections = Tally()
   /// The versions whose change records are kept.
   private(set) var records: ClosedRange<Version>?
   private(set) var readers: [Reader] = []
@@ -63,6 +65,9 @@ struct StoreCensus {
     case .directory: add(to: \.directory, TreeKey.parseDirectory(key)?.classID)
     case .linkCount: add(to: \.indexes, TreeKey.parseLinkCount(key)?.classID)
     case .longValue: add(to: \.longValues, TreeKey.parseLongValue(key)?.classID)
+    case .sequencePage, .sequenceDirectory, .longElement, .nested:
+      collections.entries += 1
+      collections.bytes += key.count + value.count
     case .index:
       // The class stands in the four bytes after the tag, the highest first.
       let id = key.dropFirst().prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }

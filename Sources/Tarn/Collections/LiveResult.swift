@@ -10,11 +10,8 @@ import TarnStore
 final class LiveResult {
   /// One move of the shown version as it concerns this result.
   struct Step {
-    var number: Int
-    var before: OrderedRoot
-    var after: OrderedRoot
-    /// Rows that came, went, or were put anew; rows whose data changed.
-    var touched: CompiledQuery.TouchedRows
+    let number: Int
+    var made: ResultStep
   }
 
   unowned let core: RealmCore
@@ -26,7 +23,9 @@ final class LiveResult {
   private var root: OrderedRoot?
   private var rootStep = 0
   /// Somebody has been told of `root`: from then on every step that concerns it is logged.
-  private var isTracked = false
+  private(set) var isTracked = false
+  /// First calls wait until a worker has evaluated the rows.
+  var isAwaited = false
   /// The rows inside the open write, at a position of its journal.
   private var working: (root: OrderedRoot, serial: UInt64, position: ChangeRecorder.Position)?
 
@@ -62,20 +61,70 @@ final class LiveResult {
   /// they were asked at.
   private func published() throws(StorageError) -> OrderedRoot {
     let rows = StoreRows(core.shown())
-    if let root {
-      if isTracked || rootStep == core.step { return root }
-      if let missed = core.recentSteps.changes(after: rootStep, upTo: core.step) {
-        let isConcerned = query.isConcerned(by: missed)
-        let next = isConcerned ? try query.advance(root, over: missed, to: rows).root : root
-        self.root = next
-        rootStep = core.step
-        return next
+    let next: OrderedRoot
+    switch missing() {
+    case .nothing(let root): return root
+    case .changes(let root, let missed): next = try query.bringUp(root, over: missed, to: rows)
+    case .everything: next = try query.evaluate(rows)
+    }
+    root = next
+    rootStep = core.step
+    return next
+  }
+
+  private enum Missing {
+    case nothing(OrderedRoot)
+    case changes(OrderedRoot, ChangeSet)
+    case everything
+  }
+
+  /// What the rows lack to be those at the shown version.
+  private func missing() -> Missing {
+    guard let root else { return .everything }
+    if isTracked || rootStep == core.step { return .nothing(root) }
+    if let missed = core.recentSteps.changes(after: rootStep, upTo: core.step) {
+      return .changes(root, missed)
+    }
+    return .everything
+  }
+
+  /// How many rows a first call would have to read before it, in rows that a scan passes.
+  func rowsBeforeFirstCall() -> Int {
+    switch missing() {
+    case .nothing: 0
+    case .changes(let root, let missed): rows(toFollow: missed, root)
+    case .everything:
+      trapping { () throws(StorageError) in try StoreRows(core.shown()).count(of: query.classID) }
+    }
+  }
+
+  /// The same for following `changes`; 0 while nobody has been told of any rows.
+  func rows(toFollow changes: ChangeSet) -> Int {
+    guard isTracked, let root else { return 0 }
+    return rows(toFollow: changes, root)
+  }
+
+  func rows(toFollow changes: ChangeSet, _ root: OrderedRoot) -> Int {
+    let lookups = query.lookups(for: changes, among: root.count)
+    let (rows, overflow) = lookups.multipliedReportingOverflow(by: core.workLimits.rowsPerLookup)
+    return overflow ? .max : rows
+  }
+
+  /// What a worker needs to follow changes of the rows that observers have been told of.
+  var workItem: QueryWork.Item? {
+    isTracked ? root.map { QueryWork.Item(query, before: $0) } : nil
+  }
+
+  /// Takes the rows over that a worker has evaluated, with what was missed since.
+  func adopt(_ evaluated: OrderedRoot, missed: ChangeSet?) {
+    root = evaluated
+    if let missed {
+      root = trapping { () throws(StorageError) in
+        try query.bringUp(evaluated, over: missed, to: StoreRows(core.shown()))
       }
     }
-    let fresh = try query.evaluate(rows)
-    root = fresh
     rootStep = core.step
-    return fresh
+    isAwaited = false
   }
 
   /// The number of rows if it is known without evaluating them: that of a whole class.
@@ -90,24 +139,25 @@ final class LiveResult {
     _ = trapping { () throws(StorageError) in try published() }
     rootStep = core.step
     isTracked = true
+    isAwaited = false
   }
 
   // MARK: - Steps
 
   /// Logs the step that was just made. False if it leaves this result as it was.
-  func logStep(_ changes: ChangeSet, _ core: RealmCore) -> Bool {
+  ///
+  /// - Parameter prepared: what a worker has made of the same step.
+  func logStep(_ changes: ChangeSet, _ prepared: ResultStep?, _ core: RealmCore) -> Bool {
     guard isTracked, let old = root else { return false }
-    let applied = trapping { () throws(StorageError) in
-      try query.advance(old, over: changes, to: core.rows())
-    }
-    root = applied.root
+    let made =
+      prepared
+      ?? trapping { () throws(StorageError) in
+        try query.step(from: old, over: changes, to: core.rows())
+      }
+    root = made.after
     rootStep = core.step
-    guard applied.touched.all.contains(where: { old.contains($0) || applied.root.contains($0) })
-    else {
-      return false
-    }
-    steps.append(
-      Step(number: core.step, before: old, after: applied.root, touched: applied.touched))
+    guard made.isNews else { return false }
+    steps.append(Step(number: core.step, made: made))
     return true
   }
 
@@ -131,15 +181,17 @@ final class LiveResult {
   func difference(
     after seen: Int, upTo last: Int, from baseline: OrderedRoot? = nil
   ) -> IndexChanges {
-    let merged = steps.filter { $0.number > seen && $0.number <= last }
+    let merged = steps.indices.filter { steps[$0].number > seen && steps[$0].number <= last }
     guard let first = merged.first, let end = merged.last else { return IndexChanges() }
-    var touched = first.touched
-    for step in merged.dropFirst() { touched.formUnion(step.touched) }
-    return touched.difference(baseline ?? first.before, end.after)
+    if first == end, baseline == nil { return steps[first].made.difference() }
+    var touched = steps[first].made.touched
+    for index in merged.dropFirst() { touched.formUnion(steps[index].made.touched) }
+    return touched.difference(baseline ?? steps[first].made.before, steps[end].made.after)
   }
 
   /// The last observer has gone: the rows are brought up to date only when they are asked for.
   func stopTracking() {
+    isAwaited = false
     guard isTracked else { return }
     isTracked = false
     rootStep = core.step
@@ -149,7 +201,10 @@ final class LiveResult {
   /// Lets go of steps that everybody has been told of.
   func forgetSteps() {
     let oldest = observations.map(\.seen).min() ?? .max
-    steps.removeAll { $0.number <= oldest }
+    let told = steps.prefix { $0.number <= oldest }.map(\.made)
+    steps.removeFirst(told.count)
+    let touched = told.reduce(0) { $0 + $1.touched.count }
+    if touched > 1_000, core.workLimits.usesWorker { QueryWork.letGo(of: told) }
   }
 }
 

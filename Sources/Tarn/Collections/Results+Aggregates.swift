@@ -86,19 +86,19 @@ extension Results {
   /// The least value of the property with that name, nil without any. Traps if the class has no
   /// such property or it is of another type.
   public func min<T: MinMaxType>(ofProperty name: String) -> T? {
-    typed(aggregate(name).min, name)
+    ValueFold.typed(aggregate(name).min, "property '\(name)'")
   }
 
   /// The greatest value of the property with that name, nil without any. Traps if the class has
   /// no such property or it is of another type.
   public func max<T: MinMaxType>(ofProperty name: String) -> T? {
-    typed(aggregate(name).max, name)
+    ValueFold.typed(aggregate(name).max, "property '\(name)'")
   }
 
   /// The sum of the property with that name, 0 without a value. Traps if the class has no such
   /// property, it is of another type, or the type cannot hold the sum.
   public func sum<T: AddableType>(ofProperty name: String) -> T {
-    guard let sum: T = typed(aggregate(name).sum, name) else {
+    guard let sum: T = ValueFold.typed(aggregate(name).sum, "property '\(name)'") else {
       preconditionFailure("Dates have no sum: property '\(name)'.")
     }
     return sum
@@ -109,30 +109,11 @@ extension Results {
   public func average<T: AddableType>(ofProperty name: String) -> T? {
     let aggregate = aggregate(name)
     precondition(aggregate.path.type != .date, "Dates have no average: property '\(name)'.")
-    return typed(aggregate.average, name)
+    return ValueFold.typed(aggregate.average, "property '\(name)'")
   }
 
   private func name(of keyPath: PartialKeyPath<Element>) -> String {
     SortDescriptor(keyPath: keyPath).keyPath
-  }
-
-  private func typed<T: _Persistable>(_ value: Value, _ name: String) -> T? {
-    if value == .null { return nil }
-    let boxed = _BoxedValue(value)
-    if let typed = T._unbox(boxed) { return typed }
-    // A sum of a type that is wider than the property's, or an average.
-    if let nearest = T.self as? any AddableType.Type {
-      switch value {
-      case .float(let number): return nearest.init(_nearest: Double(number)) as? T
-      case .double(let number): return nearest.init(_nearest: number) as? T
-      case .decimal(let cell):
-        return nearest.init(_nearest: DecimalNumber(cell).nearestDouble) as? T
-      case .int(let number) where T.self == Double.self || T.self == Float.self:
-        return nearest.init(_nearest: Double(number)) as? T
-      default: break
-      }
-    }
-    preconditionFailure("The result for property '\(name)' is no '\(T.self)'.")
   }
 
   private func aggregate(_ property: String) -> Aggregate {

@@ -9,7 +9,7 @@ import TarnStore
   private let places: [(offset: Int, column: UInt16)]
   /// The column of each property; a computed one has its number instead.
   private let columnOfProperty: [UInt16]
-  /// The wrappers, links last.
+  /// The wrappers; links after scalars, collections last.
   private let moves: [(mover: _Mover, offset: Int, column: UInt16)]
   /// For each column of the file the number of its property.
   private let propertyOfColumn: [Int?]
@@ -42,9 +42,7 @@ import TarnStore
     self.places = places
     self.columnOfProperty = columnOfProperty
     let order = reflection.properties.indices.sorted {
-      let first = reflection.properties[$0]
-      let second = reflection.properties[$1]
-      return (first.target != nil ? 1 : 0, $0) < (second.target != nil ? 1 : 0, $1)
+      (reflection.properties[$0].rank, $0) < (reflection.properties[$1].rank, $1)
     }
     moves = order.compactMap {
       let property = reflection.properties[$0]
@@ -113,7 +111,8 @@ import TarnStore
   }
 
   /// Turns an unmanaged object that was just given a new row into an accessor, and moves its
-  /// values into the row, links last: they may add objects and so move the row. The caller has
+  /// values into the row, links and then collections last: they may add objects and so move the
+  /// row. The caller has
   /// set the object's core, context and key; indexes other than those of links are its own work.
   /// The primary key is written like the rest.
   func moveValuesIntoRow(_ object: ObjectBase) {
@@ -123,5 +122,13 @@ import TarnStore
       object._validate(object._context!)
       move.mover(base + move.offset, object, move.column)
     }
+  }
+}
+
+extension PropertyReflection {
+  /// The order in which values move into a row.
+  fileprivate var rank: Int {
+    if collection != .none { return 2 }
+    return target != nil ? 1 : 0
   }
 }

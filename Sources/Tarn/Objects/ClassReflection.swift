@@ -154,7 +154,8 @@ final class ClassReflection: Sendable {
           '\(property.columnName)'.
           """)
       }
-      if property.isPrimaryKey, ![.int, .string, .objectID, .uuid].contains(property.type) {
+      try checkCollection(property)
+      if property.isPrimaryKey, !property.canBePrimaryKey {
         throw ModelError(
           """
           '\(name).\(property.name)' cannot be a primary key: that takes an integer, a String, an \
@@ -162,6 +163,38 @@ final class ClassReflection: Sendable {
           """)
       }
     }
+  }
+}
+
+extension ClassReflection {
+  private func checkCollection(_ property: PropertyReflection) throws(ModelError) {
+    guard property.collection != .none else { return }
+    if property.isIndexed {
+      throw ModelError(
+        "'\(name).\(property.name)' is a collection, which cannot have an index of its own.")
+    }
+    guard property.type == .link, let target = property.target else { return }
+    let element = ClassReflection.name(of: target)
+    if property.collection == .map, !property.isOptional {
+      throw ModelError(
+        """
+        '\(name).\(property.name)' must be declared with optional objects, \
+        Map<String, \(element)?>: deleting an object leaves its key with nil.
+        """)
+    }
+    if property.collection != .map, property.isOptional {
+      throw ModelError(
+        """
+        '\(name).\(property.name)' cannot hold nil: declare its elements as \(element). \
+        Deleting an object takes it out of lists and sets.
+        """)
+    }
+  }
+}
+
+extension PropertyReflection {
+  fileprivate var canBePrimaryKey: Bool {
+    collection == .none && [.int, .string, .objectID, .uuid].contains(type)
   }
 }
 

@@ -12,7 +12,9 @@
 ///
 /// Both members run at every read and write of the property, on the Realm's thread. They must not
 /// use the Realm.
-public protocol FailableCustomPersistable: _Persistable, _OptionalPersistable {
+public protocol FailableCustomPersistable: _Persistable, _OptionalPersistable,
+  RealmCollectionValue
+{
   /// The type that is stored.
   associatedtype PersistedType: _OptionalPersistable
   /// Makes a value of what is stored; nil if that stands for none.
@@ -40,6 +42,13 @@ extension FailableCustomPersistable {
   public static var _insideDescription: _ColumnDescription { PersistedType._insideDescription }
   public static var _optionalDescription: _ColumnDescription {
     PersistedType._optionalDescription
+  }
+
+  /// Elements of lists and sets are never nil, embedded objects included.
+  public static var _elementDescription: _ColumnDescription {
+    var description = PersistedType._insideDescription
+    description.isOptional = false
+    return description
   }
 
   public static func _default() -> Self {

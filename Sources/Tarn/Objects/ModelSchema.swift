@@ -5,7 +5,9 @@ import TarnStore
 struct ModelSchema {
   struct Column: Equatable {
     var name: String
+    /// Of a collection this and the rest describe the elements.
     var type: ColumnType
+    var collection = CollectionKind.none
     var isOptional: Bool
     /// Includes the primary key unless its value is the object key, and every link.
     var isIndexed: Bool
@@ -32,9 +34,9 @@ struct ModelSchema {
         name: described.name,
         properties: described.columns.map { column in
           ClassDefinition.Property(
-            name: column.name, type: column.type, isOptional: column.isOptional,
-            isIndexed: column.isIndexed, isPrimaryKey: column.name == described.primaryKey,
-            target: column.target)
+            name: column.name, type: column.type, collection: column.collection,
+            isOptional: column.isOptional, isIndexed: column.isIndexed,
+            isPrimaryKey: column.name == described.primaryKey, target: column.target)
         }, isEmbedded: described.reflection.type is EmbeddedObject.Type)
     }
   }
@@ -97,7 +99,8 @@ struct ModelSchema {
       let keyIsRow = property.isPrimaryKey && property.type == .int && !property.isOptional
       columns.append(
         Column(
-          name: property.columnName, type: property.type, isOptional: property.isOptional,
+          name: property.columnName, type: property.type, collection: property.collection,
+          isOptional: property.isOptional,
           isIndexed: property.isIndexed || property.type == .link
             || property.isPrimaryKey && !keyIsRow,
           target: target))

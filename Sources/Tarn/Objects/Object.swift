@@ -75,13 +75,7 @@ extension ObjectBase: CustomStringConvertible {
     let indent = String(repeating: "\t", count: depth + 1)
     var text = "\(_className) {\n"
     for property in _reflection.properties {
-      text += "\(indent)\(property.name) = "
-      switch property.read(self) {
-      case let object as ObjectBase: text += object._dump(depth: depth + 1)
-      case let value as any OptionalValue: text += value.dumped(depth: depth + 1)
-      case let value: text += "\(value)"
-      }
-      text += ";\n"
+      text += "\(indent)\(property.name) = \(dump(property.read(self), depth: depth + 1));\n"
     }
     return text + String(repeating: "\t", count: depth) + "}"
   }
@@ -110,8 +104,7 @@ extension Optional: OptionalValue {
   func dumped(depth: Int) -> String {
     switch self {
     case .none: "nil"
-    case .some(let object as ObjectBase): object._dump(depth: depth)
-    case .some(let value): "\(value)"
+    case .some(let value): dump(value, depth: depth)
     }
   }
 }

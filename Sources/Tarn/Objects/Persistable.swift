@@ -17,9 +17,18 @@ public protocol _Persistable {
   /// Writes into the row under edit, without asking anybody.
   static func _put(_ value: Self, _ object: ObjectBase, _ column: UInt16)
   static var _mover: _Mover { get }
+  /// True for collections, whose elements are replaced when one is assigned.
+  static var _isCollection: Bool { get }
+  /// Gives `current`, the value of an unmanaged object's property, the elements of `value`.
+  static func _replaceElements(of current: Self, with value: Self)
   func _box() -> _BoxedValue
   /// Nil if the value is not of this type.
   static func _unbox(_ boxed: _BoxedValue) -> Self?
+}
+
+extension _Persistable {
+  @inlinable public static var _isCollection: Bool { false }
+  public static func _replaceElements(of current: Self, with value: Self) {}
 }
 
 /// A type that is persistable when optional: the scalar ones and objects.
@@ -94,6 +103,13 @@ public struct _ColumnDescription {
   var optional: _ColumnDescription {
     var description = self
     description.isOptional = true
+    return description
+  }
+
+  /// A collection of such elements.
+  func collected(_ kind: CollectionKind) -> _ColumnDescription {
+    var description = self
+    description.collection = kind
     return description
   }
 }

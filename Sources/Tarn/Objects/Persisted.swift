@@ -62,6 +62,10 @@ public struct Persisted<Value: _Persistable> {
       if let context = object._context {
         object._validate(context)
         Value._store(object, object[keyPath: storage]._column, newValue)
+      } else if Value._isCollection {
+        let current = object[keyPath: storage]._value ?? Value._default()
+        object[keyPath: storage]._value = current
+        Value._replaceElements(of: current, with: newValue)
       } else {
         object[keyPath: storage]._value = newValue
       }
@@ -172,6 +176,8 @@ extension Persisted: AnyPersisted {
     if let context = object._context {
       object._validate(context)
       Value._store(object, wrapper.pointee._column, value)
+    } else if Value._isCollection {
+      Value._replaceElements(of: Self.value(object, at: field), with: value)
     } else {
       wrapper.pointee._value = value
     }
@@ -190,6 +196,11 @@ extension Persisted: AnyPersisted {
   {
     if let value = value as? Value {
       assign(value, object, at: field)
+      return true
+    }
+    if let type = Value.self as? any _CollectionProperty.Type {
+      guard let made = type.collection(of: value) as? Value else { return false }
+      assign(made, object, at: field)
       return true
     }
     // Perhaps an Int for an Int8, or the raw value of an enum.

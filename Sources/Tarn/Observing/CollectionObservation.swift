@@ -39,8 +39,10 @@ final class CollectionObservation: Observation {
   }
 
   override func hasNews(upTo target: Int) -> Bool {
-    needsInitial || result.hasSteps(after: seen, upTo: target)
+    needsInitial ? !result.isAwaited : result.hasSteps(after: seen, upTo: target)
   }
+
+  override var waitsForWorker: Bool { needsInitial && result.isAwaited }
 
   override func skip(step: Int) { skipped.insert(step) }
 

@@ -14,9 +14,10 @@ public enum ObjectChange<T> {
 public struct PropertyChange {
   /// The property's name.
   public let name: String
-  /// The value at the observer's last call (at registration, if there was none), nil for null.
+  /// The value at the observer's last call (at registration, if there was none), nil for null and
+  /// for collections.
   public let oldValue: Any?
-  /// The value now, nil for null.
+  /// The value now, nil for null and for collections.
   public let newValue: Any?
 }
 
@@ -40,6 +41,10 @@ struct ObjectNews {
     let reader = core.shown()
     oldValues = changes.touched.compactMap { entry in
       guard entry.keys.contains(key) else { return nil }
+      // A collection is named; what it held is told to its own observers.
+      if reader.schema[changes.id][entry.column].collection != .none {
+        return (entry.column, .null)
+      }
       let value = trapping { () throws(StorageError) in
         try reader.value(of: entry.column, at: key, in: changes.id)
       }
@@ -129,7 +134,7 @@ final class ObjectObservation: Observation {
       guard let old = oldValues[column] else { return nil }
       return PropertyChange(
         name: property.name, oldValue: core.swiftValue(old, of: property),
-        newValue: flattened(property.read(object)))
+        newValue: property.collection == .none ? flattened(property.read(object)) : nil)
     }
     if !changes.isEmpty { block(.change(object, changes)) }
   }

@@ -27,6 +27,9 @@ class Observation {
   /// True if there is something to be told that happened up to step `target`.
   func hasNews(upTo target: Int) -> Bool { false }
 
+  /// Cannot be called before a worker is done.
+  var waitsForWorker: Bool { false }
+
   /// Calls the callback with everything up to step `target` that it has not been told.
   func deliver(upTo target: Int, _ core: RealmCore) {}
 

@@ -80,7 +80,7 @@ final class ObserverTable {
   }
 
   /// The results that `changes` can concern, each once.
-  private func results(concernedBy changes: ChangeSet) -> [LiveResult] {
+  func results(concernedBy changes: ChangeSet) -> [LiveResult] {
     if changes.schemaChanged { return results }
     if changes.classes.count == 1 { return resultsByClass[changes.classes[0].id] ?? [] }
     var found: Set<ObjectIdentifier> = []
@@ -106,14 +106,19 @@ final class ObserverTable {
   }
 
   /// Logs what the step that was just made means for each observation that it concerns.
-  func log(_ changes: ChangeSet, _ news: [ObjectNews], _ core: RealmCore) {
+  ///
+  /// - Parameter prepared: what a worker has made of the step for these results.
+  func log(
+    _ changes: ChangeSet, _ news: [ObjectNews], _ prepared: PreparedSteps, _ core: RealmCore
+  ) {
     for item in news {
       for observation in item.observations {
         observation.log(item, step: core.step)
         enqueue(observation)
       }
     }
-    for result in results(concernedBy: changes) where result.logStep(changes, core) {
+    for result in results(concernedBy: changes) {
+      guard result.logStep(changes, prepared[ObjectIdentifier(result)], core) else { continue }
       for observation in result.observations { enqueue(observation) }
     }
   }
@@ -137,7 +142,25 @@ final class ObserverTable {
     queue.contains { ($0 as? CollectionObservation)?.needsInitial == true }
   }
 
-  var hasNews: Bool { !queue.isEmpty }
+  /// True if somebody can be called.
+  var hasNews: Bool { queue.contains { $0.hasNews(upTo: .max) } }
+
+  /// Results with observers of whom none has been called yet.
+  var resultsBeforeFirstCall: [LiveResult] {
+    var found: Set<ObjectIdentifier> = []
+    return queue.compactMap { observation in
+      guard let observation = observation as? CollectionObservation, observation.needsInitial,
+        observation.state.isActive, !observation.result.isTracked,
+        found.insert(ObjectIdentifier(observation.result)).inserted
+      else { return nil }
+      return observation.result
+    }
+  }
+
+  /// Lets first calls come in the next round, whatever they cost there.
+  func awaitNobody() {
+    for result in results { result.isAwaited = false }
+  }
 
   /// Evaluates what first calls will show.
   func prepareInitials() {
@@ -149,7 +172,9 @@ final class ObserverTable {
   /// Takes those out of the queue that have nothing left to be told.
   func settle() {
     queue.removeAll { observation in
-      if observation.state.isActive, observation.hasNews(upTo: .max) { return false }
+      if observation.state.isActive {
+        if observation.hasNews(upTo: .max) || observation.waitsForWorker { return false }
+      }
       observation.isQueued = false
       return true
     }

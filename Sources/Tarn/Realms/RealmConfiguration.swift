@@ -48,7 +48,7 @@ extension Realm {
     public var durability = Durability.full
 
     /// How many versions of the file may be in use at once; beginning a write with more of them
-    /// traps. Nil for no limit.
+    /// traps. One that a worker prepares for an instance counts. Nil for no limit.
     public var maximumNumberOfActiveVersions: UInt?
 
     /// The number of the program's model. Raise it whenever the model changes in a way that is

@@ -71,6 +71,8 @@ extension RealmCore {
     let id = binding.classID
     for (property, column) in binding.columns where column != binding.schema.primaryKey {
       if let given, !given.contains(property.name) { continue }
+      // Objects in collections may link back: those come when this object is managed.
+      if property.collection != .none { continue }
       let boxed = property.readBoxed(object)
       var value = boxed.value
       if let target = boxed.object as? EmbeddedObject, target._core == nil, update == .modified,
@@ -91,12 +93,18 @@ extension RealmCore {
       }
       try session.set(column, at: key, in: id, to: value)
     }
+    let collections = binding.columns.compactMap { property, column in
+      (property.read(object) as? any _CollectionProperty).map { (property.name, column, $0) }
+    }
     attach(object, key, binding)
     binding.bind(object)
+    for (name, column, collection) in collections where given?.contains(name) ?? true {
+      collection.becomeManaged(object, column, update: update)
+    }
   }
 
   /// Nested objects follow the policy where they can: those without primary key are always new.
-  private func policy(
+  func policy(
     for object: ObjectBase, _ update: Realm.UpdatePolicy
   ) -> Realm.UpdatePolicy {
     binding(of: type(of: object)).schema.primaryKey == nil ? .error : update
@@ -120,15 +128,7 @@ extension RealmCore {
   ) -> Set<String> {
     var given: Set<String> = []
     func set(_ property: PropertyReflection, _ value: Any) {
-      let content = flattened(value)
-      let converted: Any
-      if let target = property.target, let content, !(content is ObjectBase) {
-        let linked = target.init()
-        _ = fill(linked, ClassReflection.of(target), from: content)
-        converted = linked
-      } else {
-        converted = value
-      }
+      let converted = property.target.map { materialize(value, for: property, of: $0) } ?? value
       precondition(
         property.write(any: converted, object),
         "Invalid value '\(value)' of type '\(Swift.type(of: value))' for property "
@@ -160,6 +160,26 @@ extension RealmCore {
           + "from a '\(Swift.type(of: value))'.")
     }
     return given
+  }
+
+  /// What a property that leads to objects is given: objects made of what stands for them.
+  private func materialize(
+    _ value: Any, for property: PropertyReflection, of target: ObjectBase.Type
+  ) -> Any {
+    func object(_ value: Any) -> Any {
+      guard let content = flattened(value), !(content is ObjectBase) else {
+        return value
+      }
+      let linked = target.init()
+      _ = fill(linked, ClassReflection.of(target), from: content)
+      return linked
+    }
+    if value is any _CollectionProperty { return value }
+    switch property.collection {
+    case .none: return object(value)
+    case .list, .set: return (value as? [Any])?.map(object) ?? value
+    case .map: return (value as? [String: Any])?.mapValues(object) ?? value
+    }
   }
 
   // MARK: - Deleting

@@ -4,7 +4,11 @@ import TarnStore
 extension RealmCore {
   /// Moves to `snapshot`, which covers `changes` since the shown one. Everything that observers
   /// need is worked out here, while both ends are held.
-  func move(to snapshot: Snapshot, _ changes: ChangeSet) throws(StorageError) {
+  ///
+  /// - Parameter prepared: what a worker has worked out of it already.
+  func move(
+    to snapshot: Snapshot, _ changes: ChangeSet, _ prepared: PreparedSteps = [:]
+  ) throws(StorageError) {
     guard let reader else {
       self.reader = try SnapshotReader(snapshot)
       rowsMoved()
@@ -16,7 +20,7 @@ extension RealmCore {
     rowsMoved()
     step += 1
     recentSteps.append(step, changes)
-    observers.log(changes, oldValues, self)
+    observers.log(changes, oldValues, prepared, self)
     withExtendedLifetime(old) {}
   }
 
@@ -25,7 +29,11 @@ extension RealmCore {
   /// - Returns: true if the version changed.
   func advance() throws(StorageError) -> Bool {
     startsOver = false
-    let newest = try newestFittingSnapshot()
+    return try advance(to: newestFittingSnapshot())
+  }
+
+  /// Moves to a snapshot that is as new as the shown one or newer.
+  func advance(to newest: Snapshot) throws(StorageError) -> Bool {
     guard let reader else {
       try move(to: newest, ChangeSet(from: .zero, to: newest.version))
       return true
@@ -53,9 +61,7 @@ extension RealmCore {
     }
     turnIsOwed = false
     do {
-      var moved = false
-      if autorefresh, reader != nil || observers.wantsTurns { moved = try advance() }
-      tellOfMove(moved)
+      tellOfMove(try followInTurn())
       if !autorefresh, isBehind { sendRealmNotification(.refreshRequired) }
       // A realm-level observer may have left a write open.
       if session == nil { deliverRound() } else { turnIsOwed = true }
@@ -88,6 +94,7 @@ extension RealmCore {
   /// The store can no longer be followed: observers hear of it once, the shown state stays.
   func fail(_ error: StorageError) {
     failure = error
+    workAhead?.work.cancel()
     observers.end(with: Realm.Error(error))
   }
 
@@ -96,6 +103,7 @@ extension RealmCore {
     precondition(!configuration.readOnly, "Cannot refresh a read-only Realm.")
     if session != nil || !roundTargets.isEmpty || realmNotification == .didChange { return false }
     if let failure { fatalError("Tarn cannot go on reading: \(failure)") }
+    takeWorkBack()
     let hadVersion = reader != nil
     let restarts = startsOver
     let moved = trapping { () throws(StorageError) in try advance() }

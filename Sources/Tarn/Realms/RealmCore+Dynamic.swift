@@ -31,11 +31,53 @@ extension RealmCore {
     guard let column = binding.column(property.name) else {
       fatalError("Class '\(binding.reflection.name)' has no property '\(property.name)' any more.")
     }
-    guard property.collection == .none else {
-      fatalError(
-        "'\(binding.reflection.name).\(property.name)' is a collection, which is no single value.")
-    }
     return column
+  }
+
+  /// The elements of a collection: an array, of a map a dictionary.
+  private func elements(_ place: SequencePlace, _ property: PropertyReflection) -> Any? {
+    guard let sequence = sequence(at: place) else { return nil }
+    return trapping { () throws(StorageError) -> Any? in
+      var values: [Any] = []
+      var byKey: [String: Any] = [:]
+      for index in 0..<sequence.count {
+        let value = swiftValue(try sequence.value(at: index), of: property) as Any
+        if property.collection == .map {
+          byKey[try sequence.key(at: index)] = value
+        } else {
+          values.append(value)
+        }
+      }
+      return property.collection == .map ? byKey as Any : values as Any
+    }
+  }
+
+  /// Gives a collection the elements of an array, or of a dictionary. Traps for anything else.
+  private func setElements(
+    _ object: ObjectBase, _ column: ColumnSchema, _ property: PropertyReflection, _ value: Any?
+  ) {
+    var element = column
+    element.collection = .none
+    var keys: [String] = []
+    var given: [Any] = []
+    if column.collection == .map, let pairs = value as? [String: Any] {
+      for (key, value) in pairs.sorted(by: { $0.key < $1.key }) {
+        keys.append(key)
+        given.append(value)
+      }
+    } else if column.collection != .map, let values = value as? any Sequence {
+      given = values.anyElements
+    } else {
+      object.trapUnfit(value, property)
+    }
+    let values = given.map { item in
+      guard let stored = stored(item, element) else { object.trapUnfit(item, property) }
+      return stored
+    }
+    let place = SequencePlace(
+      classID: object._binding!.classID, key: ObjectKey(object._key), column: column.id)
+    let session = writing("modify managed objects")
+    trapping { () throws(StorageError) in try session.put(values, keys: keys, in: place) }
   }
 
   /// A property of a dynamic object, nil for null. Traps for an invalidated object.
@@ -44,6 +86,9 @@ extension RealmCore {
     let binding = binding(for: object)
     let column = column(of: property, in: binding)
     let key = ObjectKey(object._key)
+    if property.collection != .none {
+      return elements(SequencePlace(classID: binding.classID, key: key, column: column), property)
+    }
     let value = trapping { () throws(StorageError) in
       if let session { return try session.value(of: column, at: key, in: binding.classID) }
       return try shown().value(of: column, at: key, in: binding.classID)
@@ -58,6 +103,9 @@ extension RealmCore {
     let column = column(of: property, in: binding)
     binding.checkAssignable(column, on: object)
     let described = binding.schema[column]
+    if described.collection != .none {
+      return setElements(object, described, property, value)
+    }
     guard let stored = stored(value, described) else { object.trapUnfit(value, property) }
     setIndexed(object, column, stored)
   }
@@ -129,11 +177,13 @@ extension RealmCore {
     precondition(
       update == .error || binding.schema.primaryKey != nil,
       "'\(name)' does not have a primary key and can not be updated")
-    let values = columnValues(value, binding, update)
+    let given = columnValues(value, binding, update)
     let key = trapping { () throws(StorageError) in
-      try put(values, binding, update, session)
+      try put(given.values, binding, update, session)
     }
-    return unsafeDowncast(object(key, binding), to: DynamicObject.self)
+    let made = unsafeDowncast(object(key, binding), to: DynamicObject.self)
+    for (property, value) in given.collections { setDynamicValue(made, property, value) }
+    return made
   }
 
   private func put(
@@ -167,8 +217,8 @@ extension RealmCore {
   private func add(
     _ values: [ColumnID: Value], _ id: ClassID, _ session: WriteSession
   ) throws(StorageError) -> ObjectKey {
-    let links = values.filter { $0.value.isLink }
-    let key = try session.create(values.filter { !$0.value.isLink }, in: id)
+    let links = values.filter { $0.value.linksToObject }
+    let key = try session.create(values.filter { !$0.value.linksToObject }, in: id)
     for (column, value) in links.sorted(by: { $0.key < $1.key }) {
       try session.set(column, at: key, in: id, to: value)
     }
@@ -177,12 +227,17 @@ extension RealmCore {
 
   private func columnValues(
     _ value: Any, _ binding: ClassBinding, _ update: Realm.UpdatePolicy
-  ) -> [ColumnID: Value] {
+  ) -> (values: [ColumnID: Value], collections: [(PropertyReflection, Any)]) {
     var values: [ColumnID: Value] = [:]
+    var collections: [(PropertyReflection, Any)] = []
     func set(_ name: String, _ value: Any) {
       let title = "'\(binding.reflection.name).\(name)'"
       guard let column = binding.column(name) else {
         preconditionFailure("Class '\(binding.reflection.name)' has no property '\(name)'.")
+      }
+      if binding.schema[column].collection != .none, let property = binding.property(column) {
+        collections.append((property, value))
+        return
       }
       guard let stored = stored(value, binding.schema[column], update: update) else {
         preconditionFailure(
@@ -209,12 +264,16 @@ extension RealmCore {
         "Objects of '\(binding.schema.name)' are made from a dictionary, an array or an object, "
           + "not from a '\(Swift.type(of: value))'.")
     }
-    return values
+    return (values, collections)
   }
 }
 
+extension Sequence {
+  fileprivate var anyElements: [Any] { map { $0 } }
+}
+
 extension Value {
-  fileprivate var isLink: Bool {
+  fileprivate var linksToObject: Bool {
     switch self {
     case .link, .object: true
     default: false

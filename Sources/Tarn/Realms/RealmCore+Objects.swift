@@ -179,6 +179,7 @@ extension RealmCore {
 
   /// A stored value as its property shows it, nil for null.
   func swiftValue(_ value: Value, of property: PropertyReflection) -> Any? {
+    if value == .null { return nil }
     if property.isDynamic, case .object(let id, let key) = value {
       return object(key, dynamicBinding(schemaToBind()[id].name))
     }

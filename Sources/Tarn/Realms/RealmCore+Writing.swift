@@ -19,10 +19,11 @@ extension RealmCore {
     if let failure { throw Realm.Error(failure) }
     checkActiveVersions()
     do {
+      takeWorkBack()
       // Without the gate as far as it goes: nobody waits for what observers' results cost.
       var moved = try advance()
       observers.prepareInitials()
-      gateToken = try store.gate.acquire()
+      gateToken = try store.acquireGate()
       FaultPoint.hit("gate.held")
       if try advance() { moved = true }
       session = WriteSession(shown()) { [unowned self] in rowsMoved() }
@@ -105,7 +106,7 @@ extension RealmCore {
     rowsMoved()
     step += 1
     recentSteps.append(step, changes)
-    observers.log(changes, oldValues, self)
+    observers.log(changes, oldValues, [:], self)
     for observation in skipped { observation.skip(step: step) }
   }
 

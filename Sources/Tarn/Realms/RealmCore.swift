@@ -47,11 +47,17 @@ final class RealmCore {
 
   /// Results that are alive, by what they ask for.
   var liveResults: [QuerySpec: WeakLiveResult] = [:]
+  /// Collections as they are read at the version shown.
+  var sequences: [SequencePlace: any SequenceReading] = [:]
   let observers = ObserverTable()
   /// How often the read version has moved, the instance's own commits included.
   var step = 0
   /// What the last moves changed, for results that nobody observes.
   var recentSteps = RecentSteps()
+
+  /// When a worker is asked, and what it has been asked for.
+  var workLimits: WorkAhead.Limits
+  var workAhead: WorkAhead?
 
   var autorefresh = true
   /// The targets of the rounds that are being delivered, the innermost last.
@@ -74,6 +80,7 @@ final class RealmCore {
     self.configuration = configuration
     self.scheduler = scheduler
     self.model = model
+    workLimits = WorkAhead.Limits(on: scheduler)
     context = .allocate(capacity: 1)
     context.initialize(to: tarn_context(generation: Generation.next(), thread: tarn_thread_id()))
   }
@@ -83,6 +90,7 @@ final class RealmCore {
       StoreLog.shared.write(
         .warning, "\(store.path): a Realm was let go of in a write, which is cancelled")
     }
+    workAhead?.work.cancel()
     wakeUp?.end()
     context.deallocate()
   }
@@ -119,6 +127,7 @@ final class RealmCore {
 
   /// Makes every accessor find its row anew at its next use.
   func rowsMoved() {
+    if !sequences.isEmpty { sequences.removeAll(keepingCapacity: true) }
     context.pointee.generation = Generation.next()
   }
 

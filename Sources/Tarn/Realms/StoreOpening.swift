@@ -78,7 +78,7 @@ struct StoreOpening {
 
   private func acquire(_ store: Store) throws(Realm.Error) -> GateToken {
     do throws(StorageError) {
-      return try store.gate.acquire(timeout: Self.patience)
+      return try store.acquireGate(timeout: Self.patience)
     } catch {
       guard error.code == .busy else { throw Realm.Error(error) }
       throw Realm.Error(

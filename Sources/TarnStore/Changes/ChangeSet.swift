@@ -81,6 +81,14 @@ package struct ClassChanges: Equatable, Sendable {
       && sequences.isEmpty && !isCleared
   }
 
+  /// How many keys are inserted, deleted and, column by column, touched; `Int.max` where it is
+  /// more than that.
+  package var keyCount: Int {
+    touched.reduce(saturatingSum(inserted.count, deleted.count)) {
+      saturatingSum($0, $1.keys.count)
+    }
+  }
+
   /// The keys touched in that column.
   package func touchedKeys(in column: ColumnID) -> KeySet {
     for entry in touched where entry.column == column { return entry.keys }

@@ -1,6 +1,6 @@
 /// A query bound to a schema: what it reads, which rows match, which comes first, and which rows a
-/// change may concern.
-package final class CompiledQuery {
+/// change may concern. Immutable; any thread may use it.
+package final class CompiledQuery: Sendable {
   package let classID: ClassID
   package let predicate: ResolvedPredicate
   package let order: ResolvedOrder
@@ -12,14 +12,14 @@ package final class CompiledQuery {
   /// Links of the class: a change of what they point to modifies the row.
   private let links: [LinkStep]
 
-  private struct LinkedColumn {
+  private struct LinkedColumn: Sendable {
     var link: LinkStep
     var column: ColumnID
     var decidesOrder: Bool
   }
 
   /// Which rows a change concerns.
-  package struct TouchedRows {
+  package struct TouchedRows: Sendable {
     /// May have come, gone, or changed place.
     package var candidates = KeySet()
     /// Must be placed anew even if they stay.
@@ -44,6 +44,9 @@ package final class CompiledQuery {
 
     /// All of them, those whose data changed included.
     package var all: KeySet { candidates.union(modified) }
+
+    /// About how many they are: those in both are counted twice.
+    package var count: Int { saturatingSum(candidates.count, modified.count) }
 
     package mutating func formUnion(_ later: TouchedRows) {
       candidates.formUnion(later.candidates)
@@ -150,6 +153,18 @@ package final class CompiledQuery {
   package func isConcerned(by changes: ChangeSet) -> Bool {
     if changes[classID] != nil || changes.schemaChanged { return true }
     return links.contains { changes[$0.target] != nil }
+  }
+
+  /// About how many rows `advance` looks up at most, for a result of `count` rows. Counts keys and
+  /// reads nothing, so it does not see how many rows have a link to one object.
+  package func lookups(for changes: ChangeSet, among count: Int) -> Int {
+    if changes.schemaChanged { return .max }
+    var sum = 0
+    if let own = changes[classID] { sum = own.isCleared ? count : own.keyCount }
+    for link in links {
+      if let target = changes[link.target] { sum = saturatingSum(sum, target.keyCount) }
+    }
+    return sum
   }
 
   /// The rows after `changes`, which lead from those in `old` to what `rows` shows now, and which

@@ -58,7 +58,7 @@ extension ClassDirectory {
   private func load(_ cursor: borrowing Cursor) throws(StorageError) -> [DirectoryEntry] {
     let page = try unsafe DirectoryPage(validating: cursor.value)
     try page.verify()
-    guard unsafe TreeKey.parseDirectory(cursor.key)?.first == page.first(0) else {
+    guard unsafe first(cursor.key) == page.first(0) else {
       throw DirectoryPage.damaged("it lies under another cluster's key")
     }
     return (0..<page.count).map { DirectoryEntry(first: page.first($0), rows: page.rows($0)) }
@@ -70,7 +70,7 @@ extension ClassDirectory {
     _ changes: [DirectoryEntry], from low: Int, _ cursor: inout Cursor
   ) throws(StorageError) -> Int {
     guard low < changes.count, try cursor.next(), unsafe owns(cursor.key),
-      let bound = unsafe TreeKey.parseDirectory(cursor.key)?.first
+      let bound = unsafe first(cursor.key)
     else { return changes.count }
     return changes[low...].firstIndex { $0.first >= bound } ?? changes.count
   }
@@ -98,7 +98,7 @@ extension ClassDirectory {
     _ transaction: borrowing WriteTransaction
   ) throws(StorageError) {
     for key in keys where key != entries.first?.first {
-      _ = try unsafe TreeKey.directory(classID, first: key).withBytes {
+      _ = try unsafe self.key(first: key).withBytes {
         key throws(StorageError) -> Bool in
         try unsafe transaction.delete(key)
       }
@@ -109,7 +109,7 @@ extension ClassDirectory {
     for start in stride(from: 0, to: entries.count, by: share) {
       let run = entries[start..<min(start + share, entries.count)]
       let page = DirectoryPage.encode(run)
-      let place = TreeKey.directory(classID, first: entries[start].first)
+      let place = key(first: entries[start].first)
       try unsafe place.withBytes { key throws(StorageError) in
         try unsafe page.withUnsafeBufferPointer { page throws(StorageError) in
           try unsafe transaction.put(UnsafeRawBufferPointer(page), forKey: key)

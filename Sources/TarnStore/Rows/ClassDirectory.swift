@@ -2,11 +2,21 @@
 /// with their numbers of rows, in pages of some 250 clusters that start with a sum. A position
 /// is found with a look at each page's header and at one page's entries.
 ///
+/// The pages of a list, set or map are counted the same way: what is said of clusters and first
+/// keys here means pages and their labels there.
+///
 /// The name of a directory, no state. Functions throw `.corrupted` for pages that make no sense,
 /// besides what the cursor throws.
 package struct ClassDirectory: Hashable, Sendable {
-  package let classID: ClassID
-  package init(_ classID: ClassID) { self.classID = classID }
+  private enum Owner: Hashable {
+    case objects(ClassID)
+    case sequence(CollectionID)
+  }
+
+  private let owner: Owner
+  package init(_ classID: ClassID) { owner = .objects(classID) }
+  /// The directory over the pages of a collection.
+  package init(pagesOf id: CollectionID) { owner = .sequence(id) }
 
   /// Rows in all clusters.
   package func count(_ cursor: inout Cursor) throws(StorageError) -> Int {
@@ -18,14 +28,14 @@ package struct ClassDirectory: Hashable, Sendable {
     return total
   }
 
-  /// The cluster with the row at that position among all rows, and the row's position within the
-  /// cluster; nil if there are not so many rows.
+  /// The cluster with the row at that position among all rows, the row's position within the
+  /// cluster, and how many rows that has; nil if there are not so many rows.
   package func select(
     _ position: Int, _ cursor: inout Cursor
-  ) throws(StorageError) -> (first: ObjectKey, offset: Int)? {
+  ) throws(StorageError) -> (first: ObjectKey, offset: Int, rows: Int)? {
     precondition(position >= 0, "a position is not negative")
     var rest = position
-    var found: (first: ObjectKey, offset: Int)?
+    var found: (first: ObjectKey, offset: Int, rows: Int)?
     try forEachPage(&cursor) { page throws(StorageError) in
       guard rest < page.rows else {
         rest -= page.rows
@@ -34,7 +44,7 @@ package struct ClassDirectory: Hashable, Sendable {
       for index in 0..<page.count {
         let rows = page.rows(index)
         if rest < rows {
-          found = (page.first(index), rest)
+          found = (page.first(index), rest, rows)
           return false
         }
         rest -= rows
@@ -87,7 +97,7 @@ package struct ClassDirectory: Hashable, Sendable {
   }
 
   private func seekFirst(_ cursor: inout Cursor) throws(StorageError) -> Bool {
-    let start = TreeKey.directory(classID, first: .smallest)
+    let start = key(first: .smallest)
     return try unsafe start.withBytes { key throws(StorageError) -> Bool in
       try unsafe cursor.seek(atOrAfter: key) && owns(cursor.key)
     }
@@ -96,7 +106,7 @@ package struct ClassDirectory: Hashable, Sendable {
   /// Moves the cursor to the page that holds that cluster or would take it up. False if the
   /// directory has no page.
   func seek(_ first: ObjectKey, _ cursor: inout Cursor) throws(StorageError) -> Bool {
-    let place = TreeKey.directory(classID, first: first)
+    let place = key(first: first)
     let found = try unsafe place.withBytes { key throws(StorageError) -> Bool in
       try unsafe cursor.seek(atOrBefore: key) && owns(cursor.key)
     }
@@ -104,6 +114,28 @@ package struct ClassDirectory: Hashable, Sendable {
   }
 
   func owns(_ key: UnsafeRawBufferPointer) -> Bool {
-    unsafe TreeKey.parseDirectory(key)?.classID == classID
+    unsafe first(key) != nil
+  }
+
+  /// The key of the page that begins with that cluster.
+  func key(first: ObjectKey) -> TreeKey {
+    switch owner {
+    case .objects(let id): .directory(id, first: first)
+    case .sequence(let id): .sequenceDirectory(id, first: first)
+    }
+  }
+
+  /// The first cluster of the page under that key, nil if it is none of this directory's.
+  func first(_ key: UnsafeRawBufferPointer) -> ObjectKey? {
+    switch owner {
+    case .objects(let id):
+      guard let parsed = unsafe TreeKey.parseDirectory(key), parsed.classID == id else { return nil }
+      return parsed.first
+    case .sequence(let id):
+      guard let parsed = unsafe TreeKey.parseSequenceDirectory(key), parsed.id == id else {
+        return nil
+      }
+      return parsed.first
+    }
   }
 }

@@ -60,6 +60,10 @@ package struct CollectionID: RawRepresentable, Hashable, Comparable, Sendable {
   package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
+/// Where a page of a collection stands among its neighbours. Only the order counts: labels leave
+/// room between each other, so that a page can come between two others without moving them.
+package typealias PageLabel = ObjectKey
+
 /// A committed state of the file: 1 for the first commit, one more for each later one. Our own
 /// counter; a transaction id of LMDB is never used for this, because those restart and repeat.
 package struct Version: RawRepresentable, Hashable, Comparable, Sendable {

@@ -3,10 +3,8 @@
 ///
 /// The name of one column's long values, no state.
 package struct LongValues: Hashable, Sendable {
-  /// The longest piece, in bytes: a longer one would make LMDB look for pages that lie together.
-  package static let pieceByteCountMax = 4_080
-  /// Memory that a length from a file may claim before its bytes have been seen.
-  private static let trustedByteCount = 1 << 20
+  /// The longest piece, in bytes.
+  package static let pieceByteCountMax = Pieces.byteCountMax
 
   package let classID: ClassID
   package let column: ColumnID
@@ -21,38 +19,14 @@ package struct LongValues: Hashable, Sendable {
     _ value: UnsafeRawBufferPointer, _ object: ObjectKey,
     in transaction: borrowing WriteTransaction
   ) throws(StorageError) {
-    var piece: UInt32 = 0
-    for start in stride(from: 0, to: value.count, by: Self.pieceByteCountMax) {
-      let end = min(start + Self.pieceByteCountMax, value.count)
-      let key = TreeKey.longValue(classID, object, column, piece: piece)
-      try unsafe key.withBytes { key throws(StorageError) in
-        try unsafe transaction.put(
-          UnsafeRawBufferPointer(rebasing: value[start..<end]), forKey: key)
-      }
-      piece += 1
-    }
-    try delete(object, from: piece, in: transaction)
+    try unsafe pieces(object).put(value, in: transaction)
   }
 
   /// Removes the object's value, if there is one.
   package func delete(
     _ object: ObjectKey, in transaction: borrowing WriteTransaction
   ) throws(StorageError) {
-    try delete(object, from: 0, in: transaction)
-  }
-
-  private func delete(
-    _ object: ObjectKey, from first: UInt32, in transaction: borrowing WriteTransaction
-  ) throws(StorageError) {
-    var piece = first
-    while true {
-      let key = TreeKey.longValue(classID, object, column, piece: piece)
-      let existed = try unsafe key.withBytes { key throws(StorageError) -> Bool in
-        try unsafe transaction.delete(key)
-      }
-      guard existed else { return }
-      piece += 1
-    }
+    try pieces(object).delete(in: transaction)
   }
 
   /// The object's value, which the row says to have that many bytes.
@@ -60,13 +34,7 @@ package struct LongValues: Hashable, Sendable {
   package func read(
     _ object: ObjectKey, byteCount: Int, _ cursor: inout Cursor
   ) throws(StorageError) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(min(max(byteCount, 0), Self.trustedByteCount))
-    try unsafe forEachPiece(object, byteCount: byteCount, &cursor) { piece in
-      unsafe bytes.append(contentsOf: piece)
-      return true
-    }
-    return bytes
+    try pieces(object).read(byteCount: byteCount, &cursor)
   }
 
   /// The pieces of such a value in their order. Ends early when `body` returns false; the bytes
@@ -75,29 +43,8 @@ package struct LongValues: Hashable, Sendable {
     _ object: ObjectKey, byteCount: Int, _ cursor: inout Cursor,
     _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Bool
   ) throws(StorageError) {
-    guard byteCount >= 0 else { throw damaged(object) }
-    guard byteCount > 0 else { return }
-    let start = TreeKey.longValue(classID, object, column, piece: 0)
-    var found = try unsafe start.withBytes { key throws(StorageError) -> Bool in
-      try unsafe cursor.seek(atOrAfter: key)
-    }
-    var rest = byteCount
-    var piece: UInt32 = 0
-    while rest > 0 {
-      guard found, let key = unsafe TreeKey.parseLongValue(cursor.key),
-        (key.classID, key.object) == (classID, object), (key.column, key.piece) == (column, piece),
-        unsafe cursor.value.count == min(rest, Self.pieceByteCountMax)
-      else { throw damaged(object) }
-      guard try unsafe body(cursor.value) else { return }
-      rest -= min(rest, Self.pieceByteCountMax)
-      piece += 1
-      if rest > 0 { found = try cursor.next() }
-    }
+    try unsafe pieces(object).forEach(byteCount: byteCount, &cursor, body)
   }
 
-  private func damaged(_ object: ObjectKey) -> StorageError {
-    StorageError(
-      .corrupted, operation: "read long value", path: "",
-      detail: "The pieces of a long value of object \(object.rawValue) are missing or damaged.")
-  }
+  private func pieces(_ object: ObjectKey) -> Pieces { .value(classID, object, column) }
 }

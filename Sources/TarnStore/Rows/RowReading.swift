@@ -53,6 +53,14 @@ extension RowReading {
 }
 
 extension Value {
+  /// What the bytes of a cell of that column stand for, which is kept as bytes. Of a collection
+  /// the cell itself, as data.
+  package init(
+    cell bytes: UnsafeRawBufferPointer, of column: ColumnSchema
+  ) throws(StorageError) {
+    self = try unsafe Value(cell: bytes, column.collection == .none ? column.type : .data)
+  }
+
   /// What the bytes of a string, data or any cell stand for.
   package init(cell bytes: UnsafeRawBufferPointer, _ type: ColumnType) throws(StorageError) {
     switch type {

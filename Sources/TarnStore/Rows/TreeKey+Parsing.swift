@@ -43,6 +43,33 @@ extension TreeKey {
     )
   }
 
+  @inline(__always)
+  package static func parseSequencePage(
+    _ key: UnsafeRawBufferPointer
+  ) -> (id: CollectionID, label: PageLabel)? {
+    guard unsafe has(key, .sequencePage, length: 17) else { return nil }
+    return unsafe (CollectionID(number(key, at: 1)), PageLabel(treeOrder: number(key, at: 9)))
+  }
+
+  package static func parseSequenceDirectory(
+    _ key: UnsafeRawBufferPointer
+  ) -> (id: CollectionID, first: PageLabel)? {
+    guard unsafe has(key, .sequenceDirectory, length: 17) else { return nil }
+    return unsafe (CollectionID(number(key, at: 1)), PageLabel(treeOrder: number(key, at: 9)))
+  }
+
+  package static func parseLongElement(
+    _ key: UnsafeRawBufferPointer
+  ) -> (id: CollectionID, piece: UInt32)? {
+    guard unsafe has(key, .longElement, length: 13) else { return nil }
+    return unsafe (CollectionID(number(key, at: 1)), number(key, at: 9))
+  }
+
+  package static func parseNested(_ key: UnsafeRawBufferPointer) -> CollectionID? {
+    guard unsafe has(key, .nested, length: 9) else { return nil }
+    return unsafe CollectionID(number(key, at: 1))
+  }
+
   package static func parseLinkCount(_ key: UnsafeRawBufferPointer) -> LinkName? {
     guard unsafe has(key, .linkCount, length: 27) else { return nil }
     let target = unsafe LinkTarget(

@@ -8,8 +8,11 @@
 ///     0x21 [class u32][first key i64]                   directory page over clusters
 ///     0x30 [class u32][column u16][entry]               index page, see IndexPageKey
 ///     0x40 [class u32][object i64][column u16][piece u32]  piece of a long value
-///     0x50 ... 0x5f                                     reserved for collections, but for
+///     0x50 [id u64][label i64]                          page of a list, set or map
+///     0x51 [id u64][first label i64]                    directory page over such pages
+///     0x52 [id u64][piece u32]                          piece of a long element
 ///     0x53 [class u32][column u16][owner i64][class u32][target i64]   how often it links there
+///     0x54 [id u64]                                     cell of a collection within a value
 ///     0x70 [version u64][class u32][chunk u16]          change record; class 0: its header,
 ///                                                       else the class id plus one
 ///     0x7e                                              head record
@@ -27,7 +30,11 @@ package struct TreeKey: Sendable {
     case directory = 0x21
     case index = 0x30
     case longValue = 0x40
+    case sequencePage = 0x50
+    case sequenceDirectory = 0x51
+    case longElement = 0x52
     case linkCount = 0x53
+    case nested = 0x54
     case change = 0x70
     case head = 0x7e
   }
@@ -101,6 +108,37 @@ package struct TreeKey: Sendable {
     key.append(object.treeOrder)
     key.append(column.rawValue)
     key.append(piece)
+    return key
+  }
+
+  /// A page of a list, set or map.
+  @inline(__always)
+  package static func sequencePage(_ id: CollectionID, label: PageLabel) -> TreeKey {
+    var key = TreeKey(.sequencePage)
+    key.append(id.rawValue)
+    key.append(label.treeOrder)
+    return key
+  }
+
+  package static func sequenceDirectory(_ id: CollectionID, first: PageLabel) -> TreeKey {
+    var key = TreeKey(.sequenceDirectory)
+    key.append(id.rawValue)
+    key.append(first.treeOrder)
+    return key
+  }
+
+  /// A piece of an element that is too long for its page.
+  package static func longElement(_ id: CollectionID, piece: UInt32) -> TreeKey {
+    var key = TreeKey(.longElement)
+    key.append(id.rawValue)
+    key.append(piece)
+    return key
+  }
+
+  /// What a collection within a value is, and where its elements are.
+  package static func nested(_ id: CollectionID) -> TreeKey {
+    var key = TreeKey(.nested)
+    key.append(id.rawValue)
     return key
   }
 

@@ -93,7 +93,7 @@ package final class SignalWatcher: Sendable {
 
   private func start() -> Knock {
     let knock = Knock()
-    WatcherThread.start { self.run(knock) }
+    BackgroundThread.start("tarn-watcher") { self.run(knock) }
     return knock
   }
 

@@ -105,8 +105,8 @@ extension Environment {
 
   /// Makes a commit visible whose writer died between writing LMDB's header page and telling the
   /// readers' table: until somebody begins a write, new readers would go on seeing the commit
-  /// before it. Only to be called while nobody holds the gate, because a live writer is in that
-  /// state for some microseconds of each commit. Does nothing where nothing is to be done.
+  /// before it. Only to be called while nobody else holds the gate, because a live writer is in
+  /// that state for some moments of each commit. Does nothing where nothing is to be done.
   ///
   /// LMDB: `mdb_txn_begin` finds the dead owner's mutex and repairs; then `mdb_txn_abort`.
   package func publishOrphanedCommit() {
@@ -117,9 +117,14 @@ extension Environment {
 
   private func isUnpublished() -> Bool {
     guard let probe = try? beginRead() else { return false }
-    let seen = probe.transactionID
-    probe.end()
-    return newestTransactionIDHint > seen
+    defer { probe.end() }
+    return mayHideCommit(from: probe)
+  }
+
+  /// True if the header names a later commit than the one that `transaction` shows, which has just
+  /// begun: another commit came between, or is being made, or its writer died in it.
+  func mayHideCommit(from transaction: ReadTransaction) -> Bool {
+    newestTransactionIDHint > transaction.transactionID
   }
 }
 

@@ -41,6 +41,27 @@ package enum ChangeLog {
     return ChangeSet.merging(records) ?? ChangeSet(from: from, to: to)
   }
 
+  /// About how many bytes the records of these versions have, at the price of their headers.
+  /// Counts no further than `most`.
+  package static func byteCount(
+    after from: Version, upTo to: Version, most: Int, in transaction: ReadTransaction
+  ) throws(StorageError) -> Int {
+    var bytes = 0
+    var version = from
+    while version < to, bytes <= most {
+      version = version.next
+      let found = unsafe try key(version, 0, 0).withBytes { key throws(StorageError) in
+        unsafe try transaction.value(forKey: key)
+      }
+      // A missing record is found by whoever merges them.
+      guard let found = unsafe found else { continue }
+      let header = unsafe try ChangeRecord.decodeHeader(found, version: version)
+      let chunks = header.classes.reduce(Int(header.headerChunkCount)) { $0 + Int($1.chunkCount) }
+      bytes += header.isWhole ? found.count : chunks * ChangeRecord.chunkBytesMax
+    }
+    return bytes
+  }
+
   private static func record(
     of version: Version, in transaction: ReadTransaction
   ) throws(StorageError) -> ChangeSet {

@@ -26,6 +26,7 @@ struct CommitWriter: ~Copyable {
 
   /// Puts the write's rows into `transaction`.
   mutating func putRows(_ transaction: borrowing WriteTransaction) throws(StorageError) {
+    try session.sequences.write(transaction)
     for edit in session.classes {
       guard let edit else { continue }
       if edit.isCleared { try removeAll(of: edit.schema, transaction) }

@@ -16,11 +16,13 @@ extension SchemaMigration {
     }
     let rebuilt = Set(newKeys.keys)
     try checkCanMove(rebuilt, schema)
+    try dropRemovedCollections()
     let result = WriteSession(
       session.reader, schema: SchemaView(schema: schema, epoch: session.schema.epoch),
       recorder: session.recorder)
     result.longValues = session.longValues.copy(without: rebuilt)
     result.linkCounts = session.linkCounts
+    result.sequences = session.sequences
     for (index, edit) in session.classes.enumerated()
     where !rebuilt.contains(ClassID(UInt32(index))) {
       result.classes[index] = edit
@@ -76,6 +78,23 @@ extension SchemaMigration {
     }
   }
 
+  /// What lies outside of the rows for columns that go: the rows are left to their next edit.
+  private func dropRemovedCollections() throws(StorageError) {
+    var going = plan.stored
+    for index in going.classes.indices {
+      for column in going.classes[index].columns.indices {
+        let isGoing = session.schema.schema.classes[index].columns[column].isRemoved
+        if !isGoing { going.classes[index].columns[column].isRemoved = true }
+      }
+      going.classes[index].primaryKey = nil
+    }
+    let view = SchemaView(schema: going, epoch: 0)
+    let before = WriteSession(session.reader, schema: view)
+    before.sequences = session.sequences
+    before.linkCounts = session.linkCounts
+    for described in going.classes { try before.dropSequences(in: described.id) }
+  }
+
   // MARK: - New keys
 
   /// The new key of each row, if the primary key is the object key. Throws for a value that two
@@ -111,20 +130,23 @@ extension SchemaMigration {
   ) throws(StorageError) {
     func refuse(_ described: ClassSchema, _ column: ColumnSchema) throws(StorageError) {
       throw failure(
-        "the primary key of a class cannot become another integer while the collection "
-          + "'\(described.name).\(column.name)' belongs to its objects or links to them. Copy the "
-          + "objects to a new class instead. The file is as it was.")
+        "the primary key of a class cannot become another integer while "
+          + "'\(described.name).\(column.name)', a collection or a value of any type, belongs to its "
+          + "objects or may link to them. Copy the objects to a new class instead. The file is as "
+          + "it was.")
     }
     for id in classes.sorted() {
       guard let described = schema[id] else { continue }
-      for column in described.columns where column.collection != .none && !column.isRemoved {
+      for column in described.columns
+      where !column.isRemoved && (column.collection != .none || column.type == .any) {
         try refuse(described, column)
       }
     }
     let view = SchemaView(schema: schema, epoch: 0)
     for link in linkColumns(to: classes, in: view) {
       let column = view[link.origin][link.column]
-      if column.collection != .none { try refuse(view[link.origin], column) }
+      guard column.collection != .none || column.type == .any else { continue }
+      try refuse(view[link.origin], column)
     }
   }
 
@@ -134,8 +156,7 @@ extension SchemaMigration {
     guard let target = column.linkTarget(of: value), let keys = newKeys[target.classID] else {
       return value
     }
-    guard let key = keys[target.key] else { return .null }
-    return column.type == .any ? .object(target.classID, key) : .link(key)
+    return keys[target.key].map { .link($0) } ?? .null
   }
 
   private func rebuild(

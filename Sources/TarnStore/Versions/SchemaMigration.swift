@@ -50,9 +50,44 @@ package final class SchemaMigration {
   package func takeOver(
     _ from: ColumnID, _ to: ColumnID, in id: ClassID
   ) throws(StorageError) {
+    if session.schema[id][to].collection != .none { return try takeElements(from, to, in: id) }
     try session.forEachRow(in: id) { key throws(StorageError) in
       let value = try old.value(of: from, at: key, in: id) ?? .null
+      try checkIsFlat(value, id, to)
       if value != .null { try session.set(to, at: key, in: id, to: value) }
+    }
+  }
+
+  private func takeElements(
+    _ from: ColumnID, _ to: ColumnID, in id: ClassID
+  ) throws(StorageError) {
+    try session.forEachRow(in: id) { key throws(StorageError) in
+      let place = SequencePlace(classID: id, key: key, column: from)
+      guard let stored = try old.sequence(at: place) else { return }
+      var values: [Value] = []
+      for index in 0..<stored.count {
+        let value = try stored.value(at: index)
+        try checkIsFlat(value, id, to)
+        values.append(value)
+      }
+      let keys =
+        session.schema[id][to].collection == .map
+        ? try (0..<stored.count).map { index throws(StorageError) in try stored.key(at: index) }
+        : []
+      try session.put(
+        values, keys: keys, in: SequencePlace(classID: id, key: key, column: to))
+    }
+  }
+
+  private func checkIsFlat(
+    _ value: Value, _ id: ClassID, _ column: ColumnID
+  ) throws(StorageError) {
+    switch value {
+    case .list, .map:
+      throw failure(
+        "'\(session.schema[id].name).\(session.schema[id][column].name)' cannot take over a value "
+          + "that is a list or a map. The file is as it was.")
+    default: return
     }
   }
 

@@ -42,6 +42,9 @@ package final class SchemaView: Sendable {
   /// For each class, by id: the columns that have an index (links, the primary key unless it is
   /// the object key itself, and those declared so).
   package let indexed: [[ColumnSchema]]
+  /// For each class, by id: the columns whose values may lie outside of the object, with ids of
+  /// their own: collections, and values of any type.
+  package let holding: [[ColumnSchema]]
 
   package init(schema: StoreSchema, epoch: UInt64) {
     self.schema = schema
@@ -54,6 +57,9 @@ package final class SchemaView: Sendable {
       }
     }
     self.incoming = incoming
+    holding = schema.classes.map { described in
+      described.columns.filter { !$0.isRemoved && ($0.collection != .none || $0.type == .any) }
+    }
     anyColumns = schema.classes.flatMap { origin in
       origin.columns.filter { $0.type == .any && !$0.isRemoved }
         .map { LinkColumn(origin: origin.id, column: $0.id) }
@@ -71,6 +77,7 @@ package final class SchemaView: Sendable {
 
   package subscript(id: ClassID) -> ClassSchema { schema.classes[Int(id.rawValue)] }
   package func incoming(to id: ClassID) -> [LinkColumn] { incoming[Int(id.rawValue)] }
+  package func holding(in id: ClassID) -> [ColumnSchema] { holding[Int(id.rawValue)] }
   package func indexed(in id: ClassID) -> [ColumnSchema] { indexed[Int(id.rawValue)] }
   package func owning(in id: ClassID) -> [ColumnSchema] { owning[Int(id.rawValue)] }
 

@@ -8,8 +8,9 @@ extension SnapshotReader {
     let described = schema[id][column]
     if let value = try image.value(described, slot) { return value }
     let bytes = try longBytes(of: column, at: key, in: id)
-    return described.type == .string
-      ? .string(String(decoding: bytes, as: UTF8.self)) : .data(bytes)
+    return try unsafe withBytes(of: bytes) { bytes throws(StorageError) in
+      try unsafe Value(cell: bytes, of: described)
+    }
   }
 
   /// A value that is too long for its cluster.

@@ -40,7 +40,7 @@ extension Store {
       throw StorageError(
         .notAStore, operation: "open", path: path, detail: "the file holds no store yet")
     }
-    try gate.holding { () throws(StorageError) in
+    try holdingGate { () throws(StorageError) in
       try environment.write { transaction throws(StorageError) in
         if try HeadRecord.find(in: transaction) != nil { return }
         var head = HeadRecord(historyID: .random(), commitID: .random(in: 1 ... .max))
@@ -72,7 +72,7 @@ extension Store {
     guard !options.isReadOnly else {
       throw mismatch("the file lacks classes or properties of the program, and cannot be changed")
     }
-    try gate.holding { () throws(StorageError) in try extend(options) }
+    try holdingGate { () throws(StorageError) in try extend(options) }
   }
 
   /// True if the opener's version is higher than that of the file, which has classes already.

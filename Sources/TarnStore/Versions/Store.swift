@@ -66,7 +66,7 @@ package final class Store: Sendable {
   }
 
   private func beginSnapshot() throws(StorageError) -> Snapshot {
-    let transaction = try environment.beginRead()
+    let transaction = try beginReadOfNewest()
     let head = try HeadRecord.read(from: transaction)
     if let known = state.withLock({ $0.newest }), known.head == head {
       transaction.end()
@@ -84,8 +84,7 @@ package final class Store: Sendable {
 
   /// The version in the file's head, nil if it cannot be read now.
   package func probeHead() -> Version? {
-    if gate.holder == nil { environment.publishOrphanedCommit() }
-    guard let transaction = try? environment.beginRead() else { return nil }
+    guard let transaction = try? beginReadOfNewest() else { return nil }
     defer { transaction.end() }
     return (try? HeadRecord.find(in: transaction))??.version
   }
@@ -111,6 +110,15 @@ package final class Store: Sendable {
     try ChangeLog.changes(after: version, upTo: snapshot.version, in: snapshot.transaction)
   }
 
+  /// True if what `changes` would read are more records, or larger ones, than that.
+  package func isMuch(
+    after version: Version, upTo snapshot: Snapshot, commits: Int, bytes: Int
+  ) throws(StorageError) -> Bool {
+    if snapshot.version.rawValue - version.rawValue > UInt64(commits) { return true }
+    return try ChangeLog.byteCount(
+      after: version, upTo: snapshot.version, most: bytes, in: snapshot.transaction) > bytes
+  }
+
   // MARK: - Committing
 
   /// Commits a write. The caller holds the gate.
@@ -127,6 +135,7 @@ package final class Store: Sendable {
       next.schemaEpoch += 1
       next.schemaVersion = change.version
     }
+    try session.readOffSequences()
     let changes = session.recorder.changeSet(from: base.version, to: next.version)
     try environment.write { transaction throws(StorageError) in
       FaultPoint.hit("commit.begun")
@@ -140,6 +149,7 @@ package final class Store: Sendable {
       try ChangeLog.put(changes, head: next, in: transaction)
       try prune(in: transaction)
       FaultPoint.hit("commit.record")
+      next.nextCollectionID = session.sequences.nextID
       try next.put(in: transaction)
       FaultPoint.hit("commit.head")
     }

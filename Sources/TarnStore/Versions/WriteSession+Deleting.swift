@@ -32,6 +32,7 @@ extension WriteSession {
       guard let old = try value(of: column.id, at: key, in: id) else { continue }
       try unfile(old, of: column.id, at: key, in: id)
     }
+    try dropSequences(of: key, in: id)
     try removeRow(key, in: id)
   }
 
@@ -57,6 +58,7 @@ extension WriteSession {
     for column in schema[id].columns where column.type == .link && !column.isRemoved {
       try noteTargets(of: column, in: id)
     }
+    try dropSequences(in: id)
     let edit = try classEdit(id)
     edit.clear()
     rowsMoved()

@@ -48,8 +48,9 @@ extension WriteSession {
     _ column: ColumnID, _ key: ObjectKey, _ id: ClassID
   ) throws(StorageError) -> Value {
     let bytes = try longBytes(of: column, at: key, in: id)
-    guard schema[id][column].type == .string else { return .data(bytes) }
-    return .string(String(decoding: bytes, as: UTF8.self))
+    return try unsafe withBytes(of: bytes) { bytes throws(StorageError) in
+      try unsafe Value(cell: bytes, of: schema[id][column])
+    }
   }
 
   /// A long value: from this write if it set one, else from the file.
@@ -89,8 +90,11 @@ extension WriteSession {
     let described = schema[id]
     let row = try create(primaryKey: described.primaryKey.flatMap { values[$0] }, in: id)
     for column in described.columns where !column.isRemoved && column.id != described.primaryKey {
-      if let value = values[column.id] { row.cluster.set(column.id, row.slot, value) }
-      guard described.hasIndex(column) else { continue }
+      if let value = values[column.id] {
+        row.cluster.set(column.id, row.slot, value)
+        adopt(value)
+      }
+      guard described.hasIndex(column), column.collection == .none else { continue }
       let filed: Value?
       if let value = values[column.id] {
         filed = value
@@ -119,6 +123,10 @@ extension WriteSession {
     cluster.set(column, slot, value)
     recorder.touch(id, key, column)
     guard let old, old != value else { return true }
+    if described[column].type == .any {
+      try drop(old, at: SequencePlace(classID: id, key: key, column: column))
+      adopt(value)
+    }
     try unfile(old, of: column, at: key, in: id)
     try file(value, of: column, at: key, in: id)
     if let target = described.embeddedTarget(column, of: old, in: schema) {

@@ -17,6 +17,7 @@ package final class WriteSession {
   package var schemaChange: SchemaChange?
   var classes: [ClassEdit?]
   var longValues = LongValueEdits()
+  var sequences: SequenceEdits
   var linkCounts = LinkCounts()
   /// Called when positions of rows that somebody keeps may have moved.
   let rowsMoved: () -> Void
@@ -31,6 +32,7 @@ package final class WriteSession {
     schema = reader.schema
     recorder = ChangeRecorder()
     classes = Array(repeating: nil, count: schema.schema.classes.count)
+    sequences = SequenceEdits(nextID: reader.snapshot.head.nextCollectionID)
   }
 
   /// Starts a write whose rows look as `schema` says, which has all ids of the reader's.
@@ -43,6 +45,7 @@ package final class WriteSession {
     self.schema = schema
     self.recorder = recorder
     classes = Array(repeating: nil, count: schema.schema.classes.count)
+    sequences = SequenceEdits(nextID: reader.snapshot.head.nextCollectionID)
   }
 
   /// True if nothing has been changed.

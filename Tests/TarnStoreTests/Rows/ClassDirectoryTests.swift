@@ -28,9 +28,9 @@ private func check(
     #expect(try directory.select(total, &cursor) == nil)
     for _ in 0..<10 where total > 0 {
       let position = random.below(total)
-      let (first, offset) = try #require(try directory.select(position, &cursor))
+      let (first, offset, rows) = try #require(try directory.select(position, &cursor))
       let before = expected.prefix { $0.first < first }.reduce(0) { $0 + $1.rows }
-      #expect(before + offset == position && offset < model[first]!)
+      #expect(before + offset == position && offset < rows && rows == model[first]!)
       #expect(try directory.rank(first, &cursor) == before)
     }
     for key in [ObjectKey.smallest, ObjectKey(Int64(random.below(1_000_000))), .largest] {
@@ -82,7 +82,7 @@ private func check(
       #expect(try TreeTest.contents(environment).count <= 8)
       try TreeTest.withCursor(environment) { cursor throws in
         let found = try #require(try directory.select(123_456, &cursor))
-        #expect(found == (ObjectKey(123_400), 56))
+        #expect(found == (ObjectKey(123_400), 56, 100))
         #expect(try directory.rank(ObjectKey(150_000), &cursor) == 150_000)
       }
     }

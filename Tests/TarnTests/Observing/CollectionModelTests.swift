@@ -13,6 +13,14 @@ struct CollectionModelTests {
     for _ in 0..<120 { try run.step() }
     try run.finish()
   }
+
+  /// Nearly every step and first evaluation goes over the worker, at whatever moment that is done.
+  @Test(arguments: 1...12)
+  func withAWorker(seed: Int) throws {
+    var run = try ModelWrites(seed: UInt64(seed), usesWorker: true)
+    for _ in 0..<120 { try run.step() }
+    try run.finish()
+  }
 }
 
 private struct ModelWrites {
@@ -33,13 +41,18 @@ private struct ModelWrites {
   ]
 
   private let places: [Place]
+  private let usesWorker: Bool
   private var numbers: SeededRandom
   private var recorders: [(place: Int, query: Int, recorder: CatRecorder)] = []
 
-  init(seed: UInt64) throws {
+  init(seed: UInt64, usesWorker: Bool = false) throws {
     numbers = SeededRandom(seed: seed)
+    self.usesWorker = usesWorker
     let shelter = try Shelter()
     places = [try shelter.open(), try shelter.open(), try shelter.open()]
+    if usesWorker {
+      for place in places { place.realm.useWorker(rows: 10 * numbers.below(40), commits: 4) }
+    }
     try places[0].write {
       for street in ["b", "a", "c"] { places[0].realm.add(Home(street, rooms: numbers.below(5))) }
       for id in 0..<20 { places[0].realm.add(randomCat(id, places[0])) }
@@ -74,7 +87,8 @@ private struct ModelWrites {
     let place = places[numbers.below(places.count)]
     switch numbers.below(10) {
     case 0...5: try write(place)
-    case 6, 7: place.pump()
+    case 6: place.pump()
+    case 7: usesWorker ? place.settle() : place.pump()
     case 8: place.realm.refresh()
     default:
       let index = numbers.below(recorders.count)
@@ -87,7 +101,8 @@ private struct ModelWrites {
 
   private mutating func write(_ place: Place) throws {
     place.realm.beginWrite()
-    for _ in 0...numbers.below(5) { change(place) }
+    let most = usesWorker && numbers.chance(20) ? 60 : 5
+    for _ in 0...numbers.below(most) { change(place) }
     if numbers.chance(12) { return place.realm.cancelWrite() }
     try place.realm.commitWrite()
   }
@@ -119,8 +134,8 @@ private struct ModelWrites {
   }
 
   func finish() throws {
-    for place in places { place.realm.refresh() }
-    for place in places { place.pump() }
+    for place in places where !usesWorker { place.realm.refresh() }
+    for place in places { place.settle() }
     for (place, query, recorder) in recorders {
       check(recorder)
       let cats = Self.queries[query](places[place].cats)

@@ -1,16 +1,23 @@
 internal import CTarn
 internal import Glibc
 
-/// A thread of our own, because a wait must not take one from a pool that others need.
-enum WatcherThread {
+/// A thread of our own, because what waits or computes for long must not take one from a pool that
+/// others need.
+enum BackgroundThread {
   private final class Body {
+    let name: StaticString
     let run: @Sendable () -> Void
-    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    init(_ name: StaticString, _ run: @escaping @Sendable () -> Void) {
+      self.name = name
+      self.run = run
+    }
   }
 
   /// Traps if the process can have no more threads.
-  static func start(_ body: @escaping @Sendable () -> Void) {
-    let argument = unsafe Unmanaged.passRetained(Body(body)).toOpaque()
+  ///
+  /// - Parameter name: as the system's tools show it; 15 bytes at most.
+  static func start(_ name: StaticString, _ body: @escaping @Sendable () -> Void) {
+    let argument = unsafe Unmanaged.passRetained(Body(name, body)).toOpaque()
     // Signals are for the program's own threads; the new one inherits this mask.
     var all = sigset_t()
     var before = sigset_t()
@@ -21,7 +28,9 @@ enum WatcherThread {
       &thread, nil,
       { argument in
         let body = unsafe Unmanaged<Body>.fromOpaque(argument!).takeRetainedValue()
-        unsafe tarn_name_thread("tarn-watcher")
+        unsafe UnsafeRawPointer(body.name.utf8Start).withMemoryRebound(
+          to: CChar.self, capacity: body.name.utf8CodeUnitCount + 1
+        ) { unsafe tarn_name_thread($0) }
         body.run()
         return nil
       }, argument)

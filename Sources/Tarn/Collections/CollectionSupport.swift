@@ -1,0 +1,112 @@
+import TarnStore
+
+extension _CollectionProperty {
+  /// The Realm that the collection belongs to, nil while it is unmanaged.
+  public var realm: Realm? { backing.core.map { Realm($0) } }
+
+  /// True if the object that the collection belongs to was deleted or the Realm invalidated. Any
+  /// other use of it then traps. Traps on a thread other than the Realm's.
+  public var isInvalidated: Bool { backing.isInvalidated }
+
+  /// True if both are the same collection of one Realm instance, or unmanaged with equal elements.
+  public static func == (a: Self, b: Self) -> Bool { a === b || a.backing.isEqual(to: b.backing) }
+}
+
+/// Goes over the elements that a collection had when it was made.
+public struct ElementIterator<Element: RealmCollectionValue>: IteratorProtocol {
+  private let elements: SequenceSnapshot
+  private var position = 0
+
+  init(_ backing: any SequenceBacking) { elements = backing.snapshot }
+
+  public mutating func next() -> Element? {
+    guard position < elements.count else { return nil }
+    defer { position += 1 }
+    return typedElement(elements[position])
+  }
+}
+
+/// An element in the type that its collection declares. Traps for what no such type has.
+func typedElement<Element: RealmCollectionValue>(_ boxed: _BoxedValue) -> Element {
+  guard let element = Element._unboxElement(boxed) else {
+    fatalError(
+      """
+      A collection holds \(boxed.value), which is no '\(Element.self)': a program whose model \
+      declares another type wrote it, or an enum has lost a case.
+      """)
+  }
+  return element
+}
+
+/// The elements of any sequence, nil if one is not of the type.
+func elementBoxes<Element: RealmCollectionValue>(
+  of value: Any, as type: Element.Type
+) -> [_BoxedValue]? {
+  if let same = value as? [Element] { return same.map { $0._boxElement() } }
+  guard let sequence = value as? any Sequence else { return nil }
+  return boxes(of: sequence, as: type)
+}
+
+private func boxes<S: Sequence, Element: RealmCollectionValue>(
+  of sequence: S, as type: Element.Type
+) -> [_BoxedValue]? {
+  var boxes: [_BoxedValue] = []
+  for element in sequence {
+    guard let boxed = elementBox(of: element, as: type) else { return nil }
+    boxes.append(boxed)
+  }
+  return boxes
+}
+
+/// One element, nil if it is not of the type: perhaps an Int for an Int8, a raw value of an enum.
+func elementBox<Element: RealmCollectionValue>(
+  of value: Any, as type: Element.Type
+) -> _BoxedValue? {
+  if let same = value as? Element { return same._boxElement() }
+  let boxed: _BoxedValue
+  if let content = flattened(value) {
+    guard let other = content as? any RealmCollectionValue else { return nil }
+    boxed = other._boxElement()
+  } else {
+    boxed = _BoxedValue(.null)
+  }
+  return Element._unboxElement(boxed).map { $0._boxElement() }
+}
+
+/// The text of a collection: a hundred elements, one to a line.
+func describe(
+  _ name: String, count: Int, _ elements: some Sequence<(label: String, value: Any)>,
+  depth: Int = 0
+) -> String {
+  let indent = String(repeating: "\t", count: depth + 1)
+  let most = 100
+  var lines = elements.prefix(most).map { label, value in
+    indent + "[\(label)] " + dump(value, depth: depth + 1)
+  }
+  if count > most { lines.append(indent + "… \(count - most) more") }
+  let end = String(repeating: "\t", count: depth)
+  return "\(name) (\n" + lines.joined(separator: ",\n") + "\n\(end))"
+}
+
+/// A value as a line in a text; objects and collections have several.
+func dump(_ value: Any, depth: Int) -> String {
+  switch value {
+  case let object as ObjectBase: object._dump(depth: depth)
+  case let collection as any DumpedCollection: collection.dumped(depth: depth)
+  case let optional as any OptionalValue: optional.dumped(depth: depth)
+  default: "\(value)"
+  }
+}
+
+/// A collection in the description of what it belongs to.
+protocol DumpedCollection {
+  func dumped(depth: Int) -> String
+}
+
+extension RealmCollection {
+  func textOfElements(_ name: String, depth: Int) -> String {
+    if isInvalidated { return "\(name) [invalidated]" }
+    return describe(
+      name, count: count, lazy.enumerated().map { ("\($0)", $1 as Any) }, depth: depth)
+  }
+}

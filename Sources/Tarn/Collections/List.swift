@@ -1,0 +1,216 @@
+public import Foundation
+import TarnStore
+
+/// Values in an order that the program gives them: a to-many property.
+///
+///     class Person: Object {
+///       @Persisted var dogs: List<Dog>
+///       @Persisted var scores: List<Int>
+///     }
+///
+/// A list is a reference. That of an unmanaged object lives in memory; when the object is added to
+/// a Realm, the same list becomes a live view of what is stored. Assigning to the property copies
+/// the elements of the list that is assigned.
+///
+/// A managed list belongs to its Realm's thread, queue or actor and is changed in writes only.
+/// Objects that are put in are added to its Realm; deleting an object takes it out.
+public final class List<Element: RealmCollectionValue>: _CollectionProperty {
+  public var _handle: _SequenceHandle
+
+  public init(_handle: _SequenceHandle) { self._handle = _handle }
+
+  /// An empty, unmanaged list.
+  public convenience init() { self.init(_handle: _SequenceHandle(UnmanagedSequence(.list))) }
+
+  public static var _description: _ColumnDescription {
+    Element._elementDescription.collected(.list)
+  }
+
+  public static func _collection(of value: Any) -> List? {
+    guard let boxes = elementBoxes(of: value, as: Element.self) else { return nil }
+    let list = List()
+    list.backing.replace(0..<0, with: boxes)
+    return list
+  }
+
+  private func check(_ position: Int, upTo end: Int) {
+    precondition(
+      position >= 0 && position < end,
+      "Index \(position) is out of bounds (must be less than \(end)).")
+  }
+}
+
+extension List: RealmCollection, MutableCollection {
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { count }
+  /// How many elements there are.
+  public var count: Int { backing.count }
+
+  /// The element at a position. Traps if it is out of bounds; setting also outside of a write.
+  public subscript(position: Int) -> Element {
+    get {
+      check(position, upTo: count)
+      return typedElement(backing.element(at: position))
+    }
+    set {
+      check(position, upTo: count)
+      backing.set(newValue._boxElement(), at: position)
+    }
+  }
+
+  /// The elements of a range, as a view of the list. Setting replaces them.
+  public subscript(bounds: Range<Int>) -> Slice<List<Element>> {
+    get {
+      checkRange(bounds)
+      return Slice(base: self, bounds: bounds)
+    }
+    set { replaceSubrange(bounds, with: Array(newValue)) }
+  }
+
+  /// The first element, or nil.
+  public var first: Element? { count == 0 ? nil : self[0] }
+  /// The last element, or nil.
+  public var last: Element? { count == 0 ? nil : self[count - 1] }
+
+  /// Goes over the elements that are there now, whatever happens to the list meanwhile.
+  public func makeIterator() -> ElementIterator<Element> { ElementIterator(backing) }
+
+  /// The first position of an element, or nil. Objects count as the same if they show one row.
+  /// Traps for a deleted object.
+  public func index(of element: Element) -> Int? { backing.index(of: element._boxElement()) }
+
+  private func checkRange(_ range: Range<Int>) {
+    precondition(
+      range.lowerBound >= 0 && range.upperBound <= count,
+      "Range \(range) is out of bounds (must end at \(count) or before).")
+  }
+
+}
+
+extension List: CustomStringConvertible, DumpedCollection {
+  /// The first hundred elements, for logs and debuggers.
+  public var description: String { dumped(depth: 0) }
+
+  func dumped(depth: Int) -> String { textOfElements("List<\(Element.self)>", depth: depth) }
+}
+
+extension List {
+  // MARK: - Adding
+
+  /// Adds an element at the end.
+  public func append(_ element: Element) { insert(element, at: count) }
+
+  /// Adds elements at the end, in their order.
+  public func append<S: Sequence>(objectsIn elements: S) where S.Element == Element {
+    insert(contentsOf: Array(elements), at: count)
+  }
+
+  /// Puts an element before the one at a position, or at the end. Traps if the position is larger
+  /// than the count.
+  public func insert(_ element: Element, at position: Int) {
+    insert(contentsOf: CollectionOfOne(element), at: position)
+  }
+
+  /// Puts elements before the one at a position, or at the end. Traps if the position is larger
+  /// than the count.
+  public func insert<C: Collection>(contentsOf elements: C, at position: Int)
+  where C.Element == Element {
+    let end = count
+    precondition(
+      position >= 0 && position <= end,
+      "Index \(position) is out of bounds (must be \(end) or less).")
+    backing.replace(position..<position, with: elements.map { $0._boxElement() })
+  }
+
+  // MARK: - Removing
+
+  /// Takes out the element at a position. Traps if it is out of bounds.
+  public func remove(at position: Int) {
+    check(position, upTo: count)
+    backing.replace(position..<position + 1, with: [])
+  }
+
+  /// Takes out the elements at those positions. Traps if one of them is out of bounds.
+  public func remove(atOffsets positions: IndexSet) {
+    if let first = positions.first { check(first, upTo: count) }
+    if let last = positions.last { check(last, upTo: count) }
+    for range in positions.rangeView.reversed() { backing.replace(range, with: []) }
+  }
+
+  /// Takes out the elements of a range. Traps if it is out of bounds.
+  public func removeSubrange<R: RangeExpression>(_ range: R) where R.Bound == Int {
+    replaceSubrange(range, with: EmptyCollection())
+  }
+
+  /// Takes out the first elements. Traps if there are not so many.
+  public func removeFirst(_ number: Int = 1) {
+    let end = count
+    precondition(
+      number >= 0 && number <= end, "Cannot remove \(number) of \(end) elements.")
+    backing.replace(0..<number, with: [])
+  }
+
+  /// Takes out the last elements. Traps if there are not so many.
+  public func removeLast(_ number: Int = 1) {
+    let end = count
+    precondition(
+      number >= 0 && number <= end, "Cannot remove \(number) of \(end) elements.")
+    backing.replace(end - number..<end, with: [])
+  }
+
+  /// Takes out all elements. Objects stay in the Realm.
+  public func removeAll() { backing.removeAll() }
+
+  // MARK: - Replacing and moving
+
+  /// Puts an element in the place of another one. Traps if the position is out of bounds.
+  public func replace(index: Int, object: Element) { self[index] = object }
+
+  /// Puts elements in the place of those of a range. Traps if it is out of bounds.
+  public func replaceSubrange<R: RangeExpression, C: Collection>(
+    _ range: R, with elements: C
+  ) where R.Bound == Int, C.Element == Element {
+    let range = range.relative(to: 0..<count)
+    checkRange(range)
+    backing.replace(range, with: elements.map { $0._boxElement() })
+  }
+
+  /// Takes out the element at `from` and puts it in so that it is at `to`. Traps if one of them is
+  /// out of bounds.
+  public func move(from: Int, to: Int) {
+    let end = count
+    check(from, upTo: end)
+    check(to, upTo: end)
+    if from != to { backing.move(from: from, to: to) }
+  }
+
+  /// Moves the elements at those positions, in their order, before the one that is at
+  /// `destination` now, or to the end.
+  public func move(fromOffsets positions: IndexSet, toOffset destination: Int) {
+    let end = count
+    precondition(
+      destination >= 0 && destination <= end,
+      "Index \(destination) is out of bounds (must be \(end) or less).")
+    if let first = positions.first { check(first, upTo: end) }
+    if let last = positions.last { check(last, upTo: end) }
+    // Those before the destination go to it backwards, each past those that went already.
+    var place = destination - 1
+    for position in positions.reversed() where position < destination {
+      if position != place { backing.move(from: position, to: place) }
+      place -= 1
+    }
+    place = destination
+    for position in positions where position >= destination {
+      if position != place { backing.move(from: position, to: place) }
+      place += 1
+    }
+  }
+
+  /// Exchanges two elements. Traps if one of the positions is out of bounds.
+  public func swapAt(_ first: Int, _ second: Int) {
+    let end = count
+    check(first, upTo: end)
+    check(second, upTo: end)
+    if first != second { backing.swap(first, second) }
+  }
+}

@@ -1,0 +1,227 @@
+import TarnStore
+
+/// The elements of a collection of a managed object: a view of what the object's Realm shows.
+///
+/// It names the row and the column and does not hold the object, so that objects and their
+/// collections do not keep each other alive. What it reads through is found anew whenever the
+/// instance has moved, and kept there until it does.
+final class ManagedSequence: SequenceBacking {
+  let place: SequencePlace
+  private let instance: RealmCore
+  private let property: PropertyReflection
+  /// The instance's life that the object belongs to; `invalidate()` ends it.
+  private let life: UInt32
+  /// The write that made the object, while it was open: if it is cancelled, the collection dies.
+  private let bornIn: UInt64
+  /// What becomes of unmanaged objects with a primary key that exists.
+  var update = Realm.UpdatePolicy.error
+
+  /// - Precondition: the object is managed and the column is a collection.
+  init(_ owner: ObjectBase, _ column: ColumnID) {
+    guard let core = owner._core, let binding = owner._binding,
+      let property = binding.property(column)
+    else {
+      preconditionFailure("no collection of a managed object: bug in this package")
+    }
+    instance = core
+    self.property = property
+    place = SequencePlace(
+      classID: binding.classID, key: ObjectKey(owner._key), column: column, nested: nil)
+    life = owner._life
+    bornIn = owner._bornIn
+  }
+
+  var core: RealmCore? { instance }
+
+  var isInvalidated: Bool {
+    instance.checkThread()
+    return found() == nil
+  }
+
+  func isEqual(to other: any SequenceBacking) -> Bool {
+    guard let other = other as? ManagedSequence else { return false }
+    return instance === other.instance && place == other.place && life == other.life
+  }
+
+  /// What the present state says of the sequence, nil if its object is not there.
+  private func found() -> (any SequenceReading)? {
+    guard life == instance.invalidations, !instance.cancelledWrites.contains(bornIn) else {
+      return nil
+    }
+    return instance.sequence(at: place)
+  }
+
+  /// Traps on the wrong thread, and if the object is gone.
+  private func view() -> any SequenceReading {
+    instance.checkThread()
+    guard let found = found() else {
+      fatalError(
+        "The collection '\(property.name)' is used after its object was deleted or its Realm "
+          + "invalidated. Check isInvalidated first.")
+    }
+    return found
+  }
+
+  // MARK: - Values
+
+  /// An element as the program sees it.
+  func boxed(_ value: Value) -> _BoxedValue {
+    guard case .link(let key) = value, let target = property.target else {
+      return _BoxedValue(value)
+    }
+    return _BoxedValue(value, object: instance.object(target, key))
+  }
+
+  /// An element as it is stored. An unmanaged object is added first.
+  private func stored(_ boxed: _BoxedValue) -> Value {
+    guard let object = boxed.object else { return boxed.value }
+    if object._core == nil {
+      instance.add(object, update: instance.policy(for: object, update))
+    }
+    precondition(
+      object._core === instance,
+      "Cannot put an object of another Realm into a collection. Hand a ThreadSafeReference over, "
+        + "or create the object in this Realm.")
+    if instance.isInvalidated(object) { instance.trapInvalid(object) }
+    return .link(ObjectKey(object._key))
+  }
+
+  /// A value to look for; nil if it cannot be in.
+  private func sought(_ boxed: _BoxedValue) -> Value? {
+    guard let object = boxed.object else { return boxed.value }
+    guard object._core === instance else { return nil }
+    precondition(!object.isInvalidated, "A deleted or invalidated object has no position.")
+    return .link(ObjectKey(object._key))
+  }
+
+  // MARK: - Reading
+
+  var count: Int { view().count }
+
+  func element(at index: Int) -> _BoxedValue {
+    let view = view()
+    return boxed(trapping { () throws(StorageError) in try view.value(at: index) })
+  }
+
+  var snapshot: SequenceSnapshot { .stored(values(), of: self) }
+
+  private func values() -> [Value] {
+    let view = view()
+    let count = view.count
+    var values: [Value] = []
+    values.reserveCapacity(count)
+    trapping { () throws(StorageError) in
+      try view.forEach(in: 0..<count) { value throws(StorageError) in
+        values.append(value)
+        return true
+      }
+    }
+    return values
+  }
+
+  func key(at index: Int) -> String {
+    let view = view()
+    return trapping { () throws(StorageError) in try view.key(at: index) }
+  }
+
+  func index(of value: _BoxedValue) -> Int? {
+    let view = view()
+    guard let sought = sought(value) else { return nil }
+    return trapping { () throws(StorageError) in
+      if property.collection == .set {
+        let place = try view.find(sought)
+        return place.isFound ? place.index : nil
+      }
+      var index = 0
+      try view.forEach(in: 0..<view.count) { value throws(StorageError) in
+        if value == sought { return false }
+        index += 1
+        return true
+      }
+      return index < view.count ? index : nil
+    }
+  }
+
+  func find(_ key: String) -> (index: Int, isFound: Bool) {
+    let view = view()
+    return trapping { () throws(StorageError) in try view.find(key: key) }
+  }
+
+  /// True if the elements of an unmanaged sequence are the same to the bit. Adds its objects.
+  func hasElements(of other: any SequenceBacking) -> Bool {
+    let new = other.all.map { stored($0) }
+    guard new.count == count else { return false }
+    if property.collection == .map, allKeys != other.allKeys { return false }
+    let old = values()
+    if property.collection == .set { return Set(old) == Set(new) }
+    return zip(old, new).allSatisfy { $0.hasSameBits(as: $1) }
+  }
+
+  // MARK: - Changing
+
+  /// Traps outside of a write, and if the object is gone.
+  private func writing() -> WriteSession {
+    let session = instance.writing("modify managed collections")
+    _ = view()
+    return session
+  }
+
+  func replace(_ range: Range<Int>, with new: [_BoxedValue]) {
+    let session = writing()
+    let values = new.map { stored($0) }
+    trapping { () throws(StorageError) in
+      if range == 0..<count, !range.isEmpty {
+        try session.removeAll(in: place)
+      } else if !range.isEmpty {
+        try session.remove(range, in: place)
+      }
+      if !values.isEmpty { try session.insert(values, at: range.lowerBound, in: place) }
+    }
+  }
+
+  func set(_ value: _BoxedValue, at index: Int) {
+    let session = writing()
+    let value = stored(value)
+    trapping { () throws(StorageError) in try session.set(value, at: index, in: place) }
+  }
+
+  func move(from: Int, to: Int) {
+    let session = writing()
+    trapping { () throws(StorageError) in try session.move(from: from, to: to, in: place) }
+  }
+
+  func swap(_ first: Int, _ second: Int) {
+    let session = writing()
+    trapping { () throws(StorageError) in try session.swap(first, second, in: place) }
+  }
+
+  func insert(_ value: _BoxedValue) {
+    let session = writing()
+    let value = stored(value)
+    trapping { () throws(StorageError) in _ = try session.insert(value, intoSet: place) }
+  }
+
+  func remove(_ value: _BoxedValue) {
+    let session = writing()
+    guard let value = sought(value) else { return }
+    trapping { () throws(StorageError) in _ = try session.remove(value, fromSet: place) }
+  }
+
+  func set(_ value: _BoxedValue, for key: String) {
+    let session = writing()
+    let value = stored(value)
+    trapping { () throws(StorageError) in try session.set(value, forKey: key, inMap: place) }
+  }
+
+  func removeValue(for key: String) {
+    let session = writing()
+    trapping { () throws(StorageError) in
+      _ = try session.removeValue(forKey: key, fromMap: place)
+    }
+  }
+
+  func removeAll() {
+    let session = writing()
+    trapping { () throws(StorageError) in try session.removeAll(in: place) }
+  }
+}

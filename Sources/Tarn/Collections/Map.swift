@@ -1,0 +1,229 @@
+import TarnStore
+
+/// A type that a map's keys can have: `String`.
+public protocol _MapKey: Hashable {
+  init(_mapKey: String)
+  var _mapKey: String { get }
+}
+
+extension String: _MapKey {
+  public init(_mapKey: String) { self = _mapKey }
+  public var _mapKey: String { self }
+}
+
+/// A key of a map with its value.
+public struct SingleMapEntry<Key: _MapKey, Value: RealmCollectionValue>: Hashable {
+  /// The key.
+  public let key: Key
+  /// The value.
+  public let value: Value
+}
+
+/// What maps have in common: values under keys, live where they are managed.
+public protocol RealmKeyedCollection: Sequence, Equatable, CustomStringConvertible {
+  /// What values are found by.
+  associatedtype Key: _MapKey
+  /// What is found.
+  associatedtype Value: RealmCollectionValue
+  /// The Realm that the collection belongs to, nil if it is unmanaged.
+  var realm: Realm? { get }
+  /// True if what the collection belongs to is gone; it can then be asked for nothing but this.
+  var isInvalidated: Bool { get }
+  /// How many keys there are.
+  var count: Int { get }
+  /// The keys, in the order of their bytes.
+  var keys: [Key] { get }
+  /// The values, in the order of the keys.
+  var values: [Value] { get }
+  /// The value under a key, nil if there is none.
+  subscript(key: Key) -> Value? { get set }
+  /// Sets the value under a key.
+  func updateValue(_ value: Value, forKey key: Key)
+  /// Takes a key out.
+  func removeObject(for key: Key)
+  /// Takes out all keys.
+  func removeAll()
+}
+
+/// Values under string keys: a to-many property like a dictionary.
+///
+///     class Person: Object {
+///       @Persisted var scores: Map<String, Int>
+///       @Persisted var pets: Map<String, Dog?>
+///     }
+///
+/// Objects as values are optional, because any object can be deleted: its key stays then, with nil.
+/// A key must not contain "." nor start with "$". Keys are in the order of their UTF-8; two that
+/// only differ in how they are composed of code points are two. Otherwise as `List`: the map of an
+/// unmanaged object becomes a live view when the object is added, and assigning copies.
+public final class Map<Key: _MapKey, Value: RealmCollectionValue>: _CollectionProperty {
+  public var _handle: _SequenceHandle
+
+  public init(_handle: _SequenceHandle) { self._handle = _handle }
+
+  /// An empty, unmanaged map.
+  public convenience init() { self.init(_handle: _SequenceHandle(UnmanagedSequence(.map))) }
+
+  public static var _description: _ColumnDescription {
+    Value._elementDescription.collected(.map)
+  }
+
+  /// Anything that is a dictionary with keys of the map's type.
+  public static func _collection(of value: Any) -> Map? {
+    let map = Map()
+    if let other = value as? any AnyMap {
+      for (key, value) in other.anyEntries {
+        guard let boxed = elementBox(of: value, as: Value.self) else { return nil }
+        map.backing.set(boxed, for: key)
+      }
+      return map
+    }
+    guard let values = value as? [String: Any] else { return nil }
+    for (key, value) in values {
+      guard let boxed = elementBox(of: value, as: Value.self) else { return nil }
+      map.backing.set(boxed, for: Self.checked(key))
+    }
+    return map
+  }
+
+  /// Traps for a key that cannot be stored.
+  private static func checked(_ key: String) -> String {
+    precondition(
+      !key.utf8.contains(UInt8(ascii: ".")) && key.utf8.first != UInt8(ascii: "$"),
+      "The key '\(key)' of a map must not contain '.' nor start with '$'.")
+    return key
+  }
+}
+
+/// A map of any types.
+protocol AnyMap {
+  var anyEntries: [(String, Any)] { get }
+}
+
+extension Map: AnyMap {
+  var anyEntries: [(String, Any)] { map { ($0.key._mapKey, $0.value) } }
+}
+
+extension Map: RealmKeyedCollection {
+  /// How many keys there are.
+  public var count: Int { backing.count }
+
+  /// True if there is no key.
+  public var isEmpty: Bool { count == 0 }
+
+  /// The keys, in the order of their bytes.
+  public var keys: [Key] { backing.allKeys.map { Key(_mapKey: $0) } }
+
+  /// The values, in the order of the keys.
+  public var values: [Value] { backing.all.map { typedElement($0) } }
+
+  /// The value under a key, nil if there is none. Setting nil takes the key out; to set a value
+  /// that is nil use `updateValue(_:forKey:)`. Setting traps for a key with "." in it or "$" at its
+  /// start, and outside of a write.
+  public subscript(key: Key) -> Value? {
+    get {
+      let place = backing.find(key._mapKey)
+      return place.isFound ? typedElement(backing.element(at: place.index)) : nil
+    }
+    set {
+      if let newValue { updateValue(newValue, forKey: key) } else { removeObject(for: key) }
+    }
+  }
+
+  /// The value under a key, or another one if there is none.
+  public subscript(key: Key, default value: @autoclosure () -> Value) -> Value {
+    get { self[key] ?? value() }
+    set { updateValue(newValue, forKey: key) }
+  }
+
+  /// Sets the value under a key, be it there or not. Traps for a key with "." in it or "$" at its
+  /// start, and outside of a write.
+  public func updateValue(_ value: Value, forKey key: Key) {
+    backing.set(value._boxElement(), for: Self.checked(key._mapKey))
+  }
+
+  /// Takes a key out, if it is there. Objects stay in the Realm.
+  public func removeObject(for key: Key) { backing.removeValue(for: key._mapKey) }
+
+  /// Takes out all keys. Objects stay in the Realm.
+  public func removeAll() { backing.removeAll() }
+
+  /// Sets values under keys.
+  ///
+  /// - Parameter combine: chooses between the value that is there and the new one.
+  public func merge<S: Sequence>(
+    _ entries: S, uniquingKeysWith combine: (Value, Value) throws -> Value
+  ) rethrows where S.Element == (Key, Value) {
+    for (key, value) in Array(entries) {
+      if let present = self[key] {
+        updateValue(try combine(present, value), forKey: key)
+      } else {
+        updateValue(value, forKey: key)
+      }
+    }
+  }
+
+  /// Sets the values of another map.
+  ///
+  /// - Parameter combine: chooses between the value that is there and the new one.
+  public func merge(
+    _ other: Map<Key, Value>, uniquingKeysWith combine: (Value, Value) throws -> Value
+  ) rethrows {
+    try merge(other.map { ($0.key, $0.value) }, uniquingKeysWith: combine)
+  }
+
+  /// Sets the values of a dictionary.
+  ///
+  /// - Parameter combine: chooses between the value that is there and the new one.
+  public func merge(
+    _ other: [Key: Value], uniquingKeysWith combine: (Value, Value) throws -> Value
+  ) rethrows {
+    try merge(other.map { ($0.key, $0.value) }, uniquingKeysWith: combine)
+  }
+
+  /// True if some key and value fulfil a condition.
+  public func contains(where condition: (_ key: Key, _ value: Value) throws -> Bool) rethrows
+    -> Bool
+  {
+    for entry in self where try condition(entry.key, entry.value) { return true }
+    return false
+  }
+
+  /// The entries as pairs of key and value.
+  public func asKeyValueSequence() -> some Sequence<(key: Key, value: Value)> {
+    lazy.map { ($0.key, $0.value) }
+  }
+
+  /// Goes over the entries that are there now, whatever happens to the map meanwhile.
+  public func makeIterator() -> MapIterator<Key, Value> { MapIterator(backing) }
+}
+
+/// Goes over the entries that a map had when it was made.
+public struct MapIterator<Key: _MapKey, Value: RealmCollectionValue>: IteratorProtocol {
+  private let keys: [String]
+  private var values: ElementIterator<Value>
+  private var position = 0
+
+  init(_ backing: any SequenceBacking) {
+    keys = backing.allKeys
+    values = ElementIterator(backing)
+  }
+
+  public mutating func next() -> SingleMapEntry<Key, Value>? {
+    guard let value = values.next() else { return nil }
+    defer { position += 1 }
+    return SingleMapEntry(key: Key(_mapKey: keys[position]), value: value)
+  }
+}
+
+extension Map: CustomStringConvertible, DumpedCollection {
+  /// The first hundred entries, for logs and debuggers.
+  public var description: String { dumped(depth: 0) }
+
+  func dumped(depth: Int) -> String {
+    let name = "Map<\(Key.self), \(Value.self)>"
+    if isInvalidated { return "\(name) [invalidated]" }
+    return describe(
+      name, count: count, lazy.map { ($0.key._mapKey, $0.value as Any) }, depth: depth)
+  }
+}

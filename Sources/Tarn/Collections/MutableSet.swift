@@ -1,0 +1,109 @@
+import TarnStore
+
+/// Values without equal ones: a to-many property whose order is the store's.
+///
+///     class Person: Object {
+///       @Persisted var tags: MutableSet<String>
+///     }
+///
+/// The elements are in the order of their values (nil first, text byte by byte), objects in the
+/// order in which their class got them; in an unmanaged set objects are told apart by identity and
+/// in the order in which they came. Otherwise as `List`: the set of an unmanaged object becomes a
+/// live view when the object is added, and assigning copies.
+public final class MutableSet<Element: RealmCollectionValue>: _CollectionProperty {
+  public var _handle: _SequenceHandle
+
+  public init(_handle: _SequenceHandle) { self._handle = _handle }
+
+  /// An empty, unmanaged set.
+  public convenience init() { self.init(_handle: _SequenceHandle(UnmanagedSequence(.set))) }
+
+  public static var _description: _ColumnDescription {
+    Element._elementDescription.collected(.set)
+  }
+
+  public static func _collection(of value: Any) -> MutableSet? {
+    guard let boxes = elementBoxes(of: value, as: Element.self) else { return nil }
+    let set = MutableSet()
+    for boxed in boxes { set.backing.insert(boxed) }
+    return set
+  }
+}
+
+extension MutableSet: RealmCollection {
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { count }
+  /// How many elements there are.
+  public var count: Int { backing.count }
+
+  /// The element at a position. Traps if it is out of bounds.
+  public subscript(position: Int) -> Element {
+    let end = count
+    precondition(
+      position >= 0 && position < end,
+      "Index \(position) is out of bounds (must be less than \(end)).")
+    return typedElement(backing.element(at: position))
+  }
+
+  /// The first element, or nil.
+  public var first: Element? { count == 0 ? nil : self[0] }
+  /// The last element, or nil.
+  public var last: Element? { count == 0 ? nil : self[count - 1] }
+
+  /// Goes over the elements that are there now, whatever happens to the set meanwhile.
+  public func makeIterator() -> ElementIterator<Element> { ElementIterator(backing) }
+
+  /// The position of an element, or nil. Traps for a deleted object.
+  public func index(of element: Element) -> Int? { backing.index(of: element._boxElement()) }
+
+  /// True if the element is in. Traps for a deleted object.
+  public func contains(_ element: Element) -> Bool { index(of: element) != nil }
+}
+
+extension MutableSet: CustomStringConvertible, DumpedCollection {
+  /// The first hundred elements, for logs and debuggers.
+  public var description: String { dumped(depth: 0) }
+
+  func dumped(depth: Int) -> String {
+    textOfElements("MutableSet<\(Element.self)>", depth: depth)
+  }
+}
+
+extension MutableSet {
+  /// True if every element is in the other set.
+  public func isSubset(of other: MutableSet<Element>) -> Bool {
+    allSatisfy { other.contains($0) }
+  }
+
+  /// True if some element is in both sets.
+  public func intersects(_ other: MutableSet<Element>) -> Bool {
+    contains { other.contains($0) }
+  }
+
+  /// Puts an element in, if it is not. Setting nothing is told to observers.
+  public func insert(_ element: Element) { backing.insert(element._boxElement()) }
+
+  /// Puts elements in, those that are not.
+  public func insert<S: Sequence>(objectsIn elements: S) where S.Element == Element {
+    for element in Array(elements) { insert(element) }
+  }
+
+  /// Takes an element out, if it is in. Traps for a deleted object.
+  public func remove(_ element: Element) { backing.remove(element._boxElement()) }
+
+  /// Takes out all elements. Objects stay in the Realm.
+  public func removeAll() { backing.removeAll() }
+
+  /// Keeps the elements that are in both sets.
+  public func formIntersection(_ other: MutableSet<Element>) {
+    for element in filter({ !other.contains($0) }) { remove(element) }
+  }
+
+  /// Puts in every element of the other set.
+  public func formUnion(_ other: MutableSet<Element>) { insert(objectsIn: other) }
+
+  /// Takes out every element that is in the other set.
+  public func subtract(_ other: MutableSet<Element>) {
+    for element in Array(other) { remove(element) }
+  }
+}

@@ -1,0 +1,127 @@
+import TarnStore
+
+extension RealmCollection {
+  /// The least value of the property with that name, nil without any. Nil values and NaN do not
+  /// take part. Traps if the elements are no objects, have no such property, or it is of another
+  /// type.
+  public func min<T: MinMaxType>(ofProperty name: String) -> T? {
+    ValueFold.typed(fold(name).min, "property '\(name)'")
+  }
+
+  /// The greatest value of the property with that name, nil without any. Traps as `min` does.
+  public func max<T: MinMaxType>(ofProperty name: String) -> T? {
+    ValueFold.typed(fold(name).max, "property '\(name)'")
+  }
+
+  /// The sum of the property with that name, 0 without a value. Traps as `min` does, and if the
+  /// type cannot hold the sum.
+  public func sum<T: AddableType>(ofProperty name: String) -> T {
+    ValueFold.typed(fold(name).sum, "property '\(name)'") ?? T(_nearest: 0)
+  }
+
+  /// The average of the property with that name, nil without a value; truncated if a whole number
+  /// is asked for. Traps as `min` does.
+  public func average<T: AddableType>(ofProperty name: String) -> T? {
+    fold(name).average.map { T(_nearest: $0) }
+  }
+
+  private func fold(_ name: String) -> ValueFold {
+    guard let type = Element.self as? ObjectBase.Type else {
+      preconditionFailure("Elements of type '\(Element.self)' have no property '\(name)'.")
+    }
+    guard let property = ClassReflection.of(type).property(name), property.isFoldable else {
+      preconditionFailure(
+        "Class '\(ClassReflection.name(of: type))' has no property '\(name)' that is a number or "
+          + "a date.")
+    }
+    var fold = ValueFold()
+    for case let object as ObjectBase in self { fold.add(property.readBoxed(object).value) }
+    return fold
+  }
+
+  fileprivate func foldOfElements() -> ValueFold {
+    var fold = ValueFold()
+    for element in self { fold.add(element._boxElement().value) }
+    return fold
+  }
+}
+
+extension PropertyReflection {
+  fileprivate var isFoldable: Bool {
+    collection == .none && [.int, .float, .double, .date].contains(type)
+  }
+}
+
+extension RealmCollection where Element: ObjectBase {
+  /// The least value of a property, nil without any. Nil values and NaN do not take part.
+  public func min<T: MinMaxType>(of keyPath: KeyPath<Element, T>) -> T? {
+    min(ofProperty: _name(for: keyPath))
+  }
+  /// The same for an optional property.
+  public func min<T: MinMaxType>(of keyPath: KeyPath<Element, T?>) -> T? {
+    min(ofProperty: _name(for: keyPath))
+  }
+
+  /// The greatest value of a property, nil without any. Nil values and NaN do not take part.
+  public func max<T: MinMaxType>(of keyPath: KeyPath<Element, T>) -> T? {
+    max(ofProperty: _name(for: keyPath))
+  }
+  /// The same for an optional property.
+  public func max<T: MinMaxType>(of keyPath: KeyPath<Element, T?>) -> T? {
+    max(ofProperty: _name(for: keyPath))
+  }
+
+  /// The sum of a property's values, 0 without any. Traps if the type cannot hold it.
+  public func sum<T: AddableType>(of keyPath: KeyPath<Element, T>) -> T {
+    sum(ofProperty: _name(for: keyPath))
+  }
+  /// The same for an optional property.
+  public func sum<T: AddableType>(of keyPath: KeyPath<Element, T?>) -> T {
+    sum(ofProperty: _name(for: keyPath))
+  }
+
+  /// The average of a property's values, nil without any.
+  public func average<T: AddableType>(of keyPath: KeyPath<Element, T>) -> Double? {
+    average(ofProperty: _name(for: keyPath))
+  }
+  /// The same for an optional property.
+  public func average<T: AddableType>(of keyPath: KeyPath<Element, T?>) -> Double? {
+    average(ofProperty: _name(for: keyPath))
+  }
+}
+
+extension RealmCollection where Element: MinMaxType & Comparable {
+  /// The least element, nil without any. NaN does not take part.
+  public func min() -> Element? { ValueFold.typed(foldOfElements().min, "the minimum") }
+  /// The greatest element, nil without any. NaN does not take part.
+  public func max() -> Element? { ValueFold.typed(foldOfElements().max, "the maximum") }
+}
+
+extension RealmCollection where Element: OptionalProtocol, Element.Wrapped: MinMaxType {
+  /// The least element, nil without any. Nil and NaN do not take part.
+  public func min() -> Element.Wrapped? { ValueFold.typed(foldOfElements().min, "the minimum") }
+  /// The greatest element, nil without any. Nil and NaN do not take part.
+  public func max() -> Element.Wrapped? { ValueFold.typed(foldOfElements().max, "the maximum") }
+}
+
+extension RealmCollection where Element: AddableType {
+  /// The sum of the elements, 0 without any. Traps if the type cannot hold it.
+  public func sum() -> Element {
+    ValueFold.typed(foldOfElements().sum, "the sum") ?? Element(_nearest: 0)
+  }
+  /// The average of the elements, nil without any; truncated if a whole number is asked for.
+  public func average<T: AddableType>() -> T? {
+    foldOfElements().average.map { T(_nearest: $0) }
+  }
+}
+
+extension RealmCollection where Element: OptionalProtocol, Element.Wrapped: AddableType {
+  /// The sum of the elements, 0 without any. Traps if the type cannot hold it.
+  public func sum() -> Element.Wrapped {
+    ValueFold.typed(foldOfElements().sum, "the sum") ?? Element.Wrapped(_nearest: 0)
+  }
+  /// The average of the elements, nil without any; truncated if a whole number is asked for.
+  public func average<T: AddableType>() -> T? {
+    foldOfElements().average.map { T(_nearest: $0) }
+  }
+}

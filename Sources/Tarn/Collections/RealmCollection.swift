@@ -1,0 +1,47 @@
+public import Foundation
+import TarnStore
+
+/// What `Results`, `List`, `MutableSet`, `LinkingObjects` and `AnyRealmCollection` have in common:
+/// elements at positions from 0 on, live where they are managed, in the order that the Realm shows.
+public protocol RealmCollection: RandomAccessCollection, Equatable, CustomStringConvertible
+where Element: RealmCollectionValue, Index == Int {
+  /// The Realm that the collection belongs to, nil if it is unmanaged.
+  var realm: Realm? { get }
+  /// True if what the collection belongs to is gone; it can then be asked for nothing but this.
+  var isInvalidated: Bool { get }
+  /// The first element, or nil.
+  var first: Element? { get }
+  /// The last element, or nil.
+  var last: Element? { get }
+  /// The first position of an element, or nil.
+  func index(of element: Element) -> Int?
+  /// The elements at those positions. Traps if one of them is out of bounds.
+  func objects(at positions: IndexSet) -> [Element]
+
+  /// The least value of the elements' property with that name, nil without any.
+  func min<T: MinMaxType>(ofProperty name: String) -> T?
+  /// The greatest value of the elements' property with that name, nil without any.
+  func max<T: MinMaxType>(ofProperty name: String) -> T?
+  /// The sum of the elements' property with that name, 0 without any.
+  func sum<T: AddableType>(ofProperty name: String) -> T
+  /// The average of the elements' property with that name, nil without any.
+  func average<T: AddableType>(ofProperty name: String) -> T?
+}
+
+extension RealmCollection {
+  /// The elements at those positions. Traps if one of them is out of bounds.
+  public func objects(at positions: IndexSet) -> [Element] { positions.map { self[$0] } }
+}
+
+extension Results: RealmCollection where Element: ObjectBase {}
+
+/// An `Optional`, for code that is generic over what is inside.
+public protocol OptionalProtocol {
+  /// The type without the optional.
+  associatedtype Wrapped
+  var _wrapped: Wrapped? { get }
+}
+
+extension Optional: OptionalProtocol {
+  public var _wrapped: Wrapped? { self }
+}

@@ -1,0 +1,94 @@
+import TarnStore
+
+/// Where the elements of a list, a set or a map are: in the program's memory while it is
+/// unmanaged, in the rows that a Realm shows once it is managed.
+///
+/// All three are one thing, a sequence: of a list in the program's order, of a set in the order of
+/// the values, of a map in the order of the keys' UTF-8. Positions given are in bounds: the
+/// collections check them, to name themselves in the trap.
+protocol SequenceBacking: AnyObject {
+  /// The instance that the sequence belongs to, nil while it is unmanaged.
+  var core: RealmCore? { get }
+  /// True if the object that the sequence belongs to was deleted or its Realm invalidated.
+  var isInvalidated: Bool { get }
+  /// True if both are the same collection of one instance, or unmanaged and equal.
+  func isEqual(to other: any SequenceBacking) -> Bool
+
+  var count: Int { get }
+  func element(at index: Int) -> _BoxedValue
+  /// All elements as they are now, whatever happens to the sequence afterwards.
+  var snapshot: SequenceSnapshot { get }
+  /// Maps: the key at a position.
+  func key(at index: Int) -> String
+  /// The first position of a value.
+  func index(of value: _BoxedValue) -> Int?
+  /// Maps: where a key is, or would be.
+  func find(_ key: String) -> (index: Int, isFound: Bool)
+
+  // Lists.
+  func replace(_ range: Range<Int>, with values: [_BoxedValue])
+  func set(_ value: _BoxedValue, at index: Int)
+  func move(from: Int, to: Int)
+  func swap(_ first: Int, _ second: Int)
+  // Sets.
+  func insert(_ value: _BoxedValue)
+  func remove(_ value: _BoxedValue)
+  // Maps.
+  func set(_ value: _BoxedValue, for key: String)
+  func removeValue(for key: String)
+  // All.
+  func removeAll()
+}
+
+/// A backing on its way through public code.
+public struct _SequenceHandle {
+  var backing: any SequenceBacking
+
+  init(_ backing: any SequenceBacking) { self.backing = backing }
+}
+
+extension SequenceBacking {
+  /// All elements as they are now.
+  var all: [_BoxedValue] {
+    let snapshot = snapshot
+    return (0..<snapshot.count).map { snapshot[$0] }
+  }
+  var allKeys: [String] { (0..<count).map { key(at: $0) } }
+
+  /// Takes over the elements of another sequence of the same kind.
+  func assign(_ other: any SequenceBacking, _ kind: CollectionKind) {
+    if isEqual(to: other) { return }
+    let values = other.all
+    switch kind {
+    case .none: preconditionFailure("no collection: bug in this package")
+    case .list: replace(0..<count, with: values)
+    case .set:
+      removeAll()
+      for value in values { insert(value) }
+    case .map:
+      let keys = other.allKeys
+      removeAll()
+      for (key, value) in zip(keys, values) { set(value, for: key) }
+    }
+  }
+}
+
+/// The elements that a sequence had at a moment. Objects are made when they are asked for.
+enum SequenceSnapshot {
+  case boxed([_BoxedValue])
+  case stored([Value], of: ManagedSequence)
+
+  var count: Int {
+    switch self {
+    case .boxed(let values): values.count
+    case .stored(let values, _): values.count
+    }
+  }
+
+  subscript(index: Int) -> _BoxedValue {
+    switch self {
+    case .boxed(let values): values[index]
+    case .stored(let values, let sequence): sequence.boxed(values[index])
+    }
+  }
+}

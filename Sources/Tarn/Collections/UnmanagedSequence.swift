@@ -1,0 +1,104 @@
+import TarnStore
+
+/// The elements of a collection that is in no Realm.
+final class UnmanagedSequence: SequenceBacking {
+  private let kind: CollectionKind
+  private var values: [_BoxedValue] = []
+  /// Maps: ascending, as many as values.
+  private var keys: [String] = []
+  /// Sets of objects: which ones are in. They are in the order in which they came.
+  private var objects: Set<ObjectIdentifier> = []
+
+  init(_ kind: CollectionKind) { self.kind = kind }
+
+  var core: RealmCore? { nil }
+  var isInvalidated: Bool { false }
+
+  func isEqual(to other: any SequenceBacking) -> Bool {
+    if other === self { return true }
+    guard let other = other as? UnmanagedSequence, other.count == count, other.keys == keys else {
+      return false
+    }
+    return zip(values, other.values).allSatisfy { ElementOrder.areEqual($0, $1) }
+  }
+
+  // MARK: - Reading
+
+  var count: Int { values.count }
+  func element(at index: Int) -> _BoxedValue { values[index] }
+  var snapshot: SequenceSnapshot { .boxed(values) }
+  func key(at index: Int) -> String { keys[index] }
+
+  func index(of value: _BoxedValue) -> Int? {
+    if kind == .set, value.object == nil {
+      let place = place(of: value)
+      return place.isFound ? place.index : nil
+    }
+    return values.firstIndex { ElementOrder.areEqual($0, value) }
+  }
+
+  func find(_ key: String) -> (index: Int, isFound: Bool) {
+    let index = keys.partitioningIndex { !ElementOrder.precedes($0, key) }
+    return (index, index < keys.count && !ElementOrder.precedes(key, keys[index]))
+  }
+
+  private func place(of value: _BoxedValue) -> (index: Int, isFound: Bool) {
+    let index = values.partitioningIndex { !ElementOrder.precedes($0.value, value.value) }
+    return (
+      index, index < values.count && !ElementOrder.precedes(value.value, values[index].value)
+    )
+  }
+
+  // MARK: - Lists
+
+  func replace(_ range: Range<Int>, with new: [_BoxedValue]) {
+    values.replaceSubrange(range, with: new)
+  }
+  func set(_ value: _BoxedValue, at index: Int) { values[index] = value }
+  func move(from: Int, to: Int) { values.insert(values.remove(at: from), at: to) }
+  func swap(_ first: Int, _ second: Int) { values.swapAt(first, second) }
+
+  // MARK: - Sets
+
+  func insert(_ value: _BoxedValue) {
+    if let object = value.object {
+      // Only of managed objects two can be one.
+      let isKnown = object._context != nil && index(of: value) != nil
+      guard !isKnown, objects.insert(ObjectIdentifier(object)).inserted else { return }
+      return values.append(value)
+    }
+    let place = place(of: value)
+    if !place.isFound { values.insert(value, at: place.index) }
+  }
+
+  func remove(_ value: _BoxedValue) {
+    guard let index = index(of: value) else { return }
+    let removed = values.remove(at: index)
+    if let object = removed.object { objects.remove(ObjectIdentifier(object)) }
+  }
+
+  // MARK: - Maps
+
+  func set(_ value: _BoxedValue, for key: String) {
+    let place = find(key)
+    if place.isFound {
+      values[place.index] = value
+    } else {
+      keys.insert(key, at: place.index)
+      values.insert(value, at: place.index)
+    }
+  }
+
+  func removeValue(for key: String) {
+    let place = find(key)
+    guard place.isFound else { return }
+    keys.remove(at: place.index)
+    values.remove(at: place.index)
+  }
+
+  func removeAll() {
+    values = []
+    keys = []
+    objects = []
+  }
+}

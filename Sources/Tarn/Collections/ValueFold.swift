@@ -1,0 +1,62 @@
+import TarnStore
+
+/// The extremes, the sum and the number of values that come one after the other. Null and what is
+/// no number do not take part.
+struct ValueFold {
+  private(set) var min = Value.null
+  private(set) var max = Value.null
+  private(set) var count = 0
+  private var whole: Int128 = 0
+  private var fraction = 0.0
+
+  mutating func add(_ value: Value) {
+    switch value {
+    case .int(let number):
+      whole += Int128(number)
+    case .float(let number):
+      if number.isNaN { return }
+      fraction += Double(number)
+    case .double(let number):
+      if number.isNaN { return }
+      fraction += number
+    case .date: break
+    default: return
+    }
+    count += 1
+    if min == .null || ElementOrder.precedes(value, min) { min = value }
+    if max == .null || ElementOrder.precedes(max, value) { max = value }
+  }
+
+  /// Of whole numbers one, else a floating point number.
+  var sum: Value {
+    if case .int = min {
+      return Int64(exactly: whole).map { .int($0) } ?? .double(Double(whole))
+    }
+    return count == 0 ? .int(0) : .double(fraction)
+  }
+
+  var average: Double? {
+    guard count > 0 else { return nil }
+    if case .int = min { return Double(whole) / Double(count) }
+    return fraction / Double(count)
+  }
+}
+
+extension ValueFold {
+  /// A result in the type that was asked for; nil for null.
+  static func typed<T: _Persistable>(_ value: Value, _ name: String) -> T? {
+    if value == .null { return nil }
+    if let typed = T._unbox(_BoxedValue(value)) { return typed }
+    // A sum of a type that is wider than the property's.
+    if let nearest = T.self as? any AddableType.Type {
+      switch value {
+      case .float(let number): return nearest.init(_nearest: Double(number)) as? T
+      case .double(let number): return nearest.init(_nearest: number) as? T
+      case .int(let number) where T.self == Double.self || T.self == Float.self:
+        return nearest.init(_nearest: Double(number)) as? T
+      default: break
+      }
+    }
+    preconditionFailure("The result for \(name) is no '\(T.self)'.")
+  }
+}

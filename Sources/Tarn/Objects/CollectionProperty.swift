@@ -1,0 +1,74 @@
+import TarnStore
+
+/// A type of collection that a property can have: `List`, `MutableSet` and `Map`. Conformances
+/// come with the library.
+///
+/// An unmanaged object keeps its collections; that of a managed one is a view, made at each read.
+public protocol _CollectionProperty: AnyObject, _Persistable {
+  /// Where the elements are.
+  var _handle: _SequenceHandle { get set }
+  init(_handle: _SequenceHandle)
+  /// The value's elements as such a collection, nil if they are not of its types.
+  static func _collection(of value: Any) -> Self?
+}
+
+extension _CollectionProperty {
+  var backing: any SequenceBacking { _handle.backing }
+  static var kind: CollectionKind { _description.collection }
+
+  static func collection(of value: Any) -> Self? { value as? Self ?? _collection(of: value) }
+}
+
+extension _CollectionProperty {
+  public static var _isCollection: Bool { true }
+  public static func _default() -> Self {
+    Self(_handle: _SequenceHandle(UnmanagedSequence(kind)))
+  }
+
+  public static func _load(_ object: ObjectBase, _ column: UInt16) -> Self {
+    if object._state.contains(.tracing) {
+      Tracer.note(object, column)
+      return _default()
+    }
+    return Self(_handle: _SequenceHandle(ManagedSequence(object, ColumnID(column))))
+  }
+
+  public static func _store(_ object: ObjectBase, _ column: UInt16, _ value: Self) {
+    ManagedSequence(object, ColumnID(column)).assign(value.backing, kind)
+  }
+
+  public static func _put(_ value: Self, _ object: ObjectBase, _ column: UInt16) {
+    ManagedSequence(object, ColumnID(column)).assign(value.backing, kind)
+  }
+
+  public static func _replaceElements(of current: Self, with value: Self) {
+    current.backing.assign(value.backing, kind)
+  }
+
+  /// The very collection that the program holds becomes a view of what is stored.
+  public static var _mover: _Mover {
+    { wrapper, object, column in
+      let wrapper = wrapper.assumingMemoryBound(to: Persisted<Self>.self)
+      let collection = wrapper.pointee._value
+      wrapper.pointee._value = nil
+      wrapper.pointee._column = column
+      collection?.becomeManaged(object, ColumnID(column), update: .error)
+    }
+  }
+
+  func becomeManaged(
+    _ object: ObjectBase, _ column: ColumnID, update: Realm.UpdatePolicy
+  ) {
+    let unmanaged = backing
+    let managed = ManagedSequence(object, column)
+    // Managed before its objects are added: a cycle ends here.
+    if unmanaged.core == nil { _handle = _SequenceHandle(managed) }
+    managed.update = update
+    if update == .modified, managed.hasElements(of: unmanaged) { return }
+    managed.assign(unmanaged, Self.kind)
+    managed.update = .error
+  }
+
+  public func _box() -> _BoxedValue { _BoxedValue(.null) }
+  public static func _unbox(_ boxed: _BoxedValue) -> Self? { nil }
+}

@@ -1,0 +1,47 @@
+public import Foundation
+import TarnStore
+
+/// A type whose values a `List`, a `MutableSet` or a `Map` can hold: what a property can be, with
+/// objects as they are, and optionals of scalar types. Conformances come with the library; enums
+/// conform through `PersistableEnum`.
+public protocol RealmCollectionValue: Hashable {
+  /// How elements of this type are stored.
+  static var _elementDescription: _ColumnDescription { get }
+  func _boxElement() -> _BoxedValue
+  /// Nil if the value is not of this type.
+  static func _unboxElement(_ boxed: _BoxedValue) -> Self?
+}
+
+extension RealmCollectionValue where Self: _Persistable {
+  public static var _elementDescription: _ColumnDescription { _description }
+  public func _boxElement() -> _BoxedValue { _box() }
+  public static func _unboxElement(_ boxed: _BoxedValue) -> Self? { _unbox(boxed) }
+}
+
+extension Int: RealmCollectionValue {}
+extension Int8: RealmCollectionValue {}
+extension Int16: RealmCollectionValue {}
+extension Int32: RealmCollectionValue {}
+extension Int64: RealmCollectionValue {}
+extension Bool: RealmCollectionValue {}
+extension Float: RealmCollectionValue {}
+extension Double: RealmCollectionValue {}
+extension String: RealmCollectionValue {}
+extension Data: RealmCollectionValue {}
+extension Date: RealmCollectionValue {}
+extension ObjectId: RealmCollectionValue {}
+extension UUID: RealmCollectionValue {}
+extension Optional: RealmCollectionValue where Wrapped: _OptionalPersistable & Hashable {}
+
+extension ObjectBase: RealmCollectionValue {
+  public static var _elementDescription: _ColumnDescription {
+    _ColumnDescription(.link, target: self)
+  }
+
+  public func _boxElement() -> _BoxedValue {
+    let isManaged = _context != nil
+    return _BoxedValue(isManaged ? .link(ObjectKey(_key)) : .null, object: self)
+  }
+
+  public static func _unboxElement(_ boxed: _BoxedValue) -> Self? { boxed.object as? Self }
+}

@@ -1,0 +1,42 @@
+/// What one change set made of a result's rows.
+package struct ResultStep: Sendable {
+  package let before: OrderedRoot
+  package let after: OrderedRoot
+  /// Rows that came, went, or were put anew; rows whose data changed.
+  package let touched: CompiledQuery.TouchedRows
+  /// False if no row of either root is touched: then nobody is to be told.
+  package let isNews: Bool
+  private var knownDifference: IndexChanges?
+
+  init(_ before: OrderedRoot, _ after: OrderedRoot, _ touched: CompiledQuery.TouchedRows) {
+    self.before = before
+    self.after = after
+    self.touched = touched
+    isNews = touched.all.contains { before.contains($0) || after.contains($0) }
+  }
+
+  /// The difference as positions; worked out at the first call.
+  package mutating func difference() -> IndexChanges {
+    if let knownDifference { return knownDifference }
+    let difference = touched.difference(before, after)
+    knownDifference = difference
+    return difference
+  }
+}
+
+extension CompiledQuery {
+  /// The step from the rows in `old` over `changes`, which lead to what `rows` shows.
+  package func step(
+    from old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows
+  ) throws(StorageError) -> ResultStep {
+    let (root, touched) = try advance(old, over: changes, to: rows)
+    return ResultStep(old, root, touched)
+  }
+
+  /// The same without what it is told from, and without any work where nothing is concerned.
+  package func bringUp(
+    _ root: OrderedRoot, over changes: ChangeSet, to rows: StoreRows
+  ) throws(StorageError) -> OrderedRoot {
+    isConcerned(by: changes) ? try advance(root, over: changes, to: rows).root : root
+  }
+}

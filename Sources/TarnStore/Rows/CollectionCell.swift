@@ -1,0 +1,153 @@
+internal import CTarn
+
+/// What the cell of a list, set or map says: the elements themselves while they are few, else
+/// where they are.
+///
+///     (no bytes)                              no elements
+///     u8 1 | elements                         up to 200 bytes in all: tagged values, one after the
+///                                             other; of a map key and value in turn
+///     u8 2 | u8 flags | id u64 | count u64    pages of their own under that id
+///
+/// Flag 1: some page may hold long elements or collections, so that removing it takes a look at
+/// what it holds.
+enum CollectionCell: Equatable {
+  case empty
+  case small(SequenceElements)
+  case large(LargeSequence)
+
+  /// Elements whose bytes would be more move to pages.
+  static let smallBytesMax = 200
+  /// Pages whose elements would take no more than this move back into the cell.
+  static let shrunkBytesMax = 100
+  static let largeBytes = 18
+  private static let smallForm: UInt8 = 1
+  private static let largeForm: UInt8 = 2
+
+  init(decoding bytes: UnsafeRawBufferPointer, _ shape: SequenceShape) throws(StorageError) {
+    var reader = unsafe RecordReader(bytes)
+    guard reader.remaining > 0 else {
+      self = .empty
+      return
+    }
+    switch try reader.byte() {
+    case Self.smallForm: self = .small(try Self.elements(&reader, shape))
+    case Self.largeForm:
+      let flags = try reader.byte()
+      let id = CollectionID(try reader.word())
+      let count: UInt64 = try reader.word()
+      guard flags <= 1, reader.remaining == 0, id.rawValue > 0, count > 0,
+        count <= UInt64(SequenceShape.countMax)
+      else { throw SequenceShape.damaged("its reference makes no sense") }
+      self = .large(LargeSequence(id: id, count: Int(count), hasOutside: flags == 1))
+    default: throw SequenceShape.damaged("its cell has an unknown form")
+    }
+  }
+
+  private static func elements(
+    _ reader: inout RecordReader, _ shape: SequenceShape
+  ) throws(StorageError) -> SequenceElements {
+    guard reader.remaining < smallBytesMax else {
+      throw SequenceShape.damaged("its cell is too long")
+    }
+    var elements = SequenceElements()
+    while reader.remaining > 0 {
+      if shape.isMap {
+        let key = try reader.tagged()
+        guard key.isString else { throw SequenceShape.damaged("a key is no string") }
+        elements.keys.append(key)
+      }
+      let value = try reader.tagged()
+      guard shape.accepts(value) else {
+        throw SequenceShape.damaged("an element is of another type")
+      }
+      elements.values.append(value)
+    }
+    guard elements.count > 0 else { throw SequenceShape.damaged("its cell has no elements") }
+    return elements
+  }
+
+  /// The bytes, nil if the elements are too many for a cell. No value is too long for its place.
+  static func encode(_ elements: SequenceElements, limit: Int) -> [UInt8]? {
+    if elements.count == 0 { return [] }
+    if elements.count >= limit { return nil }
+    var writer = RecordWriter(capacity: limit)
+    writer.byte(smallForm)
+    for index in 0..<elements.count {
+      if !elements.keys.isEmpty { writer.tagged(elements.keys[index]) }
+      writer.tagged(elements.values[index])
+      if writer.bytes.count > limit { return nil }
+    }
+    return writer.bytes
+  }
+
+  static func encode(_ large: LargeSequence) -> [UInt8] {
+    var writer = RecordWriter(capacity: largeBytes)
+    writer.byte(largeForm)
+    writer.byte(large.hasOutside ? 1 : 0)
+    writer.word(large.id.rawValue)
+    writer.word(UInt64(large.count))
+    return writer.bytes
+  }
+}
+
+/// Where the pages of a sequence are.
+struct LargeSequence: Equatable {
+  var id: CollectionID
+  var count: Int
+  /// Some page may hold something whose bytes or elements lie elsewhere.
+  var hasOutside: Bool
+}
+
+extension TaggedValue {
+  var isString: Bool {
+    switch self {
+    case .value(.string): true
+    case .long(_, _, let isString): isString
+    case .value: false
+    }
+  }
+}
+
+/// A list or map within a value: what the cell of a property would say, under a key of its own.
+///
+///     0  u8   format, 1
+///     1  u8   kind: 1 list, 3 map
+///     2  u16  0
+///     4  u32  checksum of the bytes from 8 on, exclusive or the kind
+///     8  ...  the cell
+enum NestedRecord {
+  static let headerBytes = 8
+  private static let format: UInt8 = 1
+
+  static func encode(_ kind: CollectionKind, _ cell: [UInt8]) -> [UInt8] {
+    var writer = RecordWriter(capacity: headerBytes + cell.count)
+    writer.byte(format)
+    writer.byte(kind.rawValue)
+    writer.word(UInt16(0))
+    writer.word(unsafe cell.withUnsafeBytes { unsafe checksum($0, kind) })
+    writer.bytes.append(contentsOf: cell)
+    return writer.bytes
+  }
+
+  static func decode(
+    _ bytes: UnsafeRawBufferPointer
+  ) throws(StorageError) -> (shape: SequenceShape, cell: CollectionCell) {
+    var reader = unsafe RecordReader(bytes)
+    let format = try reader.byte()
+    guard format == Self.format, let kind = CollectionKind(rawValue: try reader.byte()),
+      kind == .list || kind == .map, try reader.word(UInt16.self) == 0
+    else { throw SequenceShape.damaged("the record of a nested one makes no sense") }
+    let sum: UInt32 = try reader.word()
+    let cell = unsafe UnsafeRawBufferPointer(rebasing: bytes[headerBytes...])
+    guard unsafe checksum(cell, kind) == sum else {
+      throw SequenceShape.damaged("the checksum of a nested one is wrong")
+    }
+    let shape = SequenceShape.nested(kind)
+    return (shape, try unsafe CollectionCell(decoding: cell, shape))
+  }
+
+  private static func checksum(_ cell: UnsafeRawBufferPointer, _ kind: CollectionKind) -> UInt32 {
+    guard let start = cell.baseAddress else { return UInt32(kind.rawValue) }
+    return unsafe tarn_crc32c(start, cell.count) ^ UInt32(kind.rawValue)
+  }
+}

@@ -1,0 +1,117 @@
+/// A value that is too long for one page, cut: every piece but the last is as long as a page allows.
+/// The name of such a value, no state; who refers to it knows its length.
+package enum Pieces: Hashable, Sendable {
+  /// The value of an object's column.
+  case value(ClassID, ObjectKey, ColumnID)
+  /// An element of a list, set or map, or the key of one.
+  case element(CollectionID)
+
+  /// The longest piece, in bytes: a longer one would make LMDB look for pages that lie together.
+  package static let byteCountMax = 4_080
+  /// Memory that a length from a file may claim before its bytes have been seen.
+  private static let trustedByteCount = 1 << 20
+
+  /// Puts a value in the place of the former one, of any length.
+  package func put(
+    _ value: UnsafeRawBufferPointer, in transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    var piece: UInt32 = 0
+    for start in stride(from: 0, to: value.count, by: Self.byteCountMax) {
+      let end = min(start + Self.byteCountMax, value.count)
+      try unsafe key(piece).withBytes { key throws(StorageError) in
+        try unsafe transaction.put(
+          UnsafeRawBufferPointer(rebasing: value[start..<end]), forKey: key)
+      }
+      piece += 1
+    }
+    try delete(from: piece, in: transaction)
+  }
+
+  /// Removes the value, if there is one.
+  package func delete(in transaction: borrowing WriteTransaction) throws(StorageError) {
+    try delete(from: 0, in: transaction)
+  }
+
+  private func delete(
+    from first: UInt32, in transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    var piece = first
+    while true {
+      let existed = try unsafe key(piece).withBytes { key throws(StorageError) -> Bool in
+        try unsafe transaction.delete(key)
+      }
+      guard existed else { return }
+      piece += 1
+    }
+  }
+
+  /// The value, which is said to have that many bytes.
+  /// - Throws: `.corrupted` if the pieces do not make up such a value.
+  package func read(
+    byteCount: Int, _ cursor: inout Cursor
+  ) throws(StorageError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(min(max(byteCount, 0), Self.trustedByteCount))
+    try unsafe forEach(byteCount: byteCount, &cursor) { piece in
+      unsafe bytes.append(contentsOf: piece)
+      return true
+    }
+    return bytes
+  }
+
+  /// The pieces of such a value in their order. Ends early when `body` returns false; the bytes
+  /// are gone when it returns.
+  package func forEach(
+    byteCount: Int, _ cursor: inout Cursor,
+    _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    guard byteCount >= 0 else { throw damaged }
+    guard byteCount > 0 else { return }
+    var found = try unsafe key(0).withBytes { key throws(StorageError) -> Bool in
+      try unsafe cursor.seek(atOrAfter: key)
+    }
+    var rest = byteCount
+    var piece: UInt32 = 0
+    while rest > 0 {
+      guard found, unsafe number(cursor.key) == piece,
+        unsafe cursor.value.count == min(rest, Self.byteCountMax)
+      else { throw damaged }
+      guard try unsafe body(cursor.value) else { return }
+      rest -= min(rest, Self.byteCountMax)
+      piece += 1
+      if rest > 0 { found = try cursor.next() }
+    }
+  }
+
+  private func key(_ piece: UInt32) -> TreeKey {
+    switch self {
+    case .value(let id, let object, let column): .longValue(id, object, column, piece: piece)
+    case .element(let id): .longElement(id, piece: piece)
+    }
+  }
+
+  /// Which piece of this value lies under that key, nil if none does.
+  private func number(_ key: UnsafeRawBufferPointer) -> UInt32? {
+    switch self {
+    case .value(let id, let object, let column):
+      guard let parsed = unsafe TreeKey.parseLongValue(key), parsed.classID == id,
+        (parsed.object, parsed.column) == (object, column)
+      else { return nil }
+      return parsed.piece
+    case .element(let id):
+      guard let parsed = unsafe TreeKey.parseLongElement(key), parsed.id == id else { return nil }
+      return parsed.piece
+    }
+  }
+
+  private var damaged: StorageError {
+    let owner: String
+    switch self {
+    case .value(_, let object, _): owner = "of object \(object.rawValue)"
+    case .element: owner = "in a collection"
+    }
+    return StorageError(
+      .corrupted, operation: "read long value", path: "",
+      detail: "The pieces of a long value \(owner) are missing or damaged.")
+  }
+}

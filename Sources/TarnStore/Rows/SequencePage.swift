@@ -1,0 +1,146 @@
+/// A view of one page of a sequence: an image of a cluster whose rows are the elements, in their
+/// order. It does not own the bytes.
+@safe package struct SequencePage {
+  package let image: ClusterImage
+  package let shape: SequenceShape
+  private let valueColumn: ColumnID
+  private let isOptional: Bool
+
+  package var count: Int { image.rowCount }
+
+  /// - Parameter count: how many elements the directory says there are.
+  init(
+    validating bytes: UnsafeRawBufferPointer, _ shape: SequenceShape, count: Int
+  ) throws(StorageError) {
+    image = try unsafe ClusterImage(validating: bytes)
+    self.shape = shape
+    valueColumn = shape.valueColumn
+    isOptional = shape.isOptional
+    guard image.rowCount == count else {
+      throw SequenceShape.damaged("a page has another number of elements than its directory says")
+    }
+  }
+
+  /// The element in that slot. A long one is only a reference.
+  @inline(__always)
+  func element(_ slot: Int) throws(StorageError) -> TaggedValue {
+    if shape.isTagged { return try tagged(valueColumn, slot) }
+    if isOptional && image.isNull(valueColumn, slot) { return .value(.null) }
+    return .value(natural(slot))
+  }
+
+  private func natural(_ slot: Int) -> Value {
+    switch shape.type {
+    case .int: .int(image.int(valueColumn, slot))
+    case .link: .link(ObjectKey(image.int(valueColumn, slot)))
+    case .bool: .bool(image.bool(valueColumn, slot))
+    case .float: .float(image.float(valueColumn, slot))
+    case .double: .double(image.double(valueColumn, slot))
+    case .date: .date(image.date(valueColumn, slot))
+    case .objectID: .objectID(image.bytes12(valueColumn, slot))
+    case .decimal: .decimal(image.bytes16(valueColumn, slot))
+    case .uuid: .uuid(image.bytes16(valueColumn, slot))
+    case .string, .data, .any: preconditionFailure("tagged values have no column of their own")
+    }
+  }
+
+  private func tagged(_ column: ColumnID, _ slot: Int) throws(StorageError) -> TaggedValue {
+    guard case .inline(let bytes) = try image.bytes(column, slot) else {
+      throw SequenceShape.damaged("an element has no bytes")
+    }
+    var reader = unsafe RecordReader(bytes)
+    let value = try reader.tagged()
+    guard reader.remaining == 0, shape.accepts(value) else {
+      throw SequenceShape.damaged("an element is of another type")
+    }
+    return value
+  }
+
+  /// The key in that slot, of a map's page.
+  func key(_ slot: Int) throws(StorageError) -> TaggedValue {
+    guard case .inline(let bytes) = try image.bytes(shape.keyColumn, slot) else {
+      throw SequenceShape.damaged("a key has no bytes")
+    }
+    var reader = unsafe RecordReader(bytes)
+    let key = try reader.tagged()
+    guard reader.remaining == 0, key.isString else {
+      throw SequenceShape.damaged("a key is no string")
+    }
+    return key
+  }
+
+  /// Looks at every byte: what an edit does before it takes the elements over.
+  func verify() throws(StorageError) {
+    try image.verifyChecksum()
+    try image.checkRows(shape.pages)
+  }
+
+  /// All elements.
+  func elements() throws(StorageError) -> SequenceElements {
+    var elements = SequenceElements()
+    elements.values.reserveCapacity(count)
+    if shape.isMap { elements.keys.reserveCapacity(count) }
+    for slot in 0..<count {
+      if shape.isMap { elements.keys.append(try key(slot)) }
+      elements.values.append(try element(slot))
+    }
+    return elements
+  }
+}
+
+/// Packs elements into pages.
+enum SequencePacker {
+  /// Pages of these elements, in their order. No value is too long for its place.
+  ///
+  /// - Parameter isEnd: more may come behind them later: pages are filled, not halved.
+  static func pack(
+    _ parts: [SequenceElements], _ shape: SequenceShape, isEnd: Bool
+  ) throws(StorageError) -> [(bytes: [UInt8], count: Int)] {
+    var pages: [(bytes: [UInt8], count: Int)] = []
+    let cluster = WorkingCluster(shape.pages)
+    let noLong: WorkingCluster.EmitLong = { _, _, _ throws(StorageError) in
+      preconditionFailure("an element too long for its page was left in it: bug in this package")
+    }
+    let emit: WorkingCluster.EmitImage = { _, count, bytes throws(StorageError) in
+      pages.append((unsafe [UInt8](bytes), count))
+    }
+    var rest = parts.reduce(0) { $0 + $1.count }
+    var next: Int64 = 0
+    for part in parts {
+      for index in 0..<part.count {
+        add(part, index, to: cluster, ObjectKey(next), shape)
+        next += 1
+        rest -= 1
+        // The last rows are kept for an even division.
+        if cluster.rowCount >= cluster.targetRows, isEnd || rest > cluster.targetRows {
+          try unsafe cluster.sealFullImages(emitLong: noLong, emit: emit)
+        }
+      }
+    }
+    // Halves of equal bytes, so that the next one in between finds room.
+    if !isEnd { cluster.hasInsertedInside = true }
+    try unsafe cluster.encode(emitLong: noLong, emit: emit)
+    return pages
+  }
+
+  private static func add(
+    _ elements: SequenceElements, _ index: Int, to cluster: WorkingCluster, _ key: ObjectKey,
+    _ shape: SequenceShape
+  ) {
+    let slot = cluster.insert(key)
+    if shape.isMap { set(elements.keys[index], shape.keyColumn, slot, cluster) }
+    if shape.isTagged {
+      set(elements.values[index], shape.valueColumn, slot, cluster)
+    } else if case .value(let value) = elements.values[index] {
+      cluster.set(shape.valueColumn, slot, value)
+    }
+  }
+
+  private static func set(
+    _ value: TaggedValue, _ column: ColumnID, _ slot: Int, _ cluster: WorkingCluster
+  ) {
+    var writer = RecordWriter(capacity: 16)
+    writer.tagged(value)
+    unsafe writer.bytes.withUnsafeBytes { unsafe cluster.setBytes(column, slot, $0) }
+  }
+}

@@ -1,0 +1,122 @@
+/// What the elements of a list, set or map are, and what follows from it for its pages.
+///
+/// All three are one thing in the file: a *sequence* of elements. A set's are sorted by value, a
+/// map's by key.
+package struct SequenceShape: Hashable, Sendable {
+  /// No sequence has more elements; a file that says so is damaged.
+  static let countMax = 1 << 48
+
+  package let kind: CollectionKind
+  /// Of the elements; of a map's values.
+  package let type: ColumnType
+  package let isOptional: Bool
+
+  /// - Precondition: the column is a collection.
+  package init(_ column: ColumnSchema) {
+    self.init(column.collection, of: column.type, isOptional: column.isOptional)
+  }
+
+  package init(_ kind: CollectionKind, of type: ColumnType, isOptional: Bool) {
+    precondition(kind != .none, "a collection has a kind")
+    self.kind = kind
+    self.type = type
+    self.isOptional = isOptional
+  }
+
+  /// A list or map within a value of any type.
+  package static func nested(_ kind: CollectionKind) -> SequenceShape {
+    SequenceShape(kind, of: .any, isOptional: true)
+  }
+
+  package var isMap: Bool { kind == .map }
+
+  /// Elements of no fixed width say in their bytes what they are.
+  var isTagged: Bool { type == .string || type == .data || type == .any }
+
+  /// Elements may link to objects, or be collections themselves.
+  var mayRefer: Bool { type == .link || type == .any }
+
+  /// Elements, or a map's keys, may be too long for a page.
+  var mayBeLong: Bool { isTagged || isMap }
+
+  var keyColumn: ColumnID { ColumnID(0) }
+  var valueColumn: ColumnID { ColumnID(isMap ? 1 : 0) }
+
+  /// The pages are images of clusters of this class, which no schema names.
+  var pages: ClassSchema {
+    Self.pages[Int(type.rawValue) << 2 | (isOptional ? 2 : 0) | (isMap ? 1 : 0)]
+  }
+
+  private static let pages: [ClassSchema] = (0..<(16 * 4)).map { index in
+    let type = ColumnType(rawValue: UInt8(index >> 2)) ?? .data
+    let isTagged = type == .string || type == .data || type == .any
+    let isOptional = index & 2 != 0 && !isTagged
+    var columns: [ColumnSchema] = []
+    if index & 1 != 0 { columns.append(ColumnSchema(id: ColumnID(0), name: "key", type: .data)) }
+    columns.append(
+      ColumnSchema(
+        id: ColumnID(UInt16(columns.count)), name: "value", type: isTagged ? .data : type,
+        isOptional: isOptional))
+    return ClassSchema(id: ClassID(.max), name: "a collection", columns: columns)
+  }
+
+  /// True if an element may have that value.
+  package func accepts(_ value: Value) -> Bool {
+    switch (value, type) {
+    case (.null, .any): true
+    case (.null, _): isOptional
+    case (.link, .any): false
+    case (.list, .any), (.map, .any): kind != .set
+    case (_, .any): true
+    case (.int, .int), (.bool, .bool), (.string, .string), (.data, .data), (.date, .date),
+      (.float, .float), (.double, .double), (.link, .link), (.objectID, .objectID),
+      (.decimal, .decimal), (.uuid, .uuid):
+      true
+    default: false
+    }
+  }
+
+  func accepts(_ element: TaggedValue) -> Bool {
+    switch element {
+    case .value(let value): accepts(value)
+    case .long(_, _, let isString): type == .any || type == (isString ? .string : .data)
+    }
+  }
+
+  static func damaged(_ detail: String) -> StorageError {
+    StorageError(
+      .corrupted, operation: "read collection", path: "",
+      detail: "A collection is damaged: \(detail).")
+  }
+}
+
+/// Elements in memory, as the file has them: long ones may be references. A map has as many keys
+/// as values, a list or set none.
+struct SequenceElements: Equatable {
+  var keys: ContiguousArray<TaggedValue> = []
+  var values: ContiguousArray<TaggedValue> = []
+
+  var count: Int { values.count }
+}
+
+extension TaggedValue {
+  /// A longer string or data value is kept in pieces of its own.
+  static let inlineBytesMax = 200
+
+  /// True if the value has to be kept elsewhere.
+  var isTooLong: Bool {
+    switch self {
+    case .value(.string(let text)): text.utf8.count > Self.inlineBytesMax
+    case .value(.data(let bytes)): bytes.count > Self.inlineBytesMax
+    case .value, .long: false
+    }
+  }
+
+  /// True for what has bytes or elements outside of its page.
+  var isOutside: Bool {
+    switch self {
+    case .long, .value(.list), .value(.map): true
+    case .value: isTooLong
+    }
+  }
+}

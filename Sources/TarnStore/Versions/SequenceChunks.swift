@@ -1,0 +1,241 @@
+/// The elements of a sequence under edit, in chunks: a page of the file that was not touched is
+/// only its label and its number of elements; a loaded one has its elements here, each with the
+/// position that it had before the write.
+///
+/// Chunks lie in blocks that know how many elements they have, so that a position is found with a
+/// look at the blocks and at the chunks of one block. The chunk used last is remembered.
+struct SequenceChunks {
+  /// A chunk with more elements is cut.
+  static let elementsMax = 1_024
+  private static let chunksMax = 256
+
+  private(set) var count = 0
+  private(set) var blocks: ContiguousArray<Block> = []
+  /// Labels of pages whose chunks are gone.
+  private(set) var droppedLabels: [PageLabel] = []
+  private var recent: Place?
+
+  struct Chunk {
+    var count: Int
+    /// The page of the file whose place it takes; nil for a new one.
+    var label: PageLabel?
+    /// The position of the page's first element before the write.
+    var oldStart = 0
+    /// Nil while the page is as it was.
+    var body: Body?
+  }
+
+  /// Loaded elements.
+  final class Body {
+    var elements: SequenceElements
+    var origins: ContiguousArray<Origin>
+
+    init(_ elements: SequenceElements, _ origins: ContiguousArray<Origin>) {
+      self.elements = elements
+      self.origins = origins
+    }
+  }
+
+  /// Where an element was before the write, and whether it was set since.
+  struct Origin: Equatable {
+    private var bits: Int
+    static let fresh = Origin(bits: -1)
+    private init(bits: Int) { self.bits = bits }
+    init(old position: Int) { bits = position << 1 }
+    var isFresh: Bool { bits < 0 }
+    var position: Int { bits >> 1 }
+    var isModified: Bool { bits & 1 != 0 }
+    mutating func modify() { bits |= 1 }
+  }
+
+  final class Block {
+    var chunks: ContiguousArray<Chunk>
+    var count: Int
+
+    init(_ chunks: ContiguousArray<Chunk>) {
+      self.chunks = chunks
+      count = chunks.reduce(0) { $0 + $1.count }
+    }
+  }
+
+  /// A chunk, and the position of its first element.
+  struct Place {
+    var block: Int
+    var chunk: Int
+    var start: Int
+  }
+
+  // MARK: - Making
+
+  init() {}
+
+  /// The pages of the file.
+  init(_ list: SequencePageList) {
+    var next: ContiguousArray<Chunk> = []
+    for index in list.labels.indices {
+      let start = list.starts[index]
+      next.append(
+        Chunk(count: list.starts[index + 1] - start, label: list.labels[index], oldStart: start))
+      if next.count == Self.chunksMax / 2 || index == list.labels.count - 1 {
+        blocks.append(Block(next))
+        next = []
+      }
+    }
+    count = list.elementCount
+  }
+
+  /// The elements of a small sequence.
+  init(_ elements: SequenceElements) {
+    let origins = ContiguousArray((0..<elements.count).map { Origin(old: $0) })
+    blocks = [Block([Chunk(count: elements.count, body: Body(elements, origins))])]
+    count = elements.count
+  }
+
+  // MARK: - Finding
+
+  /// The chunk with that element.
+  mutating func place(of position: Int) -> Place {
+    if let recent {
+      let offset = position - recent.start
+      if offset >= 0, offset < blocks[recent.block].chunks[recent.chunk].count { return recent }
+    }
+    let found = search(position)
+    recent = found
+    return found
+  }
+
+  private func search(_ position: Int) -> Place {
+    precondition(position >= 0 && position < count, "no such element")
+    var start = 0
+    var block = 0
+    while position - start >= blocks[block].count {
+      start += blocks[block].count
+      block += 1
+    }
+    let chunks = blocks[block].chunks
+    var chunk = 0
+    while position - start >= chunks[chunk].count {
+      start += chunks[chunk].count
+      chunk += 1
+    }
+    return Place(block: block, chunk: chunk, start: start)
+  }
+
+  subscript(place: Place) -> Chunk { blocks[place.block].chunks[place.chunk] }
+
+  // MARK: - Changing
+
+  /// Puts loaded elements in the place of a page that was not loaded.
+  mutating func fill(_ place: Place, with elements: SequenceElements) {
+    let first = self[place].oldStart
+    let origins = ContiguousArray((0..<elements.count).map { Origin(old: first + $0) })
+    blocks[place.block].chunks[place.chunk].body = Body(elements, origins)
+  }
+
+  /// Puts elements in front of the one at `position`, in a loaded chunk: the one of the element
+  /// before it, or the first. Without any chunk one is made.
+  mutating func insert(
+    _ elements: SequenceElements, _ origins: ContiguousArray<Origin>, at position: Int
+  ) {
+    guard !blocks.isEmpty else {
+      blocks = [Block([Chunk(count: 0, body: Body(SequenceElements(), []))])]
+      return insert(elements, origins, in: Place(block: 0, chunk: 0, start: 0), at: 0)
+    }
+    insert(elements, origins, in: place(of: max(0, position - 1)), at: position)
+  }
+
+  private mutating func insert(
+    _ elements: SequenceElements, _ origins: ContiguousArray<Origin>, in place: Place,
+    at position: Int
+  ) {
+    guard let body = self[place].body else { preconditionFailure("the chunk is not loaded") }
+    let offset = position - place.start
+    if elements.count == 1 {
+      body.elements.values.insert(elements.values[0], at: offset)
+      if !elements.keys.isEmpty { body.elements.keys.insert(elements.keys[0], at: offset) }
+      body.origins.insert(origins[0], at: offset)
+    } else {
+      body.elements.values.insert(contentsOf: elements.values, at: offset)
+      if !elements.keys.isEmpty {
+        body.elements.keys.insert(contentsOf: elements.keys, at: offset)
+      }
+      body.origins.insert(contentsOf: origins, at: offset)
+    }
+    changeCount(place, by: elements.count)
+    recent = place
+    if self[place].count > Self.elementsMax { cut(place, atEnd: position + elements.count == count) }
+  }
+
+  private mutating func changeCount(_ place: Place, by delta: Int) {
+    blocks[place.block].chunks[place.chunk].count += delta
+    blocks[place.block].count += delta
+    count += delta
+  }
+
+  /// Cuts a chunk that got too long: at the end of the sequence full ones are left behind, as more
+  /// will come there.
+  private mutating func cut(_ place: Place, atEnd: Bool) {
+    let chunk = self[place]
+    guard let body = chunk.body else { return }
+    let total = body.elements.count
+    let pieces = (total + Self.elementsMax - 1) / Self.elementsMax
+    let size = atEnd ? Self.elementsMax : (total + pieces - 1) / pieces
+    var made: ContiguousArray<Chunk> = []
+    for start in stride(from: 0, to: total, by: size) {
+      let range = start..<min(start + size, total)
+      let part = Body(body.elements[range], ContiguousArray(body.origins[range]))
+      made.append(
+        Chunk(
+          count: range.count, label: start == 0 ? chunk.label : nil, oldStart: chunk.oldStart,
+          body: part))
+    }
+    let block = blocks[place.block]
+    block.chunks.replaceSubrange(place.chunk...place.chunk, with: made)
+    recent = nil
+    if block.chunks.count > Self.chunksMax { cut(block: place.block) }
+  }
+
+  private mutating func cut(block index: Int) {
+    let chunks = blocks[index].chunks
+    let half = Self.chunksMax / 2
+    let made = stride(from: 0, to: chunks.count, by: half).map {
+      Block(ContiguousArray(chunks[$0..<min($0 + half, chunks.count)]))
+    }
+    blocks.replaceSubrange(index...index, with: made)
+  }
+
+  /// Removes elements that lie in one chunk: all of it, or some of a loaded one.
+  mutating func remove(_ range: Range<Int>, in place: Place) {
+    let chunk = self[place]
+    let offsets = (range.lowerBound - place.start)..<(range.upperBound - place.start)
+    changeCount(place, by: -range.count)
+    if offsets.count == chunk.count {
+      if let label = chunk.label { droppedLabels.append(label) }
+      blocks[place.block].chunks.remove(at: place.chunk)
+      if blocks[place.block].chunks.isEmpty { blocks.remove(at: place.block) }
+      recent = nil
+      return
+    }
+    guard let body = chunk.body else { preconditionFailure("the chunk is not loaded") }
+    body.elements.values.removeSubrange(offsets)
+    if !body.elements.keys.isEmpty { body.elements.keys.removeSubrange(offsets) }
+    body.origins.removeSubrange(offsets)
+    recent = place
+  }
+
+  /// Forgets all elements. That the pages go is the caller's business.
+  mutating func removeAll() {
+    count = 0
+    blocks = []
+    droppedLabels = []
+    recent = nil
+  }
+}
+
+extension SequenceElements {
+  subscript(range: Range<Int>) -> SequenceElements {
+    SequenceElements(
+      keys: keys.isEmpty ? [] : ContiguousArray(keys[range]),
+      values: ContiguousArray(values[range]))
+  }
+}

@@ -1,0 +1,210 @@
+/// What an open write has done to lists, sets and maps, and what the file holds for them that goes.
+final class SequenceEdits {
+  /// Those that were asked for, be they changed or not; collections within values by their ids.
+  private(set) var properties: [SequencePlace: WorkingSequence] = [:]
+  private(set) var nested: [CollectionID: WorkingSequence] = [:]
+  /// Collections within values that this write made.
+  private(set) var made: Set<CollectionID> = []
+  /// Those of them that are in some value.
+  private var attached: Set<CollectionID> = []
+  /// Collections within values whose records go.
+  private(set) var droppedNested: Set<CollectionID> = []
+  private(set) var droppedPages: [CollectionID] = []
+  private(set) var droppedLongs: [CollectionID] = []
+  /// Long elements that have got an id and wait to be written.
+  private var longs: [(id: CollectionID, bytes: [UInt8])] = []
+  /// What the commit will write.
+  private(set) var forms: [SequenceForm] = []
+  private var isReadOff = false
+  private(set) var nextID: CollectionID
+  /// Many changes come to one place one after the other.
+  private var recent: WorkingSequence?
+
+  init(nextID: CollectionID) { self.nextID = nextID }
+
+  /// An id that nothing else has. The commit writes where the counter stands.
+  func claimID() -> CollectionID {
+    defer { nextID = CollectionID(nextID.rawValue + 1) }
+    return nextID
+  }
+
+  // MARK: - Finding
+
+  func find(_ place: SequencePlace) -> WorkingSequence? {
+    if let recent, recent.place == place { return recent }
+    let found = place.nested.map { nested[$0] } ?? properties[place]
+    if let found { recent = found }
+    return found
+  }
+
+  func add(_ sequence: WorkingSequence) {
+    if let id = sequence.place.nested {
+      nested[id] = sequence
+    } else {
+      properties[sequence.place] = sequence
+    }
+    recent = sequence
+  }
+
+  func forget(_ sequence: WorkingSequence) {
+    if let id = sequence.place.nested {
+      nested[id] = nil
+    } else {
+      properties[sequence.place] = nil
+    }
+    recent = nil
+  }
+
+  // MARK: - Collections within values
+
+  /// Notes a new one, which is written only if some value comes to hold it.
+  func make(_ sequence: WorkingSequence, _ id: CollectionID) {
+    made.insert(id)
+    add(sequence)
+  }
+
+  func isDropped(_ id: CollectionID) -> Bool { droppedNested.contains(id) }
+
+  func attach(_ id: CollectionID) {
+    precondition(
+      made.contains(id) && attached.insert(id).inserted,
+      "a collection within a value must be new, and be in one value")
+  }
+
+  func dropNested(_ id: CollectionID) { droppedNested.insert(id) }
+  func dropPages(_ id: CollectionID) { droppedPages.append(id) }
+  func dropLong(_ id: CollectionID) { droppedLongs.append(id) }
+
+  // MARK: - Long elements
+
+  /// The elements with references instead of what is too long for a page.
+  func shortened(_ elements: SequenceElements) -> SequenceElements {
+    var result = elements
+    for index in result.keys.indices where result.keys[index].isTooLong {
+      result.keys[index] = shortened(result.keys[index])
+    }
+    for index in result.values.indices where result.values[index].isTooLong {
+      result.values[index] = shortened(result.values[index])
+    }
+    return result
+  }
+
+  private func shortened(_ element: TaggedValue) -> TaggedValue {
+    let bytes: [UInt8]
+    switch element {
+    case .value(.string(let text)): bytes = Array(text.utf8)
+    case .value(.data(let data)): bytes = data
+    case .value, .long: return element
+    }
+    let id = claimID()
+    longs.append((id, bytes))
+    return .long(id: id, byteCount: bytes.count, isString: element.isString)
+  }
+
+  // MARK: - Reading off
+
+  /// Decides what the commit writes of each changed sequence. Once, when nothing changes any more.
+  func readOff() throws(StorageError) {
+    precondition(!isReadOff, "a write is committed once")
+    isReadOff = true
+    for sequence in changed { forms.append(try form(of: sequence)) }
+  }
+
+  /// In the order of classes and objects; collections within values behind the others.
+  private var changed: [WorkingSequence] {
+    var result = properties.values.filter(\.isEdited).sorted {
+      ($0.place.classID, $0.place.key, $0.place.column)
+        < ($1.place.classID, $1.place.key, $1.place.column)
+    }
+    for (id, sequence) in nested.sorted(by: { $0.key < $1.key }) {
+      if made.contains(id) ? attached.contains(id) : sequence.isEdited { result.append(sequence) }
+    }
+    return result
+  }
+
+  private func form(of sequence: WorkingSequence) throws(StorageError) -> SequenceForm {
+    let old = sequence.base.large
+    if let cell = try smallCell(of: sequence) {
+      if let old { dropPages(old.id) }
+      return SequenceForm(sequence: sequence, cell: cell, large: nil)
+    }
+    if let old, sequence.dropsPages { dropPages(old.id) }
+    let keepsPages = old != nil && !sequence.dropsPages
+    let id = keepsPages ? old!.id : sequence.place.nested ?? claimID()
+    let large = LargeSequence(
+      id: id, count: sequence.count, hasOutside: sequence.hasOutside)
+    if keepsPages { try sequence.joinSparse() }
+    return SequenceForm(
+      sequence: sequence, cell: CollectionCell.encode(large), large: large)
+  }
+
+  /// The cell if the elements go in there.
+  private func smallCell(of sequence: WorkingSequence) throws(StorageError) -> [UInt8]? {
+    let limit =
+      sequence.base.large == nil ? CollectionCell.smallBytesMax : CollectionCell.shrunkBytesMax
+    if sequence.count >= limit { return nil }
+    let elements = try sequence.allElements()
+    guard CollectionCell.encode(elements.withPlaceholders, limit: limit) != nil else { return nil }
+    return CollectionCell.encode(shortened(elements), limit: limit)
+  }
+
+  // MARK: - Writing
+
+  func write(_ transaction: borrowing WriteTransaction) throws(StorageError) {
+    for id in droppedPages {
+      try transaction.deleteAll(.sequencePage, of: id)
+      try transaction.deleteAll(.sequenceDirectory, of: id)
+    }
+    for id in droppedLongs { try Pieces.element(id).delete(in: transaction) }
+    for id in droppedNested {
+      _ = unsafe try TreeKey.nested(id).withBytes { key throws(StorageError) in
+        unsafe try transaction.delete(key)
+      }
+    }
+    try putLongs(transaction)
+    for form in forms {
+      if let large = form.large {
+        try SequenceWriter(form.sequence, large, self).write(transaction)
+        try putLongs(transaction)
+      }
+      if let id = form.sequence.place.nested {
+        let record = NestedRecord.encode(form.sequence.shape.kind, form.cell)
+        unsafe try TreeKey.nested(id).withBytes { key throws(StorageError) in
+          unsafe try withBytes(of: record) { bytes throws(StorageError) in
+            unsafe try transaction.put(bytes, forKey: key)
+          }
+        }
+      }
+    }
+  }
+
+  private func putLongs(_ transaction: borrowing WriteTransaction) throws(StorageError) {
+    for long in longs {
+      unsafe try withBytes(of: long.bytes) { bytes throws(StorageError) in
+        unsafe try Pieces.element(long.id).put(bytes, in: transaction)
+      }
+    }
+    longs = []
+  }
+}
+
+/// What a changed sequence becomes in the file.
+struct SequenceForm {
+  var sequence: WorkingSequence
+  var cell: [UInt8]
+  /// Nil if the elements are in the cell.
+  var large: LargeSequence?
+}
+
+extension SequenceElements {
+  /// The same in size as with references to what is too long, or a little larger.
+  fileprivate var withPlaceholders: SequenceElements {
+    func placeholder(_ element: TaggedValue) -> TaggedValue {
+      element.isTooLong
+        ? .long(id: CollectionID(.max), byteCount: .max, isString: element.isString) : element
+    }
+    return SequenceElements(
+      keys: ContiguousArray(keys.map(placeholder)),
+      values: ContiguousArray(values.map(placeholder)))
+  }
+}

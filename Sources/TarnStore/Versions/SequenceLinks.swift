@@ -1,0 +1,11 @@
+/// The one place where collections tell of their links.
+extension WriteSession {
+  /// Called for each element that names an object and came into a collection, or is about to leave
+  /// it with the collection or alone. Not for one that only moves.
+  func noteLink(
+    added: Bool, target: Value, at place: SequencePlace
+  ) throws(StorageError) {
+    try countLink(
+      target, by: added ? 1 : -1, from: place.column, at: place.key, in: place.classID)
+  }
+}

@@ -1,0 +1,32 @@
+extension Store {
+  /// Takes the gate, waiting for it as long as that takes. Whoever shows the newest snapshot then
+  /// shows what it is to write on: a commit that its dead writer left hidden is published first.
+  ///
+  /// Errors: `.busy` after the timeout, `.forked`.
+  package func acquireGate(timeout: Duration? = nil) throws(StorageError) -> GateToken {
+    let token = try gate.acquire(timeout: timeout)
+    environment.publishOrphanedCommit()
+    return token
+  }
+
+  /// Runs `body` with the gate held, for commits of our own.
+  func holdingGate<R>(_ body: () throws(StorageError) -> R) throws(StorageError) -> R {
+    let token = try acquireGate()
+    let result = try body()
+    token.release()
+    return result
+  }
+
+  /// A transaction that shows the newest commit, also one whose writer died before LMDB told new
+  /// readers of it.
+  func beginReadOfNewest() throws(StorageError) -> ReadTransaction {
+    let transaction = try environment.beginRead()
+    // A live writer is on its way between the two for a moment of each commit.
+    guard environment.mayHideCommit(from: transaction), gate.holder == nil else {
+      return transaction
+    }
+    transaction.end()
+    environment.publishOrphanedCommit()
+    return try environment.beginRead()
+  }
+}

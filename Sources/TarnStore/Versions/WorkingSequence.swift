@@ -1,0 +1,231 @@
+/// A list, set or map inside an open write: as the file has it until it is first changed, then with
+/// the write's changes.
+///
+/// Pages that nobody changes are not loaded. What the write made of the sequence is read off at
+/// the commit: new pages, the owner's cell, and a script of how positions moved.
+package final class WorkingSequence {
+  package let place: SequencePlace
+  package let shape: SequenceShape
+  /// As it was before the write.
+  let base: StoredSequence
+  /// Nil until the first change.
+  private(set) var chunks: SequenceChunks?
+  /// What the file holds under its old name goes as a whole.
+  private(set) var dropsPages = false
+  /// Some element may be long or a collection.
+  var hasOutside: Bool
+  /// The page that was read last, of those that are not loaded.
+  private var page: SequencePage?
+  private var pageLabel: PageLabel?
+
+  init(_ place: SequencePlace, _ base: StoredSequence) {
+    self.place = place
+    self.shape = base.shape
+    self.base = base
+    hasOutside = base.large?.hasOutside ?? false
+  }
+
+  package var count: Int { chunks?.count ?? base.count }
+
+  var isEdited: Bool { chunks != nil }
+
+  // MARK: - Reading
+
+  /// The element at that position; of a map the value.
+  package func value(at position: Int) throws(StorageError) -> Value {
+    try base.resolve(element(at: position))
+  }
+
+  /// The key at that position of a map.
+  package func key(at position: Int) throws(StorageError) -> String {
+    try base.text(keyElement(at: position))
+  }
+
+  func element(at position: Int) throws(StorageError) -> TaggedValue {
+    guard chunks != nil else { return try base.element(at: position) }
+    let (body, slot) = try turn(to: position)
+    if let body { return body.elements.values[slot] }
+    return try page!.element(slot)
+  }
+
+  func keyElement(at position: Int) throws(StorageError) -> TaggedValue {
+    guard chunks != nil else { return try base.keyElement(at: position) }
+    let (body, slot) = try turn(to: position)
+    if let body { return body.elements.keys[slot] }
+    return try page!.key(slot)
+  }
+
+  /// Where an element lies: in a loaded chunk, or else in what is now `page`.
+  private func turn(to position: Int) throws(StorageError) -> (SequenceChunks.Body?, Int) {
+    let place = chunks!.place(of: position)
+    let chunk = chunks![place]
+    if let body = chunk.body { return (body, position - place.start) }
+    if pageLabel != chunk.label || page == nil {
+      page = try base.page(chunk.label!, count: chunk.count)
+      pageLabel = chunk.label
+    }
+    return (nil, position - place.start)
+  }
+
+  /// Calls `body` with every element there, in order, until it returns false; of a map with the
+  /// values. `body` must not change the sequence.
+  package func forEach(
+    in range: Range<Int>, _ body: (Value) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    guard chunks != nil else { return try base.forEach(in: range, body) }
+    try forEachElement(in: range) { element throws(StorageError) in
+      try body(base.resolve(element))
+    }
+  }
+
+  func forEachElement(
+    in range: Range<Int>, _ body: (TaggedValue) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    for position in range {
+      guard try body(element(at: position)) else { return }
+    }
+  }
+
+  /// Where that element of a set is, or would go.
+  package func find(_ value: Value) throws(StorageError) -> (index: Int, isFound: Bool) {
+    guard chunks != nil else { return try base.find(value) }
+    return try StoredSequence.halve(0, count) { position throws(StorageError) in
+      SequenceOrder.compare(try self.value(at: position), value)
+    }
+  }
+
+  /// Where that key of a map is, or would go.
+  package func find(key: String) throws(StorageError) -> (index: Int, isFound: Bool) {
+    guard chunks != nil else { return try base.find(key: key) }
+    return try StoredSequence.halve(0, count) { position throws(StorageError) in
+      SequenceOrder.compare(try self.key(at: position), key)
+    }
+  }
+
+  // MARK: - Changing
+
+  private func begin() throws(StorageError) {
+    guard chunks == nil else { return }
+    switch base.cell {
+    case .empty: chunks = SequenceChunks()
+    case .small(let elements): chunks = SequenceChunks(elements)
+    case .large: chunks = SequenceChunks(try base.pageList())
+    }
+  }
+
+  /// Makes sure that the chunk with that element is loaded.
+  private func load(_ position: Int) throws(StorageError) {
+    let place = chunks!.place(of: position)
+    let chunk = chunks![place]
+    guard chunk.body == nil, let label = chunk.label else { return }
+    let page = try base.page(label, count: chunk.count)
+    try page.verify()
+    chunks!.fill(place, with: try page.elements())
+  }
+
+  func insert(_ elements: SequenceElements, at position: Int) throws(StorageError) {
+    let origins = ContiguousArray(
+      repeating: SequenceChunks.Origin.fresh, count: elements.count)
+    try insert(elements, origins, at: position)
+  }
+
+  private func insert(
+    _ elements: SequenceElements, _ origins: ContiguousArray<SequenceChunks.Origin>,
+    at position: Int
+  ) throws(StorageError) {
+    try begin()
+    precondition(position >= 0 && position <= count, "a position past the end")
+    if elements.count == 0 { return }
+    if count > 0 { try load(max(0, position - 1)) }
+    chunks!.insert(elements, origins, at: position)
+  }
+
+  func remove(_ range: Range<Int>) throws(StorageError) {
+    try begin()
+    precondition(range.lowerBound >= 0 && range.upperBound <= count, "no such elements")
+    var end = range.upperBound
+    while end > range.lowerBound {
+      let place = chunks!.place(of: end - 1)
+      let first = max(place.start, range.lowerBound)
+      let isWhole = first == place.start && end == place.start + chunks![place].count
+      if !isWhole { try load(first) }
+      chunks!.remove(first..<end, in: place)
+      end = first
+    }
+  }
+
+  func removeAll() throws(StorageError) {
+    try begin()
+    chunks!.removeAll()
+    dropsPages = base.large != nil
+  }
+
+  func set(_ value: TaggedValue, at position: Int) throws(StorageError) {
+    try begin()
+    let (body, slot) = try loaded(position)
+    body.elements.values[slot] = value
+    if !body.origins[slot].isFresh { body.origins[slot].modify() }
+  }
+
+  /// Takes an element out and puts it where it then has the position `target`.
+  func move(from position: Int, to target: Int) throws(StorageError) {
+    try begin()
+    let (body, slot) = try loaded(position)
+    let element = body.elements[slot..<slot + 1]
+    let origin = body.origins[slot]
+    try remove(position..<position + 1)
+    try insert(element, [origin], at: target)
+  }
+
+  /// Lets two elements change places.
+  func swap(_ a: Int, _ b: Int) throws(StorageError) {
+    if a == b { return }
+    try begin()
+    let first = try loaded(a)
+    let second = try loaded(b)
+    let element = first.body.elements.values[first.slot]
+    first.body.elements.values[first.slot] = second.body.elements.values[second.slot]
+    second.body.elements.values[second.slot] = element
+    let origin = first.body.origins[first.slot]
+    first.body.origins[first.slot] = second.body.origins[second.slot]
+    second.body.origins[second.slot] = origin
+  }
+
+  private func loaded(
+    _ position: Int
+  ) throws(StorageError) -> (body: SequenceChunks.Body, slot: Int) {
+    try load(position)
+    let place = chunks!.place(of: position)
+    guard let body = chunks![place].body else {
+      preconditionFailure("a chunk that was just loaded is not: bug in this package")
+    }
+    return (body, position - place.start)
+  }
+
+  // MARK: - Reading off
+
+  /// How positions moved, from before the write until now.
+  var script: SequenceScript {
+    var builder = SequenceScript.Builder(oldCount: base.count)
+    guard let chunks else { return .identity(count: base.count) }
+    for block in chunks.blocks {
+      for chunk in block.chunks {
+        guard let body = chunk.body else {
+          builder.appendOld(chunk.oldStart..<chunk.oldStart + chunk.count)
+          continue
+        }
+        for origin in body.origins {
+          if origin.isFresh {
+            builder.appendFresh()
+          } else {
+            builder.append(old: origin.position, isModified: origin.isModified)
+          }
+        }
+      }
+    }
+    return builder.finish()
+  }
+
+  /// Loads the chunk at that position, so that its elements are packed anew.
+  func unpack(at position: Int) throws(StorageError) { try load(position) }
+}

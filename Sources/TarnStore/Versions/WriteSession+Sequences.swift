@@ -1,0 +1,332 @@
+/// Lists, sets and maps as the public API and the tools change them: elements together with the
+/// links, the collections within values and the notes that belong to them.
+///
+/// Positions and types are checked by the caller; a wrong one traps. Every change notes the owner's
+/// column as touched.
+extension WriteSession {
+  // MARK: - Finding
+
+  /// The collection there as this write sees it, nil if its owner is gone, or the value that it
+  /// was in. Good until the owner goes, and as long as the session.
+  package func sequence(at place: SequencePlace) throws(StorageError) -> WorkingSequence? {
+    if let known = sequences.find(place) { return known }
+    let found: StoredSequence?
+    if let id = place.nested {
+      found = sequences.isDropped(id) ? nil : try reader.nestedSequence(id)
+    } else {
+      found = try propertySequence(place)
+    }
+    guard let found else { return nil }
+    let sequence = WorkingSequence(place, found)
+    sequences.add(sequence)
+    return sequence
+  }
+
+  /// The cell as the owner's row has it: empty in one that this write added, be it under the key
+  /// of another that it deleted.
+  private func propertySequence(_ place: SequencePlace) throws(StorageError) -> StoredSequence? {
+    let value = try value(of: place.column, at: place.key, in: place.classID)
+    guard case .data(let bytes) = value else { return nil }
+    let shape = SequenceShape(schema[place.classID][place.column])
+    return StoredSequence(try CollectionCell(bytes, shape), shape, reader.snapshot)
+  }
+
+  private func existing(_ place: SequencePlace) throws(StorageError) -> WorkingSequence {
+    guard let found = try sequence(at: place) else {
+      throw StorageError(
+        .invalidInput, operation: "change collection", path: "",
+        detail: "The collection's object was deleted, or the value that held it replaced.")
+    }
+    return found
+  }
+
+  // MARK: - Lists
+
+  package func insert(
+    _ value: Value, at index: Int, in place: SequencePlace
+  ) throws(StorageError) {
+    try insert([value], at: index, in: place)
+  }
+
+  package func insert(
+    _ values: [Value], at index: Int, in place: SequencePlace
+  ) throws(StorageError) {
+    let sequence = try existing(place)
+    try insert(values, keys: [], at: index, in: sequence)
+  }
+
+  /// Sets an element, and notes it as modified even if it is equal.
+  package func set(
+    _ value: Value, at index: Int, in place: SequencePlace
+  ) throws(StorageError) {
+    try set(value, at: index, in: existing(place))
+  }
+
+  /// Removes the elements at those positions, also of a set or map.
+  package func remove(
+    _ range: Range<Int>, in place: SequencePlace
+  ) throws(StorageError) {
+    let sequence = try existing(place)
+    try release(range, of: sequence)
+    try sequence.remove(range)
+    touch(place)
+  }
+
+  /// Removes all elements. Without a look at them if they refer to nothing.
+  package func removeAll(in place: SequencePlace) throws(StorageError) {
+    let sequence = try existing(place)
+    try release(0..<sequence.count, of: sequence)
+    try sequence.removeAll()
+    touch(place)
+  }
+
+  /// Takes an element of a list out and puts it where it then has the position `target`.
+  package func move(
+    from index: Int, to target: Int, in place: SequencePlace
+  ) throws(StorageError) {
+    try existing(place).move(from: index, to: target)
+    touch(place)
+  }
+
+  /// Lets two elements of a list change places.
+  package func swap(_ a: Int, _ b: Int, in place: SequencePlace) throws(StorageError) {
+    try existing(place).swap(a, b)
+    touch(place)
+  }
+
+  // MARK: - Sets and maps
+
+  /// Adds an element to a set. One that is in it already stays as it is, and nothing is noted.
+  @discardableResult
+  package func insert(
+    _ value: Value, intoSet place: SequencePlace
+  ) throws(StorageError) -> (index: Int, isNew: Bool) {
+    let sequence = try existing(place)
+    let (index, isFound) = try sequence.find(value)
+    if !isFound { try insert([value], keys: [], at: index, in: sequence) }
+    return (index, !isFound)
+  }
+
+  /// Takes an element out of a set. False if it is not in it.
+  @discardableResult
+  package func remove(
+    _ value: Value, fromSet place: SequencePlace
+  ) throws(StorageError) -> Bool {
+    let (index, isFound) = try existing(place).find(value)
+    if isFound { try remove(index..<index + 1, in: place) }
+    return isFound
+  }
+
+  /// Sets a map's value, in place of the key's former one.
+  package func set(
+    _ value: Value, forKey key: String, inMap place: SequencePlace
+  ) throws(StorageError) {
+    let sequence = try existing(place)
+    let (index, isFound) = try sequence.find(key: key)
+    if isFound {
+      try set(value, at: index, in: sequence)
+    } else {
+      try insert([value], keys: [key], at: index, in: sequence)
+    }
+  }
+
+  /// Takes a key and its value out of a map. False if it is not in it.
+  @discardableResult
+  package func removeValue(
+    forKey key: String, fromMap place: SequencePlace
+  ) throws(StorageError) -> Bool {
+    let (index, isFound) = try existing(place).find(key: key)
+    if isFound { try remove(index..<index + 1, in: place) }
+    return isFound
+  }
+
+  // MARK: - Collections within values
+
+  /// A new empty list or map, to be set once as a `Value.list` or `.map`. Without that nothing
+  /// of it is written.
+  ///
+  /// - Parameter place: what it will be in; its own place is `place.nested(id)`.
+  package func makeNested(_ kind: CollectionKind, in place: SequencePlace) -> CollectionID {
+    precondition(kind == .list || kind == .map, "only lists and maps lie within values")
+    let id = sequences.claimID()
+    let base = StoredSequence(.empty, .nested(kind), reader.snapshot)
+    sequences.make(WorkingSequence(place.nested(id), base), id)
+    return id
+  }
+
+  /// Takes note that a value of any type has become part of something.
+  func adopt(_ value: Value) {
+    switch value {
+    case .list(let id), .map(let id): sequences.attach(id)
+    default: break
+    }
+  }
+
+  /// Drops the list or map that a value of any type was, with all that is in it.
+  func drop(_ value: Value, at place: SequencePlace) throws(StorageError) {
+    switch value {
+    case .list(let id), .map(let id):
+      guard let sequence = try sequence(at: place.nested(id)) else { return }
+      try drop(sequence)
+      sequences.dropNested(id)
+    default: break
+    }
+  }
+
+  /// Gives a collection these elements and no others; of a map the values, with their keys.
+  package func put(
+    _ values: [Value], keys: [String], in place: SequencePlace
+  ) throws(StorageError) {
+    try removeAll(in: place)
+    switch schema[place.classID][place.column].collection {
+    case .none: preconditionFailure("a property that is no collection: bug in this package")
+    case .list: try insert(values, at: 0, in: place)
+    case .set: for value in values { _ = try insert(value, intoSet: place) }
+    case .map:
+      for (key, value) in zip(keys, values) { try set(value, forKey: key, inMap: place) }
+    }
+  }
+
+  // MARK: - Dropping
+
+  /// Drops the collections of an object that is about to be deleted.
+  package func dropSequences(of key: ObjectKey, in id: ClassID) throws(StorageError) {
+    for column in schema.holding(in: id) {
+      let place = SequencePlace(classID: id, key: key, column: column.id)
+      if column.collection != .none {
+        if let sequence = try sequence(at: place) { try drop(sequence) }
+      } else if let value = try value(of: column.id, at: key, in: id) {
+        try drop(value, at: place)
+      }
+    }
+  }
+
+  /// Drops the collections of all objects of a class that is about to be emptied.
+  func dropSequences(in id: ClassID) throws(StorageError) {
+    if schema.holding(in: id).isEmpty { return }
+    var keys: [ObjectKey] = []
+    try forEachImage(in: id) { image throws(StorageError) in
+      for slot in 0..<image.rowCount { keys.append(image.key(at: slot)) }
+      return true
+    }
+    for key in keys { try dropSequences(of: key, in: id) }
+  }
+
+  private func drop(_ sequence: WorkingSequence) throws(StorageError) {
+    try release(0..<sequence.count, of: sequence)
+    if let large = sequence.base.large { sequences.dropPages(large.id) }
+    sequences.forget(sequence)
+  }
+
+  // MARK: - Elements
+
+  private func insert(
+    _ values: [Value], keys: [String], at index: Int, in sequence: WorkingSequence
+  ) throws(StorageError) {
+    var elements = SequenceElements()
+    elements.values.reserveCapacity(values.count)
+    for value in values {
+      check(value, sequence)
+      elements.values.append(.value(value))
+    }
+    for key in keys { elements.keys.append(.value(.string(key))) }
+    try sequence.insert(elements, at: index)
+    try own(elements, in: sequence)
+    touch(sequence.place)
+  }
+
+  private func set(
+    _ value: Value, at index: Int, in sequence: WorkingSequence
+  ) throws(StorageError) {
+    check(value, sequence)
+    let element = TaggedValue.value(value)
+    if sequence.shape.mayRefer || sequence.hasOutside {
+      let old = try sequence.element(at: index)
+      if old == element, element.isOutside { return touch(sequence.place) }
+      try release(old, sequence)
+    }
+    try sequence.set(element, at: index)
+    try own(SequenceElements(values: [element]), in: sequence)
+    touch(sequence.place)
+  }
+
+  private func check(_ value: Value, _ sequence: WorkingSequence) {
+    precondition(
+      sequence.shape.accepts(value), "a collection of \(sequence.shape.type) cannot hold \(value)")
+  }
+
+  private func touch(_ place: SequencePlace) {
+    recorder.touch(place.classID, place.key, place.column)
+  }
+
+  /// Notes what new elements refer to.
+  private func own(
+    _ elements: SequenceElements, in sequence: WorkingSequence
+  ) throws(StorageError) {
+    let shape = sequence.shape
+    if shape.mayBeLong, !sequence.hasOutside {
+      sequence.hasOutside =
+        elements.keys.contains { $0.isOutside } || elements.values.contains { $0.isOutside }
+    }
+    guard shape.mayRefer else { return }
+    for case .value(let value) in elements.values {
+      adopt(value)
+      if value.isLink { try noteLink(added: true, target: value, at: sequence.place) }
+    }
+  }
+
+  /// Lets go of what elements refer to that are about to go.
+  private func release(
+    _ range: Range<Int>, of sequence: WorkingSequence
+  ) throws(StorageError) {
+    guard sequence.shape.mayRefer || sequence.hasOutside else { return }
+    if sequence.shape.isMap, sequence.hasOutside {
+      for position in range { try release(sequence.keyElement(at: position), sequence) }
+    }
+    try sequence.forEachElement(in: range) { element throws(StorageError) in
+      try release(element, sequence)
+      return true
+    }
+  }
+
+  private func release(
+    _ element: TaggedValue, _ sequence: WorkingSequence
+  ) throws(StorageError) {
+    switch element {
+    case .long(let id, _, _): sequences.dropLong(id)
+    case .value(let value) where value.isLink:
+      try noteLink(added: false, target: value, at: sequence.place)
+    case .value(let value): try drop(value, at: sequence.place)
+    }
+  }
+
+  // MARK: - Committing
+
+  /// Says what the commit will write of the collections: the owners' cells are set, and scripts
+  /// noted. Nothing may be changed any more.
+  func readOffSequences() throws(StorageError) {
+    try sequences.readOff()
+    var scripts: [ClassID: [SequenceChange]] = [:]
+    for form in sequences.forms {
+      let place = form.sequence.place
+      if place.nested == nil, let (cluster, slot) = try edit(place.key, in: place.classID) {
+        cluster.set(place.column, slot, .data(form.cell))
+      }
+      if let id = place.nested, sequences.made.contains(id) { continue }
+      let name = SequenceName(column: place.column, key: place.key, nested: place.nested)
+      scripts[place.classID, default: []]
+        .append(SequenceChange(name: name, script: form.sequence.script))
+    }
+    for (id, changes) in scripts { recorder.noteSequences(id, changes) }
+  }
+}
+
+extension Value {
+  /// True for what names an object.
+  var isLink: Bool {
+    switch self {
+    case .link, .object: true
+    default: false
+    }
+  }
+}

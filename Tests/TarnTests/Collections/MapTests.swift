@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+
+@testable import Tarn
+
+struct MapTests {
+  @Test(arguments: CollectionHome.allCases)
+  func valuesAreUnderKeys(home: CollectionHome) throws {
+    let treasury = try Treasury(home)
+    let scores = treasury.chest.scores
+    scores["b"] = 2
+    scores["a"] = 1
+    scores["ä"] = 3
+    scores["b"] = 20
+    try treasury.everywhere {
+      #expect(scores.keys == ["a", "b", "ä"] && scores.values == [1, 20, 3])
+      #expect(scores["a"] == 1 && scores["c"] == nil && scores.count == 3)
+      #expect(scores["c", default: 9] == 9)
+      #expect(scores.map { "\($0.key)\($0.value)" } == ["a1", "b20", "ä3"])
+      #expect(Dictionary(uniqueKeysWithValues: scores.asKeyValueSequence().map { $0 })["b"] == 20)
+      #expect(scores.contains { key, value in key == "b" && value == 20 })
+    }
+    scores["a"] = nil
+    scores.removeObject(for: "nothing")
+    scores.updateValue(5, forKey: "b")
+    try treasury.everywhere { #expect(scores.keys == ["b", "ä"] && scores.values == [5, 3]) }
+    scores.merge(["b": 1, "c": 7], uniquingKeysWith: +)
+    #expect(scores["b"] == 6 && scores["c"] == 7)
+    let other = Map<String, Int>()
+    other["c"] = 70
+    scores.merge(other) { old, _ in old }
+    #expect(scores["c"] == 7)
+    treasury.chest.scores = other
+    try treasury.everywhere { #expect(scores.keys == ["c"] && scores["c"] == 70) }
+    scores["d", default: 1] += 1
+    #expect(scores["d"] == 2)
+    scores.removeAll()
+    #expect(scores.isEmpty)
+  }
+
+  @Test(arguments: CollectionHome.allCases)
+  func aValueMayBeNil(home: CollectionHome) throws {
+    let treasury = try Treasury(home)
+    let notes = treasury.chest.notes
+    notes["a"] = "x"
+    notes.updateValue(nil, forKey: "b")
+    notes["c"] = .some(nil)
+    try treasury.everywhere {
+      #expect(notes.keys == ["a", "b", "c"] && notes.values == ["x", nil, nil])
+      #expect(notes["b"] == .some(nil) && notes["d"] == nil)
+    }
+    notes["b"] = nil
+    #expect(notes.keys == ["a", "c"])
+  }
+
+  @Test(arguments: CollectionHome.allCases)
+  func objectsAreValues(home: CollectionHome) throws {
+    let treasury = try Treasury(home)
+    let named = treasury.chest.named
+    let coin = Coin(4)
+    named["a"] = coin
+    named["b"] = coin
+    named.updateValue(nil, forKey: "c")
+    coin.value = 5
+    try treasury.everywhere {
+      #expect(named["a"]??.value == 5 && named["b"]??.isSameObject(as: coin) == true)
+      #expect(named["c"] == .some(nil) && named.values.count == 3)
+    }
+  }
+
+  @Test func keysThatCannotBeStoredTrap() async {
+    for key in ["a.b", ".", "$a"] {
+      let result = await #expect(
+        processExitsWith: .failure, observing: [\.standardErrorContent]
+      ) { [key = key as String] in
+        Map<String, Int>()[key] = 1
+      }
+      let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+      #expect(text.contains("The key '\(key)' of a map must not"))
+    }
+  }
+}

@@ -1,0 +1,33 @@
+#!/bin/bash
+# Runs the tests under a sanitizer: Tools/sanitize.sh address|thread [FILTER].
+#
+# Every process writes what its sanitizer finds to a file of its own. So a report fails the run even
+# if it comes from a process that a test starts and that ends as the test expects.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+kind=$1
+filter=${2:-}
+reports=$PWD/build/sanitize-$kind
+
+options=log_path=$reports/report:print_suppressions=0
+# Damaged files may end a process by a signal, and tests look by which.
+options+=:handle_segv=0:handle_sigbus=0:handle_sigfpe=0
+case $kind in
+  address) export ASAN_OPTIONS=$options:detect_leaks=${LEAKS:-0} ;;
+  # A forked child opens its stores in a thread of its own.
+  thread) export TSAN_OPTIONS=$options:die_after_fork=0:suppressions=$PWD/Tools/thread-sanitizer.supp ;;
+  *) echo "sanitize: 'address' or 'thread', not '$kind'" >&2; exit 2 ;;
+esac
+
+build=(--sanitize="$kind" --scratch-path ".build/$kind")
+swift build --build-tests "${build[@]}"
+rm -rf "$reports"
+mkdir -p "$reports"
+status=0
+swift test --skip-build --disable-xctest "${build[@]}" ${filter:+--filter "$filter"} || status=$?
+for report in "$reports"/report*; do
+  [ -e "$report" ] || continue
+  cat "$report" >&2
+  status=1
+done
+exit "$status"
