@@ -19,6 +19,9 @@ extension RealmCore {
       )
       return
     }
+    precondition(
+      !(object is DynamicObject),
+      "A DynamicObject cannot be added: make one with dynamicCreate(_:value:update:).")
     let binding = binding(of: type(of: object))
     let primaryKey = binding.primaryKey(of: object)
     precondition(
