@@ -16,7 +16,7 @@ enum ElementOrder {
     case (.date(let a), .date(let b)): a < b
     case (.objectID(let a), .objectID(let b)): a < b
     case (.uuid(let a), .uuid(let b)): a < b
-    case (.decimal(let a), .decimal(let b)): a < b
+    case (.decimal(let a), .decimal(let b)): DecimalNumber(a).order < DecimalNumber(b).order
     case (.link(let a), .link(let b)): a < b
     default: false
     }

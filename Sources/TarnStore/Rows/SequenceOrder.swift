@@ -55,9 +55,14 @@ enum SequenceOrder {
 
   private static func compareNumbers(_ a: Value, _ b: Value) -> Int {
     switch (a, b) {
-    case (.decimal(let a), .decimal(let b)): return sign(a, b)
-    case (.decimal, _): return 1
-    case (_, .decimal): return -1
+    case (.decimal(let a), .decimal(let b)):
+      return sign(DecimalNumber(a).order, DecimalNumber(b).order)
+    case (.decimal(let a), .int(let b)):
+      return sign(DecimalNumber(a).order, DecimalNumber(b).order)
+    case (.int(let a), .decimal(let b)):
+      return sign(DecimalNumber(a).order, DecimalNumber(b).order)
+    case (.decimal(let a), _): return DecimalNumber(a).compareExactly(double(b))
+    case (_, .decimal(let b)): return -DecimalNumber(b).compareExactly(double(a))
     case (.int(let a), _): return compare(a, double(b))
     case (_, .int(let b)): return -compare(b, double(a))
     default: return sign(double(a).treeOrder, double(b).treeOrder)
