@@ -17,6 +17,7 @@ protocol SequenceReading: AnyObject {
 }
 
 extension StoredSequence: SequenceReading {}
+extension WorkingSequence: SequenceReading {}
 
 extension RealmCore {
   private static var sequencesMax: Int { 64 }

@@ -42,7 +42,9 @@ final class RealmCore {
   private var recentBinding: ClassBinding?
 
   /// Results that are alive, by what they ask for.
-  var liveResults: [QuerySpec: WeakLiveResult] = [:]
+  var liveResults: [QuerySpec: WeakSource] = [:]
+  /// Lists, sets and maps that are observed.
+  var liveSequences: [SequencePlace: WeakSource] = [:]
   /// Collections as they are read at the version shown.
   var sequences: [SequencePlace: any SequenceReading] = [:]
   let observers = ObserverTable()
@@ -146,7 +148,7 @@ final class RealmCore {
 
   /// The shared rows of a query.
   func liveResult(_ spec: QuerySpec) -> LiveResult {
-    if let known = liveResults[spec]?.result { return known }
+    if let known = liveResults[spec]?.source as? LiveResult { return known }
     let binding = binding(of: spec.type)
     let query: CompiledQuery
     do {
@@ -157,8 +159,8 @@ final class RealmCore {
       fatalError("Invalid query on '\(binding.schema.name)': \(error)")
     }
     let live = LiveResult(self, query)
-    if liveResults.count > 64 { liveResults = liveResults.filter { $0.value.result != nil } }
-    liveResults[spec] = WeakLiveResult(live)
+    if liveResults.count > 64 { liveResults = liveResults.filter { $0.value.source != nil } }
+    liveResults[spec] = WeakSource(live)
     return live
   }
 

@@ -3,9 +3,9 @@
 ///
 /// Null comes first, then bool, numbers by value whatever their type (not a number first, -0 and 0
 /// the same), string, data, date, object id, UUID, object. Texts and bytes compare bytewise.
-enum SequenceOrder {
+package enum SequenceOrder {
   /// Less than, equal to or greater than zero as `a` stands before, at or behind `b`.
-  static func compare(_ a: Value, _ b: Value) -> Int {
+  package static func compare(_ a: Value, _ b: Value) -> Int {
     switch (a, b) {
     case (.int(let a), .int(let b)): sign(a, b)
     case (.link(let a), .link(let b)): sign(a, b)
@@ -24,7 +24,7 @@ enum SequenceOrder {
   }
 
   /// Bytewise, by the UTF-8.
-  static func compare(_ a: String, _ b: String) -> Int {
+  package static func compare(_ a: String, _ b: String) -> Int {
     var (a, b) = (a, b)
     return a.withUTF8 { a in
       b.withUTF8 { b in
@@ -75,6 +75,13 @@ enum SequenceOrder {
     case .double(let value): value
     default: 0
     }
+  }
+
+  private static func compare(_ a: DecimalNumber, _ b: Double) -> Int {
+    let below = a.doubleBelow
+    // Between the greatest double that is not above and the next one lies no other.
+    let order = sign(below.value.treeOrder, b.treeOrder)
+    return order != 0 || below.isExact || below.value.isNaN ? order : 1
   }
 
   private static func compare(_ a: Int64, _ b: Double) -> Int {
