@@ -41,7 +41,7 @@ public struct Results<Element: ObjectBase> {
   }
 
   func object(_ key: ObjectKey) -> Element {
-    unsafeDowncast(core.object(key, core.binding(of: spec.type)), to: Element.self)
+    unsafeDowncast(core.object(key, core.binding(of: spec)), to: Element.self)
   }
 
   /// The same collection in the instance's present life.
@@ -157,7 +157,8 @@ extension Results {
     return core.observe(live) { news in
       switch news {
       case .initial: block(.initial(revived()))
-      case .update(let changes):
+      case .update(.keys): break
+      case .update(.indices(let changes)):
         block(
           .update(
             revived(), deletions: changes.deletions, insertions: changes.insertions,

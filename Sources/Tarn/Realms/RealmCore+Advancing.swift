@@ -20,8 +20,7 @@ extension RealmCore {
     rowsMoved()
     step += 1
     recentSteps.append(step, changes)
-    observers.log(changes, oldValues, prepared, self)
-    withExtendedLifetime(old) {}
+    observers.log(changes, oldValues, prepared, from: old, self)
   }
 
   /// Moves to the newest version.
@@ -29,7 +28,7 @@ extension RealmCore {
   /// - Returns: true if the version changed.
   func advance() throws(StorageError) -> Bool {
     startsOver = false
-    return try advance(to: store.newestSnapshot())
+    return try advance(to: newestFittingSnapshot())
   }
 
   /// Moves to a snapshot that is as new as the shown one or newer.

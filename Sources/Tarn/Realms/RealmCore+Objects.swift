@@ -161,7 +161,8 @@ extension RealmCore {
     return stored == nil
   }
 
-  /// The keys of the objects of `origin` whose link `property` points to the object, in order.
+  /// The keys of the objects of `origin` whose property `property` links to the object, in order,
+  /// each as often as it does.
   func backlinks(
     _ object: ObjectBase, from origin: ObjectBase.Type, property: String
   ) -> [ObjectKey] {
@@ -169,9 +170,13 @@ extension RealmCore {
     if isInvalidated(object) { trapInvalid(object) }
     let binding = binding(of: origin)
     guard let column = binding.column(property) else { return [] }
-    let target = Value.link(ObjectKey(object._key))
+    let target = LinkTarget(
+      classID: object._binding!.classID, key: ObjectKey(object._key))
     return trapping { () throws(StorageError) in
-      try rows().keys(in: binding.classID, where: column, is: target)
+      if let session {
+        return try session.origins(of: target, in: binding.classID, through: column)
+      }
+      return try shown().origins(of: target, in: binding.classID, through: column)
     }
   }
 
@@ -180,9 +185,13 @@ extension RealmCore {
   /// A stored value as its property shows it, nil for null.
   func swiftValue(_ value: Value, of property: PropertyReflection) -> Any? {
     if value == .null { return nil }
+    if property.isDynamic, case .object(let id, let key) = value {
+      return object(key, dynamicBinding(schemaToBind()[id].name))
+    }
     guard case .link(let key) = value, let target = property.target else {
       return property.wrapper.unboxed(_BoxedValue(value))
     }
+    if let name = property.dynamicTarget { return object(key, dynamicBinding(name)) }
     return object(key, binding(of: target))
   }
 
@@ -203,10 +212,13 @@ extension RealmCore {
 
   /// The object with that primary key, or nil.
   func object<T: ObjectBase, Key>(_ type: T.Type, primaryKey key: Key) -> T? {
-    let binding = binding(of: type)
+    object(binding(of: type), primaryKey: key).map { unsafeDowncast($0, to: T.self) }
+  }
+
+  /// The object of a bound class with that primary key, or nil.
+  func object<Key>(_ binding: ClassBinding, primaryKey key: Key) -> ObjectBase? {
     if Key.self == Int.self, binding.schema.keyIsPrimary {
-      let key = ObjectKey(Int64(key as! Int))
-      return object(key, existingIn: binding).map { unsafeDowncast($0, to: T.self) }
+      return object(ObjectKey(Int64(key as! Int)), existingIn: binding)
     }
     guard let column = binding.schema.primaryKey else {
       preconditionFailure("'\(binding.schema.name)' does not have a primary key")
@@ -223,7 +235,7 @@ extension RealmCore {
       if let session { return try session.find(primaryKey: value, in: binding.classID) }
       return try shown().find(primaryKey: value, in: binding.classID)
     }
-    return found.map { unsafeDowncast(object($0, binding), to: T.self) }
+    return found.map { object($0, binding) }
   }
 }
 

@@ -37,12 +37,18 @@ final class RealmCore {
 
   /// How classes of the program meet classes of the file, at the schema that was bound last.
   var bindings: [ObjectIdentifier: ClassBinding] = [:]
+  /// The same for classes as dynamic objects show them, by their names.
+  var dynamicBindings: [String: ClassBinding] = [:]
   var boundEpoch: UInt64 = .max
+  /// The newest schema that is known to fit the program's classes.
+  var fittingSchema: SchemaView?
   /// The one asked for last.
   private var recentBinding: ClassBinding?
 
   /// Results that are alive, by what they ask for.
-  var liveResults: [QuerySpec: WeakLiveResult] = [:]
+  var liveResults: [QuerySpec: WeakSource] = [:]
+  /// Lists, sets and maps that are observed.
+  var liveSequences: [SequencePlace: WeakSource] = [:]
   /// Collections as they are read at the version shown.
   var sequences: [SequencePlace: any SequenceReading] = [:]
   let observers = ObserverTable()
@@ -114,7 +120,7 @@ final class RealmCore {
     }
     if let reader { return reader }
     let started = trapping { () throws(StorageError) in
-      try SnapshotReader(store.newestSnapshot())
+      try SnapshotReader(newestFittingSnapshot())
     }
     reader = started
     rowsMoved()
@@ -146,8 +152,8 @@ final class RealmCore {
 
   /// The shared rows of a query.
   func liveResult(_ spec: QuerySpec) -> LiveResult {
-    if let known = liveResults[spec]?.result { return known }
-    let binding = binding(of: spec.type)
+    if let known = liveResults[spec]?.source as? LiveResult { return known }
+    let binding = binding(of: spec)
     let query: CompiledQuery
     do {
       query = try CompiledQuery(
@@ -157,8 +163,8 @@ final class RealmCore {
       fatalError("Invalid query on '\(binding.schema.name)': \(error)")
     }
     let live = LiveResult(self, query)
-    if liveResults.count > 64 { liveResults = liveResults.filter { $0.value.result != nil } }
-    liveResults[spec] = WeakLiveResult(live)
+    if liveResults.count > 64 { liveResults = liveResults.filter { $0.value.source != nil } }
+    liveResults[spec] = WeakSource(live)
     return live
   }
 
@@ -166,12 +172,7 @@ final class RealmCore {
 
   /// How a class of the program meets the file. Traps if it is not in the Realm's schema.
   func binding(of type: ObjectBase.Type) -> ClassBinding {
-    let schema = shown().schema
-    if boundEpoch != schema.epoch {
-      bindings.removeAll()
-      recentBinding = nil
-      boundEpoch = schema.epoch
-    }
+    let schema = schemaToBind()
     if let recentBinding, recentBinding.reflection.type == type { return recentBinding }
     if let known = bindings[ObjectIdentifier(type)] {
       recentBinding = known
@@ -187,6 +188,19 @@ final class RealmCore {
     let binding = ClassBinding(reflection, described)
     bindings[ObjectIdentifier(type)] = binding
     return binding
+  }
+
+  /// The schema of what is shown, the open write's if there is one. Bindings of another schema are
+  /// forgotten.
+  func schemaToBind() -> SchemaView {
+    let schema = session?.schema ?? shown().schema
+    if boundEpoch != schema.epoch {
+      bindings.removeAll()
+      dynamicBindings.removeAll()
+      recentBinding = nil
+      boundEpoch = schema.epoch
+    }
+    return schema
   }
 }
 

@@ -224,6 +224,25 @@ package final class CompiledQuery: Sendable {
     }
   }
 
+  /// The rows whose data `changes` concerns: their own, or that of what they link to.
+  ///
+  /// - Parameter candidates: gives the rows that are asked for; others may be missing.
+  package func modifiedRows(
+    _ changes: ChangeSet, _ rows: StoreRows,
+    among candidates: () throws(StorageError) -> KeySet
+  ) throws(StorageError) -> KeySet {
+    var modified = changes[classID]?.touchedKeys(in: .all) ?? KeySet()
+    var root: OrderedRoot?
+    for link in links {
+      guard let keys = changes[link.target]?.touchedKeys(in: .all), !keys.isEmpty else { continue }
+      let known: OrderedRoot
+      if let root { known = root } else { known = OrderedRoot(keyed: try candidates()) }
+      root = known
+      modified.formUnion(try origins(of: keys, through: link, rows, among: known))
+    }
+    return modified
+  }
+
   private func touchedRows(
     _ changes: ChangeSet, _ rows: StoreRows, among root: OrderedRoot
   ) throws(StorageError) -> TouchedRows {
@@ -265,10 +284,14 @@ package final class CompiledQuery: Sendable {
     var origins: [ObjectKey] = []
     for target in targets {
       origins += try rows.keys(in: classID, where: link.column, is: .link(target))
-      guard let root, origins.count > budget else { continue }
+      guard let root, origins.count > budget, isSingle(link, rows) else { continue }
       return try forwards(to: targets, through: link, rows, root)
     }
     return KeySet(origins)
+  }
+
+  private func isSingle(_ link: LinkStep, _ rows: StoreRows) -> Bool {
+    rows.schema[link.classID][link.column].collection == .none
   }
 
   private func forwards(

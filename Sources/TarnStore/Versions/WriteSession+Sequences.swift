@@ -184,6 +184,20 @@ extension WriteSession {
     }
   }
 
+  /// Gives a collection these elements and no others; of a map the values, with their keys.
+  package func put(
+    _ values: [Value], keys: [String], in place: SequencePlace
+  ) throws(StorageError) {
+    try removeAll(in: place)
+    switch schema[place.classID][place.column].collection {
+    case .none: preconditionFailure("a property that is no collection: bug in this package")
+    case .list: try insert(values, at: 0, in: place)
+    case .set: for value in values { _ = try insert(value, intoSet: place) }
+    case .map:
+      for (key, value) in zip(keys, values) { try set(value, forKey: key, inMap: place) }
+    }
+  }
+
   // MARK: - Dropping
 
   /// Drops the collections of an object that is about to be deleted.
