@@ -163,7 +163,9 @@ struct SequenceChunks {
     }
     changeCount(place, by: elements.count)
     recent = place
-    if self[place].count > Self.elementsMax { cut(place, atEnd: position + elements.count == count) }
+    if self[place].count > Self.elementsMax {
+      cut(place, atEnd: position + elements.count == count)
+    }
   }
 
   private mutating func changeCount(_ place: Place, by delta: Int) {

@@ -124,7 +124,8 @@ extension SeededRandom {
     let own = QueryFixture.schema.classes[0].columns.map { ($0.name, $0.type) }
     return own + [
       ("owner.name", .string), ("owner.age", .int), ("owner.weight", .double), ("owner.id", .uuid),
-      ("owner.price", .decimal), ("owner.home", .link), ("owner.home.name", .string), ("owner.home.size", .int),
+      ("owner.price", .decimal), ("owner.home", .link), ("owner.home.name", .string),
+      ("owner.home.size", .int),
       ("next.s", .string), ("next.next.iN", .int), ("next.f", .float),
     ]
   }()
