@@ -25,7 +25,8 @@ package final class WorkingSequence {
     switch base.cell {
     case .empty: hasOutside = false
     case .small(let elements):
-      hasOutside = elements.keys.contains(where: \.isOutside)
+      hasOutside =
+        elements.keys.contains(where: \.isOutside)
         || elements.values.contains(where: \.isOutside)
     case .large(let large): hasOutside = large.hasOutside
     }
