@@ -26,10 +26,10 @@ extension LinkingObjects: RealmCollection {
     textOfElements("LinkingObjects<\(Element.self)>", depth: 0)
   }
 
-  /// Calls `block` first with `.initial` and then with the exact difference whenever objects began or
-  /// ceased to link here, or one that does has changed, itself or behind one link. An object that
-  /// links here twice is there twice. If the object that is linked to is deleted, all are told to be
-  /// deleted, and nothing comes after that.
+  /// Calls `block` first with `.initial` and then with the exact difference whenever objects began
+  /// or ceased to link here, or one that does has changed, itself or behind one link. An object
+  /// that links here twice is there twice. If the object that is linked to is deleted, all are told
+  /// to be deleted, and nothing comes after that.
   ///
   /// Traps on an unmanaged or invalidated object, on a thread that has no later turns, on a
   /// read-only Realm, and in a write that has changed something.

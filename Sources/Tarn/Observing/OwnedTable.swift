@@ -1,7 +1,7 @@
 import TarnStore
 
-/// The sources of one instance that belong to objects and have observers, found by the object and by
-/// what they hold.
+/// The sources of one instance that belong to objects and have observers, found by the object and
+/// by what they hold.
 struct OwnedTable {
   private(set) var all: [any OwnedSource] = []
   private var byOwner: [ClassID: [ObjectKey: [any OwnedSource]]] = [:]

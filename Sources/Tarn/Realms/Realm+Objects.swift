@@ -54,7 +54,8 @@ extension Realm {
     for object in Array(objects) where !object.isInvalidated { core.delete(object) }
   }
 
-  /// Removes the objects in a map; its keys stay, with nil. One that is in it twice is removed once.
+  /// Removes the objects in a map; its keys stay, with nil. One that is in it twice is removed
+  /// once.
   ///
   /// Traps outside of a write and for a map of another Realm.
   public func delete<Key, Value: ObjectBase>(_ objects: Map<Key, Value?>) {
