@@ -131,9 +131,9 @@ extension SchemaMigration {
     func refuse(_ described: ClassSchema, _ column: ColumnSchema) throws(StorageError) {
       throw failure(
         "the primary key of a class cannot become another integer while "
-          + "'\(described.name).\(column.name)', a collection or a value of any type, belongs to its "
-          + "objects or may link to them. Copy the objects to a new class instead. The file is as "
-          + "it was.")
+          + "'\(described.name).\(column.name)', a collection or a value of any type, belongs to "
+          + "its objects or may link to them. Copy the objects to a new class instead. The file "
+          + "is as it was.")
     }
     for id in classes.sorted() {
       guard let described = schema[id] else { continue }
