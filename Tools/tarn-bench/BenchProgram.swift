@@ -127,7 +127,8 @@ struct BenchWorkload {
       BenchWorkload("W5", "W5n", "W5c", "W5a", title: "count matches", measureCounting),
       BenchWorkload("W6", "W6n", title: "sort", measureSorting),
       BenchWorkload("W7", "W7n", "W7r", title: "observed result, one change", measureOneChange),
-      BenchWorkload("W7k", "W7l", title: "observed result, many changes", measureManyChanges),
+      BenchWorkload(
+        "W7k", "W7kc", "W7l", title: "observed result, many changes", measureManyChanges),
       BenchWorkload("W7b", title: "begin after a foreign commit", measureForeignCommit),
       BenchWorkload("W7m", title: "100 observed results", measureManyResults),
       BenchWorkload("W9", "W9b", title: "10,000 object observers", measureObjectObservers),

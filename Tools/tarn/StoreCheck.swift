@@ -1,7 +1,7 @@
 import TarnStore
 
-/// Verifies what a file says against itself: pages, checksums, rows, counts, indexes. Finds what
-/// is wrong; changes nothing.
+/// Verifies what a file says against itself: pages, checksums, rows, counts, indexes, collections.
+/// Finds what is wrong; changes nothing.
 struct StoreCheck {
   private static let problemsMax = 100
 
@@ -9,6 +9,9 @@ struct StoreCheck {
   private(set) var clusters = 0
   private(set) var rows = 0
   private(set) var indexEntries = 0
+  /// Lists, sets and maps, and the elements in them.
+  private(set) var sequences = 0
+  private(set) var elements = 0
   let pages: PageReport
 
   /// Walks the pages alone, for a file that may be too damaged to be opened.
@@ -22,6 +25,10 @@ struct StoreCheck {
     try self.init(pagesOf: path)
     let reader = try SnapshotReader(snapshot)
     for schema in snapshot.schema.schema.classes { check(schema, reader) }
+    let collections = SequenceCheck(reader)
+    sequences = collections.sequences
+    elements = collections.elements
+    for problem in collections.problems { note(problem) }
   }
 
   private mutating func note(_ problem: String) {
@@ -72,10 +79,20 @@ struct StoreCheck {
     let name = "the index over \(schema.name).\(column.name)"
     var expected = 0
     var missing = 0
+    let mayRepeat = column.collection != .none || column.type == .any
     var cursor = try Cursor(reader.snapshot.transaction)
     try reader.forEachCluster(in: schema.id) { cluster throws(StorageError) in
       for slot in 0..<cluster.image.rowCount {
         let key = cluster.image.key(at: slot)
+        if mayRepeat {
+          for (target, count) in try reader.links(from: column, at: key, in: schema.id) {
+            let link = LinkName(
+              classID: schema.id, column: column.id, owner: key, target: target)
+            expected += 1
+            if try reader.linkCount(link) != count { missing += 1 }
+          }
+          continue
+        }
         let value = try reader.value(of: column.id, at: key, in: schema.id) ?? .null
         // Links that lead nowhere are not filed.
         if value == .null, column.type == .link { continue }
@@ -87,7 +104,9 @@ struct StoreCheck {
     }
     let filed = try index.count(&cursor)
     indexEntries += filed
-    if missing > 0 { note("\(name) lacks \(missing) of \(expected) objects") }
-    if filed != expected { note("\(name) has \(filed) entries for \(expected) objects") }
+    if missing > 0 {
+      note("\(name) lacks \(missing) of \(expected) entries, or has them with other counts")
+    }
+    if filed != expected { note("\(name) has \(filed) entries instead of \(expected)") }
   }
 }

@@ -101,6 +101,11 @@ TARN_LOAD uint64_t tarn_packed(const uint8_t *p, uint32_t width) {
   return tarn_u64(p) & (((UINT64_C(1) << 4 * width) << 4 * width) - 1);
 }
 
+// Begins to fetch the bytes, so that reading them one after the other does not wait for each line.
+static inline __attribute__((always_inline)) void tarn_prefetch(const void *bytes, size_t count) {
+  for (size_t at = 0; at < count; at += 64) __builtin_prefetch((const uint8_t *)bytes + at);
+}
+
 // A slot's bit in a bitmap: the lowest bit of the first byte is slot 0.
 TARN_LOAD uint32_t tarn_bit(const uint8_t *bitmap, uint32_t slot) {
   return (bitmap[slot >> 3] >> (slot & 7)) & 1;

@@ -7,7 +7,7 @@ import TarnStore
 /// and the step's changes, in time that depends on the changes and not on the rows. Roots share
 /// their nodes, so an older one is kept (by a loop, by an observer who has not been told yet) at
 /// the cost of the difference.
-final class LiveResult {
+final class LiveResult: ObservedSource {
   /// One move of the shown version as it concerns this result.
   struct Step {
     let number: Int
@@ -17,7 +17,7 @@ final class LiveResult {
   unowned let core: RealmCore
   let query: CompiledQuery
   var observations: [CollectionObservation] = []
-  private(set) var steps: [Step] = []
+  private var steps: [Step] = []
 
   /// The rows at step `rootStep`; nil until somebody asks.
   private var root: OrderedRoot?
@@ -33,6 +33,9 @@ final class LiveResult {
     self.core = core
     self.query = query
   }
+
+  var stepNumbers: [Int] { steps.map(\.number) }
+  var isGone: Bool { false }
 
   // MARK: - Reading
 
@@ -142,6 +145,10 @@ final class LiveResult {
     isAwaited = false
   }
 
+  func baseline() -> ObservedBaseline {
+    .rows(trapping { () throws(StorageError) in try current() })
+  }
+
   // MARK: - Steps
 
   /// Logs the step that was just made. False if it leaves this result as it was.
@@ -161,32 +168,22 @@ final class LiveResult {
     return true
   }
 
-  func hasSteps(after seen: Int, upTo target: Int) -> Bool {
-    steps.contains { $0.number > seen && $0.number <= target }
-  }
-
-  /// The last step up to `target` that no skipped one lies before.
-  func lastStep(from first: Int, upTo target: Int, before skipped: Set<Int>) -> Int {
-    var last = first
-    for step in steps where step.number > first && step.number <= target {
-      if skipped.contains(step.number) { break }
-      last = step.number
-    }
-    return last
-  }
-
   /// The difference between the rows after step `seen` and those after step `last`.
   ///
   /// - Parameter baseline: the rows that the observer saw instead of those after step `seen`.
   func difference(
-    after seen: Int, upTo last: Int, from baseline: OrderedRoot? = nil
-  ) -> IndexChanges {
+    after seen: Int, upTo last: Int, from baseline: ObservedBaseline?
+  ) -> ObservedChanges {
     let merged = steps.indices.filter { steps[$0].number > seen && steps[$0].number <= last }
-    guard let first = merged.first, let end = merged.last else { return IndexChanges() }
-    if first == end, baseline == nil { return steps[first].made.difference() }
+    guard let first = merged.first, let end = merged.last else {
+      return .indices(IndexChanges())
+    }
+    if first == end, baseline == nil { return .indices(steps[first].made.difference()) }
     var touched = steps[first].made.touched
     for index in merged.dropFirst() { touched.formUnion(steps[index].made.touched) }
-    return touched.difference(baseline ?? steps[first].made.before, steps[end].made.after)
+    var before = steps[first].made.before
+    if case .rows(let root)? = baseline { before = root }
+    return .indices(touched.difference(before, steps[end].made.after))
   }
 
   /// The last observer has gone: the rows are brought up to date only when they are asked for.
@@ -206,11 +203,4 @@ final class LiveResult {
     let touched = told.reduce(0) { $0 + $1.touched.count }
     if touched > 1_000, core.workLimits.usesWorker { QueryWork.letGo(of: told) }
   }
-}
-
-/// A result that is kept alive by those who use it.
-final class WeakLiveResult: @unchecked Sendable {
-  // because: it is followed on the instance's scheduler alone, and never set again.
-  private(set) weak var result: LiveResult?
-  init(_ result: LiveResult) { self.result = result }
 }

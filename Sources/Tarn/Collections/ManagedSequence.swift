@@ -62,6 +62,26 @@ final class ManagedSequence: SequenceBacking {
     return found
   }
 
+  /// The same collection in the instance's present life.
+  private init(reviving other: ManagedSequence) {
+    instance = other.instance
+    property = other.property
+    place = other.place
+    life = other.instance.invalidations
+    bornIn = other.bornIn
+  }
+
+  /// The same collection in the instance's present life; nil if that is what this one is in.
+  var revived: ManagedSequence? {
+    life == instance.invalidations ? nil : ManagedSequence(reviving: self)
+  }
+
+  /// Traps if the collection is invalidated.
+  func observe(_ block: @escaping (CollectionObservation.News) -> Void) -> NotificationToken {
+    _ = view()
+    return instance.observe(instance.liveSequence(at: place), block)
+  }
+
   // MARK: - Values
 
   /// An element as the program sees it.

@@ -22,7 +22,7 @@ extension RealmCollection {
   /// The average of the property with that name, nil without a value; truncated if a whole number
   /// is asked for. Traps as `min` does.
   public func average<T: AddableType>(ofProperty name: String) -> T? {
-    fold(name).average.map { T(_nearest: $0) }
+    ValueFold.typed(fold(name).average, "property '\(name)'")
   }
 
   private func fold(_ name: String) -> ValueFold {
@@ -48,7 +48,7 @@ extension RealmCollection {
 
 extension PropertyReflection {
   fileprivate var isFoldable: Bool {
-    collection == .none && [.int, .float, .double, .date].contains(type)
+    collection == .none && [.int, .float, .double, .decimal, .date].contains(type)
   }
 }
 
@@ -111,7 +111,7 @@ extension RealmCollection where Element: AddableType {
   }
   /// The average of the elements, nil without any; truncated if a whole number is asked for.
   public func average<T: AddableType>() -> T? {
-    foldOfElements().average.map { T(_nearest: $0) }
+    ValueFold.typed(foldOfElements().average, "the average")
   }
 }
 
@@ -122,6 +122,6 @@ extension RealmCollection where Element: OptionalProtocol, Element.Wrapped: Adda
   }
   /// The average of the elements, nil without any; truncated if a whole number is asked for.
   public func average<T: AddableType>() -> T? {
-    foldOfElements().average.map { T(_nearest: $0) }
+    ValueFold.typed(foldOfElements().average, "the average")
   }
 }

@@ -26,6 +26,10 @@ where Element: RealmCollectionValue, Index == Int {
   func sum<T: AddableType>(ofProperty name: String) -> T
   /// The average of the elements' property with that name, nil without any.
   func average<T: AddableType>(ofProperty name: String) -> T?
+
+  /// Calls `block` with the collection and then with each difference. Traps for an unmanaged
+  /// collection.
+  func observe(_ block: @escaping (RealmCollectionChange<Self>) -> Void) -> NotificationToken
 }
 
 extension RealmCollection {

@@ -157,7 +157,8 @@ extension Results {
     return core.observe(live) { news in
       switch news {
       case .initial: block(.initial(revived()))
-      case .update(let changes):
+      case .update(.keys): break
+      case .update(.indices(let changes)):
         block(
           .update(
             revived(), deletions: changes.deletions, insertions: changes.insertions,

@@ -8,6 +8,7 @@ struct ValueFold {
   private(set) var count = 0
   private var whole: Int128 = 0
   private var fraction = 0.0
+  private var decimal = DecimalNumber.zero
 
   mutating func add(_ value: Value) {
     switch value {
@@ -19,6 +20,10 @@ struct ValueFold {
     case .double(let number):
       if number.isNaN { return }
       fraction += number
+    case .decimal(let cell):
+      let number = DecimalNumber(cell)
+      if number.isNaN { return }
+      decimal = decimal + number
     case .date: break
     default: return
     }
@@ -27,18 +32,24 @@ struct ValueFold {
     if max == .null || ElementOrder.precedes(max, value) { max = value }
   }
 
-  /// Of whole numbers one, else a floating point number.
+  /// Of whole numbers one, of decimals a decimal, else a double. 0 without a value.
   var sum: Value {
-    if case .int = min {
-      return Int64(exactly: whole).map { .int($0) } ?? .double(Double(whole))
+    switch min {
+    case .null: .int(0)
+    case .int: Int64(exactly: whole).map { .int($0) } ?? .double(Double(whole))
+    case .decimal: .decimal(decimal.cell)
+    default: .double(fraction)
     }
-    return count == 0 ? .int(0) : .double(fraction)
   }
 
-  var average: Double? {
-    guard count > 0 else { return nil }
-    if case .int = min { return Double(whole) / Double(count) }
-    return fraction / Double(count)
+  /// A decimal for decimals, else a double. Null without a value.
+  var average: Value {
+    switch min {
+    case .null: .null
+    case .int: .double(Double(whole) / Double(count))
+    case .decimal: .decimal((decimal / DecimalNumber(Int64(count))).cell)
+    default: .double(fraction / Double(count))
+    }
   }
 }
 
@@ -47,12 +58,15 @@ extension ValueFold {
   static func typed<T: _Persistable>(_ value: Value, _ name: String) -> T? {
     if value == .null { return nil }
     if let typed = T._unbox(_BoxedValue(value)) { return typed }
-    // A sum of a type that is wider than the property's.
+    // A sum of a type that is wider than the property's, or an average.
     if let nearest = T.self as? any AddableType.Type {
       switch value {
       case .float(let number): return nearest.init(_nearest: Double(number)) as? T
       case .double(let number): return nearest.init(_nearest: number) as? T
-      case .int(let number) where T.self == Double.self || T.self == Float.self:
+      case .decimal(let cell):
+        return nearest.init(_nearest: DecimalNumber(cell).nearestDouble) as? T
+      case .int(let number)
+        where T.self == Double.self || T.self == Float.self || T.self == Decimal128.self:
         return nearest.init(_nearest: Double(number)) as? T
       default: break
       }

@@ -10,7 +10,16 @@ import TarnStore
   /// The column of each property; a computed one has its number instead.
   private let columnOfProperty: [UInt16]
   /// The wrappers; links after scalars, collections last.
-  private let moves: [(mover: _Mover, offset: Int, column: UInt16)]
+  private let moves: [Move]
+
+  /// How a wrapper's value moves into its column. Not a tuple: an array of tuples would keep each
+  /// function behind another one, which is counted at every call.
+  private struct Move {
+    let mover: _Mover
+    let offset: Int
+    let column: UInt16
+  }
+
   /// For each column of the file the number of its property.
   private let propertyOfColumn: [Int?]
   /// Where the wrapper of the primary key is, if that is an Int and the object key.
@@ -47,13 +56,14 @@ import TarnStore
     moves = order.compactMap {
       let property = reflection.properties[$0]
       if property.isDynamic { return nil }
-      return (property.wrapper.mover, property.offset, columnOfProperty[$0])
+      return Move(
+        mover: property.wrapper.mover, offset: property.offset, column: columnOfProperty[$0])
     }
     self.propertyOfColumn = propertyOfColumn
     let key = reflection.primaryKey.map { reflection.properties[$0] }
     intKeyOffset = schema.keyIsPrimary && key?.wrapper == Persisted<Int>.self ? key?.offset : nil
     upkeep = schema.columns.map {
-      $0.isIndexed || $0.type == .link || $0.id == schema.primaryKey
+      $0.isIndexed || $0.type == .link || $0.type == .any || $0.id == schema.primaryKey
     }
   }
 

@@ -30,6 +30,7 @@ extension String: RealmCollectionValue {}
 extension Data: RealmCollectionValue {}
 extension Date: RealmCollectionValue {}
 extension ObjectId: RealmCollectionValue {}
+extension Decimal128: RealmCollectionValue {}
 extension UUID: RealmCollectionValue {}
 extension Optional: RealmCollectionValue where Wrapped: _OptionalPersistable & Hashable {}
 

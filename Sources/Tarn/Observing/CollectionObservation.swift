@@ -12,37 +12,37 @@ public enum RealmCollectionChange<Collection> {
   case error(any Error)
 }
 
-/// An observation of a live result.
+/// An observation of a collection.
 final class CollectionObservation: Observation {
   enum News {
     case initial
-    case update(IndexChanges)
+    case update(ObservedChanges)
     case error(Realm.Error)
   }
 
-  /// Observed strongly: a token keeps its result alive.
-  let result: LiveResult
+  /// Observed strongly: a token keeps its source alive.
+  let source: any ObservedSource
   private(set) var needsInitial = true
   private let block: (News) -> Void
   private var skipped: Set<Int> = []
   /// What the first call showed, where that was no committed state: another observer had changed
   /// rows already, in the write whose begin made the call.
-  private var baseline: OrderedRoot?
+  private var baseline: ObservedBaseline?
 
   init(
-    state: ObservationState, serial: Int, seen: Int, result: LiveResult,
+    state: ObservationState, serial: Int, seen: Int, source: any ObservedSource,
     block: @escaping (News) -> Void
   ) {
-    self.result = result
+    self.source = source
     self.block = block
     super.init(state: state, serial: serial, seen: seen)
   }
 
   override func hasNews(upTo target: Int) -> Bool {
-    needsInitial ? !result.isAwaited : result.hasSteps(after: seen, upTo: target)
+    needsInitial ? !source.isAwaited : source.hasSteps(after: seen, upTo: target)
   }
 
-  override var waitsForWorker: Bool { needsInitial && result.isAwaited }
+  override var waitsForWorker: Bool { needsInitial && source.isAwaited }
 
   override func skip(step: Int) { skipped.insert(step) }
 
@@ -50,27 +50,27 @@ final class CollectionObservation: Observation {
     if needsInitial {
       needsInitial = false
       seen = core.step
-      result.prepareForObserving()
-      if core.session?.isEmpty == false {
-        baseline = trapping { () throws(StorageError) in try result.current() }
-      }
+      source.prepareForObserving()
+      // What it belonged to went before it could be told of anything.
+      if source.isGone { return }
+      if core.session?.isEmpty == false { baseline = source.baseline() }
       return block(.initial)
     }
     // A skipped step splits what is to be told: one call for what came before, then on after it.
-    while let next = result.steps.first(where: { $0.number > seen && $0.number <= target }) {
-      if skipped.remove(next.number) != nil {
-        seen = next.number
+    while let next = source.stepNumbers.first(where: { $0 > seen && $0 <= target }) {
+      if skipped.remove(next) != nil {
+        seen = next
         baseline = nil
         continue
       }
-      let last = result.lastStep(from: next.number, upTo: target, before: skipped)
-      let changes = result.difference(after: seen, upTo: last, from: baseline.take())
+      let last = source.lastStep(from: next, upTo: target, before: skipped)
+      let changes = source.difference(after: seen, upTo: last, from: baseline.take())
       seen = last
       if !changes.isEmpty { block(.update(changes)) }
       guard state.isActive else { return }
     }
     seen = max(seen, target)
-    result.forgetSteps()
+    source.forgetSteps()
   }
 
   override func end(with error: Realm.Error) {

@@ -76,7 +76,7 @@ final class ObservationState: Sendable {
 enum ObservationPlace: Sendable {
   case realm
   case object(ClassID, ObjectKey)
-  case collection(WeakLiveResult)
+  case collection(WeakSource)
 }
 
 /// Reaches an instance from elsewhere, on its scheduler.

@@ -13,6 +13,7 @@ final class ObserverTable {
   private(set) var results: [LiveResult] = []
   /// The same, by each class whose changes can concern them.
   private var resultsByClass: [ClassID: [LiveResult]] = [:]
+  private var sequences = SequenceTable()
   /// Observations with news, in the order in which they will be called once sorted.
   private var queue: [Observation] = []
   private(set) var count = 0
@@ -39,9 +40,9 @@ final class ObserverTable {
     count += 1
   }
 
-  func add(_ observation: CollectionObservation, to result: LiveResult) {
-    if result.observations.isEmpty { file(result) }
-    result.observations.append(observation)
+  func add(_ observation: CollectionObservation, to source: any ObservedSource) {
+    if source.observations.isEmpty { file(source) }
+    source.observations.append(observation)
     count += 1
     enqueue(observation)
   }
@@ -57,22 +58,26 @@ final class ObserverTable {
       objects[id]?[key] = there.isEmpty ? nil : there
       if objects[id]?.isEmpty == true { objects[id] = nil }
     case .collection(let box):
-      guard let result = box.result else { return }
-      count -= result.observations.removeAll(countingWhere: isIt)
-      if result.observations.isEmpty {
-        unfile(result)
-        result.stopTracking()
+      guard let source = box.source else { return }
+      count -= source.observations.removeAll(countingWhere: isIt)
+      if source.observations.isEmpty {
+        unfile(source)
+        source.stopTracking()
       }
     }
     queue.removeAll(where: isIt)
   }
 
-  private func file(_ result: LiveResult) {
+  private func file(_ source: any ObservedSource) {
+    if let sequence = source as? LiveSequence { return sequences.insert(sequence) }
+    guard let result = source as? LiveResult else { return }
     results.append(result)
     for id in result.query.concerningClasses { resultsByClass[id, default: []].append(result) }
   }
 
-  private func unfile(_ result: LiveResult) {
+  private func unfile(_ source: any ObservedSource) {
+    if let sequence = source as? LiveSequence { return sequences.remove(sequence) }
+    guard let result = source as? LiveResult else { return }
     results.removeAll { $0 === result }
     for id in result.query.concerningClasses {
       resultsByClass[id]?.removeAll { $0 === result }
@@ -107,9 +112,12 @@ final class ObserverTable {
 
   /// Logs what the step that was just made means for each observation that it concerns.
   ///
-  /// - Parameter prepared: what a worker has made of the step for these results.
+  /// - Parameters:
+  ///   - prepared: what a worker has made of the step for these results.
+  ///   - former: the state before the step.
   func log(
-    _ changes: ChangeSet, _ news: [ObjectNews], _ prepared: PreparedSteps, _ core: RealmCore
+    _ changes: ChangeSet, _ news: [ObjectNews], _ prepared: PreparedSteps,
+    from former: Snapshot, _ core: RealmCore
   ) {
     for item in news {
       for observation in item.observations {
@@ -120,6 +128,10 @@ final class ObserverTable {
     for result in results(concernedBy: changes) {
       guard result.logStep(changes, prepared[ObjectIdentifier(result)], core) else { continue }
       for observation in result.observations { enqueue(observation) }
+    }
+    let state = FormerState(former)
+    for sequence in sequences.concerned(by: changes) where sequence.logStep(changes, state) {
+      for observation in sequence.observations { enqueue(observation) }
     }
   }
 
@@ -150,10 +162,10 @@ final class ObserverTable {
     var found: Set<ObjectIdentifier> = []
     return queue.compactMap { observation in
       guard let observation = observation as? CollectionObservation, observation.needsInitial,
-        observation.state.isActive, !observation.result.isTracked,
-        found.insert(ObjectIdentifier(observation.result)).inserted
+        observation.state.isActive, let result = observation.source as? LiveResult,
+        !result.isTracked, found.insert(ObjectIdentifier(result)).inserted
       else { return nil }
-      return observation.result
+      return result
     }
   }
 
@@ -165,7 +177,7 @@ final class ObserverTable {
   /// Evaluates what first calls will show.
   func prepareInitials() {
     for case let observation as CollectionObservation in queue where observation.needsInitial {
-      observation.result.prepareForObserving()
+      observation.source.prepareForObserving()
     }
   }
 
@@ -185,6 +197,7 @@ final class ObserverTable {
     guard !identities.isEmpty else { return [] }
     var found: [Observation] = realmObservations
     for result in results { found += result.observations }
+    for sequence in sequences.all { found += sequence.observations }
     for byKey in objects.values { for there in byKey.values { found += there } }
     return found.filter { identities.contains(ObjectIdentifier($0.state)) }
   }
@@ -193,6 +206,7 @@ final class ObserverTable {
   func end(with error: Realm.Error) {
     var ended: [Observation] = []
     for result in results { ended += result.observations }
+    for sequence in sequences.all { ended += sequence.observations }
     for byKey in objects.values { for there in byKey.values { ended += there } }
     ended.sort { $0.serial < $1.serial }
     for observation in ended {

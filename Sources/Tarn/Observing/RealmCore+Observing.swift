@@ -11,16 +11,27 @@ extension RealmCore {
   }
 
   func observe(
-    _ live: LiveResult, _ block: @escaping (CollectionObservation.News) -> Void
+    _ source: any ObservedSource, _ block: @escaping (CollectionObservation.News) -> Void
   ) -> NotificationToken {
     checkCanObserve()
-    let state = ObservationState(.collection(WeakLiveResult(live)))
+    let state = ObservationState(.collection(WeakSource(source)))
     let observation = CollectionObservation(
-      state: state, serial: observers.claimSerial(), seen: step, result: live, block: block)
-    observers.add(observation, to: live)
+      state: state, serial: observers.claimSerial(), seen: step, source: source, block: block)
+    observers.add(observation, to: source)
     _ = shown()
     scheduleTurn()
     return NotificationToken(state, confinedCore())
+  }
+
+  /// What observers of a list, set or map share.
+  func liveSequence(at place: SequencePlace) -> LiveSequence {
+    if let known = liveSequences[place]?.source as? LiveSequence, !known.isGone { return known }
+    if liveSequences.count > 64 {
+      liveSequences = liveSequences.filter { $0.value.source != nil }
+    }
+    let live = LiveSequence(self, place)
+    liveSequences[place] = WeakSource(live)
+    return live
   }
 
   func observe(

@@ -20,8 +20,7 @@ extension RealmCore {
     rowsMoved()
     step += 1
     recentSteps.append(step, changes)
-    observers.log(changes, oldValues, prepared, self)
-    withExtendedLifetime(old) {}
+    observers.log(changes, oldValues, prepared, from: old, self)
   }
 
   /// Moves to the newest version.

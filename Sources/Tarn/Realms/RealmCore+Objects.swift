@@ -161,7 +161,8 @@ extension RealmCore {
     return stored == nil
   }
 
-  /// The keys of the objects of `origin` whose link `property` points to the object, in order.
+  /// The keys of the objects of `origin` whose property `property` links to the object, in order,
+  /// each as often as it does.
   func backlinks(
     _ object: ObjectBase, from origin: ObjectBase.Type, property: String
   ) -> [ObjectKey] {
@@ -169,9 +170,13 @@ extension RealmCore {
     if isInvalidated(object) { trapInvalid(object) }
     let binding = binding(of: origin)
     guard let column = binding.column(property) else { return [] }
-    let target = Value.link(ObjectKey(object._key))
+    let target = LinkTarget(
+      classID: object._binding!.classID, key: ObjectKey(object._key))
     return trapping { () throws(StorageError) in
-      try rows().keys(in: binding.classID, where: column, is: target)
+      if let session {
+        return try session.origins(of: target, in: binding.classID, through: column)
+      }
+      return try shown().origins(of: target, in: binding.classID, through: column)
     }
   }
 

@@ -102,11 +102,12 @@ extension RealmCore {
     _ snapshot: Snapshot, _ changes: ChangeSet, _ oldValues: [ObjectNews],
     _ skipped: [Observation]
   ) throws(StorageError) {
+    let old = reader!.snapshot
     try reader!.move(to: snapshot)
     rowsMoved()
     step += 1
     recentSteps.append(step, changes)
-    observers.log(changes, oldValues, [:], self)
+    observers.log(changes, oldValues, [:], from: old, self)
     for observation in skipped { observation.skip(step: step) }
   }
 

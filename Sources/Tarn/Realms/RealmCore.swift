@@ -46,7 +46,9 @@ final class RealmCore {
   private var recentBinding: ClassBinding?
 
   /// Results that are alive, by what they ask for.
-  var liveResults: [QuerySpec: WeakLiveResult] = [:]
+  var liveResults: [QuerySpec: WeakSource] = [:]
+  /// Lists, sets and maps that are observed.
+  var liveSequences: [SequencePlace: WeakSource] = [:]
   /// Collections as they are read at the version shown.
   var sequences: [SequencePlace: any SequenceReading] = [:]
   let observers = ObserverTable()
@@ -150,7 +152,7 @@ final class RealmCore {
 
   /// The shared rows of a query.
   func liveResult(_ spec: QuerySpec) -> LiveResult {
-    if let known = liveResults[spec]?.result { return known }
+    if let known = liveResults[spec]?.source as? LiveResult { return known }
     let binding = binding(of: spec)
     let query: CompiledQuery
     do {
@@ -161,8 +163,8 @@ final class RealmCore {
       fatalError("Invalid query on '\(binding.schema.name)': \(error)")
     }
     let live = LiveResult(self, query)
-    if liveResults.count > 64 { liveResults = liveResults.filter { $0.value.result != nil } }
-    liveResults[spec] = WeakLiveResult(live)
+    if liveResults.count > 64 { liveResults = liveResults.filter { $0.value.source != nil } }
+    liveResults[spec] = WeakSource(live)
     return live
   }
 

@@ -87,7 +87,8 @@ extension SequenceScript {
     return result
   }
 
-  private var freshPositions: KeySet {
+  /// The positions of what is new.
+  var freshPositions: KeySet {
     var result = KeySet()
     var start = 0
     for run in runs {

@@ -210,7 +210,7 @@ extension OrderedRoot {
       }
       radixSort(&found) { $0.order }
       result.reserveCapacity(found.count)
-      var cursor = LabelTree<LabelPair>.Cursor(rows)
+      var cursor = LabelTree<OrderedRow>.Cursor(rows)
       for pair in found {
         let (place, _) = cursor.seek(pair.order)
         result.append(Ranked(position: cursor.start + place, index: Int(pair.value)))

@@ -113,21 +113,20 @@ package final class CompiledQuery: Sendable {
   package func evaluate(_ rows: StoreRows) throws(StorageError) -> OrderedRoot {
     let scan = PredicateScan(predicate, source: rows)
     if isUnsorted {
-      var keys: [ObjectKey] = []
+      var builder = KeyedRootBuilder()
       try rows.forEachImage(in: classID) { image throws(StorageError) in
-        if try scan.evaluate(image) > 0 {
-          scan.forEachMatch { slot in keys.append(image.key(at: slot)) }
-        }
+        if try scan.evaluate(image) > 0 { unsafe builder.append(image, scan.matches) }
         return true
       }
-      return OrderedRoot(keyed: KeySet(keys))
+      return builder.root()
     }
     let buffer = SortBuffer(order, source: rows)
     try rows.forEachImage(in: classID) { image throws(StorageError) in
       if try scan.evaluate(image) > 0 { unsafe try buffer.append(image, scan.matches) }
       return true
     }
-    return OrderedRoot(sorted: try buffer.sort())
+    let (keys, prefixes) = try buffer.sortWithPrefixes()
+    return OrderedRoot(sorted: keys, prefixes: prefixes)
   }
 
   /// Gives an aggregate all rows that match, in the order of their keys.
@@ -179,49 +178,69 @@ package final class CompiledQuery: Sendable {
     {
       return (try evaluate(rows), touched)
     }
-    if touched.candidates.count > 16 {
-      // Each is looked up to be matched, and some dozen neighbours to find its place.
-      rows.expect(lookups: touched.candidates.count * (isUnsorted ? 1 : 12), in: classID)
-    }
+    if touched.candidates.count > 16 { rows.expect(lookups: touched.candidates.count, in: classID) }
+    let comparator = OrderComparator(order, source: rows)
     var removals: [ObjectKey] = []
-    var insertions: [ObjectKey] = []
+    var insertions: [OrderComparator<StoreRows>.Place] = []
+    var lookup = OrderedRoot.Lookup(old)
     for key in touched.candidates {
-      let wasIn = old.contains(key)
+      let wasIn = lookup.contains(key)
       let isIn = try predicate.matches(key, in: rows)
       if isIn, !wasIn || touched.repositioned.contains(key) {
-        insertions.append(key)
+        insertions.append(try comparator.place(of: key))
       } else if wasIn, !isIn {
         removals.append(key)
       }
     }
-    if isUnsorted { return (old.applying(removals: removals, insertions: insertions), touched) }
-    let root = try place(insertions, removals, in: old, rows)
-    return (root, touched)
+    if isUnsorted {
+      let root = old.applying(removals: removals, insertions: insertions.map(\.key))
+      return (root, touched)
+    }
+    return (try place(&insertions, removals, in: old, comparator), touched)
   }
 
-  /// Each row that is put in is read once, in the order of the keys; what it is compared with on
-  /// the way to its place is read then.
+  /// Each row that is put in was read once, in the order of the keys. Its place is found by the
+  /// prefixes that the root holds; only what has the same prefix is read, for as long as the prefix
+  /// does not say everything.
   private func place(
-    _ insertions: [ObjectKey], _ removals: [ObjectKey], in old: OrderedRoot, _ rows: StoreRows
+    _ insertions: inout [OrderComparator<StoreRows>.Place], _ removals: [ObjectKey],
+    in old: OrderedRoot, _ comparator: OrderComparator<StoreRows>
   ) throws(StorageError) -> OrderedRoot {
     typealias Place = OrderComparator<StoreRows>.Place
-    let comparator = OrderComparator(order, source: rows)
-    var places: [Place] = []
-    places.reserveCapacity(insertions.count)
-    for key in insertions { places.append(try comparator.place(of: key)) }
-    try mergeSort(&places) { (a, b) throws(StorageError) in try comparator.compare(a, b) < 0 }
-    var latest = places.first
+    try mergeSort(&insertions) { (a, b) throws(StorageError) in try comparator.compare(a, b) < 0 }
+    var latest = insertions.first
     func place(of key: ObjectKey) throws(StorageError) -> Place {
       if let latest, latest.key == key { return latest }
       return try comparator.place(of: key)
     }
     return try old.applying(
-      removals: removals, insertions: places.map(\.key), insertionsAreOrdered: true
+      removals: removals, insertions: insertions.map(\.key), insertionsAreOrdered: true,
+      prefixes: insertions.map(\.prefix.high)
     ) { (a, b) throws(StorageError) in
+      if order.isDecidedByFirstWord { return a < b }
       let right = try place(of: b)
       latest = right
       return try comparator.compare(try place(of: a), right) < 0
     }
+  }
+
+  /// The rows whose data `changes` concerns: their own, or that of what they link to.
+  ///
+  /// - Parameter candidates: gives the rows that are asked for; others may be missing.
+  package func modifiedRows(
+    _ changes: ChangeSet, _ rows: StoreRows,
+    among candidates: () throws(StorageError) -> KeySet
+  ) throws(StorageError) -> KeySet {
+    var modified = changes[classID]?.touchedKeys(in: .all) ?? KeySet()
+    var root: OrderedRoot?
+    for link in links {
+      guard let keys = changes[link.target]?.touchedKeys(in: .all), !keys.isEmpty else { continue }
+      let known: OrderedRoot
+      if let root { known = root } else { known = OrderedRoot(keyed: try candidates()) }
+      root = known
+      modified.formUnion(try origins(of: keys, through: link, rows, among: known))
+    }
+    return modified
   }
 
   private func touchedRows(
@@ -265,10 +284,14 @@ package final class CompiledQuery: Sendable {
     var origins: [ObjectKey] = []
     for target in targets {
       origins += try rows.keys(in: classID, where: link.column, is: .link(target))
-      guard let root, origins.count > budget else { continue }
+      guard let root, origins.count > budget, isSingle(link, rows) else { continue }
       return try forwards(to: targets, through: link, rows, root)
     }
     return KeySet(origins)
+  }
+
+  private func isSingle(_ link: LinkStep, _ rows: StoreRows) -> Bool {
+    rows.schema[link.classID][link.column].collection == .none
   }
 
   private func forwards(

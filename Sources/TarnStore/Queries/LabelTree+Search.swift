@@ -25,6 +25,12 @@ extension LabelTree {
     }
   }
 
+  /// The entry at the position, in a tree of unit weights.
+  func entry(at position: Int) -> Entry {
+    let leaf = leaf(at: position)
+    return leaf.entries[position - leaf.start]
+  }
+
   /// Looks orders up one after the other. Neighbours are found in the leaf at hand, so that
   /// ascending orders cost a fraction of a way from the root each.
   struct Cursor {

@@ -37,14 +37,27 @@ struct LabelTree<Entry: LabelTreeEntry>: Sendable {
   /// Takes entries in ascending order. Nodes are left an eighth empty, so that the first edits do
   /// not split each of them.
   init(ascending entries: ContiguousArray<Entry>) {
+    self.init(count: entries.count) { entries[$0] }
+  }
+
+  /// The same for `count` entries that `entry` gives, asked for 0, 1, 2 … once each.
+  @inline(__always)
+  init(count: Int, entry: (Int) -> Entry) {
     self.init()
     var children: ContiguousArray<Child> = []
     let leafSize = Entry.leafCapacity - Entry.leafCapacity / 8
-    children.reserveCapacity(entries.count / leafSize + 1)
+    children.reserveCapacity(count / leafSize + 1)
     var start = 0
-    while start < entries.count {
-      let end = Self.end(of: start, in: entries.count, size: leafSize)
-      children.append(Self.child(ContiguousArray(entries[start..<end])))
+    while start < count {
+      let end = Self.end(of: start, in: count, size: leafSize)
+      children.append(
+        Self.child(
+          unsafe ContiguousArray(unsafeUninitializedCapacity: end - start) { leaf, filled in
+            for index in start..<end {
+              unsafe leaf.initializeElement(at: index - start, to: entry(index))
+            }
+            filled = end - start
+          }))
       start = end
     }
     self.init(children: children, height: 0, size: Self.innerCapacity - Self.innerCapacity / 8)
@@ -126,6 +139,18 @@ protocol LabelTreeEntry: Sendable, BitwiseCopyable {
 struct LabelPair: LabelTreeEntry, Equatable {
   var order: UInt64
   var value: UInt64
+  var weight: Int { 1 }
+  static var isUnit: Bool { true }
+  static var leafCapacity: Int { 128 }
+}
+
+/// A row of a sorted root: its label, its biased key, and the beginning of what it is sorted by, a
+/// number that never descends from row to row. Where two rows' numbers differ they tell which one
+/// comes first, so that finding a row's place rarely reads another row.
+struct OrderedRow: LabelTreeEntry, Equatable {
+  var order: UInt64
+  var value: UInt64
+  var prefix: UInt64
   var weight: Int { 1 }
   static var isUnit: Bool { true }
   static var leafCapacity: Int { 128 }

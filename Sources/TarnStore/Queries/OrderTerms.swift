@@ -49,6 +49,9 @@ package struct ResolvedOrder: Hashable, Sendable {
     self.terms = resolved
   }
 
+  /// True if rows whose prefixes have the same high word are equal, so that their keys decide.
+  var isDecidedByFirstWord: Bool { terms.count == 1 && !SortColumn(terms[0]).hasLows }
+
   /// Every column that can change the order, each once.
   package var dependencies: [QueryDependency] {
     var seen: Set<QueryDependency> = []

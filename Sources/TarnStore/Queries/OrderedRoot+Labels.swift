@@ -4,8 +4,14 @@
 /// around get new labels with room between them: a window that doubles until its labels are
 /// sparse, in the worst case all rows.
 struct SortedUpdate {
-  private typealias Tree = LabelTree<LabelPair>
-  private var rows: LabelTree<LabelPair>
+  /// A row to be put in, with the beginning of what it is sorted by.
+  struct Incoming {
+    var key: ObjectKey
+    var prefix: UInt64
+  }
+
+  private typealias Edits = ContiguousArray<LabelTree<OrderedRow>.Edit>
+  private var rows: LabelTree<OrderedRow>
   private var labels: LabelTree<LabelPair>
   /// Edits of `labels` still to be made: keys that are out.
   private var gone: ContiguousArray<LabelTree<LabelPair>.Edit> = []
@@ -15,7 +21,7 @@ struct SortedUpdate {
   private(set) var oldRows: ContiguousArray<OrderedRoot.Ranked> = []
   private(set) var newRows: ContiguousArray<OrderedRoot.Ranked> = []
 
-  init(_ rows: LabelTree<LabelPair>, _ labels: LabelTree<LabelPair>) {
+  init(_ rows: LabelTree<OrderedRow>, _ labels: LabelTree<LabelPair>) {
     self.rows = rows
     self.labels = labels
   }
@@ -34,7 +40,7 @@ struct SortedUpdate {
     // Labels with the places of their keys.
     var out: ContiguousArray<LabelPair> = []
     out.reserveCapacity(all.count)
-    var cursor = Tree.Cursor(labels)
+    var cursor = LabelTree.Cursor(labels)
     for key in all where key != keys.last {
       let (index, isFound) = cursor.seek(key)
       if isFound {
@@ -46,20 +52,22 @@ struct SortedUpdate {
     }
     radixSort(&out) { $0.order }
     oldRows.reserveCapacity(out.count)
-    var edits: ContiguousArray<Tree.Edit> = []
+    var edits: Edits = []
     edits.reserveCapacity(out.count)
-    var rowCursor = Tree.Cursor(rows)
+    var rowCursor = LabelTree.Cursor(rows)
     for pair in out {
       let place = rowCursor.seek(pair.order).index
       oldRows.append(.init(position: rowCursor.start + place, index: Int(pair.value)))
-      edits.append(.init(remove: pair))
+      edits.append(.init(remove: rowCursor.entries[place]))
     }
     rows = rows.applying(edits)
   }
 
-  /// Puts in rows that are in their order and not in `rows`, and brings `labels` up to date.
+  /// Puts in rows that are in their order and not in `rows`, and brings `labels` up to date. Asks
+  /// `isOrderedBefore` only about rows with equal prefixes.
   mutating func putIn(
-    _ ordered: [ObjectKey], _ isOrderedBefore: (ObjectKey, ObjectKey) throws(StorageError) -> Bool
+    _ ordered: [Incoming],
+    _ isOrderedBefore: (ObjectKey, ObjectKey) throws(StorageError) -> Bool
   ) throws(StorageError) {
     var gaps = ContiguousArray<Int>(repeating: 0, count: ordered.count)
     try findGaps(ordered, 0..<ordered.count, 0..<rows.weight, isOrderedBefore, &gaps)
@@ -76,10 +84,10 @@ struct SortedUpdate {
   }
 
   /// A new row's position: the rows before its gap, and the new ones before it.
-  private mutating func rank(_ ordered: [ObjectKey], _ gaps: ContiguousArray<Int>) {
+  private mutating func rank(_ ordered: [Incoming], _ gaps: ContiguousArray<Int>) {
     newRows.reserveCapacity(ordered.count)
-    for (ordinal, key) in ordered.enumerated() {
-      let biased = OrderedRoot.biased(key)
+    for (ordinal, row) in ordered.enumerated() {
+      let biased = OrderedRoot.biased(row.key)
       let index = unsafe keys.withUnsafeBufferPointer { keys in
         var low = 0
         var high = keys.count
@@ -96,7 +104,7 @@ struct SortedUpdate {
   /// The position before which each new row goes, the middle one first, so that it halves the
   /// range for the others.
   private func findGaps(
-    _ ordered: [ObjectKey], _ part: Range<Int>, _ range: Range<Int>,
+    _ ordered: [Incoming], _ part: Range<Int>, _ range: Range<Int>,
     _ isOrderedBefore: (ObjectKey, ObjectKey) throws(StorageError) -> Bool,
     _ gaps: inout ContiguousArray<Int>
   ) throws(StorageError) {
@@ -106,9 +114,10 @@ struct SortedUpdate {
       return
     }
     let middle = part.lowerBound + part.count / 2
-    let key = ordered[middle]
+    let new = ordered[middle]
     let gap = try rows.partitionPoint(in: range) { (row) throws(StorageError) in
-      try isOrderedBefore(OrderedRoot.key(biased: row.value), key)
+      if row.prefix != new.prefix { return row.prefix < new.prefix }
+      return try isOrderedBefore(OrderedRoot.key(biased: row.value), new.key)
     }
     gaps[middle] = gap
     try findGaps(
@@ -119,9 +128,9 @@ struct SortedUpdate {
 
   /// The new rows with labels, ascending, or nil if a gap has not enough of them.
   private func place(
-    _ ordered: [ObjectKey], _ gaps: ContiguousArray<Int>
-  ) -> ContiguousArray<LabelPair>? {
-    var result: ContiguousArray<LabelPair> = []
+    _ ordered: [Incoming], _ gaps: ContiguousArray<Int>
+  ) -> ContiguousArray<OrderedRow>? {
+    var result: ContiguousArray<OrderedRow> = []
     result.reserveCapacity(ordered.count)
     var reader = RowReader(rows)
     var start = 0
@@ -132,7 +141,9 @@ struct SortedUpdate {
       guard let spread = Self.spread(end - start, after: before, before: after) else { return nil }
       var label = spread.first
       for index in start..<end {
-        result.append(LabelPair(order: label, value: OrderedRoot.biased(ordered[index])))
+        let row = ordered[index]
+        result.append(
+          OrderedRow(order: label, value: OrderedRoot.biased(row.key), prefix: row.prefix))
         label &+= spread.stride
       }
       start = end
@@ -164,12 +175,9 @@ struct SortedUpdate {
 
   /// The edits that `labels` needs: the keys that are out, unless they came in again.
   private func labelEdits(
-    _ new: ContiguousArray<LabelPair>
+    _ new: ContiguousArray<OrderedRow>
   ) -> ContiguousArray<LabelTree<LabelPair>.Edit> {
-    var pairs = new
-    for index in pairs.indices {
-      pairs[index] = LabelPair(order: new[index].value, value: new[index].order)
-    }
+    var pairs = ContiguousArray(new.map { LabelPair(order: $0.value, value: $0.order) })
     radixSort(&pairs) { $0.order }
     var edits: ContiguousArray<LabelTree<LabelPair>.Edit> = []
     edits.reserveCapacity(gone.count + pairs.count)
@@ -241,16 +249,17 @@ extension SortedUpdate {
   private mutating func relabel(
     _ range: Range<Int>, _ gap: Int, _ count: Int, from first: UInt64, _ stride: UInt64
   ) {
-    var old: ContiguousArray<LabelPair> = []
-    var new: ContiguousArray<LabelPair> = []
+    var old: ContiguousArray<OrderedRow> = []
+    var new: ContiguousArray<OrderedRow> = []
     var reader = RowReader(rows)
     for position in range {
       let row = reader.row(at: position)
       let place = UInt64(position - range.lowerBound + (position >= gap ? count : 0))
       old.append(row)
-      new.append(LabelPair(order: first + place * stride, value: row.value))
+      new.append(row)
+      new[new.count - 1].order = first + place * stride
     }
-    var edits: ContiguousArray<LabelTree<LabelPair>.Edit> = []
+    var edits: Edits = []
     var index = 0
     for row in old {
       while index < new.count && new[index].order < row.order {
@@ -261,28 +270,21 @@ extension SortedUpdate {
     }
     for row in new[index...] { edits.append(.init(put: row)) }
     rows = rows.applying(edits)
-    for index in new.indices {
-      new[index] = LabelPair(order: new[index].value, value: new[index].order)
-    }
-    radixSort(&new) { $0.order }
-    labels = labels.applying(ContiguousArray(new.map { .init(put: $0) }))
+    var pairs = ContiguousArray(new.map { LabelPair(order: $0.value, value: $0.order) })
+    radixSort(&pairs) { $0.order }
+    labels = labels.applying(ContiguousArray(pairs.map { .init(put: $0) }))
   }
 
   /// Gives all rows new labels, as if built at once. Rows that are out stay known to `labels`
   /// until the update ends.
   private mutating func relabelAll() {
-    let stride = OrderedRoot.labelStride(for: rows.weight)
-    var label = OrderedRoot.firstLabel(for: rows.weight)
-    var pairs: ContiguousArray<LabelPair> = []
-    pairs.reserveCapacity(rows.weight)
+    var all: ContiguousArray<OrderedRow> = []
+    all.reserveCapacity(rows.weight)
     rows.forEachLeaf { leaf in
-      for row in leaf.entries {
-        pairs.append(LabelPair(order: label, value: row.value))
-        label += stride
-      }
+      all.append(contentsOf: leaf.entries)
       return true
     }
-    let root = OrderedRoot(rows: LabelTree(ascending: pairs), pairs: pairs)
+    let root = OrderedRoot(count: all.count) { (all[$0].value, all[$0].prefix) }
     guard case .sorted(let rows, let labels) = root.storage else { return }
     self.rows = rows
     self.labels = labels
@@ -292,15 +294,15 @@ extension SortedUpdate {
 
 /// Reads rows by position, cheap for neighbours.
 private struct RowReader {
-  private let rows: LabelTree<LabelPair>
-  private var leaf: LabelTree<LabelPair>.Leaf
+  private let rows: LabelTree<OrderedRow>
+  private var leaf: LabelTree<OrderedRow>.Leaf
 
-  init(_ rows: LabelTree<LabelPair>) {
+  init(_ rows: LabelTree<OrderedRow>) {
     self.rows = rows
     leaf = .init(entries: [], start: 0)
   }
 
-  mutating func row(at position: Int) -> LabelPair {
+  mutating func row(at position: Int) -> OrderedRow {
     if position < leaf.start || position >= leaf.start + leaf.entries.count {
       leaf = rows.leaf(at: position)
     }

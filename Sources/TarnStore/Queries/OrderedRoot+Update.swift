@@ -7,23 +7,28 @@ extension OrderedRoot {
   /// compare as it did. O(k log n) in time and new memory.
   ///
   /// - Parameter insertions: no key twice; in any order, unless `insertionsAreOrdered`.
+  /// - Parameter prefixes: for each of `insertions`, which are ordered then, the beginning of what
+  ///   it is sorted by; empty if this root does not know those of its rows.
   /// - Parameter isOrderedBefore: a strict total order; not asked for keyed roots. If it is not
   ///   one, the order of the result is unspecified, nothing worse.
   package func applying(
     removals: [ObjectKey], insertions: [ObjectKey], insertionsAreOrdered: Bool = false,
+    prefixes: [UInt64] = [],
     isOrderedBefore: (ObjectKey, ObjectKey) throws(StorageError) -> Bool
   ) throws(StorageError) -> OrderedRoot {
     try updating(
       removals: removals, insertions: insertions, insertionsAreOrdered: insertionsAreOrdered,
-      isOrderedBefore: isOrderedBefore
+      prefixes: prefixes, isOrderedBefore: isOrderedBefore
     ).root
   }
 
   /// The same as `applying`, with what makes the difference of the two roots nearly free.
   package func updating(
     removals: [ObjectKey], insertions: [ObjectKey], insertionsAreOrdered: Bool = false,
+    prefixes: [UInt64] = [],
     isOrderedBefore: (ObjectKey, ObjectKey) throws(StorageError) -> Bool
   ) throws(StorageError) -> OrderedUpdate {
+    precondition(prefixes.isEmpty || insertionsAreOrdered && prefixes.count == insertions.count)
     assert(Set(insertions).count == insertions.count, "a key is inserted twice")
     if removals.isEmpty && insertions.isEmpty { return OrderedUpdate(old: self, root: self) }
     switch storage {
@@ -33,7 +38,7 @@ extension OrderedRoot {
         keys: ContiguousArray(KeySet(removals).union(KeySet(insertions))))
     case .sorted(let rows, let labels):
       if removals.isEmpty && insertions.count == 1,
-        try stays(insertions[0], rows, labels, isOrderedBefore)
+        try stays(insertions[0], prefixes.first ?? 0, rows, labels, isOrderedBefore)
       {
         return OrderedUpdate(old: self, root: self, keys: ContiguousArray(insertions))
       }
@@ -41,7 +46,10 @@ extension OrderedRoot {
       update.takeOut(removals, insertions)
       var ordered = insertions
       if !insertionsAreOrdered { try mergeSort(&ordered, isOrderedBefore) }
-      try update.putIn(ordered, isOrderedBefore)
+      let incoming = ordered.indices.map {
+        SortedUpdate.Incoming(key: ordered[$0], prefix: prefixes.isEmpty ? 0 : prefixes[$0])
+      }
+      try update.putIn(incoming, isOrderedBefore)
       return OrderedUpdate(
         old: self, root: update.result,
         keys: ContiguousArray(update.keys.map { Self.key(biased: $0) }),
@@ -57,28 +65,31 @@ extension OrderedRoot {
     return OrderedRoot(.keyed(Self.update(blocks, removals, insertions)))
   }
 
-  /// True if the row is in and its neighbours still are the right ones.
+  /// True if the row is in, begins as it did, and its neighbours still are the right ones.
   private func stays(
-    _ key: ObjectKey, _ rows: LabelTree<LabelPair>, _ labels: LabelTree<LabelPair>,
+    _ key: ObjectKey, _ prefix: UInt64, _ rows: LabelTree<OrderedRow>,
+    _ labels: LabelTree<LabelPair>,
     _ isOrderedBefore: (ObjectKey, ObjectKey) throws(StorageError) -> Bool
   ) throws(StorageError) -> Bool {
     var cursor = LabelTree<LabelPair>.Cursor(labels)
     let (index, isFound) = cursor.seek(Self.biased(key))
     if !isFound { return false }
-    var rowCursor = LabelTree<LabelPair>.Cursor(rows)
+    var rowCursor = LabelTree<OrderedRow>.Cursor(rows)
     let place = rowCursor.seek(cursor.entries[index].value).index
     let leaf = rowCursor.entries
+    if leaf[place].prefix != prefix { return false }
     let position = rowCursor.start + place
     if position > 0 {
-      let before =
-        place > 0 ? Self.key(biased: leaf[place - 1].value) : self.key(at: position - 1)
-      if try !isOrderedBefore(before, key) { return false }
+      let before = place > 0 ? leaf[place - 1] : rows.entry(at: position - 1)
+      if before.prefix == prefix, try !isOrderedBefore(Self.key(biased: before.value), key) {
+        return false
+      }
     }
     if position + 1 < rows.weight {
-      let after =
-        place + 1 < leaf.count
-        ? Self.key(biased: leaf[place + 1].value) : self.key(at: position + 1)
-      if try !isOrderedBefore(key, after) { return false }
+      let after = place + 1 < leaf.count ? leaf[place + 1] : rows.entry(at: position + 1)
+      if after.prefix == prefix, try !isOrderedBefore(key, Self.key(biased: after.value)) {
+        return false
+      }
     }
     return true
   }

@@ -14,7 +14,7 @@ package struct OrderedRoot: Sendable {
     /// `order` is the upper 58 bits of the biased key.
     case keyed(LabelTree<LabelBlock>)
     /// `rows` files the biased key under the label, `labels` the label under the biased key.
-    case sorted(rows: LabelTree<LabelPair>, labels: LabelTree<LabelPair>)
+    case sorted(rows: LabelTree<OrderedRow>, labels: LabelTree<LabelPair>)
   }
 
   let storage: Storage
@@ -30,26 +30,68 @@ package struct OrderedRoot: Sendable {
 
   /// A root in the order given.
   ///
+  /// - Parameter prefixes: for each key the beginning of what it is sorted by, never descending;
+  ///   empty if that is not known. Then no later update may know it either.
   /// - Precondition: no key occurs twice.
-  package init(sorted keys: [ObjectKey]) {
-    let stride = Self.labelStride(for: keys.count)
-    var label = Self.firstLabel(for: keys.count)
-    var rows: ContiguousArray<LabelPair> = []
-    rows.reserveCapacity(keys.count)
-    for key in keys {
-      rows.append(LabelPair(order: label, value: Self.biased(key)))
-      label += stride
+  package init(sorted keys: [ObjectKey], prefixes: [UInt64] = []) {
+    precondition(prefixes.isEmpty || prefixes.count == keys.count)
+    self.init(count: keys.count) { place in
+      (Self.biased(keys[place]), prefixes.isEmpty ? 0 : prefixes[place])
     }
-    self.init(rows: LabelTree(ascending: rows), pairs: rows)
   }
 
-  /// A sorted root over these rows, whose entries `pairs` has once more.
-  init(rows: LabelTree<LabelPair>, pairs: consuming ContiguousArray<LabelPair>) {
-    for index in pairs.indices {
-      pairs[index] = LabelPair(order: pairs[index].value, value: pairs[index].order)
+  /// A sorted root of `count` rows, whose biased keys and prefixes `row` gives by position.
+  init(count: Int, row: (Int) -> (key: UInt64, prefix: UInt64)) {
+    let stride = Self.labelStride(for: count)
+    let first = Self.firstLabel(for: count)
+    var (least, greatest) = (UInt64.max, UInt64.min)
+    let rows = LabelTree<OrderedRow>(count: count) { place in
+      let (key, prefix) = row(place)
+      least = min(least, key)
+      greatest = max(greatest, key)
+      return OrderedRow(order: first + UInt64(place) * stride, value: key, prefix: prefix)
+    }
+    let isDense = count > 0 && greatest - least < UInt64(count) * 4
+    let labels = isDense ? Self.labels(of: rows, from: least, to: greatest) : nil
+    storage = .sorted(rows: rows, labels: labels ?? Self.labels(of: rows))
+  }
+
+  /// The labels by key, for keys that lie close together: each is put where its key says. Nil for
+  /// keys that occur twice, as in a damaged file.
+  private static func labels(
+    of rows: LabelTree<OrderedRow>, from least: UInt64, to greatest: UInt64
+  ) -> LabelTree<LabelPair>? {
+    // No label is zero.
+    var places = ContiguousArray<UInt64>(repeating: 0, count: Int(greatest - least) + 1)
+    var overwritten: UInt64 = 0
+    unsafe places.withUnsafeMutableBufferPointer { places in
+      rows.forEachLeaf { leaf in
+        for row in leaf.entries {
+          let place = Int(row.value - least)
+          overwritten |= unsafe places[place]
+          unsafe places[place] = row.order
+        }
+        return true
+      }
+    }
+    if overwritten != 0 { return nil }
+    var next = 0
+    return LabelTree(count: rows.weight) { _ in
+      while places[next] == 0 { next += 1 }
+      defer { next += 1 }
+      return LabelPair(order: least + UInt64(next), value: places[next])
+    }
+  }
+
+  private static func labels(of rows: LabelTree<OrderedRow>) -> LabelTree<LabelPair> {
+    var pairs: ContiguousArray<LabelPair> = []
+    pairs.reserveCapacity(rows.weight)
+    rows.forEachLeaf { leaf in
+      for row in leaf.entries { pairs.append(LabelPair(order: row.value, value: row.order)) }
+      return true
     }
     radixSort(&pairs) { $0.order }
-    storage = .sorted(rows: rows, labels: LabelTree(ascending: pairs))
+    return LabelTree(ascending: pairs)
   }
 
   /// True if the order is that of the keys, so that rows never move.
@@ -83,8 +125,11 @@ package struct OrderedRoot: Sendable {
       labels.checkInvariants()
       precondition(rows.weight == labels.weight)
       var cursor = LabelTree<LabelPair>.Cursor(labels)
+      var last: UInt64 = 0
       rows.forEachLeaf { leaf in
         for row in leaf.entries {
+          precondition(last <= row.prefix)
+          last = row.prefix
           let (index, isFound) = cursor.seek(row.value)
           precondition(isFound && cursor.entries[index].value == row.order)
         }
@@ -143,15 +188,8 @@ extension OrderedRoot {
   }
 
   package func contains(_ key: ObjectKey) -> Bool {
-    switch storage {
-    case .sorted(_, let labels):
-      var cursor = LabelTree<LabelPair>.Cursor(labels)
-      return cursor.seek(Self.biased(key)).isFound
-    case .keyed(let blocks):
-      var cursor = LabelTree<LabelBlock>.Cursor(blocks)
-      let (index, isFound) = cursor.seek(Self.biased(key) >> 6)
-      return isFound && cursor.entries[index].bits & Self.bit(key) != 0
-    }
+    var lookup = Lookup(self)
+    return lookup.contains(key)
   }
 
   static func bit(_ key: ObjectKey) -> UInt64 { 1 << (UInt64(bitPattern: key.rawValue) & 63) }
@@ -179,11 +217,11 @@ extension OrderedRoot {
     }
   }
 
-  /// Finds positions; cheap for keys that come in ascending order.
+  /// Finds rows; cheap for keys that come in ascending order.
   package struct Lookup {
     private let isKeyed: Bool
     private var blocks: LabelTree<LabelBlock>.Cursor
-    private var rows: LabelTree<LabelPair>.Cursor
+    private var rows: LabelTree<OrderedRow>.Cursor
     private var labels: LabelTree<LabelPair>.Cursor
 
     package init(_ root: OrderedRoot) {
@@ -192,13 +230,19 @@ extension OrderedRoot {
         isKeyed = true
         self.blocks = .init(blocks)
         rows = .init(LabelTree())
-        labels = rows
+        labels = .init(LabelTree())
       case .sorted(let rows, let labels):
         isKeyed = false
         blocks = .init(LabelTree())
         self.rows = .init(rows)
         self.labels = .init(labels)
       }
+    }
+
+    package mutating func contains(_ key: ObjectKey) -> Bool {
+      if !isKeyed { return labels.seek(OrderedRoot.biased(key)).isFound }
+      let (index, isFound) = blocks.seek(OrderedRoot.biased(key) >> 6)
+      return isFound && blocks.entries[index].bits & OrderedRoot.bit(key) != 0
     }
 
     package mutating func position(of key: ObjectKey) -> Int? {

@@ -21,10 +21,17 @@ import CTarn
     unsafe ends = image.base + Int(descriptor.data)
     unsafe data = image.base + Int(descriptor.aux)
     room = unsafe image.bytes.count - ClusterFormat.paddingBytes - Int(descriptor.aux)
+    // The ends, and behind them the bytes of short values.
+    unsafe tarn_prefetch(ends, min(room + 2 * image.rowCount, 16 * image.rowCount))
   }
 
   @inline(__always)
   func end(_ index: Int) -> Int { unsafe Little.u16(ends, 2 &* index) }
+
+  /// True if no row's bytes begin behind their end or end outside.
+  func areEndsInside(_ rows: Int) -> Bool {
+    unsafe ClusterImage.ascend(ends, rows) && end(rows) <= room
+  }
 }
 
 extension ScanScratch {
@@ -41,8 +48,8 @@ extension ScanScratch {
     }
     if let plain = PlainText(image, column) {
       let isWhole = pattern.kind == .equal
-      if isWhole || pattern.kind == .beginsWith, !pattern.isCaseInsensitive,
-        pattern.needle.count <= 16
+      if isWhole || pattern.kind == .beginsWith && !pattern.needle.isEmpty,
+        !pattern.isCaseInsensitive
       {
         try unsafe testBeginning(plain, image, pattern.needle, isWhole, hits)
         return
@@ -90,51 +97,49 @@ extension ScanScratch {
     unsafe Bitmap.pack(flags, image.bitmapWords, into: hits)
   }
 
-  /// Equality with at most 16 bytes, of the whole value or of its beginning: the length and two
-  /// masked words, without a branch.
+  /// Equality with the whole value or its beginning: first the length and eight bytes of every row,
+  /// without a branch, then the rest where those are right.
   private func testBeginning(
     _ plain: PlainText, _ image: ClusterImage, _ needle: [UInt8], _ isWhole: Bool,
     _ hits: UnsafeMutablePointer<UInt64>
   ) throws(StorageError) {
+    let rows = image.rowCount
+    guard plain.areEndsInside(rows) else { throw Self.outside }
+    let (low, mask) = Self.firstWord(needle)
+    let (ends, data, flags) = unsafe (plain.ends, plain.data, self.flags)
     let length = needle.count
-    let (low, high) = Self.words(needle)
-    let (lowMask, highMask) = Self.masks(length)
-    let flags = unsafe self.flags
+    // An equal length passes, or one that is greater by less than this.
+    let slack = isWhole ? 1 : Int.max
     var start = plain.end(0)
-    guard start <= plain.room else { throw Self.outside }
-    for slot in 0..<image.rowCount {
-      let end = plain.end(slot &+ 1)
-      guard start <= end, end <= plain.room else { throw Self.outside }
+    for slot in 0..<rows {
+      let end = unsafe Little.u16(ends, 2 &* slot &+ 2)
       // The padding of an image makes reading past the row's end safe.
-      let first = unsafe Little.u64(plain.data, start) & lowMask
-      let second = unsafe Little.u64(plain.data, start &+ 8) & highMask
+      let differs = unsafe (Little.u64(data, start) ^ low) & mask != 0
       let excess = end &- start &- length
-      let difference: UInt64 = isWhole ? (excess == 0 ? 0 : 1) : (excess >= 0 ? 0 : 1)
-      unsafe flags[slot] = ((first ^ low) | (second ^ high) | difference) == 0 ? 1 : 0
+      unsafe flags[slot] = (differs ? 0 : 1) & (excess >= 0 ? 1 : 0) & (excess < slack ? 1 : 0)
       start = end
     }
     unsafe Bitmap.pack(flags, image.bitmapWords, into: hits)
+    if length <= 8 { return }
+    unsafe needle.withUnsafeBytes { needle in
+      unsafe Bitmap.forEach(hits, image.bitmapWords) { slot in
+        let window = unsafe UnsafeRawBufferPointer(start: data + plain.end(slot), count: length)
+        if unsafe compareBytes(window, needle) != 0 {
+          unsafe hits[slot >> 6] &= ~(1 << UInt64(slot & 63))
+        }
+      }
+    }
   }
 
   private static var outside: StorageError {
     ClusterImage.corrupted("the bytes of a row lie outside")
   }
 
-  private static func words(_ needle: [UInt8]) -> (UInt64, UInt64) {
-    var words: (UInt64, UInt64) = (0, 0)
-    for (index, byte) in needle.enumerated() {
-      if index < 8 {
-        words.0 |= UInt64(byte) << UInt64(8 * index)
-      } else {
-        words.1 |= UInt64(byte) << UInt64(8 * (index - 8))
-      }
-    }
-    return words
-  }
-
-  private static func masks(_ length: Int) -> (UInt64, UInt64) {
-    func mask(_ count: Int) -> UInt64 { count >= 8 ? .max : (1 << UInt64(8 * count)) - 1 }
-    return (mask(length), length > 8 ? mask(length - 8) : 0)
+  /// The first eight bytes, or fewer, and which of a word's bytes they are.
+  private static func firstWord(_ needle: [UInt8]) -> (word: UInt64, mask: UInt64) {
+    var word: UInt64 = 0
+    for (index, byte) in needle.prefix(8).enumerated() { word |= UInt64(byte) << UInt64(8 * index) }
+    return (word, needle.count >= 8 ? .max : (1 << UInt64(8 * needle.count)) - 1)
   }
 }
 

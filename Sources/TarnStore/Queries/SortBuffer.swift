@@ -75,7 +75,10 @@
 
   /// The keys of all rows, in order. The buffer is empty afterwards. Throws what reading whole
   /// values throws, of rows whose beginnings are equal.
-  package func sort() throws(StorageError) -> [ObjectKey] {
+  package func sort() throws(StorageError) -> [ObjectKey] { try sortWithPrefixes().keys }
+
+  /// The same with the first number that each row is sorted by, unless there is nothing to sort by.
+  package func sortWithPrefixes() throws(StorageError) -> (keys: [ObjectKey], prefixes: [UInt64]) {
     let keys = self.keys
     let columns = self.columns
     let areKeysSorted = isAscending
@@ -83,7 +86,8 @@
     self.columns = order.terms.map(SortColumn.init)
     isAscending = true
     precondition(keys.count < UInt32.max, "too many rows to sort at once")
-    if keys.count <= 1 { return keys.map { ObjectKey($0) } }
+    let highs = columns.first?.highs ?? []
+    if keys.count <= 1 { return (keys.map { ObjectKey($0) }, highs) }
     let rows = UnsafeMutablePointer<UInt32>.allocate(capacity: keys.count)
     for row in 0..<keys.count { unsafe rows[row] = UInt32(truncatingIfNeeded: row) }
     var sorter = unsafe Sorter(
@@ -95,13 +99,19 @@
     }
     if !areKeysSorted { sorter.sortByKey(0..<keys.count) }
     try sorter.sort(0..<keys.count, term: 0)
-    return unsafe [ObjectKey](unsafeUninitializedCapacity: keys.count) { result, count in
+    let sorted = unsafe [ObjectKey](unsafeUninitializedCapacity: keys.count) { result, count in
       for place in 0..<keys.count {
-        unsafe (result.baseAddress.unsafelyUnwrapped + place)
-          .initialize(to: ObjectKey(keys[Int(rows[place])]))
+        unsafe result.initializeElement(at: place, to: ObjectKey(keys[Int(rows[place])]))
       }
       count = keys.count
     }
+    let prefixes = unsafe [UInt64](unsafeUninitializedCapacity: highs.count) { result, count in
+      for place in 0..<highs.count {
+        unsafe result.initializeElement(at: place, to: highs[Int(rows[place])])
+      }
+      count = highs.count
+    }
+    return (sorted, prefixes)
   }
 }
 

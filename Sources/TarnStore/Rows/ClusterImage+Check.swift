@@ -97,7 +97,7 @@ extension ClusterImage {
 
   /// True if `count` offsets of 16 bits and the one behind them never go back. No early exit, so
   /// that it is done many at a time.
-  private static func ascend(_ offsets: UnsafeRawPointer, _ count: Int) -> Bool {
+  static func ascend(_ offsets: UnsafeRawPointer, _ count: Int) -> Bool {
     var wrong: UInt16 = 0
     for index in 0..<count {
       let start = unsafe offsets.loadUnaligned(fromByteOffset: 2 &* index, as: UInt16.self)

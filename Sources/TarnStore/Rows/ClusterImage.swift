@@ -75,11 +75,14 @@ extension ClusterImage {
     return unsafe ObjectKey(tarn_cluster_key(base, UInt32(truncatingIfNeeded: slot)))
   }
 
+  /// True if each row's key is that of the row before it and one.
+  var hasDenseKeys: Bool { unsafe base.load(fromByteOffset: 12, as: UInt8.self) == 0 }
+
   /// The first slot whose key is not below `key`; `rowCount` if there is none.
   package func slot(atOrAfter key: ObjectKey) -> Int {
     var low = 0
     var high = rowCount
-    if unsafe base.load(fromByteOffset: 12, as: UInt8.self) == 0 {
+    if hasDenseKeys {
       // The keys have no gaps: the place follows from the distance to the first one.
       guard high > 0, key > self.key(at: 0) else { return 0 }
       let first = self.key(at: 0).rawValue
@@ -129,7 +132,7 @@ extension ClusterImage {
     let width = Int(column.width)
     let data = Int(column.data)
     let aux = Int(column.aux)
-    guard Int(column.nulls) + bitmap <= limit else { return false }
+    guard column.nulls == 0 || Int(column.nulls) + bitmap <= limit else { return false }
     switch ClusterColumnKind(rawValue: column.kind) {
     case .absent, .key:
       return column.nulls == 0

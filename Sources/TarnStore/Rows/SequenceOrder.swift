@@ -3,9 +3,9 @@
 ///
 /// Null comes first, then bool, numbers by value whatever their type (not a number first, -0 and 0
 /// the same), string, data, date, object id, UUID, object. Texts and bytes compare bytewise.
-enum SequenceOrder {
+package enum SequenceOrder {
   /// Less than, equal to or greater than zero as `a` stands before, at or behind `b`.
-  static func compare(_ a: Value, _ b: Value) -> Int {
+  package static func compare(_ a: Value, _ b: Value) -> Int {
     switch (a, b) {
     case (.int(let a), .int(let b)): sign(a, b)
     case (.link(let a), .link(let b)): sign(a, b)
@@ -24,7 +24,7 @@ enum SequenceOrder {
   }
 
   /// Bytewise, by the UTF-8.
-  static func compare(_ a: String, _ b: String) -> Int {
+  package static func compare(_ a: String, _ b: String) -> Int {
     var (a, b) = (a, b)
     return a.withUTF8 { a in
       b.withUTF8 { b in
@@ -55,9 +55,12 @@ enum SequenceOrder {
 
   private static func compareNumbers(_ a: Value, _ b: Value) -> Int {
     switch (a, b) {
-    case (.decimal(let a), .decimal(let b)): return sign(a, b)
-    case (.decimal, _): return 1
-    case (_, .decimal): return -1
+    case (.decimal(let a), .decimal(let b)):
+      return sign(DecimalNumber(a).order, DecimalNumber(b).order)
+    case (.decimal(let a), .int(let b)): return sign(DecimalNumber(a).order, DecimalNumber(b).order)
+    case (.int(let a), .decimal(let b)): return sign(DecimalNumber(a).order, DecimalNumber(b).order)
+    case (.decimal(let a), _): return compare(DecimalNumber(a), double(b))
+    case (_, .decimal(let b)): return -compare(DecimalNumber(b), double(a))
     case (.int(let a), _): return compare(a, double(b))
     case (_, .int(let b)): return -compare(b, double(a))
     default: return sign(double(a).treeOrder, double(b).treeOrder)
@@ -70,6 +73,13 @@ enum SequenceOrder {
     case .double(let value): value
     default: 0
     }
+  }
+
+  private static func compare(_ a: DecimalNumber, _ b: Double) -> Int {
+    let below = a.doubleBelow
+    // Between the greatest double that is not above and the next one lies no other.
+    let order = sign(below.value.treeOrder, b.treeOrder)
+    return order != 0 || below.isExact || below.value.isNaN ? order : 1
   }
 
   private static func compare(_ a: Int64, _ b: Double) -> Int {

@@ -1,7 +1,8 @@
 import CTarn
 
-// Writing a value into the copied image, where it fits its old place. Each returns false, having
-// changed nothing, if it does not fit or the image does not have the column in that form.
+// Writing a value into the copied image, where it fits its old place, or a string's bytes where the
+// image has room for them. Each returns false, having changed nothing, if it does not fit or the
+// image does not have the column in that form.
 extension WorkingCluster {
   /// The column's descriptor if the image has its values.
   @inline(__always)
@@ -75,6 +76,84 @@ extension WorkingCluster {
     putPacked(UInt64(fine), Int(column.aux) + 12, fineWidth, slot)
     didPatch(column, slot)
     return true
+  }
+
+  /// Puts a string's or data's bytes into a column whose values all lie in the image: a code if the
+  /// column is a dictionary that has them, else in the old bytes' place, behind which everything
+  /// moves up or down if the length is another one. Not for bytes that lie in this very image.
+  func patchBytes(_ index: Int, _ slot: Int, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard bytes.count <= ClusterFormat.inlineBytesMax, let memory = unsafe imageMemory,
+      unsafe columns[index].state == .image
+    else { return false }
+    let column = unsafe tarn_cluster_column(memory, UInt32(index))
+    if Int(column.kind) == Int(TARN_KIND_DICTIONARY) {
+      return unsafe patchCode(ColumnID(UInt16(truncatingIfNeeded: index)), column, slot, bytes)
+    }
+    guard Int(column.kind) == Int(TARN_KIND_BYTES), column.width == 0 else { return false }
+    let total = unsafe Little.u16(memory, 6)
+    if let source = bytes.baseAddress, unsafe source >= memory && source < memory + total {
+      return false
+    }
+    let ends = Int(column.data) + 2 * slot
+    let start = unsafe Int(column.aux) + Little.u16(memory, ends)
+    let end = unsafe Int(column.aux) + Little.u16(memory, ends + 2)
+    let change = bytes.count - (end - start)
+    if change != 0 {
+      guard total + change <= ClusterFormat.imageBytesMax else { return false }
+      moveBytes(from: end, by: change, total)
+      for row in slot..<count {
+        let place = Int(column.data) + 2 * row + 2
+        let moved = unsafe Little.u16(memory, place) + change
+        unsafe Little.put(UInt16(truncatingIfNeeded: moved), memory, place)
+      }
+      moveColumns(after: index, by: change)
+    }
+    if let source = bytes.baseAddress {
+      unsafe (memory + start).copyMemory(from: source, byteCount: bytes.count)
+    }
+    didPatch(column, slot)
+    return true
+  }
+
+  /// Moves what lies in the image from an offset on, and its end.
+  private func moveBytes(from start: Int, by change: Int, _ total: Int) {
+    guard let memory = unsafe imageMemory else { return }
+    unsafe (memory + start + change).copyMemory(
+      from: memory + start, byteCount: total - start)
+    unsafe Little.put(UInt16(truncatingIfNeeded: total + change), memory, 6)
+  }
+
+  /// Corrects the descriptors of later columns, whose parts lie behind those of earlier ones.
+  private func moveColumns(after index: Int, by change: Int) {
+    guard let memory = unsafe imageMemory else { return }
+    let moved = UInt16(truncatingIfNeeded: change)
+    for later in index + 1..<max(image.columnCount, index + 1) {
+      var column = unsafe tarn_cluster_column(memory, UInt32(later))
+      switch ClusterColumnKind(rawValue: column.kind) {
+      case .absent, .key, nil: continue
+      case .int, .date, .bytes, .dictionary: column.aux &+= moved
+      case .bool, .fixed: break
+      }
+      column.data &+= moved
+      if column.nulls != 0 { column.nulls &+= moved }
+      unsafe Little.put(
+        column, memory, ClusterFormat.headerBytes + later * ClusterFormat.descriptorBytes)
+    }
+  }
+
+  private func patchCode(
+    _ id: ColumnID, _ column: tarn_column, _ slot: Int, _ bytes: UnsafeRawBufferPointer
+  ) -> Bool {
+    guard let dictionary = image.dictionary(id) else { return false }
+    for code in 0..<dictionary.count {
+      // The rows were checked when the image was taken, so that this does not fail.
+      guard let entry = unsafe try? dictionary.entry(code) else { return false }
+      guard unsafe entry.count == bytes.count && compareBytes(entry, bytes) == 0 else { continue }
+      unsafe Little.put(UInt8(truncatingIfNeeded: code), imageMemory!, Int(column.data) + slot)
+      didPatch(column, slot)
+      return true
+    }
+    return false
   }
 
   /// Strings are decoded instead: taking one away may drop a long value.

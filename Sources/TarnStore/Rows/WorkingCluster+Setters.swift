@@ -95,7 +95,7 @@ extension WorkingCluster {
     assert(slot >= 0 && slot < count && index < columnCount)
     let buffer = unsafe columns + index
     if unsafe buffer.pointee.state != .loaded {
-      if unsafe bytes.isEmpty && isAllZero(index) { return }
+      if unsafe bytes.isEmpty && isAllZero(index) || patchBytes(index, slot, bytes) { return }
       load(index)
     }
     if unsafe buffer.pointee.mayHaveLong { dropLong(index, slot) }

@@ -4,8 +4,8 @@ import CTarn
 //
 // 1. A cluster is made empty, or from an image whose bytes it copies. Nothing is decoded yet; every
 //    read is answered from the copy.
-// 2. A value that fits where the old one lay is written into the copy. Then the image is the
-//    result, and encoding it is a checksum.
+// 2. A value that fits where the old one lay is written into the copy, and so are a string's bytes
+//    as long as the image has room. Then the image is the result, and encoding it is a checksum.
 // 3. A value that does not fit decodes its column, and only that. The others' bytes are copied
 //    when the cluster is encoded.
 // 4. A row inserted or removed decodes all columns: the image no longer says what the rows are.
@@ -82,7 +82,9 @@ import CTarn
     }
     unsafe self.columns = unsafe columns
     let bytes = unsafe image.bytes
-    let memory = UnsafeMutableRawPointer.allocate(byteCount: bytes.count, alignment: 16)
+    // Room for the longest image: a string may be put in place of a shorter one.
+    let room = max(bytes.count, ClusterFormat.imageBytesMax)
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: room, alignment: 16)
     unsafe memory.copyMemory(from: bytes.baseAddress!, byteCount: bytes.count)
     unsafe imageMemory = unsafe memory
     self.image = unsafe ClusterImage(trusting: memory)

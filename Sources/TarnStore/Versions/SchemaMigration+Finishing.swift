@@ -85,8 +85,11 @@ extension SchemaMigration {
       for column in going.classes[index].columns.indices {
         let isGoing = session.schema.schema.classes[index].columns[column].isRemoved
         if !isGoing { going.classes[index].columns[column].isRemoved = true }
+        going.classes[index].columns[column].deleteRule = .nullify
       }
       going.classes[index].primaryKey = nil
+      // Objects that belonged to such a collection have been seen to.
+      going.classes[index].isEmbedded = false
     }
     let view = SchemaView(schema: going, epoch: 0)
     let before = WriteSession(session.reader, schema: view)

@@ -5,6 +5,7 @@ extension WriteSession {
   func noteLink(
     added: Bool, target: Value, at place: SequencePlace
   ) throws(StorageError) {
+    if !added { abandon(target, schema[place.classID][place.column]) }
     try countLink(
       target, by: added ? 1 : -1, from: place.column, at: place.key, in: place.classID)
   }

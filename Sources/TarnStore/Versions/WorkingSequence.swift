@@ -22,7 +22,13 @@ package final class WorkingSequence {
     self.place = place
     self.shape = base.shape
     self.base = base
-    hasOutside = base.large?.hasOutside ?? false
+    switch base.cell {
+    case .empty: hasOutside = false
+    case .small(let elements):
+      hasOutside = elements.keys.contains(where: \.isOutside)
+        || elements.values.contains(where: \.isOutside)
+    case .large(let large): hasOutside = large.hasOutside
+    }
   }
 
   package var count: Int { chunks?.count ?? base.count }
@@ -138,6 +144,15 @@ package final class WorkingSequence {
     if elements.count == 0 { return }
     if count > 0 { try load(max(0, position - 1)) }
     chunks!.insert(elements, origins, at: position)
+  }
+
+  func insert(
+    _ element: TaggedValue, key: TaggedValue?, at position: Int
+  ) throws(StorageError) {
+    try begin()
+    precondition(position >= 0 && position <= count, "a position past the end")
+    if count > 0 { try load(max(0, position - 1)) }
+    chunks!.insert(element, key: key, .fresh, at: position)
   }
 
   func remove(_ range: Range<Int>) throws(StorageError) {

@@ -5,28 +5,66 @@ extension WriteSession {
   @discardableResult
   package func delete(_ key: ObjectKey, in id: ClassID) throws(StorageError) -> Bool {
     guard try place(of: key, in: id) != nil else { return false }
-    // A list and no recursion: chains of objects that belong to each other may be long.
-    var pending = [LinkTarget(classID: id, key: key)]
-    while let next = pending.popLast() {
-      guard try place(of: next.key, in: next.classID) != nil else { continue }
-      pending += try owned(by: next)
-      try deleteOne(next)
-    }
+    try delete([key], in: id)
     return true
   }
 
-  /// The objects that are deleted with that one.
-  private func owned(by object: LinkTarget) throws(StorageError) -> [LinkTarget] {
-    var result: [LinkTarget] = []
-    for column in schema.owning(in: object.classID) where column.collection == .none {
-      let value = try value(of: column.id, at: object.key, in: object.classID)
-      if let target = value.flatMap({ column.linkTarget(of: $0) }) { result.append(target) }
+  /// Removes objects, those of them that exist; each collection that links to some of them is
+  /// gone through once.
+  package func delete(_ keys: [ObjectKey], in id: ClassID) throws(StorageError) {
+    let doomed = try withOwned(keys.map { LinkTarget(classID: id, key: $0) })
+    try changing { () throws(StorageError) in
+      try forgetLinks(to: doomed)
+      for object in doomed.list { try deleteRow(object) }
     }
-    return result
   }
 
-  private func deleteOne(_ object: LinkTarget) throws(StorageError) {
-    try forgetLinks(to: object)
+  /// Objects that are about to go.
+  private struct Doomed {
+    var list: [LinkTarget] = []
+    private var set: Set<LinkTarget> = []
+
+    /// False if it is there already.
+    mutating func insert(_ object: LinkTarget) -> Bool {
+      guard set.insert(object).inserted else { return false }
+      list.append(object)
+      return true
+    }
+    func contains(_ object: LinkTarget) -> Bool { set.contains(object) }
+  }
+
+  /// Those of the objects that exist, and all that belong to them.
+  private func withOwned(_ objects: [LinkTarget]) throws(StorageError) -> Doomed {
+    var doomed = Doomed()
+    // A list and no recursion: chains of objects that belong to each other may be long.
+    var pending = objects
+    while let next = pending.popLast() {
+      guard try place(of: next.key, in: next.classID) != nil, doomed.insert(next) else { continue }
+      for column in schema.owning(in: next.classID) {
+        try forEachTarget(of: column, at: next.key, in: next.classID) { pending.append($0) }
+      }
+    }
+    return doomed
+  }
+
+  /// The objects that a link column of an object links to.
+  private func forEachTarget(
+    of column: ColumnSchema, at key: ObjectKey, in id: ClassID, _ body: (LinkTarget) -> Void
+  ) throws(StorageError) {
+    guard column.collection != .none else {
+      let value = try value(of: column.id, at: key, in: id)
+      if let target = value.flatMap({ column.linkTarget(of: $0) }) { body(target) }
+      return
+    }
+    let place = SequencePlace(classID: id, key: key, column: column.id)
+    guard let sequence = try sequence(at: place) else { return }
+    try sequence.forEach(in: 0..<sequence.count) { value in
+      if let target = column.linkTarget(of: value) { body(target) }
+      return true
+    }
+  }
+
+  private func deleteRow(_ object: LinkTarget) throws(StorageError) {
     let (id, key) = (object.classID, object.key)
     for column in schema.indexed(in: id) where column.collection == .none {
       guard let old = try value(of: column.id, at: key, in: id) else { continue }
@@ -36,100 +74,100 @@ extension WriteSession {
     try removeRow(key, in: id)
   }
 
-  /// Takes an object out of everything that links to it.
-  private func forgetLinks(to object: LinkTarget) throws(StorageError) {
-    for link in schema.incoming(to: object.classID) + schema.anyColumns {
-      var last: ObjectKey?
-      for origin in try origins(of: object, in: link.origin, through: link.column)
-      where origin != last {
-        last = origin
-        try removeLinks(to: object, from: link.column, at: origin, in: link.origin)
+  /// A column of an object that links to something.
+  private struct Holder: Hashable {
+    var classID: ClassID
+    var column: ColumnID
+    var key: ObjectKey
+  }
+
+  /// Takes objects out of everything that links to them and stays.
+  private func forgetLinks(to doomed: Doomed) throws(StorageError) {
+    var holders: [Holder] = []
+    var known: Set<Holder> = []
+    for object in doomed.list {
+      for link in schema.incoming(to: object.classID) + schema.anyColumns {
+        let origins = try keys(linkingTo: object, in: link.origin, through: link.column)
+        for origin in origins
+        where !doomed.contains(LinkTarget(classID: link.origin, key: origin)) {
+          let holder = Holder(classID: link.origin, column: link.column, key: origin)
+          if known.insert(holder).inserted { holders.append(holder) }
+        }
+      }
+    }
+    for holder in holders {
+      try removeLinks(from: holder.column, at: holder.key, in: holder.classID) {
+        doomed.contains($0)
       }
     }
   }
 
+  // MARK: - Whole classes
+
   /// Removes every object of the class.
   package func clear(_ id: ClassID) throws(StorageError) {
-    for link in schema.incoming(to: id) where link.origin != id {
-      try forgetLinks(link)
+    try changing { () throws(StorageError) in
+      for link in schema.incoming(to: id) + schema.anyColumns where link.origin != id {
+        try forgetAll(of: id, link)
+      }
+      let owned = try ownedByAll(of: id)
+      try noteTargets(of: id)
+      try dropSequences(in: id)
+      let edit = try classEdit(id)
+      edit.clear()
+      rowsMoved()
+      longValues.clear(id)
+      linkCounts.clear(id)
+      recorder.clear(id)
+      for (target, keys) in owned { try delete(keys, in: target) }
     }
-    for link in schema.anyColumns where link.origin != id { try forgetObjects(of: id, link) }
-    let owned = try ownedByAll(of: id)
-    for column in schema[id].columns where column.type == .link && !column.isRemoved {
-      try noteTargets(of: column, in: id)
-    }
-    try dropSequences(in: id)
-    let edit = try classEdit(id)
-    edit.clear()
-    rowsMoved()
-    longValues.clear(id)
-    linkCounts.clear(id)
-    recorder.clear(id)
-    for target in owned { try delete(target.key, in: target.classID) }
   }
 
   /// The objects of other classes that are deleted with those of a class.
-  private func ownedByAll(of id: ClassID) throws(StorageError) -> [LinkTarget] {
-    var result: [LinkTarget] = []
-    for column in schema.owning(in: id)
-    where column.collection == .none && column.target != id {
-      try forEachLink(in: column, of: id) { _, target in result.append(target) }
+  private func ownedByAll(of id: ClassID) throws(StorageError) -> [ClassID: [ObjectKey]] {
+    let owning = schema.owning(in: id).filter { $0.target != id }
+    guard !owning.isEmpty else { return [:] }
+    var result: [ClassID: [ObjectKey]] = [:]
+    for key in try allKeys(of: id) {
+      for column in owning {
+        try forEachTarget(of: column, at: key, in: id) {
+          result[$0.classID, default: []].append($0.key)
+        }
+      }
     }
     return result
   }
 
-  /// Sets every link of a column to null, because all of its targets go.
-  private func forgetLinks(_ link: SchemaView.LinkColumn) throws(StorageError) {
-    let column = schema[link.origin][link.column]
-    var origins: [ObjectKey] = []
-    try forEachLink(in: column, of: link.origin) { origin, _ in origins.append(origin) }
-    for origin in origins {
-      guard let (cluster, slot) = try edit(origin, in: link.origin) else { continue }
-      let old = try cluster.value(column, slot)
-      cluster.set(link.column, slot, .null)
-      recorder.touch(link.origin, origin, link.column)
-      if let old { try unfile(old, of: link.column, at: origin, in: link.origin) }
-    }
-  }
-
-  /// Sets every value of any type to null that is an object of a class all of which goes.
-  private func forgetObjects(
+  /// Takes everything of a class out of a column of another, because all of it goes.
+  private func forgetAll(
     of id: ClassID, _ link: SchemaView.LinkColumn
   ) throws(StorageError) {
-    let column = schema[link.origin][link.column]
-    var found: [(ObjectKey, LinkTarget)] = []
-    try forEachImage(in: link.origin) { image throws(StorageError) in
-      for slot in 0..<image.rowCount {
-        guard let value = try image.value(column, slot) else { continue }
-        guard let target = column.linkTarget(of: value), target.classID == id else { continue }
-        found.append((image.key(at: slot), target))
-      }
-      return true
-    }
-    for (origin, target) in found {
-      try removeLinks(to: target, from: link.column, at: origin, in: link.origin)
+    for origin in try allKeys(of: link.origin) {
+      try removeLinks(from: link.column, at: origin, in: link.origin) { $0.classID == id }
     }
   }
 
-  /// Tells every target of a column that an origin goes.
-  private func noteTargets(of column: ColumnSchema, in id: ClassID) throws(StorageError) {
-    guard column.target != id, column.collection == .none else { return }
-    try forEachLink(in: column, of: id) { _, target in
-      recorder.backTouch(target.classID, target.key, origin: id, column: column.id)
+  /// Tells the targets of a class's links to others that all origins go. Collections tell it
+  /// themselves when they are dropped.
+  private func noteTargets(of id: ClassID) throws(StorageError) {
+    for column in schema[id].columns
+    where !column.isRemoved && column.collection == .none
+      && (column.type == .any || column.type == .link && column.target != id)
+    {
+      for key in try allKeys(of: id) {
+        try forEachTarget(of: column, at: key, in: id) {
+          recorder.backTouch($0.classID, $0.key, origin: id, column: column.id)
+        }
+      }
     }
   }
 
-  /// Calls `body` with the origin and target of every to-one link of a column.
-  private func forEachLink(
-    in column: ColumnSchema, of id: ClassID, _ body: (ObjectKey, LinkTarget) -> Void
-  ) throws(StorageError) {
-    guard let target = column.target else { return }
-    try forEachImage(in: id) { image throws(StorageError) in
-      for slot in 0..<image.rowCount where !image.isNull(column.id, slot) {
-        let key = ObjectKey(image.int(column.id, slot))
-        body(image.key(at: slot), LinkTarget(classID: target, key: key))
-      }
+  private func allKeys(of id: ClassID) throws(StorageError) -> [ObjectKey] {
+    var keys: [ObjectKey] = []
+    try forEachImage(in: id) { image in
+      for slot in 0..<image.rowCount { keys.append(image.key(at: slot)) }
       return true
     }
+    return keys
   }
 }

@@ -32,16 +32,22 @@ extension WriteSession {
     return try reader.row(key, in: id) != nil
   }
 
+  /// The objects whose column links to that one, in the order of their keys.
+  func keys(
+    linkingTo target: LinkTarget, in id: ClassID, through column: ColumnID
+  ) throws(StorageError) -> [ObjectKey] {
+    let value: Value =
+      schema[id][column].type == .any ? .object(target.classID, target.key) : .link(target.key)
+    return try keys(in: id, where: column, is: value)
+  }
+
   /// The objects whose column links to that one, in the order of their keys, each as often as it
   /// does.
   package func origins(
     of target: LinkTarget, in id: ClassID, through column: ColumnID
   ) throws(StorageError) -> [ObjectKey] {
-    let described = schema[id][column]
-    let value: Value =
-      described.type == .any ? .object(target.classID, target.key) : .link(target.key)
-    let keys = try keys(in: id, where: column, is: value)
-    guard described.mayRepeatLinks else { return keys }
+    let keys = try keys(linkingTo: target, in: id, through: column)
+    guard schema[id][column].mayRepeatLinks else { return keys }
     var result: [ObjectKey] = []
     for key in keys {
       let name = LinkName(classID: id, column: column, owner: key, target: target)
@@ -52,41 +58,105 @@ extension WriteSession {
     return result
   }
 
-  // MARK: - Objects that belong to others
+  // MARK: - Taking links away
 
-  /// Takes an embedded object away from the one that has it, because another is about to.
-  ///
-  /// - Parameter here: the place that it is about to be put into, and may be in already.
-  func detach(
-    _ target: LinkTarget, unless here: (classID: ClassID, column: ColumnID, key: ObjectKey)
+  /// Takes links to objects out of a column of another: a to-one link and a value of any type
+  /// become null, elements of lists and sets go, values of maps become null.
+  func removeLinks(
+    from column: ColumnID, at owner: ObjectKey, in id: ClassID,
+    where matches: (LinkTarget) -> Bool
   ) throws(StorageError) {
-    for link in schema.incoming(to: target.classID) {
-      for origin in try origins(of: target, in: link.origin, through: link.column) {
-        if (link.origin, link.column, origin) == here { continue }
-        try removeLinks(to: target, from: link.column, at: origin, in: link.origin)
-      }
+    let place = SequencePlace(classID: id, key: owner, column: column)
+    guard schema[id][column].collection == .none else { return try sweep(place, matches) }
+    guard let value = try value(of: column, at: owner, in: id) else { return }
+    switch value {
+    case .list(let nested), .map(let nested): try sweep(place.nested(nested), matches)
+    default:
+      guard let target = schema[id][column].linkTarget(of: value), matches(target) else { return }
+      try set(column, at: owner, in: id, to: .null)
     }
   }
 
-  /// Takes all links to an object out of a column of another: a to-one link becomes null.
-  func removeLinks(
-    to target: LinkTarget, from column: ColumnID, at owner: ObjectKey, in id: ClassID
+  /// Takes links out of a collection, and of the collections within its values.
+  private func sweep(
+    _ place: SequencePlace, _ matches: (LinkTarget) -> Bool
   ) throws(StorageError) {
-    guard let (cluster, slot) = try edit(owner, in: id) else { return }
-    let described = schema[id][column]
-    let value: Value =
-      described.type == .any ? .object(target.classID, target.key) : .link(target.key)
-    cluster.set(column, slot, .null)
-    recorder.touch(id, owner, column)
-    try unfile(value, of: column, at: owner, in: id)
+    guard let sequence = try sequence(at: place) else { return }
+    let column = schema[place.classID][place.column]
+    var positions: [Int] = []
+    var within: [CollectionID] = []
+    var position = 0
+    try sequence.forEach(in: 0..<sequence.count) { value in
+      switch value {
+      case .list(let id), .map(let id): within.append(id)
+      default: if let target = column.linkTarget(of: value), matches(target) {
+        positions.append(position)
+      }
+      }
+      position += 1
+      return true
+    }
+    let becomesNull =
+      place.nested != nil || column.collection == .map
+      || column.collection == .list && column.type == .any
+    for position in positions.reversed() {
+      if becomesNull {
+        try set(.null, at: position, in: place)
+      } else {
+        try remove(position..<position + 1, in: place)
+      }
+    }
+    for id in within { try sweep(place.nested(id), matches) }
   }
-}
 
-extension ClassSchema {
-  /// The embedded object that a value in that column links to, nil if it is none.
-  func embeddedTarget(_ column: ColumnID, of value: Value, in schema: SchemaView) -> LinkTarget? {
-    guard let target = self[column].linkTarget(of: value), schema.isEmbedded(target.classID)
-    else { return nil }
-    return target
+  // MARK: - Objects that belong to others
+
+  /// Runs changes that belong together. At the end of the outermost, embedded objects that
+  /// nobody has any more are deleted.
+  func changing<R>(
+    _ body: () throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    changeDepth += 1
+    defer { changeDepth -= 1 }
+    let result = try body()
+    if changeDepth == 1 {
+      while let object = abandoned.popLast() {
+        guard try place(of: object.key, in: object.classID) != nil, try !hasOrigin(object) else {
+          continue
+        }
+        try delete(object.key, in: object.classID)
+      }
+    }
+    return result
+  }
+
+  private func hasOrigin(_ object: LinkTarget) throws(StorageError) -> Bool {
+    for link in schema.incoming(to: object.classID) {
+      let origins = try keys(linkingTo: object, in: link.origin, through: link.column)
+      if !origins.isEmpty { return true }
+    }
+    return false
+  }
+
+  /// Notes that an embedded object has lost its place, maybe to get another one.
+  func abandon(_ value: Value, _ column: ColumnSchema) {
+    guard let target = column.linkTarget(of: value), schema.isEmbedded(target.classID) else {
+      return
+    }
+    abandoned.append(target)
+  }
+
+  /// Takes the embedded objects among the values away from the objects that have them, because
+  /// others are about to.
+  func detach(_ values: some Sequence<Value>, _ column: ColumnSchema) throws(StorageError) {
+    guard let id = column.target, schema.isEmbedded(id) else { return }
+    for value in values {
+      guard let target = column.linkTarget(of: value) else { continue }
+      for link in schema.incoming(to: id) {
+        for origin in try keys(linkingTo: target, in: link.origin, through: link.column) {
+          try removeLinks(from: link.column, at: origin, in: link.origin) { $0 == target }
+        }
+      }
+    }
   }
 }

@@ -113,25 +113,34 @@ extension WriteSession {
     _ column: ColumnID, at key: ObjectKey, in id: ClassID, to value: Value
   ) throws(StorageError) -> Bool {
     let described = schema[id]
-    let isFiled = described.hasIndex(described[column])
-    let old = isFiled ? try self.value(of: column, at: key, in: id) : nil
-    if isFiled, old == nil { return false }
-    if let target = described.embeddedTarget(column, of: value, in: schema) {
-      try detach(target, unless: (id, column, key))
+    guard described.hasIndex(described[column]) else {
+      guard let (cluster, slot) = try edit(key, in: id) else { return false }
+      cluster.set(column, slot, value)
+      recorder.touch(id, key, column)
+      return true
     }
+    return try changing { () throws(StorageError) in
+      try setFiled(column, at: key, in: id, to: value)
+    }
+  }
+
+  private func setFiled(
+    _ column: ColumnID, at key: ObjectKey, in id: ClassID, to value: Value
+  ) throws(StorageError) -> Bool {
+    let described = schema[id]
+    guard let old = try self.value(of: column, at: key, in: id) else { return false }
+    if old != value { try detach([value], described[column]) }
     guard let (cluster, slot) = try edit(key, in: id) else { return false }
     cluster.set(column, slot, value)
     recorder.touch(id, key, column)
-    guard let old, old != value else { return true }
+    guard old != value else { return true }
     if described[column].type == .any {
       try drop(old, at: SequencePlace(classID: id, key: key, column: column))
       adopt(value)
     }
     try unfile(old, of: column, at: key, in: id)
     try file(value, of: column, at: key, in: id)
-    if let target = described.embeddedTarget(column, of: old, in: schema) {
-      try delete(target.key, in: target.classID)
-    }
+    abandon(old, described[column])
     return true
   }
 }

@@ -51,33 +51,41 @@ extension WriteSession {
   package func insert(
     _ values: [Value], at index: Int, in place: SequencePlace
   ) throws(StorageError) {
-    let sequence = try existing(place)
-    try insert(values, keys: [], at: index, in: sequence)
+    try changing { () throws(StorageError) in
+      try detach(values, schema[place.classID][place.column])
+      try insert(values, keys: [], at: index, in: existing(place))
+    }
   }
 
   /// Sets an element, and notes it as modified even if it is equal.
   package func set(
     _ value: Value, at index: Int, in place: SequencePlace
   ) throws(StorageError) {
-    try set(value, at: index, in: existing(place))
+    try changing { () throws(StorageError) in
+      try set(value, at: index, in: existing(place))
+    }
   }
 
   /// Removes the elements at those positions, also of a set or map.
   package func remove(
     _ range: Range<Int>, in place: SequencePlace
   ) throws(StorageError) {
-    let sequence = try existing(place)
-    try release(range, of: sequence)
-    try sequence.remove(range)
-    touch(place)
+    try changing { () throws(StorageError) in
+      let sequence = try existing(place)
+      try release(range, of: sequence)
+      try sequence.remove(range)
+      touch(place)
+    }
   }
 
   /// Removes all elements. Without a look at them if they refer to nothing.
   package func removeAll(in place: SequencePlace) throws(StorageError) {
-    let sequence = try existing(place)
-    try release(0..<sequence.count, of: sequence)
-    try sequence.removeAll()
-    touch(place)
+    try changing { () throws(StorageError) in
+      let sequence = try existing(place)
+      try release(0..<sequence.count, of: sequence)
+      try sequence.removeAll()
+      touch(place)
+    }
   }
 
   /// Takes an element of a list out and puts it where it then has the position `target`.
@@ -121,12 +129,15 @@ extension WriteSession {
   package func set(
     _ value: Value, forKey key: String, inMap place: SequencePlace
   ) throws(StorageError) {
-    let sequence = try existing(place)
-    let (index, isFound) = try sequence.find(key: key)
-    if isFound {
-      try set(value, at: index, in: sequence)
-    } else {
-      try insert([value], keys: [key], at: index, in: sequence)
+    try changing { () throws(StorageError) in
+      try detach([value], schema[place.classID][place.column])
+      let sequence = try existing(place)
+      let (index, isFound) = try sequence.find(key: key)
+      if isFound {
+        try set(value, at: index, in: sequence)
+      } else {
+        try insert([value], keys: [key], at: index, in: sequence)
+      }
     }
   }
 
@@ -223,15 +234,21 @@ extension WriteSession {
   private func insert(
     _ values: [Value], keys: [String], at index: Int, in sequence: WorkingSequence
   ) throws(StorageError) {
-    var elements = SequenceElements()
-    elements.values.reserveCapacity(values.count)
-    for value in values {
-      check(value, sequence)
-      elements.values.append(.value(value))
+    for value in values { check(value, sequence) }
+    if values.count == 1 {
+      // The common case, which is worth the lists that it does without.
+      let key = keys.first.map { TaggedValue.value(.string($0)) }
+      try sequence.insert(.value(values[0]), key: key, at: index)
+    } else {
+      try sequence.insert(
+        SequenceElements(
+          keys: ContiguousArray(keys.map { .value(.string($0)) }),
+          values: ContiguousArray(values.map { .value($0) })), at: index)
     }
-    for key in keys { elements.keys.append(.value(.string(key))) }
-    try sequence.insert(elements, at: index)
-    try own(elements, in: sequence)
+    if sequence.shape.mayBeLong || sequence.shape.mayRefer {
+      for key in keys where TaggedValue.value(.string(key)).isOutside { sequence.hasOutside = true }
+      for value in values { try own(.value(value), in: sequence) }
+    }
     touch(sequence.place)
   }
 
@@ -240,13 +257,16 @@ extension WriteSession {
   ) throws(StorageError) {
     check(value, sequence)
     let element = TaggedValue.value(value)
+    if value.isLink, try sequence.element(at: index) != element {
+      try detach([value], schema[sequence.place.classID][sequence.place.column])
+    }
     if sequence.shape.mayRefer || sequence.hasOutside {
       let old = try sequence.element(at: index)
       if old == element, element.isOutside { return touch(sequence.place) }
       try release(old, sequence)
     }
     try sequence.set(element, at: index)
-    try own(SequenceElements(values: [element]), in: sequence)
+    try own(element, in: sequence)
     touch(sequence.place)
   }
 
@@ -259,20 +279,14 @@ extension WriteSession {
     recorder.touch(place.classID, place.key, place.column)
   }
 
-  /// Notes what new elements refer to.
+  /// Notes what a new element refers to.
   private func own(
-    _ elements: SequenceElements, in sequence: WorkingSequence
+    _ element: TaggedValue, in sequence: WorkingSequence
   ) throws(StorageError) {
-    let shape = sequence.shape
-    if shape.mayBeLong, !sequence.hasOutside {
-      sequence.hasOutside =
-        elements.keys.contains { $0.isOutside } || elements.values.contains { $0.isOutside }
-    }
-    guard shape.mayRefer else { return }
-    for case .value(let value) in elements.values {
-      adopt(value)
-      if value.isLink { try noteLink(added: true, target: value, at: sequence.place) }
-    }
+    if element.isOutside { sequence.hasOutside = true }
+    guard sequence.shape.mayRefer, case .value(let value) = element else { return }
+    adopt(value)
+    if value.isLink { try noteLink(added: true, target: value, at: sequence.place) }
   }
 
   /// Lets go of what elements refer to that are about to go.

@@ -19,6 +19,9 @@ package final class WriteSession {
   var longValues = LongValueEdits()
   var sequences: SequenceEdits
   var linkCounts = LinkCounts()
+  /// Embedded objects that lost their place in the change that is being made.
+  var abandoned: [LinkTarget] = []
+  var changeDepth = 0
   /// Called when positions of rows that somebody keeps may have moved.
   let rowsMoved: () -> Void
 

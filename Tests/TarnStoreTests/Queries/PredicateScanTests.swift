@@ -72,6 +72,37 @@ import Testing
     }
   }
 
+  @Test func `text of any length is found by all of it and by its beginning`() throws {
+    var random = SeededRandom(seed: 41)
+    let fixture = QueryFixture()
+    random.fill(fixture, things: 150, owners: 2, cities: 2)
+    let column = try #require(QueryFixture.schema.classes[0].columns.first { $0.name == "s" })
+    let keys = fixture.rows[0].keys.sorted()
+    let texts = keys.map { key in
+      let same = String(repeating: "abcdefgh", count: Int(key.magnitude % 4))
+      return same + String("xyzxyzxyz".prefix(random.below(10)))
+    }
+    for (key, text) in zip(keys, texts) { fixture.rows[0][key]![column.id.index] = .string(text) }
+    try fixture.encode()
+    let source = try fixture.source()
+    for text in Set(texts) where !text.isEmpty {
+      for op in [ComparisonOperator.equal, .notEqual, .beginsWith] {
+        let predicate = Predicate.comparison(
+          Comparison(Operand(path: "s"), op, .value(.string(text)), []))
+        let resolved = try ResolvedPredicate(
+          predicate, on: QueryFixture.thing, in: QueryFixture.schema)
+        let expected = zip(keys, texts).filter { _, other in
+          switch op {
+          case .equal: other == text
+          case .notEqual: other != text
+          default: other.hasPrefix(text)
+          }
+        }
+        #expect(try found(resolved, fixture, source) == expected.map(\.0), "\(op) \(text)")
+      }
+    }
+  }
+
   @Test func `a predicate's text and its tree mean the same to a scan`() throws {
     var random = SeededRandom(seed: 31)
     for _ in 0..<300 {
@@ -93,7 +124,8 @@ extension SeededRandom {
     let own = QueryFixture.schema.classes[0].columns.map { ($0.name, $0.type) }
     return own + [
       ("owner.name", .string), ("owner.age", .int), ("owner.weight", .double), ("owner.id", .uuid),
-      ("owner.price", .decimal), ("owner.home", .link), ("owner.home.name", .string), ("owner.home.size", .int),
+      ("owner.price", .decimal), ("owner.home", .link), ("owner.home.name", .string),
+      ("owner.home.size", .int),
       ("next.s", .string), ("next.next.iN", .int), ("next.f", .float),
     ]
   }()

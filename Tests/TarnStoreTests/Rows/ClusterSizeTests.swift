@@ -1,4 +1,5 @@
 import TarnStore
+import TestSupport
 import Testing
 
 /// How rows are cut into images, and what stays as it is.
@@ -76,6 +77,58 @@ import Testing
     let changed = before.indices.filter { before[$0] != after[$0] }
     #expect(changed.filter { $0 >= 12 }.count == 1)
     try ClusterFixture.validated(after) { try $0.verifyChecksum() }
+  }
+
+  /// Strings of all lengths into an image that is read as it is: plain and dictionary columns, with
+  /// and without nulls, shorter and longer, until the image is full and rows must be encoded anew.
+  @Test(arguments: [1, 2, 3] as [UInt64])
+  func stringsArePutInPlaceOfOthers(seed: UInt64) throws {
+    var dice = SeededRandom(seed: seed)
+    var model = ClusterModel(person)
+    let cluster = WorkingCluster(person)
+    fill(cluster, &model, (0..<50).map { $0 * 3 })
+    model.images = try model.encode(cluster)
+    for round in 0..<80 {
+      let index = dice.below(model.images.count)
+      try ClusterFixture.validated(model.images[index].bytes) { image in
+        let edited = try WorkingCluster(image, person)
+        for _ in 0..<1 + dice.below(4) {
+          let slot = dice.below(edited.rowCount)
+          let column = ColumnID(dice.chance(50) ? 1 : 4)
+          let length = dice.below(round < 20 ? 24 : 256)
+          let text = dice.chance(30) ? "city 7" : String(repeating: "abc", count: length / 3)
+          edited.setString(column, slot, text)
+          model.rows[edited.key(at: slot).rawValue]![column.index] = .string(text)
+        }
+        model.images.replaceSubrange(index...index, with: try model.encode(edited))
+      }
+      try model.check()
+      for image in model.images {
+        try ClusterFixture.validated(image.bytes) { image in
+          try image.verifyChecksum()
+          try image.checkRows(person)
+        }
+      }
+    }
+    #expect(model.images.count > 1)
+  }
+
+  @Test func aStringOfTheClusterItselfCanBePutElsewhereInIt() throws {
+    var model = ClusterModel(person)
+    let cluster = WorkingCluster(person)
+    fill(cluster, &model, [1, 2, 30])
+    let bytes = try model.encode(cluster)[0].bytes
+    try ClusterFixture.validated(bytes) { image in
+      let edited = try WorkingCluster(image, person)
+      guard case .inline(let own) = edited.bytes(ColumnID(1), 2) else {
+        Issue.record("a short string is inline")
+        return
+      }
+      edited.setBytes(ColumnID(1), 0, own)
+      model.rows[1]![1] = model.rows[30]![1]
+      model.images = try model.encode(edited)
+    }
+    try model.check()
   }
 
   @Test func aValueTakenAwayReadsAsZero() throws {

@@ -65,7 +65,8 @@ private func randomValue(_ type: ColumnType, _ random: inout SeededRandom) -> Va
   case .any: preconditionFailure("no index is over such a column")
   case .decimal:
     let special = [
-      "NaN", "-Infinity", "Infinity", "0", "-0", "0E+6111", "1", "1.0", "1.00", "-1", "-1.000", "10",
+      "NaN", "-Infinity", "Infinity", "0", "-0", "0E+6111", "1", "1.0", "1.00", "-1", "-1.000",
+      "10",
       "1E+1", "1E-6176", "-1E-6176", "9.999999999999999999999999999999999E+6144", "0.1", "-0.09",
     ]
     let some = DecimalNumber(

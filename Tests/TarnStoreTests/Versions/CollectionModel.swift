@@ -83,12 +83,12 @@ struct CollectionModel {
     case .double: .double(random.chance(2) ? .infinity : Double(random.below(100_000)) / 16)
     case .link: .link(ObjectKey(Int64(random.below(50))))
     case .objectID: .objectID(Bytes12(high: random.next(), low: UInt32(random.below(9))))
-    case .decimal: .decimal(Bytes16(high: 0x3040 << 48, low: UInt64(random.below(5_000))))
+    case .decimal: .decimal(DecimalNumber(Int64(random.below(5_000))).cell)
     case .uuid: .uuid(Bytes16(high: random.next(), low: random.next()))
     case .any:
       random.chance(10)
         ? .object(Self.targets, ObjectKey(Int64(random.below(50))))
-        : value(random.pick([.int, .bool, .string, .data, .date, .uuid, .objectID, .double]))
+        : value(random.pick([.int, .bool, .string, .data, .date, .uuid, .objectID, .double, .float, .decimal]))
     }
   }
 
@@ -254,6 +254,9 @@ extension CollectionModel {
   /// Compares what the file holds.
   mutating func checkFile() throws {
     let reader = try SnapshotReader(store.newestSnapshot())
+    let check = SequenceCheck(reader)
+    #expect(check.problems == [])
+    #expect(check.elements == model.values.reduce(0) { $0 + $1.count })
     for (place, wanted) in model {
       let sequence = try #require(try reader.sequence(at: place))
       try #require(sequence.count == wanted.count)

@@ -29,7 +29,7 @@ struct WorkAheadTests {
       try writer.write { for id in ids { writer.realm.add(Cat(id, age: 305)) } }
     }
 
-    /// The home has asked the worker for the way to a commit that adds cats, and the worker is held.
+    /// The home has asked the worker for the way to a commit that adds cats; the worker is held.
     func holdUpAnAddition(_ ids: Range<Int> = 100..<120) throws -> HeldWorker {
       let held = home.realm.holdWorker()
       try addMany(ids)
@@ -56,6 +56,18 @@ struct WorkAheadTests {
     #expect(watched.home.cats.count == 60)
     let added = Array(10...29)
     #expect(watched.recorder.calls == ["initial 19", "-[] +\(added) ~[]"])
+    watched.checkMirror()
+  }
+
+  @Test func thousandsOfRowsComeAndGo() throws {
+    let watched = try Watched()
+    try watched.addMany(1_000..<2_500)
+    watched.home.settle()
+    try watched.writer.write {
+      watched.writer.realm.delete(watched.writer.cats.where { $0.id > 1_200 })
+    }
+    watched.home.settle()
+    #expect(watched.recorder.calls.count == 3)
     watched.checkMirror()
   }
 
@@ -264,6 +276,20 @@ struct WorkAheadTests {
     let writer = try shelter.open()
     try writer.add(7)
     return try #require(writer.realm.core.shownVersion)
+  }
+
+  @Test func longRecordsAreMergedByTheWorker() throws {
+    let watched = try Watched()
+    watched.home.realm.core.workLimits.recordBytes = 0
+    let held = watched.home.realm.holdWorker()
+    try watched.writer.write { watched.writer.cat(39)?.age = 201 }
+    watched.home.pump()
+    try #require(held.waitUntilHeld())
+    #expect(watched.recorder.calls.count == 1)
+    watched.home.realm.goOn(held)
+    watched.home.settle()
+    #expect(watched.recorder.calls == ["initial 19", "-[18] +[0] ~[]"])
+    watched.checkMirror()
   }
 
   @Test func aManualSchedulerComputesInItsTurn() throws {

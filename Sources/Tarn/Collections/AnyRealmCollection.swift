@@ -1,0 +1,94 @@
+/// Some collection with those elements, whatever kind it is. Observes exactly as its base.
+public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection {
+  private let base: AnyCollectionBase<Element>
+
+  /// A collection without its type.
+  public init<C: RealmCollection>(_ collection: C) where C.Element == Element {
+    base = CollectionBase(collection)
+  }
+
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { count }
+  /// How many elements there are.
+  public var count: Int { base.count }
+  /// The element at a position. Traps if it is out of bounds.
+  public subscript(position: Int) -> Element { base.element(at: position) }
+  /// The first element, or nil.
+  public var first: Element? { base.first }
+  /// The last element, or nil.
+  public var last: Element? { base.last }
+  public func makeIterator() -> AnyIterator<Element> { base.makeIterator() }
+  /// The Realm that the collection belongs to, nil if it is unmanaged.
+  public var realm: Realm? { base.realm }
+  /// True if what the collection belongs to is gone; it can then be asked for nothing but this.
+  public var isInvalidated: Bool { base.isInvalidated }
+  /// The first position of an element, or nil. Traps for a deleted object.
+  public func index(of element: Element) -> Int? { base.index(of: element) }
+  /// That of the base.
+  public var description: String { base.description }
+
+  /// True if the bases are of one type and equal.
+  public static func == (a: Self, b: Self) -> Bool { a.base.isEqual(to: b.base) }
+
+  /// Calls `block` first with `.initial` and then with the exact difference, as the base does.
+  ///
+  /// - Returns: a token; keep it for as long as the observation shall go on.
+  public func observe(
+    _ block: @escaping (RealmCollectionChange<AnyRealmCollection<Element>>) -> Void
+  ) -> NotificationToken {
+    base.observe(block)
+  }
+}
+
+/// What is asked of the base, overridden where its type is known.
+private class AnyCollectionBase<Element: RealmCollectionValue> {
+  var count: Int { preconditionFailure() }
+  func element(at position: Int) -> Element { preconditionFailure() }
+  var first: Element? { preconditionFailure() }
+  var last: Element? { preconditionFailure() }
+  func makeIterator() -> AnyIterator<Element> { preconditionFailure() }
+  var realm: Realm? { preconditionFailure() }
+  var isInvalidated: Bool { preconditionFailure() }
+  func index(of element: Element) -> Int? { preconditionFailure() }
+  var description: String { preconditionFailure() }
+  func isEqual(to other: AnyCollectionBase) -> Bool { preconditionFailure() }
+  func observe(
+    _ block: @escaping (RealmCollectionChange<AnyRealmCollection<Element>>) -> Void
+  ) -> NotificationToken {
+    preconditionFailure()
+  }
+}
+
+private final class CollectionBase<Base: RealmCollection>: AnyCollectionBase<Base.Element> {
+  private let base: Base
+  init(_ base: Base) { self.base = base }
+
+  override var count: Int { base.count }
+  override func element(at position: Int) -> Base.Element { base[position] }
+  override var first: Base.Element? { base.first }
+  override var last: Base.Element? { base.last }
+  override func makeIterator() -> AnyIterator<Base.Element> { AnyIterator(base.makeIterator()) }
+  override var realm: Realm? { base.realm }
+  override var isInvalidated: Bool { base.isInvalidated }
+  override func index(of element: Base.Element) -> Int? { base.index(of: element) }
+  override var description: String { base.description }
+  override func isEqual(to other: AnyCollectionBase<Base.Element>) -> Bool {
+    (other as? CollectionBase<Base>)?.base == base
+  }
+
+  override func observe(
+    _ block: @escaping (RealmCollectionChange<AnyRealmCollection<Base.Element>>) -> Void
+  ) -> NotificationToken {
+    base.observe { change in
+      switch change {
+      case .initial(let base): block(.initial(AnyRealmCollection(base)))
+      case .update(let base, let deletions, let insertions, let modifications):
+        block(
+          .update(
+            AnyRealmCollection(base), deletions: deletions, insertions: insertions,
+            modifications: modifications))
+      case .error(let error): block(.error(error))
+      }
+    }
+  }
+}

@@ -1,0 +1,214 @@
+/// Verifies what a file holds for lists, sets and maps against itself: that every page, piece and
+/// record belongs to exactly one of them, that the counts add up, and that sets and maps are in
+/// their order. Finds what is wrong; changes nothing.
+package struct SequenceCheck {
+  package private(set) var problems: [String] = []
+  package private(set) var sequences = 0
+  package private(set) var elements = 0
+  private static let problemsMax = 100
+
+  private let reader: SnapshotReader
+  /// Pages, pieces and records that something refers to, by their ids.
+  private var pages: [CollectionID: Set<PageLabel>] = [:]
+  private var longs: [CollectionID: Int] = [:]
+  private var nested: Set<CollectionID> = []
+  /// Collections within values that are still to be looked at.
+  private var pending: [(id: CollectionID, kind: CollectionKind, owner: String)] = []
+
+  package init(_ reader: SnapshotReader) {
+    self.reader = reader
+    for described in reader.schema.schema.classes { check(described) }
+    while let next = pending.popLast() { checkNested(next.id, next.kind, next.owner) }
+    attempt("the tree") { check throws(StorageError) in try check.findOrphans() }
+  }
+
+  private mutating func note(_ problem: String) {
+    if problems.count < Self.problemsMax { problems.append(problem) }
+  }
+
+  private mutating func attempt(
+    _ name: String, _ body: (inout SequenceCheck) throws(StorageError) -> Void
+  ) {
+    do throws(StorageError) { try body(&self) } catch { note("\(name): \(error)") }
+  }
+
+  // MARK: - Owners
+
+  private mutating func check(_ described: ClassSchema) {
+    let columns = reader.schema.holding(in: described.id)
+    if columns.isEmpty { return }
+    var keys: [ObjectKey] = []
+    attempt("class \(described.name)") { check throws(StorageError) in
+      try check.reader.forEachCluster(in: described.id) { found throws(StorageError) in
+        for slot in 0..<found.image.rowCount { keys.append(found.image.key(at: slot)) }
+        return true
+      }
+    }
+    for key in keys {
+      for column in columns {
+        attempt("\(described.name).\(column.name) of object \(key.rawValue)") {
+          check throws(StorageError) in try check.check(column, key, described)
+        }
+      }
+    }
+  }
+
+  private mutating func check(
+    _ column: ColumnSchema, _ key: ObjectKey, _ described: ClassSchema
+  ) throws(StorageError) {
+    let name = "\(described.name).\(column.name) of object \(key.rawValue)"
+    if column.collection == .none {
+      let value = try reader.value(of: column.id, at: key, in: described.id)
+      if let value { add(.value(value), name) }
+      return
+    }
+    let place = SequencePlace(classID: described.id, key: key, column: column.id)
+    if let sequence = try reader.sequence(at: place) { try check(sequence, name) }
+  }
+
+  private mutating func checkNested(_ id: CollectionID, _ kind: CollectionKind, _ owner: String) {
+    let name = "the collection \(id.rawValue) in \(owner)"
+    attempt(name) { check throws(StorageError) in
+      guard let sequence = try check.reader.nestedSequence(id) else {
+        return check.note("\(name) is missing")
+      }
+      if sequence.shape.kind != kind { check.note("\(name) is of another kind than its value") }
+      try check.check(sequence, name)
+    }
+  }
+
+  // MARK: - One sequence
+
+  private mutating func check(
+    _ sequence: StoredSequence, _ name: String
+  ) throws(StorageError) {
+    sequences += 1
+    elements += sequence.count
+    var last: Value?
+    var found = 0
+    var hasOutside = false
+    func take(
+      _ key: TaggedValue?, _ element: TaggedValue, _ check: inout SequenceCheck
+    ) throws(StorageError) {
+      found += 1
+      for part in [key, element] {
+        guard let part else { continue }
+        if part.isOutside { hasOutside = true }
+        if part.isTooLong { check.note("\(name) has an element that is too long for its place") }
+        check.add(part, name)
+      }
+      guard sequence.shape.kind != .list else { return }
+      let value = try sequence.resolve(key ?? element)
+      if let last, SequenceOrder.compare(last, value) >= 0 {
+        check.note("\(name) is out of order at \(found - 1)")
+      }
+      last = value
+    }
+    switch sequence.cell {
+    case .empty: break
+    case .small(let elements):
+      for index in 0..<elements.count {
+        let key = elements.keys.isEmpty ? nil : elements.keys[index]
+        try take(key, elements.values[index], &self)
+      }
+    case .large(let large):
+      try claimPages(of: sequence, large, name)
+      try sequence.forEachPage(in: 0..<sequence.count) { page, _, _ throws(StorageError) in
+        try page.verify()
+        for slot in 0..<page.count {
+          try take(page.shape.isMap ? page.key(slot) : nil, page.element(slot), &self)
+        }
+        return true
+      }
+      if hasOutside, !large.hasOutside {
+        note("\(name) has long elements or collections, but its cell says that it has none")
+      }
+    }
+    if found != sequence.count { note("\(name) has \(found) elements of \(sequence.count)") }
+  }
+
+  private mutating func claimPages(
+    of sequence: StoredSequence, _ large: LargeSequence, _ name: String
+  ) throws(StorageError) {
+    claim(large.id, name)
+    if pages[large.id] != nil { note("\(name) shares its pages with another collection") }
+    pages[large.id] = Set(try sequence.pageList().labels)
+  }
+
+  private mutating func claim(_ id: CollectionID, _ name: String) {
+    if id >= reader.snapshot.head.nextCollectionID {
+      note("\(name) has the id \(id.rawValue), which was not given yet")
+    }
+  }
+
+  private mutating func add(_ element: TaggedValue, _ name: String) {
+    switch element {
+    case .long(let id, let byteCount, _):
+      claim(id, name)
+      if longs.updateValue(byteCount, forKey: id) != nil {
+        note("\(name) shares a long element with another collection")
+      }
+      attempt(name) { check throws(StorageError) in
+        var cursor = try Cursor(check.reader.snapshot.transaction)
+        try unsafe Pieces.element(id).forEach(byteCount: byteCount, &cursor) { _ in true }
+      }
+    case .value(.list(let id)), .value(.map(let id)):
+      claim(id, name)
+      guard nested.insert(id).inserted else {
+        return note("\(name) shares a collection within a value with another")
+      }
+      if case .value(.list) = element {
+        pending.append((id, .list, name))
+      } else {
+        pending.append((id, .map, name))
+      }
+    case .value: break
+    }
+  }
+
+  // MARK: - Orphans
+
+  /// Everything under the keys of collections belongs to one of those that were found.
+  private mutating func findOrphans() throws(StorageError) {
+    var cursor = try Cursor(reader.snapshot.transaction)
+    let start = TreeKey.sequencePage(CollectionID(0), label: .smallest)
+    var isAtKey = try unsafe start.withBytes { key throws(StorageError) in
+      try unsafe cursor.seek(atOrAfter: key)
+    }
+    while isAtKey {
+      let key = unsafe cursor.key
+      switch unsafe TreeKey.tag(of: key) {
+      case .sequencePage:
+        if let parsed = unsafe TreeKey.parseSequencePage(key),
+          pages[parsed.id]?.contains(parsed.label) == true
+        {
+        } else {
+          note("a page of elements belongs to no collection")
+        }
+      case .sequenceDirectory:
+        if let parsed = unsafe TreeKey.parseSequenceDirectory(key), pages[parsed.id] != nil {
+          attempt("the directory of collection \(parsed.id.rawValue)") { _ throws(StorageError) in
+            try unsafe DirectoryPage(validating: cursor.value).verify()
+          }
+        } else {
+          note("a directory page belongs to no collection")
+        }
+      case .longElement:
+        if let parsed = unsafe TreeKey.parseLongElement(key), let bytes = longs[parsed.id],
+          Int(parsed.piece) * Pieces.byteCountMax < bytes
+        {
+        } else {
+          note("a piece of a long element belongs to none")
+        }
+      case .nested:
+        if let id = unsafe TreeKey.parseNested(key), nested.contains(id) {
+        } else {
+          note("a collection within a value belongs to no value")
+        }
+      case .linkCount: break
+      default: return
+      }
+      isAtKey = try cursor.next()
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import Testing
+
+@testable import Tarn
+
+struct CollectionAddingTests {
+  @Test func theHeldCollectionsBecomeLive() throws {
+    let a = try Shelter().openChests()
+    let chest = Chest(1)
+    let (numbers, tags, scores, coins) = (chest.numbers, chest.tags, chest.scores, chest.coins)
+    numbers.append(4)
+    tags.insert("t")
+    scores["s"] = 2
+    coins.append(objectsIn: [Coin(7), Coin(8)])
+    #expect(chest.numbers === numbers && numbers.realm == nil)
+    try a.write {
+      a.realm.add(chest)
+      chest.numbers.append(5)
+      coins[0].value = 9
+    }
+    #expect(numbers.realm == a.realm && numbers == chest.numbers && numbers != List<Int>())
+    #expect(Array(numbers) == [4, 5] && Array(tags) == ["t"] && scores["s"] == 2)
+    #expect(a.realm.objects(Coin.self).map(\.value) == [9, 8])
+    try a.write { a.realm.delete(chest) }
+    #expect(numbers.isInvalidated && tags.isInvalidated && scores.isInvalidated)
+    #expect("\(numbers)" == "List<Int> [invalidated]")
+  }
+
+  @Test func cyclesEnd() throws {
+    let a = try Shelter().openChests()
+    let (first, second) = (Chest(1), Chest(2))
+    first.inner.append(objectsIn: [second, first])
+    second.inner.append(first)
+    try a.write { a.realm.add(first) }
+    #expect(first.inner.map(\.id) == [2, 1] && second.inner.map(\.id) == [1])
+    #expect(a.chests.count == 2)
+    #expect(first.description.contains("inner = List<Chest>"))
+  }
+
+  @Test func aCancelledWriteTakesTheCollectionAlong() throws {
+    let a = try Shelter().openChests()
+    a.realm.beginWrite()
+    let chest = Chest(1)
+    a.realm.add(chest)
+    let list = chest.numbers
+    list.append(1)
+    a.realm.cancelWrite()
+    #expect(list.isInvalidated)
+    try a.write { a.realm.add(Chest(1)) }
+    #expect(list.isInvalidated)
+  }
+
+  @Test func valuesByName() throws {
+    let a = try Shelter().openChests()
+    try a.write {
+      let chest = a.realm.create(
+        Chest.self,
+        value: [
+          "id": 1, "numbers": [1, 2], "words": ["a", nil], "tags": ["x", "y", "x"],
+          "scores": ["p": 1], "coins": [["value": 3], Coin(4), [5, nil]],
+          "named": ["k": ["value": 6], "n": nil] as [String: Any?],
+          "moods": ["wild", CatMood.sleepy] as [Any],
+          "inner": [["id": 2, "inner": [["id": 3]]]],
+        ] as [String: Any])
+      #expect(Array(chest.numbers) == [1, 2] && Array(chest.words) == ["a", nil])
+      #expect(Array(chest.tags) == ["x", "y"] && chest.scores["p"] == 1)
+      #expect(chest.coins.map(\.value) == [3, 4, 5])
+      #expect(chest.named["k"]??.value == 6 && chest.named["n"] == .some(nil))
+      #expect(Array(chest.moods) == [.wild, .sleepy])
+      #expect(chest.inner.first?.inner.first?.id == 3)
+      let copy = a.realm.create(Chest.self, value: chest, update: .modified)
+      #expect(copy.isSameObject(as: chest) && copy.coins.map(\.value) == [3, 4, 5])
+    }
+  }
+
+  @Test func updatingReplacesWhatDiffers() throws {
+    let a = try Shelter().openChests()
+    try a.write {
+      a.realm.create(
+        Chest.self,
+        value: ["id": 1, "numbers": [1, 2], "tags": ["a"], "inner": [["id": 2]]] as [String: Any])
+    }
+    var told: [String] = []
+    let token = try #require(a.chest(1)).observe { change in
+      if case .change(_, let properties) = change { told += properties.map(\.name) }
+    }
+    a.pump()
+    let new = Chest(1)
+    new.numbers.append(objectsIn: [1, 2])
+    new.tags.insert("b")
+    let inner = Chest(2)
+    inner.numbers.append(9)
+    new.inner.append(inner)
+    let held = new.tags
+    try a.write { a.realm.add(new, update: .modified) }
+    a.pump()
+    #expect(told == ["tags"])
+    #expect(held.realm == a.realm && Array(held) == ["b"] && Array(new.numbers) == [1, 2])
+    #expect(Array(try #require(a.chest(2)).numbers) == [9] && a.chests.count == 2)
+    told = []
+    try a.write {
+      a.realm.create(
+        Chest.self, value: ["id": 1, "numbers": [1, 2]] as [String: Any], update: .all)
+    }
+    a.pump()
+    #expect(told == ["numbers"] && Array(new.tags) == ["b"])
+    token.invalidate()
+  }
+
+  @Test func originsCountAsOftenAsTheyLink() throws {
+    let shelter = try Shelter()
+    let a = try shelter.openChests()
+    let coin = Coin(1)
+    try a.write {
+      let chests = [Chest(1), Chest(2), Chest(3)]
+      a.realm.add(chests)
+      chests[2].coins.append(objectsIn: [coin, coin])
+      chests[0].coins.append(coin)
+      #expect(coin.chests.map(\.id) == [1, 3, 3] && coin.chests.count == 3)
+    }
+    #expect(coin.chests.map(\.id) == [1, 3, 3])
+    try a.write { a.chest(3)?.coins.removeLast() }
+    #expect(coin.chests.map(\.id) == [1, 3])
+    try a.write { if let chest = a.chest(1) { a.realm.delete(chest) } }
+    #expect(coin.chests.map(\.id) == [3])
+  }
+
+  @Test func deletingAnObjectTakesItOutOfCollections() throws {
+    let a = try Shelter().openChests()
+    let chest = Chest(1)
+    let coin = Coin(1)
+    try a.write {
+      a.realm.add(chest)
+      chest.coins.append(objectsIn: [coin, Coin(2), coin])
+      chest.gems.insert(objectsIn: chest.coins)
+      chest.named["a"] = coin
+      a.realm.delete(coin)
+      #expect(chest.coins.map(\.value) == [2])
+    }
+    #expect(chest.coins.map(\.value) == [2] && chest.gems.map(\.value) == [2])
+    #expect(chest.named.keys == ["a"] && chest.named["a"] == .some(nil))
+  }
+
+  @Test func loopsGoOverWhatWasThere() throws {
+    let a = try Shelter().openChests()
+    let chest = Chest(1)
+    chest.numbers.append(objectsIn: 0..<500)
+    try a.write {
+      a.realm.add(chest)
+      var seen: [Int] = []
+      for number in chest.numbers {
+        seen.append(number)
+        chest.numbers.removeFirst()
+      }
+      #expect(seen == Array(0..<500) && chest.numbers.isEmpty)
+    }
+  }
+}

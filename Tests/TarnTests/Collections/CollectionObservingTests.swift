@@ -1,0 +1,164 @@
+import Foundation
+import Testing
+
+@testable import Tarn
+
+struct CollectionObservingTests {
+  private let shelter: Shelter
+  private let a: Place
+  private let b: Place
+  private let chest: Chest
+
+  init() throws {
+    shelter = try Shelter()
+    let a = try shelter.openChests()
+    self.a = a
+    b = try shelter.openChests()
+    try a.write {
+      let made = a.realm.create(Chest.self, value: ["id": 1])
+      made.numbers.append(objectsIn: 0..<5)
+      made.tags.insert(objectsIn: ["a", "b", "c"])
+      made.scores.merge(["a": 1, "b": 2]) { _, new in new }
+      for value in 0..<3 { made.coins.append(Coin(value)) }
+      made.gems.insert(objectsIn: made.coins)
+      made.named["x"] = made.coins[0]
+      a.realm.create(Chest.self, value: ["id": 2])
+    }
+    b.realm.refresh()
+    chest = try #require(a.chest(1))
+  }
+
+  private func seen() throws -> ChestRecorder {
+    let recorder = ChestRecorder(try #require(b.chest(1)))
+    b.pump()
+    return recorder
+  }
+
+  private func write(_ block: () throws -> Void) throws {
+    try a.write(block)
+    b.pump()
+  }
+
+  @Test func positionsOfLists() throws {
+    let recorder = try seen()
+    #expect(recorder.numbers.calls == ["initial 5"])
+    try write { chest.numbers[1] = 1 }
+    try write { chest.numbers.move(from: 0, to: 4) }
+    try write { chest.numbers.swapAt(0, 1) }
+    try write {
+      chest.numbers.removeAll()
+      chest.numbers.append(7)
+    }
+    try write { a.chest(2)?.numbers.append(1) }
+    #expect(
+      Array(recorder.numbers.calls.dropFirst()) == [
+        "-[] +[] ~[1]", "-[0] +[4] ~[]", "-[0] +[1] ~[]", "-[0, 1, 2, 3, 4] +[0] ~[]",
+      ])
+    #expect(recorder.problems == [] && recorder.tags.calls == ["initial 3"])
+  }
+
+  @Test func elementsThatWentAndCameBack() throws {
+    let recorder = try seen()
+    try write {
+      chest.tags.removeAll()
+      chest.tags.insert(objectsIn: ["c", "d", "a"])
+      chest.scores.removeAll()
+      chest.scores["b"] = 2
+    }
+    try write { chest.tags.insert("a") }
+    #expect(recorder.tags.calls == ["initial 3", "-[1] +[2] ~[]"])
+    #expect(recorder.scores.calls == ["initial 2", #"-["a"] +[] ~["b"]"#])
+    // In two commits that are told in one call.
+    try a.write {
+      chest.tags.remove("a")
+      chest.scores["b"] = nil
+    }
+    try write {
+      chest.tags.insert("a")
+      chest.scores["b"] = 3
+    }
+    #expect(recorder.tags.calls.count == 2)
+    #expect(recorder.scores.calls.last == #"-[] +[] ~["b"]"#)
+    #expect(recorder.problems == [])
+  }
+
+  @Test func objectsThatChanged() throws {
+    let recorder = try seen()
+    try write { chest.coins.append(chest.coins[0]) }
+    try write { chest.coins[0].weight = 4 }
+    #expect(recorder.coins.calls == ["initial 3", "-[] +[3] ~[]", "-[] +[] ~[0, 3]"])
+    #expect(recorder.gems.calls == ["initial 3", "-[] +[] ~[0]"])
+    #expect(recorder.named.calls == ["initial 1", #"-[] +[] ~["x"]"#])
+    // Twice more without a move: from the index.
+    try write { chest.coins[1].weight = 4 }
+    try write { chest.coins[0].weight = 4 }
+    #expect(Array(recorder.coins.calls.suffix(2)) == ["-[] +[] ~[1]", "-[] +[] ~[0, 3]"])
+    try write { a.realm.delete(chest.coins[0]) }
+    #expect(recorder.coins.calls.last == "-[0, 3] +[] ~[]")
+    #expect(recorder.gems.calls.last == "-[0] +[] ~[]")
+    #expect(recorder.named.calls.last == #"-[] +[] ~["x"]"#)
+    try write { a.realm.delete(a.realm.objects(Coin.self)) }
+    #expect(recorder.coins.calls.last == "-[0, 1] +[] ~[]")
+    #expect(recorder.problems == [])
+  }
+
+  @Test func theObjectWithThemIsDeleted() throws {
+    let recorder = try seen()
+    try write { chest.coins.removeAll() }
+    try write { a.realm.delete(chest) }
+    try write { a.realm.create(Chest.self, value: ["id": 1, "numbers": [1]]) }
+    #expect(recorder.numbers.calls == ["initial 5", "-[0, 1, 2, 3, 4] +[] ~[]"])
+    #expect(recorder.tags.calls == ["initial 3", "-[0, 1, 2] +[] ~[]"])
+    #expect(recorder.scores.calls == ["initial 2", #"-["a", "b"] +[] ~[]"#])
+    #expect(recorder.coins.calls == ["initial 3", "-[0, 1, 2] +[] ~[]"])
+    #expect(recorder.words.calls == ["initial 0"])
+    #expect(recorder.problems == [])
+  }
+
+  @Test func theObjectWithThemIsDeletedWithItsClass() throws {
+    let recorder = try seen()
+    try write { a.realm.deleteAll() }
+    #expect(recorder.numbers.calls == ["initial 5", "-[0, 1, 2, 3, 4] +[] ~[]"])
+    #expect(recorder.named.calls == ["initial 1", #"-["x"] +[] ~[]"#])
+    #expect(recorder.words.calls == ["initial 0"] && recorder.problems == [])
+  }
+
+  @Test func ownCommitsCanBeLeftOut() throws {
+    let recorder = try seen()
+    let chest = try #require(b.chest(1))
+    let token = try #require(recorder.numbers.token)
+    try b.write { chest.numbers.append(5) }
+    try b.realm.write(withoutNotifying: [token]) { chest.numbers.removeFirst() }
+    try b.write { chest.numbers[0] = 1 }
+    b.pump()
+    #expect(recorder.numbers.calls == ["initial 5", "-[] +[5] ~[]", "-[] +[] ~[0]"])
+  }
+
+  @Test func objectObserversAreToldTheName() throws {
+    var told: [String] = []
+    let token = try #require(b.chest(1)).observe { change in
+      if case .change(_, let properties) = change {
+        told += properties.map { "\($0.name) \($0.oldValue == nil) \($0.newValue == nil)" }
+      }
+    }
+    try write {
+      chest.numbers.append(1)
+      chest.tags.insert("z")
+      chest.tags.insert("a")
+      chest.scores["a"] = 5
+    }
+    #expect(told == ["numbers true true", "tags true true", "scores true true"])
+    token.invalidate()
+  }
+
+  @Test func anEndedObservationIsSilent() throws {
+    let recorder = try seen()
+    recorder.end()
+    try write { chest.numbers.append(1) }
+    #expect(recorder.numbers.calls == ["initial 5"])
+    // And one that begins anew starts from what is there.
+    let again = try seen()
+    try write { chest.numbers.append(1) }
+    #expect(again.numbers.calls == ["initial 6", "-[] +[6] ~[]"])
+  }
+}
