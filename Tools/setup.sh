@@ -13,8 +13,8 @@ command -v pkg-config >/dev/null || missing+=(pkg-config)
 has_library() { command -v pkg-config >/dev/null && pkg-config --exists "$1"; }
 has_library lmdb || missing+=(liblmdb-dev)
 has_library sqlite3 || missing+=(libsqlite3-dev)
-# Comes without a pkg-config file: ask the preprocessor for its header, as the build does.
-echo '#include <bid_functions.h>' | clang -E -xc - >/dev/null 2>&1 || missing+=(libintelrdfpmath-dev)
+# Comes without a pkg-config file.
+[ -e /usr/include/bid_functions.h ] || missing+=(libintelrdfpmath-dev)
 [ ${#missing[@]} -eq 0 ] && exit 0
 
 if ! command -v apt-get >/dev/null; then

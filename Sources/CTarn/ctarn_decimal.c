@@ -8,6 +8,7 @@
 #include <bid_conf.h>
 #include <bid_functions.h>
 
+// As the library has it, whatever the order of bytes in words of 64 bits.
 static BID_UINT128 from(tarn_decimal value) {
   BID_UINT128 bits;
   bits.w[BID_HIGH_128W] = value.high;
@@ -15,12 +16,14 @@ static BID_UINT128 from(tarn_decimal value) {
   return bits;
 }
 
+// The reverse.
 static tarn_decimal to(BID_UINT128 bits) {
   return (tarn_decimal){bits.w[BID_HIGH_128W], bits.w[BID_LOW_128W]};
 }
 
 typedef void operation(BID_UINT128 *, BID_UINT128 *, BID_UINT128 *, _IDEC_round *, _IDEC_flags *);
 
+// Any of the four, with ties to even. What the flags would say, the result says.
 static tarn_decimal apply(operation *operation, tarn_decimal a, tarn_decimal b) {
   BID_UINT128 x = from(a), y = from(b), result;
   _IDEC_round rounding = BID_ROUNDING_TO_NEAREST;
@@ -50,6 +53,7 @@ tarn_decimal tarn_decimal_parse(const char *text, bool *exact) {
   return to(result);
 }
 
+// Sets the flag for inexact if the double is not the number itself.
 static double to_double(tarn_decimal value, _IDEC_round rounding, _IDEC_flags *flags) {
   BID_UINT128 bits = from(value);
   double result;

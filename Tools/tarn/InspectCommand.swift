@@ -69,7 +69,8 @@ struct InspectReport {
     guard let check else { return }
     let found =
       "\(pages.pageCount) pages, \(counted(check.clusters, "cluster")), "
-      + "\(counted(check.rows, "object")), \(check.indexEntries) index entries"
+      + "\(counted(check.rows, "object")), \(check.indexEntries) index entries, "
+      + "\(counted(check.sequences, "collection")), \(counted(check.elements, "element"))"
     if check.problems.isEmpty {
       try output.write("\n\(terminal.styled("Sound", .green)): \(found)\n")
       return
@@ -104,6 +105,12 @@ struct InspectReport {
     } else {
       facts.append(("changes", "no records are kept"))
     }
+    facts.append(
+      (
+        "collections",
+        "\(census.collections.entries) pages and pieces outside of objects, "
+          + sizeText(census.collections.bytes)
+      ))
     let names = processes.map { "\(processName($0.processID)) (\($0.processID))" }
     facts.append(("open in", names.isEmpty ? "no other process" : names.joined(separator: ", ")))
     facts.append(("writer", writer))

@@ -22,6 +22,7 @@ extension InspectReport {
     } else {
       json.null()
     }
+    number("collectionBytes", census.collections.bytes, &json)
     try writeClasses(&json)
     writeUsers(&json)
     if let check { write(check, &json) }

@@ -119,7 +119,7 @@ extension Results {
   private func aggregate(_ property: String) -> Aggregate {
     check()
     let query = live.query
-    let name = core.binding(of: spec.type).reflection.property(property)?.columnName ?? property
+    let name = core.binding(of: spec).reflection.property(property)?.columnName ?? property
     var aggregate: Aggregate
     do {
       aggregate = try Aggregate(name, on: query.classID, in: core.shown().schema.schema)

@@ -8,7 +8,8 @@ extension Results {
     let rows = rows()
     guard object._core === core else { return nil }
     precondition(!object.isInvalidated, "A deleted or invalidated object has no position.")
-    guard type(of: object) == spec.type else { return nil }
+    guard type(of: object) == spec.type, object._binding?.classID == live.query.classID
+    else { return nil }
     return rows.position(of: ObjectKey(object._key))
   }
 

@@ -41,7 +41,7 @@ public struct Results<Element: ObjectBase> {
   }
 
   func object(_ key: ObjectKey) -> Element {
-    unsafeDowncast(core.object(key, core.binding(of: spec.type)), to: Element.self)
+    unsafeDowncast(core.object(key, core.binding(of: spec)), to: Element.self)
   }
 
   /// The same collection in the instance's present life.

@@ -7,6 +7,8 @@ import TarnStore
   let schema: ClassSchema
   /// Where column numbers go in a new accessor, and which.
   private let places: [(offset: Int, column: UInt16)]
+  /// The column of each property; a computed one has its number instead.
+  private let columnOfProperty: [UInt16]
   /// The wrappers; links after scalars, collections last.
   private let moves: [Move]
 
@@ -31,6 +33,7 @@ import TarnStore
     self.reflection = reflection
     self.schema = schema
     var places: [(offset: Int, column: UInt16)] = []
+    var columnOfProperty: [UInt16] = []
     var propertyOfColumn = [Int?](repeating: nil, count: schema.columns.count)
     for (number, property) in reflection.properties.enumerated() {
       var column = UInt16(number)
@@ -41,16 +44,20 @@ import TarnStore
         column = id.rawValue
         propertyOfColumn[id.index] = number
       }
+      columnOfProperty.append(column)
+      if property.isDynamic { continue }
       places.append((property.offset + property.wrapper.columnOffset, column))
     }
     self.places = places
+    self.columnOfProperty = columnOfProperty
     let order = reflection.properties.indices.sorted {
       (reflection.properties[$0].rank, $0) < (reflection.properties[$1].rank, $1)
     }
-    moves = order.map {
+    moves = order.compactMap {
       let property = reflection.properties[$0]
+      if property.isDynamic { return nil }
       return Move(
-        mover: property.wrapper.mover, offset: property.offset, column: places[$0].column)
+        mover: property.wrapper.mover, offset: property.offset, column: columnOfProperty[$0])
     }
     self.propertyOfColumn = propertyOfColumn
     let key = reflection.primaryKey.map { reflection.properties[$0] }
@@ -86,8 +93,8 @@ import TarnStore
 
   /// The stored properties with their columns, in the order of declaration.
   var columns: [(property: PropertyReflection, column: ColumnID)] {
-    zip(reflection.properties, places).compactMap { property, place in
-      property.isComputed ? nil : (property, ColumnID(place.column))
+    zip(reflection.properties, columnOfProperty).compactMap { property, column in
+      property.isComputed ? nil : (property, ColumnID(column))
     }
   }
 
@@ -132,6 +139,6 @@ extension PropertyReflection {
   /// The order in which values move into a row.
   fileprivate var rank: Int {
     if collection != .none { return 2 }
-    return target != nil ? 1 : 0
+    return target != nil || type == .any ? 1 : 0
   }
 }

@@ -18,12 +18,16 @@ struct PropertyReflection: Sendable {
   let isPrimaryKey: Bool
   /// LinkingObjects: the property on the other side.
   let originProperty: String?
+  /// The class that the link of a dynamic object points to.
+  var dynamicTarget: String?
 
   var type: ColumnType { description.type }
   var collection: CollectionKind { description.collection }
   var isOptional: Bool { description.isOptional }
   var isComputed: Bool { description.isComputed }
   var target: ObjectBase.Type? { description.target }
+  /// A property of objects whose class the program does not have: there is no wrapper.
+  var isDynamic: Bool { wrapper == DynamicValue.self }
 
   /// Where the wrapper of this property is in an object. Good while the object lives.
   func field(of object: ObjectBase) -> UnsafeMutableRawPointer {
@@ -32,7 +36,8 @@ struct PropertyReflection: Sendable {
 
   /// The property's value, of a managed or unmanaged object of the class.
   func read(_ object: ObjectBase) -> Any {
-    withExtendedLifetime(object) { wrapper.read(object, at: field(of: object)) }
+    if isDynamic { return object._core?.dynamicValue(object, self) as Any }
+    return withExtendedLifetime(object) { wrapper.read(object, at: field(of: object)) }
   }
   func readBoxed(_ object: ObjectBase) -> _BoxedValue {
     withExtendedLifetime(object) { wrapper.readBoxed(object, at: field(of: object)) }
@@ -115,6 +120,17 @@ final class ClassReflection: Sendable {
     primaryKey = properties.firstIndex(where: \.isPrimaryKey)
     numbers = Dictionary(properties.enumerated().map { ($1.name, $0) }) { first, _ in first }
     try checkColumns()
+  }
+
+  /// The reflection of a class as a file describes it; its properties are called as their columns.
+  init(_ schema: StoreSchema, _ described: ClassSchema) {
+    type = DynamicObject.self
+    name = described.name
+    properties = described.columns.filter { !$0.isRemoved }.map {
+      PropertyReflection(schema, $0, isPrimaryKey: $0.id == described.primaryKey)
+    }
+    primaryKey = properties.firstIndex(where: \.isPrimaryKey)
+    numbers = Dictionary(properties.enumerated().map { ($1.name, $0) }) { first, _ in first }
   }
 
   /// The property of that name in the program, or nil.

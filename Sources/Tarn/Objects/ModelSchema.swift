@@ -51,6 +51,11 @@ struct ModelSchema {
 
   subscript(name: String) -> Class? { classes.first { $0.name == name } }
 
+  /// Of no class.
+  static let empty = ModelSchema(classes: [])
+
+  private init(classes: [Class]) { self.classes = classes }
+
   /// Describes the given classes, or all of the program that want to be in default schemas.
   init(_ types: [ObjectBase.Type]? = nil) throws(ModelError) {
     var reflections: [String: ClassReflection] = [:]

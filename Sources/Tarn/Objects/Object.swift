@@ -52,7 +52,7 @@ extension ObjectBase: Hashable {
 
   final func _isSameRow(as other: ObjectBase) -> Bool {
     _core != nil && _core === other._core && _key == other._key
-      && type(of: self) == type(of: other)
+      && _binding?.classID == other._binding?.classID && type(of: self) == type(of: other)
   }
 }
 
@@ -74,7 +74,7 @@ extension ObjectBase: CustomStringConvertible {
     if depth > 5 { return "\(_className) { … }" }
     let indent = String(repeating: "\t", count: depth + 1)
     var text = "\(_className) {\n"
-    for property in ClassReflection.of(type(of: self)).properties {
+    for property in _reflection.properties {
       text += "\(indent)\(property.name) = \(dump(property.read(self), depth: depth + 1));\n"
     }
     return text + String(repeating: "\t", count: depth) + "}"

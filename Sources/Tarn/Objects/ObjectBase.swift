@@ -124,7 +124,18 @@ extension ObjectBase {
   }
 
   /// The name of the object's class, as it stands in files.
-  final var _className: String { ClassReflection.name(of: type(of: self)) }
+  final var _className: String {
+    if let binding = _binding { return binding.reflection.name }
+    return ClassReflection.name(of: type(of: self))
+  }
+
+  /// What is known of the object's class: of the file's, if the program does not have it.
+  final var _reflection: ClassReflection {
+    if let binding = _binding, binding.reflection.type == DynamicObject.self {
+      return binding.reflection
+    }
+    return ClassReflection.of(type(of: self))
+  }
 }
 
 extension ObjectBase {

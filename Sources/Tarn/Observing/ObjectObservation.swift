@@ -121,7 +121,7 @@ final class ObjectObservation: Observation {
       return block(.deleted)
     }
     if object._life != core.invalidations || object._state.contains(.invalidated) {
-      object = core.object(type(of: object), key)
+      object = core.object(key, core.binding(for: object))
     }
     var oldValues: [ColumnID: Value] = [:]
     for entry in told {
@@ -129,7 +129,7 @@ final class ObjectObservation: Observation {
         oldValues[column] = value
       }
     }
-    let binding = core.binding(of: type(of: object))
+    let binding = core.binding(for: object)
     let changes = binding.columns.compactMap { property, column -> PropertyChange? in
       guard let old = oldValues[column] else { return nil }
       return PropertyChange(

@@ -95,7 +95,7 @@ extension RealmCore {
   private func advanceOrHandOver() throws(StorageError) -> Bool {
     guard let reader, !startsOver, !observers.isEmpty else { return try advance() }
     if let workAhead, workAhead.isMove, workAhead.step == step { return false }
-    let newest = try store.newestSnapshot()
+    let newest = try newestFittingSnapshot()
     let shown = reader.snapshot.version
     guard newest.version > shown else { return try advance(to: newest) }
     let isMuch = try store.isMuch(

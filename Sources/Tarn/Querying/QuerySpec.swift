@@ -4,10 +4,17 @@ import TarnStore
 /// their rows.
 struct QuerySpec: Hashable {
   let type: ObjectBase.Type
+  /// The class's name in the file, for dynamic objects.
+  var dynamicClass: String?
   var predicate: Predicate = .constant(true)
   var order: [SortDescriptor] = []
 
   init(_ type: ObjectBase.Type) { self.type = type }
+
+  init(dynamicClass name: String) {
+    type = DynamicObject.self
+    dynamicClass = name
+  }
 
   func filtered(_ more: Predicate) -> QuerySpec {
     var spec = self
@@ -38,11 +45,12 @@ struct QuerySpec: Hashable {
   }
 
   static func == (a: QuerySpec, b: QuerySpec) -> Bool {
-    a.type == b.type && a.predicate == b.predicate && a.order == b.order
+    a.type == b.type && a.dynamicClass == b.dynamicClass && a.predicate == b.predicate && a.order == b.order
   }
 
   func hash(into hasher: inout Hasher) {
     hasher.combine(ObjectIdentifier(type))
+    hasher.combine(dynamicClass)
     hasher.combine(predicate)
     hasher.combine(order)
   }

@@ -32,9 +32,8 @@ enum RealmCache {
     } catch {
       fatalError(error.description)
     }
-    let store = try publicly { () throws(StorageError) in
-      try StoreRegistry.open(configuration.path, configuration.storeOptions(model))
-    }
+    let opening = StoreOpening(configuration, model)
+    let store = try opening.open()
     let key = Key(store: ObjectIdentifier(store), scheduler: scheduler.key)
     nonisolated(unsafe) var found: RealmCore?  // because: it stays on this thread
     table.withLock { found = $0.instances[key]?.core }
@@ -43,8 +42,16 @@ enum RealmCache {
       precondition(
         found.configuration.readOnly == configuration.readOnly,
         "Realm at path '\(store.path)' already opened with different read permissions")
+      guard found.configuration.schemaVersion == configuration.schemaVersion else {
+        throw Realm.Error(
+          .alreadyOpen,
+          message: "Realm at path '\(store.path)' already opened with different schema version: "
+            + "\(found.configuration.schemaVersion), not \(configuration.schemaVersion).",
+          fileURL: URL(fileURLWithPath: store.path))
+      }
       return found
     }
+    try opening.migrateIfNeeded(store)
     let core = RealmCore(
       store: store, configuration: configuration, scheduler: scheduler, model: model)
     core.wakeUp = WakeRegistration(core)
@@ -83,6 +90,7 @@ extension Realm.Configuration {
     options.isDurable = durability == .full && inMemoryIdentifier == nil
     options.isTemporary = inMemoryIdentifier != nil
     options.classes = model.definitions
+    options.schemaVersion = schemaVersion
     return options
   }
 }

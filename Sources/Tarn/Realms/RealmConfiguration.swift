@@ -51,19 +51,40 @@ extension Realm {
     /// traps. One that a worker prepares for an instance counts. Nil for no limit.
     public var maximumNumberOfActiveVersions: UInt?
 
+    /// The number of the program's model. Raise it whenever the model changes in a way that is
+    /// more than adding classes, properties or indexes; see the article on migrations.
+    public var schemaVersion: UInt64 = 0
+
+    /// What turns the data of an older model into that of this one; see ``Migration``. Called when
+    /// a file with a lower `schemaVersion` is opened, not for a new one.
+    public var migrationBlock: MigrationBlock? {
+      get { migration?.block }
+      set { migration = newValue.map { MigrationHolder($0) } }
+    }
+
+    /// True to delete the file and begin with an empty one where a migration would be needed:
+    /// for development, and for data that can be made again. Opening throws
+    /// `Realm.Error.alreadyOpen` while anybody has the file open.
+    public var deleteRealmIfMigrationNeeded = false
+
     private var objectTypeList: ObjectTypeList?
+    private var migration: MigrationHolder?
 
     /// The file, or the name in memory, and what differs from the usual. An `inMemoryIdentifier`
     /// counts for more than a file.
     public init(
       fileURL: URL? = URL(fileURLWithPath: "default.realm"), inMemoryIdentifier: String? = nil,
-      readOnly: Bool = false, objectTypes: [ObjectBase.Type]? = nil,
+      readOnly: Bool = false, schemaVersion: UInt64 = 0, migrationBlock: MigrationBlock? = nil,
+      deleteRealmIfMigrationNeeded: Bool = false, objectTypes: [ObjectBase.Type]? = nil,
       durability: Durability = .full
     ) {
       self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
       self.inMemoryIdentifier = inMemoryIdentifier
       self.readOnly = readOnly
       self.durability = durability
+      self.schemaVersion = schemaVersion
+      self.deleteRealmIfMigrationNeeded = deleteRealmIfMigrationNeeded
+      self.migrationBlock = migrationBlock
       self.objectTypes = objectTypes
     }
 
@@ -73,6 +94,13 @@ extension Realm {
       return "Realm.Configuration(\(place)\(readOnly ? ", read-only" : ""))"
     }
   }
+}
+
+/// Blocks do not compare; this compares by where the block was set.
+private final class MigrationHolder: Equatable, Sendable {
+  let block: MigrationBlock
+  init(_ block: @escaping MigrationBlock) { self.block = block }
+  static func == (a: MigrationHolder, b: MigrationHolder) -> Bool { a === b }
 }
 
 /// Metatypes do not compare; this compares them by identity.

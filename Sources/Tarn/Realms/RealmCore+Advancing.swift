@@ -28,7 +28,7 @@ extension RealmCore {
   /// - Returns: true if the version changed.
   func advance() throws(StorageError) -> Bool {
     startsOver = false
-    return try advance(to: store.newestSnapshot())
+    return try advance(to: newestFittingSnapshot())
   }
 
   /// Moves to a snapshot that is as new as the shown one or newer.

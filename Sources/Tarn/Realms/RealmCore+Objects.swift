@@ -185,9 +185,13 @@ extension RealmCore {
   /// A stored value as its property shows it, nil for null.
   func swiftValue(_ value: Value, of property: PropertyReflection) -> Any? {
     if value == .null { return nil }
+    if property.isDynamic, case .object(let id, let key) = value {
+      return object(key, dynamicBinding(schemaToBind()[id].name))
+    }
     guard case .link(let key) = value, let target = property.target else {
       return property.wrapper.unboxed(_BoxedValue(value))
     }
+    if let name = property.dynamicTarget { return object(key, dynamicBinding(name)) }
     return object(key, binding(of: target))
   }
 
@@ -208,10 +212,13 @@ extension RealmCore {
 
   /// The object with that primary key, or nil.
   func object<T: ObjectBase, Key>(_ type: T.Type, primaryKey key: Key) -> T? {
-    let binding = binding(of: type)
+    object(binding(of: type), primaryKey: key).map { unsafeDowncast($0, to: T.self) }
+  }
+
+  /// The object of a bound class with that primary key, or nil.
+  func object<Key>(_ binding: ClassBinding, primaryKey key: Key) -> ObjectBase? {
     if Key.self == Int.self, binding.schema.keyIsPrimary {
-      let key = ObjectKey(Int64(key as! Int))
-      return object(key, existingIn: binding).map { unsafeDowncast($0, to: T.self) }
+      return object(ObjectKey(Int64(key as! Int)), existingIn: binding)
     }
     guard let column = binding.schema.primaryKey else {
       preconditionFailure("'\(binding.schema.name)' does not have a primary key")
@@ -228,7 +235,7 @@ extension RealmCore {
       if let session { return try session.find(primaryKey: value, in: binding.classID) }
       return try shown().find(primaryKey: value, in: binding.classID)
     }
-    return found.map { unsafeDowncast(object($0, binding), to: T.self) }
+    return found.map { object($0, binding) }
   }
 }
 

@@ -37,7 +37,11 @@ final class RealmCore {
 
   /// How classes of the program meet classes of the file, at the schema that was bound last.
   var bindings: [ObjectIdentifier: ClassBinding] = [:]
+  /// The same for classes as dynamic objects show them, by their names.
+  var dynamicBindings: [String: ClassBinding] = [:]
   var boundEpoch: UInt64 = .max
+  /// The newest schema that is known to fit the program's classes.
+  var fittingSchema: SchemaView?
   /// The one asked for last.
   private var recentBinding: ClassBinding?
 
@@ -116,7 +120,7 @@ final class RealmCore {
     }
     if let reader { return reader }
     let started = trapping { () throws(StorageError) in
-      try SnapshotReader(store.newestSnapshot())
+      try SnapshotReader(newestFittingSnapshot())
     }
     reader = started
     rowsMoved()
@@ -149,7 +153,7 @@ final class RealmCore {
   /// The shared rows of a query.
   func liveResult(_ spec: QuerySpec) -> LiveResult {
     if let known = liveResults[spec]?.source as? LiveResult { return known }
-    let binding = binding(of: spec.type)
+    let binding = binding(of: spec)
     let query: CompiledQuery
     do {
       query = try CompiledQuery(
@@ -168,12 +172,7 @@ final class RealmCore {
 
   /// How a class of the program meets the file. Traps if it is not in the Realm's schema.
   func binding(of type: ObjectBase.Type) -> ClassBinding {
-    let schema = shown().schema
-    if boundEpoch != schema.epoch {
-      bindings.removeAll()
-      recentBinding = nil
-      boundEpoch = schema.epoch
-    }
+    let schema = schemaToBind()
     if let recentBinding, recentBinding.reflection.type == type { return recentBinding }
     if let known = bindings[ObjectIdentifier(type)] {
       recentBinding = known
@@ -189,6 +188,19 @@ final class RealmCore {
     let binding = ClassBinding(reflection, described)
     bindings[ObjectIdentifier(type)] = binding
     return binding
+  }
+
+  /// The schema of what is shown, the open write's if there is one. Bindings of another schema are
+  /// forgotten.
+  func schemaToBind() -> SchemaView {
+    let schema = session?.schema ?? shown().schema
+    if boundEpoch != schema.epoch {
+      bindings.removeAll()
+      dynamicBindings.removeAll()
+      recentBinding = nil
+      boundEpoch = schema.epoch
+    }
+    return schema
   }
 }
 

@@ -81,7 +81,10 @@ extension Value {
   }
 
   private static func decimalText(_ value: DecimalNumber) -> String {
-    value.isFinite ? value.text : "\"\(value.text)\""
+    let text = value.text
+    guard value.isFinite else { return "\"\(text)\"" }
+    // Not an integer: that would be exact even to a double.
+    return text.contains { $0 == "." || $0 == "E" } ? text : text + ".0"
   }
 
   static func hexadecimal(_ value: UInt64, _ digits: Int) -> String {

@@ -30,7 +30,7 @@ extension Timestamp {
   package init?(iso8601 text: String) {
     var reader = DigitReader(text)
     let negative = reader.take("-")
-    guard let year = reader.number(digits: 4...9), reader.take("-"),
+    guard let year = reader.number(digits: 4...12), reader.take("-"),
       let month = reader.number(digits: 2...2), reader.take("-"),
       let day = reader.number(digits: 2...2), (1...12).contains(month), day >= 1
     else { return nil }
@@ -39,30 +39,44 @@ extension Timestamp {
     let next = Self.days(
       year: (negative ? -year : year) + Int64(nextYear), month: nextMonth, day: 1)
     guard day <= next - first else { return nil }
-    seconds = (first + day - 1) * 86_400
+    // Wider than the seconds, whose range may end within the first or the last day.
+    var total = Int128(first + day - 1) * 86_400
     nanoseconds = 0
-    if reader.isAtEnd { return }
+    seconds = 0
+    if !reader.isAtEnd {
+      guard let time = Self.timeOfDay(&reader) else { return nil }
+      total += Int128(time.seconds)
+      nanoseconds = time.nanoseconds
+    }
+    guard let whole = Int64(exactly: total) else { return nil }
+    seconds = whole
+  }
+
+  /// What stands behind a date, less its offset from UTC.
+  private static func timeOfDay(_ reader: inout DigitReader) -> Timestamp? {
     guard reader.take("T") || reader.take("t") || reader.take(" "),
       let hour = reader.number(digits: 2...2), hour < 24, reader.take(":"),
       let minute = reader.number(digits: 2...2), minute < 60
     else { return nil }
-    seconds += hour * 3600 + minute * 60
+    var time = Timestamp(seconds: hour * 3600 + minute * 60, nanoseconds: 0)
     if reader.take(":") {
       guard let second = reader.number(digits: 2...2), second < 60 else { return nil }
-      seconds += second
+      time.seconds += second
       if reader.take(".") {
         guard let fraction = reader.fraction() else { return nil }
-        nanoseconds = fraction
+        time.nanoseconds = fraction
       }
     }
     guard let offset = reader.offset(), reader.isAtEnd else { return nil }
-    seconds -= offset
+    time.seconds -= offset
+    return time
   }
 
   /// The time in UTC, with as many digits of the second as it has, in groups of three.
   package var iso8601: String {
     let day = seconds >= 0 ? seconds / 86_400 : (seconds + 1) / 86_400 - 1
-    let rest = seconds - day * 86_400
+    // The first day of all begins before the first second of all.
+    let rest = seconds &- day &* 86_400
     let date = Self.date(ofDay: day)
     func padded(_ value: Int64, _ digits: Int) -> String {
       let text = String(value.magnitude)

@@ -250,7 +250,6 @@ extension ConstantBuilder {
         throw mismatch(value, ": a decimal is written like 12.50 or \"12.50\"")
       }
       return .decimal(decimal)
-    case .float(let value): return .decimal(DecimalNumber(shortest: value))
     default: return try number(value)
     }
   }

@@ -132,7 +132,7 @@ extension ClusterImage {
     let width = Int(column.width)
     let data = Int(column.data)
     let aux = Int(column.aux)
-    guard Int(column.nulls) + bitmap <= limit else { return false }
+    guard column.nulls == 0 || Int(column.nulls) + bitmap <= limit else { return false }
     switch ClusterColumnKind(rawValue: column.kind) {
     case .absent, .key:
       return column.nulls == 0

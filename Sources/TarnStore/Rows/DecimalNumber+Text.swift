@@ -93,8 +93,8 @@ private struct DecimalReader {
     }
   }
 
-  private mutating func take(_ byte: Unicode.Scalar) -> Bool {
-    guard rest.first == UInt8(ascii: byte) else { return false }
+  private mutating func take(_ character: Character) -> Bool {
+    guard let byte = rest.first, byte == character.asciiValue else { return false }
     rest.removeFirst()
     return true
   }

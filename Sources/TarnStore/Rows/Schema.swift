@@ -35,6 +35,8 @@ package struct ClassSchema: Equatable, Sendable {
   package func named(_ name: String) -> ColumnSchema? {
     columns.first { $0.name == name && !$0.isRemoved }
   }
+  /// True for a class that a migration removed with all its objects: the name and the id stay.
+  package var isVacant: Bool { !columns.isEmpty && columns.allSatisfy(\.isRemoved) }
   package subscript(id: ColumnID) -> ColumnSchema { columns[id.index] }
 
   /// True if the primary key's value is the object key itself (a non-optional integer).

@@ -88,6 +88,9 @@ final class ClassEdit {
     return ObjectKey(nextKey)
   }
 
+  /// From here on the counter gives larger keys than `key`.
+  func continueKeys(after key: ObjectKey) { nextKey = max(nextKey, key.rawValue + 1) }
+
   /// The cluster that a new row with this key belongs in, with room for it.
   func clusterForInserting(
     _ key: ObjectKey, _ session: WriteSession

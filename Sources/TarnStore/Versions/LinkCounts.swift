@@ -60,7 +60,7 @@ final class LinkCounts {
 
 extension SnapshotReader {
   /// How often an object's column links to another object. Not for to-one links.
-  func linkCount(_ name: LinkName) throws(StorageError) -> UInt64 {
+  package func linkCount(_ name: LinkName) throws(StorageError) -> UInt64 {
     let order = orderKey(of: name.target, schema[name.classID][name.column])
     let isFiled = try withCursor { cursor throws(StorageError) in
       try PackedIndex(name.classID, name.column).contains(order, name.owner, &cursor)

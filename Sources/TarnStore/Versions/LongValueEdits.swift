@@ -29,6 +29,14 @@ final class LongValueEdits {
     dropped = dropped.filter { $0.classID != id }
   }
 
+  /// A copy without what concerns those classes.
+  func copy(without classes: Set<ClassID>) -> LongValueEdits {
+    let copy = LongValueEdits()
+    copy.kept = kept.filter { !classes.contains($0.key.classID) }
+    copy.dropped = dropped.filter { !classes.contains($0.classID) }
+    return copy
+  }
+
   /// Removes the pieces of dropped values, then puts those of the kept ones.
   func apply(_ transaction: borrowing WriteTransaction) throws(StorageError) {
     for name in dropped {

@@ -51,6 +51,8 @@ package struct SchemaPlan: Equatable, Sendable {
   package private(set) var schema: StoreSchema
   /// Indexes to be built over rows that exist already.
   package private(set) var newIndexes: [(ClassID, ColumnID)] = []
+  /// A sentence for each class and property that the file lacks.
+  package private(set) var additions: [String] = []
   /// A sentence for each difference that adding cannot mend.
   package private(set) var differences: [String] = []
 
@@ -61,9 +63,10 @@ package struct SchemaPlan: Equatable, Sendable {
       schema.classes.append(
         ClassSchema(
           id: id, name: definition.name, columns: [], isEmbedded: definition.isEmbedded))
+      additions.append("Class '\(definition.name)' is not in the file.")
     }
     for definition in wanted {
-      let isNew = stored.named(definition.name) == nil
+      let isNew = stored.named(definition.name)?.isVacant ?? true
       merge(definition, isNew: isNew)
     }
   }
@@ -77,6 +80,7 @@ package struct SchemaPlan: Equatable, Sendable {
     guard let index = schema.classes.firstIndex(where: { $0.name == definition.name }) else {
       preconditionFailure("the class was added above: bug in this package")
     }
+    if isNew { schema.classes[index].isEmbedded = definition.isEmbedded }
     for property in definition.properties {
       guard property.type != .link || target(of: property) != nil else {
         differences.append(
@@ -115,6 +119,13 @@ package struct SchemaPlan: Equatable, Sendable {
         id: id, name: property.name, type: property.type, collection: property.collection,
         isOptional: property.isOptional, isIndexed: property.isIndexed,
         target: target(of: property), deleteRule: property.deleteRule))
+    guard !isNew else { return }
+    let described = schema.classes[index]
+    additions.append("Property '\(described.name).\(property.name)' is not in the file.")
+    // The rows that exist already have a value of the new column: its default.
+    if described[id].filesNull, described.hasIndex(described[id]) {
+      newIndexes.append((described.id, id))
+    }
   }
 
   private mutating func compare(
@@ -158,8 +169,17 @@ package struct SchemaPlan: Equatable, Sendable {
   private func describe(
     _ type: ColumnType, _ collection: CollectionKind, _ target: ClassID?
   ) -> String {
+    schema.describe(type, collection, target)
+  }
+}
+
+extension StoreSchema {
+  /// A column's type in words.
+  func describe(
+    _ type: ColumnType, _ collection: CollectionKind, _ target: ClassID?
+  ) -> String {
     let prefix = collection == .none ? "" : "a \(collection) of "
-    guard type == .link, let target, let name = schema[target]?.name else {
+    guard type == .link, let target, let name = self[target]?.name else {
       return "\(prefix)\(type)"
     }
     return collection == .none ? "a link to '\(name)'" : "\(prefix)links to '\(name)'"

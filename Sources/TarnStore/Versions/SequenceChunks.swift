@@ -137,35 +137,41 @@ struct SequenceChunks {
   mutating func insert(
     _ elements: SequenceElements, _ origins: ContiguousArray<Origin>, at position: Int
   ) {
-    guard !blocks.isEmpty else {
-      blocks = [Block([Chunk(count: 0, body: Body(SequenceElements(), []))])]
-      return insert(elements, origins, in: Place(block: 0, chunk: 0, start: 0), at: 0)
-    }
-    insert(elements, origins, in: place(of: max(0, position - 1)), at: position)
+    let (place, body) = placeForInserting(at: position)
+    let offset = position - place.start
+    body.elements.values.insert(contentsOf: elements.values, at: offset)
+    if !elements.keys.isEmpty { body.elements.keys.insert(contentsOf: elements.keys, at: offset) }
+    body.origins.insert(contentsOf: origins, at: offset)
+    didInsert(elements.count, place, at: position)
   }
 
-  private mutating func insert(
-    _ elements: SequenceElements, _ origins: ContiguousArray<Origin>, in place: Place,
-    at position: Int
+  /// The same for one element.
+  mutating func insert(
+    _ element: TaggedValue, key: TaggedValue?, _ origin: Origin, at position: Int
   ) {
-    guard let body = self[place].body else { preconditionFailure("the chunk is not loaded") }
+    let (place, body) = placeForInserting(at: position)
     let offset = position - place.start
-    if elements.count == 1 {
-      body.elements.values.insert(elements.values[0], at: offset)
-      if !elements.keys.isEmpty { body.elements.keys.insert(elements.keys[0], at: offset) }
-      body.origins.insert(origins[0], at: offset)
-    } else {
-      body.elements.values.insert(contentsOf: elements.values, at: offset)
-      if !elements.keys.isEmpty {
-        body.elements.keys.insert(contentsOf: elements.keys, at: offset)
-      }
-      body.origins.insert(contentsOf: origins, at: offset)
+    body.elements.values.insert(element, at: offset)
+    if let key { body.elements.keys.insert(key, at: offset) }
+    body.origins.insert(origin, at: offset)
+    didInsert(1, place, at: position)
+  }
+
+  private mutating func placeForInserting(at position: Int) -> (Place, Body) {
+    if blocks.isEmpty {
+      let body = Body(SequenceElements(), [])
+      blocks = [Block([Chunk(count: 0, body: body)])]
+      return (Place(block: 0, chunk: 0, start: 0), body)
     }
-    changeCount(place, by: elements.count)
+    let place = place(of: max(0, position - 1))
+    guard let body = self[place].body else { preconditionFailure("the chunk is not loaded") }
+    return (place, body)
+  }
+
+  private mutating func didInsert(_ added: Int, _ place: Place, at position: Int) {
+    changeCount(place, by: added)
     recent = place
-    if self[place].count > Self.elementsMax {
-      cut(place, atEnd: position + elements.count == count)
-    }
+    if self[place].count > Self.elementsMax { cut(place, atEnd: position + added == count) }
   }
 
   private mutating func changeCount(_ place: Place, by delta: Int) {

@@ -83,6 +83,18 @@ package final class SchemaView: Sendable {
 
   /// True if an object of that class lives and dies with the one object that links to it.
   package func isEmbedded(_ id: ClassID) -> Bool { self[id].isEmbedded }
+
+  /// True if the file keeps an index over that column; false also for one that it lacks.
+  func hasIndex(_ column: ColumnID, in id: ClassID) -> Bool {
+    guard let described = schema[id], column.index < described.columns.count else { return false }
+    return described.hasIndex(described[column])
+  }
+}
+
+extension ColumnSchema {
+  /// True if an index over the column has an entry for every object. One over links has none for
+  /// those that link to nothing.
+  var filesNull: Bool { type != .link && type != .any && collection == .none }
 }
 
 extension ClassSchema {

@@ -2,9 +2,9 @@ extension Store {
   /// Takes the gate, waiting for it as long as that takes. Whoever shows the newest snapshot then
   /// shows what it is to write on: a commit that its dead writer left hidden is published first.
   ///
-  /// Errors: `.forked`.
-  package func acquireGate() throws(StorageError) -> GateToken {
-    let token = try gate.acquire()
+  /// Errors: `.busy` after the timeout, `.forked`.
+  package func acquireGate(timeout: Duration? = nil) throws(StorageError) -> GateToken {
+    let token = try gate.acquire(timeout: timeout)
     environment.publishOrphanedCommit()
     return token
   }

@@ -51,21 +51,46 @@ extension Store {
     }
   }
 
-  /// Adds what the classes of an opener have and the file lacks.
+  /// Adds what the classes of an opener have and the file lacks. Does nothing if a migration has
+  /// to come first, which is the opener's work.
   ///
-  /// - Throws: `.schemaMismatch` naming every difference that adding cannot mend.
+  /// - Throws: `.schemaMismatch` naming every difference that adding cannot mend, or for a version
+  ///   less than the file's.
   func adopt(_ options: Options) throws(StorageError) {
-    let wanted = options.classes
     let snapshot = try newestSnapshot()
     try checkDurability(snapshot.head, options)
-    let first = try plan(wanted, over: snapshot.schema.schema)
-    guard first.schema != snapshot.schema.schema else { return }
-    guard !options.isReadOnly else {
-      throw StorageError(
-        .schemaMismatch, operation: "open read-only", path: path,
-        detail: "the file lacks classes or properties of the program, and cannot be changed")
+    guard options.adoptsClasses else { return }
+    if try needsMigration(options, snapshot) {
+      guard options.isReadOnly else { return }
+      throw mismatch(
+        "a migration to schema version \(options.schemaVersion ?? 0) is required, and the file is "
+          + "opened read-only")
     }
-    try holdingGate { () throws(StorageError) in try extend(with: wanted) }
+    let first = try plan(options.classes, over: snapshot)
+    let raises = options.schemaVersion.map { $0 > snapshot.head.schemaVersion } ?? false
+    guard first.schema != snapshot.schema.schema || raises else { return }
+    guard !options.isReadOnly else {
+      throw mismatch("the file lacks classes or properties of the program, and cannot be changed")
+    }
+    try holdingGate { () throws(StorageError) in try extend(options) }
+  }
+
+  /// True if the opener's version is higher than that of the file, which has classes already.
+  ///
+  /// - Throws: `.schemaMismatch` if it is lower.
+  package func needsMigration(_ options: Options) throws(StorageError) -> Bool {
+    try needsMigration(options, newestSnapshot())
+  }
+
+  func needsMigration(
+    _ options: Options, _ snapshot: Snapshot
+  ) throws(StorageError) -> Bool {
+    guard let version = options.schemaVersion else { return false }
+    let last = snapshot.head.schemaVersion
+    guard version >= last else {
+      throw mismatch("Provided schema version \(version) is less than last set version \(last).")
+    }
+    return version > last && !snapshot.schema.schema.classes.isEmpty
   }
 
   /// One process that does not sync its commits endangers those of all others: the file says what
@@ -83,51 +108,43 @@ extension Store {
   }
 
   /// The caller holds the gate. Somebody else may have added the classes while it waited.
-  private func extend(with wanted: [ClassDefinition]) throws(StorageError) {
+  private func extend(_ options: Options) throws(StorageError) {
     let reader = try SnapshotReader(newestSnapshot())
-    let plan = try plan(wanted, over: reader.schema.schema)
-    guard plan.schema != reader.schema.schema else { return }
+    if try needsMigration(options, reader.snapshot) { return }
+    let plan = try plan(options.classes, over: reader.snapshot)
+    let version = max(options.schemaVersion ?? 0, reader.snapshot.head.schemaVersion)
+    guard
+      plan.schema != reader.schema.schema || version > reader.snapshot.head.schemaVersion
+    else { return }
+    let view = SchemaView(schema: plan.schema, epoch: reader.schema.epoch + 1)
+    let rows = WriteSession(reader, schema: view)
     try environment.write { transaction throws(StorageError) in
       var head = try HeadRecord.read(from: transaction)
       for (id, column) in plan.newIndexes {
-        try buildIndex(id, column, reader, in: transaction)
+        try rows.buildIndex(id, column, in: transaction)
       }
       try SchemaCodec.write(plan.schema, in: transaction)
       head.schemaEpoch += 1
+      head.schemaVersion = version
       head.commitID = .random(in: 1 ... .max)
       try head.put(in: transaction)
     }
   }
 
   private func plan(
-    _ wanted: [ClassDefinition], over stored: StoreSchema
+    _ wanted: [ClassDefinition], over snapshot: Snapshot
   ) throws(StorageError) -> SchemaPlan {
-    let plan = SchemaPlan(stored: stored, wanted: wanted)
+    let plan = SchemaPlan(stored: snapshot.schema.schema, wanted: wanted)
     guard plan.differences.isEmpty else {
       let list = plan.differences.map { "- " + $0 }.joined(separator: "\n")
-      throw StorageError(
-        .schemaMismatch, operation: "open", path: path,
-        detail: "the classes do not fit the file:\n\(list)")
+      throw mismatch(
+        "Migration is required due to the following errors:\n\(list)\n"
+          + "Open the file with a schema version above \(snapshot.head.schemaVersion).")
     }
     return plan
   }
 
-  /// Files the rows that exist already.
-  private func buildIndex(
-    _ id: ClassID, _ column: ColumnID, _ reader: SnapshotReader,
-    in transaction: borrowing WriteTransaction
-  ) throws(StorageError) {
-    var changes = PackedIndexChanges()
-    let described = reader.schema[id][column]
-    try reader.forEachCluster(in: id) { found throws(StorageError) in
-      for slot in 0..<found.image.rowCount {
-        let key = found.image.key(at: slot)
-        let value = try reader.value(of: column, at: key, in: id) ?? .null
-        if let order = OrderKey(value, type: described.type) { changes.add(order, key) }
-      }
-      return true
-    }
-    changes.sort()
-    try PackedIndex(id, column).apply(changes, in: transaction)
+  private func mismatch(_ detail: String) -> StorageError {
+    StorageError(.schemaMismatch, operation: "open", path: path, detail: detail)
   }
 }

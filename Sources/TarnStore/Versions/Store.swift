@@ -13,6 +13,10 @@ package final class Store: Sendable {
     /// In memory: the last process that closes it removes it.
     package var isTemporary = false
     package var classes: [ClassDefinition] = []
+    /// The number of the program's model; nil for tools, which take a file as it is.
+    package var schemaVersion: UInt64?
+    /// False to leave the classes alone: nothing is added, nothing compared.
+    package var adoptsClasses = true
     package init() {}
   }
 
@@ -127,6 +131,10 @@ package final class Store: Sendable {
     try environment.checkIdentityBeforeCommit()
     let base = session.base.head
     var next = base.committing()
+    if let change = session.schemaChange {
+      next.schemaEpoch += 1
+      next.schemaVersion = change.version
+    }
     try session.readOffSequences()
     let changes = session.recorder.changeSet(from: base.version, to: next.version)
     try environment.write { transaction throws(StorageError) in
@@ -134,7 +142,9 @@ package final class Store: Sendable {
       let found = try HeadRecord.read(from: transaction)
       guard found == base else { throw conflict(found) }
       var writer = CommitWriter(session)
+      session.schemaChange?.forgetIndexes(of: session)
       try writer.putRows(transaction)
+      try session.schemaChange?.put(session, in: transaction)
       FaultPoint.hit("commit.rows")
       try ChangeLog.put(changes, head: next, in: transaction)
       try prune(in: transaction)

@@ -32,6 +32,29 @@ package enum StoreRegistry {
     }
   }
 
+  /// Removes a file with its companions, unless somebody uses it.
+  ///
+  /// - Throws: `.alreadyOpen` if this process or another has it open.
+  package static func removeUnused(_ path: String) throws(StorageError) {
+    try opening.withLock { _ throws(StorageError) in
+      guard !isOpen(path) else {
+        throw StorageError(
+          .alreadyOpen, operation: "delete", path: path, detail: "this process has the file open")
+      }
+      var options = Store.Options()
+      options.adoptsClasses = false
+      options.isReadOnly = true
+      let store = try Store.open(path, options)
+      let others = store.signal.processes().count - 1
+      guard others <= 0 else {
+        throw StorageError(
+          .alreadyOpen, operation: "delete", path: path,
+          detail: "\(others) other process\(others == 1 ? " has" : "es have") the file open")
+      }
+      store.removeFiles()
+    }
+  }
+
   /// True if this process has the file open.
   package static func isOpen(_ path: String) -> Bool {
     guard let identity = FileFacts.at(path)?.identity else { return false }

@@ -147,6 +147,15 @@ package final class WorkingSequence {
     chunks!.insert(elements, origins, at: position)
   }
 
+  func insert(
+    _ element: TaggedValue, key: TaggedValue?, at position: Int
+  ) throws(StorageError) {
+    try begin()
+    precondition(position >= 0 && position <= count, "a position past the end")
+    if count > 0 { try load(max(0, position - 1)) }
+    chunks!.insert(element, key: key, .fresh, at: position)
+  }
+
   func remove(_ range: Range<Int>) throws(StorageError) {
     try begin()
     precondition(range.lowerBound >= 0 && range.upperBound <= count, "no such elements")

@@ -24,8 +24,8 @@ extension WriteSession {
   ) throws(StorageError) -> [ObjectKey] {
     let edit = classes[Int(id.rawValue)]
     let stored =
-      edit?.isCleared == true
-      ? [] : try reader.keys(in: id, where: column, is: value)
+      edit?.isCleared != true && reader.schema.hasIndex(column, in: id)
+      ? try reader.keys(in: id, where: column, is: value) : []
     guard let delta = edit?.indexes[column.index] else { return stored }
     return delta.apply(to: stored, for: orderKey(value, id, column))
   }

@@ -184,6 +184,20 @@ extension WriteSession {
     }
   }
 
+  /// Gives a collection these elements and no others; of a map the values, with their keys.
+  package func put(
+    _ values: [Value], keys: [String], in place: SequencePlace
+  ) throws(StorageError) {
+    try removeAll(in: place)
+    switch schema[place.classID][place.column].collection {
+    case .none: preconditionFailure("a property that is no collection: bug in this package")
+    case .list: try insert(values, at: 0, in: place)
+    case .set: for value in values { _ = try insert(value, intoSet: place) }
+    case .map:
+      for (key, value) in zip(keys, values) { try set(value, forKey: key, inMap: place) }
+    }
+  }
+
   // MARK: - Dropping
 
   /// Drops the collections of an object that is about to be deleted.
@@ -220,15 +234,21 @@ extension WriteSession {
   private func insert(
     _ values: [Value], keys: [String], at index: Int, in sequence: WorkingSequence
   ) throws(StorageError) {
-    var elements = SequenceElements()
-    elements.values.reserveCapacity(values.count)
-    for value in values {
-      check(value, sequence)
-      elements.values.append(.value(value))
+    for value in values { check(value, sequence) }
+    if values.count == 1 {
+      // The common case, which is worth the lists that it does without.
+      let key = keys.first.map { TaggedValue.value(.string($0)) }
+      try sequence.insert(.value(values[0]), key: key, at: index)
+    } else {
+      try sequence.insert(
+        SequenceElements(
+          keys: ContiguousArray(keys.map { .value(.string($0)) }),
+          values: ContiguousArray(values.map { .value($0) })), at: index)
     }
-    for key in keys { elements.keys.append(.value(.string(key))) }
-    try sequence.insert(elements, at: index)
-    try own(elements, in: sequence)
+    if sequence.shape.mayBeLong || sequence.shape.mayRefer {
+      for key in keys where TaggedValue.value(.string(key)).isOutside { sequence.hasOutside = true }
+      for value in values { try own(.value(value), in: sequence) }
+    }
     touch(sequence.place)
   }
 
@@ -246,7 +266,7 @@ extension WriteSession {
       try release(old, sequence)
     }
     try sequence.set(element, at: index)
-    try own(SequenceElements(values: [element]), in: sequence)
+    try own(element, in: sequence)
     touch(sequence.place)
   }
 
@@ -259,20 +279,14 @@ extension WriteSession {
     recorder.touch(place.classID, place.key, place.column)
   }
 
-  /// Notes what new elements refer to.
+  /// Notes what a new element refers to.
   private func own(
-    _ elements: SequenceElements, in sequence: WorkingSequence
+    _ element: TaggedValue, in sequence: WorkingSequence
   ) throws(StorageError) {
-    let shape = sequence.shape
-    if shape.mayBeLong, !sequence.hasOutside {
-      sequence.hasOutside =
-        elements.keys.contains { $0.isOutside } || elements.values.contains { $0.isOutside }
-    }
-    guard shape.mayRefer else { return }
-    for case .value(let value) in elements.values {
-      adopt(value)
-      if value.isLink { try noteLink(added: true, target: value, at: sequence.place) }
-    }
+    if element.isOutside { sequence.hasOutside = true }
+    guard sequence.shape.mayRefer, case .value(let value) = element else { return }
+    adopt(value)
+    if value.isLink { try noteLink(added: true, target: value, at: sequence.place) }
   }
 
   /// Lets go of what elements refer to that are about to go.

@@ -10,11 +10,15 @@
 /// the snapshot.
 package final class WriteSession {
   package let reader: SnapshotReader
-  package let recorder = ChangeRecorder()
+  package let recorder: ChangeRecorder
+  /// What the write's rows look like: the snapshot's schema, except in a migration.
+  package let schema: SchemaView
+  /// What a migration does to the schema when this is committed.
+  package var schemaChange: SchemaChange?
   var classes: [ClassEdit?]
   var longValues = LongValueEdits()
-  let sequences: SequenceEdits
-  let linkCounts = LinkCounts()
+  var sequences: SequenceEdits
+  var linkCounts = LinkCounts()
   /// Embedded objects that lost their place in the change that is being made.
   var abandoned: [LinkTarget] = []
   var changeDepth = 0
@@ -22,14 +26,28 @@ package final class WriteSession {
   let rowsMoved: () -> Void
 
   package var base: Snapshot { reader.snapshot }
-  package var schema: SchemaView { reader.schema }
 
   /// Starts a write over the reader's snapshot. `rowsMoved` is called when rows that were found
   /// before may lie elsewhere: at the first edit of a cluster and when rows come or go in it.
   package init(_ reader: SnapshotReader, rowsMoved: @escaping () -> Void) {
     self.reader = reader
     self.rowsMoved = rowsMoved
-    classes = Array(repeating: nil, count: reader.schema.schema.classes.count)
+    schema = reader.schema
+    recorder = ChangeRecorder()
+    classes = Array(repeating: nil, count: schema.schema.classes.count)
+    sequences = SequenceEdits(nextID: reader.snapshot.head.nextCollectionID)
+  }
+
+  /// Starts a write whose rows look as `schema` says, which has all ids of the reader's.
+  init(
+    _ reader: SnapshotReader, schema: SchemaView, recorder: ChangeRecorder = ChangeRecorder(),
+    rowsMoved: @escaping () -> Void = {}
+  ) {
+    self.reader = reader
+    self.rowsMoved = rowsMoved
+    self.schema = schema
+    self.recorder = recorder
+    classes = Array(repeating: nil, count: schema.schema.classes.count)
     sequences = SequenceEdits(nextID: reader.snapshot.head.nextCollectionID)
   }
 

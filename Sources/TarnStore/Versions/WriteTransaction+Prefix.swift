@@ -4,6 +4,14 @@ extension WriteTransaction {
     try deleteAll(under: Self.prefix(tag, id.rawValue))
   }
 
+  /// Removes a column's index.
+  func deleteIndex(_ id: ClassID, _ column: ColumnID) throws(StorageError) {
+    for tag in [TreeKey.Tag.index, .linkCount] {
+      let number = unsafe withUnsafeBytes(of: column.rawValue.bigEndian) { unsafe Array($0) }
+      try deleteAll(under: Self.prefix(tag, id.rawValue) + number)
+    }
+  }
+
   /// Removes everything of one kind that belongs to a collection.
   func deleteAll(_ tag: TreeKey.Tag, of id: CollectionID) throws(StorageError) {
     try deleteAll(under: Self.prefix(tag, id.rawValue))

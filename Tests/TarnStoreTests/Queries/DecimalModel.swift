@@ -5,8 +5,8 @@ import TarnStore
 struct DecimalModel {
   private var rank: Int
   private var isNegative = false
-  private var whole = ""
-  private var fraction = ""
+  private var whole: ArraySlice<UInt8> = []
+  private var fraction: ArraySlice<UInt8> = []
 
   /// How two numbers stand to each other of which one at least is a decimal; nil for others.
   static func compare(_ a: Value, _ b: Value) -> Int? {
@@ -41,8 +41,9 @@ struct DecimalModel {
     } else if value.isInfinite {
       rank = value < 0 ? 1 : 3
     } else {
-      // No double has more digits.
-      take(String(format: "%.1074f", value))
+      // No double has more digits than 1074, and few have as many.
+      let isShort = value.magnitude < 1e12 && value * 1024 == (value * 1024).rounded()
+      take(String(format: isShort ? "%.10f" : "%.1074f", value))
     }
   }
 
@@ -62,20 +63,19 @@ struct DecimalModel {
 
   /// Digits with a point or none, and a sign or none.
   private mutating func take(_ text: String) {
-    let parts = text.drop { $0 == "-" }.split(separator: ".")
-    whole = String(parts[0].drop { $0 == "0" })
-    if parts.count > 1 {
-      let last = parts[1].lastIndex { $0 != "0" }
-      fraction = last.map { String(parts[1][...$0]) } ?? ""
-    }
+    let zero = UInt8(ascii: "0")
+    let digits = Array(text.utf8).drop { $0 == UInt8(ascii: "-") }
+    let point = digits.firstIndex(of: UInt8(ascii: ".")) ?? digits.endIndex
+    whole = digits[..<point].drop { $0 == zero }
+    fraction = digits[point...].dropFirst()
+    while fraction.last == zero { fraction.removeLast() }
     isNegative = text.hasPrefix("-") && !(whole.isEmpty && fraction.isEmpty)
   }
 
   private func compareMagnitude(_ other: DecimalModel) -> Int {
-    if whole.utf8.count != other.whole.utf8.count {
-      return whole.utf8.count < other.whole.utf8.count ? -1 : 1
-    }
-    if whole != other.whole { return whole < other.whole ? -1 : 1 }
-    return fraction == other.fraction ? 0 : fraction < other.fraction ? -1 : 1
+    if whole.count != other.whole.count { return whole.count < other.whole.count ? -1 : 1 }
+    if whole != other.whole { return whole.lexicographicallyPrecedes(other.whole) ? -1 : 1 }
+    if fraction == other.fraction { return 0 }
+    return fraction.lexicographicallyPrecedes(other.fraction) ? -1 : 1
   }
 }

@@ -86,12 +86,12 @@ import Testing
   @Test func `dependencies name every column and every link on the way`() throws {
     let predicate = try resolved("owner.home.name == 'x' AND i == 1 AND owner.age > i")
     let owner = LinkStep(
-      classID: QueryFixture.thing, column: ColumnID(19), target: QueryFixture.owner)
+      classID: QueryFixture.thing, column: ColumnID(21), target: QueryFixture.owner)
     let home = LinkStep(
       classID: QueryFixture.owner, column: ColumnID(4), target: QueryFixture.city)
     let expected: Set<QueryDependency> = [
       QueryDependency(links: [], classID: QueryFixture.thing, column: ColumnID(1)),
-      QueryDependency(links: [], classID: QueryFixture.thing, column: ColumnID(19)),
+      QueryDependency(links: [], classID: QueryFixture.thing, column: ColumnID(21)),
       QueryDependency(links: [owner], classID: QueryFixture.owner, column: ColumnID(1)),
       QueryDependency(links: [owner], classID: QueryFixture.owner, column: ColumnID(4)),
       QueryDependency(links: [owner, home], classID: QueryFixture.city, column: ColumnID(0)),

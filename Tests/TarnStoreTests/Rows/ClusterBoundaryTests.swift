@@ -37,6 +37,20 @@ import Testing
     }
   }
 
+  /// Nothing is stored a row, so the image is shorter than a bitmap of the rows would be.
+  @Test func aFullClusterOfEqualRowsIsValid() throws {
+    let cluster = WorkingCluster(ClusterFixture.schema([(.int, false)]))
+    for key in 0..<1_024 {
+      cluster.insert(ObjectKey(Int64(key)))
+      cluster.setInt(ColumnID(0), key, 7)
+    }
+    let images = try encode(cluster)
+    #expect(images.count == 1)
+    try ClusterFixture.validated(images[0]) { image in
+      #expect(image.rowCount == 1_024 && image.int(ColumnID(0), 1_023) == 7)
+    }
+  }
+
   @Test func floatingPointKeepsEveryBit() throws {
     let schema = ClusterFixture.schema([(.double, false), (.float, true)])
     let patterns: [UInt64] = [

@@ -27,6 +27,7 @@ struct FormatDocumentTests {
     var actual = Self.codes.merging(Self.signals) { first, _ in first }
     for tag in [
       TreeKey.Tag.head, .schema, .classRecord, .cluster, .directory, .index, .longValue, .change,
+      .sequencePage, .sequenceDirectory, .longElement, .linkCount, .nested,
     ] {
       actual["tag.\(tag)"] = UInt64(tag.rawValue)
     }
@@ -70,6 +71,14 @@ struct FormatDocumentTests {
       ("index.keyBytesMax", IndexPageKey.byteCountMax),
       ("orderKey.bytesMax", OrderKey.byteCountMax),
       ("longValue.pieceBytes", LongValues.pieceByteCountMax),
+      ("tagged.inlineBytesMax", TaggedValue.inlineBytesMax),
+      ("tagged.null", Int(TaggedValue.Tag.null.rawValue)),
+      ("tagged.list", Int(TaggedValue.Tag.list.rawValue)),
+      ("tagged.longData", Int(TaggedValue.Tag.longData.rawValue)),
+      ("cell.smallBytesMax", CollectionCell.smallBytesMax),
+      ("cell.shrunkBytesMax", CollectionCell.shrunkBytesMax),
+      ("cell.largeBytes", CollectionCell.largeBytes),
+      ("nested.headerBytes", NestedRecord.headerBytes),
       ("change.format", Int(ChangeRecord.format)),
       ("change.chunkBytesMax", ChangeRecord.chunkBytesMax),
       ("change.chunkStartBytes", ChangeRecord.chunkStartBytes),

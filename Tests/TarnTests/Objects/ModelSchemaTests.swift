@@ -64,9 +64,11 @@ private enum ModelTwin {
     ("_id", ColumnType.objectID, false), ("int", .int, false), ("int8", .int, false),
     ("int64", .int, false), ("bool", .bool, false), ("float", .float, false),
     ("double", .double, false), ("string", .string, false), ("data", .data, false),
-    ("date", .date, false), ("uuid", .uuid, false), ("mood", .string, false),
+    ("date", .date, false), ("uuid", .uuid, false), ("decimal", .decimal, false),
+    ("mood", .string, false),
     ("size", .int, false), ("grade", .double, false), ("optionalInt8", .int, true),
-    ("optionalString", .string, true), ("optionalMood", .string, true), ("link", .link, true),
+    ("optionalString", .string, true), ("optionalDecimal", .decimal, true),
+    ("optionalMood", .string, true), ("link", .link, true),
   ])
   func columnsFollowThePropertiesTypes(_ name: String, _ type: ColumnType, _ optional: Bool)
     throws
@@ -78,7 +80,7 @@ private enum ModelTwin {
 
   @Test func columnsAreInTheOrderOfDeclarationWithoutOrdinaryOnes() throws {
     let model = try #require(try ModelSchema([ModelEverything.self])["ModelEverything"])
-    #expect(model.columns.count == 28 && model.primaryKey == "_id")
+    #expect(model.columns.count == 30 && model.primaryKey == "_id")
     #expect(model.columns.prefix(3).map(\.name) == ["_id", "int", "int8"])
     #expect(!model.columns.contains { $0.name == "linking" || $0.name == "ordinary" })
     let puppy = ClassReflection.of(ModelPuppy.self).properties.map(\.name)

@@ -29,6 +29,7 @@ class ModelEverything: Object {
   @Persisted var data: Data
   @Persisted var date: Date
   @Persisted var uuid: UUID
+  @Persisted var decimal: Decimal128
   @Persisted var mood: ModelMood
   @Persisted var size = ModelSize.large
   @Persisted var grade: ModelGrade
@@ -42,6 +43,7 @@ class ModelEverything: Object {
   @Persisted var optionalDate: Date?
   @Persisted var optionalUUID: UUID?
   @Persisted var optionalId: ObjectId?
+  @Persisted var optionalDecimal: Decimal128?
   @Persisted var optionalMood: ModelMood?
   @Persisted var link: ModelEverything?
   @Persisted(originProperty: "link") var linking: LinkingObjects<ModelEverything>

@@ -16,6 +16,7 @@ import Testing
     object.string = "fifteen letters"
     object.data = Data([0, 1, 255])
     object.date = Date(timeIntervalSinceReferenceDate: 800_000_000.123)
+    object.decimal = "-19.90"
     object.mood = .wild
     object.grade = .high
     object.optionalInt = 0
@@ -24,6 +25,7 @@ import Testing
     object.optionalDate = .distantPast
     object.optionalUUID = UUID()
     object.optionalId = .generate()
+    object.optionalDecimal = .max
     return object
   }
 
@@ -76,12 +78,15 @@ import Testing
     view.string = "a string that is too long to be small"
     view.optionalString = nil
     view.optionalInt = 4
+    view.decimal *= 2
+    view.optionalDecimal = nil
     view.data = Data([9])
     view.date = Date(timeIntervalSince1970: 1.5)
     view.size = .small
     view.optionalMood = nil
     #expect(view.int == 7 && view.string == "a string that is too long to be small")
     #expect(view.optionalString == nil && view.optionalInt == 4 && view.data == Data([9]))
+    #expect(view.decimal == 0 && view.optionalDecimal == nil)
     #expect(view.date == Date(timeIntervalSince1970: 1.5) && view.size == .small)
     #expect(view.optionalMood == nil && neighbour.optionalMood == .calm && neighbour.int == -5)
     withExtendedLifetime(rows) {}

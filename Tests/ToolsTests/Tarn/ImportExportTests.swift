@@ -45,6 +45,40 @@ import Testing
     try #require(done.status == 0)
   }
 
+  @Test func decimalsKeepTheirDigits() throws {
+    let csv = "id,price,tip\n1,19.90,\n2,-0.10,NaN\n3,1E+9,1234567890.123456789012345678901\n"
+    let types = "id:int,price:decimal,tip:Decimal?"
+    let done = try ToolProcess.run(
+      folder, "import", "a.realm", "-", "-f", "csv", "-c", "Sum", "-k", "id", "--types", types,
+      input: csv)
+    #expect(done == .init(status: 0, output: "Sum: 3 added, version 1\n", errors: ""))
+    let lines = try ToolProcess.run(folder, "export", "a.realm", "Sum")
+    #expect(
+      lines.output == """
+        {"id":1,"price":"19.90","tip":null}
+        {"id":2,"price":"-0.10","tip":"NaN"}
+        {"id":3,"price":"1E+9","tip":"1234567890.123456789012345678901"}
+
+        """)
+    let again = try ToolProcess.run(
+      folder, "import", "b.realm", "-", "-f", "jsonl", "-c", "Sum", "-k", "id", "--types", types,
+      input: lines.output)
+    #expect(again.status == 0)
+    let back = try ToolProcess.run(folder, "export", "b.realm", "Sum", "-f", "csv")
+    #expect(back.output == csv)
+    let set = try ToolProcess.run(
+      folder, "set", "b.realm", "Sum", "--where", "price < 0 AND tip == 'NaN'", "price=2.500")
+    #expect(set.status == 0)
+    let sorted = try ToolProcess.run(
+      folder, "export", "b.realm", "Sum", "--where", "price >= 2.5", "--sort", "price",
+      "-f", "csv")
+    #expect(
+      sorted.output
+        == "id,price,tip\n2,2.500,NaN\n1,19.90,\n3,1E+9,1234567890.123456789012345678901\n")
+    let wrong = try ToolProcess.run(folder, "set", "b.realm", "Sum", "--where", "id==1", "price=x")
+    #expect(wrong.status != 0 && wrong.errors.contains("decimal"))
+  }
+
   @Test func typesCanBeGiven() throws {
     let done = try ToolProcess.run(
       folder, "import", "a.realm", "-", "-f", "csv", "-c", "Key",

@@ -1,0 +1,86 @@
+import Foundation
+import TarnStore
+
+/// An object of any class in a file, be it one that the program does not have. Its properties are
+/// reached by name, as strings or as members; what comes out is `Any?`.
+///
+///     for dog in realm.dynamicObjects("Dog") {
+///       print(dog.name as? String ?? "", dog["age"] as? Int ?? 0)
+///     }
+///
+/// Names are those of columns in the file. A value has the type that belongs to the column: `Int`
+/// for every integer, `Bool`, `Float`, `Double`, `String`, `Data`, `Date`, `Decimal128`, `ObjectId`,
+/// `UUID`; a link gives another `DynamicObject`. A list or set comes out as an array of its elements
+/// at this moment, a map as a dictionary; assigning such a value replaces all elements. Confined
+/// like any other object.
+@dynamicMemberLookup
+public final class DynamicObject: Object {
+  /// Makes an object of no class, which has no properties. Ask a Realm for dynamic objects.
+  public required init() { super.init() }
+
+  /// Dynamic objects are of the classes in files; this one is in none.
+  public override class func shouldIncludeInDefaultSchema() -> Bool { false }
+
+  /// The property of that name; see `subscript(_:)`.
+  public subscript(dynamicMember name: String) -> Any? {
+    get { self[name] }
+    set { self[name] = newValue }
+  }
+}
+
+extension PropertyReflection {
+  /// A column of the file as a property of dynamic objects.
+  init(_ schema: StoreSchema, _ column: ColumnSchema, isPrimaryKey: Bool) {
+    let target = column.target.flatMap { schema[$0]?.name }
+    var description = _ColumnDescription(
+      column.type, isOptional: column.isOptional,
+      target: target == nil ? nil : DynamicObject.self)
+    description.collection = column.collection
+    self.init(
+      name: column.name, columnName: column.name, offset: 0, wrapper: DynamicValue.self,
+      description: description, isIndexed: column.isIndexed, isPrimaryKey: isPrimaryKey,
+      originProperty: nil, dynamicTarget: target)
+  }
+}
+
+/// Stands where a property of a class of the program has its wrapper. Dynamic properties have no
+/// storage in the object, so that only values are converted here.
+enum DynamicValue: AnyPersisted {
+  static func unboxed(_ boxed: _BoxedValue) -> Any? {
+    switch boxed.value {
+    case .null, .link, .object, .list, .map: nil
+    case .int(let number): Int(number)
+    case .bool(let value): value
+    case .float(let value): value
+    case .double(let value): value
+    case .string(let value): value
+    case .data: Data._unbox(boxed)
+    case .date: Date._unbox(boxed)
+    case .objectID: ObjectId._unbox(boxed)
+    case .uuid: UUID._unbox(boxed)
+    case .decimal: Decimal128._unbox(boxed)
+    }
+  }
+
+  private static func hasNoStorage() -> Never {
+    preconditionFailure("a dynamic property has no wrapper: bug in this package")
+  }
+
+  static var description: _ColumnDescription { hasNoStorage() }
+  static var columnOffset: Int { hasNoStorage() }
+  static var mover: _Mover { hasNoStorage() }
+  static func flags(at field: UnsafeRawPointer) -> UInt8 { hasNoStorage() }
+  static func originProperty(at field: UnsafeRawPointer) -> String? { hasNoStorage() }
+  static func read(_ object: ObjectBase, at field: UnsafeMutableRawPointer) -> Any {
+    hasNoStorage()
+  }
+  static func readBoxed(_ object: ObjectBase, at field: UnsafeMutableRawPointer) -> _BoxedValue {
+    hasNoStorage()
+  }
+  static func write(
+    _ value: _BoxedValue, _ object: ObjectBase, at field: UnsafeMutableRawPointer
+  ) -> Bool { hasNoStorage() }
+  static func write(any value: Any, _ object: ObjectBase, at field: UnsafeMutableRawPointer)
+    -> Bool
+  { hasNoStorage() }
+}

@@ -1,0 +1,184 @@
+import TarnStore
+
+/// The kinds of properties; the raw values are also those in files.
+public enum PropertyType: Int, Sendable, CaseIterable, CustomStringConvertible {
+  /// Integers of any size, and enums over them.
+  case int = 0
+  /// `Bool`.
+  case bool = 1
+  /// `String`, and enums over it.
+  case string = 2
+  /// `Data`.
+  case data = 3
+  /// `Date`.
+  case date = 4
+  /// `Float`.
+  case float = 5
+  /// `Double`.
+  case double = 6
+  /// A link to an object.
+  case object = 7
+  /// `LinkingObjects`: computed, in no file.
+  case linkingObjects = 8
+  /// A value of any type.
+  case any = 9
+  /// `ObjectId`.
+  case objectId = 10
+  /// `Decimal128`.
+  case decimal128 = 11
+  /// `UUID`.
+  case UUID = 12
+
+  public var description: String {
+    switch self {
+    case .int: "int"
+    case .bool: "bool"
+    case .string: "string"
+    case .data: "data"
+    case .date: "date"
+    case .float: "float"
+    case .double: "double"
+    case .object: "object"
+    case .linkingObjects: "linking objects"
+    case .any: "mixed"
+    case .objectId: "object id"
+    case .decimal128: "decimal128"
+    case .UUID: "uuid"
+    }
+  }
+}
+
+/// A property of a class, as it is stored.
+public struct Property: Sendable, Equatable, CustomStringConvertible {
+  /// The name in the program; in the file's, if the program does not have the class.
+  public let name: String
+  /// The name in the file.
+  public let columnName: String
+  /// The kind of the value, or of the elements.
+  public let type: PropertyType
+  /// True for lists, and for `LinkingObjects`.
+  public let isArray: Bool
+  /// True for sets.
+  public let isSet: Bool
+  /// True for maps.
+  public let isMap: Bool
+  /// True if there is an index over the property.
+  public let isIndexed: Bool
+  /// True if the value may be nil.
+  public let isOptional: Bool
+  /// The class that a link, or `LinkingObjects`, points to; else nil.
+  public let objectClassName: String?
+
+  init(_ property: PropertyReflection) {
+    name = property.name
+    columnName = property.columnName
+    type =
+      property.isComputed
+      ? .linkingObjects : PropertyType(rawValue: Int(property.type.rawValue)) ?? .any
+    isArray = property.isComputed || property.collection == .list
+    isSet = property.collection == .set
+    isMap = property.collection == .map
+    isIndexed = property.isIndexed || property.isPrimaryKey
+    isOptional = property.isOptional
+    objectClassName =
+      property.dynamicTarget ?? property.target.map { ClassReflection.name(of: $0) }
+  }
+
+  /// The property as a line of a schema.
+  public var description: String {
+    var text = "\(name): \(objectClassName ?? type.description)"
+    if isArray { text = "\(name): [\(objectClassName ?? type.description)]" }
+    if isSet { text = "\(name): set of \(objectClassName ?? type.description)" }
+    if isMap { text = "\(name): map to \(objectClassName ?? type.description)" }
+    if isOptional { text += "?" }
+    if columnName != name { text += " as '\(columnName)'" }
+    if isIndexed { text += ", indexed" }
+    return text
+  }
+}
+
+/// A class with its properties.
+public struct ObjectSchema: Sendable, Equatable, CustomStringConvertible {
+  /// The class's name in the file.
+  public let className: String
+  /// In the order of declaration; of columns, if the program does not have the class.
+  public let properties: [Property]
+  private let type: ObjectBase.Type
+  /// True if objects of the class belong to the object that links to them.
+  public let isEmbedded: Bool
+  /// The property that names objects, or nil.
+  public let primaryKeyProperty: Property?
+
+  init(_ reflection: ClassReflection, isEmbedded: Bool) {
+    className = reflection.name
+    properties = reflection.properties.map { Property($0) }
+    type = reflection.type
+    self.isEmbedded = isEmbedded
+    primaryKeyProperty = reflection.primaryKey.map { Property(reflection.properties[$0]) }
+  }
+
+  /// The class of the program, `DynamicObject` if it has none of that name.
+  public var objectClass: ObjectBase.Type { type }
+  /// Always false: there is no class whose objects are only written.
+  public var isAsymmetric: Bool { false }
+
+  /// The property of that name, or nil.
+  public subscript(propertyName: String) -> Property? {
+    properties.first { $0.name == propertyName }
+  }
+
+  /// True if name, properties and class are the same.
+  public static func == (a: ObjectSchema, b: ObjectSchema) -> Bool {
+    a.className == b.className && a.properties == b.properties && a.isEmbedded == b.isEmbedded
+      && a.primaryKeyProperty == b.primaryKeyProperty && a.type == b.type
+  }
+
+  /// The class and its properties, a line each.
+  public var description: String {
+    let key = primaryKeyProperty?.name
+    let lines = properties.map { property in
+      "\t\(property)" + (property.name == key ? ", primary key" : "")
+    }
+    return "\(className)\(isEmbedded ? " (embedded)" : "") {\n"
+      + lines.joined(separator: "\n") + "\n}"
+  }
+}
+
+/// The classes of a file.
+public struct Schema: Sendable, Equatable, CustomStringConvertible {
+  /// In the order of their names.
+  public let objectSchema: [ObjectSchema]
+
+  /// The classes of a file, those of the program as it declares them.
+  init(_ stored: StoreSchema, _ model: ModelSchema) {
+    objectSchema = stored.classes.filter { !$0.isVacant }.map { described in
+      let reflection =
+        model[described.name]?.reflection ?? ClassReflection(stored, described)
+      return ObjectSchema(reflection, isEmbedded: described.isEmbedded)
+    }.sorted { $0.className < $1.className }
+  }
+
+  /// The class of that name, or nil.
+  public subscript(className: String) -> ObjectSchema? {
+    objectSchema.first { $0.className == className }
+  }
+
+  /// All classes, one after the other.
+  public var description: String {
+    objectSchema.map(\.description).joined(separator: "\n")
+  }
+}
+
+extension ObjectBase {
+  /// What the class declares. Traps if the declaration contradicts itself.
+  public class func sharedSchema() -> ObjectSchema {
+    ObjectSchema(ClassReflection.of(self), isEmbedded: self is EmbeddedObject.Type)
+  }
+
+  /// The class of this object: as it declares itself, or as the file describes it for a
+  /// `DynamicObject`.
+  public var objectSchema: ObjectSchema {
+    ObjectSchema(
+      _reflection, isEmbedded: _binding?.schema.isEmbedded ?? (self is EmbeddedObject))
+  }
+}

@@ -1,0 +1,192 @@
+import TarnStore
+
+/// Turns the data of an older model into that of the present one. Gets the migration and the
+/// version of the file. An error that it throws goes to whoever opens the file, which stays as it
+/// was.
+public typealias MigrationBlock =
+  @Sendable (_ migration: Migration, _ oldSchemaVersion: UInt64) throws -> Void
+
+/// An object in a migration: dynamic, because no class of the program fits both sides.
+public typealias MigrationObject = DynamicObject
+
+/// The two sides of a migration: the data as it was, and as it will be.
+///
+/// The new side has the model's properties already. What a property holds that was added or
+/// changed its type is the type's zero, empty or nil; not the default that its declaration gives.
+/// A property that only became optional, or required, keeps its values (nil becomes zero). All of
+/// it is one commit, or nothing.
+///
+/// Only to be used in its block, on the block's thread; objects of it are invalidated afterwards.
+public final class Migration {
+  let migration: SchemaMigration
+  private let oldCore: RealmCore
+  private let newCore: RealmCore
+  private let onProgress: ((MigrationProgress) -> Void)?
+  private(set) var enumerated: [String: Int] = [:]
+
+  init(
+    _ snapshot: Snapshot, _ store: Store, _ configuration: Realm.Configuration,
+    _ model: ModelSchema, progress: ((MigrationProgress) -> Void)?
+  ) throws(StorageError) {
+    func core() -> RealmCore {
+      RealmCore(
+        store: store, configuration: configuration, scheduler: .current, model: .empty)
+    }
+    oldCore = core()
+    newCore = core()
+    onProgress = progress
+    migration = try SchemaMigration(
+      snapshot, to: configuration.schemaVersion, model.definitions, path: store.path
+    ) { [unowned newCore] in newCore.rowsMoved() }
+    oldCore.reader = migration.old
+    newCore.reader = migration.session.reader
+    newCore.session = migration.session
+    newCore.writeSerial = Generation.next()
+  }
+
+  /// Objects of the migration die with it.
+  func end() {
+    newCore.session = nil
+    for core in [oldCore, newCore] {
+      core.invalidations += 1
+      core.rowsMoved()
+    }
+  }
+
+  // MARK: - Schemas
+
+  /// The schema of the file before the migration.
+  public var oldSchema: Schema { Schema(migration.plan.stored, .empty) }
+
+  /// The schema of the file after it.
+  public var newSchema: Schema { Schema(migration.plan.working, .empty) }
+
+  private func has(_ typeName: String, in schema: StoreSchema) -> Bool {
+    schema.named(typeName).map { !$0.isVacant } ?? false
+  }
+
+  // MARK: - Objects
+
+  /// Calls `block` for each object that the class had before the migration, in the order of
+  /// creation: with the object as it was, and as it will be. The new one is nil if it was deleted
+  /// in this migration or the model has no such class. For a class that the file did not have, the
+  /// objects that this migration created come with nil as the old one.
+  ///
+  /// Traps if neither the file nor the model has the class.
+  public func enumerateObjects(
+    ofType typeName: String,
+    _ block: (_ oldObject: MigrationObject?, _ newObject: MigrationObject?) -> Void
+  ) {
+    withoutActuallyEscaping(block) { block in
+      try! enumerate(typeName) { block($0, $1) }  // because: the block throws nothing
+    }
+  }
+
+  /// The same with a block that may throw, which ends the enumeration and goes to the caller.
+  public func enumerateObjects(
+    ofType typeName: String,
+    _ block: (_ oldObject: MigrationObject?, _ newObject: MigrationObject?) throws -> Void
+  ) throws {
+    try enumerate(typeName, block)
+  }
+
+  private func enumerate(
+    _ typeName: String, _ block: (MigrationObject?, MigrationObject?) throws -> Void
+  ) throws {
+    let plan = migration.plan
+    let isOld = has(typeName, in: plan.stored)
+    guard isOld || has(typeName, in: plan.working) else {
+      preconditionFailure("Neither the file nor the model has a class '\(typeName)'.")
+    }
+    let id = plan.working.named(typeName)!.id
+    let keys = trapping { () throws(StorageError) in
+      isOld ? try migration.old.allKeys(in: id) : try migration.session.allKeys(in: id)
+    }
+    for (number, key) in keys.enumerated() {
+      if number % 1000 == 0 { tell(typeName, number, keys.count) }
+      let old = isOld ? object(key, typeName, oldCore) : nil
+      try block(old, newObject(key, id, typeName))
+    }
+    enumerated[typeName, default: 0] += keys.count
+    tell(typeName, keys.count, keys.count)
+  }
+
+  private func tell(_ typeName: String, _ done: Int, _ total: Int) {
+    onProgress?(
+      MigrationProgress(className: typeName, completedObjects: done, totalObjects: total))
+  }
+
+  private func newObject(
+    _ key: ObjectKey, _ id: ClassID, _ typeName: String
+  ) -> MigrationObject? {
+    guard migration.plan.wanted.contains(typeName) else { return nil }
+    let place = trapping { () throws(StorageError) in
+      try migration.session.place(of: key, in: id)
+    }
+    return place == nil ? nil : object(key, typeName, newCore)
+  }
+
+  private func object(_ key: ObjectKey, _ typeName: String, _ core: RealmCore) -> MigrationObject {
+    unsafeDowncast(core.object(key, core.dynamicBinding(typeName)), to: DynamicObject.self)
+  }
+
+  /// Makes an object on the new side, from values as `Realm.dynamicCreate` takes them.
+  @discardableResult
+  public func create(_ typeName: String, value: Any = [String: Any]()) -> MigrationObject {
+    newCore.dynamicCreate(typeName, value: value, update: .error)
+  }
+
+  /// Deletes an object of the new side. Traps for one of the old side.
+  public func delete(_ object: MigrationObject) {
+    precondition(object._core === newCore, "Only new objects of a migration can be deleted.")
+    newCore.delete(object)
+  }
+
+  /// Deletes all objects of a class; if the model does not have it, the class too.
+  ///
+  /// - Returns: false if the file has no such class.
+  @discardableResult
+  public func deleteData(forType typeName: String) -> Bool {
+    trapping { () throws(StorageError) in try migration.deleteData(of: typeName) }
+  }
+
+  /// Gives a property of the model the values that the file has under another name. To be called
+  /// before objects of the class are created or changed in this migration.
+  ///
+  /// Traps unless the file has the one property and the model only the other, both of one type.
+  public func renameProperty(
+    onType typeName: String, from oldName: String, to newName: String
+  ) {
+    let plan = migration.plan
+    let change = "Cannot rename property '\(typeName).\(oldName)' to '\(newName)': "
+    guard let old = plan.stored.named(typeName), let new = plan.working.named(typeName) else {
+      preconditionFailure("\(change)the file has no class '\(typeName)'.")
+    }
+    guard let from = old.named(oldName) else {
+      preconditionFailure("\(change)the file has no such property.")
+    }
+    guard let to = new.named(newName) else {
+      preconditionFailure("\(change)the model has no property '\(newName)'.")
+    }
+    precondition(new.named(oldName) == nil, "\(change)the model still has '\(oldName)'.")
+    precondition(old.named(newName) == nil, "\(change)the file has '\(newName)' already.")
+    precondition(
+      from.type == to.type && from.target == to.target, "\(change)their types differ.")
+    trapping { () throws(StorageError) in
+      try migration.takeOver(from.id, to.id, in: new.id)
+    }
+  }
+}
+
+@available(*, unavailable, message: "a migration belongs to its block")
+extension Migration: Sendable {}
+
+/// How far a migration has come with the objects of a class.
+public struct MigrationProgress: Sendable, Equatable {
+  /// The class that is being enumerated.
+  public let className: String
+  /// How many of its objects the block has been given.
+  public let completedObjects: Int
+  /// How many there are.
+  public let totalObjects: Int
+}

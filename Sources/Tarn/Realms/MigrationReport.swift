@@ -1,0 +1,71 @@
+import TarnStore
+
+/// What a migration did, or in a dry run would do.
+public struct MigrationReport: Sendable, Equatable, CustomStringConvertible {
+  /// What happened to the objects of one class.
+  public struct ClassCounts: Sendable, Equatable {
+    /// How many the block was given by `enumerateObjects`.
+    public var enumerated = 0
+    /// How many the migration made.
+    public var inserted = 0
+    /// How many it deleted.
+    public var deleted = 0
+    /// How many of those that stay had a property set, by the block or by a rule.
+    public var modified = 0
+    /// How many there are afterwards.
+    public var remaining = 0
+  }
+
+  /// False if the file had the version already, so that nothing was to be done.
+  public let wasNeeded: Bool
+  /// The file's version before.
+  public let oldSchemaVersion: UInt64
+  /// The file's version after.
+  public let newSchemaVersion: UInt64
+  /// A sentence for each thing that becomes different in the schema.
+  public let differences: [String]
+  /// By the names of the classes, for those that the file has afterwards.
+  public let classes: [String: ClassCounts]
+
+  init(unneededAt version: UInt64) {
+    wasNeeded = false
+    oldSchemaVersion = version
+    newSchemaVersion = version
+    differences = []
+    classes = [:]
+  }
+
+  init(_ migration: Migration, _ result: WriteSession, to version: UInt64) {
+    wasNeeded = true
+    oldSchemaVersion = migration.migration.oldVersion
+    newSchemaVersion = version
+    differences = migration.migration.plan.differences
+    let changes = result.recorder.changeSet(from: .zero, to: .zero)
+    var classes: [String: ClassCounts] = [:]
+    for described in result.schema.schema.classes where !described.isVacant {
+      var counts = ClassCounts()
+      counts.enumerated = migration.enumerated[described.name] ?? 0
+      counts.remaining = trapping { () throws(StorageError) in
+        try result.rowCount(of: described.id)
+      }
+      if let change = changes[described.id] {
+        counts.inserted = change.inserted.count
+        counts.deleted = change.deleted.count
+        counts.modified = change.touched.reduce(KeySet()) { $0.union($1.keys) }.count
+      }
+      classes[described.name] = counts
+    }
+    self.classes = classes
+  }
+
+  /// For people, several lines.
+  public var description: String {
+    guard wasNeeded else { return "Schema version \(newSchemaVersion): nothing to migrate." }
+    let counts = classes.sorted { $0.key < $1.key }.map { name, counts in
+      "\(name): \(counts.remaining) objects; \(counts.inserted) inserted, \(counts.deleted) "
+        + "deleted, \(counts.modified) modified"
+    }
+    let title = "From schema version \(oldSchemaVersion) to \(newSchemaVersion):"
+    return ([title] + differences + counts).joined(separator: "\n")
+  }
+}

@@ -1,0 +1,55 @@
+public import Foundation
+import TarnStore
+
+extension Realm {
+  /// Migrates a file without opening a Realm on it: as opening does, or as a rehearsal.
+  ///
+  /// A dry run does everything in memory, with the program's block, and commits nothing: the file
+  /// keeps every byte. It needs no gate, so that others may write meanwhile.
+  ///
+  /// - Parameters:
+  ///   - configuration: which file, with the version, classes and block to migrate to.
+  ///   - dryRun: true to commit nothing.
+  ///   - progress: called on this thread while the block enumerates objects, about every thousand.
+  /// - Returns: what was done, or would be.
+  /// - Throws: `Realm.Error`, as opening does; `.fileNotFound` in a dry run without a file.
+  @discardableResult
+  public static func performMigration(
+    for configuration: Configuration = .defaultConfiguration, dryRun: Bool = false,
+    progress: ((MigrationProgress) -> Void)? = nil
+  ) throws -> MigrationReport {
+    let model: ModelSchema
+    do {
+      model = try ModelSchema(configuration.objectTypes)
+    } catch {
+      fatalError(error.description)
+    }
+    let opening = StoreOpening(configuration, model)
+    guard dryRun else {
+      return try opening.migrate(opening.open(), isDryRun: false, progress: progress)
+    }
+    guard fileExists(for: configuration) else {
+      throw Error(
+        .fileNotFound, message: "There is no file at \(configuration.path).",
+        fileURL: configuration.fileURL)
+    }
+    var options = configuration.storeOptions(model)
+    options.adoptsClasses = false
+    let store = try publicly { () throws(StorageError) in
+      try StoreRegistry.open(configuration.path, options)
+    }
+    return try opening.migrate(store, isDryRun: true, progress: progress)
+  }
+}
+
+/// The schema version of a file.
+///
+/// - Throws: `Realm.Error` if there is no file or it cannot be read.
+public func schemaVersionAtURL(_ fileURL: URL) throws -> UInt64 {
+  var options = Store.Options()
+  options.isReadOnly = true
+  options.adoptsClasses = false
+  return try publicly { () throws(StorageError) in
+    try StoreRegistry.open(fileURL.path, options).newestSnapshot().head.schemaVersion
+  }
+}

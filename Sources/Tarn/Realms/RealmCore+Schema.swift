@@ -1,0 +1,43 @@
+import TarnStore
+
+/// What another process does to the schema while this instance has the file open.
+extension RealmCore {
+  /// The newest snapshot, if the program's classes fit its schema: every property has the column
+  /// that it had. Then all that was found before stays right.
+  ///
+  /// - Throws: `.schemaMismatch` naming every difference.
+  func newestFittingSnapshot() throws(StorageError) -> Snapshot {
+    let newest = try store.newestSnapshot()
+    if let fittingSchema, fittingSchema.epoch == newest.schema.epoch { return newest }
+    let plan = SchemaPlan(stored: newest.schema.schema, wanted: model.definitions)
+    var problems = plan.differences + plan.additions
+    if let before = fittingSchema?.schema, problems.isEmpty {
+      problems = replacedColumns(from: before, to: newest.schema.schema)
+    }
+    guard problems.isEmpty else {
+      let list = problems.map { "- " + $0 }.joined(separator: "\n")
+      throw StorageError(
+        .schemaMismatch, operation: "follow", path: store.path,
+        detail: "the file was migrated to schema version \(newest.head.schemaVersion), which the "
+          + "classes of this program do not fit:\n\(list)\nThis instance stays at the version "
+          + "that it shows; open the file again with the new classes.")
+    }
+    fittingSchema = newest.schema
+    return newest
+  }
+
+  /// Properties that lost their column and got another one of the same kind.
+  private func replacedColumns(from before: StoreSchema, to after: StoreSchema) -> [String] {
+    var problems: [String] = []
+    for definition in model.definitions {
+      let old = before.named(definition.name)
+      let new = after.named(definition.name)
+      for property in definition.properties
+      where old?.named(property.name)?.id != new?.named(property.name)?.id {
+        problems.append(
+          "Property '\(definition.name).\(property.name)' has been removed and added again.")
+      }
+    }
+    return problems
+  }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import TarnStore
+
+/// Opening a file for one configuration: what has to come before the first instance is there.
+struct StoreOpening {
+  /// How long a process waits for another one's migration of the same file.
+  static let patience = Duration.seconds(300)
+
+  let configuration: Realm.Configuration
+  let model: ModelSchema
+
+  init(_ configuration: Realm.Configuration, _ model: ModelSchema) {
+    self.configuration = configuration
+    self.model = model
+  }
+
+  private var options: Store.Options { configuration.storeOptions(model) }
+
+  /// Opens the file; with `deleteRealmIfMigrationNeeded` an empty one in its place.
+  func open() throws(Realm.Error) -> Store {
+    try publicly { () throws(StorageError) in
+      guard configuration.deleteRealmIfMigrationNeeded, !configuration.readOnly else {
+        return try StoreRegistry.open(configuration.path, options)
+      }
+      do throws(StorageError) {
+        let store = try StoreRegistry.open(configuration.path, options)
+        if try !store.needsMigration(options) { return store }
+      } catch {
+        guard error.code == .schemaMismatch else { throw error }
+      }
+      do throws(StorageError) {
+        try StoreRegistry.removeUnused(configuration.path)
+      } catch {
+        guard error.code == .alreadyOpen else { throw error }
+        throw StorageError(
+          .alreadyOpen, operation: "open", path: configuration.path,
+          detail: "a migration is needed, and the file cannot be deleted in its place: "
+            + error.detail)
+      }
+      return try StoreRegistry.open(configuration.path, options)
+    }
+  }
+
+  /// Migrates the file if its schema version is less than the configuration's. Who comes second
+  /// waits until the first has done it.
+  func migrateIfNeeded(_ store: Store) throws(Realm.Error) {
+    let isNeeded = try publicly { () throws(StorageError) in try store.needsMigration(options) }
+    guard isNeeded else { return }
+    _ = try migrate(store, isDryRun: false, progress: nil)
+  }
+
+  /// Runs the migration and, unless it is a dry run, commits it.
+  func migrate(
+    _ store: Store, isDryRun: Bool, progress: ((MigrationProgress) -> Void)?
+  ) throws(Realm.Error) -> MigrationReport {
+    var token: GateToken?
+    if !isDryRun { token = try acquire(store) }
+    defer { token.take()?.release() }
+    let snapshot = try publicly { () throws(StorageError) in
+      let snapshot = try store.newestSnapshot()
+      guard try store.needsMigration(options) else { return nil as Snapshot? }
+      return snapshot
+    }
+    guard let snapshot else {
+      token.take()?.release()
+      // Somebody else did it. Classes that only this program has are added.
+      if !isDryRun { _ = try open() }
+      return MigrationReport(unneededAt: configuration.schemaVersion)
+    }
+    FaultPoint.hit("migration.begun")
+    let (result, report) = try run(snapshot, store, progress)
+    FaultPoint.hit("migration.ran")
+    if let held = token.take() {
+      try commit(result, store, held)
+    }
+    return report
+  }
+
+  private func acquire(_ store: Store) throws(Realm.Error) -> GateToken {
+    do throws(StorageError) {
+      return try store.acquireGate(timeout: Self.patience)
+    } catch {
+      guard error.code == .busy else { throw Realm.Error(error) }
+      throw Realm.Error(
+        .fail,
+        message: "Cannot migrate \(store.path): others have been writing it for \(Self.patience). "
+          + error.detail, fileURL: URL(fileURLWithPath: store.path))
+    }
+  }
+
+  private func run(
+    _ snapshot: Snapshot, _ store: Store, _ progress: ((MigrationProgress) -> Void)?
+  ) throws(Realm.Error) -> (WriteSession, MigrationReport) {
+    let migration = try publicly { () throws(StorageError) in
+      try Migration(snapshot, store, configuration, model, progress: progress)
+    }
+    defer { migration.end() }
+    do {
+      try configuration.migrationBlock?(migration, snapshot.head.schemaVersion)
+    } catch let error as Realm.Error {
+      throw error
+    } catch {
+      throw Realm.Error(
+        .fail, message: "The migration's block threw: \(error). The file is as it was.",
+        fileURL: URL(fileURLWithPath: store.path))
+    }
+    let result = try publicly { () throws(StorageError) in try migration.migration.finish() }
+    return (result, MigrationReport(migration, result, to: configuration.schemaVersion))
+  }
+
+  private func commit(
+    _ session: WriteSession, _ store: Store, _ token: consuming GateToken
+  ) throws(Realm.Error) {
+    do {
+      let (snapshot, _) = try store.commit(session)
+      store.announce(snapshot.version, token)
+    } catch {
+      throw Realm.Error(error)
+    }
+  }
+}

@@ -1,0 +1,180 @@
+/// How a file's schema becomes exactly that of a program with a higher version.
+///
+/// A property that changes its type, its target or whether it is optional gets a new column under
+/// its name; so does an integer primary key that ceases to be one, because its column holds
+/// nothing. Columns that no property has are marked as removed. Classes that the program lacks
+/// stay as they are.
+package struct MigrationPlan: Sendable {
+  /// Values that a new column takes over from the one that it replaces; null becomes the type's
+  /// zero where null is not allowed.
+  struct Copy: Sendable {
+    var classID: ClassID
+    var from: ColumnID
+    var to: ColumnID
+  }
+
+  package let stored: StoreSchema
+  /// What the migration's block works on: as the program wants it, only that classes whose
+  /// primary key changes have none, so that it can be set.
+  package private(set) var working: StoreSchema
+  /// A sentence for each thing that becomes different.
+  package private(set) var differences: [String] = []
+  /// Links to classes that are neither in the file nor in the program.
+  private(set) var problems: [String] = []
+  private(set) var copies: [Copy] = []
+  /// The new primary keys of the classes where it changes.
+  private(set) var primaryKeys: [ClassID: ColumnID?] = [:]
+  /// Classes that become embedded. In the block their objects are still ones of their own, so that
+  /// it can take shared ones apart.
+  private(set) var embedding: [ClassID] = []
+  /// The classes of the program.
+  package let wanted: Set<String>
+
+  package init(stored: StoreSchema, wanted: [ClassDefinition]) {
+    self.stored = stored
+    self.wanted = Set(wanted.map(\.name))
+    working = stored
+    for definition in wanted where stored.named(definition.name) == nil {
+      let id = ClassID(UInt32(working.classes.count))
+      working.classes.append(
+        ClassSchema(id: id, name: definition.name, columns: [], isEmbedded: definition.isEmbedded))
+      differences.append("Class '\(definition.name)' has been added.")
+    }
+    for definition in wanted {
+      guard let id = working.named(definition.name)?.id else { continue }
+      fit(Int(id.rawValue), to: definition)
+    }
+  }
+
+  /// True if `id` is a class that the program adds, or adds again.
+  private func isNew(_ id: ClassID) -> Bool { stored[id]?.isVacant ?? true }
+
+  /// The schema after the migration.
+  func final(without deleted: Set<ClassID>) -> StoreSchema {
+    var schema = working
+    for (id, key) in primaryKeys { schema.classes[Int(id.rawValue)].primaryKey = key }
+    for id in embedding { schema.classes[Int(id.rawValue)].isEmbedded = true }
+    for id in deleted {
+      let index = Int(id.rawValue)
+      schema.classes[index].primaryKey = nil
+      for column in schema.classes[index].columns.indices {
+        schema.classes[index].columns[column].isRemoved = true
+      }
+    }
+    return schema
+  }
+
+  // MARK: - One class
+
+  private mutating func fit(_ index: Int, to definition: ClassDefinition) {
+    let id = working.classes[index].id
+    for property in definition.properties {
+      if property.type == .link, target(of: property) == nil {
+        problems.append(
+          "Property '\(definition.name).\(property.name)' links to class "
+            + "'\(property.target ?? "")', which is neither in the file nor in the program.")
+      } else if let column = working.classes[index].named(property.name) {
+        fit(column, to: property, in: index)
+      } else {
+        append(property, to: index)
+        if !isNew(id) { note(index, property.name, "has been added.") }
+      }
+    }
+    let names = Set(definition.properties.map(\.name))
+    for column in working.classes[index].columns
+    where !column.isRemoved && !names.contains(column.name) {
+      working.classes[index].columns[column.id.index].isRemoved = true
+      note(index, column.name, "has been removed.")
+    }
+    fitPrimaryKey(index, definition)
+    fitEmbedding(index, definition)
+  }
+
+  private mutating func note(_ index: Int, _ property: String, _ what: String) {
+    differences.append("Property '\(working.classes[index].name).\(property)' \(what)")
+  }
+
+  private func target(of property: ClassDefinition.Property) -> ClassID? {
+    property.target.flatMap { working.named($0)?.id }
+  }
+
+  private mutating func append(_ property: ClassDefinition.Property, to index: Int) {
+    let id = ColumnID(UInt16(working.classes[index].columns.count))
+    working.classes[index].columns.append(
+      ColumnSchema(
+        id: id, name: property.name, type: property.type, collection: property.collection,
+        isOptional: property.isOptional, isIndexed: property.isIndexed,
+        target: target(of: property), deleteRule: property.deleteRule))
+  }
+
+  private mutating func fit(
+    _ column: ColumnSchema, to property: ClassDefinition.Property, in index: Int
+  ) {
+    let id = working.classes[index].id
+    let wanted = target(of: property)
+    let isSameType =
+      property.type == column.type && wanted == column.target
+      && property.collection == column.collection
+    let wasRowKey = stored[id].map { $0.keyIsPrimary && $0.primaryKey == column.id } ?? false
+    let losesKey = wasRowKey && !(property.isPrimaryKey && isSameType && !property.isOptional)
+    if isSameType, property.isOptional == column.isOptional, !losesKey {
+      working.classes[index].columns[column.id.index].deleteRule = property.deleteRule
+      guard property.isIndexed != column.isIndexed else { return }
+      working.classes[index].columns[column.id.index].isIndexed = property.isIndexed
+      if !property.isPrimaryKey, property.type != .link {
+        note(index, column.name, property.isIndexed ? "has got an index." : "has lost its index.")
+      }
+      return
+    }
+    working.classes[index].columns[column.id.index].isRemoved = true
+    append(property, to: index)
+    let replacement = ColumnID(UInt16(working.classes[index].columns.count - 1))
+    if isSameType, column.collection == .none {
+      copies.append(Copy(classID: id, from: column.id, to: replacement))
+    }
+    if !isSameType {
+      note(
+        index, column.name,
+        "has been changed from "
+          + working.describe(column.type, column.collection, column.target) + " to "
+          + working.describe(property.type, property.collection, wanted) + ".")
+    } else if property.isOptional != column.isOptional {
+      note(index, column.name, "has been made \(property.isOptional ? "optional" : "required").")
+    }
+  }
+
+  private mutating func fitPrimaryKey(_ index: Int, _ definition: ClassDefinition) {
+    let id = working.classes[index].id
+    let wanted = definition.properties.first { $0.isPrimaryKey }.flatMap {
+      working.classes[index].named($0.name)?.id
+    }
+    guard !isNew(id) else {
+      working.classes[index].primaryKey = wanted
+      return
+    }
+    guard wanted != stored[id]?.primaryKey else { return }
+    primaryKeys[id] = .some(wanted)
+    working.classes[index].primaryKey = nil
+    let old = stored[id].flatMap { described in
+      described.primaryKey.map { "'\(described[$0].name)'" }
+    }
+    let new = wanted.map { "'\(working.classes[index][$0].name)'" }
+    differences.append(
+      "The primary key of class '\(definition.name)' has been changed from \(old ?? "none") to "
+        + "\(new ?? "none").")
+  }
+
+  private mutating func fitEmbedding(_ index: Int, _ definition: ClassDefinition) {
+    let described = working.classes[index]
+    guard described.isEmbedded != definition.isEmbedded else { return }
+    if isNew(described.id) || !definition.isEmbedded {
+      working.classes[index].isEmbedded = definition.isEmbedded
+    } else {
+      embedding.append(described.id)
+    }
+    if isNew(described.id) { return }
+    differences.append(
+      "Class '\(definition.name)' has been made "
+        + "\(definition.isEmbedded ? "embedded" : "top-level").")
+  }
+}

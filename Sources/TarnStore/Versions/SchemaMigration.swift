@@ -1,0 +1,119 @@
+/// A migration: the schema and the data change together, in one write that is committed as a whole
+/// or not at all.
+///
+/// It works over two views of the data. `old` is the snapshot, in the schema of the file.
+/// `session` is the write, whose rows have the columns of both: those that go are hidden, those
+/// that come hold defaults or what was taken over. Rows keep their keys while the program's block
+/// runs, so that both views of an object are found by one key. `finish` then gives the rows of
+/// classes with a new integer primary key their new keys.
+package final class SchemaMigration {
+  package let plan: MigrationPlan
+  package let old: SnapshotReader
+  package let session: WriteSession
+  package let oldVersion: UInt64
+  let version: UInt64
+  private let path: String
+  /// Classes that were deleted with their data.
+  private(set) var deleted: Set<ClassID> = []
+
+  /// Prepares what can be done without the program. Writes nothing to the file.
+  ///
+  /// - Throws: `.schemaMismatch` if a link's class is missing.
+  package init(
+    _ snapshot: Snapshot, to version: UInt64, _ wanted: [ClassDefinition], path: String,
+    rowsMoved: @escaping () -> Void
+  ) throws(StorageError) {
+    let plan = MigrationPlan(stored: snapshot.schema.schema, wanted: wanted)
+    guard plan.problems.isEmpty else {
+      throw StorageError(
+        .schemaMismatch, operation: "migrate", path: path,
+        detail: plan.problems.joined(separator: "\n"))
+    }
+    self.plan = plan
+    self.version = version
+    self.path = path
+    oldVersion = snapshot.head.schemaVersion
+    old = try SnapshotReader(snapshot)
+    session = WriteSession(
+      try SnapshotReader(snapshot),
+      schema: SchemaView(schema: plan.working, epoch: snapshot.schema.epoch + 1),
+      rowsMoved: rowsMoved)
+    session.recorder.changeSchema()
+    for copy in plan.copies { try takeOver(copy.from, copy.to, in: copy.classID) }
+    for id in plan.primaryKeys.keys where plan.stored[id]?.keyIsPrimary == true {
+      try continueKeys(of: id)
+    }
+  }
+
+  /// Gives a column of the new side the values that another one has on the old side. Null becomes
+  /// the type's zero where null is not allowed.
+  package func takeOver(
+    _ from: ColumnID, _ to: ColumnID, in id: ClassID
+  ) throws(StorageError) {
+    if session.schema[id][to].collection != .none { return try takeElements(from, to, in: id) }
+    try session.forEachRow(in: id) { key throws(StorageError) in
+      let value = try old.value(of: from, at: key, in: id) ?? .null
+      try checkIsFlat(value, id, to)
+      if value != .null { try session.set(to, at: key, in: id, to: value) }
+    }
+  }
+
+  private func takeElements(
+    _ from: ColumnID, _ to: ColumnID, in id: ClassID
+  ) throws(StorageError) {
+    try session.forEachRow(in: id) { key throws(StorageError) in
+      let place = SequencePlace(classID: id, key: key, column: from)
+      guard let stored = try old.sequence(at: place) else { return }
+      var values: [Value] = []
+      for index in 0..<stored.count {
+        let value = try stored.value(at: index)
+        try checkIsFlat(value, id, to)
+        values.append(value)
+      }
+      let keys =
+        session.schema[id][to].collection == .map
+        ? try (0..<stored.count).map { index throws(StorageError) in try stored.key(at: index) }
+        : []
+      try session.put(
+        values, keys: keys, in: SequencePlace(classID: id, key: key, column: to))
+    }
+  }
+
+  private func checkIsFlat(
+    _ value: Value, _ id: ClassID, _ column: ColumnID
+  ) throws(StorageError) {
+    switch value {
+    case .list, .map:
+      throw failure(
+        "'\(session.schema[id].name).\(session.schema[id][column].name)' cannot take over a value "
+          + "that is a list or a map. The file is as it was.")
+    default: return
+    }
+  }
+
+  /// The rows of a class that loses its integer primary key keep their keys; new ones follow them.
+  private func continueKeys(of id: ClassID) throws(StorageError) {
+    guard let last = try old.cluster(for: .largest, in: id)?.image.lastKey else { return }
+    guard last < .largest else {
+      throw failure(
+        "class '\(plan.working[id]?.name ?? "")' has an object with the primary key "
+          + "\(Int64.max), and no key is left beyond that. Change it before the migration.")
+    }
+    try session.classEdit(id).continueKeys(after: last)
+  }
+
+  func failure(_ detail: String) -> StorageError {
+    StorageError(.invalidInput, operation: "migrate", path: path, detail: detail)
+  }
+
+  /// Removes all objects of a class, and the class itself if the program does not have it. False
+  /// if the file has no such class.
+  package func deleteData(of name: String) throws(StorageError) -> Bool {
+    guard let described = plan.working.named(name), !described.isVacant,
+      !deleted.contains(described.id)
+    else { return false }
+    try session.clear(described.id)
+    if !plan.wanted.contains(name) { deleted.insert(described.id) }
+    return true
+  }
+}

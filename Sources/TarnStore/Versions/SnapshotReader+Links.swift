@@ -1,0 +1,34 @@
+/// Which objects a property links to, as its values say; the index has to say the same.
+extension SnapshotReader {
+  /// The objects that a collection, or a value of any type, links to, and how often. What lies in
+  /// lists and maps within values counts for the property. Nothing for other properties.
+  package func links(
+    from column: ColumnSchema, at key: ObjectKey, in id: ClassID
+  ) throws(StorageError) -> [LinkTarget: UInt64] {
+    var found: [LinkTarget: UInt64] = [:]
+    var pending: [StoredSequence] = []
+    func take(_ value: Value) throws(StorageError) {
+      switch value {
+      case .list(let nested), .map(let nested):
+        if let sequence = try nestedSequence(nested) { pending.append(sequence) }
+      default:
+        if let target = column.linkTarget(of: value) { found[target, default: 0] += 1 }
+      }
+    }
+    guard column.type == .link || column.type == .any else { return [:] }
+    if column.collection == .none {
+      if let value = try value(of: column.id, at: key, in: id) { try take(value) }
+    } else if let sequence = try sequence(
+      at: SequencePlace(classID: id, key: key, column: column.id))
+    {
+      pending.append(sequence)
+    }
+    while let next = pending.popLast() {
+      try next.forEach(in: 0..<next.count) { value throws(StorageError) in
+        try take(value)
+        return true
+      }
+    }
+    return found
+  }
+}

@@ -1,0 +1,92 @@
+import TestSupport
+import Testing
+
+@testable import TarnStore
+
+/// Sequences of many pages.
+@Suite struct LargeCollectionTests {
+  private static let things = ClassID(0)
+  private static let classes = [
+    ClassDefinition(name: "Thing", properties: [.init(name: "list", type: .int, collection: .list)])
+  ]
+
+  private let file = TemporaryStore()
+  private let store: Store
+  private let place: SequencePlace
+  private var random = SeededRandom(seed: 7)
+
+  init() throws {
+    store = try file.open(Self.classes)
+    let key = try store.write { try $0.create([:], in: Self.things) }
+    place = SequencePlace(classID: Self.things, key: key, column: ColumnID(0))
+  }
+
+  private func check(_ wanted: [Int64]) throws {
+    let reader = try SnapshotReader(store.newestSnapshot())
+    #expect(SequenceCheck(reader).problems == [])
+    let sequence = try #require(try reader.sequence(at: place))
+    var found: [Int64] = []
+    try sequence.forEach(in: 0..<sequence.count) { value in
+      if case .int(let number) = value { found.append(number) }
+      return true
+    }
+    #expect(found == wanted)
+  }
+
+  /// Many pages come between two others, until there is no room for their labels.
+  @Test(arguments: [0, 1, 2])
+  mutating func `elements come at one place again and again`(_ where: Int) throws {
+    var model = (0..<5_000).map { Int64($0) }
+    try store.write { try $0.insert(model.map { .int($0) }, at: 0, in: place) }
+    let count = 40
+    for round in 0..<count {
+      let index = [0, model.count, 2_500][`where`]
+      let fresh = (0..<1_200).map { Int64($0 * $0 + round) }
+      try store.write { try $0.insert(fresh.map { .int($0) }, at: index, in: place) }
+      model.insert(contentsOf: fresh, at: index)
+    }
+    try check(model)
+  }
+
+  @Test mutating func manyElementsComeInOneWrite() throws {
+    var model = (0..<20_000).map { Int64($0) }
+    try store.write { session in
+      for number in model { try session.insert(.int(number), at: Int(number), in: place) }
+    }
+    try check(model)
+    try store.write { session in
+      for number in 0..<10_000 {
+        try session.insert(.int(1), at: 10_000 + number / 2, in: place)
+        model.insert(1, at: 10_000 + number / 2)
+      }
+    }
+    try check(model)
+    try store.write { session in
+      for _ in 0..<3_000 {
+        let index = random.below(model.count)
+        try session.insert(.int(Int64(index)), at: index, in: place)
+        model.insert(Int64(index), at: index)
+      }
+    }
+    try check(model)
+  }
+
+  /// Pages that lose most of their elements are put together with others.
+  @Test mutating func removingLeavesNoSparsePages() throws {
+    var model = (0..<50_000).map { Int64($0 % 5_000) }
+    try store.write { try $0.insert(model.map { .int($0) }, at: 0, in: place) }
+    for _ in 0..<20 {
+      try store.write { session in
+        for _ in 0..<60 where model.count > 800 {
+          let first = random.below(model.count - 700)
+          try session.remove(first..<first + 650, in: place)
+          model.removeSubrange(first..<first + 650)
+        }
+      }
+    }
+    try check(model)
+    let reader = try SnapshotReader(store.newestSnapshot())
+    let pages = try #require(try reader.sequence(at: place)).pageList().labels.count
+    #expect(pages <= 6)
+  }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import TarnStore
+import TestSupport
+import Testing
+
+@testable import Tarn
+
+private enum BoxOld {
+  class Box: Object {
+    @Persisted(primaryKey: true) var id: Int
+    @Persisted var tags: List<String>
+    @Persisted var marks: MutableSet<Int>
+    @Persisted var sizes: Map<String, Int>
+    @Persisted var inside: List<Box>
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+  }
+}
+
+private enum BoxNew {
+  class Box: Object {
+    @Persisted(primaryKey: true) var id: Int
+    @Persisted var labels: List<String>
+    @Persisted var sizes: Map<String, String>
+    @Persisted var inside: List<Box>
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+  }
+}
+
+private enum BoxRekeyed {
+  class Box: Object {
+    @Persisted var id: Int
+    @Persisted(primaryKey: true) var number: Int
+    @Persisted var inside: List<Box>
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+  }
+}
+
+/// Collections in migrations and of dynamic objects.
+struct CollectionMigrationTests {
+  private let folder = TemporaryFolder()
+  private var url: URL { folder.url("boxes.realm") }
+
+  private func open(
+    _ types: [ObjectBase.Type], version: UInt64 = 0, _ block: MigrationBlock? = nil
+  ) throws -> Realm {
+    try Realm(configuration: PetFile.configuration(url, types, version: version, block))
+  }
+
+  private static let tags = (0..<500).map { "tag \($0)" }
+
+  private func fill() throws {
+    let realm = try open([BoxOld.Box.self])
+    try realm.write {
+      let boxes = (1...2).map { id in
+        realm.create(BoxOld.Box.self, value: ["id": id])
+      }
+      boxes[0].tags.append(objectsIn: Self.tags)
+      boxes[0].marks.insert(objectsIn: [3, 1, 2])
+      boxes[0].sizes["small"] = 1
+      boxes[0].sizes["large"] = 9
+      boxes[0].inside.append(objectsIn: [boxes[1], boxes[1]])
+    }
+  }
+
+  @Test func elementsOfDynamicObjects() throws {
+    try fill()
+    let realm = try open([])
+    let boxes = realm.dynamicObjects("Box")
+    #expect(boxes[0].tags as? [String] == Self.tags)
+    #expect(boxes[0].marks as? [Int] == [1, 2, 3])
+    #expect(boxes[0].sizes as? [String: Int] == ["small": 1, "large": 9])
+    #expect((boxes[0].inside as? [DynamicObject])?.map { $0.id as? Int } == [2, 2])
+    try realm.write {
+      boxes[1].tags = ["one", "two"]
+      boxes[1].inside = [boxes[0]]
+      realm.dynamicCreate("Box", value: ["id": 3, "marks": [5, 4, 5], "sizes": ["x": 2]])
+    }
+    #expect(boxes[1].tags as? [String] == ["one", "two"])
+    #expect((boxes[1].inside as? [DynamicObject]) == [boxes[0]])
+    #expect(boxes[2].marks as? [Int] == [4, 5] && boxes[2].sizes as? [String: Int] == ["x": 2])
+    let schema = boxes[0].objectSchema
+    #expect(schema["tags"]?.isArray == true && schema["tags"]?.type == .string)
+    #expect(schema["marks"]?.isSet == true && schema["sizes"]?.isMap == true)
+    #expect(schema["inside"]?.objectClassName == "Box" && schema["id"]?.isArray == false)
+  }
+
+  @Test func collectionsAreRenamedRemovedAndChanged() throws {
+    try fill()
+    #expect(throws: Realm.Error.schemaMismatch) { try open([BoxNew.Box.self]) }
+    let realm = try open([BoxNew.Box.self], version: 1) { migration, _ in
+      migration.renameProperty(onType: "Box", from: "tags", to: "labels")
+      migration.enumerateObjects(ofType: "Box") { old, new in
+        new?.sizes = (old?.sizes as? [String: Int])?.mapValues { "\($0) cm" }
+      }
+    }
+    let boxes = realm.objects(BoxNew.Box.self)
+    #expect(Array(boxes[0].labels) == Self.tags)
+    #expect(boxes[0].sizes["large"] == "9 cm" && boxes[0].sizes.count == 2)
+    #expect(boxes[0].inside.map(\.id) == [2, 2] && boxes[1].labels.isEmpty)
+    try realm.write {
+      boxes[0].labels.remove(at: 0)
+      realm.delete(boxes[1])
+    }
+    #expect(boxes[0].labels.count == 499 && boxes[0].inside.isEmpty)
+    // Nothing is left of the pages that the list had under its old name.
+    let reader = realm.core.shown()
+    let described = try #require(reader.schema.schema.named("Box"))
+    #expect(described.named("marks") == nil && described.named("tags") == nil)
+  }
+
+  @Test func rowsWithCollectionsKeepTheirKeys() throws {
+    try fill()
+    let error = #expect(throws: Realm.Error.self) { try open([BoxRekeyed.Box.self], version: 1) }
+    #expect(error?.code == .invalidInput)
+    #expect(error?.message.contains("'Box.inside', a collection") == true)
+    #expect(try schemaVersionAtURL(url) == 0)
+  }
+}

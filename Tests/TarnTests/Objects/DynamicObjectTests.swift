@@ -1,0 +1,197 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Tarn
+
+/// Objects by names: of typed classes, and of classes that only the file has.
+struct DynamicObjectTests {
+  private let folder = TemporaryFolder()
+
+  private func configuration(_ types: [ObjectBase.Type]) -> Realm.Configuration {
+    Realm.Configuration(
+      fileURL: folder.url("dynamic.realm"), objectTypes: types, durability: .relaxed)
+  }
+
+  private static var values: [String: Any] { [
+    "int": 7, "int8": Int8(8), "int16": Int16(16), "int32": Int32(32), "int64": Int64(64),
+    "bool": true, "float": Float(1.5), "double": 2.25, "string": "text",
+    "data": Data([1, 2, 3]), "date": Date(timeIntervalSince1970: 1_000.5),
+    "uuid": UUID(uuidString: "6BA7B810-9DAD-11D1-80B4-00C04FD430C8")!, "mood": ModelMood.wild,
+    "optionalInt": 70, "optionalBool": false, "optionalString": "more",
+    "optionalDate": Date(timeIntervalSince1970: 5), "optionalData": Data([9]),
+    "optionalUUID": UUID(uuidString: "6BA7B811-9DAD-11D1-80B4-00C04FD430C8")!,
+    "optionalDouble": 9.5, "optionalFloat": Float(8.5),
+    "optionalId": ObjectId("0123456789abcdef01234567"),
+  ] }
+
+  @Test func typedObjectsByName() throws {
+    let object = ModelEverything()
+    for managed in [false, true] {
+      let realm = try Realm(configuration: configuration([ModelEverything.self]))
+      realm.beginWrite()
+      if managed { realm.add(object) }
+      for (name, value) in Self.values {
+        object[name] = value
+        #expect("\(object[name] ?? "nil")" == "\(value)", "\(name), managed: \(managed)")
+      }
+      for name in Self.values.keys where name.hasPrefix("optional") {
+        object.setValue(nil, forKey: name)
+        #expect(object.value(forKey: name) == nil)
+      }
+      object["link"] = object
+      #expect((object["link"] as? ModelEverything)?.isSameObject(as: object) == true)
+      #expect(object.value(forKeyPath: "link.link.int") as? Int == 7)
+      object["link"] = nil
+      #expect(object.value(forKeyPath: "link.link.int") == nil)
+      realm.cancelWrite()
+    }
+  }
+
+  @Test func dynamicObjectsOfAClassThatTheProgramDoesNotHave() throws {
+    do {
+      let realm = try Realm(configuration: configuration([ModelEverything.self]))
+      try realm.write { realm.create(ModelEverything.self, value: ["int": 3]) }
+    }
+    let realm = try Realm(configuration: configuration([]))
+    let objects = realm.dynamicObjects("ModelEverything")
+    let object = try #require(objects.first)
+    #expect(objects.count == 1 && object.int as? Int == 3 && object["optionalInt"] == nil)
+    let id = try #require(object._id as? ObjectId)
+    var values = Self.values
+    values["mood"] = "wild"
+    try realm.write {
+      for (name, value) in values { object[name] = value }
+      object.link = object
+    }
+    for (name, value) in values { #expect("\(object[name] ?? "nil")" == "\(value)") }
+    #expect((object.link as? DynamicObject) == object)
+    #expect(object.value(forKeyPath: "link.link.string") as? String == "text")
+    let found = realm.dynamicObject(ofType: "ModelEverything", forPrimaryKey: id)
+    #expect(found == object && found?.isSameObject(as: object) == true)
+    #expect(realm.dynamicObject(ofType: "ModelEverything", forPrimaryKey: ObjectId()) == nil)
+    try realm.write {
+      for name in values.keys where name.hasPrefix("optional") { object[name] = nil }
+    }
+    #expect(object.optionalString == nil && object.string as? String == "text")
+    #expect(object.description.contains("string = text"))
+  }
+
+  @Test func creatingAndDeleting() throws {
+    let realm = try Realm(configuration: configuration([Cat.self, Home.self]))
+    try realm.write {
+      let cat = realm.dynamicCreate(
+        "Cat", value: ["id": 4, "name": "Mia", "home": ["street": "Main", "rooms": 2]])
+      #expect(cat.value(forKeyPath: "home.street") as? String == "Main")
+      realm.dynamicCreate("Cat", value: ["id": 4, "age": 9], update: .modified)
+      #expect(cat.age as? Int == 9 && cat.name as? String == "Mia")
+      let home = realm.dynamicCreate("Home", value: ["Second", 5])
+      cat.home = home
+      let typed = try #require(realm.object(ofType: Cat.self, forPrimaryKey: 4))
+      #expect(typed.home?.rooms == 5 && typed.age == 9)
+      cat.home = typed.home
+      typed.setValue(nil, forKey: "home")
+      #expect(cat.home == nil)
+      let copy = realm.dynamicCreate("Home", value: home)
+      #expect(copy.street as? String == "Second")
+    }
+    #expect(realm.objects(Cat.self).where { $0.age == 9 }.count == 1)
+    let cats = realm.dynamicObjects("Cat").sorted(byKeyPath: "age", ascending: false)
+    #expect(cats.max(ofProperty: "age") == 9)
+    let cat = try #require(cats.first)
+    #expect(cats.index(of: cat) == 0)
+    try realm.write { realm.delete(cat) }
+    #expect(cat.isInvalidated && cats.isEmpty)
+    try realm.write { realm.delete(realm.dynamicObjects("Home")) }
+    #expect(realm.objects(Home.self).isEmpty)
+  }
+
+  @Test func observingResultsAndObjects() throws {
+    let writer = try Realm(configuration: configuration([Cat.self, Home.self]))
+    let scheduler = ManualScheduler()
+    let realm = try Realm(configuration: configuration([]), scheduler: scheduler)
+    let cats = realm.dynamicObjects("Cat")
+    var told: [String] = []
+    let token = cats.observe { change in
+      switch change {
+      case .initial(let cats): told.append("initial \(cats.count)")
+      case .update(let cats, let deletions, let insertions, let modifications):
+        told.append("\(cats.count) -\(deletions) +\(insertions) ~\(modifications)")
+      case .error(let error): told.append("\(error)")
+      }
+    }
+    while scheduler.pump() {}
+    try writer.write { writer.add([Cat(1, "a", home: Home("x")), Cat(2, "b")]) }
+    while scheduler.pump() {}
+    let cat = try #require(cats.first)
+    let objectToken = cat.observe { change in
+      switch change {
+      case .change(let cat, let properties):
+        let texts = properties.map { "\($0.name) \($0.oldValue as Any) \($0.newValue as Any)" }
+        told.append("\(cat.id ?? 0): \(texts.sorted())")
+      case .deleted: told.append("deleted")
+      case .error(let error): told.append("\(error)")
+      }
+    }
+    while scheduler.pump() {}
+    try writer.write { writer.object(ofType: Cat.self, forPrimaryKey: 1)!.age = 5 }
+    while scheduler.pump() {}
+    try writer.write { writer.object(ofType: Cat.self, forPrimaryKey: 1)!.home = nil }
+    while scheduler.pump() {}
+    try writer.write { writer.delete(writer.objects(Cat.self)) }
+    while scheduler.pump() {}
+    #expect(told.prefix(2) == ["initial 0", "2 -[] +[0, 1] ~[]"])
+    #expect(told[2...3] == ["2 -[] +[] ~[0]", "1: [\"age Optional(0) Optional(5)\"]"])
+    #expect(told[5].hasPrefix("1: [\"home Optional(Home {") && told[5].hasSuffix(" nil\"]"))
+    #expect(told.suffix(2) == ["0 -[0, 1] +[] ~[]", "deleted"])
+    token.invalidate()
+    objectToken.invalidate()
+  }
+
+  // MARK: - Schemas
+
+  @Test func schemas() throws {
+    let realm = try Realm(configuration: configuration([ModelEverything.self, Cat.self, Home.self]))
+    let schema = realm.schema
+    #expect(schema.objectSchema.map(\.className) == ["Cat", "Home", "ModelEverything"])
+    let cat = try #require(schema["Cat"])
+    #expect(cat == Cat.sharedSchema() && cat.objectClass == Cat.self)
+    #expect(cat.properties.map(\.name) == ["id", "name", "age", "weight", "mood", "home"])
+    #expect(cat.primaryKeyProperty?.name == "id" && !cat.isEmbedded && !cat.isAsymmetric)
+    #expect(cat["age"]?.isIndexed == true && cat["name"]?.isIndexed == false)
+    #expect(cat["weight"]?.isOptional == true && cat["weight"]?.type == .double)
+    #expect(cat["home"]?.type == .object && cat["home"]?.objectClassName == "Home")
+    #expect(cat["mood"]?.type == .string && cat["nothing"] == nil && schema["Nothing"] == nil)
+    let cats = try #require(schema["Home"]?["cats"])
+    #expect(cats.type == .linkingObjects && cats.isArray && cats.objectClassName == "Cat")
+    let everything = try #require(schema["ModelEverything"])
+    let types: [String: PropertyType] = [
+      "int": .int, "int8": .int, "bool": .bool, "string": .string, "data": .data, "date": .date,
+      "float": .float, "double": .double, "link": .object, "_id": .objectId, "uuid": .UUID,
+    ]
+    for (name, type) in types { #expect(everything[name]?.type == type, "\(name)") }
+    #expect(PropertyType.allCases.map(\.rawValue) == Array(0...12))
+    let object = Cat(1)
+    #expect(object.objectSchema == cat)
+    try realm.write { realm.add(object) }
+    #expect(object.objectSchema == cat)
+    let dynamic = realm.dynamicObjects("Cat")[0].objectSchema
+    #expect(dynamic.objectClass == DynamicObject.self && dynamic["age"] == cat["age"])
+    #expect(cat.description.contains("age: int, indexed"))
+  }
+
+  @Test func columnNamesOfTheProgramAndTheFile() throws {
+    let realm = try Realm(configuration: configuration([MappedThing.self]))
+    try realm.write { realm.create(MappedThing.self, value: ["inside": 5]) }
+    let property = try #require(realm.schema["MappedThing"]?["inside"])
+    #expect(property.columnName == "outside")
+    #expect(realm.dynamicObjects("MappedThing")[0].outside as? Int == 5)
+    #expect(realm.objects(MappedThing.self)[0]["inside"] as? Int == 5)
+  }
+}
+
+class MappedThing: Object {
+  @Persisted var inside: Int
+  override class func propertiesMapping() -> [String: String] { ["inside": "outside"] }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
