@@ -73,7 +73,9 @@ extension AnyRealmValue {
     if case .dictionary(let value) = self { value } else { nil }
   }
   /// The list, if the value is one.
-  public var listValue: List<AnyRealmValue>? { if case .list(let value) = self { value } else { nil } }
+  public var listValue: List<AnyRealmValue>? {
+    if case .list(let value) = self { value } else { nil }
+  }
   /// The object, if the value is one of that class.
   public func object<T: Object>(_ type: T.Type) -> T? {
     if case .object(let value) = self { value as? T } else { nil }

@@ -27,6 +27,7 @@ public enum PropertyType: Int, Sendable, CaseIterable, CustomStringConvertible {
   /// `Decimal128`.
   case decimal128 = 11
   /// `UUID`.
+  // swift-format-ignore: AlwaysUseLowerCamelCase
   case UUID = 12
 
   public var description: String {

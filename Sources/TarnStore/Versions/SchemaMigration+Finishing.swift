@@ -85,8 +85,11 @@ extension SchemaMigration {
       for column in going.classes[index].columns.indices {
         let isGoing = session.schema.schema.classes[index].columns[column].isRemoved
         if !isGoing { going.classes[index].columns[column].isRemoved = true }
+        going.classes[index].columns[column].deleteRule = .nullify
       }
       going.classes[index].primaryKey = nil
+      // Objects that belonged to such a collection have been seen to.
+      going.classes[index].isEmbedded = false
     }
     let view = SchemaView(schema: going, epoch: 0)
     let before = WriteSession(session.reader, schema: view)
@@ -131,9 +134,9 @@ extension SchemaMigration {
     func refuse(_ described: ClassSchema, _ column: ColumnSchema) throws(StorageError) {
       throw failure(
         "the primary key of a class cannot become another integer while "
-          + "'\(described.name).\(column.name)', a collection or a value of any type, belongs to its "
-          + "objects or may link to them. Copy the objects to a new class instead. The file is as "
-          + "it was.")
+          + "'\(described.name).\(column.name)', a collection or a value of any type, belongs to "
+          + "its objects or may link to them. Copy the objects to a new class instead. The file "
+          + "is as it was.")
     }
     for id in classes.sorted() {
       guard let described = schema[id] else { continue }

@@ -13,17 +13,19 @@ struct DynamicObjectTests {
       fileURL: folder.url("dynamic.realm"), objectTypes: types, durability: .relaxed)
   }
 
-  private static var values: [String: Any] { [
-    "int": 7, "int8": Int8(8), "int16": Int16(16), "int32": Int32(32), "int64": Int64(64),
-    "bool": true, "float": Float(1.5), "double": 2.25, "string": "text",
-    "data": Data([1, 2, 3]), "date": Date(timeIntervalSince1970: 1_000.5),
-    "uuid": UUID(uuidString: "6BA7B810-9DAD-11D1-80B4-00C04FD430C8")!, "mood": ModelMood.wild,
-    "optionalInt": 70, "optionalBool": false, "optionalString": "more",
-    "optionalDate": Date(timeIntervalSince1970: 5), "optionalData": Data([9]),
-    "optionalUUID": UUID(uuidString: "6BA7B811-9DAD-11D1-80B4-00C04FD430C8")!,
-    "optionalDouble": 9.5, "optionalFloat": Float(8.5),
-    "optionalId": ObjectId("0123456789abcdef01234567"),
-  ] }
+  private static var values: [String: Any] {
+    [
+      "int": 7, "int8": Int8(8), "int16": Int16(16), "int32": Int32(32), "int64": Int64(64),
+      "bool": true, "float": Float(1.5), "double": 2.25, "string": "text",
+      "data": Data([1, 2, 3]), "date": Date(timeIntervalSince1970: 1_000.5),
+      "uuid": UUID(uuidString: "6BA7B810-9DAD-11D1-80B4-00C04FD430C8")!, "mood": ModelMood.wild,
+      "optionalInt": 70, "optionalBool": false, "optionalString": "more",
+      "optionalDate": Date(timeIntervalSince1970: 5), "optionalData": Data([9]),
+      "optionalUUID": UUID(uuidString: "6BA7B811-9DAD-11D1-80B4-00C04FD430C8")!,
+      "optionalDouble": 9.5, "optionalFloat": Float(8.5),
+      "optionalId": ObjectId("0123456789abcdef01234567"),
+    ]
+  }
 
   @Test func typedObjectsByName() throws {
     let object = ModelEverything()
@@ -151,7 +153,8 @@ struct DynamicObjectTests {
   // MARK: - Schemas
 
   @Test func schemas() throws {
-    let realm = try Realm(configuration: configuration([ModelEverything.self, Cat.self, Home.self]))
+    let realm = try Realm(
+      configuration: configuration([ModelEverything.self, Cat.self, Home.self]))
     let schema = realm.schema
     #expect(schema.objectSchema.map(\.className) == ["Cat", "Home", "ModelEverything"])
     let cat = try #require(schema["Cat"])
