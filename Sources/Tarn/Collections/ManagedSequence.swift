@@ -14,6 +14,8 @@ final class ManagedSequence: SequenceBacking {
   private let life: UInt32
   /// The write that made the object, while it was open: if it is cancelled, the collection dies.
   private let bornIn: UInt64
+  private weak var known: (any SequenceReading)?
+  private var knownSince: UInt64 = 0
   /// What becomes of unmanaged objects with a primary key that exists.
   var update = Realm.UpdatePolicy.error
 
@@ -45,8 +47,18 @@ final class ManagedSequence: SequenceBacking {
     return instance === other.instance && place == other.place && life == other.life
   }
 
-  /// What the present state says of the sequence, nil if its object is not there.
+  /// What the present state says of the sequence, nil if its object is not there. The instance
+  /// holds it until rows move; what the program holds must not keep a version in the file.
   private func found() -> (any SequenceReading)? {
+    let generation = instance.context.pointee.generation
+    if let known, knownSince == generation { return known }
+    known = find()
+    // Looking may have moved the instance to its first version.
+    knownSince = instance.context.pointee.generation
+    return known
+  }
+
+  private func find() -> (any SequenceReading)? {
     guard life == instance.invalidations, !instance.cancelledWrites.contains(bornIn) else {
       return nil
     }
@@ -92,7 +104,7 @@ final class ManagedSequence: SequenceBacking {
   /// Traps if the collection is invalidated.
   func observe(_ block: @escaping (CollectionObservation.News) -> Void) -> NotificationToken {
     _ = view()
-    return instance.observe(instance.liveSequence(at: place), block)
+    return instance.observe(instance.liveSequence(at: place, kind), block)
   }
 
   // MARK: - Values

@@ -34,13 +34,12 @@ final class LiveSequence: OwnedSource {
   private var steps: [Step] = []
   private var isTracked = false
 
-  init(_ core: RealmCore, _ place: SequencePlace) {
+  init(_ core: RealmCore, _ place: SequencePlace, _ kind: CollectionKind) {
     self.core = core
     self.place = place
+    self.kind = kind
     let schema = core.shown().schema
-    let column = schema[place.classID][place.column]
-    kind = column.collection
-    elements = column.target.map { target in
+    elements = schema[place.classID][place.column].target.map { target in
       do {
         return try CompiledQuery(.constant(true), [], on: target, schema)
       } catch {

@@ -207,4 +207,42 @@ struct CollectionObservingTests {
     #expect(numbers.problems == [] && scores.problems == [])
     for token in [meddler, numbers.token, scores.token] { token?.invalidate() }
   }
+
+  @Test func listsAndMapsWithinValues() throws {
+    var configuration = shelter.configuration
+    configuration.objectTypes = [Safe.self]
+    let (a, b) = (try Place(configuration, shelter), try Place(configuration, shelter))
+    let safe = Safe()
+    safe.content = .fromArray([.int(1), .string("two"), .fromDictionary(["a": .int(1)])])
+    try a.write { a.realm.add(safe) }
+    b.realm.refresh()
+    let list = try #require(b.realm.objects(Safe.self).first?.content.listValue)
+    let map = try #require(list[2].dictionaryValue)
+    let listRecorder = SequenceRecorder(list) { "\($0.intValue ?? 0) \($0.stringValue ?? "")" }
+    let mapRecorder = MapRecorder(map) { "\($0.intValue ?? 0)" }
+    b.pump()
+    try a.write {
+      safe.content.listValue?[0] = .int(7)
+      safe.content.listValue?[2].dictionaryValue?["b"] = .int(2)
+      safe.other.append(.bool(true))
+    }
+    b.pump()
+    try a.write { safe.content.listValue?.remove(at: 2) }
+    b.pump()
+    try a.write { safe.content = .none }
+    b.pump()
+    try a.write { safe.content = .fromArray([.int(1)]) }
+    b.pump()
+    #expect(listRecorder.calls == ["initial 3", "-[] +[] ~[0]", "-[2] +[] ~[]", "-[0, 1] +[] ~[]"])
+    #expect(mapRecorder.calls == ["initial 1", #"-[] +["b"] ~[]"#, #"-["a", "b"] +[] ~[]"#])
+    #expect(list.isInvalidated && map.isInvalidated)
+    #expect(listRecorder.problems == [] && mapRecorder.problems == [])
+    listRecorder.token?.invalidate()
+    mapRecorder.token?.invalidate()
+  }
+}
+
+class Safe: Object {
+  @Persisted var content: AnyRealmValue
+  @Persisted var other: List<AnyRealmValue>
 }
