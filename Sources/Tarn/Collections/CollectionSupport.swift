@@ -63,6 +63,7 @@ func elementBox<Element: RealmCollectionValue>(
   of value: Any, as type: Element.Type
 ) -> _BoxedValue? {
   if let same = value as? Element { return same._boxElement() }
+  if type == AnyRealmValue.self { return AnyRealmValue._convert(value)?._box() }
   let boxed: _BoxedValue
   if let content = flattened(value) {
     guard let other = content as? any RealmCollectionValue else { return nil }

@@ -11,7 +11,11 @@ enum ElementOrder {
       guard let second = b.object else { return false }
       return first === second || first._isSameRow(as: second)
     }
-    return b.object == nil && SequenceOrder.compare(a.value, b.value) == 0
+    if let first = a.nested {
+      guard let second = b.nested else { return false }
+      return first.kind == second.kind && first.isEqual(to: second)
+    }
+    return b.object == nil && b.nested == nil && SequenceOrder.compare(a.value, b.value) == 0
   }
 }
 

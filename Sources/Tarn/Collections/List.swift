@@ -17,6 +17,7 @@ import TarnStore
 public final class List<Element: RealmCollectionValue>: _CollectionProperty {
   public var _handle: _SequenceHandle
 
+  /// A list whose elements are there.
   public init(_handle: _SequenceHandle) { self._handle = _handle }
 
   /// An empty, unmanaged list.

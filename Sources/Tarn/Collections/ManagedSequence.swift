@@ -9,6 +9,7 @@ final class ManagedSequence: SequenceBacking {
   let place: SequencePlace
   private let instance: RealmCore
   private let property: PropertyReflection
+  let kind: CollectionKind
   /// The instance's life that the object belongs to; `invalidate()` ends it.
   private let life: UInt32
   /// The write that made the object, while it was open: if it is cancelled, the collection dies.
@@ -16,7 +17,7 @@ final class ManagedSequence: SequenceBacking {
   /// What becomes of unmanaged objects with a primary key that exists.
   var update = Realm.UpdatePolicy.error
 
-  /// - Precondition: the object is managed and the column is a collection.
+  /// - Precondition: the object is managed, and the column is a collection or of any type.
   init(_ owner: ObjectBase, _ column: ColumnID) {
     guard let core = owner._core, let binding = owner._binding,
       let property = binding.property(column)
@@ -25,6 +26,7 @@ final class ManagedSequence: SequenceBacking {
     }
     instance = core
     self.property = property
+    kind = property.collection
     place = SequencePlace(
       classID: binding.classID, key: ObjectKey(owner._key), column: column, nested: nil)
     life = owner._life
@@ -66,8 +68,19 @@ final class ManagedSequence: SequenceBacking {
   private init(reviving other: ManagedSequence) {
     instance = other.instance
     property = other.property
+    kind = other.kind
     place = other.place
     life = other.instance.invalidations
+    bornIn = other.bornIn
+  }
+
+  /// A list or map within a value of this property or sequence.
+  private init(_ kind: CollectionKind, _ id: CollectionID, within other: ManagedSequence) {
+    instance = other.instance
+    property = other.property
+    self.kind = kind
+    place = other.place.nested(id)
+    life = other.life
     bornIn = other.bornIn
   }
 
@@ -86,14 +99,23 @@ final class ManagedSequence: SequenceBacking {
 
   /// An element as the program sees it.
   func boxed(_ value: Value) -> _BoxedValue {
-    guard case .link(let key) = value, let target = property.target else {
-      return _BoxedValue(value)
+    switch value {
+    case .link(let key):
+      return _BoxedValue(value, object: property.target.map { instance.object($0, key) })
+    case .object(let id, let key): return _BoxedValue(value, object: instance.object(key, of: id))
+    case .list(let id):
+      return _BoxedValue(value, nested: ManagedSequence(.list, id, within: self))
+    case .map(let id): return _BoxedValue(value, nested: ManagedSequence(.map, id, within: self))
+    default: return _BoxedValue(value)
     }
-    return _BoxedValue(value, object: instance.object(target, key))
   }
 
   /// An element as it is stored. An unmanaged object is added first.
   private func stored(_ boxed: _BoxedValue) -> Value {
+    if property.type == .any {
+      precondition(boxed.nested == nil || kind != .set, "Lists and maps cannot be in a set.")
+      return instance.stored(boxed, in: place, update)
+    }
     guard let object = boxed.object else { return boxed.value }
     if object._core == nil {
       instance.add(object, update: instance.policy(for: object, update))
@@ -108,10 +130,11 @@ final class ManagedSequence: SequenceBacking {
 
   /// A value to look for; nil if it cannot be in.
   private func sought(_ boxed: _BoxedValue) -> Value? {
-    guard let object = boxed.object else { return boxed.value }
+    guard let object = boxed.object else { return boxed.nested == nil ? boxed.value : nil }
     guard object._core === instance else { return nil }
     precondition(!object.isInvalidated, "A deleted or invalidated object has no position.")
-    return .link(ObjectKey(object._key))
+    let key = ObjectKey(object._key)
+    return property.type == .any ? .object(object._binding!.classID, key) : .link(key)
   }
 
   // MARK: - Reading
@@ -148,7 +171,7 @@ final class ManagedSequence: SequenceBacking {
     let view = view()
     guard let sought = sought(value) else { return nil }
     return trapping { () throws(StorageError) in
-      if property.collection == .set {
+      if kind == .set {
         let place = try view.find(sought)
         return place.isFound ? place.index : nil
       }
@@ -171,9 +194,9 @@ final class ManagedSequence: SequenceBacking {
   func hasElements(of other: any SequenceBacking) -> Bool {
     let new = other.all.map { stored($0) }
     guard new.count == count else { return false }
-    if property.collection == .map, allKeys != other.allKeys { return false }
+    if kind == .map, allKeys != other.allKeys { return false }
     let old = values()
-    if property.collection == .set { return Set(old) == Set(new) }
+    if kind == .set { return Set(old) == Set(new) }
     return zip(old, new).allSatisfy { $0.hasSameBits(as: $1) }
   }
 

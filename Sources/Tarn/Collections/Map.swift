@@ -2,11 +2,13 @@ import TarnStore
 
 /// A type that a map's keys can have: `String`.
 public protocol _MapKey: Hashable {
+  /// The key that is stored as that text.
   init(_mapKey: String)
   var _mapKey: String { get }
 }
 
 extension String: _MapKey {
+  /// The text itself.
   public init(_mapKey: String) { self = _mapKey }
   public var _mapKey: String { self }
 }
@@ -59,6 +61,7 @@ public protocol RealmKeyedCollection: Sequence, Equatable, CustomStringConvertib
 public final class Map<Key: _MapKey, Value: RealmCollectionValue>: _CollectionProperty {
   public var _handle: _SequenceHandle
 
+  /// A map whose elements are there.
   public init(_handle: _SequenceHandle) { self._handle = _handle }
 
   /// An empty, unmanaged map.

@@ -13,6 +13,7 @@ import TarnStore
 public final class MutableSet<Element: RealmCollectionValue>: _CollectionProperty {
   public var _handle: _SequenceHandle
 
+  /// A set whose elements are there.
   public init(_handle: _SequenceHandle) { self._handle = _handle }
 
   /// An empty, unmanaged set.

@@ -14,6 +14,8 @@ protocol SequenceBacking: AnyObject {
   /// True if both are the same collection of one instance, or unmanaged and equal.
   func isEqual(to other: any SequenceBacking) -> Bool
 
+  /// Of list, set and map the one that it is.
+  var kind: CollectionKind { get }
   var count: Int { get }
   func element(at index: Int) -> _BoxedValue
   /// All elements as they are now, whatever happens to the sequence afterwards.

@@ -2,7 +2,7 @@ import TarnStore
 
 /// The elements of a collection that is in no Realm.
 final class UnmanagedSequence: SequenceBacking {
-  private let kind: CollectionKind
+  let kind: CollectionKind
   private var values: [_BoxedValue] = []
   /// Maps: ascending, as many as values.
   private var keys: [String] = []
@@ -61,6 +61,7 @@ final class UnmanagedSequence: SequenceBacking {
   // MARK: - Sets
 
   func insert(_ value: _BoxedValue) {
+    precondition(value.nested == nil, "Lists and maps cannot be in a set.")
     if let object = value.object {
       // Only of managed objects two can be one.
       let isKnown = object._context != nil && index(of: value) != nil

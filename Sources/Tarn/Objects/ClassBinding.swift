@@ -139,6 +139,6 @@ extension PropertyReflection {
   /// The order in which values move into a row.
   fileprivate var rank: Int {
     if collection != .none { return 2 }
-    return target != nil ? 1 : 0
+    return target != nil || type == .any ? 1 : 0
   }
 }

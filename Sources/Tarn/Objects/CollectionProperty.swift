@@ -7,6 +7,7 @@ import TarnStore
 public protocol _CollectionProperty: AnyObject, _Persistable {
   /// Where the elements are.
   var _handle: _SequenceHandle { get set }
+  /// A collection whose elements are there.
   init(_handle: _SequenceHandle)
   /// The value's elements as such a collection, nil if they are not of its types.
   static func _collection(of value: Any) -> Self?

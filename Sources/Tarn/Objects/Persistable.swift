@@ -24,6 +24,8 @@ public protocol _Persistable {
   func _box() -> _BoxedValue
   /// Nil if the value is not of this type.
   static func _unbox(_ boxed: _BoxedValue) -> Self?
+  /// A value made of something of another type, nil if that cannot be.
+  static func _convert(_ value: Any) -> Self?
 }
 
 extension _Persistable {
@@ -45,6 +47,14 @@ public protocol _OptionalPersistable {
   static func _boxOptional(_ value: Self?) -> _BoxedValue
   /// Sets `fits` to false if the value is neither null nor of this type.
   static func _unboxOptional(_ boxed: _BoxedValue, _ fits: inout Bool) -> Self?
+}
+
+extension _Persistable {
+  /// Perhaps an Int for an Int8, or the raw value of an enum.
+  public static func _convert(_ value: Any) -> Self? {
+    guard let other = value as? any _Persistable else { return nil }
+    return _unbox(other._box())
+  }
 }
 
 extension _OptionalPersistable where Self: _Persistable {
@@ -72,10 +82,13 @@ public struct _BoxedValue {
   var value: Value
   /// The object of a link; `value` then is its key, or null while it is unmanaged.
   var object: ObjectBase?
+  /// The list or map that a value of any type is.
+  var nested: (any SequenceBacking)?
 
-  init(_ value: Value, object: ObjectBase? = nil) {
+  init(_ value: Value, object: ObjectBase? = nil, nested: (any SequenceBacking)? = nil) {
     self.value = value
     self.object = object
+    self.nested = nested
   }
 }
 

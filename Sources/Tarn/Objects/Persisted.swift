@@ -203,8 +203,8 @@ extension Persisted: AnyPersisted {
       assign(made, object, at: field)
       return true
     }
-    // Perhaps an Int for an Int8, or the raw value of an enum.
-    guard let other = value as? any _Persistable else { return false }
-    return write(other._box(), object, at: field)
+    guard let converted = Value._convert(value) else { return false }
+    assign(converted, object, at: field)
+    return true
   }
 }

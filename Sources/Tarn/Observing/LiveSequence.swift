@@ -5,7 +5,7 @@ import TarnStore
 /// What a step means is read off when the step is made, while the snapshots of both its ends are
 /// held: positions from the scripts in the change set, values of sets and keys of maps from the two
 /// states. Nothing of a snapshot is kept beyond that.
-final class LiveSequence: ObservedSource {
+final class LiveSequence: OwnedSource {
   /// One move of the shown version as it concerns this sequence.
   struct Step {
     var number: Int
@@ -50,7 +50,7 @@ final class LiveSequence: ObservedSource {
   }
 
   var isAwaited: Bool { false }
-  /// The classes whose changes can concern its elements.
+  var owner: LinkTarget { LinkTarget(classID: place.classID, key: place.key) }
   var elementClasses: Set<ClassID> { elements?.concerningClasses ?? [] }
   var stepNumbers: [Int] { steps.map(\.number) }
 
@@ -84,7 +84,6 @@ final class LiveSequence: ObservedSource {
 
   // MARK: - Logging
 
-  /// Logs the step that was just made. False if it leaves this sequence as it was.
   func logStep(_ changes: ChangeSet, _ former: FormerState) -> Bool {
     guard isTracked, !isGone else { return false }
     let made = trapping { () throws(StorageError) in try step(changes, former) }
@@ -233,7 +232,9 @@ final class LiveSequence: ObservedSource {
   ) -> ObservedChanges {
     let merged = steps.filter { $0.number > seen && $0.number <= last }
     if case .keys(let keys)? = baseline {
-      guard case .keys(let now) = self.baseline() else { return .keys(KeyChanges(from: keys, to: [])) }
+      guard case .keys(let now) = self.baseline() else {
+        return .keys(KeyChanges(from: keys, to: []))
+      }
       return .keys(KeyChanges(from: keys, to: now))
     }
     if kind == .map {

@@ -26,6 +26,15 @@ protocol ObservedSource: AnyObject {
   func forgetSteps()
 }
 
+/// A source that belongs to an object and ends with it: a list, set or map, or what links to it.
+protocol OwnedSource: ObservedSource {
+  var owner: LinkTarget { get }
+  /// The classes whose changes can concern its elements.
+  var elementClasses: Set<ClassID> { get }
+  /// Logs the step that was just made. False if it leaves this source as it was.
+  func logStep(_ changes: ChangeSet, _ former: FormerState) -> Bool
+}
+
 /// What a first call showed that was made inside a write.
 enum ObservedBaseline {
   case rows(OrderedRoot)

@@ -13,7 +13,8 @@ final class ObserverTable {
   private(set) var results: [LiveResult] = []
   /// The same, by each class whose changes can concern them.
   private var resultsByClass: [ClassID: [LiveResult]] = [:]
-  private var sequences = SequenceTable()
+  /// Lists, sets, maps and backlinks with observers.
+  private var owned = OwnedTable()
   /// Observations with news, in the order in which they will be called once sorted.
   private var queue: [Observation] = []
   private(set) var count = 0
@@ -69,14 +70,14 @@ final class ObserverTable {
   }
 
   private func file(_ source: any ObservedSource) {
-    if let sequence = source as? LiveSequence { return sequences.insert(sequence) }
+    if let source = source as? any OwnedSource { return owned.insert(source) }
     guard let result = source as? LiveResult else { return }
     results.append(result)
     for id in result.query.concerningClasses { resultsByClass[id, default: []].append(result) }
   }
 
   private func unfile(_ source: any ObservedSource) {
-    if let sequence = source as? LiveSequence { return sequences.remove(sequence) }
+    if let source = source as? any OwnedSource { return owned.remove(source) }
     guard let result = source as? LiveResult else { return }
     results.removeAll { $0 === result }
     for id in result.query.concerningClasses {
@@ -130,8 +131,8 @@ final class ObserverTable {
       for observation in result.observations { enqueue(observation) }
     }
     let state = FormerState(former)
-    for sequence in sequences.concerned(by: changes) where sequence.logStep(changes, state) {
-      for observation in sequence.observations { enqueue(observation) }
+    for source in owned.concerned(by: changes) where source.logStep(changes, state) {
+      for observation in source.observations { enqueue(observation) }
     }
   }
 
@@ -197,7 +198,7 @@ final class ObserverTable {
     guard !identities.isEmpty else { return [] }
     var found: [Observation] = realmObservations
     for result in results { found += result.observations }
-    for sequence in sequences.all { found += sequence.observations }
+    for source in owned.all { found += source.observations }
     for byKey in objects.values { for there in byKey.values { found += there } }
     return found.filter { identities.contains(ObjectIdentifier($0.state)) }
   }
@@ -206,7 +207,7 @@ final class ObserverTable {
   func end(with error: Realm.Error) {
     var ended: [Observation] = []
     for result in results { ended += result.observations }
-    for sequence in sequences.all { ended += sequence.observations }
+    for source in owned.all { ended += source.observations }
     for byKey in objects.values { for there in byKey.values { ended += there } }
     ended.sort { $0.serial < $1.serial }
     for observation in ended {

@@ -47,6 +47,21 @@ extension Realm {
     for object in Array(objects) { core.delete(object) }
   }
 
+  /// Removes the objects in a list, which is empty then. One that is in it twice is removed once.
+  ///
+  /// Traps outside of a write and for a list of another Realm.
+  public func delete<Element: ObjectBase>(_ objects: List<Element>) {
+    for object in Array(objects) where !object.isInvalidated { core.delete(object) }
+  }
+
+  /// Removes the objects in a map; its keys stay, with nil. One that is in it twice is removed
+  /// once.
+  ///
+  /// Traps outside of a write and for a map of another Realm.
+  public func delete<Key, Value: ObjectBase>(_ objects: Map<Key, Value?>) {
+    for case let object? in objects.values where !object.isInvalidated { core.delete(object) }
+  }
+
   /// Removes all objects of a collection, without making Swift objects of them.
   ///
   /// Traps outside of a write and for a collection of another Realm.

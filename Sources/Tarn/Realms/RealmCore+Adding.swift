@@ -56,7 +56,7 @@ extension RealmCore {
     // Managed before its links are followed: a cycle ends here.
     binding.moveValuesIntoRow(object)
     for column in session.schema.indexed(in: id)
-    where column.type != .link && column.id != binding.schema.primaryKey {
+    where column.type != .link && column.type != .any && column.id != binding.schema.primaryKey {
       guard let value = try session.value(of: column.id, at: row.key, in: id) else { continue }
       try session.file(value, of: column.id, at: row.key, in: id)
     }
@@ -74,6 +74,11 @@ extension RealmCore {
       // Objects in collections may link back: those come when this object is managed.
       if property.collection != .none { continue }
       let boxed = property.readBoxed(object)
+      if property.type == .any {
+        let place = SequencePlace(classID: id, key: key, column: column)
+        try set(stored(boxed, in: place, update), at: place, update)
+        continue
+      }
       var value = boxed.value
       if let target = boxed.object as? EmbeddedObject, target._core == nil, update == .modified,
         case .link(let there)? = try session.value(of: column, at: key, in: id)
@@ -86,12 +91,8 @@ extension RealmCore {
         if target._core == nil { add(target, update: policy(for: target, update)) }
         value = .link(ObjectKey(target._key))
       }
-      if update == .modified, let old = try session.value(of: column, at: key, in: id),
-        old.hasSameBits(as: value)
-      {
-        continue
-      }
-      try session.set(column, at: key, in: id, to: value)
+      let place = SequencePlace(classID: id, key: key, column: column)
+      try set(value, at: place, update)
     }
     let collections = binding.columns.compactMap { property, column in
       (property.read(object) as? any _CollectionProperty).map { (property.name, column, $0) }
@@ -101,6 +102,19 @@ extension RealmCore {
     for (name, column, collection) in collections where given?.contains(name) ?? true {
       collection.becomeManaged(object, column, update: update)
     }
+  }
+
+  private func set(
+    _ value: Value, at place: SequencePlace, _ update: Realm.UpdatePolicy
+  ) throws(StorageError) {
+    let session = writing("add objects")
+    if update == .modified,
+      let old = try session.value(of: place.column, at: place.key, in: place.classID),
+      old.hasSameBits(as: value)
+    {
+      return
+    }
+    try session.set(place.column, at: place.key, in: place.classID, to: value)
   }
 
   /// Nested objects follow the policy where they can: those without primary key are always new.

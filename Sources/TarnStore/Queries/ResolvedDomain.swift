@@ -70,15 +70,6 @@ func compareExactly(_ a: Int64, _ b: Double) -> Int {
   return b == whole ? 0 : (b > whole ? -1 : 1)
 }
 
-/// Places a decimal and a double in their order, exactly: NaN first, both alike.
-func compareExactly(_ a: DecimalNumber, _ b: Double) -> Int {
-  if a.isNaN || b.isNaN { return (a.isNaN ? 0 : 1) - (b.isNaN ? 0 : 1) }
-  let (below, isExact) = a.doubleBelow
-  if isExact { return below == b ? 0 : (below < b ? -1 : 1) }
-  // Between the double below and the next one up, and so is no other double.
-  return below < b ? -1 : 1
-}
-
 /// A type whose values a range of which can be given by its ends.
 protocol Steppable: Comparable {
   static var least: Self { get }

@@ -129,7 +129,9 @@ package struct ClassDirectory: Hashable, Sendable {
   func first(_ key: UnsafeRawBufferPointer) -> ObjectKey? {
     switch owner {
     case .objects(let id):
-      guard let parsed = unsafe TreeKey.parseDirectory(key), parsed.classID == id else { return nil }
+      guard let parsed = unsafe TreeKey.parseDirectory(key), parsed.classID == id else {
+        return nil
+      }
       return parsed.first
     case .sequence(let id):
       guard let parsed = unsafe TreeKey.parseSequenceDirectory(key), parsed.id == id else {

@@ -33,4 +33,14 @@ extension DecimalNumber {
   package init(shortest value: Float) {
     self = DecimalNumber(text: value.description) ?? .nan
   }
+
+  /// Below, equal to or above zero as the number stands to a double, exactly: NaN first, both
+  /// kinds of it alike.
+  func compareExactly(_ other: Double) -> Int {
+    if isNaN || other.isNaN { return (isNaN ? 0 : 1) - (other.isNaN ? 0 : 1) }
+    let (below, isExact) = doubleBelow
+    if isExact { return below == other ? 0 : (below < other ? -1 : 1) }
+    // Between the double below and the next one up, and so is no other double.
+    return below < other ? -1 : 1
+  }
 }

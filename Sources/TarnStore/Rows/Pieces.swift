@@ -1,5 +1,5 @@
-/// A value that is too long for one page, cut: every piece but the last is as long as a page allows.
-/// The name of such a value, no state; who refers to it knows its length.
+/// A value that is too long for one page, cut: every piece but the last is as long as a page
+/// allows. The name of such a value, no state; who refers to it knows its length.
 package enum Pieces: Hashable, Sendable {
   /// The value of an object's column.
   case value(ClassID, ObjectKey, ColumnID)

@@ -57,10 +57,12 @@ package enum SequenceOrder {
     switch (a, b) {
     case (.decimal(let a), .decimal(let b)):
       return sign(DecimalNumber(a).order, DecimalNumber(b).order)
-    case (.decimal(let a), .int(let b)): return sign(DecimalNumber(a).order, DecimalNumber(b).order)
-    case (.int(let a), .decimal(let b)): return sign(DecimalNumber(a).order, DecimalNumber(b).order)
-    case (.decimal(let a), _): return compare(DecimalNumber(a), double(b))
-    case (_, .decimal(let b)): return -compare(DecimalNumber(b), double(a))
+    case (.decimal(let a), .int(let b)):
+      return sign(DecimalNumber(a).order, DecimalNumber(b).order)
+    case (.int(let a), .decimal(let b)):
+      return sign(DecimalNumber(a).order, DecimalNumber(b).order)
+    case (.decimal(let a), _): return DecimalNumber(a).compareExactly(double(b))
+    case (_, .decimal(let b)): return -DecimalNumber(b).compareExactly(double(a))
     case (.int(let a), _): return compare(a, double(b))
     case (_, .int(let b)): return -compare(b, double(a))
     default: return sign(double(a).treeOrder, double(b).treeOrder)

@@ -1,8 +1,12 @@
 /// What an open write has done to lists, sets and maps, and what the file holds for them that goes.
 final class SequenceEdits {
-  /// Those that were asked for, be they changed or not; collections within values by their ids.
-  private(set) var properties: [SequencePlace: WorkingSequence] = [:]
-  private(set) var nested: [CollectionID: WorkingSequence] = [:]
+  /// Those that were changed, or made; collections within values by their ids.
+  private var properties: [SequencePlace: WorkingSequence] = [:]
+  private var nested: [CollectionID: WorkingSequence] = [:]
+  /// Those that were asked for, while somebody has them: a write may read a million of them.
+  private var asked: [SequencePlace: Asked] = [:]
+  private var askedLimit = SequenceEdits.askedLimitMin
+  private static let askedLimitMin = 1_024
   /// Collections within values that this write made.
   private(set) var made: Set<CollectionID> = []
   /// Those of them that are in some value.
@@ -20,6 +24,10 @@ final class SequenceEdits {
   /// Many changes come to one place one after the other.
   private var recent: WorkingSequence?
 
+  private struct Asked {
+    weak var sequence: WorkingSequence?
+  }
+
   init(nextID: CollectionID) { self.nextID = nextID }
 
   /// An id that nothing else has. The commit writes where the counter stands.
@@ -32,18 +40,29 @@ final class SequenceEdits {
 
   func find(_ place: SequencePlace) -> WorkingSequence? {
     if let recent, recent.place == place { return recent }
-    let found = place.nested.map { nested[$0] } ?? properties[place]
+    let kept = place.nested.map { nested[$0] } ?? properties[place]
+    let found = kept ?? asked[place]?.sequence
     if let found { recent = found }
     return found
   }
 
+  /// Keeps one for those who ask for the same place, until it is changed only as long as they do.
   func add(_ sequence: WorkingSequence) {
+    if asked.count >= askedLimit {
+      asked = asked.filter { $0.value.sequence != nil }
+      askedLimit = max(Self.askedLimitMin, 2 * asked.count)
+    }
+    asked[sequence.place] = Asked(sequence: sequence)
+    recent = sequence
+  }
+
+  /// Keeps one that is about to be changed.
+  func keep(_ sequence: WorkingSequence) {
     if let id = sequence.place.nested {
       nested[id] = sequence
     } else {
       properties[sequence.place] = sequence
     }
-    recent = sequence
   }
 
   func forget(_ sequence: WorkingSequence) {
@@ -52,6 +71,7 @@ final class SequenceEdits {
     } else {
       properties[sequence.place] = nil
     }
+    asked[sequence.place] = nil
     recent = nil
   }
 
@@ -60,7 +80,7 @@ final class SequenceEdits {
   /// Notes a new one, which is written only if some value comes to hold it.
   func make(_ sequence: WorkingSequence, _ id: CollectionID) {
     made.insert(id)
-    add(sequence)
+    keep(sequence)
   }
 
   func isDropped(_ id: CollectionID) -> Bool { droppedNested.contains(id) }

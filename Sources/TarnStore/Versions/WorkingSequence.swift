@@ -18,14 +18,18 @@ package final class WorkingSequence {
   private var page: SequencePage?
   private var pageLabel: PageLabel?
 
-  init(_ place: SequencePlace, _ base: StoredSequence) {
+  private weak var edits: SequenceEdits?
+
+  init(_ place: SequencePlace, _ base: StoredSequence, _ edits: SequenceEdits) {
     self.place = place
+    self.edits = edits
     self.shape = base.shape
     self.base = base
     switch base.cell {
     case .empty: hasOutside = false
     case .small(let elements):
-      hasOutside = elements.keys.contains(where: \.isOutside)
+      hasOutside =
+        elements.keys.contains(where: \.isOutside)
         || elements.values.contains(where: \.isOutside)
     case .large(let large): hasOutside = large.hasOutside
     }
@@ -117,6 +121,7 @@ package final class WorkingSequence {
     case .small(let elements): chunks = SequenceChunks(elements)
     case .large: chunks = SequenceChunks(try base.pageList())
     }
+    edits?.keep(self)
   }
 
   /// Makes sure that the chunk with that element is loaded.

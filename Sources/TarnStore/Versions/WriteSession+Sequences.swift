@@ -17,7 +17,7 @@ extension WriteSession {
       found = try propertySequence(place)
     }
     guard let found else { return nil }
-    let sequence = WorkingSequence(place, found)
+    let sequence = WorkingSequence(place, found, sequences)
     sequences.add(sequence)
     return sequence
   }
@@ -161,7 +161,7 @@ extension WriteSession {
     precondition(kind == .list || kind == .map, "only lists and maps lie within values")
     let id = sequences.claimID()
     let base = StoredSequence(.empty, .nested(kind), reader.snapshot)
-    sequences.make(WorkingSequence(place.nested(id), base), id)
+    sequences.make(WorkingSequence(place.nested(id), base, sequences), id)
     return id
   }
 

@@ -106,7 +106,7 @@ import Testing
         }
       }
     }
-    for _ in 0..<150 {
+    for _ in 0..<60 {
       let name = random.pick(places)
       let before = try bytes(name, store)
       var damaged = before

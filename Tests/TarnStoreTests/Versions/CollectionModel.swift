@@ -51,7 +51,9 @@ struct CollectionModel {
     self.sizeMax = sizeMax
     random = SeededRandom(seed: seed)
     objects = try store.write { session in
-      for number in 0..<50 { try session.create([ColumnID(0): .int(Int64(number))], in: Self.targets) }
+      for number in 0..<50 {
+        try session.create([ColumnID(0): .int(Int64(number))], in: Self.targets)
+      }
       return try (0..<2).map { _ in try session.create([:], in: Self.things) }
     }
     let all = try store.newestSnapshot().schema[Self.things].columns
@@ -74,11 +76,13 @@ struct CollectionModel {
 
   private mutating func value(_ type: ColumnType) -> Value {
     switch type {
-    case .int: .int(random.chance(10) ? Int64(bitPattern: random.next()) : Int64(random.below(3_000)))
+    case .int:
+      .int(random.chance(10) ? Int64(bitPattern: random.next()) : Int64(random.below(3_000)))
     case .bool: .bool(random.chance(50))
     case .string: .string(text())
     case .data: .data(random.bytes(length()))
-    case .date: .date(Timestamp(seconds: Int64(random.below(1 << 40)), nanoseconds: Int32(random.below(3))))
+    case .date:
+      .date(Timestamp(seconds: Int64(random.below(1 << 40)), nanoseconds: Int32(random.below(3))))
     case .float: .float(Float(random.below(1_000)) / 8)
     case .double: .double(random.chance(2) ? .infinity : Double(random.below(100_000)) / 16)
     case .link: .link(ObjectKey(Int64(random.below(50))))
@@ -88,7 +92,10 @@ struct CollectionModel {
     case .any:
       random.chance(10)
         ? .object(Self.targets, ObjectKey(Int64(random.below(50))))
-        : value(random.pick([.int, .bool, .string, .data, .date, .uuid, .objectID, .double, .float, .decimal]))
+        : value(
+          random.pick([
+            .int, .bool, .string, .data, .date, .uuid, .objectID, .double, .float, .decimal,
+          ]))
     }
   }
 
@@ -98,7 +105,8 @@ struct CollectionModel {
   }
 
   private mutating func length() -> Int {
-    random.chance(2) ? random.below(9_000) : random.chance(10) ? random.below(300) : random.below(12)
+    random.chance(2)
+      ? random.below(9_000) : random.chance(10) ? random.below(300) : random.below(12)
   }
 
   // MARK: - Writing
@@ -294,7 +302,9 @@ extension CollectionModel {
       let wanted = builder.finish()
       #expect(wanted.newCount == elements.count)
       #expect((script ?? .identity(count: elements.count)) == wanted.limited)
-      #expect(wanted.isIdentity || changes[Self.things]!.touchedKeys(in: place.column).contains(place.key))
+      #expect(
+        wanted.isIdentity || changes[Self.things]!.touchedKeys(in: place.column).contains(place.key)
+      )
     }
   }
 }

@@ -44,9 +44,11 @@ import Testing
     switch random.below(depth == 0 ? 1 : 3) {
     case 1: return .list((0..<count).map { _ in self.random(&random, depth: depth - 1) })
     case 2:
-      let keys = Set((0..<count).map { "\($0)" + String(repeating: "k", count: random.below(90) * 3) })
+      let keys = Set(
+        (0..<count).map { "\($0)" + String(repeating: "k", count: random.below(90) * 3) })
       return .map(
-        Dictionary(uniqueKeysWithValues: keys.sorted().map { ($0, self.random(&random, depth: depth - 1)) }))
+        Dictionary(
+          uniqueKeysWithValues: keys.sorted().map { ($0, self.random(&random, depth: depth - 1)) }))
     default:
       return .leaf(
         random.chance(5)
@@ -142,7 +144,8 @@ import Testing
             try made.fill()
             draft[index] = tree
           }
-        } else if let index = draft.firstIndex(where: { if case .list = $0 { true } else { false } }),
+        } else if let index = draft.firstIndex(where: { if case .list = $0 { true } else { false } }
+        ),
           case .list(var elements) = draft[index], random.chance(40)
         {
           // An edit of one that is in the file already, or was made by this very write.

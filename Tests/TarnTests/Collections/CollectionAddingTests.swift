@@ -155,4 +155,63 @@ struct CollectionAddingTests {
       #expect(seen == Array(0..<500) && chest.numbers.isEmpty)
     }
   }
+
+  @Test func deletingWhatACollectionHolds() throws {
+    let a = try Shelter().openChests()
+    let chest = Chest(1)
+    let coins = (0..<6).map { Coin($0) }
+    chest.coins.append(objectsIn: [coins[0], coins[1], coins[0]])
+    chest.gems.insert(coins[2])
+    chest.named["a"] = coins[3]
+    chest.named["b"] = coins[3]
+    chest.named["c"] = nil
+    try a.write {
+      a.realm.add(chest)
+      a.realm.add(coins[4...])
+      a.realm.delete(chest.coins)
+      a.realm.delete(chest.gems)
+      a.realm.delete(chest.named)
+    }
+    #expect(chest.coins.isEmpty && chest.gems.isEmpty && chest.named.values == [nil, nil])
+    #expect(a.realm.objects(Coin.self).map(\.value) == [4, 5])
+  }
+
+  @Test func embeddedObjectsBelongToTheirCollection() throws {
+    let shelter = try Shelter()
+    var configuration = shelter.configuration
+    configuration.objectTypes = [Route.self, Stop.self]
+    let a = try Place(configuration, shelter)
+    let route = Route()
+    route.stops.append(objectsIn: [Stop("a"), Stop("b"), Stop("c")])
+    let held = route.stops[1]
+    try a.write {
+      a.realm.add(route)
+      route.named["x"] = Stop("x")
+      held.name = "B"
+    }
+    func count() -> Int { a.realm.objects(Route.self).first?.stops.count ?? 0 }
+    #expect(route.stops.map(\.name) == ["a", "B", "c"] && route.named["x"]??.name == "x")
+    try a.write {
+      route.stops.remove(at: 1)
+      route.stops[0] = Stop("d")
+    }
+    #expect(held.isInvalidated && route.stops.map(\.name) == ["d", "c"])
+    let (last, named) = (route.stops[1], try #require(route.named["x"] ?? nil))
+    try a.write { a.realm.delete(route) }
+    #expect(last.isInvalidated && named.isInvalidated && count() == 0 && a.realm.isEmpty)
+  }
+}
+
+class Stop: EmbeddedObject {
+  @Persisted var name = ""
+
+  convenience init(_ name: String) {
+    self.init()
+    self.name = name
+  }
+}
+
+class Route: Object {
+  @Persisted var stops: List<Stop>
+  @Persisted var named: Map<String, Stop?>
 }

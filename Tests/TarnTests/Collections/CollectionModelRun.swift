@@ -26,7 +26,9 @@ struct ChestModel: Equatable {
     if Array(chest.tags) != Self.order(tags) { return "tags \(Array(chest.tags)), not \(tags)" }
     if chest.scores.keys != Self.order(scores.keys) { return "keys \(chest.scores.keys)" }
     for (key, value) in scores where chest.scores[key] != value { return "score \(key)" }
-    if chest.coins.map(\.value) != coins { return "coins \(chest.coins.map(\.value)), not \(coins)" }
+    if chest.coins.map(\.value) != coins {
+      return "coins \(chest.coins.map(\.value)), not \(coins)"
+    }
     if Set(chest.gems.map(\.value)) != gems || chest.gems.count != gems.count {
       return "gems \(chest.gems.map(\.value)), not \(gems)"
     }
@@ -53,7 +55,8 @@ struct ChestOperations {
 
   private mutating func text() -> String {
     let number = numbers.below(30)
-    return number % 7 == 0 ? "long" + String(repeating: "é", count: 200) + "\(number)" : "t\(number)"
+    return number % 7 == 0
+      ? "long" + String(repeating: "é", count: 200) + "\(number)" : "t\(number)"
   }
 
   /// One operation; `coins` are those that exist.

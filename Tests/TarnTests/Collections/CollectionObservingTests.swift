@@ -161,4 +161,50 @@ struct CollectionObservingTests {
     try write { chest.numbers.append(1) }
     #expect(again.numbers.calls == ["initial 6", "-[] +[6] ~[]"])
   }
+
+  @Test func whatLinksHere() throws {
+    let coin = try #require(b.realm.objects(Coin.self).first)
+    let recorder = SequenceRecorder(coin.chests) { "\($0.id)" }
+    b.pump()
+    #expect(recorder.calls == ["initial 1"])
+    let (mine, second) = (try #require(a.realm.objects(Coin.self).first), try #require(a.chest(2)))
+    try write {
+      second.coins.append(objectsIn: [mine, mine])
+      chest.numbers.append(1)
+    }
+    try write { second.numbers.append(1) }
+    try write { second.coins.remove(at: 0) }
+    try write { a.realm.delete(chest) }
+    try write { mine.value = 8 }
+    try write { a.realm.delete(mine) }
+    try write { a.realm.delete(second) }
+    #expect(
+      Array(recorder.calls.dropFirst()) == [
+        "-[] +[1, 2] ~[0]", "-[] +[] ~[1, 2]", "-[2] +[] ~[1]", "-[0] +[] ~[]", "-[] +[] ~[0]",
+        "-[0] +[] ~[]",
+      ])
+    #expect(recorder.problems == [])
+    recorder.token?.invalidate()
+  }
+
+  @Test func anObserverThatIsFirstCalledInsideAWrite() throws {
+    // The begin of this write makes the first calls; the earlier observer changes the list there.
+    let chest = try #require(b.chest(1))
+    var isFirst = true
+    let meddler = chest.tags.observe { _ in
+      guard isFirst, b.realm.isInWriteTransaction else { return }
+      isFirst = false
+      chest.numbers.removeAll()
+      chest.numbers.append(objectsIn: [8, 9])
+      chest.scores["new"] = 3
+    }
+    let numbers = SequenceRecorder(chest.numbers) { "\($0)" }
+    let scores = MapRecorder(chest.scores) { "\($0)" }
+    try b.write { chest.numbers.append(10) }
+    b.pump()
+    #expect(numbers.calls == ["initial 2", "-[0, 1] +[0, 1, 2] ~[]"])
+    #expect(scores.calls.first == "initial 3" && numbers.mirror == ["8", "9", "10"])
+    #expect(numbers.problems == [] && scores.problems == [])
+    for token in [meddler, numbers.token, scores.token] { token?.invalidate() }
+  }
 }

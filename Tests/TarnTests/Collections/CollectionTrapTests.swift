@@ -29,8 +29,8 @@ struct CollectionTrapTests {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [folder = try folder as String] in
-      nonisolated(unsafe) let list = try Shelter(within: folder).openWithChest().numbers
-      // because: this breaks the rule on purpose
+      let chest = try Shelter(within: folder).openWithChest()
+      nonisolated(unsafe) let list = chest.numbers  // because: this breaks the rule on purpose
       let done = DispatchSemaphore(value: 0)
       Thread.detachNewThread {
         print(list.count)

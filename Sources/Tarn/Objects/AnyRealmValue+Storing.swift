@@ -1,0 +1,174 @@
+import CTarn
+import Foundation
+import TarnStore
+
+extension AnyRealmValue: _Persistable, _Indexable, RealmCollectionValue {
+  public static var _description: _ColumnDescription { _ColumnDescription(.any) }
+  @inlinable public static func _default() -> AnyRealmValue { .none }
+
+  public static func _load(_ object: ObjectBase, _ column: UInt16) -> AnyRealmValue {
+    let value = object._anyValue(column)
+    switch value {
+    case .object, .list, .map:
+      return _unbox(ManagedSequence(object, ColumnID(column)).boxed(value)) ?? .none
+    default: return _unbox(_BoxedValue(value)) ?? .none
+    }
+  }
+
+  public static func _store(_ object: ObjectBase, _ column: UInt16, _ value: AnyRealmValue) {
+    guard let core = object._core else {
+      fatalError("A key path must only read properties, not set them.")
+    }
+    core.setAny(object, ColumnID(column), value._box())
+  }
+
+  public static func _put(_ value: AnyRealmValue, _ object: ObjectBase, _ column: UInt16) {
+    guard value != .none else { return }
+    object._core!.setAny(object, ColumnID(column), value._box())
+  }
+
+  public func _box() -> _BoxedValue {
+    switch self {
+    case .none: _BoxedValue(.null)
+    case .int(let value): value._box()
+    case .bool(let value): value._box()
+    case .float(let value): value._box()
+    case .double(let value): value._box()
+    case .string(let value): value._box()
+    case .data(let value): value._box()
+    case .date(let value): value._box()
+    case .object(let value): value._boxElement()
+    case .objectId(let value): value._box()
+    case .decimal128(let value): value._box()
+    case .uuid(let value): value._box()
+    case .dictionary(let map): _BoxedValue(.null, nested: map.backing)
+    case .list(let list): _BoxedValue(.null, nested: list.backing)
+    }
+  }
+
+  public static func _unbox(_ boxed: _BoxedValue) -> AnyRealmValue? {
+    if let nested = boxed.nested {
+      let handle = _SequenceHandle(nested)
+      return nested.kind == .map ? .dictionary(Map(_handle: handle)) : .list(List(_handle: handle))
+    }
+    if let object = boxed.object { return (object as? Object).map { .object($0) } }
+    switch boxed.value {
+    case .null, .link, .object, .list, .map: return AnyRealmValue.none
+    case .int(let value): return .int(Int(value))
+    case .bool(let value): return .bool(value)
+    case .float(let value): return .float(value)
+    case .double(let value): return .double(value)
+    case .string(let value): return .string(value)
+    case .data: return Data._unbox(boxed).map { .data($0) }
+    case .date: return Date._unbox(boxed).map { .date($0) }
+    case .objectID: return ObjectId._unbox(boxed).map { .objectId($0) }
+    case .decimal: return Decimal128._unbox(boxed).map { .decimal128($0) }
+    case .uuid: return UUID._unbox(boxed).map { .uuid($0) }
+    }
+  }
+
+  /// Dictionaries and arrays of what values can be, at any depth.
+  public static func _convert(_ value: Any) -> AnyRealmValue? {
+    guard let content = flattened(value) else { return AnyRealmValue.none }
+    switch content {
+    case let same as AnyRealmValue: return same
+    case let list as List<AnyRealmValue>: return .list(list)
+    case let map as Map<String, AnyRealmValue>: return .dictionary(map)
+    case let object as Object: return .object(object)
+    case let single as any _Persistable: return _unbox(single._box())
+    case let values as [String: Any]:
+      var converted: [String: AnyRealmValue] = [:]
+      for (key, value) in values {
+        guard let value = _convert(value) else { return nil }
+        converted[key] = value
+      }
+      return .fromDictionary(converted)
+    case let values as [Any]:
+      var converted: [AnyRealmValue] = []
+      for value in values {
+        guard let value = _convert(value) else { return nil }
+        converted.append(value)
+      }
+      return .fromArray(converted)
+    default: return nil
+    }
+  }
+}
+
+extension ObjectBase {
+  /// What a column of any type holds.
+  final func _anyValue(_ column: UInt16) -> Value {
+    func decoded(_ bytes: UnsafeRawBufferPointer) -> Value {
+      trapping { () throws(StorageError) in try Value(tagged: bytes) }
+    }
+    let raw = tarn_cluster_bytes(_image, UInt32(column), _slot)
+    switch raw.state {
+    case TARN_STATE_VALUE:
+      return decoded(UnsafeRawBufferPointer(start: raw.bytes, count: Int(raw.length)))
+    case TARN_STATE_NULL: return .null
+    default: return withSlowBytes(column, raw.state, decoded) ?? .null
+    }
+  }
+}
+
+/// Values of any type on their way into rows.
+extension RealmCore {
+  /// As deep as lists and maps may lie within each other.
+  private static var depthMax: Int { 100 }
+
+  func setAny(_ object: ObjectBase, _ column: ColumnID, _ boxed: _BoxedValue) {
+    _ = writing("modify managed objects")
+    if isInvalidated(object) { trapInvalid(object) }
+    let place = SequencePlace(
+      classID: object._binding!.classID, key: ObjectKey(object._key), column: column)
+    let value = stored(boxed, in: place, .error)
+    setIndexed(object, column, value)
+  }
+
+  /// A value of any type as it is stored at a place: an unmanaged object is added first, a list or
+  /// map copied into a new one, which the caller then puts there.
+  func stored(
+    _ boxed: _BoxedValue, in place: SequencePlace, _ update: Realm.UpdatePolicy, depth: Int = 1
+  ) -> Value {
+    if let object = boxed.object { return storedLink(object, update) }
+    guard let nested = boxed.nested else { return boxed.value }
+    precondition(
+      depth <= Self.depthMax,
+      "Lists and maps within values may be up to \(Self.depthMax) deep.")
+    let session = writing("modify managed objects")
+    // Read before anything is written: what is copied may be what is about to be replaced.
+    let (keys, values) = (nested.kind == .map ? nested.allKeys : [], nested.all)
+    let id = session.makeNested(nested.kind, in: place)
+    let inner = place.nested(id)
+    let elements = values.map { stored($0, in: inner, update, depth: depth + 1) }
+    trapping { () throws(StorageError) in
+      if nested.kind == .map {
+        for (key, value) in zip(keys, elements) {
+          try session.set(value, forKey: key, inMap: inner)
+        }
+      } else {
+        try session.insert(elements, at: 0, in: inner)
+      }
+    }
+    return nested.kind == .map ? .map(id) : .list(id)
+  }
+
+  private func storedLink(_ object: ObjectBase, _ update: Realm.UpdatePolicy) -> Value {
+    if object._core == nil { add(object, update: policy(for: object, update)) }
+    precondition(
+      object._core === self,
+      "Cannot link to an object of another Realm. Hand a ThreadSafeReference over, or create the "
+        + "object in this Realm.")
+    if isInvalidated(object) { trapInvalid(object) }
+    return .object(object._binding!.classID, ObjectKey(object._key))
+  }
+
+  /// An object of any class: of the program's class of that name, else a dynamic one.
+  func object(_ key: ObjectKey, of id: ClassID) -> ObjectBase {
+    let name = schemaToBind()[id].name
+    guard let type = model[name]?.reflection.type else {
+      return object(key, dynamicBinding(name))
+    }
+    return object(type, key)
+  }
+}

@@ -1,0 +1,83 @@
+import TarnStore
+
+extension LinkingObjects: RealmCollection {
+  /// The Realm of the object that is linked to, nil while it is unmanaged.
+  public var realm: Realm? { target?.realm }
+
+  /// True if the object that is linked to was deleted or its Realm invalidated.
+  public var isInvalidated: Bool { target?.isInvalidated ?? false }
+
+  /// The first position of an object of this Realm, or nil. Traps for a deleted object.
+  public func index(of object: Element) -> Int? {
+    guard let target, object._core === target._core else { return nil }
+    precondition(!object.isInvalidated, "A deleted or invalidated object has no position.")
+    return keys.firstIndex(of: ObjectKey(object._key))
+  }
+
+  /// True if both are what links to one object through one property.
+  public static func == (a: Self, b: Self) -> Bool {
+    guard a.originProperty == b.originProperty else { return false }
+    guard let first = a.target, let second = b.target else { return a.target === b.target }
+    return first === second || first._isSameRow(as: second)
+  }
+
+  /// The first hundred objects, for logs and debuggers.
+  public var description: String {
+    textOfElements("LinkingObjects<\(Element.self)>", depth: 0)
+  }
+
+  /// Calls `block` first with `.initial` and then with the exact difference whenever objects began
+  /// or ceased to link here, or one that does has changed, itself or behind one link. An object
+  /// that links here twice is there twice. If the object that is linked to is deleted, all are told
+  /// to be deleted, and nothing comes after that.
+  ///
+  /// Traps on an unmanaged or invalidated object, on a thread that has no later turns, on a
+  /// read-only Realm, and in a write that has changed something.
+  ///
+  /// - Returns: a token; keep it for as long as the observation shall go on.
+  public func observe(
+    _ block: @escaping (RealmCollectionChange<LinkingObjects<Element>>) -> Void
+  ) -> NotificationToken {
+    guard let target, let core = target._core else {
+      preconditionFailure(
+        "Only collections which are managed by a Realm support change notifications; add the "
+          + "object that has this one first.")
+    }
+    return core.observe(core.liveBacklinks(target, from: Element.self, property: originProperty)) {
+      [self] news in
+      switch news {
+      case .initial: block(.initial(revived(core)))
+      case .update(.keys): break
+      case .update(.indices(let changes)):
+        block(
+          .update(
+            revived(core), deletions: changes.deletions, insertions: changes.insertions,
+            modifications: changes.modifications))
+      case .error(let error): block(.error(error))
+      }
+    }
+  }
+
+  /// The same in the instance's present life.
+  private func revived(_ core: RealmCore) -> Self {
+    guard let target, target._life != core.invalidations else { return self }
+    return Self(
+      originProperty: originProperty,
+      target: core.object(type(of: target), ObjectKey(target._key)))
+  }
+}
+
+extension RealmCore {
+  fileprivate func liveBacklinks(
+    _ target: ObjectBase, from origin: ObjectBase.Type, property: String
+  ) -> LiveBacklinks {
+    checkThread()
+    if isInvalidated(target) { trapInvalid(target) }
+    let binding = binding(of: origin)
+    guard let column = binding.column(property) else {
+      preconditionFailure("no column for '\(property)': bug in this package")
+    }
+    let owner = LinkTarget(classID: target._binding!.classID, key: ObjectKey(target._key))
+    return LiveBacklinks(self, to: owner, from: binding.classID, column)
+  }
+}
