@@ -89,10 +89,14 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: _CollectionPr
     return map
   }
 
+  static func canHold(_ key: String) -> Bool {
+    !key.utf8.contains(UInt8(ascii: ".")) && key.utf8.first != UInt8(ascii: "$")
+  }
+
   /// Traps for a key that cannot be stored.
   private static func checked(_ key: String) -> String {
     precondition(
-      !key.utf8.contains(UInt8(ascii: ".")) && key.utf8.first != UInt8(ascii: "$"),
+      canHold(key),
       "The key '\(key)' of a map must not contain '.' nor start with '$'.")
     return key
   }

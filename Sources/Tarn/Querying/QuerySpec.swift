@@ -45,7 +45,8 @@ struct QuerySpec: Hashable {
   }
 
   static func == (a: QuerySpec, b: QuerySpec) -> Bool {
-    a.type == b.type && a.dynamicClass == b.dynamicClass && a.predicate == b.predicate && a.order == b.order
+    a.type == b.type && a.dynamicClass == b.dynamicClass && a.predicate == b.predicate
+      && a.order == b.order
   }
 
   func hash(into hasher: inout Hasher) {

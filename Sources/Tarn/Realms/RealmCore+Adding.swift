@@ -130,70 +130,9 @@ extension RealmCore {
   ) -> T {
     _ = writing("create objects")
     let object = type.init()
-    let reflection = ClassReflection.of(type)
-    let given = fill(object, reflection, from: value)
+    let given = object._fill(from: value)
     add(object, update: update, given: given)
     return object
-  }
-
-  /// Sets an unmanaged object's properties and returns the names of those that were given.
-  private func fill(
-    _ object: ObjectBase, _ reflection: ClassReflection, from value: Any
-  ) -> Set<String> {
-    var given: Set<String> = []
-    func set(_ property: PropertyReflection, _ value: Any) {
-      let converted = property.target.map { materialize(value, for: property, of: $0) } ?? value
-      precondition(
-        property.write(any: converted, object),
-        "Invalid value '\(value)' of type '\(Swift.type(of: value))' for property "
-          + "'\(reflection.name).\(property.name)'.")
-      given.insert(property.name)
-    }
-    switch value {
-    case let values as [String: Any]:
-      for (name, value) in values {
-        guard let property = reflection.property(name), !property.isComputed else {
-          preconditionFailure("Class '\(reflection.name)' has no property '\(name)'.")
-        }
-        set(property, value)
-      }
-    case let values as [Any]:
-      let stored = reflection.properties.filter { !$0.isComputed }
-      precondition(
-        values.count <= stored.count,
-        "\(values.count) values for the \(stored.count) properties of '\(reflection.name)'.")
-      for (property, value) in zip(stored, values) { set(property, value) }
-    case let other as ObjectBase:
-      for property in ClassReflection.of(Swift.type(of: other)).properties
-      where !property.isComputed {
-        if let mine = reflection.property(property.name) { set(mine, property.read(other)) }
-      }
-    default:
-      preconditionFailure(
-        "Objects of '\(reflection.name)' are made from a dictionary, an array or an object, not "
-          + "from a '\(Swift.type(of: value))'.")
-    }
-    return given
-  }
-
-  /// What a property that leads to objects is given: objects made of what stands for them.
-  private func materialize(
-    _ value: Any, for property: PropertyReflection, of target: ObjectBase.Type
-  ) -> Any {
-    func object(_ value: Any) -> Any {
-      guard let content = flattened(value), !(content is ObjectBase) else {
-        return value
-      }
-      let linked = target.init()
-      _ = fill(linked, ClassReflection.of(target), from: content)
-      return linked
-    }
-    if value is any _CollectionProperty { return value }
-    switch property.collection {
-    case .none: return object(value)
-    case .list, .set: return (value as? [Any])?.map(object) ?? value
-    case .map: return (value as? [String: Any])?.mapValues(object) ?? value
-    }
   }
 
   // MARK: - Deleting
@@ -214,14 +153,30 @@ extension RealmCore {
     let id = results.live.query.classID
     trapping { () throws(StorageError) in
       if results.live.query.isUnfiltered { return try session.clear(id) }
-      for key in results.rows().keys { try session.delete(key, in: id) }
+      try session.delete(Array(results.rows().keys), in: id)
     }
+  }
+
+  /// Removes several objects, each once, and goes through what links to them once.
+  func delete(_ objects: [ObjectBase]) {
+    let session = writing("delete objects")
+    var keys: [ClassID: [ObjectKey]] = [:]
+    for object in objects {
+      precondition(
+        object._core === self, "Can only delete an object from the Realm it belongs to.")
+      if isInvalidated(object) { trapInvalid(object) }
+      keys[object._binding!.classID, default: []].append(ObjectKey(object._key))
+    }
+    trapping { () throws(StorageError) in
+      for (id, keys) in keys { try session.delete(keys, in: id) }
+    }
+    for object in objects { object._state.insert(.invalidated) }
   }
 
   func deleteAll() {
     let session = writing("delete objects")
     trapping { () throws(StorageError) in
-      for described in session.schema.schema.classes { try session.clear(described.id) }
+      try session.clear(session.schema.schema.classes.map(\.id))
     }
   }
 }

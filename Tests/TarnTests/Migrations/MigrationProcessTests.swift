@@ -64,7 +64,9 @@ struct MigrationProcessTests {
 
   @Test func aFileThatAnotherProcessHasOpenIsNotDeleted() async throws {
     let file = try PetFile()
-    let held = try Realm(configuration: file.configuration(PetsOld.types))
+    // With a scheduler of its own: the test may go on on another thread.
+    let held = try Realm(
+      configuration: file.configuration(PetsOld.types), scheduler: ManualScheduler())
     await #expect(processExitsWith: .success) { [path = file.url.path as String] in
       var configuration = PetChild.configuration(path, PetsTyped.types)
       configuration.deleteRealmIfMigrationNeeded = true
