@@ -208,6 +208,36 @@ struct CollectionObservingTests {
     for token in [meddler, numbers.token, scores.token] { token?.invalidate() }
   }
 
+  @Test func anotherProcessChangesThem() async throws {
+    let recorder = try seen()
+    await #expect(processExitsWith: .success) {
+      [path = shelter.folder + "/chests.realm" as String] in
+      var configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: path))
+      configuration.objectTypes = [Chest.self, Coin.self, Elements.self]
+      configuration.durability = .relaxed
+      let realm = try Realm(configuration: configuration)
+      let chest = realm.object(ofType: Chest.self, forPrimaryKey: 1)!
+      try realm.write {
+        chest.numbers.move(from: 4, to: 0)
+        chest.numbers.append(objectsIn: 0..<1000)
+      }
+      try realm.write {
+        chest.tags.remove("b")
+        chest.scores["a"] = 9
+        chest.coins[2].weight = 1
+        chest.numbers[500] = -1
+      }
+    }
+    b.scheduler.adopt()
+    b.pump()
+    #expect(recorder.tags.calls == ["initial 3", "-[1] +[] ~[]"])
+    #expect(recorder.scores.calls == ["initial 2", #"-[] +[] ~["a"]"#])
+    #expect(recorder.coins.calls == ["initial 3", "-[] +[] ~[2]"])
+    #expect(recorder.numbers.calls == ["initial 5", "-[4] +\([0] + Array(5..<1005)) ~[]"])
+    #expect(recorder.problems == [])
+    recorder.end()
+  }
+
   @Test func listsAndMapsWithinValues() throws {
     var configuration = shelter.configuration
     configuration.objectTypes = [Safe.self]
