@@ -106,7 +106,7 @@ struct CollectionTrapTests {
 }
 
 extension Shelter {
-  /// A chest with three numbers. The files stay as long as the process, which is about to stop; they
+  /// A chest with three numbers. The files stay as long as the process, which is about to stop, and
   /// go with the folder around them.
   func openWithChest() throws -> Chest {
     _ = Unmanaged.passRetained(self)
