@@ -28,7 +28,7 @@ extension StoredSequence {
     var high = list.labels.count
     while low < high {
       let middle = (low + high) >> 1
-      let found = try order(sortElement(at: list.starts[middle]))
+      let found = try order(firstSortElement(middle, list))
       if found == 0 { return (list.starts[middle], true) }
       if found < 0 { low = middle + 1 } else { high = middle }
     }
@@ -36,11 +36,6 @@ extension StoredSequence {
     return try Self.halve(list.starts[low - 1], list.starts[low]) { position throws(StorageError) in
       try order(sortElement(at: position))
     }
-  }
-
-  /// What the sequence is sorted by.
-  private func sortElement(at position: Int) throws(StorageError) -> TaggedValue {
-    shape.isMap ? try keyElement(at: position) : try element(at: position)
   }
 
   /// `order` tells how the element at a position stands to what is searched.

@@ -15,6 +15,8 @@ package final class StoredSequence {
   private var currentStart = 0
   /// All pages, once several were looked for.
   private var list: SequencePageList?
+  /// The first elements of the pages that a search looked at, by the pages' numbers.
+  private var firsts: ContiguousArray<TaggedValue?> = []
   private var searches = 0
   private static let searchesMax = 4
 
@@ -127,6 +129,20 @@ package final class StoredSequence {
     }
     list = made
     return made
+  }
+
+  /// What a set or map is sorted by, of the first element of a page. Kept for later searches.
+  func firstSortElement(_ page: Int, _ list: SequencePageList) throws(StorageError) -> TaggedValue {
+    if firsts.isEmpty { firsts = ContiguousArray(repeating: nil, count: list.labels.count) }
+    if let known = firsts[page] { return known }
+    let found = try sortElement(at: list.starts[page])
+    firsts[page] = found
+    return found
+  }
+
+  /// What the sequence is sorted by.
+  func sortElement(at position: Int) throws(StorageError) -> TaggedValue {
+    shape.isMap ? try keyElement(at: position) : try element(at: position)
   }
 
   /// The page under that label. Valid as long as the snapshot is.

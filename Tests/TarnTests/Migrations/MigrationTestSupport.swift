@@ -83,7 +83,7 @@ extension Realm {
     for described in reader.schema.schema.classes {
       let keys = try reader.allKeys(in: described.id)
       #expect(try reader.record(of: described.id).rowCount == keys.count)
-      for column in reader.schema.indexed(in: described.id) {
+      for column in reader.schema.indexed(in: described.id) where column.collection == .none {
         var byValue: [Value: [ObjectKey]] = [:]
         for key in keys {
           let value = try #require(try reader.value(of: column.id, at: key, in: described.id))
