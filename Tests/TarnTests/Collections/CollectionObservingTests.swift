@@ -93,6 +93,13 @@ struct CollectionObservingTests {
     try write { chest.coins[1].weight = 4 }
     try write { chest.coins[0].weight = 4 }
     #expect(Array(recorder.coins.calls.suffix(2)) == ["-[] +[] ~[1]", "-[] +[] ~[0, 3]"])
+    // Setting an element makes the index useless.
+    let second = chest.coins[1]
+    try write { chest.coins[1] = chest.coins[2] }
+    try write { second.weight = 5 }
+    try write { chest.coins[2].weight = 5 }
+    #expect(Array(recorder.coins.calls.suffix(2)) == ["-[] +[] ~[1]", "-[] +[] ~[1, 2]"])
+    try write { chest.coins[1] = second }
     try write { a.realm.delete(chest.coins[0]) }
     #expect(recorder.coins.calls.last == "-[0, 3] +[] ~[]")
     #expect(recorder.gems.calls.last == "-[0] +[] ~[]")
@@ -254,9 +261,16 @@ struct CollectionObservingTests {
     try a.write {
       safe.content.listValue?[0] = .int(7)
       safe.content.listValue?[2].dictionaryValue?["b"] = .int(2)
-      safe.other.append(.bool(true))
+      safe.other.append(objectsIn: [.bool(true), .object(safe)])
     }
     b.pump()
+    let other = try #require(b.realm.objects(Safe.self).first?.other)
+    let otherRecorder = SequenceRecorder(other) { _ in "" }
+    b.pump()
+    try a.write { safe.number += 1 }
+    b.pump()
+    #expect(otherRecorder.calls == ["initial 2", "-[] +[] ~[1]"])
+    otherRecorder.token?.invalidate()
     try a.write { safe.content.listValue?.remove(at: 2) }
     b.pump()
     try a.write { safe.content = .none }
@@ -273,6 +287,7 @@ struct CollectionObservingTests {
 }
 
 class Safe: Object {
+  @Persisted var number = 0
   @Persisted var content: AnyRealmValue
   @Persisted var other: List<AnyRealmValue>
 }
