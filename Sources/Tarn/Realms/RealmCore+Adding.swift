@@ -53,6 +53,7 @@ extension RealmCore {
     object._image = tarn_cluster_empty()
     object._slot = UInt32(row.slot)
     object._generation = context.pointee.generation
+    noteAdded(object)
     // Managed before its links are followed: a cycle ends here.
     binding.moveValuesIntoRow(object)
     for column in session.schema.indexed(in: id)

@@ -27,6 +27,8 @@ final class RealmCore {
   /// Counts writes of this instance, so that accessors born in a cancelled one are known.
   var writeSerial: UInt64 = 0
   var cancelledWrites: Set<UInt64> = []
+  /// What the open write has made managed, where that is wanted back if it is cancelled.
+  var addedObjects: [ObjectBase] = []
   /// How often the instance was invalidated; accessors of an earlier life are dead.
   var invalidations: UInt32 = 0
   /// Invalidated while observers need the shown state as what their next difference starts from:

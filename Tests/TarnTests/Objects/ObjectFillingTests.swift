@@ -98,3 +98,61 @@ struct ObjectFillingTests {
     #expect(a.realm.isEmpty && part.isInvalidated)
   }
 }
+
+struct CancelledObjectTests {
+  private func open(returnsObjects: Bool) throws -> Place {
+    let shelter = try Shelter()
+    var configuration = shelter.configuration
+    configuration.objectTypes = [
+      Part.self, Screw.self, Street.self, StreetMap.self, Resident.self,
+    ]
+    configuration.returnsObjectsOfCancelledWrites = returnsObjects
+    return try Place(configuration, shelter)
+  }
+
+  private struct Cancelled: Error {}
+
+  @Test func aCancelledWriteGivesItsObjectsBack() throws {
+    let a = try open(returnsObjects: true)
+    let kept = Screw(value: [9])
+    try a.write { a.realm.add(kept) }
+    let part = Part(value: ["id": 1, "screws": [["length": 3], [4]], "home": ["name": "Mill Road"]])
+    let first = part.screws[0]
+    #expect(throws: Cancelled.self) {
+      try a.write {
+        a.realm.add(part)
+        first.length = 7
+        part.label = kept
+        part.parts.append(part)
+        throw Cancelled()
+      }
+    }
+    #expect(part.realm == nil && !part.isInvalidated && part.screws.count == 2)
+    #expect(part.screws[0] === first && first.length == 7 && first.realm == nil)
+    #expect(part.label === kept || part.label?.isSameObject(as: kept) == true)
+    #expect(part.parts[0] === part && part.home?.name == "Mill Road")
+    #expect(a.realm.objects(Screw.self).count == 1)
+    try a.write { a.realm.add(part) }
+    #expect(part.realm == a.realm && a.realm.objects(Screw.self).count == 3)
+    #expect(part.label?.length == 9 && part.parts[0].isSameObject(as: part))
+  }
+
+  @Test func whatTheWriteDeletedAgainStaysInvalid() throws {
+    let a = try open(returnsObjects: true)
+    let screw = Screw(value: [1])
+    a.realm.beginWrite()
+    a.realm.add(screw)
+    a.realm.delete(screw)
+    a.realm.cancelWrite()
+    #expect(screw.isInvalidated)
+  }
+
+  @Test func withoutTheWishTheyAreInvalidated() throws {
+    let a = try open(returnsObjects: false)
+    let screw = Screw(value: [1])
+    a.realm.beginWrite()
+    a.realm.add(screw)
+    a.realm.cancelWrite()
+    #expect(screw.isInvalidated)
+  }
+}
