@@ -20,9 +20,12 @@ final class ManagedSequence: SequenceBacking {
   var update = Realm.UpdatePolicy.error
 
   /// - Precondition: the object is managed, and the column is a collection or of any type.
-  init(_ owner: ObjectBase, _ column: ColumnID) {
+  /// - Parameter dynamicProperty: the property as dynamic objects have it, for dynamic elements.
+  init(
+    _ owner: ObjectBase, _ column: ColumnID, as dynamicProperty: PropertyReflection? = nil
+  ) {
     guard let core = owner._core, let binding = owner._binding,
-      let property = binding.property(column)
+      let property = dynamicProperty ?? binding.property(column)
     else {
       preconditionFailure("no collection of a managed object: bug in this package")
     }
@@ -117,11 +120,18 @@ final class ManagedSequence: SequenceBacking {
 
   // MARK: - Values
 
+  private func object(_ key: ObjectKey) -> ObjectBase? {
+    if let name = property.dynamicTarget {
+      return instance.object(key, instance.dynamicBinding(name))
+    }
+    return property.target.map { instance.object($0, key) }
+  }
+
   /// An element as the program sees it.
   func boxed(_ value: Value) -> _BoxedValue {
     switch value {
     case .link(let key):
-      return _BoxedValue(value, object: property.target.map { instance.object($0, key) })
+      return _BoxedValue(value, object: object(key))
     case .object(let id, let key): return _BoxedValue(value, object: instance.object(key, of: id))
     case .list(let id):
       return _BoxedValue(value, nested: ManagedSequence(.list, id, within: self))

@@ -157,7 +157,9 @@ extension Map: RealmKeyedCollection {
 
   /// Sets values under keys.
   ///
-  /// - Parameter combine: chooses between the value that is there and the new one.
+  /// - Parameters:
+  ///   - entries: what to set.
+  ///   - combine: chooses between the value that is there and the new one.
   public func merge<S: Sequence>(
     _ entries: S, uniquingKeysWith combine: (Value, Value) throws -> Value
   ) rethrows where S.Element == (Key, Value) {
@@ -172,7 +174,9 @@ extension Map: RealmKeyedCollection {
 
   /// Sets the values of another map.
   ///
-  /// - Parameter combine: chooses between the value that is there and the new one.
+  /// - Parameters:
+  ///   - other: what to set.
+  ///   - combine: chooses between the value that is there and the new one.
   public func merge(
     _ other: Map<Key, Value>, uniquingKeysWith combine: (Value, Value) throws -> Value
   ) rethrows {
@@ -181,7 +185,9 @@ extension Map: RealmKeyedCollection {
 
   /// Sets the values of a dictionary.
   ///
-  /// - Parameter combine: chooses between the value that is there and the new one.
+  /// - Parameters:
+  ///   - other: what to set.
+  ///   - combine: chooses between the value that is there and the new one.
   public func merge(
     _ other: [Key: Value], uniquingKeysWith combine: (Value, Value) throws -> Value
   ) rethrows {
