@@ -110,6 +110,14 @@ final class ManagedSequence: SequenceBacking {
     return instance.observe(instance.liveSequence(at: place, kind), block)
   }
 
+  /// The objects in the collection. Traps if it is invalidated.
+  func derivation(of type: ObjectBase.Type) -> _Derivation {
+    _ = view()
+    var spec = QuerySpec(type)
+    spec.origin = .sequence(place)
+    return _Derivation(instance, spec, bornIn: bornIn)
+  }
+
   // MARK: - Values
 
   private func object(_ key: ObjectKey) -> ObjectBase? {

@@ -159,8 +159,8 @@ extension RealmCore {
     results.check()
     let id = results.live.query.classID
     trapping { () throws(StorageError) in
-      if results.live.query.isUnfiltered { return try session.clear(id) }
-      try session.delete(Array(results.rows().keys), in: id)
+      if results.live.isWholeClass { return try session.clear(id) }
+      try session.delete(results.rows().objects, in: id)
     }
   }
 

@@ -156,24 +156,6 @@ final class RealmCore {
     }
   }
 
-  /// The shared rows of a query.
-  func liveResult(_ spec: QuerySpec) -> LiveResult {
-    if let known = liveResults[spec]?.source as? LiveResult { return known }
-    let binding = binding(of: spec)
-    let query: CompiledQuery
-    do {
-      query = try CompiledQuery(
-        spec.predicate, spec.orderTerms,
-        on: binding.classID, shown().schema)
-    } catch {
-      fatalError("Invalid query on '\(binding.schema.name)': \(error)")
-    }
-    let live = LiveResult(self, query)
-    if liveResults.count > 64 { liveResults = liveResults.filter { $0.value.source != nil } }
-    liveResults[spec] = WeakSource(live)
-    return live
-  }
-
   // MARK: - Classes
 
   /// How a class of the program meets the file. Traps if it is not in the Realm's schema.
