@@ -25,7 +25,9 @@ enum ContentJSON {
       return .array(try items.map { item throws(StorageError) in try json(item, column, source) })
     case .map(let pairs):
       var members: [JSONMember] = []
-      for (key, value) in pairs { members.append(JSONMember(key, try json(value, column, source))) }
+      for pair in pairs {
+        members.append(JSONMember(pair.key, try json(pair.value, column, source)))
+      }
       guard column.type == .any, pairs.contains(where: { $0.key == typeKey }) else {
         return .object(members)
       }
@@ -33,9 +35,9 @@ enum ContentJSON {
     case .object(let fields):
       guard let target = column.target else { return .null }
       var members: [JSONMember] = []
-      for (id, content) in fields {
-        let field = source.schema[target][id]
-        members.append(JSONMember(field.name, try json(content, field, source)))
+      for part in fields {
+        let field = source.schema[target][part.column]
+        members.append(JSONMember(field.name, try json(part.content, field, source)))
       }
       return .object(members)
     }

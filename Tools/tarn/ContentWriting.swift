@@ -58,14 +58,15 @@ extension WriteSession {
     case .map(let pairs):
       let id = makeNested(.map, in: place)
       let inner = place.nested(id)
-      for (key, value) in pairs {
-        try set(stored(value, column, inner), forKey: key, inMap: inner)
+      for pair in pairs {
+        try set(stored(pair.value, column, inner), forKey: pair.key, inMap: inner)
       }
       return .map(id)
     case .object(let fields):
       guard let target = column.target else { return .null }
       return .link(
-        try create(Dictionary(uniqueKeysWithValues: fields.map { ($0, $1) }), in: target))
+        try create(
+          Dictionary(uniqueKeysWithValues: fields.map { ($0.column, $0.content) }), in: target))
     }
   }
 }
