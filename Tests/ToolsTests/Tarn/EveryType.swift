@@ -70,16 +70,21 @@ struct EveryType {
   let keyless: [ObjectKey]
   private var linksInAny = true
 
+  /// Finds the objects that are linked to, or adds them.
   init(seed: UInt64, _ session: WriteSession) throws {
     random = SeededRandom(seed: seed)
     self.session = session
     let target = session.schema.schema.named("Target")!
     targets = try (0..<5).map { number in
-      try session.create([ColumnID(0): .string("t\(number) \"é\"")], in: target.id)
+      let name = Value.string("t\(number) \"é\"")
+      return try session.find(primaryKey: name, in: target.id)
+        ?? session.create([ColumnID(0): name], in: target.id)
     }
     let other = session.schema.schema.named("Keyless")!
     keyless = try (0..<5).map { number in
-      try session.create([ColumnID(0): .int(Int64(number))], in: other.id)
+      let key = ObjectKey(Int64(number))
+      if try session.place(of: key, in: other.id) != nil { return key }
+      return try session.create([ColumnID(0): .int(Int64(number))], in: other.id)
     }
   }
 
@@ -165,8 +170,8 @@ struct EveryType {
     case .data: return .data(random.bytes(random.pick([0, 1, 7, 300])))
     case .date:
       let seconds = Int64(bitPattern: random.next()) >> Int64(14 + random.below(40))
-      return .date(
-        Timestamp(seconds: seconds, nanoseconds: random.chance(50) ? 0 : Int32(random.below(1_000_000_000))))
+      let nanoseconds = random.chance(50) ? 0 : Int32(random.below(1_000_000_000))
+      return .date(Timestamp(seconds: seconds, nanoseconds: nanoseconds))
     case .float:
       let special: [Float] = [0, -0.0, .nan, .infinity, -.infinity, 1.5, 16_777_216]
       let value = Float(bitPattern: UInt32(truncatingIfNeeded: random.next()))

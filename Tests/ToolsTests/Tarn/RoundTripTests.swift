@@ -70,7 +70,6 @@ import Testing
     let before = try export("a.realm", "Thing")
     try open("a.realm").write { session in
       var every = try EveryType(seed: 6, session)
-      every.random = SeededRandom(seed: 6)
       let described = session.schema.schema.named("Thing")!
       for id in 0..<12 { try session.delete(ObjectKey(Int64(id)), in: described.id) }
       for id in 0..<12 { try every.add("Thing", id: id) }
