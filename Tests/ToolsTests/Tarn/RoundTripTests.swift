@@ -72,7 +72,9 @@ import Testing
       var every = try EveryType(seed: 6, session)
       let described = session.schema.schema.named("Thing")!
       for id in 0..<12 { try session.delete(ObjectKey(Int64(id)), in: described.id) }
-      for id in 0..<12 { try every.add("Thing", id: id) }
+      for id in 0..<12 {
+        do { try every.add("Thing", id: id) } catch { print("XXX adding", id, every.place ?? "-", error); throw error }
+      }
     }
     #expect(try export("a.realm", "Thing") != before)
     let done = try load("a.realm", "Thing", "jsonl", before, "--update")
