@@ -17,7 +17,7 @@ struct WatchedRow {
   /// Where it is in a result; nil where there is no order.
   var index: Int?
   var key: Value
-  var values: [Value]
+  var values: [Field]
 }
 
 /// An object that stayed, before and after. Only `changed` columns differ.
@@ -32,7 +32,7 @@ struct WatchedModification {
     self.new = new
     // A class may have got columns meanwhile.
     changed = new.values.indices.filter { place in
-      place >= old.values.count || !old.values[place].hasSameBits(as: new.values[place])
+      place >= old.values.count || !old.values[place].isSame(as: new.values[place])
     }
   }
 }
@@ -82,7 +82,7 @@ final class WatchedResult: Watched {
     _ root: OrderedRoot, _ index: Int, _ view: ClassView, _ reader: SnapshotReader
   ) throws -> WatchedRow {
     let key = root.key(at: index)
-    let values = try view.values(of: key, reader) ?? []
+    let values = try view.fields(of: key, reader) ?? []
     return WatchedRow(index: index, key: view.identity(key, values), values: values)
   }
 
@@ -155,7 +155,7 @@ final class WatchedClasses: Watched {
   private static func row(
     _ key: ObjectKey, _ view: ClassView, _ reader: SnapshotReader
   ) throws -> WatchedRow {
-    let values = try view.values(of: key, reader) ?? []
+    let values = try view.fields(of: key, reader) ?? []
     return WatchedRow(index: nil, key: view.identity(key, values), values: values)
   }
 

@@ -4,10 +4,7 @@ import TarnStore
 /// How objects come into the Realm and leave it.
 extension RealmCore {
   /// Makes an unmanaged object, and those that it links to, managed.
-  ///
-  /// - Parameter given: the properties that count where a row with the primary key exists already;
-  ///   nil for all.
-  func add(_ object: ObjectBase, update: Realm.UpdatePolicy, given: Set<String>? = nil) {
+  func add(_ object: ObjectBase, update: Realm.UpdatePolicy) {
     let session = writing("add objects")
     if let core = object._core {
       precondition(
@@ -35,8 +32,12 @@ extension RealmCore {
           update != .error,
           "Attempting to create an object of type '\(binding.schema.name)' with an existing "
             + "primary key value '\(primaryKey)'.")
-        try merge(object, into: existing, binding, update, given)
+        try merge(object, into: existing, binding, update)
       } else {
+        // What the object links to follows the same policy.
+        let outer = addingPolicy
+        addingPolicy = update
+        defer { addingPolicy = outer }
         try insert(object, primaryKey, binding, session)
       }
     }
@@ -66,9 +67,11 @@ extension RealmCore {
   /// Writes an unmanaged object's values over a row: all of them, or those that differ.
   private func merge(
     _ object: ObjectBase, into key: ObjectKey, _ binding: ClassBinding,
-    _ update: Realm.UpdatePolicy, _ given: Set<String>?
+    _ update: Realm.UpdatePolicy
   ) throws(StorageError) {
     let session = writing("add objects")
+    // Of an object that was made of values the properties that they name.
+    let given = given[ObjectIdentifier(object)]
     let id = binding.classID
     for (property, column) in binding.columns where column != binding.schema.primaryKey {
       if let given, !given.contains(property.name) { continue }
@@ -85,7 +88,7 @@ extension RealmCore {
         case .link(let there)? = try session.value(of: column, at: key, in: id)
       {
         // An embedded object has no key of its own: the one in the same place is the same.
-        try merge(target, into: there, self.binding(of: type(of: target)), update, nil)
+        try merge(target, into: there, self.binding(of: type(of: target)), update)
         continue
       }
       if let target = boxed.object {
@@ -122,7 +125,8 @@ extension RealmCore {
   func policy(
     for object: ObjectBase, _ update: Realm.UpdatePolicy
   ) -> Realm.UpdatePolicy {
-    binding(of: type(of: object)).schema.primaryKey == nil ? .error : update
+    let wanted = update == .error ? addingPolicy : update
+    return binding(of: type(of: object)).schema.primaryKey == nil ? .error : wanted
   }
 
   /// Makes a managed object from values by name, in order, or of another object.
@@ -131,8 +135,10 @@ extension RealmCore {
   ) -> T {
     _ = writing("create objects")
     let object = type.init()
-    let given = object._fill(from: value)
-    add(object, update: update, given: given)
+    let outer = given
+    object._fill(from: value, &given)
+    add(object, update: update)
+    given = outer
     return object
   }
 

@@ -27,6 +27,10 @@ final class RealmCore {
   /// Counts writes of this instance, so that accessors born in a cancelled one are known.
   var writeSerial: UInt64 = 0
   var cancelledWrites: Set<UInt64> = []
+  /// While objects are made of values: which properties those name.
+  var given: GivenProperties = [:]
+  /// While an object is added: what becomes of those that it links to and that exist.
+  var addingPolicy = Realm.UpdatePolicy.error
   /// What the open write has made managed, where that is wanted back if it is cancelled.
   var addedObjects: [ObjectBase] = []
   /// How often the instance was invalidated; accessors of an earlier life are dead.

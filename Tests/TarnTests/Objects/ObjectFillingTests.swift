@@ -52,6 +52,23 @@ struct ObjectFillingTests {
     #expect(first.home?.isSameObject(as: second.home) == false)
   }
 
+  @Test func nestedValuesLeaveWhatTheyDoNotNameAsItIs() throws {
+    let a = try open()
+    try a.write {
+      let values: [String: Any] = [
+        "id": 1, "label": [7], "home": ["name": "Mill Road", "number": 4],
+        "parts": [["id": 2, "label": [8]]],
+      ]
+      a.realm.create(Part.self, value: values)
+      a.realm.create(
+        Part.self, value: ["id": 3, "parts": [["id": 1, "home": ["number": 5]]]],
+        update: .modified)
+    }
+    let first = try #require(a.realm.object(ofType: Part.self, forPrimaryKey: 1))
+    #expect(first.label?.length == 7 && first.parts[0].label?.length == 8)
+    #expect(first.home?.name == "Mill Road" && first.home?.number == 5)
+  }
+
   @Test func aNameThatTheClassDoesNotHaveTraps() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
