@@ -11,7 +11,7 @@ package struct DerivedRows: Sendable {
     places = []
   }
 
-  init(_ keys: [ObjectKey], _ places: [Int]) {
+  package init(_ keys: [ObjectKey], _ places: [Int]) {
     self.keys = keys
     self.places = places
   }

@@ -185,4 +185,73 @@ struct DerivedResultsTests {
     #expect(try change { b.hound(1)!.age = 2 } == ["-[0] +[1] ~[]"])
     #expect(try change { b.realm.delete(b.yard(0)!) } == ["-[0, 1, 2] +[] ~[]"])
   }
+
+  @Test func ownCommitsCanBeLeftOut() throws {
+    let (recorder, _) = observe(hounds.where { $0.age < 4 })
+    let token = try #require(recorder.token)
+    try a.write { a.hound(0)!.age = 2 }
+    try a.realm.write(withoutNotifying: [token]) { hounds.remove(at: 1) }
+    try a.write { a.hound(2)!.name = "last" }
+    a.pump()
+    #expect(recorder.calls == ["initial 3", "-[] +[0] ~[]", "-[] +[] ~[1]"])
+  }
+
+  @Test func anObserverThatIsFirstCalledInsideAWrite() throws {
+    var isFirst = true
+    let meddler = hounds.observe { _ in
+      guard isFirst, a.realm.isInWriteTransaction else { return }
+      isFirst = false
+      hounds.remove(at: 0)
+      a.hound(1)!.age = 0
+    }
+    let recorder = SequenceRecorder(hounds.sorted(by: \.age)) { $0.text }
+    try a.write { hounds.append(Hound(9, age: 2)) }
+    a.pump()
+    #expect(recorder.calls.first == "initial 3")
+    #expect(recorder.mirror == hounds.sorted(by: \.age).map(\.text))
+    #expect(recorder.problems == [])
+    meddler.invalidate()
+  }
+
+  @Test func anEndedObservationIsSilent() throws {
+    let results = hounds.where { $0.age < 4 }
+    let (recorder, change) = observe(results)
+    recorder.token?.invalidate()
+    #expect(try change { b.kennel.hounds.remove(at: 1) } == [])
+    #expect(results.map(\.id) == [2, 3])
+    let (again, changeAgain) = observe(results)
+    #expect(again.calls == ["initial 2"])
+    #expect(try changeAgain { b.hound(3)!.age = 5 } == ["-[1] +[] ~[]"])
+  }
+
+  @Test func theRealmIsInvalidated() throws {
+    let results = hounds.where { $0.age < 4 }
+    let (recorder, change) = observe(results)
+    a.realm.invalidate()
+    #expect(results.isInvalidated)
+    a.pump()
+    #expect(try change { b.kennel.hounds.remove(at: 1) } == ["-[0] +[] ~[]"])
+    #expect(recorder.mirror.count == 2)
+  }
+
+  @Test func aLargeList() throws {
+    try a.write {
+      for id in 10..<3000 {
+        a.realm.add(Hound(id, "a name of sixteen and \(id % 7)", age: id % 5))
+      }
+      let all = Array(a.realm.objects(Hound.self))
+      hounds.removeAll()
+      for place in 0..<6000 { hounds.append(all[place * 7919 % all.count]) }
+    }
+    let model = Array(hounds)
+    let (recorder, change) = observe(hounds.sorted(by: ["name", "age"]))
+    let sorted = model.sorted { ($0.name, $0.age) < ($1.name, $1.age) }
+    #expect(hounds.sorted(by: ["name", "age"]).map(\.id) == sorted.map(\.id))
+    #expect(hounds.where { $0.age == 3 }.map(\.id) == model.filter { $0.age == 3 }.map(\.id))
+    _ = try change {
+      for id in stride(from: 10, to: 3000, by: 3) { b.hound(id)!.age += 1 }
+      b.kennel.hounds.removeSubrange(100..<2100)
+    }
+    #expect(recorder.mirror == hounds.sorted(by: ["name", "age"]).map(\.text))
+  }
 }
