@@ -29,12 +29,18 @@ struct ClassView {
 
   /// The object's properties in the order of `columns`, nil if there is no such object. A link is
   /// shown as the primary key of what it leads to, if that has one.
-  func fields(of key: ObjectKey, _ reader: SnapshotReader) throws -> [Field]? {
+  ///
+  /// - Parameter skipped: columns that are not read, and shown as null.
+  func fields(
+    of key: ObjectKey, _ reader: SnapshotReader, without skipped: Set<ColumnID> = []
+  ) throws -> [Field]? {
     guard let (image, slot) = try reader.row(key, in: id) else { return nil }
     var fields: [Field] = []
     fields.reserveCapacity(columns.count)
     for column in columns {
-      if column.mayHaveParts(reader.schema) {
+      if skipped.contains(column.id) {
+        fields.append(.json(.null))
+      } else if column.mayHaveParts(reader.schema) {
         let content = try reader.content(of: column, at: key, in: id)
         fields.append(.json(try ContentJSON.json(content, column, reader)))
       } else if let value = try image.value(column, slot) {
@@ -43,8 +49,10 @@ struct ClassView {
         fields.append(.value(try reader.value(of: column.id, at: key, in: id) ?? .null))
       }
     }
-    for (place, column) in columns.enumerated() where column.type == .link {
-      guard case .value(.link(let key)) = fields[place], let target = column.target else { continue }
+    for (place, column) in columns.enumerated() {
+      guard case .value(.link(let key)) = fields[place], let target = column.target else {
+        continue
+      }
       fields[place] = .value(try ContentJSON.name(of: key, in: target, reader))
     }
     return fields

@@ -3,15 +3,25 @@ import ToolSupport
 
 /// What a property holds, with everything that lies within it: lists, sets, maps, lists and maps
 /// within values of any type, embedded objects.
-indirect enum Content {
+enum Content {
   /// A single value, never a list or map; a link stays the key that it is.
   case value(Value)
   /// Elements in their order: a list's or a set's.
   case list([Content])
   /// Keys and their values in the order of the keys.
-  case map([(key: String, value: Content)])
+  case map([Pair])
   /// An embedded object, by its columns.
-  case object([(column: ColumnID, content: Content)])
+  case object([Part])
+
+  struct Pair {
+    var key: String
+    var value: Content
+  }
+
+  struct Part {
+    var column: ColumnID
+    var content: Content
+  }
 
   /// True if both are the same to the bit. Columns that only `other` has do not count.
   func isSame(as other: Content) -> Bool {
@@ -89,7 +99,9 @@ extension ContentSource {
       try checkDepth(depth, column)
       return .object(
         try schema[target].columns.filter { !$0.isRemoved }.map { field in
-          (field.id, try content(of: field, at: key, in: target, depth: depth + 1))
+          Content.Part(
+            column: field.id,
+            content: try content(of: field, at: key, in: target, depth: depth + 1))
         })
     default: return .value(value)
     }
@@ -105,7 +117,8 @@ extension ContentSource {
     }
     let positions = 0..<sequence.count
     return sequence.shape.isMap
-      ? .map(try positions.map { (try sequence.key(at: $0), try element($0)) })
+      ? .map(
+        try positions.map { Content.Pair(key: try sequence.key(at: $0), value: try element($0)) })
       : .list(try positions.map(element))
   }
 

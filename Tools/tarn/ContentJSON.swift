@@ -10,34 +10,55 @@ import ToolSupport
 ///     {"$type":"decimal","value":"1.5"}
 ///     {"$type":"link","class":"Dog","value":"Rex"}
 ///
-/// A map that has the key `$type` itself is `{"$type":"map","value":{…}}`.
+/// A map within such a value that has the key `$type` itself is `{"$type":"map","value":{…}}`.
 enum ContentJSON {
   static let typeKey = "$type"
 
-  /// - Parameter column: the one that the content is of, or is an element of.
+  /// What a property holds.
   static func json(
+    _ content: Content, _ column: ColumnSchema, _ source: some ContentSource
+  ) throws(StorageError) -> JSONValue {
+    switch content {
+    case .map(let pairs) where column.collection == .map:
+      // The column says that it is a map, whatever the keys are.
+      return .object(try members(pairs, column, source))
+    case .list(let items) where column.collection != .none:
+      return .array(
+        try items.map { item throws(StorageError) in try element(item, column, source) })
+    default: return try element(content, column, source)
+    }
+  }
+
+  /// What one element of a property's collection is, or the one value of another property.
+  static func element(
     _ content: Content, _ column: ColumnSchema, _ source: some ContentSource
   ) throws(StorageError) -> JSONValue {
     switch content {
     case .value(let value):
       return column.type == .any ? try any(value, source) : try plain(value, column, source)
     case .list(let items):
-      return .array(try items.map { item throws(StorageError) in try json(item, column, source) })
+      return .array(
+        try items.map { item throws(StorageError) in try element(item, column, source) })
     case .map(let pairs):
-      var members: [JSONMember] = []
-      for (key, value) in pairs { members.append(JSONMember(key, try json(value, column, source))) }
-      guard column.type == .any, pairs.contains(where: { $0.key == typeKey }) else {
-        return .object(members)
-      }
-      return typed("map", .object(members))
+      let members = try members(pairs, column, source)
+      let isAmbiguous = pairs.contains { $0.key == typeKey }
+      return isAmbiguous ? typed("map", .object(members)) : .object(members)
     case .object(let fields):
       guard let target = column.target else { return .null }
       var members: [JSONMember] = []
-      for (id, content) in fields {
-        let field = source.schema[target][id]
-        members.append(JSONMember(field.name, try json(content, field, source)))
+      for part in fields {
+        let field = source.schema[target][part.column]
+        members.append(JSONMember(field.name, try json(part.content, field, source)))
       }
       return .object(members)
+    }
+  }
+
+  private static func members(
+    _ pairs: [Content.Pair], _ column: ColumnSchema, _ source: some ContentSource
+  ) throws(StorageError) -> [JSONMember] {
+    try pairs.map { pair throws(StorageError) in
+      JSONMember(pair.key, try element(pair.value, column, source))
     }
   }
 

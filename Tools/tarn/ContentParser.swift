@@ -39,8 +39,12 @@ struct ContentParser {
       return .list(
         try items.enumerated().map { try single($1, column, "\(path)[\($0)]") })
     case (.set, .array(let items)):
-      return .list(
-        try Self.sorted(items.enumerated().map { try single($1, column, "\(path)[\($0)]") }))
+      return .list(Self.sorted(try items.enumerated().map { index, item in
+        guard case .value(let value) = try single(item, column, "\(path)[\(index)]") else {
+          throw ToolError("column '\(path)[\(index)]': a set holds no arrays and objects")
+        }
+        return value
+      }))
     case (.map, .object(let members)):
       return .map(
         try Self.pairs(members) { try single($1, column, "\(path)[\(Self.quoted($0))]") })
@@ -120,8 +124,11 @@ struct ContentParser {
     return .object(
       try described.columns.filter { !$0.isRemoved }.map { field in
         let reading = ColumnReading(field)
-        guard let value = json[field.name] else { return (field.id, reading.absent) }
-        return (field.id, try content(value, reading, "\(path).\(field.name)"))
+        guard let value = json[field.name] else {
+          return Content.Part(column: field.id, content: reading.absent)
+        }
+        return Content.Part(
+          column: field.id, content: try content(value, reading, "\(path).\(field.name)"))
       })
   }
 
@@ -174,12 +181,9 @@ struct ContentParser {
   // MARK: - Order and texts
 
   /// A set's elements: in its order, each once.
-  private static func sorted(_ items: [Content]) -> [Content] {
-    var values: [Value] = []
-    for case .value(let value) in items { values.append(value) }
-    values.sort { SequenceOrder.compare($0, $1) < 0 }
+  private static func sorted(_ values: [Value]) -> [Content] {
     var unique: [Value] = []
-    for value in values {
+    for value in values.sorted(by: { SequenceOrder.compare($0, $1) < 0 }) {
       if let last = unique.last, SequenceOrder.compare(last, value) == 0 { continue }
       unique.append(value)
     }
@@ -189,17 +193,17 @@ struct ContentParser {
   /// A map's pairs: in its order; of a key that comes twice the last one.
   private static func pairs(
     _ members: [JSONMember], _ read: (String, JSONValue) throws -> Content
-  ) throws -> [(key: String, value: Content)] {
+  ) throws -> [Content.Pair] {
     let sorted = members.enumerated().sorted { a, b in
       let order = SequenceOrder.compare(a.element.name, b.element.name)
       return order == 0 ? a.offset < b.offset : order < 0
     }.map(\.element)
-    var pairs: [(key: String, value: Content)] = []
+    var pairs: [Content.Pair] = []
     for member in sorted {
       if let last = pairs.last, SequenceOrder.compare(last.key, member.name) == 0 {
         pairs.removeLast()
       }
-      pairs.append((member.name, try read(member.name, member.value)))
+      pairs.append(Content.Pair(key: member.name, value: try read(member.name, member.value)))
     }
     return pairs
   }

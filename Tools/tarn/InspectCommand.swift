@@ -57,7 +57,7 @@ struct InspectReport {
     let width = terminal.isTerminal ? terminal.width : nil
     try output.write(terminal.styled(printable(path), .bold) + "\n")
     for (name, text) in facts {
-      try output.write("  \(terminal.styled(padded(name, toWidth: 10), .dim))\(text)\n")
+      try output.write("  \(terminal.styled(padded(name, toWidth: 13), .dim))\(text)\n")
     }
     for schema in snapshot.schema.schema.classes {
       try write(schema, terminal, width, output)

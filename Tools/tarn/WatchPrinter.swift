@@ -105,6 +105,12 @@ struct JSONWatchPrinter: WatchPrinter {
       }
       json.endObject()
     }
+    if !modification.sequences.isEmpty {
+      json.key("collections")
+      json.beginArray()
+      for sequence in modification.sequences { sequence.write(to: &json) }
+      json.endArray()
+    }
     json.endObject()
   }
 }
@@ -238,12 +244,15 @@ struct TextWatchPrinter: WatchPrinter {
   }
 
   private func changes(_ modification: WatchedModification, _ view: ClassView) -> String {
-    if modification.changed.isEmpty { return "(written again, or changed behind a link)" }
-    return modification.changed.map { place in
+    if modification.changed.isEmpty && modification.sequences.isEmpty {
+      return "(written again, or changed behind a link)"
+    }
+    let values = modification.changed.map { place in
       let old = modification.old.values
       let before = place < old.count ? old[place].shown : "–"
       let after = modification.new.values[place].shown
       return "\(printable(view.columns[place].name)) \(before) → \(after)"
-    }.joined(separator: "  ")
+    }
+    return (values + modification.sequences.map(\.shown)).joined(separator: "  ")
   }
 }
