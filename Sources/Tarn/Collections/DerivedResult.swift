@@ -26,7 +26,8 @@ final class DerivedResult: OwnedSource {
   let query: CompiledQuery
   let origin: DerivedOrigin
   var observations: [CollectionObservation] = []
-  private(set) var isGone = false
+  /// Once observers have been told so, nothing comes any more.
+  private(set) var isOwnerGone = false
 
   /// The rows at step `rowsStep`; nil until somebody asks.
   private var rows: DerivedRows?
@@ -46,6 +47,8 @@ final class DerivedResult: OwnedSource {
   }
 
   var isAwaited: Bool { false }
+  /// Without its owner a result is empty, and who asks is told that.
+  var isGone: Bool { false }
   var owner: LinkTarget { origin.owner }
   var elementClasses: Set<ClassID> { query.reachedClasses }
   var stepNumbers: [Int] { steps.map(\.number) }
@@ -127,7 +130,7 @@ final class DerivedResult: OwnedSource {
     if isTracked { return }
     trapping { () throws(StorageError) in
       let found = try elements(core.shown())
-      isGone = found == nil
+      isOwnerGone = found == nil
       elements = found ?? []
       rows = try query.evaluate(elements, StoreRows(core.shown()))
     }
@@ -153,7 +156,7 @@ final class DerivedResult: OwnedSource {
   }
 
   func logStep(_ changes: ChangeSet, _ former: FormerState) -> Bool {
-    guard isTracked, !isGone, let old = rows else { return false }
+    guard isTracked, !isOwnerGone, let old = rows else { return false }
     let script = trapping { () throws(StorageError) in try step(from: old, changes) }
     guard let script, !script.isIdentity else { return false }
     steps.append((core.step, script))
@@ -168,14 +171,16 @@ final class DerivedResult: OwnedSource {
     let isDeleted = own.map { $0.isCleared || $0.deleted.contains(owner.key) } ?? false
     let reader = core.shown()
     guard !isDeleted, let moves = try moveElements(changes, reader) else {
-      isGone = true
+      isOwnerGone = true
       elements = []
       rows = DerivedRows()
       return .replacingAll(oldCount: old.keys.count, newCount: 0)
     }
     let modified = try modifiedElements(changes, reader)
     if query.staysInRow, moves.script?.isIdentity == true, modified.isEmpty { return nil }
-    let next = try query.evaluate(elements, StoreRows(reader))
+    let next = try query.advance(
+      old, along: changes.schemaChanged ? nil : moves.script, to: elements, touched: modified,
+      StoreRows(reader))
     rows = next
     if changes.schemaChanged {
       return .replacingAll(oldCount: old.keys.count, newCount: next.keys.count)

@@ -81,11 +81,11 @@ enum ResultRows {
     }
   }
 
-  /// The objects, each once.
+  /// The objects, each once, in any order.
   var objects: [ObjectKey] {
     switch self {
     case .root(let root): root.keys
-    case .derived(let rows): Array(Set(rows.keys))
+    case .derived(let rows): Set(rows.keys).sorted()
     }
   }
 }
@@ -96,7 +96,7 @@ extension RealmCore {
   /// - Parameter bornIn: the write that made the object whose collection the query is about.
   func liveRows(_ spec: QuerySpec, bornIn: UInt64) -> LiveRows {
     guard let origin = spec.origin else { return .ofClass(liveResult(spec)) }
-    if let known = liveResults[spec]?.source as? DerivedResult, !known.isGone {
+    if let known = liveResults[spec]?.source as? DerivedResult, !known.isOwnerGone {
       return .derived(known, bornIn: bornIn)
     }
     let live = DerivedResult(self, compiled(spec), origin)

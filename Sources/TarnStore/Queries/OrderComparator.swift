@@ -39,6 +39,13 @@ package struct OrderComparator<Source: RowSource> {
   }
 
   package func compare(_ a: Place, _ b: Place) throws(StorageError) -> Int {
+    let order = try compareTerms(a, b)
+    if order != 0 { return order }
+    return a.key < b.key ? -1 : (b.key < a.key ? 1 : 0)
+  }
+
+  /// The same where what all terms are equal in is equal, whatever the keys.
+  package func compareTerms(_ a: Place, _ b: Place) throws(StorageError) -> Int {
     for index in order.terms.indices {
       let (x, y) =
         index == 0
@@ -50,7 +57,7 @@ package struct OrderComparator<Source: RowSource> {
         if whole != 0 { return whole }
       }
     }
-    return a.key < b.key ? -1 : (b.key < a.key ? 1 : 0)
+    return 0
   }
 
   private func prefix(_ key: ObjectKey, _ index: Int) throws(StorageError) -> OrderPrefix {

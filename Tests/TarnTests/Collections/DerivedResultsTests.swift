@@ -162,6 +162,8 @@ struct DerivedResultsTests {
     }
     #expect(later == [])
     #expect(recorder.mirror == [])
+    let (late, _) = observe(results)
+    #expect(late.calls == ["initial 0"])
     #expect(a.kennel.hounds.sorted(by: \.age).count == 1)
   }
 
@@ -253,5 +255,12 @@ struct DerivedResultsTests {
       b.kennel.hounds.removeSubrange(100..<2100)
     }
     #expect(recorder.mirror == hounds.sorted(by: ["name", "age"]).map(\.text))
+    _ = try change {
+      for id in 20..<40 { b.hound(id)!.name += " and more" }
+      b.kennel.hounds.insert(b.hound(0)!, at: 50)
+    }
+    let again = hounds.sorted { ($0.name, $0.age) < ($1.name, $1.age) }
+    #expect(recorder.mirror == again.map(\.text))
+    #expect(recorder.problems == [])
   }
 }

@@ -178,7 +178,7 @@ struct KennelOperations {
     case 13, 14: hound.age = numbers.below(7)
     case 15: hound.name = name()
     case 16: hound.yard = numbers.chance(20) ? nil : place.yard(numbers.below(3))
-    case 17: place.yard(numbers.below(3))!.rooms = numbers.below(5)
+    case 17: changeYards(place)
     case 18: hound.weight = 1
     default:
       // Perhaps another one comes under the same key.
@@ -190,6 +190,14 @@ struct KennelOperations {
         kennel.pack.insert(other)
       }
     }
+  }
+
+  private mutating func changeYards(_ place: Place) {
+    if numbers.chance(20) {
+      place.realm.delete(place.yard(2)!)
+      place.realm.add(Yard(2))
+    }
+    place.yard(numbers.below(3))!.rooms = numbers.below(5)
   }
 
   private mutating func made(_ id: Int, _ place: Place) -> Hound {
