@@ -4,6 +4,7 @@ import ToolSupport
 enum CommandTable {
   static let commands = [inspect, importing, exporting, watch, set, delete]
 
+  private static let typeNames = ValueText.typeNames.joined(separator: ", ")
   private static let file = PositionalSpec("FILE", "the store")
   private static let condition = OptionSpec.value(
     "where", short: "w", "PREDICATE", "which objects, such as 'age > 5 AND name BEGINSWITH \"R\"'")
@@ -39,8 +40,7 @@ enum CommandTable {
       .value("key", short: "k", "COLUMN", "the primary key of a new class"),
       .value(
         "types", short: "t", "COL:TYPE,...", repeats: true,
-        "types of columns: \(ValueText.typeNames.joined(separator: ", ")); TYPE? may be null; list<TYPE>, "
-          + "set<TYPE>, map<TYPE>"),
+        "types of columns: \(typeNames); TYPE? may be null; list<TYPE>, set<TYPE>, map<TYPE>"),
       .flag("update", "change objects that exist already, where values differ"),
       .value("on-error", "skip|refuse", "what a bad line does (default: refuse)"),
       .value("batch", "N", "objects a commit (default: all in one)"),
