@@ -4,6 +4,7 @@ import ToolSupport
 enum CommandTable {
   static let commands = [inspect, importing, exporting, watch, set, delete]
 
+  private static let typeNames = ValueText.typeNames.joined(separator: ", ")
   private static let file = PositionalSpec("FILE", "the store")
   private static let condition = OptionSpec.value(
     "where", short: "w", "PREDICATE", "which objects, such as 'age > 5 AND name BEGINSWITH \"R\"'")
@@ -25,6 +26,9 @@ enum CommandTable {
     discussion: """
       Types are inferred unless given; what the class has already is kept. Bad lines are reported
       with their numbers. With 'refuse' (the default) nothing is written if there is one.
+      Arrays are lists and sets, objects are maps and embedded objects, as 'export' writes them; in
+      CSV they are JSON in a field. New columns for them need a type. Classes that are linked to
+      come first: their objects are found by primary key, or by object key if they have none.
       """,
     positionals: [
       PositionalSpec("FILE", "the store; made if it does not exist"),
@@ -36,7 +40,7 @@ enum CommandTable {
       .value("key", short: "k", "COLUMN", "the primary key of a new class"),
       .value(
         "types", short: "t", "COL:TYPE,...", repeats: true,
-        "types of columns: \(ValueText.typeNames.joined(separator: ", ")); TYPE? may be null"),
+        "types of columns: \(typeNames); TYPE? may be null; list<TYPE>, set<TYPE>, map<TYPE>"),
       .flag("update", "change objects that exist already, where values differ"),
       .value("on-error", "skip|refuse", "what a bad line does (default: refuse)"),
       .value("batch", "N", "objects a commit (default: all in one)"),
@@ -44,6 +48,12 @@ enum CommandTable {
 
   private static let exporting = CommandSpec(
     "export", "Writes the objects of a class as JSON Lines or CSV.",
+    discussion: """
+      'import' reads back exactly what is written. Lists and sets are arrays, maps and embedded
+      objects are objects, links the primary key of their target. In a column of any type what JSON
+      has no form for is {"$type":"decimal","value":"1.5"}; so are floats, dates, data, ids and
+      links. CSV has collections, embedded objects and values of any type as JSON in a field.
+      """,
     positionals: [file, PositionalSpec("CLASS", "the class")],
     options: [
       .value("format", short: "f", "FORMAT", "jsonl (default) or csv"), condition, order,
@@ -53,7 +63,10 @@ enum CommandTable {
     "watch", "Shows a class or everything, then each difference as it happens.",
     discussion: """
       Ends on SIGINT and SIGTERM. With --json each line is an object: first class, version and
-      "initial", then class, version, "deletions", "insertions" and "modifications".
+      "initial", then class, version, "deletions", "insertions" and "modifications". A modified
+      object has "old" and "new" values, and under "collections" the deletions, insertions and
+      modifications within each list, set or map; "path" leads to one within a value. What moved
+      is deleted and inserted.
       """,
     positionals: [file, PositionalSpec("CLASS", "the class (default: all)", isOptional: true)],
     options: [
@@ -66,7 +79,10 @@ enum CommandTable {
 
   private static let set = CommandSpec(
     "set", "Changes properties of objects.",
-    discussion: "An empty VALUE is null where the column may be null, \"\" is the empty text.",
+    discussion: """
+      An empty VALUE is null where the column may be null, "" is the empty text. Lists, sets, maps,
+      embedded objects and values of any type are given as JSON, as 'export' writes them.
+      """,
     positionals: [
       file, PositionalSpec("CLASS", "the class"),
       PositionalSpec("COLUMN=VALUE", "what to set", repeats: true),

@@ -52,7 +52,8 @@ extension WriteSession {
     let back = zip(old.reversed(), items.reversed()).prefix(rest).prefix { $0.isSame(as: $1) }.count
     let (removed, added) = (front..<old.count - back, front..<items.count - back)
     if !removed.isEmpty { try remove(removed, in: place) }
-    if !added.isEmpty { try insert(stored(Array(items[added]), column, place), at: front, in: place) }
+    if added.isEmpty { return }
+    try insert(stored(Array(items[added]), column, place), at: front, in: place)
   }
 
   private func replace(

@@ -123,7 +123,8 @@ final class ClassEdit {
     case nil: return
     case .edited(let edited):
       last = edited
-      largestKey = edited.largestKey
+      // It may have lost its rows. Then all others are in clusters before it.
+      largestKey = edited.largestKey ?? edited.boundary.predecessor
     case .stored(let found):
       last = try open(found)
       largestKey = found.image.lastKey
@@ -221,6 +222,13 @@ final class ClassEdit {
       try visit(made[next])
       next += 1
     }
+  }
+}
+
+extension ObjectKey {
+  /// The next smaller key, if there is one.
+  fileprivate var predecessor: ObjectKey {
+    self == .smallest ? self : ObjectKey(rawValue - 1)
   }
 }
 

@@ -64,12 +64,11 @@ struct EveryType {
     ClassDefinition(name: "Loose", properties: [id] + columns),
   ]
 
-  var random: SeededRandom
-  let session: WriteSession
-  let targets: [ObjectKey]
-  let keyless: [ObjectKey]
+  private var random: SeededRandom
+  private let session: WriteSession
+  private let targets: [ObjectKey]
+  private let keyless: [ObjectKey]
   private var linksInAny = true
-  var place: Any?
 
   /// Finds the objects that are linked to, or adds them.
   init(seed: UInt64, _ session: WriteSession) throws {
@@ -102,7 +101,6 @@ struct EveryType {
   ) throws {
     for column in described.columns[first...] where !random.chance(15) {
       let place = SequencePlace(classID: described.id, key: key, column: column.id)
-      self.place = (described.name, column.name, key.rawValue)
       guard column.collection != .none else {
         let value = try value(column, place, depth)
         try session.set(column.id, at: key, in: described.id, to: value)
@@ -116,7 +114,6 @@ struct EveryType {
       let keys = (0..<count).map { index in
         index == 3 ? "$type" : index == 4 ? "" : text() + "\(index)"
       }
-      self.place = ("put", described.name, column.name, key.rawValue, try session.place(of: key, in: described.id) as Any, try session.value(of: column.id, at: key, in: described.id) as Any)
       try session.put(values, keys: keys, in: place)
     }
   }
