@@ -20,15 +20,16 @@ private final class Shelves {
   let sum: Int
 
   init(_ bench: Bench) throws {
-    realm = try Realm(configuration: bench.shelfConfiguration, scheduler: bench.scheduler)
+    let realm = try Realm(configuration: bench.shelfConfiguration, scheduler: bench.scheduler)
     let count = bench.objects
     let made = Shelf()
     try realm.write {
       realm.add(made)
       made.list.append(objectsIn: (0..<count).map { $0 * 3 })
       made.set.insert(objectsIn: (0..<count).map { $0 * 3 })
-      for number in 0..<count { made.map[Self.key(number)] = number * 3 }
+      for number in 0..<count { made.map[Shelves.key(number)] = number * 3 }
     }
+    self.realm = realm
     shelf = made
     sum = count * (count - 1) / 2 * 3
     var handles: (OpaquePointer?, OpaquePointer?)

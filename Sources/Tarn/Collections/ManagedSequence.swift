@@ -14,6 +14,8 @@ final class ManagedSequence: SequenceBacking {
   private let life: UInt32
   /// The write that made the object, while it was open: if it is cancelled, the collection dies.
   private let bornIn: UInt64
+  /// What was read through last; empty once rows have moved.
+  private var known: SequenceView?
   /// What becomes of unmanaged objects with a primary key that exists.
   var update = Realm.UpdatePolicy.error
 
@@ -50,12 +52,20 @@ final class ManagedSequence: SequenceBacking {
     guard life == instance.invalidations, !instance.cancelledWrites.contains(bornIn) else {
       return nil
     }
-    return instance.sequence(at: place)
+    let found = instance.sequence(at: place)
+    known = place.nested == nil ? found : nil
+    return found?.reading
   }
 
   /// Traps on the wrong thread, and if the object is gone.
+  @inline(__always)
   private func view() -> any SequenceReading {
     instance.checkThread()
+    return known?.reading ?? viewAnew()
+  }
+
+  @inline(never)
+  private func viewAnew() -> any SequenceReading {
     guard let found = found() else {
       fatalError(
         "The collection '\(property.name)' is used after its object was deleted or its Realm "
@@ -147,6 +157,7 @@ final class ManagedSequence: SequenceBacking {
   }
 
   var snapshot: SequenceSnapshot { .stored(values(), of: self) }
+  var numberPages: NumberPages? { view().numberPages }
 
   private func values() -> [Value] {
     let view = view()
@@ -207,6 +218,12 @@ final class ManagedSequence: SequenceBacking {
     let session = instance.writing("modify managed collections")
     _ = view()
     return session
+  }
+
+  func insert(_ value: _BoxedValue, at index: Int) {
+    let session = writing()
+    let value = stored(value)
+    trapping { () throws(StorageError) in try session.insert(value, at: index, in: place) }
   }
 
   func replace(_ range: Range<Int>, with new: [_BoxedValue]) {
