@@ -9,7 +9,7 @@ extension ProcessTests {
       #expect(lines.contains { $0.contains("nothing was wrong") })
     }
 
-    @Test(arguments: ["lost", "sum", "mirror"])
+    @Test(arguments: ["lost", "sum", "mirror", "list"])
     func `the stress finds what was broken on purpose`(_ sabotage: String) throws {
       let arguments = ["--seconds", "10", "--processes", "6", "--sabotage", sabotage]
       let (lines, end) = try StressTool.start(arguments).finish()

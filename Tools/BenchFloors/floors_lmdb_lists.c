@@ -44,7 +44,8 @@ static void count_blocks(bf_lists *lists) {
   }
 }
 
-static int put_chunk(bf_lists *lists, MDB_txn *txn, uint64_t label, int64_t *numbers, int64_t count) {
+static int put_chunk(
+    bf_lists *lists, MDB_txn *txn, uint64_t label, int64_t *numbers, int64_t count) {
   MDB_val key = {sizeof label, &label}, value = {(size_t)count * 8, numbers};
   return mdb_put(txn, lists->chunks, &key, &value, 0);
 }

@@ -84,8 +84,9 @@ void bf_sqlite_lists_destroy(bf_sqlite_lists *lists) {
 int bf_sqlite_lists_append(bf_sqlite_lists *lists, int64_t appends, double *seconds_each) {
   sqlite3_stmt *statement = NULL;
   int error = run(
-      lists->db, "CREATE TABLE IF NOT EXISTS appended (position INTEGER PRIMARY KEY, value INTEGER);"
-                 "DELETE FROM appended");
+      lists->db,
+      "CREATE TABLE IF NOT EXISTS appended (position INTEGER PRIMARY KEY, value INTEGER);"
+      "DELETE FROM appended");
   double start = bf_now();
   if (!error) error = run(lists->db, "BEGIN");
   if (!error) {
@@ -123,7 +124,8 @@ int bf_sqlite_lists_walk(bf_sqlite_lists *lists, int64_t *sum, double *seconds_e
 }
 
 // Looks up scattered numbers, as the LMDB floor does, in one read transaction.
-static int look_up(bf_sqlite_lists *lists, int64_t lookups, int in_map, int64_t *found, double *each) {
+static int look_up(
+    bf_sqlite_lists *lists, int64_t lookups, int in_map, int64_t *found, double *each) {
   const char *text = in_map ? "SELECT value FROM map WHERE key = ?1"
                             : "SELECT 1 FROM number_set WHERE value = ?1";
   sqlite3_stmt *statement = NULL;

@@ -3,7 +3,8 @@ package import TarnStore
 /// Dates as ISO 8601 writes them, in the proleptic Gregorian calendar, to the nanosecond.
 package enum ISODate {
   /// Reads `2024-01-31`, `2024-01-31T10:20:30Z`, `2024-01-31 10:20:30.5+02:00`, `…T10:20Z`. A time
-  /// without an offset is taken as UTC. Nil for anything else, days that no month has included.
+  /// without an offset is taken as UTC. A year of more than four digits, or before 0, has a sign.
+  /// Nil for anything else, days that no month has included.
   package static func parse(_ text: String) -> Timestamp? {
     var scanner = DateScanner(text)
     return scanner.timestamp()
@@ -85,12 +86,23 @@ private struct DateScanner {
     return range.contains(value) ? value : nil
   }
 
+  /// Four digits, or a sign and at least as many.
+  private mutating func year() -> Int64? {
+    let isNegative = take("-")
+    guard isNegative || take("+") else { return number(digits: 4, in: 0...9999) }
+    let digits = bytes[place...].prefix { $0 >= 0x30 && $0 <= 0x39 }.count
+    // As many as any point in time needs.
+    guard (4...12).contains(digits) else { return nil }
+    return number(digits: digits, in: 0...Int64.max).map { isNegative ? -$0 : $0 }
+  }
+
   mutating func timestamp() -> Timestamp? {
-    guard bytes.count >= 10, let year = number(digits: 4, in: 0...9999), take("-"),
+    guard bytes.count >= 10, let year = year(), take("-"),
       let month = number(digits: 2, in: 1...12), take("-"),
       let day = number(digits: 2, in: 1...31)
     else { return nil }
     let days = ISODate.dayNumber(year: year, month: month, day: day)
+    guard abs(days) < Int64.max / 86400 else { return nil }
     // The thirty-first of a shorter month would come back as the first of the next.
     guard ISODate.civil(days).day == day else { return nil }
     if next == nil { return Timestamp(seconds: days * 86400, nanoseconds: 0) }

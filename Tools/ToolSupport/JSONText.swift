@@ -14,6 +14,13 @@ package struct JSONText {
   /// What is written, as a String.
   package var text: String { String(decoding: bytes, as: UTF8.self) }
 
+  /// A value as text.
+  package static func text(_ value: JSONValue) -> String {
+    var json = JSONText()
+    json.value(value)
+    return json.text
+  }
+
   /// Forgets what is written and keeps the room for more.
   package mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)

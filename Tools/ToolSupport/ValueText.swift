@@ -10,6 +10,7 @@ package enum ValueText {
   /// The names by which people give types: those that help and messages use.
   package static let typeNames = [
     "int", "bool", "string", "data", "date", "float", "double", "decimal", "objectId", "uuid",
+    "any",
   ]
 
   /// The type of that name, in any case of letters; nil also for links, which need a target.
@@ -43,6 +44,25 @@ package enum ValueText {
     case .link(let key), .object(_, let key): json.integer(key.rawValue)
     case .string(let text): json.string(text)
     case .data, .date, .objectID, .uuid, .decimal, .list, .map: json.string(text(value) ?? "")
+    }
+  }
+
+  /// The value as `write` writes it.
+  package static func json(_ value: Value) -> JSONValue {
+    switch value {
+    case .null: .null
+    case .int(let value): .integer(value)
+    case .bool(let value): .bool(value)
+    case .float(let value):
+      // The double with the digits that the float is written with.
+      value.isFinite
+        ? .double(Double(value.description) ?? Double(value))
+        : .string(JSONText.name(ofNonFinite: Double(value)))
+    case .double(let value):
+      value.isFinite ? .double(value) : .string(JSONText.name(ofNonFinite: value))
+    case .link(let key), .object(_, let key): .integer(key.rawValue)
+    case .string(let text): .string(text)
+    case .data, .date, .objectID, .uuid, .decimal, .list, .map: .string(text(value) ?? "")
     }
   }
 

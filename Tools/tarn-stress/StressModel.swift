@@ -33,7 +33,9 @@ enum StressStore {
   static func configuration(_ path: String) -> Realm.Configuration {
     var configuration = Realm.Configuration(
       fileURL: URL(fileURLWithPath: path),
-      objectTypes: [StressAccount.self, StressWriter.self, StressTotal.self])
+      objectTypes: [
+        StressAccount.self, StressWriter.self, StressTotal.self, StressShelf.self,
+      ])
     configuration.durability = access(path + ".durable", F_OK) == 0 ? .full : .relaxed
     return configuration
   }
@@ -47,6 +49,7 @@ enum StressStore {
       total.accounts = accounts
       total.nextAccount = accounts
       realm.add(total)
+      for id in 0..<StressShelf.shelves { realm.create(StressShelf.self, value: ["id": id]) }
       for id in 0..<accounts {
         let account = StressAccount()
         account.id = id
@@ -72,6 +75,12 @@ enum StressStore {
     }
     if count != total.accounts {
       return "at \(total.commits) there are \(count) accounts, not \(total.accounts)"
+    }
+    for shelf in realm.objects(StressShelf.self) {
+      let count = shelf.numbers.count + shelf.tags.count + shelf.marks.count
+      if count != shelf.size {
+        return "at \(total.commits) shelf \(shelf.id) has \(count) elements, not \(shelf.size)"
+      }
     }
     let sequences = realm.objects(StressWriter.self).reduce(0) { $0 + $1.sequence }
     if sequences != total.commits {

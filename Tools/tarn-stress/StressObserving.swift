@@ -9,6 +9,7 @@ final class StressObserving {
   private let realm: Realm
   private var tokens: [NotificationToken] = []
   private var mirrors: [StressMirror] = []
+  private var shelfMirrors: [StressShelfMirror] = []
   private var problems: [String] = []
   private var newest = -1
   private var totals: Int?
@@ -24,6 +25,7 @@ final class StressObserving {
     mirror("rich accounts", all.where { $0.balance > 100 }.sorted(by: \.balance, ascending: false))
     mirror(
       "by note", all.sorted(by: [SortDescriptor(keyPath: "note"), SortDescriptor(keyPath: "id")]))
+    for shelf in realm.objects(StressShelf.self) { mirror(shelf) }
     let token = observeTotal()
     scheduler.pump()
     report()
@@ -31,7 +33,8 @@ final class StressObserving {
       scheduler.wait(timeout: 0.1)
       if scheduler.pump() { report() }
     }
-    WorkerLine.say("updates \(mirrors.map(\.updates).reduce(0, +))")
+    let updates = mirrors.map(\.updates) + shelfMirrors.map(\.updates)
+    WorkerLine.say("updates \(updates.reduce(0, +))")
     withExtendedLifetime(token) {}
   }
 
@@ -42,6 +45,24 @@ final class StressObserving {
       results.observe { [unowned self] change in
         if let problem = mirror.apply(change) { problems.append(problem) }
       })
+  }
+
+  private func mirror(_ shelf: StressShelf) {
+    func begin(_ name: String) -> StressShelfMirror {
+      let forgets = worker.sabotage == "list" && shelfMirrors.isEmpty
+      let mirror = StressShelfMirror("\(name) of shelf \(shelf.id)", forgets: forgets)
+      shelfMirrors.append(mirror)
+      return mirror
+    }
+    func note(_ problem: String?) { if let problem { problems.append(problem) } }
+    let (numbers, tags) = (begin("numbers"), begin("tags"))
+    let (marks, accounts) = (begin("marks"), begin("accounts"))
+    tokens += [
+      shelf.numbers.observe { note(numbers.apply($0) { "\($0)" }) },
+      shelf.tags.observe { note(tags.apply($0) { $0 }) },
+      shelf.marks.observe { note(marks.apply($0)) },
+      shelf.accounts.observe { note(accounts.apply($0) { "\($0.id): \($0.balance)" }) },
+    ]
   }
 
   /// The old value of each change must be the one that was seen last.

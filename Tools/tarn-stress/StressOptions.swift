@@ -41,7 +41,7 @@ struct StressOptions {
       "tarn-stress", "Torments one file with many processes and checks what they see.",
       discussion: """
         Half of the processes write without pause, half observe: they replay every difference \
-        that they are told and compare with the data. All the while processes are killed and \
+        of results, lists, sets and maps that they are told and compare with the data. All the while processes are killed and \
         stopped at random, some of them at a point inside a commit. Exit status 0 only if \
         nothing was wrong.
         """,

@@ -80,8 +80,17 @@ final class StressWriting {
       account.note = String(repeating: "n", count: random.below(300))
       account.partner = anyAccount()
     }
+    if random.chance(50) { changeShelf() }
     if count % 50 == 0, let problem = problemInWrite() { WorkerLine.bad(problem) }
     if worker.sabotage == "sum", count == 20 { anyAccount().balance += 1 }
+  }
+
+  private func changeShelf() {
+    let id = random.below(StressShelf.shelves)
+    guard let shelf = realm.object(ofType: StressShelf.self, forPrimaryKey: id) else {
+      WorkerLine.bad("shelf \(id) is gone")
+    }
+    shelf.change(&random, anyAccount())
   }
 
   private func problemInWrite() -> String? {

@@ -27,46 +27,50 @@ struct ClassView {
       "no class '\(name)' in \(path); " + (names.isEmpty ? "it has none" : "it has: \(names)"))
   }
 
-  /// The object's values in the order of `columns`, nil if there is no such object. A link is
+  /// The object's properties in the order of `columns`, nil if there is no such object. A link is
   /// shown as the primary key of what it leads to, if that has one.
-  func values(
-    of key: ObjectKey, _ reader: SnapshotReader
-  ) throws(StorageError) -> [Value]? {
+  ///
+  /// - Parameter skipped: columns that are not read, and shown as null.
+  func fields(
+    of key: ObjectKey, _ reader: SnapshotReader, without skipped: Set<ColumnID> = []
+  ) throws -> [Field]? {
     guard let (image, slot) = try reader.row(key, in: id) else { return nil }
-    var values: [Value] = []
-    values.reserveCapacity(columns.count)
+    var fields: [Field] = []
+    fields.reserveCapacity(columns.count)
     for column in columns {
-      if let value = try image.value(column, slot) {
-        values.append(value)
+      if skipped.contains(column.id) {
+        fields.append(.json(.null))
+      } else if column.mayHaveParts(reader.schema) {
+        let content = try reader.content(of: column, at: key, in: id)
+        fields.append(.json(try ContentJSON.json(content, column, reader)))
+      } else if let value = try image.value(column, slot) {
+        fields.append(.value(value))
       } else {
-        values.append(try reader.value(of: column.id, at: key, in: id) ?? .null)
+        fields.append(.value(try reader.value(of: column.id, at: key, in: id) ?? .null))
       }
     }
-    for (place, column) in columns.enumerated() where column.type == .link {
-      values[place] = try Self.target(of: values[place], column, reader)
+    for (place, column) in columns.enumerated() {
+      guard case .value(.link(let key)) = fields[place], let target = column.target else {
+        continue
+      }
+      fields[place] = .value(try ContentJSON.name(of: key, in: target, reader))
     }
-    return values
-  }
-
-  private static func target(
-    of value: Value, _ column: ColumnSchema, _ reader: SnapshotReader
-  ) throws(StorageError) -> Value {
-    guard case .link(let key) = value, let target = column.target,
-      let primaryKey = reader.schema[target].primaryKey
-    else { return value }
-    return try reader.value(of: primaryKey, at: key, in: target) ?? value
+    return fields
   }
 
   /// What names the object: its primary key, else its object key.
-  func identity(_ key: ObjectKey, _ values: [Value]) -> Value {
-    keyPosition.map { values[$0] } ?? .int(key.rawValue)
+  func identity(_ key: ObjectKey, _ fields: [Field]) -> Value {
+    if let keyPosition, keyPosition < fields.count, case .value(let value) = fields[keyPosition] {
+      return value
+    }
+    return .int(key.rawValue)
   }
 
-  func write(_ values: [Value], to json: inout JSONText) {
+  func write(_ fields: [Field], to json: inout JSONText) {
     json.beginObject()
-    for (column, value) in zip(columns, values) {
+    for (column, field) in zip(columns, fields) {
       json.key(column.name)
-      ValueText.write(value, to: &json)
+      field.write(to: &json)
     }
     json.endObject()
   }

@@ -19,67 +19,30 @@ enum RawValue {
 struct ColumnReading {
   let name: String
   let type: ColumnType
+  let collection: CollectionKind
+  /// Whether the value, or an element, may be null.
   let isOptional: Bool
   let target: ClassID?
 
-  init(name: String, type: ColumnType, isOptional: Bool) {
+  init(
+    name: String, type: ColumnType, collection: CollectionKind = .none, isOptional: Bool
+  ) {
     self.name = name
     self.type = type
-    self.isOptional = isOptional
+    self.collection = collection
+    self.isOptional = isOptional || type == .any
     target = nil
   }
 
   init(_ column: ColumnSchema) {
     name = column.name
     type = column.type
-    // A link may always lead nowhere.
-    isOptional = column.isOptional || column.type == .link
+    collection = column.collection
+    // A to-one link may always lead nowhere.
+    isOptional =
+      column.isOptional || column.type == .any
+      || column.type == .link && column.collection == .none
     target = column.target
-  }
-
-  /// The value for the column.
-  ///
-  /// - Throws: a `ToolError` that says what does not fit.
-  func value(_ raw: RawValue, _ links: LinkFinder?) throws -> Value {
-    if raw.isNull {
-      if isOptional { return .null }
-      // The text that leaves no trace in a line of CSV.
-      if case .text = raw, type == .string { return .string("") }
-      throw ToolError("column '\(name)' cannot be null")
-    }
-    if type == .link { return try link(raw, links) }
-    let found: Value? =
-      switch raw {
-      case .json(let value): ValueText.parse(value, as: type)
-      case .text(let text): ValueText.parse(text ?? "", as: type)
-      }
-    guard let found else {
-      throw ToolError("column '\(name)': \(Self.quoted(raw)) is no \(ValueText.name(of: type))")
-    }
-    return found
-  }
-
-  /// The object that a primary key, or an object key where the class has none, stands for.
-  private func link(_ raw: RawValue, _ links: LinkFinder?) throws -> Value {
-    guard let links, let target else { return .null }
-    let view = links.session.schema[target]
-    let type = view.primaryKey.map { view[$0].type } ?? .int
-    let reading = ColumnReading(name: name, type: type, isOptional: false)
-    let value = try reading.value(raw, nil)
-    guard let key = try links.find(value, in: target) else {
-      throw ToolError("column '\(name)': there is no \(view.name) \(Self.quoted(raw))")
-    }
-    return .link(key)
-  }
-
-  private static func quoted(_ raw: RawValue) -> String {
-    switch raw {
-    case .text(let text): return "'\((text ?? "").prefix(40))'"
-    case .json(let value):
-      var json = JSONText()
-      json.value(value)
-      return String(json.text.prefix(40))
-    }
   }
 }
 
@@ -88,6 +51,8 @@ struct LinkFinder {
   let session: WriteSession
 
   init(_ session: WriteSession) { self.session = session }
+
+  var schema: StoreSchema { session.schema.schema }
 
   func find(_ value: Value, in id: ClassID) throws -> ObjectKey? {
     if session.schema[id].primaryKey != nil { return try session.find(primaryKey: value, in: id) }

@@ -63,10 +63,9 @@ struct SetCommand {
     var count = 0
     for key in try query.evaluate(StoreRows(session.reader, session)).keys {
       var isChanged = false
-      for (column, value) in values {
-        let old = try session.value(of: column, at: key, in: view.id)
-        if let old, old.hasSameBits(as: value) { continue }
-        try session.set(column, at: key, in: view.id, to: value)
+      for (column, content) in values {
+        if try content.isSame(as: session.content(of: column, at: key, in: view.id)) { continue }
+        try session.put(content, column, at: key, in: view.id)
         isChanged = true
       }
       if isChanged { count += 1 }
@@ -76,15 +75,16 @@ struct SetCommand {
 
   private func value(
     of name: String, _ text: String, _ view: ClassView, _ session: WriteSession
-  ) throws -> (ColumnID, Value) {
+  ) throws -> (ColumnSchema, Content) {
     guard let column = view.schema.named(name) else {
       throw ToolError("class \(className) has no property '\(name)'")
     }
     guard column.id != view.schema.primaryKey else {
       throw ToolError("'\(name)' is the primary key, which never changes")
     }
-    let field: String? = text.isEmpty ? nil : text == "\"\"" ? "" : text
-    let reading = ColumnReading(column)
-    return (column.id, try reading.value(.text(field), LinkFinder(session)))
+    let isJSON = column.mayHaveParts(session.schema)
+    let field: String? = text.isEmpty ? nil : text == "\"\"" && !isJSON ? "" : text
+    let parser = ContentParser(schema: session.schema.schema, links: LinkFinder(session))
+    return (column, try parser.content(.text(field), ColumnReading(column)))
   }
 }

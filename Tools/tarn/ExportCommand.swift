@@ -38,8 +38,8 @@ struct ExportCommand {
     var csv = CSVWriter()
     csv.write(view.columns.map(\.name))
     try forEach(root) { key in
-      guard let values = try view.values(of: key, reader) else { return }
-      csv.write(values.map { ValueText.text($0) })
+      guard let fields = try view.fields(of: key, reader) else { return }
+      csv.write(fields.map(\.text))
       try output.write(csv.bytes)
       csv.removeAll()
     }
@@ -51,8 +51,8 @@ struct ExportCommand {
   ) throws {
     var json = JSONText()
     try forEach(root) { key in
-      guard let values = try view.values(of: key, reader) else { return }
-      view.write(values, to: &json)
+      guard let fields = try view.fields(of: key, reader) else { return }
+      view.write(fields, to: &json)
       json.endLine()
       try output.write(json.bytes)
       json.removeAll()

@@ -137,8 +137,8 @@ final class ImportCommand {
       case .bad(let reason, let line): report(line, reason)
       case .record(let record, let line):
         do throws(any Error) {
-          let values = try plan.values(record, nil)
-          guard !updates, let key = plan.key, let value = values[key] else { return }
+          let contents = try plan.contents(record, nil)
+          guard !updates, let value = plan.keyValue(contents) else { return }
           guard seen.insert(value).inserted else { throw taken(value) }
           if let reader, let id, try reader.find(primaryKey: value, in: id) != nil {
             throw taken(value)
@@ -198,19 +198,19 @@ final class ImportCommand {
   ) throws {
     guard let described = session.schema.schema.named(className) else { return }
     do throws(any Error) {
-      let named = try plan.values(record, LinkFinder(session))
-      var values: [ColumnID: Value] = [:]
-      for (name, value) in named {
-        if let column = described.named(name) { values[column.id] = value }
-      }
-      if let key = described.primaryKey, let value = values[key],
+      let named = try plan.contents(record, LinkFinder(session))
+      if let value = plan.keyValue(named),
         let found = try session.find(primaryKey: value, in: described.id)
       {
         guard updates else { throw taken(value) }
-        let isChanged = try update(found, values, described, session)
+        let isChanged = try update(found, named, described, session)
         if isChanged { counts.changed += 1 } else { counts.same += 1 }
       } else {
-        try session.create(values, in: described.id)
+        var contents: [ColumnID: Content] = [:]
+        for (name, content) in named {
+          if let column = described.named(name) { contents[column.id] = content }
+        }
+        try session.create(contents, in: described.id)
         counts.added += 1
       }
     } catch let error as ToolError {
@@ -221,16 +221,15 @@ final class ImportCommand {
   }
 
   private func update(
-    _ key: ObjectKey, _ values: [ColumnID: Value], _ described: ClassSchema,
+    _ key: ObjectKey, _ contents: [String: Content], _ described: ClassSchema,
     _ session: WriteSession
   ) throws -> Bool {
     var isChanged = false
-    for column in described.columns where column.id != described.primaryKey {
-      guard let value = values[column.id],
-        let old = try session.value(of: column.id, at: key, in: described.id),
-        !old.hasSameBits(as: value)
+    for column in described.columns where column.id != described.primaryKey && !column.isRemoved {
+      guard let content = contents[column.name],
+        try !content.isSame(as: session.content(of: column, at: key, in: described.id))
       else { continue }
-      try session.set(column.id, at: key, in: described.id, to: value)
+      try session.put(content, column, at: key, in: described.id)
       isChanged = true
     }
     return isChanged

@@ -57,7 +57,7 @@ struct InspectReport {
     let width = terminal.isTerminal ? terminal.width : nil
     try output.write(terminal.styled(printable(path), .bold) + "\n")
     for (name, text) in facts {
-      try output.write("  \(terminal.styled(padded(name, toWidth: 10), .dim))\(text)\n")
+      try output.write("  \(terminal.styled(padded(name, toWidth: 13), .dim))\(text)\n")
     }
     for schema in snapshot.schema.schema.classes {
       try write(schema, terminal, width, output)
@@ -108,13 +108,25 @@ struct InspectReport {
     facts.append(
       (
         "collections",
-        "\(census.collections.entries) pages and pieces outside of objects, "
-          + sizeText(census.collections.bytes)
+        collections
       ))
     let names = processes.map { "\(processName($0.processID)) (\($0.processID))" }
     facts.append(("open in", names.isEmpty ? "no other process" : names.joined(separator: ", ")))
     facts.append(("writer", writer))
     return facts
+  }
+
+  private var collections: String {
+    let found = census.collections
+    if found.entries == 0 { return "nothing outside of objects" }
+    let parts = [
+      (found.pages, "pages"), (found.directories, "directories"),
+      (found.longElements, "long elements"), (found.nested, "nested"),
+      (found.linkCounts, "counts of links"),
+    ]
+    return "\(sizeText(found.bytes)) outside of objects: "
+      + parts.filter { $0.0.entries > 0 }.map { "\($0.1) \(sizeText($0.0.bytes))" }
+      .joined(separator: ", ")
   }
 
   private var writer: String {
@@ -144,30 +156,27 @@ struct InspectReport {
     let tally = census.classes[Int(schema.id.rawValue)]
     let count = try reader.record(of: schema.id).rowCount
     try output.write(
-      "\n\(terminal.styled(printable(schema.name), .bold))  \(counted(count, "object")), "
+      "\n\(terminal.styled(printable(schema.name), .bold))  "
+        + (schema.isEmbedded ? "embedded, " : "") + "\(counted(count, "object")), "
         + "\(sizeText(tally.bytes)): \(counted(tally.clusters.entries, "cluster")) "
         + "\(sizeText(tally.clusters.bytes)), indexes \(sizeText(tally.indexes.bytes)), "
         + "long values \(sizeText(tally.longValues.bytes))\n")
     var table = TextTable([.init("  column"), .init("type"), .init("")])
     for column in schema.columns where !column.isRemoved {
       table.add([
-        "  " + column.name, typeText(column), traits(of: column, schema).joined(separator: ", "),
+        "  " + column.name, SchemaText.type(of: column, snapshot.schema.schema),
+        traits(of: column, schema).joined(separator: ", "),
       ])
     }
     try output.write(table.text(width: width, terminal: terminal))
-  }
-
-  private func typeText(_ column: ColumnSchema) -> String {
-    if let target = column.target, column.type == .link {
-      return "link to \(snapshot.schema.schema[target]?.name ?? "?")"
-    }
-    return ValueText.name(of: column.type) + (column.isOptional ? "?" : "")
   }
 
   private func traits(of column: ColumnSchema, _ schema: ClassSchema) -> [String] {
     var traits: [String] = []
     if column.id == schema.primaryKey { traits.append("primary key") }
     if column.isIndexed { traits.append("indexed") }
+    if let target = column.target, snapshot.schema.isEmbedded(target) { traits.append("embedded") }
+    if column.deleteRule == .cascade { traits.append("deletes its targets") }
     return traits
   }
 }

@@ -22,7 +22,7 @@ extension InspectReport {
     } else {
       json.null()
     }
-    number("collectionBytes", census.collections.bytes, &json)
+    writeCollections(&json)
     try writeClasses(&json)
     writeUsers(&json)
     if let check { write(check, &json) }
@@ -60,6 +60,23 @@ extension InspectReport {
     json.endObject()
   }
 
+  /// What lies outside of the objects that the collections belong to.
+  private func writeCollections(_ json: inout JSONText) {
+    let found = census.collections
+    json.key("collections")
+    json.beginObject()
+    number("bytes", found.bytes, &json)
+    for (name, tally) in [
+      ("page", found.pages), ("directory", found.directories),
+      ("longElement", found.longElements), ("nested", found.nested),
+      ("linkCount", found.linkCounts),
+    ] {
+      number(name + "Entries", tally.entries, &json)
+      number(name + "Bytes", tally.bytes, &json)
+    }
+    json.endObject()
+  }
+
   private func writeClasses(_ json: inout JSONText) throws {
     json.key("classes")
     json.beginArray()
@@ -67,6 +84,8 @@ extension InspectReport {
       let tally = census.classes[Int(schema.id.rawValue)]
       json.beginObject()
       text("name", schema.name, &json)
+      json.key("embedded")
+      json.bool(schema.isEmbedded)
       number("objects", try reader.record(of: schema.id).rowCount, &json)
       number("bytes", tally.bytes, &json)
       number("clusters", tally.clusters.entries, &json)
@@ -86,6 +105,8 @@ extension InspectReport {
     json.beginObject()
     text("name", column.name, &json)
     text("type", ValueText.name(of: column.type), &json)
+    if column.collection != .none { text("collection", "\(column.collection)", &json) }
+    text("declared", SchemaText.type(of: column, snapshot.schema.schema), &json)
     json.key("optional")
     json.bool(column.isOptional)
     json.key("indexed")
@@ -94,6 +115,7 @@ extension InspectReport {
     json.bool(column.id == schema.primaryKey)
     if let target = column.target {
       text("target", snapshot.schema.schema[target]?.name ?? "", &json)
+      text("onDelete", "\(column.deleteRule)", &json)
     }
     json.endObject()
   }

@@ -5,6 +5,11 @@ struct StoreCensus {
   struct Tally {
     var entries = 0
     var bytes = 0
+
+    mutating func add(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+      entries += 1
+      bytes += key.count + value.count
+    }
   }
 
   struct ClassTally {
@@ -27,7 +32,22 @@ struct StoreCensus {
   private(set) var classes: [ClassTally]
   private(set) var changes = Tally()
   /// Elements of lists, sets and maps, but for those in the cells of their objects.
-  private(set) var collections = Tally()
+  struct CollectionTally {
+    var pages = Tally()
+    var directories = Tally()
+    /// Pieces of elements that are too long for a page.
+    var longElements = Tally()
+    /// Cells of lists and maps within values of any type.
+    var nested = Tally()
+    /// How often an object links to another one.
+    var linkCounts = Tally()
+
+    private var all: [Tally] { [pages, directories, longElements, nested, linkCounts] }
+    var entries: Int { all.reduce(0) { $0 + $1.entries } }
+    var bytes: Int { all.reduce(0) { $0 + $1.bytes } }
+  }
+
+  private(set) var collections = CollectionTally()
   /// The versions whose change records are kept.
   private(set) var records: ClosedRange<Version>?
   private(set) var readers: [Reader] = []
@@ -57,24 +77,23 @@ struct StoreCensus {
   ) throws {
     func add(to path: WritableKeyPath<ClassTally, Tally>, _ id: ClassID?) {
       guard let id, id.rawValue < UInt32(classes.count) else { return }
-      classes[Int(id.rawValue)][keyPath: path].entries += 1
-      classes[Int(id.rawValue)][keyPath: path].bytes += key.count + value.count
+      classes[Int(id.rawValue)][keyPath: path].add(key, value)
     }
     switch TreeKey.tag(of: key) {
     case .cluster: add(to: \.clusters, TreeKey.parseCluster(key)?.classID)
     case .directory: add(to: \.directory, TreeKey.parseDirectory(key)?.classID)
-    case .linkCount: add(to: \.indexes, TreeKey.parseLinkCount(key)?.classID)
     case .longValue: add(to: \.longValues, TreeKey.parseLongValue(key)?.classID)
-    case .sequencePage, .sequenceDirectory, .longElement, .nested:
-      collections.entries += 1
-      collections.bytes += key.count + value.count
+    case .sequencePage: collections.pages.add(key, value)
+    case .sequenceDirectory: collections.directories.add(key, value)
+    case .longElement: collections.longElements.add(key, value)
+    case .nested: collections.nested.add(key, value)
+    case .linkCount: collections.linkCounts.add(key, value)
     case .index:
       // The class stands in the four bytes after the tag, the highest first.
       let id = key.dropFirst().prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
       add(to: \.indexes, ClassID(id))
     case .change:
-      changes.entries += 1
-      changes.bytes += key.count + value.count
+      changes.add(key, value)
       guard let parsed = TreeKey.parseChange(key) else { return }
       records = min(records?.lowerBound ?? parsed.version, parsed.version)...parsed.version
       if parsed.classID == nil, parsed.chunk == 0 {

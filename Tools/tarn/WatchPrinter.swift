@@ -101,9 +101,15 @@ struct JSONWatchPrinter: WatchPrinter {
       json.beginObject()
       for place in modification.changed where place < row.values.count {
         json.key(view.columns[place].name)
-        ValueText.write(row.values[place], to: &json)
+        row.values[place].write(to: &json)
       }
       json.endObject()
+    }
+    if !modification.sequences.isEmpty {
+      json.key("collections")
+      json.beginArray()
+      for sequence in modification.sequences { sequence.write(to: &json) }
+      json.endArray()
     }
     json.endObject()
   }
@@ -163,8 +169,8 @@ struct TextWatchPrinter: WatchPrinter {
     }
   }
 
-  private func cell(_ value: Value) -> String {
-    value == .null ? "" : String(ValueText.shown(value).prefix(40))
+  private func cell(_ field: Field) -> String {
+    field.isNull ? "" : String(field.shown.prefix(40))
   }
 
   private func alignment(_ column: ColumnSchema) -> TextTable.Alignment {
@@ -232,18 +238,21 @@ struct TextWatchPrinter: WatchPrinter {
   }
 
   private func values(_ row: WatchedRow, _ view: ClassView) -> String {
-    places(view).filter { $0 < row.values.count && row.values[$0] != .null }.map { place in
-      "\(printable(view.columns[place].name)) \(ValueText.shown(row.values[place]))"
+    places(view).filter { $0 < row.values.count && !row.values[$0].isNull }.map { place in
+      "\(printable(view.columns[place].name)) \(row.values[place].shown)"
     }.joined(separator: "  ")
   }
 
   private func changes(_ modification: WatchedModification, _ view: ClassView) -> String {
-    if modification.changed.isEmpty { return "(written again, or changed behind a link)" }
-    return modification.changed.map { place in
+    if modification.changed.isEmpty && modification.sequences.isEmpty {
+      return "(written again, or changed behind a link)"
+    }
+    let values = modification.changed.map { place in
       let old = modification.old.values
-      let before = place < old.count ? ValueText.shown(old[place]) : "–"
-      let after = ValueText.shown(modification.new.values[place])
+      let before = place < old.count ? old[place].shown : "–"
+      let after = modification.new.values[place].shown
       return "\(printable(view.columns[place].name)) \(before) → \(after)"
-    }.joined(separator: "  ")
+    }
+    return (values + modification.sequences.map(\.shown)).joined(separator: "  ")
   }
 }

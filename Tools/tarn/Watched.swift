@@ -17,7 +17,7 @@ struct WatchedRow {
   /// Where it is in a result; nil where there is no order.
   var index: Int?
   var key: Value
-  var values: [Value]
+  var values: [Field]
 }
 
 /// An object that stayed, before and after. Only `changed` columns differ.
@@ -26,13 +26,15 @@ struct WatchedModification {
   var new: WatchedRow
   /// Positions among the columns.
   var changed: [Int]
+  /// What changed inside of lists, sets and maps; their columns are not among `changed`.
+  var sequences: [WatchedSequence] = []
 
   init(_ old: WatchedRow, _ new: WatchedRow) {
     self.old = old
     self.new = new
     // A class may have got columns meanwhile.
     changed = new.values.indices.filter { place in
-      place >= old.values.count || !old.values[place].hasSameBits(as: new.values[place])
+      place >= old.values.count || !old.values[place].isSame(as: new.values[place])
     }
   }
 }
@@ -82,7 +84,7 @@ final class WatchedResult: Watched {
     _ root: OrderedRoot, _ index: Int, _ view: ClassView, _ reader: SnapshotReader
   ) throws -> WatchedRow {
     let key = root.key(at: index)
-    let values = try view.values(of: key, reader) ?? []
+    let values = try view.fields(of: key, reader) ?? []
     return WatchedRow(index: index, key: view.identity(key, values), values: values)
   }
 
@@ -95,8 +97,9 @@ final class WatchedResult: Watched {
       view = ClassView(newest.schema[view.id])
       query = try CompiledQuery(condition, order, on: view.id, newest.schema)
     }
-    guard query.isConcerned(by: changes) else { return 0 }
-    let indexes: IndexChanges
+    let owners = try EmbeddedOwners(reader, changes).keys(in: view.id)
+    guard query.isConcerned(by: changes) || !owners.isEmpty else { return 0 }
+    var indexes: IndexChanges
     if changes.schemaChanged {
       root = try query.evaluate(StoreRows(reader))
       indexes = CollectionDifference.replacingAll(
@@ -105,6 +108,7 @@ final class WatchedResult: Watched {
       let (next, touched) = try query.advance(old.root, over: changes, to: StoreRows(reader))
       root = next
       indexes = touched.difference(old.root, next)
+      addModified(owners, from: old.root, to: &indexes)
     }
     if indexes.isEmpty { return 0 }
     func before(_ index: Int) throws -> WatchedRow {
@@ -115,13 +119,29 @@ final class WatchedResult: Watched {
     difference.deletions = try indexes.deletions.map(before)
     difference.insertions = try indexes.insertions.map(after)
     difference.moves = indexes.moves
+    let modifications = ModificationReader(
+      from: (old.view, old.reader), to: (view, reader), changes[view.id])
     difference.modifications = try indexes.modifications.map { index in
-      let row = try before(index)
-      let position = root.position(of: old.root.key(at: index)) ?? index
-      return WatchedModification(row, try after(position))
+      let key = old.root.key(at: index)
+      return try modifications.modification(of: key, at: (index, root.position(of: key) ?? index))
     }
     try printer.difference(view, difference)
     return 1
+  }
+}
+
+extension WatchedResult {
+  /// Counts those rows as modified as well, if they stayed where they are.
+  fileprivate func addModified(
+    _ keys: Set<ObjectKey>, from old: OrderedRoot, to indexes: inout IndexChanges
+  ) {
+    var added = Set(indexes.modifications)
+    let deleted = Set(indexes.deletions)
+    for key in keys {
+      guard let position = old.position(of: key), !deleted.contains(position) else { continue }
+      added.insert(position)
+    }
+    indexes.modifications = added.sorted()
   }
 }
 
@@ -155,7 +175,7 @@ final class WatchedClasses: Watched {
   private static func row(
     _ key: ObjectKey, _ view: ClassView, _ reader: SnapshotReader
   ) throws -> WatchedRow {
-    let values = try view.values(of: key, reader) ?? []
+    let values = try view.fields(of: key, reader) ?? []
     return WatchedRow(index: nil, key: view.identity(key, values), values: values)
   }
 
@@ -176,10 +196,9 @@ final class WatchedClasses: Watched {
         version: newest.version, count: try reader.record(of: entry.id).rowCount)
       difference.deletions = try deleted.map { try Self.row($0, oldView, old) }
       difference.insertions = try entry.inserted.map { try Self.row($0, view, reader) }
-      difference.modifications = try modified.map { key in
-        WatchedModification(
-          try Self.row(key, oldView, old), try Self.row(key, view, reader))
-      }
+      let modifications = ModificationReader(
+        from: (oldView, old), to: (view, reader), entry)
+      difference.modifications = try modified.map { try modifications.modification(of: $0) }
       try printer.difference(view, difference)
       told += 1
     }

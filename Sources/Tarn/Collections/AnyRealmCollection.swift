@@ -24,6 +24,7 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
   public var isInvalidated: Bool { base.isInvalidated }
   /// The first position of an element, or nil. Traps for a deleted object.
   public func index(of element: Element) -> Int? { base.index(of: element) }
+  public var _derivation: _Derivation { base.derivation }
   /// That of the base.
   public var description: String { base.description }
 
@@ -50,6 +51,7 @@ private class AnyCollectionBase<Element: RealmCollectionValue> {
   var realm: Realm? { preconditionFailure() }
   var isInvalidated: Bool { preconditionFailure() }
   func index(of element: Element) -> Int? { preconditionFailure() }
+  var derivation: _Derivation { preconditionFailure() }
   var description: String { preconditionFailure() }
   func isEqual(to other: AnyCollectionBase) -> Bool { preconditionFailure() }
   func observe(
@@ -71,6 +73,7 @@ private final class CollectionBase<Base: RealmCollection>: AnyCollectionBase<Bas
   override var realm: Realm? { base.realm }
   override var isInvalidated: Bool { base.isInvalidated }
   override func index(of element: Base.Element) -> Int? { base.index(of: element) }
+  override var derivation: _Derivation { base._derivation }
   override var description: String { base.description }
   override func isEqual(to other: AnyCollectionBase<Base.Element>) -> Bool {
     (other as? CollectionBase<Base>)?.base == base

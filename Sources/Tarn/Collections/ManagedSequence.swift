@@ -14,15 +14,19 @@ final class ManagedSequence: SequenceBacking {
   private let life: UInt32
   /// The write that made the object, while it was open: if it is cancelled, the collection dies.
   private let bornIn: UInt64
-  /// What was read through last; empty once rows have moved.
+  /// What was read through last. The instance empties it when rows move: what the program holds
+  /// must not keep a version in the file.
   private var known: SequenceView?
   /// What becomes of unmanaged objects with a primary key that exists.
   var update = Realm.UpdatePolicy.error
 
   /// - Precondition: the object is managed, and the column is a collection or of any type.
-  init(_ owner: ObjectBase, _ column: ColumnID) {
+  /// - Parameter dynamicProperty: the property as dynamic objects have it, for dynamic elements.
+  init(
+    _ owner: ObjectBase, _ column: ColumnID, as dynamicProperty: PropertyReflection? = nil
+  ) {
     guard let core = owner._core, let binding = owner._binding,
-      let property = binding.property(column)
+      let property = dynamicProperty ?? binding.property(column)
     else {
       preconditionFailure("no collection of a managed object: bug in this package")
     }
@@ -102,16 +106,31 @@ final class ManagedSequence: SequenceBacking {
   /// Traps if the collection is invalidated.
   func observe(_ block: @escaping (CollectionObservation.News) -> Void) -> NotificationToken {
     _ = view()
-    return instance.observe(instance.liveSequence(at: place), block)
+    return instance.observe(instance.liveSequence(at: place, kind), block)
+  }
+
+  /// The objects in the collection. Traps if it is invalidated.
+  func derivation(of type: ObjectBase.Type) -> _Derivation {
+    _ = view()
+    var spec = QuerySpec(type)
+    spec.origin = .sequence(place)
+    return _Derivation(instance, spec, bornIn: bornIn)
   }
 
   // MARK: - Values
+
+  private func object(_ key: ObjectKey) -> ObjectBase? {
+    if let name = property.dynamicTarget {
+      return instance.object(key, instance.dynamicBinding(name))
+    }
+    return property.target.map { instance.object($0, key) }
+  }
 
   /// An element as the program sees it.
   func boxed(_ value: Value) -> _BoxedValue {
     switch value {
     case .link(let key):
-      return _BoxedValue(value, object: property.target.map { instance.object($0, key) })
+      return _BoxedValue(value, object: object(key))
     case .object(let id, let key): return _BoxedValue(value, object: instance.object(key, of: id))
     case .list(let id):
       return _BoxedValue(value, nested: ManagedSequence(.list, id, within: self))

@@ -89,10 +89,14 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: _CollectionPr
     return map
   }
 
+  static func canHold(_ key: String) -> Bool {
+    !key.utf8.contains(UInt8(ascii: ".")) && key.utf8.first != UInt8(ascii: "$")
+  }
+
   /// Traps for a key that cannot be stored.
   private static func checked(_ key: String) -> String {
     precondition(
-      !key.utf8.contains(UInt8(ascii: ".")) && key.utf8.first != UInt8(ascii: "$"),
+      canHold(key),
       "The key '\(key)' of a map must not contain '.' nor start with '$'.")
     return key
   }
@@ -153,7 +157,9 @@ extension Map: RealmKeyedCollection {
 
   /// Sets values under keys.
   ///
-  /// - Parameter combine: chooses between the value that is there and the new one.
+  /// - Parameters:
+  ///   - entries: what to set.
+  ///   - combine: chooses between the value that is there and the new one.
   public func merge<S: Sequence>(
     _ entries: S, uniquingKeysWith combine: (Value, Value) throws -> Value
   ) rethrows where S.Element == (Key, Value) {
@@ -168,7 +174,9 @@ extension Map: RealmKeyedCollection {
 
   /// Sets the values of another map.
   ///
-  /// - Parameter combine: chooses between the value that is there and the new one.
+  /// - Parameters:
+  ///   - other: what to set.
+  ///   - combine: chooses between the value that is there and the new one.
   public func merge(
     _ other: Map<Key, Value>, uniquingKeysWith combine: (Value, Value) throws -> Value
   ) rethrows {
@@ -177,7 +185,9 @@ extension Map: RealmKeyedCollection {
 
   /// Sets the values of a dictionary.
   ///
-  /// - Parameter combine: chooses between the value that is there and the new one.
+  /// - Parameters:
+  ///   - other: what to set.
+  ///   - combine: chooses between the value that is there and the new one.
   public func merge(
     _ other: [Key: Value], uniquingKeysWith combine: (Value, Value) throws -> Value
   ) rethrows {

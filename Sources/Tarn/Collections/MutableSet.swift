@@ -81,7 +81,7 @@ extension MutableSet {
     contains { other.contains($0) }
   }
 
-  /// Puts an element in, if it is not. Setting nothing is told to observers.
+  /// Puts an element in. If it is in, nothing happens, and observers are told nothing.
   public func insert(_ element: Element) { backing.insert(element._boxElement()) }
 
   /// Puts elements in, those that are not.

@@ -17,6 +17,8 @@ where Element: RealmCollectionValue, Index == Int {
   func index(of element: Element) -> Int?
   /// The elements at those positions. Traps if one of them is out of bounds.
   func objects(at positions: IndexSet) -> [Element]
+  /// What results can be made of; traps where none can.
+  var _derivation: _Derivation { get }
 
   /// The least value of the elements' property with that name, nil without any.
   func min<T: MinMaxType>(ofProperty name: String) -> T?

@@ -126,7 +126,14 @@ extension Results {
     } catch {
       fatalError("Invalid aggregate on '\(spec.type)': \(error)")
     }
-    trapping { () throws(StorageError) in try query.feed(&aggregate, core.rows()) }
+    let source = core.rows()
+    trapping { () throws(StorageError) in
+      if let rows = try live.derivedRows(core) {
+        try query.feed(&aggregate, rows, source)
+      } else {
+        try query.feed(&aggregate, source)
+      }
+    }
     return aggregate
   }
 }

@@ -1,23 +1,28 @@
 import TarnStore
 
-/// The objects of a class that match a query, in the query's order: lazy, and live.
+/// The objects of a class or of a list, set or other collection that match a query, in the query's
+/// order: lazy, and live.
 ///
 /// Nothing is evaluated before the first use. From then on the collection always shows what its
 /// Realm shows, the open write's own changes included; a newer version appears when the Realm
-/// advances. A loop goes over the objects that were there when it began.
+/// advances. A loop goes over the objects that were there when it began. When the object that has
+/// the list is deleted, its results become empty.
 ///
 /// Belongs to its Realm's thread, queue or actor.
 public struct Results<Element: ObjectBase> {
   let core: RealmCore
   let spec: QuerySpec
-  let live: LiveResult
+  let live: LiveRows
   /// The instance's life that the collection belongs to; `invalidate()` ends it.
   private let life: UInt32
+  /// The write that made the object whose collection the rows are from.
+  let bornIn: UInt64
 
-  init(_ core: RealmCore, _ spec: QuerySpec) {
+  init(_ core: RealmCore, _ spec: QuerySpec, bornIn: UInt64 = 0) {
     self.core = core
     self.spec = spec
-    live = core.liveResult(spec)
+    self.bornIn = bornIn
+    live = core.liveRows(spec, bornIn: bornIn)
     life = core.invalidations
   }
 
@@ -35,9 +40,9 @@ public struct Results<Element: ObjectBase> {
       !isInvalidated, "This Results has been invalidated with its Realm; ask for it again.")
   }
 
-  func rows() -> OrderedRoot {
+  func rows() -> ResultRows {
     check()
-    return trapping { () throws(StorageError) in try live.current() }
+    return trapping { () throws(StorageError) in try live.current(core) }
   }
 
   func object(_ key: ObjectKey) -> Element {
@@ -45,7 +50,7 @@ public struct Results<Element: ObjectBase> {
   }
 
   /// The same collection in the instance's present life.
-  func revived() -> Results { isInvalidated ? Results(core, spec) : self }
+  func revived() -> Results { isInvalidated ? Results(core, spec, bornIn: bornIn) : self }
 }
 
 extension Results: RandomAccessCollection {
@@ -85,7 +90,7 @@ extension Results: RandomAccessCollection {
     private static var chunk: Int { 256 }
 
     private let results: Results
-    private let rows: OrderedRoot
+    private let rows: ResultRows
     private var keys: [ObjectKey] = []
     private var place = 0
     private var fetched = 0
@@ -112,36 +117,6 @@ extension Results: RandomAccessCollection {
 }
 
 extension Results {
-  /// The objects that match a further condition.
-  ///
-  /// ```swift
-  /// realm.objects(Dog.self).where { $0.age > 5 && $0.name.starts(with: "R") }
-  /// ```
-  public func `where`(_ condition: (Query<Element>) -> Query<Bool>) -> Results<Element> {
-    Results(core, spec.filtered(condition(Query<Element>.root).predicate))
-  }
-
-  /// The objects ordered by a property.
-  public func sorted<Value>(
-    by keyPath: KeyPath<Element, Value>, ascending: Bool = true
-  ) -> Results<Element> {
-    sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
-  }
-
-  /// The objects ordered by a property, which may be reached through one link.
-  public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Element> {
-    sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
-  }
-
-  /// The objects ordered by several properties, the first one first. Nil comes first in ascending
-  /// order; objects whose link along the path is nil come last. Equal objects stay in the order in
-  /// which they were created.
-  public func sorted(by descriptors: [SortDescriptor]) -> Results<Element> {
-    Results(core, spec.sorted(descriptors))
-  }
-}
-
-extension Results {
   /// Calls `block` first with `.initial`, once the collection can be read without delay, and then
   /// with the exact difference whenever it has changed. Commits that follow each other fast are
   /// told in one call.
@@ -154,7 +129,7 @@ extension Results {
     _ block: @escaping (RealmCollectionChange<Results<Element>>) -> Void
   ) -> NotificationToken {
     check()
-    return core.observe(live) { news in
+    return core.observe(live.source) { news in
       switch news {
       case .initial: block(.initial(revived()))
       case .update(.keys): break

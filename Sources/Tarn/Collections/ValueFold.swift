@@ -66,7 +66,7 @@ extension ValueFold {
       case .decimal(let cell):
         return nearest.init(_nearest: DecimalNumber(cell).nearestDouble) as? T
       case .int(let number)
-        where T.self == Double.self || T.self == Float.self || T.self == Decimal128.self:
+      where T.self == Double.self || T.self == Float.self || T.self == Decimal128.self:
         return nearest.init(_nearest: Double(number)) as? T
       default: break
       }

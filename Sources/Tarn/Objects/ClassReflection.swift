@@ -16,6 +16,8 @@ struct PropertyReflection: Sendable {
   nonisolated(unsafe) let description: _ColumnDescription
   let isIndexed: Bool
   let isPrimaryKey: Bool
+  /// What becomes of the objects that it links to.
+  var deleteRule = DeleteRule.nullify
   /// LinkingObjects: the property on the other side.
   let originProperty: String?
   /// The class that the link of a dynamic object points to.
@@ -115,7 +117,7 @@ final class ClassReflection: Sendable {
         name: $0.name, columnName: mapping[$0.name] ?? $0.name, offset: $0.offset,
         wrapper: $0.wrapper, description: $0.description,
         isIndexed: $0.isIndexed || indexed.contains($0.name), isPrimaryKey: $0.name == key,
-        originProperty: $0.originProperty)
+        deleteRule: $0.deleteRule, originProperty: $0.originProperty)
     }
     primaryKey = properties.firstIndex(where: \.isPrimaryKey)
     numbers = Dictionary(properties.enumerated().map { ($1.name, $0) }) { first, _ in first }
@@ -232,6 +234,7 @@ extension ClassReflection {
           name: name, columnName: name, offset: offset, wrapper: wrapper,
           description: wrapper.description, isIndexed: flags & _PropertyFlags.indexed != 0,
           isPrimaryKey: flags & _PropertyFlags.primaryKey != 0,
+          deleteRule: flags & _PropertyFlags.cascade != 0 ? .cascade : .nullify,
           originProperty: wrapper.originProperty(at: base + offset)))
       return true
     }

@@ -92,14 +92,6 @@ extension FailableCustomPersistable {
     return PersistedType._unboxOptional(boxed, &fits).flatMap { Self(persistedValue: $0) }
   }
 
-  public static var _optionalMover: _Mover {
-    { wrapper, object, column in
-      let wrapper = wrapper.assumingMemoryBound(to: Persisted<Self?>.self)
-      _putOptional(wrapper.pointee._value ?? nil, object, column)
-      wrapper.pointee._value = .none
-      wrapper.pointee._column = column
-    }
-  }
   public static func _boxOptional(_ value: Self?) -> _BoxedValue {
     PersistedType._boxOptional(value?.persistableValue)
   }

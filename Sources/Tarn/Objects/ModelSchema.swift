@@ -13,6 +13,7 @@ struct ModelSchema {
     var isIndexed: Bool
     /// The name of the class that a link points to.
     var target: String?
+    var deleteRule = DeleteRule.nullify
   }
 
   struct Class {
@@ -36,7 +37,8 @@ struct ModelSchema {
           ClassDefinition.Property(
             name: column.name, type: column.type, collection: column.collection,
             isOptional: column.isOptional, isIndexed: column.isIndexed,
-            isPrimaryKey: column.name == described.primaryKey, target: column.target)
+            isPrimaryKey: column.name == described.primaryKey, target: column.target,
+            deleteRule: column.deleteRule)
         }, isEmbedded: described.reflection.type is EmbeddedObject.Type)
     }
   }
@@ -103,7 +105,7 @@ struct ModelSchema {
           isOptional: property.isOptional,
           isIndexed: property.isIndexed || property.type == .link
             || property.isPrimaryKey && !keyIsRow,
-          target: target))
+          target: target, deleteRule: property.deleteRule))
     }
     return Class(
       name: reflection.name, reflection: reflection, columns: columns,

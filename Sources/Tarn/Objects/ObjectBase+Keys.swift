@@ -37,21 +37,25 @@ extension ObjectBase {
   }
 
   /// The value at the end of a path of names with dots, such as `mother.age`; nil if a link on the
-  /// way is nil. Traps if a class on the way has no such property, or a name that is no link has
-  /// something behind it.
+  /// way is nil. What comes behind a collection is asked of its elements, such as `dogs.@max.age`.
+  /// Traps if a class on the way has no such property, or a name that is neither a link nor a
+  /// collection has something behind it.
   public func value(forKeyPath path: String) -> Any? {
-    var names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    let last = names.removeLast()
+    var names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)[...]
     var object = self
-    for name in names {
-      switch object.value(forKey: name) {
+    while let name = names.popFirst() {
+      let value = object.value(forKey: name)
+      if names.isEmpty { return value }
+      switch value {
       case nil: return nil
       case let next as ObjectBase: object = next
+      case let elements as any RealmCollection:
+        return elements.value(forKeyPath: names.joined(separator: "."))
       default:
         fatalError("'\(object._className).\(name)' in the path '\(path)' is no link.")
       }
     }
-    return object.value(forKey: last)
+    return nil
   }
 
   private final func property(_ name: String) -> PropertyReflection {

@@ -52,15 +52,6 @@ extension PersistableEnum {
   public static func _unbox(_ boxed: _BoxedValue) -> Self? {
     RawValue._unbox(boxed).flatMap(Self.init(rawValue:))
   }
-  @inlinable
-  public static var _optionalMover: _Mover {
-    { wrapper, object, column in
-      let wrapper = wrapper.assumingMemoryBound(to: Persisted<Self?>.self)
-      _putOptional(wrapper.pointee._value ?? nil, object, column)
-      wrapper.pointee._value = .none
-      wrapper.pointee._column = column
-    }
-  }
   public static func _boxOptional(_ value: Self?) -> _BoxedValue {
     RawValue._boxOptional(value?.rawValue)
   }

@@ -4,6 +4,11 @@ import TarnStore
 // To-one links: `@Persisted var mother: Dog?`, `@Persisted var address: Address?`. Always optional,
 // because any object can be deleted.
 
+extension Optional: _Linking where Wrapped: ObjectBase {}
+extension List: _Linking where Element: ObjectBase {}
+extension MutableSet: _Linking where Element: ObjectBase {}
+extension Map: _Linking where Value: OptionalProtocol, Value.Wrapped: ObjectBase {}
+
 extension ObjectBase: _OptionalPersistable {
   public static var _optionalDescription: _ColumnDescription {
     _ColumnDescription(.link, isOptional: true, target: self)

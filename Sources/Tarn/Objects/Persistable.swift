@@ -60,6 +60,16 @@ extension _Persistable {
 extension _OptionalPersistable where Self: _Persistable {
   public static var _insideDescription: _ColumnDescription { _description }
   public static func _insideDefault() -> Self { _default() }
+
+  @inlinable
+  public static var _optionalMover: _Mover {
+    { wrapper, object, column in
+      let wrapper = wrapper.assumingMemoryBound(to: Persisted<Self?>.self)
+      _putOptional(wrapper.pointee._value ?? nil, object, column)
+      wrapper.pointee._value = .none
+      wrapper.pointee._column = column
+    }
+  }
 }
 
 /// Moves an unmanaged value out of its wrapper into the row under edit that its object was just

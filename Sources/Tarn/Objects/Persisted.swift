@@ -16,7 +16,7 @@ public struct Persisted<Value: _Persistable> {
   /// The unmanaged value; nil until it is first read or set, and once the object is managed.
   /// Lazily, so that making an object that only serves as a view costs nothing.
   public var _value: Value?
-  /// The column of a managed object, written by ClassBinding.
+  /// The column of a managed object, written by ClassBinding; the largest number before that.
   public var _column: UInt16
   public var _flags: UInt8
 
@@ -28,7 +28,7 @@ public struct Persisted<Value: _Persistable> {
 
   @inlinable init(_ value: Value?, flags: UInt8) {
     _value = value
-    _column = 0
+    _column = .max
     _flags = flags
   }
 
@@ -97,12 +97,33 @@ extension Persisted where Value: _PrimaryKey {
   }
 }
 
+extension Persisted where Value: _Linking {
+  /// A property that links to objects, and what becomes of them when the object is deleted.
+  @inlinable public init(onDelete rule: LinkDeleteRule) {
+    self.init(nil, flags: rule == .cascade ? _PropertyFlags.cascade : 0)
+  }
+}
+
+/// What becomes of the objects that a property links to when the object that has it is deleted.
+@frozen public enum LinkDeleteRule: Sendable {
+  /// They stay.
+  case nullify
+  /// They are deleted, too, whoever else links to them. Only with the object: taking one out of
+  /// the property leaves it in the Realm.
+  case cascade
+}
+
+/// A type that links to objects: an optional object, or a collection of objects.
+public protocol _Linking {}
+
 /// Bits of `Persisted._flags`.
 public enum _PropertyFlags {
   /// The file keeps an index over the property.
   @inlinable public static var indexed: UInt8 { 1 }
   /// The property's value names the object among all of its class.
   @inlinable public static var primaryKey: UInt8 { 2 }
+  /// What the property links to is deleted with the object.
+  @inlinable public static var cascade: UInt8 { 4 }
 }
 
 /// What can be done with a wrapper in the storage of an object without knowing its value's type.

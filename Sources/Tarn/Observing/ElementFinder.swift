@@ -2,8 +2,8 @@ import TarnStore
 
 /// Finds where objects are in an observed sequence of links.
 ///
-/// The first question after elements moved is answered by a scan; the second one makes an index of
-/// 16 bytes an element, which serves until they move again.
+/// The first question after elements moved or were set is answered by a scan; the second one makes
+/// an index of 16 bytes an element, which serves until that happens again.
 struct ElementFinder {
   private struct Place {
     var key: ObjectKey
@@ -12,11 +12,14 @@ struct ElementFinder {
   /// Ordered by key, then position.
   private var index: ContiguousArray<Place>?
   private var wasAsked = false
+  /// Of values of any type: the classes of the objects among them.
+  private var classes: Set<ClassID>?
 
   /// The elements have moved.
   mutating func forget() {
     index = nil
     wasAsked = false
+    classes = nil
   }
 
   /// The positions of those objects.
@@ -38,6 +41,41 @@ struct ElementFinder {
       }
     }
     return KeySet(found.sorted())
+  }
+
+  /// The positions of values of any type that are objects with a touched property.
+  mutating func positions(
+    ofTouched changes: ChangeSet, in sequence: StoredSequence
+  ) throws(StorageError) -> KeySet {
+    let known: Set<ClassID>
+    if let classes { known = classes } else { known = try Self.classes(in: sequence) }
+    classes = known
+    var touched: [ClassID: KeySet] = [:]
+    for change in changes.classes where known.contains(change.id) {
+      touched[change.id] = change.touchedKeys(in: .all)
+    }
+    if touched.allSatisfy({ $0.value.isEmpty }) { return KeySet() }
+    var found: [ObjectKey] = []
+    var position: Int64 = 0
+    try sequence.forEach(in: 0..<sequence.count) { value throws(StorageError) in
+      if case .object(let id, let key) = value, touched[id]?.contains(key) == true {
+        found.append(ObjectKey(position))
+      }
+      position += 1
+      return true
+    }
+    return KeySet(found)
+  }
+
+  private static func classes(
+    in sequence: StoredSequence
+  ) throws(StorageError) -> Set<ClassID> {
+    var classes: Set<ClassID> = []
+    try sequence.forEach(in: 0..<sequence.count) { value throws(StorageError) in
+      if case .object(let id, _) = value { classes.insert(id) }
+      return true
+    }
+    return classes
   }
 
   private func scan(

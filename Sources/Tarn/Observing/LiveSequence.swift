@@ -30,16 +30,19 @@ final class LiveSequence: OwnedSource {
   private unowned let core: RealmCore
   /// Of objects: the query for all of their class, which knows what changes them.
   private let elements: CompiledQuery?
+  /// Of values of any type: all classes, for they may be objects of any.
+  private let classes: Set<ClassID>
   private var finder = ElementFinder()
   private var steps: [Step] = []
   private var isTracked = false
 
-  init(_ core: RealmCore, _ place: SequencePlace) {
+  init(_ core: RealmCore, _ place: SequencePlace, _ kind: CollectionKind) {
     self.core = core
     self.place = place
+    self.kind = kind
     let schema = core.shown().schema
     let column = schema[place.classID][place.column]
-    kind = column.collection
+    classes = column.type == .any ? Set(schema.schema.classes.map(\.id)) : []
     elements = column.target.map { target in
       do {
         return try CompiledQuery(.constant(true), [], on: target, schema)
@@ -51,7 +54,7 @@ final class LiveSequence: OwnedSource {
 
   var isAwaited: Bool { false }
   var owner: LinkTarget { LinkTarget(classID: place.classID, key: place.key) }
-  var elementClasses: Set<ClassID> { elements?.concerningClasses ?? [] }
+  var elementClasses: Set<ClassID> { elements?.concerningClasses ?? classes }
   var stepNumbers: [Int] { steps.map(\.number) }
 
   func prepareForObserving() {
@@ -105,7 +108,7 @@ final class LiveSequence: OwnedSource {
     if script != nil || changes.schemaChanged {
       old = try former.sequence(at: place)
       script = try checked(script, from: old, to: now, isUnknown: changes.schemaChanged)
-      if script?.keepsPositions == false { finder.forget() }
+      finder.forget()
     }
     let modified = try modifiedPositions(changes, now)
     if script == nil, modified.isEmpty { return nil }
@@ -144,10 +147,12 @@ final class LiveSequence: OwnedSource {
     return step
   }
 
-  /// Where the objects are whose data changed, be it behind one link.
+  /// Where the objects are whose data changed, be it behind one link. Links of objects in values of
+  /// any type are not followed.
   private func modifiedPositions(
     _ changes: ChangeSet, _ now: StoredSequence
   ) throws(StorageError) -> KeySet {
+    if !classes.isEmpty { return try finder.positions(ofTouched: changes, in: now) }
     guard let elements, now.count > 0, elements.isConcerned(by: changes) else { return KeySet() }
     let keys = try elements.modifiedRows(changes, StoreRows(core.shown())) {
       () throws(StorageError) in try ElementFinder.keys(in: now)

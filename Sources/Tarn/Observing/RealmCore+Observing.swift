@@ -24,12 +24,12 @@ extension RealmCore {
   }
 
   /// What observers of a list, set or map share.
-  func liveSequence(at place: SequencePlace) -> LiveSequence {
+  func liveSequence(at place: SequencePlace, _ kind: CollectionKind) -> LiveSequence {
     if let known = liveSequences[place]?.source as? LiveSequence, !known.isGone { return known }
     if liveSequences.count > 64 {
       liveSequences = liveSequences.filter { $0.value.source != nil }
     }
-    let live = LiveSequence(self, place)
+    let live = LiveSequence(self, place, kind)
     liveSequences[place] = WeakSource(live)
     return live
   }

@@ -8,6 +8,8 @@ struct QuerySpec: Hashable {
   var dynamicClass: String?
   var predicate: Predicate = .constant(true)
   var order: [SortDescriptor] = []
+  /// The collection of an object that it is about; nil for all objects of the class.
+  var origin: DerivedOrigin?
 
   init(_ type: ObjectBase.Type) { self.type = type }
 
@@ -45,7 +47,8 @@ struct QuerySpec: Hashable {
   }
 
   static func == (a: QuerySpec, b: QuerySpec) -> Bool {
-    a.type == b.type && a.dynamicClass == b.dynamicClass && a.predicate == b.predicate && a.order == b.order
+    a.type == b.type && a.dynamicClass == b.dynamicClass && a.predicate == b.predicate
+      && a.order == b.order && a.origin == b.origin
   }
 
   func hash(into hasher: inout Hasher) {
@@ -53,6 +56,7 @@ struct QuerySpec: Hashable {
     hasher.combine(dynamicClass)
     hasher.combine(predicate)
     hasher.combine(order)
+    hasher.combine(origin)
   }
 }
 

@@ -44,14 +44,14 @@ extension Realm {
 
   /// Removes several objects; see `delete(_:)`.
   public func delete<S: Sequence>(_ objects: S) where S.Element: ObjectBase {
-    for object in Array(objects) { core.delete(object) }
+    core.delete(Array(objects))
   }
 
   /// Removes the objects in a list, which is empty then. One that is in it twice is removed once.
   ///
   /// Traps outside of a write and for a list of another Realm.
   public func delete<Element: ObjectBase>(_ objects: List<Element>) {
-    for object in Array(objects) where !object.isInvalidated { core.delete(object) }
+    core.delete(Array(objects))
   }
 
   /// Removes the objects in a map; its keys stay, with nil. One that is in it twice is removed
@@ -59,7 +59,7 @@ extension Realm {
   ///
   /// Traps outside of a write and for a map of another Realm.
   public func delete<Key, Value: ObjectBase>(_ objects: Map<Key, Value?>) {
-    for case let object? in objects.values where !object.isInvalidated { core.delete(object) }
+    core.delete(objects.values.compactMap { $0 })
   }
 
   /// Removes all objects of a collection, without making Swift objects of them.

@@ -67,6 +67,12 @@ extension Realm {
     /// `Realm.Error.alreadyOpen` while anybody has the file open.
     public var deleteRealmIfMigrationNeeded = false
 
+    /// True to get the objects back that a cancelled write had added: the same Swift objects are
+    /// unmanaged again then, with the values that they had in the write, ready to be added once
+    /// more. Otherwise they are invalidated. Costs a reference to each added object until the write
+    /// ends.
+    public var returnsObjectsOfCancelledWrites = false
+
     private var objectTypeList: ObjectTypeList?
     private var migration: MigrationHolder?
 

@@ -4,10 +4,7 @@ import TarnStore
 /// How objects come into the Realm and leave it.
 extension RealmCore {
   /// Makes an unmanaged object, and those that it links to, managed.
-  ///
-  /// - Parameter given: the properties that count where a row with the primary key exists already;
-  ///   nil for all.
-  func add(_ object: ObjectBase, update: Realm.UpdatePolicy, given: Set<String>? = nil) {
+  func add(_ object: ObjectBase, update: Realm.UpdatePolicy) {
     let session = writing("add objects")
     if let core = object._core {
       precondition(
@@ -35,8 +32,12 @@ extension RealmCore {
           update != .error,
           "Attempting to create an object of type '\(binding.schema.name)' with an existing "
             + "primary key value '\(primaryKey)'.")
-        try merge(object, into: existing, binding, update, given)
+        try merge(object, into: existing, binding, update)
       } else {
+        // What the object links to follows the same policy.
+        let outer = addingPolicy
+        addingPolicy = update
+        defer { addingPolicy = outer }
         try insert(object, primaryKey, binding, session)
       }
     }
@@ -53,6 +54,7 @@ extension RealmCore {
     object._image = tarn_cluster_empty()
     object._slot = UInt32(row.slot)
     object._generation = context.pointee.generation
+    noteAdded(object)
     // Managed before its links are followed: a cycle ends here.
     binding.moveValuesIntoRow(object)
     for column in session.schema.indexed(in: id)
@@ -65,9 +67,11 @@ extension RealmCore {
   /// Writes an unmanaged object's values over a row: all of them, or those that differ.
   private func merge(
     _ object: ObjectBase, into key: ObjectKey, _ binding: ClassBinding,
-    _ update: Realm.UpdatePolicy, _ given: Set<String>?
+    _ update: Realm.UpdatePolicy
   ) throws(StorageError) {
     let session = writing("add objects")
+    // Of an object that was made of values the properties that they name.
+    let given = given[ObjectIdentifier(object)]
     let id = binding.classID
     for (property, column) in binding.columns where column != binding.schema.primaryKey {
       if let given, !given.contains(property.name) { continue }
@@ -84,7 +88,7 @@ extension RealmCore {
         case .link(let there)? = try session.value(of: column, at: key, in: id)
       {
         // An embedded object has no key of its own: the one in the same place is the same.
-        try merge(target, into: there, self.binding(of: type(of: target)), update, nil)
+        try merge(target, into: there, self.binding(of: type(of: target)), update)
         continue
       }
       if let target = boxed.object {
@@ -121,7 +125,8 @@ extension RealmCore {
   func policy(
     for object: ObjectBase, _ update: Realm.UpdatePolicy
   ) -> Realm.UpdatePolicy {
-    binding(of: type(of: object)).schema.primaryKey == nil ? .error : update
+    let wanted = update == .error ? addingPolicy : update
+    return binding(of: type(of: object)).schema.primaryKey == nil ? .error : wanted
   }
 
   /// Makes a managed object from values by name, in order, or of another object.
@@ -130,70 +135,11 @@ extension RealmCore {
   ) -> T {
     _ = writing("create objects")
     let object = type.init()
-    let reflection = ClassReflection.of(type)
-    let given = fill(object, reflection, from: value)
-    add(object, update: update, given: given)
+    let outer = given
+    object._fill(from: value, &given)
+    add(object, update: update)
+    given = outer
     return object
-  }
-
-  /// Sets an unmanaged object's properties and returns the names of those that were given.
-  private func fill(
-    _ object: ObjectBase, _ reflection: ClassReflection, from value: Any
-  ) -> Set<String> {
-    var given: Set<String> = []
-    func set(_ property: PropertyReflection, _ value: Any) {
-      let converted = property.target.map { materialize(value, for: property, of: $0) } ?? value
-      precondition(
-        property.write(any: converted, object),
-        "Invalid value '\(value)' of type '\(Swift.type(of: value))' for property "
-          + "'\(reflection.name).\(property.name)'.")
-      given.insert(property.name)
-    }
-    switch value {
-    case let values as [String: Any]:
-      for (name, value) in values {
-        guard let property = reflection.property(name), !property.isComputed else {
-          preconditionFailure("Class '\(reflection.name)' has no property '\(name)'.")
-        }
-        set(property, value)
-      }
-    case let values as [Any]:
-      let stored = reflection.properties.filter { !$0.isComputed }
-      precondition(
-        values.count <= stored.count,
-        "\(values.count) values for the \(stored.count) properties of '\(reflection.name)'.")
-      for (property, value) in zip(stored, values) { set(property, value) }
-    case let other as ObjectBase:
-      for property in ClassReflection.of(Swift.type(of: other)).properties
-      where !property.isComputed {
-        if let mine = reflection.property(property.name) { set(mine, property.read(other)) }
-      }
-    default:
-      preconditionFailure(
-        "Objects of '\(reflection.name)' are made from a dictionary, an array or an object, not "
-          + "from a '\(Swift.type(of: value))'.")
-    }
-    return given
-  }
-
-  /// What a property that leads to objects is given: objects made of what stands for them.
-  private func materialize(
-    _ value: Any, for property: PropertyReflection, of target: ObjectBase.Type
-  ) -> Any {
-    func object(_ value: Any) -> Any {
-      guard let content = flattened(value), !(content is ObjectBase) else {
-        return value
-      }
-      let linked = target.init()
-      _ = fill(linked, ClassReflection.of(target), from: content)
-      return linked
-    }
-    if value is any _CollectionProperty { return value }
-    switch property.collection {
-    case .none: return object(value)
-    case .list, .set: return (value as? [Any])?.map(object) ?? value
-    case .map: return (value as? [String: Any])?.mapValues(object) ?? value
-    }
   }
 
   // MARK: - Deleting
@@ -213,15 +159,31 @@ extension RealmCore {
     results.check()
     let id = results.live.query.classID
     trapping { () throws(StorageError) in
-      if results.live.query.isUnfiltered { return try session.clear(id) }
-      for key in results.rows().keys { try session.delete(key, in: id) }
+      if results.live.isWholeClass { return try session.clear(id) }
+      try session.delete(results.rows().objects, in: id)
     }
+  }
+
+  /// Removes several objects, each once, and goes through what links to them once.
+  func delete(_ objects: [ObjectBase]) {
+    let session = writing("delete objects")
+    var keys: [ClassID: [ObjectKey]] = [:]
+    for object in objects {
+      precondition(
+        object._core === self, "Can only delete an object from the Realm it belongs to.")
+      if isInvalidated(object) { trapInvalid(object) }
+      keys[object._binding!.classID, default: []].append(ObjectKey(object._key))
+    }
+    trapping { () throws(StorageError) in
+      for (id, keys) in keys { try session.delete(keys, in: id) }
+    }
+    for object in objects { object._state.insert(.invalidated) }
   }
 
   func deleteAll() {
     let session = writing("delete objects")
     trapping { () throws(StorageError) in
-      for described in session.schema.schema.classes { try session.clear(described.id) }
+      try session.clear(session.schema.schema.classes.map(\.id))
     }
   }
 }

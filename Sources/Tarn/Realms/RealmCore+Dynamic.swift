@@ -269,7 +269,7 @@ extension RealmCore {
 }
 
 extension Sequence {
-  fileprivate var anyElements: [Any] { map { $0 } }
+  var anyElements: [Any] { map { $0 } }
 }
 
 extension Value {

@@ -104,7 +104,7 @@ extension RealmCore {
   func setLink(_ object: ObjectBase, _ column: ColumnID, to target: ObjectBase?) {
     guard let target else { return setIndexed(object, column, .null) }
     _ = writing("modify managed objects")
-    if target._core == nil { add(target, update: .error) }
+    if target._core == nil { add(target, update: policy(for: target, .error)) }
     precondition(
       target._core === self,
       "Cannot link to an object of another Realm. Hand a ThreadSafeReference over, or create the "

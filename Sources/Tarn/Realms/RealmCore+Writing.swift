@@ -61,6 +61,7 @@ extension RealmCore {
       throw Realm.Error(error)
     }
     self.session = nil
+    addedObjects = []
     if let token = gateToken.take() { store.announce(snapshot.version, token) }
     do {
       try follow(snapshot, changes, oldValues, skipped)
@@ -114,8 +115,10 @@ extension RealmCore {
   func cancelWrite() {
     checkThread()
     precondition(session != nil, "Can't cancel a non-existing write transaction")
+    let giveBack = prepareGivingBack()
     if session?.isEmpty == false { cancelledWrites.insert(writeSerial) }
     endWrite()
+    giveBack()
     makeUpForOwedTurn()
   }
 

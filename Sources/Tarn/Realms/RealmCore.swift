@@ -27,6 +27,12 @@ final class RealmCore {
   /// Counts writes of this instance, so that accessors born in a cancelled one are known.
   var writeSerial: UInt64 = 0
   var cancelledWrites: Set<UInt64> = []
+  /// While objects are made of values: which properties those name.
+  var given: GivenProperties = [:]
+  /// While an object is added: what becomes of those that it links to and that exist.
+  var addingPolicy = Realm.UpdatePolicy.error
+  /// What the open write has made managed, where that is wanted back if it is cancelled.
+  var addedObjects: [ObjectBase] = []
   /// How often the instance was invalidated; accessors of an earlier life are dead.
   var invalidations: UInt32 = 0
   /// Invalidated while observers need the shown state as what their next difference starts from:
@@ -148,24 +154,6 @@ final class RealmCore {
       }
       return true
     }
-  }
-
-  /// The shared rows of a query.
-  func liveResult(_ spec: QuerySpec) -> LiveResult {
-    if let known = liveResults[spec]?.source as? LiveResult { return known }
-    let binding = binding(of: spec)
-    let query: CompiledQuery
-    do {
-      query = try CompiledQuery(
-        spec.predicate, spec.orderTerms,
-        on: binding.classID, shown().schema)
-    } catch {
-      fatalError("Invalid query on '\(binding.schema.name)': \(error)")
-    }
-    let live = LiveResult(self, query)
-    if liveResults.count > 64 { liveResults = liveResults.filter { $0.value.source != nil } }
-    liveResults[spec] = WeakSource(live)
-    return live
   }
 
   // MARK: - Classes

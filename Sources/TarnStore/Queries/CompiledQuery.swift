@@ -148,6 +148,16 @@ package final class CompiledQuery: Sendable {
   /// that its links point to.
   package var concerningClasses: Set<ClassID> { Set([classID] + links.map(\.target)) }
 
+  /// The same with every class that a path of the query goes through, however far.
+  package var reachedClasses: Set<ClassID> {
+    concerningClasses.union((predicate.dependencies + order.dependencies).map(\.classID))
+  }
+
+  /// True if what decides on a row is all in the row itself.
+  package var staysInRow: Bool {
+    (predicate.dependencies + order.dependencies).allSatisfy(\.links.isEmpty)
+  }
+
   /// False if `changes` cannot concern the rows or what they show.
   package func isConcerned(by changes: ChangeSet) -> Bool {
     if changes[classID] != nil || changes.schemaChanged { return true }

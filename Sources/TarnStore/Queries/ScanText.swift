@@ -119,6 +119,8 @@ extension ScanScratch {
       unsafe flags[slot] = (differs ? 0 : 1) & (excess >= 0 ? 1 : 0) & (excess < slack ? 1 : 0)
       start = end
     }
+    // Behind the last row are flags of another image, and what follows looks at every bit.
+    for slot in rows..<image.bitmapWords &* 64 { unsafe flags[slot] = 0 }
     unsafe Bitmap.pack(flags, image.bitmapWords, into: hits)
     if length <= 8 { return }
     unsafe needle.withUnsafeBytes { needle in

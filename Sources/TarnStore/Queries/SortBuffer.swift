@@ -79,26 +79,11 @@
 
   /// The same with the first number that each row is sorted by, unless there is nothing to sort by.
   package func sortWithPrefixes() throws(StorageError) -> (keys: [ObjectKey], prefixes: [UInt64]) {
-    let keys = self.keys
-    let columns = self.columns
-    let areKeysSorted = isAscending
-    self.keys = []
-    self.columns = order.terms.map(SortColumn.init)
-    isAscending = true
-    precondition(keys.count < UInt32.max, "too many rows to sort at once")
+    let (keys, columns, areKeysSorted) = takeRows()
     let highs = columns.first?.highs ?? []
     if keys.count <= 1 { return (keys.map { ObjectKey($0) }, highs) }
-    let rows = UnsafeMutablePointer<UInt32>.allocate(capacity: keys.count)
-    for row in 0..<keys.count { unsafe rows[row] = UInt32(truncatingIfNeeded: row) }
-    var sorter = unsafe Sorter(
-      rows: rows, keys: keys, columns: columns,
-      comparator: OrderComparator(order, source: source))
-    defer {
-      sorter.end()
-      unsafe rows.deallocate()
-    }
-    if !areKeysSorted { sorter.sortByKey(0..<keys.count) }
-    try sorter.sort(0..<keys.count, term: 0)
+    let rows = unsafe try sorted(keys, columns, byKeyFirst: !areKeysSorted)
+    defer { unsafe rows.deallocate() }
     let sorted = unsafe [ObjectKey](unsafeUninitializedCapacity: keys.count) { result, count in
       for place in 0..<keys.count {
         unsafe result.initializeElement(at: place, to: ObjectKey(keys[Int(rows[place])]))
@@ -112,6 +97,47 @@
       count = highs.count
     }
     return (sorted, prefixes)
+  }
+
+  /// The numbers of the rows, as they were appended, in order; equal rows as they came, whatever
+  /// their keys, which may repeat. Otherwise as `sort`.
+  package func sortAsAppended() throws(StorageError) -> [Int] {
+    let (keys, columns, _) = takeRows()
+    if keys.count <= 1 { return Array(keys.indices) }
+    let rows = unsafe try sorted(keys, columns, byKeyFirst: false)
+    defer { unsafe rows.deallocate() }
+    return keys.indices.map { unsafe Int(rows[$0]) }
+  }
+
+  /// What was appended; the buffer is empty afterwards.
+  private func takeRows() -> (keys: [Int64], columns: [SortColumn], areKeysSorted: Bool) {
+    defer {
+      keys = []
+      columns = order.terms.map(SortColumn.init)
+      isAscending = true
+    }
+    return (keys, columns, isAscending)
+  }
+
+  /// The numbers of the rows in order, in memory that the caller frees.
+  private func sorted(
+    _ keys: [Int64], _ columns: [SortColumn], byKeyFirst: Bool
+  ) throws(StorageError) -> UnsafeMutablePointer<UInt32> {
+    precondition(keys.count < UInt32.max, "too many rows to sort at once")
+    let rows = UnsafeMutablePointer<UInt32>.allocate(capacity: keys.count)
+    for row in 0..<keys.count { unsafe rows[row] = UInt32(truncatingIfNeeded: row) }
+    var sorter = unsafe Sorter(
+      rows: rows, keys: keys, columns: columns,
+      comparator: OrderComparator(order, source: source))
+    defer { sorter.end() }
+    do {
+      if byKeyFirst { sorter.sortByKey(0..<keys.count) }
+      try sorter.sort(0..<keys.count, term: 0)
+    } catch {
+      unsafe rows.deallocate()
+      throw error
+    }
+    return unsafe rows
   }
 }
 

@@ -139,11 +139,19 @@ package struct SchemaPlan: Equatable, Sendable {
       differences.append(
         "Property \(name) is \(describe(column.type, column.collection, column.target)) in the "
           + "file but \(describe(property.type, property.collection, wanted)) in the class.")
-    } else if property.isOptional != column.isOptional {
+      return
+    }
+    if property.isOptional != column.isOptional {
       differences.append(
         "Property \(name) is \(column.isOptional ? "optional" : "required") in the file but "
           + "\(property.isOptional ? "optional" : "required") in the class.")
-    } else if property.isIndexed, !column.isIndexed {
+      return
+    }
+    // As with indexes: who wants it gets it, who does not leaves it.
+    if property.deleteRule == .cascade {
+      schema.classes[index].columns[column.id.index].deleteRule = .cascade
+    }
+    if property.isIndexed, !column.isIndexed {
       let hadOne = schema.classes[index].hasIndex(column)
       schema.classes[index].columns[column.id.index].isIndexed = true
       let described = schema.classes[index]

@@ -3,7 +3,8 @@
 /// position that it had before the write.
 ///
 /// Chunks lie in blocks whose numbers of elements are known, so that a position is found with a
-/// look at the blocks' numbers and at those of the chunks of one block. The chunk used last is remembered.
+/// look at the blocks' numbers and at those of the chunks of one block. The chunk used last is
+/// remembered.
 struct SequenceChunks {
   /// A loaded chunk with more elements is cut: an insert moves all behind it.
   static let elementsMax = 256

@@ -112,7 +112,9 @@ package final class WorkingSequence {
       let chunk = chunks![place]
       if try order(ofFirst: chunk, to: sought) <= 0 {
         let (slot, isFound) = try find(sought, in: chunk)
-        if slot < chunk.count || place.start + slot == count { return (place.start + slot, isFound) }
+        if slot < chunk.count || place.start + slot == count {
+          return (place.start + slot, isFound)
+        }
       }
     }
     let found = try chunks!.lastPlace { chunk throws(StorageError) in

@@ -105,37 +105,45 @@ extension WriteSession {
   // MARK: - Whole classes
 
   /// Removes every object of the class.
-  package func clear(_ id: ClassID) throws(StorageError) {
+  package func clear(_ id: ClassID) throws(StorageError) { try clear([id]) }
+
+  /// Removes every object of the classes. What only they link to each other is not looked at.
+  package func clear(_ ids: [ClassID]) throws(StorageError) {
+    let cleared = Set(ids)
     try changing { () throws(StorageError) in
-      for link in schema.incoming(to: id) + schema.anyColumns where link.origin != id {
-        try forgetAll(of: id, link)
+      var owned: [ClassID: [ObjectKey]] = [:]
+      for id in ids {
+        for link in schema.incoming(to: id) + schema.anyColumns
+        where !cleared.contains(link.origin) {
+          try forgetAll(of: id, link)
+        }
+        try gatherOwned(by: id, notIn: cleared, &owned)
+        try noteTargets(of: id, notIn: cleared)
+        try dropSequences(in: id)
+        let edit = try classEdit(id)
+        edit.clear()
+        rowsMoved()
+        longValues.clear(id)
+        linkCounts.clear(id)
+        recorder.clear(id)
       }
-      let owned = try ownedByAll(of: id)
-      try noteTargets(of: id)
-      try dropSequences(in: id)
-      let edit = try classEdit(id)
-      edit.clear()
-      rowsMoved()
-      longValues.clear(id)
-      linkCounts.clear(id)
-      recorder.clear(id)
       for (target, keys) in owned { try delete(keys, in: target) }
     }
   }
 
   /// The objects of other classes that are deleted with those of a class.
-  private func ownedByAll(of id: ClassID) throws(StorageError) -> [ClassID: [ObjectKey]] {
-    let owning = schema.owning(in: id).filter { $0.target != id }
-    guard !owning.isEmpty else { return [:] }
-    var result: [ClassID: [ObjectKey]] = [:]
+  private func gatherOwned(
+    by id: ClassID, notIn cleared: Set<ClassID>, _ owned: inout [ClassID: [ObjectKey]]
+  ) throws(StorageError) {
+    let owning = schema.owning(in: id).filter { !cleared.contains($0.target!) }
+    guard !owning.isEmpty else { return }
     for key in try allKeys(of: id) {
       for column in owning {
         try forEachTarget(of: column, at: key, in: id) {
-          result[$0.classID, default: []].append($0.key)
+          owned[$0.classID, default: []].append($0.key)
         }
       }
     }
-    return result
   }
 
   /// Takes everything of a class out of a column of another, because all of it goes.
@@ -149,10 +157,12 @@ extension WriteSession {
 
   /// Tells the targets of a class's links to others that all origins go. Collections tell it
   /// themselves when they are dropped.
-  private func noteTargets(of id: ClassID) throws(StorageError) {
+  private func noteTargets(
+    of id: ClassID, notIn cleared: Set<ClassID>
+  ) throws(StorageError) {
     for column in schema[id].columns
     where !column.isRemoved && column.collection == .none
-      && (column.type == .any || column.type == .link && column.target != id)
+      && (column.type == .any || column.type == .link && !cleared.contains(column.target!))
     {
       for key in try allKeys(of: id) {
         try forEachTarget(of: column, at: key, in: id) {

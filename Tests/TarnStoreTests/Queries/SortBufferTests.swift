@@ -3,25 +3,32 @@ import TestSupport
 import Testing
 
 @Suite struct SortBufferTests {
-  /// Keys in the order that the terms mean, by comparing whole values.
+  /// Below, equal to or above zero, as the terms mean it, by comparing whole values.
+  private func compare(
+    _ a: Int64, _ b: Int64, _ terms: [OrderTerm], _ model: QueryModel
+  ) -> Int {
+    for term in terms {
+      let x = model.follow(term.path, QueryFixture.thing, a)
+      let y = model.follow(term.path, QueryFixture.thing, b)
+      var order = 0
+      if let x, let y {
+        order = QueryModel.compare(x, y)
+      } else {
+        // A broken link comes after everything.
+        order = (x == nil ? 1 : 0) - (y == nil ? 1 : 0)
+      }
+      if order != 0 { return term.isAscending ? order : -order }
+    }
+    return 0
+  }
+
   private func expected(
     _ keys: [Int64], _ terms: [OrderTerm], _ fixture: QueryFixture
   ) -> [Int64] {
     let model = QueryModel(fixture: fixture)
     return keys.sorted { a, b in
-      for term in terms {
-        let x = model.follow(term.path, QueryFixture.thing, a)
-        let y = model.follow(term.path, QueryFixture.thing, b)
-        var order = 0
-        if let x, let y {
-          order = QueryModel.compare(x, y)
-        } else {
-          // A broken link comes after everything.
-          order = (x == nil ? 1 : 0) - (y == nil ? 1 : 0)
-        }
-        if order != 0 { return term.isAscending ? order < 0 : order > 0 }
-      }
-      return a < b
+      let order = compare(a, b, terms, model)
+      return order == 0 ? a < b : order < 0
     }
   }
 
@@ -122,5 +129,33 @@ import Testing
       message("owner.home")
         == "cannot sort by property 'owner.home' of class 'Owner': it is a link, which has no order"
     )
+  }
+
+  @Test(arguments: [51, 52, 53, 54] as [UInt64])
+  func `rows that come in any order and twice keep it where they are equal`(_ seed: UInt64) throws {
+    var random = SeededRandom(seed: seed)
+    let fixture = QueryFixture()
+    random.fill(fixture, things: [20, 60, 300, 300][Int(seed - 51)], owners: 20, cities: 5)
+    try fixture.encode()
+    let source = try fixture.source()
+    let keys = fixture.rows[0].keys.sorted()
+    let model = QueryModel(fixture: fixture)
+    for _ in 0..<10 {
+      let terms = terms(&random)
+      let order = try ResolvedOrder(terms, on: QueryFixture.thing, in: QueryFixture.schema)
+      let appended = keys.indices.map { _ in random.pick(keys) }
+      let buffer = SortBuffer(order, source: source)
+      for key in appended {
+        _ = try source.withRow(QueryFixture.thing, ObjectKey(key)) {
+          (row, slot) throws(StorageError) in try buffer.append(row, slot)
+        }
+      }
+      let naive = appended.indices.sorted { a, b in
+        let order = compare(appended[a], appended[b], terms, model)
+        return order == 0 ? a < b : order < 0
+      }
+      #expect(try buffer.sortAsAppended() == naive, "\(terms)")
+      #expect(buffer.count == 0)
+    }
   }
 }

@@ -60,7 +60,7 @@ struct GoldenStore {
     // Held, so that no change record is thrown away meanwhile.
     let first = try store.newestSnapshot()
     try store.write { session in
-      for number in 1...40 { try makeThing(Int64(number), session) }
+      for number in 1...24 { try makeThing(Int64(number), session) }
       for (name, count) in [("empty", 0), ("small", 3), ("large", 400)] {
         try makeShelf(name, count, session)
       }
@@ -135,9 +135,9 @@ struct GoldenStore {
   /// Enough for a tree; of some for several pages in it.
   private static func most(_ type: ColumnType) -> Int {
     switch type {
-    case .link, .any: 30
-    case .int, .string, .objectID: 400
-    default: 120
+    case .link, .any: 20
+    case .int, .bool, .string, .objectID: 250
+    default: 60
     }
   }
 
@@ -168,7 +168,7 @@ struct GoldenStore {
 
   private static func element(_ type: ColumnType, _ number: Int) -> Value {
     switch type {
-    case .link: .link(ObjectKey(Int64(1 + number % 30)))
+    case .link: .link(ObjectKey(Int64(1 + number % 20)))
     case .any where number % 3 == 0: .object(things, ObjectKey(1))
     case .any: value(number % 3 == 1 ? .int : .uuid, number)
     default: value(type, number)
@@ -185,7 +185,9 @@ struct GoldenStore {
     case .string:
       return .string(
         number % 50 == 17 ? String(repeating: "long \(number) ", count: 60) : "text é \(number)")
-    case .data: return .data(random.bytes(number == 17 ? 5000 : number % 50 == 17 ? 300 : number % 12))
+    case .data:
+      let long = number == 17 ? 5000 : 300
+      return .data(random.bytes(number % 50 == 17 ? long : number % 12))
     case .date: return .date(Timestamp(seconds: wide >> 30, nanoseconds: Int32(number % 1000)))
     case .float: return .float(Float(number) / 3)
     case .double: return .double(Double(wide) / 7)

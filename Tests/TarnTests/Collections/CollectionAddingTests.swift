@@ -125,6 +125,28 @@ struct CollectionAddingTests {
     #expect(coin.chests.map(\.id) == [3])
   }
 
+  @Test func originsThroughSetsAndMaps() throws {
+    let a = try Shelter().openChests()
+    let coin = Coin(1)
+    try a.write {
+      let chests = [Chest(1), Chest(2)]
+      a.realm.add(chests)
+      for chest in chests { chest.gems.insert(coin) }
+      chests[1].gems.insert(coin)
+      chests[1].named.merge(["a": coin, "b": coin, "c": nil]) { _, new in new }
+    }
+    #expect(coin.gemChests.map(\.id) == [1, 2] && coin.namedChests.map(\.id) == [2, 2])
+    #expect(coin.namedChests.index(of: try #require(a.chest(2))) == 0)
+    #expect(coin.gemChests == coin.gemChests && coin.gemChests != coin.namedChests)
+    try a.write {
+      a.chest(2)?.named["a"] = nil
+      a.chest(1)?.gems.removeAll()
+    }
+    #expect(coin.gemChests.map(\.id) == [2] && coin.namedChests.map(\.id) == [2])
+    try a.write { a.chest(2)?.named.updateValue(nil, forKey: "b") }
+    #expect(coin.namedChests.isEmpty && coin.gemChests.first?.id == 2)
+  }
+
   @Test func deletingAnObjectTakesItOutOfCollections() throws {
     let a = try Shelter().openChests()
     let chest = Chest(1)

@@ -93,6 +93,13 @@ struct CollectionObservingTests {
     try write { chest.coins[1].weight = 4 }
     try write { chest.coins[0].weight = 4 }
     #expect(Array(recorder.coins.calls.suffix(2)) == ["-[] +[] ~[1]", "-[] +[] ~[0, 3]"])
+    // Setting an element makes the index useless.
+    let second = chest.coins[1]
+    try write { chest.coins[1] = chest.coins[2] }
+    try write { second.weight = 5 }
+    try write { chest.coins[2].weight = 5 }
+    #expect(Array(recorder.coins.calls.suffix(2)) == ["-[] +[] ~[1]", "-[] +[] ~[1, 2]"])
+    try write { chest.coins[1] = second }
     try write { a.realm.delete(chest.coins[0]) }
     #expect(recorder.coins.calls.last == "-[0, 3] +[] ~[]")
     #expect(recorder.gems.calls.last == "-[0] +[] ~[]")
@@ -207,4 +214,80 @@ struct CollectionObservingTests {
     #expect(numbers.problems == [] && scores.problems == [])
     for token in [meddler, numbers.token, scores.token] { token?.invalidate() }
   }
+
+  @Test func anotherProcessChangesThem() async throws {
+    let recorder = try seen()
+    await #expect(processExitsWith: .success) {
+      [path = shelter.folder + "/chests.realm" as String] in
+      var configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: path))
+      configuration.objectTypes = [Chest.self, Coin.self, Elements.self]
+      configuration.durability = .relaxed
+      let realm = try Realm(configuration: configuration)
+      let chest = realm.object(ofType: Chest.self, forPrimaryKey: 1)!
+      try realm.write {
+        chest.numbers.move(from: 4, to: 0)
+        chest.numbers.append(objectsIn: 0..<1000)
+      }
+      try realm.write {
+        chest.tags.remove("b")
+        chest.scores["a"] = 9
+        chest.coins[2].weight = 1
+        chest.numbers[500] = -1
+      }
+    }
+    b.scheduler.adopt()
+    b.pump()
+    #expect(recorder.tags.calls == ["initial 3", "-[1] +[] ~[]"])
+    #expect(recorder.scores.calls == ["initial 2", #"-[] +[] ~["a"]"#])
+    #expect(recorder.coins.calls == ["initial 3", "-[] +[] ~[2]"])
+    #expect(recorder.numbers.calls == ["initial 5", "-[4] +\([0] + Array(5..<1005)) ~[]"])
+    #expect(recorder.problems == [])
+    recorder.end()
+  }
+
+  @Test func listsAndMapsWithinValues() throws {
+    var configuration = shelter.configuration
+    configuration.objectTypes = [Safe.self]
+    let (a, b) = (try Place(configuration, shelter), try Place(configuration, shelter))
+    let safe = Safe()
+    safe.content = .fromArray([.int(1), .string("two"), .fromDictionary(["a": .int(1)])])
+    try a.write { a.realm.add(safe) }
+    b.realm.refresh()
+    let list = try #require(b.realm.objects(Safe.self).first?.content.listValue)
+    let map = try #require(list[2].dictionaryValue)
+    let listRecorder = SequenceRecorder(list) { "\($0.intValue ?? 0) \($0.stringValue ?? "")" }
+    let mapRecorder = MapRecorder(map) { "\($0.intValue ?? 0)" }
+    b.pump()
+    try a.write {
+      safe.content.listValue?[0] = .int(7)
+      safe.content.listValue?[2].dictionaryValue?["b"] = .int(2)
+      safe.other.append(objectsIn: [.bool(true), .object(safe)])
+    }
+    b.pump()
+    let other = try #require(b.realm.objects(Safe.self).first?.other)
+    let otherRecorder = SequenceRecorder(other) { _ in "" }
+    b.pump()
+    try a.write { safe.number += 1 }
+    b.pump()
+    #expect(otherRecorder.calls == ["initial 2", "-[] +[] ~[1]"])
+    otherRecorder.token?.invalidate()
+    try a.write { safe.content.listValue?.remove(at: 2) }
+    b.pump()
+    try a.write { safe.content = .none }
+    b.pump()
+    try a.write { safe.content = .fromArray([.int(1)]) }
+    b.pump()
+    #expect(listRecorder.calls == ["initial 3", "-[] +[] ~[0]", "-[2] +[] ~[]", "-[0, 1] +[] ~[]"])
+    #expect(mapRecorder.calls == ["initial 1", #"-[] +["b"] ~[]"#, #"-["a", "b"] +[] ~[]"#])
+    #expect(list.isInvalidated && map.isInvalidated)
+    #expect(listRecorder.problems == [] && mapRecorder.problems == [])
+    listRecorder.token?.invalidate()
+    mapRecorder.token?.invalidate()
+  }
+}
+
+class Safe: Object {
+  @Persisted var number = 0
+  @Persisted var content: AnyRealmValue
+  @Persisted var other: List<AnyRealmValue>
 }

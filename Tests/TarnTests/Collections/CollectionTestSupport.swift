@@ -28,6 +28,8 @@ class Coin: Object {
   @Persisted var value = 0
   @Persisted var weight: Double?
   @Persisted(originProperty: "coins") var chests: LinkingObjects<Chest>
+  @Persisted(originProperty: "gems") var gemChests: LinkingObjects<Chest>
+  @Persisted(originProperty: "named") var namedChests: LinkingObjects<Chest>
 
   convenience init(_ value: Int) {
     self.init()

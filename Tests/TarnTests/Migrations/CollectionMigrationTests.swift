@@ -107,7 +107,13 @@ struct CollectionMigrationTests {
 
   @Test func rowsWithCollectionsKeepTheirKeys() throws {
     try fill()
-    let error = #expect(throws: Realm.Error.self) { try open([BoxRekeyed.Box.self], version: 1) }
+    let error = #expect(throws: Realm.Error.self) {
+      try open([BoxRekeyed.Box.self], version: 1) { migration, _ in
+        migration.enumerateObjects(ofType: "Box") { old, new in
+          new?.number = old?.id as? Int
+        }
+      }
+    }
     #expect(error?.code == .invalidInput)
     #expect(error?.message.contains("'Box.inside', a collection") == true)
     #expect(try schemaVersionAtURL(url) == 0)

@@ -83,7 +83,7 @@ extension Realm {
     for described in reader.schema.schema.classes {
       let keys = try reader.allKeys(in: described.id)
       #expect(try reader.record(of: described.id).rowCount == keys.count)
-      for column in reader.schema.indexed(in: described.id) {
+      for column in reader.schema.indexed(in: described.id) where column.collection == .none {
         var byValue: [Value: [ObjectKey]] = [:]
         for key in keys {
           let value = try #require(try reader.value(of: column.id, at: key, in: described.id))
@@ -111,6 +111,17 @@ extension DynamicObject {
       }
     }.joined(separator: " ")
   }
+}
+
+/// Waits for what a process does that this test has started, for at most 60 seconds. Lets other
+/// tasks go on, among them the one that starts the process.
+func waitForProcess(_ isDone: () -> Bool) async -> Bool {
+  let end = ContinuousClock.now + .seconds(60)
+  while ContinuousClock.now < end {
+    if isDone() { return true }
+    await Task.yield()
+  }
+  return false
 }
 
 /// Waits for what another process does, for at most 30 seconds.

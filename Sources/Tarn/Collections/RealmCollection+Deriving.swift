@@ -1,0 +1,154 @@
+import TarnStore
+
+/// What a collection of objects says of itself, so that results can be made of it.
+public struct _Derivation {
+  let core: RealmCore
+  /// The objects that it has, in its order.
+  let spec: QuerySpec
+  /// The write that made what it belongs to.
+  let bornIn: UInt64
+
+  init(_ core: RealmCore, _ spec: QuerySpec, bornIn: UInt64) {
+    self.core = core
+    self.spec = spec
+    self.bornIn = bornIn
+  }
+
+  static func trapUnmanaged() -> Never {
+    preconditionFailure(
+      "Only collections which are managed by a Realm can be queried and sorted; add the object "
+        + "that has this one first.")
+  }
+}
+
+extension RealmCollection where Element: ObjectBase {
+  /// The objects that match a further condition, in the order of the collection; one that is in it
+  /// twice is there twice.
+  ///
+  /// ```swift
+  /// realm.objects(Dog.self).where { $0.age > 5 && $0.name.starts(with: "R") }
+  /// person.dogs.where { $0.age > 5 }
+  /// ```
+  ///
+  /// Traps for an unmanaged or invalidated collection.
+  public func `where`(_ condition: (Query<Element>) -> Query<Bool>) -> Results<Element> {
+    let base = _derivation
+    let predicate = condition(Query<Element>.root).predicate
+    return Results(base.core, base.spec.filtered(predicate), bornIn: base.bornIn)
+  }
+
+  /// The objects ordered by a property. Traps for an unmanaged or invalidated collection.
+  public func sorted<Value>(
+    by keyPath: KeyPath<Element, Value>, ascending: Bool = true
+  ) -> Results<Element> {
+    sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
+  }
+
+  /// The objects ordered by a property, which may be reached through one link. Traps for an
+  /// unmanaged or invalidated collection.
+  public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Element> {
+    sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
+  }
+
+  /// The objects ordered by several properties, the first one first. Nil comes first in ascending
+  /// order; objects whose link along the path is nil come last. Equal objects stay in the order of
+  /// the list, set or other collection of an object that they are from, and else in the order in
+  /// which they were created. Traps for an unmanaged or invalidated collection.
+  public func sorted(by descriptors: [SortDescriptor]) -> Results<Element> {
+    let base = _derivation
+    return Results(base.core, base.spec.sorted(descriptors), bornIn: base.bornIn)
+  }
+
+  /// The position of the first object that meets a condition, or nil. Traps for an unmanaged or
+  /// invalidated collection.
+  public func index(matching condition: (Query<Element>) -> Query<Bool>) -> Int? {
+    let base = _derivation
+    return Results<Element>(base.core, base.spec, bornIn: base.bornIn).index(matching: condition)
+  }
+}
+
+extension RealmCollection {
+  /// Traps: only objects can be queried.
+  public var _derivation: _Derivation {
+    preconditionFailure("Elements of type '\(Element.self)' have no properties.")
+  }
+}
+
+extension _CollectionProperty {
+  /// The collection's objects, of that type.
+  fileprivate func derivation(of type: Any.Type) -> _Derivation {
+    guard let managed = backing as? ManagedSequence else { _Derivation.trapUnmanaged() }
+    guard let type = type as? ObjectBase.Type else {
+      preconditionFailure("Elements of type '\(type)' have no properties.")
+    }
+    return managed.derivation(of: type)
+  }
+}
+
+extension List {
+  public var _derivation: _Derivation { derivation(of: Element.self) }
+}
+
+extension MutableSet {
+  public var _derivation: _Derivation { derivation(of: Element.self) }
+}
+
+extension Results {
+  public var _derivation: _Derivation {
+    check()
+    return _Derivation(core, spec, bornIn: bornIn)
+  }
+}
+
+extension LinkingObjects {
+  public var _derivation: _Derivation {
+    guard let target, let core = target._core else { _Derivation.trapUnmanaged() }
+    core.checkThread()
+    if core.isInvalidated(target) { core.trapInvalid(target) }
+    let binding = core.binding(of: Element.self)
+    guard let column = binding.column(originProperty) else {
+      preconditionFailure("no column for '\(originProperty)': bug in this package")
+    }
+    let owner = LinkTarget(classID: target._binding!.classID, key: ObjectKey(target._key))
+    var spec = QuerySpec(Element.self)
+    spec.origin = .backlinks(to: owner, from: binding.classID, column)
+    return _Derivation(core, spec, bornIn: target._bornIn)
+  }
+}
+
+extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
+  private var derivation: _Derivation { derivation(of: Value.Wrapped.self) }
+
+  /// The objects among the values that match a condition, in the order of the keys; one that is
+  /// there under two keys is there twice. Traps for an unmanaged or invalidated map.
+  public func `where`(
+    _ condition: (Query<Value.Wrapped>) -> Query<Bool>
+  ) -> Results<Value.Wrapped> {
+    let base = derivation
+    let predicate = condition(Query<Value.Wrapped>.root).predicate
+    return Results(base.core, base.spec.filtered(predicate), bornIn: base.bornIn)
+  }
+
+  /// The objects among the values, ordered by a property. Traps for an unmanaged or invalidated
+  /// map.
+  public func sorted<Property>(
+    by keyPath: KeyPath<Value.Wrapped, Property>, ascending: Bool = true
+  ) -> Results<Value.Wrapped> {
+    sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
+  }
+
+  /// The objects among the values, ordered by a property, which may be reached through one link.
+  /// Traps for an unmanaged or invalidated map.
+  public func sorted(
+    byKeyPath keyPath: String, ascending: Bool = true
+  ) -> Results<Value.Wrapped> {
+    sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
+  }
+
+  /// The objects among the values, ordered by several properties as `List` orders them; equal ones
+  /// in the order of the keys. Traps for an unmanaged or invalidated map.
+  public func sorted(by descriptors: [SortDescriptor]) -> Results<Value.Wrapped> {
+    let base = derivation
+    return Results(base.core, base.spec.sorted(descriptors), bornIn: base.bornIn)
+  }
+}

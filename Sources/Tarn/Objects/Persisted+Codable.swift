@@ -1,0 +1,39 @@
+// Models that are `Codable` the way the compiler makes it: each property is encoded under its name.
+
+extension Persisted: Decodable where Value: Decodable {
+  /// Decodes the value of an unmanaged object's property.
+  public init(from decoder: any Decoder) throws {
+    self.init(try Value(from: decoder), flags: 0)
+  }
+}
+
+extension Persisted: Encodable where Value: Encodable {
+  /// Encodes the value of an unmanaged object's property.
+  ///
+  /// - Throws: `EncodingError.invalidValue` for a managed object: its values are in its row, not
+  ///   here. Encode `object.detached()`, or a collection of objects, which does that by itself.
+  public func encode(to encoder: any Encoder) throws {
+    guard let value = _value else {
+      // An unmanaged object has no value either until somebody asks.
+      guard _column == .max else {
+        throw EncodingError.invalidValue(
+          self,
+          EncodingError.Context(
+            codingPath: encoder.codingPath,
+            debugDescription:
+              "A managed object cannot be encoded property by property. Encode its detached()."))
+      }
+      return try Value._default().encode(to: encoder)
+    }
+    try value.encode(to: encoder)
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// A property that may be nil need not be there.
+  public func decode<Value: Decodable & _OptionalPersistable>(
+    _ type: Persisted<Value?>.Type, forKey key: Key
+  ) throws -> Persisted<Value?> {
+    try decodeIfPresent(type, forKey: key) ?? Persisted(wrappedValue: nil)
+  }
+}

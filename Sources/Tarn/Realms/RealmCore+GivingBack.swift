@@ -1,0 +1,77 @@
+import CTarn
+import TarnStore
+
+/// What becomes of the objects that a cancelled write had added, where the configuration asks for
+/// them back: the same Swift objects are unmanaged again, with the values that they had at last.
+extension RealmCore {
+  /// Notes an object that the open write has just made managed.
+  func noteAdded(_ object: ObjectBase) {
+    if configuration.returnsObjectsOfCancelledWrites { addedObjects.append(object) }
+  }
+
+  /// To be called while the write is still open. What is to be done once it is not.
+  func prepareGivingBack() -> () -> Void {
+    let objects = addedObjects.filter { $0._core === self && !isInvalidated($0) }
+    addedObjects = []
+    guard !objects.isEmpty else { return {} }
+    var byRow: [LinkTarget: ObjectBase] = [:]
+    for object in objects { byRow[row(of: object)] = object }
+    // A link to an object that is in the Realm for good stays one.
+    let values = objects.map { object in
+      unmanagedValues(of: object) { linked in
+        linked._core === self ? byRow[row(of: linked)] ?? linked : linked
+      }
+    }
+    return {
+      for (object, values) in zip(objects, values) { object._becomeUnmanaged(values) }
+    }
+  }
+
+  private func row(of object: ObjectBase) -> LinkTarget {
+    LinkTarget(classID: object._binding!.classID, key: ObjectKey(object._key))
+  }
+
+  private func unmanagedValues(
+    of object: ObjectBase, _ linked: (ObjectBase) -> ObjectBase
+  ) -> [(PropertyReflection, UnmanagedValue)] {
+    let properties = ClassReflection.of(type(of: object)).properties
+    return properties.filter { !$0.isComputed }.map { property in
+      guard property.collection != .none else {
+        return (property, .single(property.readBoxed(object).detached(linked)))
+      }
+      let collection = property.read(object) as! any _CollectionProperty
+      return (property, .collection(collection.detached(linked)))
+    }
+  }
+}
+
+/// A property's value without a row.
+enum UnmanagedValue {
+  case single(_BoxedValue)
+  case collection(any _CollectionProperty)
+}
+
+extension ObjectBase {
+  /// Makes a managed object an unmanaged one, with these values.
+  fileprivate final func _becomeUnmanaged(_ values: [(PropertyReflection, UnmanagedValue)]) {
+    _context = nil
+    _core = nil
+    _binding = nil
+    _working = nil
+    _image = nil
+    _generation = 0
+    _key = 0
+    _bornIn = 0
+    _state = []
+    for (property, value) in values {
+      let field = property.field(of: self)
+      (field + property.wrapper.columnOffset).storeBytes(of: .max, as: UInt16.self)
+      let fits =
+        switch value {
+        case .single(let value): property.write(value, self)
+        case .collection(let value): property.write(any: value, self)
+        }
+      precondition(fits, "a value is not of its own property's type: bug in this package")
+    }
+  }
+}

@@ -1,0 +1,136 @@
+/// The rows of a sequence of objects, such as a list, that match a query: in the query's order,
+/// equal ones in that of the sequence. An object that is in the sequence twice is in here twice.
+/// A value.
+package struct DerivedRows: Sendable {
+  package let keys: [ObjectKey]
+  /// Of each row its place in the sequence.
+  let places: [Int]
+
+  package init() {
+    keys = []
+    places = []
+  }
+
+  package init(_ keys: [ObjectKey], _ places: [Int]) {
+    self.keys = keys
+    self.places = places
+  }
+
+  /// How these rows came from older ones of the same query.
+  ///
+  /// A row is the same as before if it is the same object in the same element, wherever that
+  /// is now; rows that this leaves over are paired by their objects. So an object that was taken
+  /// out and put in again has moved at most.
+  ///
+  /// - Parameters:
+  ///   - moves: how the elements of the sequence moved; nil if that is not known.
+  ///   - modified: objects whose data changed.
+  ///   - isReplaced: whether a key names another object than before.
+  package func script(
+    from old: DerivedRows, along moves: SequenceScript?, modified: KeySet,
+    isReplaced: (ObjectKey) -> Bool
+  ) -> SequenceScript {
+    var origins = [Int](repeating: -1, count: keys.count)
+    var isLeft = [Bool](repeating: true, count: old.keys.count)
+    if let moves {
+      follow(moves, old) { before, now in
+        guard old.keys[before] == keys[now], !isReplaced(keys[now]) else { return }
+        origins[now] = before
+        isLeft[before] = false
+      }
+    }
+    pairRest(old, &origins, isLeft, isReplaced)
+    let set = moves?.modified ?? KeySet()
+    var builder = SequenceScript.Builder(oldCount: old.keys.count)
+    for (row, origin) in origins.enumerated() {
+      if origin < 0 {
+        builder.appendFresh()
+      } else {
+        builder.append(
+          old: origin,
+          isModified: modified.contains(keys[row]) || set.contains(ObjectKey(Int64(places[row]))))
+      }
+    }
+    return builder.finish()
+  }
+
+  /// Gives each pair of an old and a new row that are one element.
+  private func follow(
+    _ moves: SequenceScript, _ old: DerivedRows, _ body: (_ before: Int, _ now: Int) -> Void
+  ) {
+    let before = old.rows(byPlace: moves.oldCount)
+    let now = rows(byPlace: moves.newCount)
+    var start = 0
+    for run in moves.runs {
+      if case .old(let first, let count) = run {
+        for offset in 0..<count where before[first + offset] >= 0 && now[start + offset] >= 0 {
+          body(before[first + offset], now[start + offset])
+        }
+      }
+      start += run.count
+    }
+  }
+
+  /// For each place of the sequence the row, -1 where there is none.
+  private func rows(byPlace count: Int) -> [Int] {
+    var rows = [Int](repeating: -1, count: count)
+    for (row, place) in places.enumerated() { rows[place] = row }
+    return rows
+  }
+
+  private func pairRest(
+    _ old: DerivedRows, _ origins: inout [Int], _ isLeft: [Bool],
+    _ isReplaced: (ObjectKey) -> Bool
+  ) {
+    // The last one first, so that taking from the end gives the rows in their order.
+    var rest: [ObjectKey: [Int]] = [:]
+    for row in isLeft.indices.reversed() where isLeft[row] {
+      rest[old.keys[row], default: []].append(row)
+    }
+    if rest.isEmpty { return }
+    for row in origins.indices where origins[row] < 0 && !isReplaced(keys[row]) {
+      origins[row] = rest[keys[row]]?.popLast() ?? -1
+    }
+  }
+}
+
+extension CompiledQuery {
+  /// Those of a sequence's objects that match, in the query's order. Reads every one of them.
+  ///
+  /// - Parameter source: the elements, nil where one is no object. All exist.
+  package func evaluate(
+    _ source: [ObjectKey?], _ rows: StoreRows
+  ) throws(StorageError) -> DerivedRows {
+    var keys: [ObjectKey] = []
+    var places: [Int] = []
+    let buffer = isUnsorted ? nil : SortBuffer(order, source: rows)
+    if source.count > 16 { rows.expect(lookups: source.count, in: classID) }
+    for (place, key) in source.enumerated() {
+      guard let key else { continue }
+      let matches = try rows.withRow(classID, key) { (row, slot) throws(StorageError) in
+        guard try predicate.matches(row, slot, in: rows) else { return false }
+        try buffer?.append(row, slot)
+        return true
+      }
+      guard matches == true else { continue }
+      keys.append(key)
+      places.append(place)
+    }
+    guard let buffer else { return DerivedRows(keys, places) }
+    let sorted = try buffer.sortAsAppended()
+    return DerivedRows(sorted.map { keys[$0] }, sorted.map { places[$0] })
+  }
+}
+
+extension CompiledQuery {
+  /// Gives an aggregate those rows, as often as they are there.
+  package func feed(
+    _ aggregate: inout Aggregate, _ derived: DerivedRows, _ rows: StoreRows
+  ) throws(StorageError) {
+    var result = aggregate
+    for key in derived.keys {
+      _ = try rows.withRow(classID, key) { (row, slot) in result.append(row, slot) }
+    }
+    aggregate = result
+  }
+}

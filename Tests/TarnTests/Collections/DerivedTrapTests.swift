@@ -1,0 +1,99 @@
+import Foundation
+import Testing
+
+@testable import Tarn
+
+/// What a program that misuses queries of collections, or values by key, is told before it stops.
+struct DerivedTrapTests {
+  private let shelter = Result { try Shelter() }
+  private var folder: String { get throws { try shelter.get().folder } }
+
+  private func expect(
+    _ message: String, in result: ExitTest.Result?, _ location: SourceLocation = #_sourceLocation
+  ) throws {
+    let result = try #require(result, sourceLocation: location)
+    let text = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(text.contains(message), "\(text)", sourceLocation: location)
+  }
+
+  @Test func unmanaged() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = Kennel(1).hounds.where { $0.age > 3 }
+    }
+    try expect("Only collections which are managed by a Realm can be queried", in: result)
+  }
+
+  @Test func ofADeletedObject() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [folder = try folder as String] in
+      let place = try Shelter(within: folder).openKennel(1)
+      let hounds = place.kennel.hounds
+      try place.write { place.realm.delete(place.kennel) }
+      _ = hounds.sorted(by: \.age)
+    }
+    try expect("The collection 'hounds' is used after its object was deleted", in: result)
+  }
+
+  @Test func aPropertyThatIsNotThere() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [folder = try folder as String] in
+      let place = try Shelter(within: folder).openKennel(1)
+      _ = place.kennel.hounds.sorted(byKeyPath: "wings")
+    }
+    try expect("class 'Hound' has no property 'wings'", in: result)
+  }
+
+  @Test func aPositionThatIsNotThere() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [folder = try folder as String] in
+      let place = try Shelter(within: folder).openKennel(1)
+      print(place.kennel.hounds.sorted(by: \.age)[1])
+    }
+    try expect("Index 1 is out of bounds (must be less than 1)", in: result)
+  }
+
+  @Test func settingOutsideOfAWrite() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [folder = try folder as String] in
+      let place = try Shelter(within: folder).openKennel()
+      place.kennel.hounds.setValue(1, forKey: "age")
+    }
+    try expect("Cannot modify managed objects outside of a write transaction", in: result)
+  }
+
+  @Test func settingAValueThatDoesNotFit() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [folder = try folder as String] in
+      let place = try Shelter(within: folder).openKennel(1)
+      try place.write { place.kennel.hounds.setValue("old", forKey: "age") }
+    }
+    try expect("Invalid value 'old' of type 'String' for property 'Hound.age'", in: result)
+  }
+
+  @Test func anOperatorThatIsNotThere() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = List<Hound>().value(forKeyPath: "@median.age")
+    }
+    try expect("The path '@median.age' is neither '@count' nor", in: result)
+  }
+
+  @Test func theSumOfTexts() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let hounds = List<Hound>()
+      hounds.append(Hound(1, "Rex"))
+      _ = hounds.value(forKeyPath: "@sum.name")
+    }
+    try expect("leads to 'Rex', which is no number and no date", in: result)
+  }
+}

@@ -1,0 +1,129 @@
+import TarnStore
+import ToolSupport
+
+/// What a property holds, with everything that lies within it: lists, sets, maps, lists and maps
+/// within values of any type, embedded objects.
+enum Content {
+  /// A single value, never a list or map; a link stays the key that it is.
+  case value(Value)
+  /// Elements in their order: a list's or a set's.
+  case list([Content])
+  /// Keys and their values in the order of the keys.
+  case map([Pair])
+  /// An embedded object, by its columns.
+  case object([Part])
+
+  struct Pair {
+    var key: String
+    var value: Content
+  }
+
+  struct Part {
+    var column: ColumnID
+    var content: Content
+  }
+
+  /// True if both are the same to the bit. Columns that only `other` has do not count.
+  func isSame(as other: Content) -> Bool {
+    switch (self, other) {
+    case (.value(let a), .value(let b)):
+      return a.hasSameBits(as: b)
+    case (.list(let a), .list(let b)):
+      return a.count == b.count && zip(a, b).allSatisfy { $0.isSame(as: $1) }
+    case (.map(let a), .map(let b)):
+      return a.count == b.count
+        && zip(a, b).allSatisfy { $0.key == $1.key && $0.value.isSame(as: $1.value) }
+    case (.object(let a), .object(let b)):
+      return a.allSatisfy { field in
+        b.contains { $0.column == field.column && field.content.isSame(as: $0.content) }
+      }
+    default:
+      return false
+    }
+  }
+}
+
+/// A list, set or map as a snapshot or a write has it.
+protocol ReadableSequence {
+  var count: Int { get }
+  var shape: SequenceShape { get }
+  func value(at position: Int) throws(StorageError) -> Value
+  func key(at position: Int) throws(StorageError) -> String
+}
+
+extension StoredSequence: ReadableSequence {}
+extension WorkingSequence: ReadableSequence {}
+
+/// What contents are read from: a snapshot, or a write with its changes.
+protocol ContentSource {
+  associatedtype Sequence: ReadableSequence
+  var schema: SchemaView { get }
+  func value(
+    of column: ColumnID, at key: ObjectKey, in id: ClassID
+  ) throws(StorageError) -> Value?
+  func sequence(at place: SequencePlace) throws(StorageError) -> Sequence?
+}
+
+extension SnapshotReader: ContentSource {}
+extension WriteSession: ContentSource {}
+
+extension ColumnSchema {
+  /// Whether what the column holds may be more than one value of a simple type.
+  func mayHaveParts(_ schema: SchemaView) -> Bool {
+    collection != .none || type == .any || target.map(schema.isEmbedded) == true
+  }
+}
+
+extension ContentSource {
+  /// As deep as contents are followed. What is nested deeper could not be read back either.
+  private var depthMax: Int { 200 }
+
+  /// What an object's property holds. Of an object that is gone it is null.
+  func content(
+    of column: ColumnSchema, at key: ObjectKey, in id: ClassID, depth: Int = 0
+  ) throws -> Content {
+    let place = SequencePlace(classID: id, key: key, column: column.id)
+    if column.collection != .none { return try content(at: place, column, depth) }
+    return try content(value(of: column.id, at: key, in: id) ?? .null, column, place, depth)
+  }
+
+  /// What a value at that place stands for.
+  func content(
+    _ value: Value, _ column: ColumnSchema, _ place: SequencePlace, _ depth: Int = 0
+  ) throws -> Content {
+    switch value {
+    case .list(let nested), .map(let nested):
+      return try content(at: place.nested(nested), column, depth + 1)
+    case .link(let key):
+      guard let target = column.target, schema.isEmbedded(target) else { return .value(value) }
+      try checkDepth(depth, column)
+      return .object(
+        try schema[target].columns.filter { !$0.isRemoved }.map { field in
+          Content.Part(
+            column: field.id,
+            content: try content(of: field, at: key, in: target, depth: depth + 1))
+        })
+    default: return .value(value)
+    }
+  }
+
+  private func content(
+    at place: SequencePlace, _ column: ColumnSchema, _ depth: Int
+  ) throws -> Content {
+    try checkDepth(depth, column)
+    guard let sequence = try sequence(at: place) else { return .value(.null) }
+    func element(_ index: Int) throws -> Content {
+      try content(sequence.value(at: index), column, place, depth + 1)
+    }
+    let positions = 0..<sequence.count
+    return sequence.shape.isMap
+      ? .map(
+        try positions.map { Content.Pair(key: try sequence.key(at: $0), value: try element($0)) })
+      : .list(try positions.map(element))
+  }
+
+  private func checkDepth(_ depth: Int, _ column: ColumnSchema) throws {
+    guard depth > depthMax else { return }
+    throw ToolError("'\(column.name)' holds values more than \(depthMax) deep")
+  }
+}

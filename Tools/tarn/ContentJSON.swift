@@ -1,0 +1,155 @@
+import TarnStore
+import ToolSupport
+
+/// Contents as JSON that an import reads back exactly.
+///
+/// Where a column's type says what a value is, it is spelt as `ValueText` does it. In a column of
+/// any type null, bools, integers, finite doubles (which have a fraction or an exponent), strings,
+/// arrays and objects stand for themselves; all else is an object with the member `$type`:
+///
+///     {"$type":"decimal","value":"1.5"}
+///     {"$type":"link","class":"Dog","value":"Rex"}
+///
+/// A map within such a value that has the key `$type` itself is `{"$type":"map","value":{…}}`.
+enum ContentJSON {
+  static let typeKey = "$type"
+
+  /// What a property holds.
+  static func json(
+    _ content: Content, _ column: ColumnSchema, _ source: some ContentSource
+  ) throws(StorageError) -> JSONValue {
+    switch content {
+    case .map(let pairs) where column.collection == .map:
+      // The column says that it is a map, whatever the keys are.
+      return .object(try members(pairs, column, source))
+    case .list(let items) where column.collection != .none:
+      return .array(
+        try items.map { item throws(StorageError) in try element(item, column, source) })
+    default: return try element(content, column, source)
+    }
+  }
+
+  /// What one element of a property's collection is, or the one value of another property.
+  static func element(
+    _ content: Content, _ column: ColumnSchema, _ source: some ContentSource
+  ) throws(StorageError) -> JSONValue {
+    switch content {
+    case .value(let value):
+      return column.type == .any ? try any(value, source) : try plain(value, column, source)
+    case .list(let items):
+      return .array(
+        try items.map { item throws(StorageError) in try element(item, column, source) })
+    case .map(let pairs):
+      let members = try members(pairs, column, source)
+      let isAmbiguous = pairs.contains { $0.key == typeKey }
+      return isAmbiguous ? typed("map", .object(members)) : .object(members)
+    case .object(let fields):
+      guard let target = column.target else { return .null }
+      var members: [JSONMember] = []
+      for part in fields {
+        let field = source.schema[target][part.column]
+        members.append(JSONMember(field.name, try json(part.content, field, source)))
+      }
+      return .object(members)
+    }
+  }
+
+  private static func members(
+    _ pairs: [Content.Pair], _ column: ColumnSchema, _ source: some ContentSource
+  ) throws(StorageError) -> [JSONMember] {
+    try pairs.map { pair throws(StorageError) in
+      JSONMember(pair.key, try element(pair.value, column, source))
+    }
+  }
+
+  private static func typed(_ type: String, _ value: JSONValue) -> JSONValue {
+    .object([JSONMember(typeKey, .string(type)), JSONMember("value", value)])
+  }
+
+  private static func plain(
+    _ value: Value, _ column: ColumnSchema, _ source: some ContentSource
+  ) throws(StorageError) -> JSONValue {
+    guard case .link(let key) = value, let target = column.target else {
+      return ValueText.json(value)
+    }
+    return ValueText.json(try name(of: key, in: target, source))
+  }
+
+  private static func any(
+    _ value: Value, _ source: some ContentSource
+  ) throws(StorageError) -> JSONValue {
+    switch value {
+    case .null, .int, .bool, .string: return ValueText.json(value)
+    case .double(let number) where number.isFinite: return ValueText.json(value)
+    case .object(let id, let key):
+      return .object([
+        JSONMember(typeKey, .string(ValueText.name(of: .link))),
+        JSONMember("class", .string(source.schema[id].name)),
+        JSONMember("value", ValueText.json(try name(of: key, in: id, source))),
+      ])
+    case .double: return typed(ValueText.name(of: .double), ValueText.json(value))
+    case .float: return typed(ValueText.name(of: .float), ValueText.json(value))
+    case .data: return typed(ValueText.name(of: .data), ValueText.json(value))
+    case .date: return typed(ValueText.name(of: .date), ValueText.json(value))
+    case .objectID: return typed(ValueText.name(of: .objectID), ValueText.json(value))
+    case .uuid: return typed(ValueText.name(of: .uuid), ValueText.json(value))
+    case .decimal: return typed(ValueText.name(of: .decimal), ValueText.json(value))
+    case .link, .list, .map: return ValueText.json(value)
+    }
+  }
+
+  /// What people know an object by: its primary key, else its object key.
+  static func name(
+    of key: ObjectKey, in id: ClassID, _ source: some ContentSource
+  ) throws(StorageError) -> Value {
+    guard let primaryKey = source.schema[id].primaryKey else { return .int(key.rawValue) }
+    return try source.value(of: primaryKey, at: key, in: id) ?? .int(key.rawValue)
+  }
+}
+
+/// A property as it is shown and exported.
+enum Field {
+  case value(Value)
+  /// Of what is more than one simple value.
+  case json(JSONValue)
+
+  var isNull: Bool {
+    switch self {
+    case .value(let value): value == .null
+    case .json(let value): value == .null
+    }
+  }
+
+  /// The field of CSV; nil for null.
+  var text: String? {
+    switch self {
+    case .value(let value): ValueText.text(value)
+    case .json(let value): value == .null ? nil : JSONText.text(value)
+    }
+  }
+
+  /// For a person to read in one line.
+  var shown: String {
+    switch self {
+    case .value(let value): ValueText.shown(value)
+    case .json(.string(let text)): ValueText.shown(.string(text))
+    case .json(let value): printable(JSONText.text(value))
+    }
+  }
+
+  func write(to json: inout JSONText) {
+    switch self {
+    case .value(let value): ValueText.write(value, to: &json)
+    case .json(let value): json.value(value)
+    }
+  }
+
+  func isSame(as other: Field) -> Bool {
+    switch (self, other) {
+    case (.value(let a), .value(let b)): a.hasSameBits(as: b)
+    // As text, since 0 and -0 are equal as numbers.
+    case (.json(let a), .json(let b)): JSONText.text(a) == JSONText.text(b)
+    default: false
+    }
+  }
+}

@@ -1,0 +1,238 @@
+import TarnStore
+import ToolSupport
+
+/// Reads contents as `ContentJSON` spells them, of the types that columns have. What does not fit
+/// is told with the way to it inside the value, such as `address.tags[2]`.
+struct ContentParser {
+  /// For the columns of embedded objects.
+  let schema: StoreSchema
+  /// Nil to leave links out, where nothing can be looked up yet.
+  let links: LinkFinder?
+
+  /// The content for the column.
+  ///
+  /// - Throws: a `ToolError` that says what does not fit.
+  func content(_ raw: RawValue, _ column: ColumnReading) throws -> Content {
+    switch raw {
+    case .json(let value): return try content(value, column, column.name)
+    case .text(let text):
+      if column.collection == .none, column.type != .any, embedded(column) == nil {
+        return .value(try scalar(text, column))
+      }
+      // What leaves no trace in a line of CSV.
+      guard let text else { return column.collection == .none ? .value(.null) : column.absent }
+      let value: JSONValue
+      do {
+        value = try JSONScanner.value(in: text)
+      } catch {
+        throw ToolError("column '\(column.name)': \(Self.quoted(text)) is no JSON: \(error)")
+      }
+      return try content(value, column, column.name)
+    }
+  }
+
+  private func content(_ json: JSONValue, _ column: ColumnReading, _ path: String) throws -> Content
+  {
+    switch (column.collection, json) {
+    case (.none, _): return try single(json, column, path)
+    case (.list, .array(let items)):
+      return .list(
+        try items.enumerated().map { try single($1, column, "\(path)[\($0)]") })
+    case (.set, .array(let items)):
+      return .list(Self.sorted(try items.enumerated().map { index, item in
+        guard case .value(let value) = try single(item, column, "\(path)[\(index)]") else {
+          throw ToolError("column '\(path)[\(index)]': a set holds no arrays and objects")
+        }
+        return value
+      }))
+    case (.map, .object(let members)):
+      return .map(
+        try Self.pairs(members) { try single($1, column, "\(path)[\(Self.quoted($0))]") })
+    case (_, .null): throw ToolError("column '\(path)' cannot be null")
+    default:
+      let wanted = column.collection == .map ? "object, as a map is" : "array"
+      throw ToolError("column '\(path)': \(Self.quoted(json)) is no \(wanted)")
+    }
+  }
+
+  // MARK: - Single values
+
+  private func single(_ json: JSONValue, _ column: ColumnReading, _ path: String) throws -> Content
+  {
+    if json == .null {
+      guard column.isOptional else { throw ToolError("column '\(path)' cannot be null") }
+      return .value(.null)
+    }
+    if column.type == .any { return try any(json, path) }
+    if let described = embedded(column) { return try object(json, described, path) }
+    if let target = column.target { return .value(try link(.json(json), target, path)) }
+    guard let value = ValueText.parse(json, as: column.type) else {
+      throw ToolError(
+        "column '\(path)': \(Self.quoted(json)) is no \(ValueText.name(of: column.type))")
+    }
+    return .value(value)
+  }
+
+  private func scalar(_ text: String?, _ column: ColumnReading) throws -> Value {
+    guard let text else {
+      if column.isOptional { return .null }
+      if column.type == .string { return .string("") }
+      throw ToolError("column '\(column.name)' cannot be null")
+    }
+    if let target = column.target { return try link(.text(text), target, column.name) }
+    guard let value = ValueText.parse(text, as: column.type) else {
+      throw ToolError(
+        "column '\(column.name)': \(Self.quoted(text)) is no \(ValueText.name(of: column.type))")
+    }
+    return value
+  }
+
+  /// The object that a primary key, or an object key where the class has none, stands for.
+  private func link(_ raw: RawValue, _ target: ClassID, _ path: String) throws -> Value {
+    guard let links, let view = schema[target] else { return .null }
+    let type = view.primaryKey.map { view[$0].type } ?? .int
+    let (found, quoted) =
+      switch raw {
+      case .json(let json): (ValueText.parse(json, as: type), Self.quoted(json))
+      case .text(let text): (ValueText.parse(text ?? "", as: type), Self.quoted(text ?? ""))
+      }
+    guard let found else {
+      throw ToolError("column '\(path)': \(quoted) is no \(ValueText.name(of: type))")
+    }
+    guard let key = try links.find(found, in: target) else {
+      throw ToolError("column '\(path)': there is no \(view.name) \(quoted)")
+    }
+    return .link(key)
+  }
+
+  // MARK: - Embedded objects
+
+  private func embedded(_ column: ColumnReading) -> ClassSchema? {
+    column.target.flatMap { schema[$0] }.flatMap { $0.isEmbedded ? $0 : nil }
+  }
+
+  /// What is not named takes its default.
+  private func object(_ json: JSONValue, _ described: ClassSchema, _ path: String) throws -> Content
+  {
+    guard case .object(let members) = json else {
+      throw ToolError(
+        "column '\(path)': \(Self.quoted(json)) is no object, as a \(described.name) is")
+    }
+    for member in members where described.named(member.name) == nil {
+      throw ToolError("column '\(path)': class \(described.name) has no '\(member.name)'")
+    }
+    return .object(
+      try described.columns.filter { !$0.isRemoved }.map { field in
+        let reading = ColumnReading(field)
+        guard let value = json[field.name] else {
+          return Content.Part(column: field.id, content: reading.absent)
+        }
+        return Content.Part(
+          column: field.id, content: try content(value, reading, "\(path).\(field.name)"))
+      })
+  }
+
+  // MARK: - Values of any type
+
+  private func any(_ json: JSONValue, _ path: String) throws -> Content {
+    switch json {
+    case .null: return .value(.null)
+    case .bool(let value): return .value(.bool(value))
+    case .integer(let value): return .value(.int(value))
+    case .double(let value): return .value(.double(value))
+    case .string(let text): return .value(.string(text))
+    case .array(let items):
+      return .list(try items.enumerated().map { try any($1, "\(path)[\($0)]") })
+    case .object(let members):
+      return json[ContentJSON.typeKey] == nil ? try map(members, path) : try typed(json, path)
+    }
+  }
+
+  private func map(_ members: [JSONMember], _ path: String) throws -> Content {
+    .map(try Self.pairs(members) { try any($1, "\(path)[\(Self.quoted($0))]") })
+  }
+
+  private func typed(_ json: JSONValue, _ path: String) throws -> Content {
+    guard case .string(let name)? = json[ContentJSON.typeKey], let value = json["value"] else {
+      throw ToolError("column '\(path)': \(Self.quoted(json)) names no type, or has no \"value\"")
+    }
+    if name == "map", case .object(let members) = value { return try map(members, path) }
+    if name == ValueText.name(of: .link) {
+      guard case .string(let target)? = json["class"] else {
+        throw ToolError("column '\(path)': \(Self.quoted(json)) names no class")
+      }
+      guard let described = schema.named(target), !described.isEmbedded else {
+        throw ToolError("column '\(path)': there is no class '\(target)' to link to")
+      }
+      guard case .link(let key) = try link(.json(value), described.id, path) else {
+        return .value(.null)
+      }
+      return .value(.object(described.id, key))
+    }
+    guard let type = ValueText.type(named: name), type != .any else {
+      throw ToolError("column '\(path)': there is no type '\(name)'")
+    }
+    guard value != .null, let found = ValueText.parse(value, as: type) else {
+      throw ToolError("column '\(path)': \(Self.quoted(value)) is no \(name)")
+    }
+    return .value(found)
+  }
+
+  // MARK: - Order and texts
+
+  /// A set's elements: in its order, each once.
+  private static func sorted(_ values: [Value]) -> [Content] {
+    var unique: [Value] = []
+    for value in values.sorted(by: { SequenceOrder.compare($0, $1) < 0 }) {
+      if let last = unique.last, SequenceOrder.compare(last, value) == 0 { continue }
+      unique.append(value)
+    }
+    return unique.map { .value($0) }
+  }
+
+  /// A map's pairs: in its order; of a key that comes twice the last one.
+  private static func pairs(
+    _ members: [JSONMember], _ read: (String, JSONValue) throws -> Content
+  ) throws -> [Content.Pair] {
+    let sorted = members.enumerated().sorted { a, b in
+      let order = SequenceOrder.compare(a.element.name, b.element.name)
+      return order == 0 ? a.offset < b.offset : order < 0
+    }.map(\.element)
+    var pairs: [Content.Pair] = []
+    for member in sorted {
+      if let last = pairs.last, SequenceOrder.compare(last.key, member.name) == 0 {
+        pairs.removeLast()
+      }
+      pairs.append(Content.Pair(key: member.name, value: try read(member.name, member.value)))
+    }
+    return pairs
+  }
+
+  private static func quoted(_ text: String) -> String { "'\(text.prefix(40))'" }
+  private static func quoted(_ json: JSONValue) -> String { String(JSONText.text(json).prefix(40)) }
+}
+
+extension ColumnReading {
+  /// What an object has that was given nothing for the column.
+  var absent: Content {
+    switch collection {
+    case .list, .set: return .list([])
+    case .map: return .map([])
+    case .none: break
+    }
+    if isOptional { return .value(.null) }
+    switch type {
+    case .int: return .value(.int(0))
+    case .bool: return .value(.bool(false))
+    case .string: return .value(.string(""))
+    case .data: return .value(.data([]))
+    case .date: return .value(.date(Timestamp(seconds: 0, nanoseconds: 0)))
+    case .float: return .value(.float(0))
+    case .double: return .value(.double(0))
+    case .objectID: return .value(.objectID(Bytes12(high: 0, low: 0)))
+    case .uuid: return .value(.uuid(Bytes16(high: 0, low: 0)))
+    case .decimal: return .value(.decimal(DecimalNumber(0).cell))
+    case .link, .any: return .value(.null)
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import TarnStore
+
+/// Types of properties as a program declares them.
+enum SchemaText {
+  /// `Int?`, `List<Dog>`, `MutableSet<String>`, `Map<String, Int?>`, `AnyRealmValue`.
+  static func type(of column: ColumnSchema, _ schema: StoreSchema) -> String {
+    let isLink = column.type == .link && column.collection == .none
+    let element =
+      name(column, schema) + (column.isOptional || isLink ? "?" : "")
+    return switch column.collection {
+    case .none: element
+    case .list: "List<\(element)>"
+    case .set: "MutableSet<\(element)>"
+    case .map: "Map<String, \(element)>"
+    }
+  }
+
+  private static func name(_ column: ColumnSchema, _ schema: StoreSchema) -> String {
+    switch column.type {
+    case .int: "Int"
+    case .bool: "Bool"
+    case .string: "String"
+    case .data: "Data"
+    case .date: "Date"
+    case .float: "Float"
+    case .double: "Double"
+    case .decimal: "Decimal128"
+    case .objectID: "ObjectId"
+    case .uuid: "UUID"
+    case .any: "AnyRealmValue"
+    case .link: column.target.flatMap { schema[$0]?.name } ?? "?"
+    }
+  }
+}

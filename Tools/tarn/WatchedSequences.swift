@@ -1,0 +1,279 @@
+import TarnStore
+import ToolSupport
+
+/// What changed in one list, set or map of an object that stayed.
+struct WatchedSequence {
+  struct Element {
+    var index: Int
+    /// Of a map.
+    var key: String?
+    var value: JSONValue
+  }
+
+  var column: String
+  /// The positions and keys that lead to it inside the property's value; none for its own.
+  var path: [JSONValue]
+  var deletions: [Element] = []
+  var insertions: [Element] = []
+  var modifications: [(old: Element, new: Element)] = []
+  /// Positions of elements that are among both the deletions and the insertions.
+  var moves: [IndexChanges.Move] = []
+
+  var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
+}
+
+/// Tells what became of objects of a class from one snapshot to another. Lists, sets and maps are
+/// told by the scripts of the commits between the two, so that what stayed in them is not read.
+struct ModificationReader {
+  private let old: (view: ClassView, reader: SnapshotReader)
+  private let new: (view: ClassView, reader: SnapshotReader)
+  private let scripts: [ObjectKey: [SequenceChange]]
+
+  /// - Parameter changes: those of the class that lead from `old` to `new`.
+  init(
+    from old: (view: ClassView, reader: SnapshotReader),
+    to new: (view: ClassView, reader: SnapshotReader), _ changes: ClassChanges?
+  ) {
+    self.old = old
+    self.new = new
+    scripts = Dictionary(grouping: changes?.sequences ?? [], by: \.name.key)
+  }
+
+  /// - Parameters:
+  ///   - index: where the object was in a result, and where it is.
+  func modification(
+    of key: ObjectKey, at index: (old: Int, new: Int)? = nil
+  ) throws -> WatchedModification {
+    let inPlace = try columnsInPlace(key)
+    let before = try old.view.fields(of: key, old.reader, without: inPlace) ?? []
+    let after = try new.view.fields(of: key, new.reader, without: inPlace) ?? []
+    var modification = WatchedModification(
+      WatchedRow(index: index?.old, key: old.view.identity(key, before), values: before),
+      WatchedRow(index: index?.new, key: new.view.identity(key, after), values: after))
+    for column in new.view.columns where inPlace.contains(column.id) {
+      modification.sequences += try differences(column, key)
+    }
+    return modification
+  }
+
+  /// Those whose list, set or map is the same one as before.
+  private func columnsInPlace(_ key: ObjectKey) throws -> Set<ColumnID> {
+    var result: Set<ColumnID> = []
+    for column in new.view.columns where old.view.columns.contains(where: { $0.id == column.id }) {
+      if column.collection != .none {
+        result.insert(column.id)
+      } else if column.type == .any {
+        let before = try old.reader.value(of: column.id, at: key, in: new.view.id)
+        let after = try new.reader.value(of: column.id, at: key, in: new.view.id)
+        switch (before, after) {
+        case (.list(let a), .list(let b)) where a == b: result.insert(column.id)
+        case (.map(let a), .map(let b)) where a == b: result.insert(column.id)
+        default: break
+        }
+      }
+    }
+    return result
+  }
+
+  private func differences(_ column: ColumnSchema, _ key: ObjectKey) throws -> [WatchedSequence] {
+    let place = SequencePlace(classID: new.view.id, key: key, column: column.id)
+    let changes = (scripts[key] ?? []).filter { $0.name.column == column.id }
+    var found: [WatchedSequence] = []
+    if column.collection != .none {
+      let script = changes.first { $0.name.nested == nil }?.script
+      var indexes = try indexChanges(script, column, place)
+      if indexes.isEmpty { indexes.moves = [] }
+      found.append(try difference(indexes, column, place, path: []))
+    }
+    let nested = changes.filter { $0.name.nested != nil }
+    if !nested.isEmpty {
+      let paths = try paths(to: Set(nested.compactMap(\.name.nested)), column, place)
+      for change in nested {
+        guard let id = change.name.nested, let path = paths[id] else { continue }
+        let indexes = change.script.indexChanges(withMoves: true)
+        found.append(try difference(indexes, column, place.nested(id), path: path))
+      }
+    }
+    return found.filter { !$0.isEmpty }
+  }
+
+  /// What the script says, and which embedded objects have other contents.
+  private func indexChanges(
+    _ script: SequenceScript?, _ column: ColumnSchema, _ place: SequencePlace
+  ) throws -> IndexChanges {
+    var changed: [Int] = []
+    if let target = column.target, new.reader.schema.isEmbedded(target),
+      let before = try old.reader.sequence(at: place),
+      let after = try new.reader.sequence(at: place)
+    {
+      var stayed: Set<Value> = []
+      for index in 0..<after.count { stayed.insert(try after.value(at: index)) }
+      for index in 0..<before.count {
+        let value = try before.value(at: index)
+        guard value != .null, stayed.contains(value) else { continue }
+        let then = try old.reader.content(value, column, place)
+        let now = try new.reader.content(value, column, place)
+        if !now.isSame(as: then) { changed.append(index) }
+      }
+    }
+    guard let script else {
+      var indexes = IndexChanges()
+      indexes.modifications = changed
+      indexes.modificationsNew = changed
+      return indexes
+    }
+    let keys = KeySet(changed.map { ObjectKey(Int64($0)) })
+    return script.indexChanges(alsoModified: keys, withMoves: true)
+  }
+
+  /// With the elements that the positions name.
+  private func difference(
+    _ indexes: IndexChanges, _ column: ColumnSchema, _ place: SequencePlace, path: [JSONValue]
+  ) throws -> WatchedSequence {
+    var result = WatchedSequence(column: column.name, path: path)
+    guard !indexes.isEmpty, let before = try old.reader.sequence(at: place),
+      let after = try new.reader.sequence(at: place)
+    else { return result }
+    func element(
+      _ index: Int, _ sequence: StoredSequence, _ reader: SnapshotReader
+    ) throws -> WatchedSequence.Element {
+      let content = try reader.content(sequence.value(at: index), column, place)
+      return WatchedSequence.Element(
+        index: index, key: sequence.shape.isMap ? try sequence.key(at: index) : nil,
+        value: try ContentJSON.element(content, column, reader))
+    }
+    result.deletions = try indexes.deletions.map { try element($0, before, old.reader) }
+    result.insertions = try indexes.insertions.map { try element($0, after, new.reader) }
+    result.modifications = try zip(indexes.modifications, indexes.modificationsNew).map {
+      (try element($0, before, old.reader), try element($1, after, new.reader))
+    }
+    result.moves = indexes.moves
+    return result
+  }
+
+  /// The way to each of those lists and maps within the property's value, as it is now.
+  private func paths(
+    to ids: Set<CollectionID>, _ column: ColumnSchema, _ place: SequencePlace
+  ) throws -> [CollectionID: [JSONValue]] {
+    var paths: [CollectionID: [JSONValue]] = [:]
+    var pending: [(place: SequencePlace, path: [JSONValue])] = []
+    func take(_ value: Value, _ path: [JSONValue]) {
+      switch value {
+      case .list(let id), .map(let id):
+        if ids.contains(id) { paths[id] = path }
+        pending.append((place.nested(id), path))
+      default: break
+      }
+    }
+    if column.collection == .none {
+      take(try new.reader.value(of: column.id, at: place.key, in: place.classID) ?? .null, [])
+    } else {
+      pending.append((place, []))
+    }
+    while paths.count < ids.count, let next = pending.popLast() {
+      guard let sequence = try new.reader.sequence(at: next.place) else { continue }
+      for index in 0..<sequence.count {
+        let value = try sequence.value(at: index)
+        guard value.isNested else { continue }
+        let step: JSONValue =
+          sequence.shape.isMap ? .string(try sequence.key(at: index)) : .integer(Int64(index))
+        take(value, next.path + [step])
+      }
+    }
+    return paths
+  }
+}
+
+extension Value {
+  fileprivate var isNested: Bool {
+    switch self {
+    case .list, .map: true
+    default: false
+    }
+  }
+}
+
+// MARK: - For machines
+
+extension WatchedSequence {
+  func write(to json: inout JSONText) {
+    json.beginObject()
+    json.key("column")
+    json.string(column)
+    if !path.isEmpty {
+      json.key("path")
+      json.value(.array(path))
+    }
+    write("deletions", deletions, to: &json)
+    write("insertions", insertions, to: &json)
+    json.key("modifications")
+    json.beginArray()
+    for (old, new) in modifications {
+      begin(old, to: &json)
+      json.key("old")
+      json.value(old.value)
+      json.key("new")
+      json.value(new.value)
+      json.endObject()
+    }
+    json.endArray()
+    json.endObject()
+  }
+
+  private func begin(_ element: Element, to json: inout JSONText) {
+    json.beginObject()
+    if let key = element.key {
+      json.key("key")
+      json.string(key)
+    } else {
+      json.key("index")
+      json.integer(Int64(element.index))
+    }
+  }
+
+  private func write(_ name: String, _ elements: [Element], to json: inout JSONText) {
+    json.key(name)
+    json.beginArray()
+    for element in elements {
+      begin(element, to: &json)
+      json.key("value")
+      json.value(element.value)
+      json.endObject()
+    }
+    json.endArray()
+  }
+}
+
+// MARK: - For people
+
+extension WatchedSequence {
+  private static let elementsShown = 5
+  private static let charactersShown = 40
+
+  /// `tags +[0] red -[2] blue ~[1] a → b ↕[4→0]`; values are cut, and so are many of them.
+  var shown: String {
+    let from = Set(moves.map(\.from))
+    let to = Set(moves.map(\.to))
+    var parts = [printable(column + path.map { "[\(JSONText.text($0))]" }.joined())]
+    func add(_ items: [String]) {
+      parts += items.prefix(Self.elementsShown)
+      if items.count > Self.elementsShown {
+        parts.append("… and \(items.count - Self.elementsShown) more")
+      }
+    }
+    add(deletions.filter { !from.contains($0.index) }.map { "-\(name($0)) \(text($0))" })
+    add(insertions.filter { !to.contains($0.index) }.map { "+\(name($0)) \(text($0))" })
+    add(modifications.map { "~\(name($0.new)) \(text($0.old)) → \(text($0.new))" })
+    add(moves.map { "↕[\($0.from)→\($0.to)]" })
+    return parts.joined(separator: " ")
+  }
+
+  private func name(_ element: Element) -> String {
+    "[\(element.key.map { printable(JSONText.text(.string($0))) } ?? "\(element.index)")]"
+  }
+
+  private func text(_ element: Element) -> String {
+    let text = Field.json(element.value).shown
+    return text.count > Self.charactersShown ? text.prefix(Self.charactersShown) + "…" : text
+  }
+}
