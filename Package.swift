@@ -44,7 +44,8 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "TarnStoreTests", dependencies: ["TarnStore", "CTarn", "TestSupport"],
-      exclude: ["Rows/decimal_cases.py", "Rows/decimal_cases.txt"], swiftSettings: strict),
+      exclude: ["Rows/decimal_cases.py", "Rows/decimal_cases.txt"], resources: [.copy("Resources")],
+      swiftSettings: strict),
     .testTarget(
       name: "TarnTests", dependencies: ["Tarn", "TarnStore", "TestSupport"],
       swiftSettings: strict),

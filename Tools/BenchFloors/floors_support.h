@@ -27,7 +27,6 @@ uint64_t bf_random(uint64_t *state);
 size_t bf_row_pack(const struct bf_person *person, unsigned char row[BF_ROW_BYTES_MAX]);
 int bf_row_unpack(const void *row, size_t bytes, struct bf_person *person);
 int bf_path(const char *folder, const char *name, char path[BF_PATH_BYTES]);
-int64_t bf_scattered(int64_t number, int64_t rows);
 
 // What a sort collects of a person: the name as two numbers that compare as its bytes do.
 struct bf_named {

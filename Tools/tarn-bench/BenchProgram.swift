@@ -132,6 +132,9 @@ struct BenchWorkload {
       BenchWorkload("W7b", title: "begin after a foreign commit", measureForeignCommit),
       BenchWorkload("W7m", title: "100 observed results", measureManyResults),
       BenchWorkload("W9", "W9b", title: "10,000 object observers", measureObjectObservers),
+      BenchWorkload(
+        "W11", "W11r", "W11c", "W11a", "W11i", "W11x", "W11s", "W11m", title: "collections",
+        measureCollections),
       BenchWorkload("W2m", title: "many updates in one write", measureBulkUpdate),
       BenchWorkload("W2a", "W2b", title: "small commits", measureCommits),
       BenchWorkload("W2g", title: "small commits, aged", measureAgedCommits),

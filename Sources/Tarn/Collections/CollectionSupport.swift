@@ -12,17 +12,44 @@ extension _CollectionProperty {
   public static func == (a: Self, b: Self) -> Bool { a === b || a.backing.isEqual(to: b.backing) }
 }
 
-/// Goes over the elements that a collection had when it was made.
+/// Goes over the elements that a collection had when it was made. Of a large collection of numbers
+/// it keeps the version that was shown then, as long as it is kept.
 public struct ElementIterator<Element: RealmCollectionValue>: IteratorProtocol {
+  /// Numbers that lie ready, of which the first `position` have been given out.
+  @usableFromInline var numbers: ContiguousArray<Int64> = []
+  @usableFromInline var position = 0
+  private var pages: NumberPages?
+  /// Elements of other collections.
   private let elements: SequenceSnapshot
-  private var position = 0
 
-  init(_ backing: any SequenceBacking) { elements = backing.snapshot }
+  init(_ backing: any SequenceBacking) {
+    pages = backing.numberPages
+    elements = pages == nil ? backing.snapshot : .boxed([])
+  }
 
-  public mutating func next() -> Element? {
-    guard position < elements.count else { return nil }
+  @inlinable public mutating func next() -> Element? {
+    if position < numbers.count, let element = Element._element(ofNumber: numbers[position]) {
+      position += 1
+      return element
+    }
+    return nextOther()
+  }
+
+  /// The next element where it does not lie ready or is none of the types that are numbers.
+  @usableFromInline @inline(never)
+  mutating func nextOther() -> Element? {
+    guard pages != nil else {
+      guard position < elements.count else { return nil }
+      defer { position += 1 }
+      return typedElement(elements[position])
+    }
+    if position == numbers.count {
+      trapping { () throws(StorageError) in try pages!.next(&numbers) }
+      position = 0
+      if numbers.isEmpty { return nil }
+    }
     defer { position += 1 }
-    return typedElement(elements[position])
+    return typedElement(_BoxedValue(.int(numbers[position])))
   }
 }
 

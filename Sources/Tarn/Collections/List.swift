@@ -109,18 +109,23 @@ extension List {
   /// Puts an element before the one at a position, or at the end. Traps if the position is larger
   /// than the count.
   public func insert(_ element: Element, at position: Int) {
-    insert(contentsOf: CollectionOfOne(element), at: position)
+    check(insertionAt: position)
+    backing.insert(element._boxElement(), at: position)
   }
 
   /// Puts elements before the one at a position, or at the end. Traps if the position is larger
   /// than the count.
   public func insert<C: Collection>(contentsOf elements: C, at position: Int)
   where C.Element == Element {
+    check(insertionAt: position)
+    backing.replace(position..<position, with: elements.map { $0._boxElement() })
+  }
+
+  private func check(insertionAt position: Int) {
     let end = count
     precondition(
       position >= 0 && position <= end,
       "Index \(position) is out of bounds (must be \(end) or less).")
-    backing.replace(position..<position, with: elements.map { $0._boxElement() })
   }
 
   // MARK: - Removing

@@ -14,8 +14,9 @@ final class ManagedSequence: SequenceBacking {
   private let life: UInt32
   /// The write that made the object, while it was open: if it is cancelled, the collection dies.
   private let bornIn: UInt64
-  private weak var known: (any SequenceReading)?
-  private var knownSince: UInt64 = 0
+  /// What was read through last. The instance empties it when rows move: what the program holds
+  /// must not keep a version in the file.
+  private var known: SequenceView?
   /// What becomes of unmanaged objects with a primary key that exists.
   var update = Realm.UpdatePolicy.error
 
@@ -50,27 +51,25 @@ final class ManagedSequence: SequenceBacking {
     return instance === other.instance && place == other.place && life == other.life
   }
 
-  /// What the present state says of the sequence, nil if its object is not there. The instance
-  /// holds it until rows move; what the program holds must not keep a version in the file.
+  /// What the present state says of the sequence, nil if its object is not there.
   private func found() -> (any SequenceReading)? {
-    let generation = instance.context.pointee.generation
-    if let known, knownSince == generation { return known }
-    known = find()
-    // Looking may have moved the instance to its first version.
-    knownSince = instance.context.pointee.generation
-    return known
-  }
-
-  private func find() -> (any SequenceReading)? {
     guard life == instance.invalidations, !instance.cancelledWrites.contains(bornIn) else {
       return nil
     }
-    return instance.sequence(at: place)
+    let found = instance.sequence(at: place)
+    known = place.nested == nil ? found : nil
+    return found?.reading
   }
 
   /// Traps on the wrong thread, and if the object is gone.
+  @inline(__always)
   private func view() -> any SequenceReading {
     instance.checkThread()
+    return known?.reading ?? viewAnew()
+  }
+
+  @inline(never)
+  private func viewAnew() -> any SequenceReading {
     guard let found = found() else {
       fatalError(
         "The collection '\(property.name)' is used after its object was deleted or its Realm "
@@ -177,6 +176,7 @@ final class ManagedSequence: SequenceBacking {
   }
 
   var snapshot: SequenceSnapshot { .stored(values(), of: self) }
+  var numberPages: NumberPages? { view().numberPages }
 
   private func values() -> [Value] {
     let view = view()
@@ -237,6 +237,12 @@ final class ManagedSequence: SequenceBacking {
     let session = instance.writing("modify managed collections")
     _ = view()
     return session
+  }
+
+  func insert(_ value: _BoxedValue, at index: Int) {
+    let session = writing()
+    let value = stored(value)
+    trapping { () throws(StorageError) in try session.insert(value, at: index, in: place) }
   }
 
   func replace(_ range: Range<Int>, with new: [_BoxedValue]) {

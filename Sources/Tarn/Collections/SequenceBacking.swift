@@ -20,6 +20,8 @@ protocol SequenceBacking: AnyObject {
   func element(at index: Int) -> _BoxedValue
   /// All elements as they are now, whatever happens to the sequence afterwards.
   var snapshot: SequenceSnapshot { get }
+  /// The same for a large sequence of numbers as it is stored, page by page; nil for all others.
+  var numberPages: NumberPages? { get }
   /// Maps: the key at a position.
   func key(at index: Int) -> String
   /// The first position of a value.
@@ -28,6 +30,7 @@ protocol SequenceBacking: AnyObject {
   func find(_ key: String) -> (index: Int, isFound: Bool)
 
   // Lists.
+  func insert(_ value: _BoxedValue, at index: Int)
   func replace(_ range: Range<Int>, with values: [_BoxedValue])
   func set(_ value: _BoxedValue, at index: Int)
   func move(from: Int, to: Int)

@@ -27,6 +27,7 @@ final class UnmanagedSequence: SequenceBacking {
   var count: Int { values.count }
   func element(at index: Int) -> _BoxedValue { values[index] }
   var snapshot: SequenceSnapshot { .boxed(values) }
+  var numberPages: NumberPages? { nil }
   func key(at index: Int) -> String { keys[index] }
 
   func index(of value: _BoxedValue) -> Int? {
@@ -51,6 +52,7 @@ final class UnmanagedSequence: SequenceBacking {
 
   // MARK: - Lists
 
+  func insert(_ value: _BoxedValue, at index: Int) { values.insert(value, at: index) }
   func replace(_ range: Range<Int>, with new: [_BoxedValue]) {
     values.replaceSubrange(range, with: new)
   }

@@ -10,12 +10,23 @@ public protocol RealmCollectionValue: Hashable {
   func _boxElement() -> _BoxedValue
   /// Nil if the value is not of this type.
   static func _unboxElement(_ boxed: _BoxedValue) -> Self?
+  /// The quick way for whole numbers; nil for other types, and for a number that does not fit.
+  static func _element(ofNumber number: Int64) -> Self?
+}
+
+extension RealmCollectionValue {
+  @inlinable public static func _element(ofNumber number: Int64) -> Self? { nil }
 }
 
 extension RealmCollectionValue where Self: _Persistable {
   public static var _elementDescription: _ColumnDescription { _description }
   public func _boxElement() -> _BoxedValue { _box() }
   public static func _unboxElement(_ boxed: _BoxedValue) -> Self? { _unbox(boxed) }
+}
+
+extension RealmCollectionValue where Self: _PersistableInteger {
+  @inlinable @inline(__always)
+  public static func _element(ofNumber number: Int64) -> Self? { Self(exactly: number) }
 }
 
 extension Int: RealmCollectionValue {}

@@ -65,7 +65,7 @@ final class LiveSequence: OwnedSource {
   }
 
   func baseline() -> ObservedBaseline {
-    guard let sequence = core.sequence(at: place) else { return .count(0) }
+    guard let sequence = core.sequence(at: place)?.reading else { return .count(0) }
     guard kind == .map else { return .count(sequence.count) }
     return trapping { () throws(StorageError) in
       var keys: [String] = []

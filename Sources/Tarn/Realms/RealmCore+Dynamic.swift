@@ -36,7 +36,7 @@ extension RealmCore {
 
   /// The elements of a collection: an array, of a map a dictionary.
   private func elements(_ place: SequencePlace, _ property: PropertyReflection) -> Any? {
-    guard let sequence = sequence(at: place) else { return nil }
+    guard let sequence = sequence(at: place)?.reading else { return nil }
     return trapping { () throws(StorageError) -> Any? in
       var values: [Any] = []
       var byKey: [String: Any] = [:]

@@ -56,7 +56,7 @@ final class RealmCore {
   /// Lists, sets and maps that are observed.
   var liveSequences: [SequencePlace: WeakSource] = [:]
   /// Collections as they are read at the version shown.
-  var sequences: [SequencePlace: any SequenceReading] = [:]
+  var sequences: [SequencePlace: SequenceView] = [:]
   let observers = ObserverTable()
   /// How often the read version has moved, the instance's own commits included.
   var step = 0
@@ -135,7 +135,7 @@ final class RealmCore {
 
   /// Makes every accessor find its row anew at its next use.
   func rowsMoved() {
-    if !sequences.isEmpty { sequences.removeAll(keepingCapacity: true) }
+    if !sequences.isEmpty { forgetSequences() }
     context.pointee.generation = Generation.next()
   }
 

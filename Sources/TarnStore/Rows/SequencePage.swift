@@ -69,6 +69,28 @@
     return key
   }
 
+  // MARK: - Searching
+
+  /// How a number stands to another.
+  @inline(__always)
+  func order(ofNumber slot: Int, to other: Int64) -> Int {
+    let number = image.int(valueColumn, slot)
+    return number < other ? -1 : number == other ? 0 : 1
+  }
+
+  /// How a text, of a map the key, stands to another, byte by byte in its place; nil if this cannot
+  /// be told in this way.
+  func order(ofText slot: Int, to other: SoughtElement) throws(StorageError) -> Int? {
+    guard let text = other.text, shape.isTagged || shape.isMap else { return nil }
+    let column = shape.isMap ? shape.keyColumn : valueColumn
+    guard case .inline(let bytes) = try image.bytes(column, slot) else { return nil }
+    var reader = unsafe RecordReader(bytes)
+    guard try reader.byte() == TaggedValue.Tag.string.rawValue else { return nil }
+    let present = unsafe try reader.rest(of: reader.number(Int.self))
+    guard reader.remaining == 0 else { return nil }
+    return unsafe text.withUnsafeBytes { unsafe compareBytes(present, $0) }
+  }
+
   /// Looks at every byte: what an edit does before it takes the elements over.
   func verify() throws(StorageError) {
     try image.verifyChecksum()

@@ -2,15 +2,18 @@
 /// only its label and its number of elements; a loaded one has its elements here, each with the
 /// position that it had before the write.
 ///
-/// Chunks lie in blocks that know how many elements they have, so that a position is found with a
-/// look at the blocks and at the chunks of one block. The chunk used last is remembered.
+/// Chunks lie in blocks whose numbers of elements are known, so that a position is found with a
+/// look at the blocks' numbers and at those of the chunks of one block. The chunk used last is
+/// remembered.
 struct SequenceChunks {
-  /// A chunk with more elements is cut.
-  static let elementsMax = 1_024
+  /// A loaded chunk with more elements is cut: an insert moves all behind it.
+  static let elementsMax = 256
   private static let chunksMax = 256
 
   private(set) var count = 0
   private(set) var blocks: ContiguousArray<Block> = []
+  /// How many elements each block has, side by side for the search.
+  private var blockCounts: ContiguousArray<Int> = []
   /// Labels of pages whose chunks are gone.
   private(set) var droppedLabels: [PageLabel] = []
   private var recent: Place?
@@ -49,12 +52,27 @@ struct SequenceChunks {
   }
 
   final class Block {
-    var chunks: ContiguousArray<Chunk>
-    var count: Int
+    private(set) var chunks: ContiguousArray<Chunk>
+    /// How many elements each has, side by side for the search.
+    private(set) var counts: ContiguousArray<Int>
 
     init(_ chunks: ContiguousArray<Chunk>) {
       self.chunks = chunks
-      count = chunks.reduce(0) { $0 + $1.count }
+      counts = ContiguousArray(chunks.map(\.count))
+    }
+
+    var count: Int { counts.reduce(0, +) }
+
+    func changeCount(_ chunk: Int, by delta: Int) {
+      chunks[chunk].count += delta
+      counts[chunk] += delta
+    }
+
+    func fill(_ chunk: Int, _ body: Body) { chunks[chunk].body = body }
+
+    func replace(_ chunk: Int, with new: ContiguousArray<Chunk>) {
+      chunks.replaceSubrange(chunk...chunk, with: new)
+      counts.replaceSubrange(chunk...chunk, with: new.map(\.count))
     }
   }
 
@@ -82,6 +100,7 @@ struct SequenceChunks {
       }
     }
     count = list.elementCount
+    blockCounts = ContiguousArray(blocks.map(\.count))
   }
 
   /// The elements of a small sequence.
@@ -89,9 +108,13 @@ struct SequenceChunks {
     let origins = ContiguousArray((0..<elements.count).map { Origin(old: $0) })
     blocks = [Block([Chunk(count: elements.count, body: Body(elements, origins))])]
     count = elements.count
+    blockCounts = [count]
   }
 
   // MARK: - Finding
+
+  /// The chunk used last.
+  var recentPlace: Place? { recent }
 
   /// The chunk with that element.
   mutating func place(of position: Int) -> Place {
@@ -108,17 +131,48 @@ struct SequenceChunks {
     precondition(position >= 0 && position < count, "no such element")
     var start = 0
     var block = 0
-    while position - start >= blocks[block].count {
-      start += blocks[block].count
+    while position - start >= blockCounts[block] {
+      start += blockCounts[block]
       block += 1
     }
-    let chunks = blocks[block].chunks
+    let counts = blocks[block].counts
     var chunk = 0
-    while position - start >= chunks[chunk].count {
-      start += chunks[chunk].count
+    while position - start >= counts[chunk] {
+      start += counts[chunk]
       chunk += 1
     }
     return Place(block: block, chunk: chunk, start: start)
+  }
+
+  /// The last chunk that `isBefore` is true of, as it is of all in front of that.
+  mutating func lastPlace(
+    where isBefore: (Chunk) throws(StorageError) -> Bool
+  ) throws(StorageError) -> Place? {
+    let block = try Self.halve(blocks.count) { index throws(StorageError) in
+      try isBefore(blocks[index].chunks[0])
+    }
+    guard block >= 0 else { return nil }
+    let chunks = blocks[block].chunks
+    let chunk = try Self.halve(chunks.count) { index throws(StorageError) in
+      try isBefore(chunks[index])
+    }
+    let start =
+      blockCounts[..<block].reduce(0, +) + blocks[block].counts[..<chunk].reduce(0, +)
+    recent = Place(block: block, chunk: chunk, start: start)
+    return recent
+  }
+
+  /// The last number below `end` that `isBefore` is true of, -1 if it is of none.
+  private static func halve(
+    _ end: Int, _ isBefore: (Int) throws(StorageError) -> Bool
+  ) throws(StorageError) -> Int {
+    var low = 0
+    var high = end
+    while low < high {
+      let middle = (low + high) >> 1
+      if try isBefore(middle) { low = middle + 1 } else { high = middle }
+    }
+    return low - 1
   }
 
   subscript(place: Place) -> Chunk { blocks[place.block].chunks[place.chunk] }
@@ -129,7 +183,8 @@ struct SequenceChunks {
   mutating func fill(_ place: Place, with elements: SequenceElements) {
     let first = self[place].oldStart
     let origins = ContiguousArray((0..<elements.count).map { Origin(old: first + $0) })
-    blocks[place.block].chunks[place.chunk].body = Body(elements, origins)
+    blocks[place.block].fill(place.chunk, Body(elements, origins))
+    if elements.count > Self.elementsMax { cut(place, atEnd: false) }
   }
 
   /// Puts elements in front of the one at `position`, in a loaded chunk: the one of the element
@@ -161,6 +216,7 @@ struct SequenceChunks {
     if blocks.isEmpty {
       let body = Body(SequenceElements(), [])
       blocks = [Block([Chunk(count: 0, body: body)])]
+      blockCounts = [0]
       return (Place(block: 0, chunk: 0, start: 0), body)
     }
     let place = place(of: max(0, position - 1))
@@ -175,8 +231,8 @@ struct SequenceChunks {
   }
 
   private mutating func changeCount(_ place: Place, by delta: Int) {
-    blocks[place.block].chunks[place.chunk].count += delta
-    blocks[place.block].count += delta
+    blocks[place.block].changeCount(place.chunk, by: delta)
+    blockCounts[place.block] += delta
     count += delta
   }
 
@@ -198,7 +254,7 @@ struct SequenceChunks {
           body: part))
     }
     let block = blocks[place.block]
-    block.chunks.replaceSubrange(place.chunk...place.chunk, with: made)
+    block.replace(place.chunk, with: made)
     recent = nil
     if block.chunks.count > Self.chunksMax { cut(block: place.block) }
   }
@@ -210,6 +266,7 @@ struct SequenceChunks {
       Block(ContiguousArray(chunks[$0..<min($0 + half, chunks.count)]))
     }
     blocks.replaceSubrange(index...index, with: made)
+    blockCounts.replaceSubrange(index...index, with: made.map(\.count))
   }
 
   /// Removes elements that lie in one chunk: all of it, or some of a loaded one.
@@ -219,8 +276,11 @@ struct SequenceChunks {
     changeCount(place, by: -range.count)
     if offsets.count == chunk.count {
       if let label = chunk.label { droppedLabels.append(label) }
-      blocks[place.block].chunks.remove(at: place.chunk)
-      if blocks[place.block].chunks.isEmpty { blocks.remove(at: place.block) }
+      blocks[place.block].replace(place.chunk, with: [])
+      if blocks[place.block].chunks.isEmpty {
+        blocks.remove(at: place.block)
+        blockCounts.remove(at: place.block)
+      }
       recent = nil
       return
     }
@@ -235,6 +295,7 @@ struct SequenceChunks {
   mutating func removeAll() {
     count = 0
     blocks = []
+    blockCounts = []
     droppedLabels = []
     recent = nil
   }

@@ -1,26 +1,23 @@
 extension StoredSequence {
   /// Where that element of a set is, or would go.
   package func find(_ value: Value) throws(StorageError) -> (index: Int, isFound: Bool) {
-    try search { element throws(StorageError) in
-      SequenceOrder.compare(try resolve(element), value)
-    }
+    try find(SoughtElement(value, shape))
   }
 
   /// Where that key of a map is, or would go.
   package func find(key: String) throws(StorageError) -> (index: Int, isFound: Bool) {
-    try search { element throws(StorageError) in
-      SequenceOrder.compare(try text(element), key)
-    }
+    try find(SoughtElement(key: key))
   }
 
   /// Halving: first over the pages' first elements, then within a page.
-  private func search(
-    _ order: (TaggedValue) throws(StorageError) -> Int
-  ) throws(StorageError) -> (index: Int, isFound: Bool) {
-    guard large != nil else {
+  private func find(_ sought: SoughtElement) throws(StorageError) -> (index: Int, isFound: Bool) {
+    switch cell {
+    case .empty: return (0, false)
+    case .small(let elements):
       return try Self.halve(0, count) { position throws(StorageError) in
-        try order(sortElement(at: position))
+        try order(of: elements.sortElement(position), to: sought)
       }
+    case .large: break
     }
     let list = try pageList()
     // The last page whose first element is not behind the value.
@@ -28,17 +25,32 @@ extension StoredSequence {
     var high = list.labels.count
     while low < high {
       let middle = (low + high) >> 1
-      let found = try order(firstSortElement(middle, list))
+      let found = try order(of: page(middle), 0, to: sought)
       if found == 0 { return (list.starts[middle], true) }
       if found < 0 { low = middle + 1 } else { high = middle }
     }
     guard low > 0 else { return (0, false) }
-    return try Self.halve(list.starts[low - 1], list.starts[low]) { position throws(StorageError) in
-      try order(sortElement(at: position))
+    let found = try find(sought, in: page(low - 1))
+    return (list.starts[low - 1] + found.index, found.isFound)
+  }
+
+  /// The same in the page that begins with that position, with slots.
+  func find(
+    _ sought: SoughtElement, inPageFrom position: Int
+  ) throws(StorageError) -> (index: Int, isFound: Bool) {
+    try find(sought, in: page(pageList().index(of: position)))
+  }
+
+  private func find(
+    _ sought: SoughtElement, in page: SequencePage
+  ) throws(StorageError) -> (index: Int, isFound: Bool) {
+    try Self.halve(0, page.count) { slot throws(StorageError) in
+      try order(of: page, slot, to: sought)
     }
   }
 
   /// `order` tells how the element at a position stands to what is searched.
+  @inline(__always)
   static func halve(
     _ first: Int, _ end: Int, _ order: (Int) throws(StorageError) -> Int
   ) throws(StorageError) -> (index: Int, isFound: Bool) {
@@ -52,6 +64,31 @@ extension StoredSequence {
     }
     return (low, false)
   }
+
+  // MARK: - Comparing
+
+  /// How the first element of the page that begins with that position stands to another.
+  func order(
+    ofPageFrom position: Int, to sought: SoughtElement
+  ) throws(StorageError) -> Int {
+    try order(of: page(pageList().index(of: position)), 0, to: sought)
+  }
+
+  /// How an element, of a map its key, stands to another: below zero before it.
+  @inline(__always)
+  private func order(
+    of page: SequencePage, _ slot: Int, to sought: SoughtElement
+  ) throws(StorageError) -> Int {
+    if let number = sought.number { return page.order(ofNumber: slot, to: number) }
+    if let order = try page.order(ofText: slot, to: sought) { return order }
+    return try order(of: shape.isMap ? page.key(slot) : page.element(slot), to: sought)
+  }
+
+  func order(of element: TaggedValue, to sought: SoughtElement) throws(StorageError) -> Int {
+    SequenceOrder.compare(try resolve(element), sought.value)
+  }
+
+  // MARK: - Going over all
 
   /// Calls `body` with every element there, in order, until it returns false; of a map with the
   /// values.
@@ -91,5 +128,36 @@ extension StoredSequence {
       return try unsafe body(
         UnsafeBufferPointer(start: buffer + slots.lowerBound, count: slots.count))
     }
+  }
+}
+
+/// The numbers of a large sequence as the file has them, one page after the other. Keeps the
+/// snapshot alive.
+package struct NumberPages {
+  private let sequence: StoredSequence
+  private var nextPage = 0
+
+  fileprivate init(_ sequence: StoredSequence) { self.sequence = sequence }
+
+  /// Puts the numbers of the next page in the place of others; none at the end.
+  package mutating func next(_ numbers: inout ContiguousArray<Int64>) throws(StorageError) {
+    let list = try sequence.pageList()
+    guard nextPage < list.labels.count else {
+      numbers = []
+      return
+    }
+    let page = try sequence.page(nextPage)
+    nextPage += 1
+    numbers = unsafe ContiguousArray(unsafeUninitializedCapacity: page.count) { buffer, filled in
+      unsafe page.image.decodeInts(sequence.shape.valueColumn, into: buffer.baseAddress!)
+      filled = page.count
+    }
+  }
+}
+
+extension StoredSequence {
+  /// For a quick walk over a large sequence of numbers without null; nil for all others.
+  package var numberPages: NumberPages? {
+    large != nil && shape.type == .int && !shape.isOptional ? NumberPages(self) : nil
   }
 }

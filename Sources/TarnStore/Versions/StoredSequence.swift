@@ -15,8 +15,8 @@ package final class StoredSequence {
   private var currentStart = 0
   /// All pages, once several were looked for.
   private var list: SequencePageList?
-  /// The first elements of the pages that a search looked at, by the pages' numbers.
-  private var firsts: ContiguousArray<TaggedValue?> = []
+  /// Those of them that were read, by their numbers.
+  private var pages: ContiguousArray<SequencePage?> = []
   private var searches = 0
   private static let searchesMax = 4
 
@@ -92,17 +92,23 @@ package final class StoredSequence {
 
   @inline(never)
   private func load(_ position: Int) throws(StorageError) -> Int {
-    let place = try find(position)
-    current = try page(place.label, count: place.count)
-    currentStart = place.start
-    return position - place.start
+    searches += 1
+    if list != nil || searches > Self.searchesMax {
+      let number = try pageList().index(of: position)
+      current = try page(number)
+      currentStart = list!.starts[number]
+    } else {
+      let place = try find(position)
+      current = try page(place.label, count: place.count)
+      currentStart = place.start
+    }
+    return position - currentStart
   }
 
+  /// Looks a page up in the directory, for those who will not look for many.
   private func find(
     _ position: Int
   ) throws(StorageError) -> (label: PageLabel, start: Int, count: Int) {
-    searches += 1
-    if list != nil || searches > Self.searchesMax { return try pageList().find(position) }
     guard let large else { preconditionFailure("only a large sequence has pages") }
     var cursor = try Cursor(snapshot.transaction)
     let directory = ClassDirectory(pagesOf: large.id)
@@ -131,18 +137,21 @@ package final class StoredSequence {
     return made
   }
 
-  /// What a set or map is sorted by, of the first element of a page. Kept for later searches.
-  func firstSortElement(_ page: Int, _ list: SequencePageList) throws(StorageError) -> TaggedValue {
-    if firsts.isEmpty { firsts = ContiguousArray(repeating: nil, count: list.labels.count) }
-    if let known = firsts[page] { return known }
-    let found = try sortElement(at: list.starts[page])
-    firsts[page] = found
-    return found
+  /// The page of that number in the list. Kept, so that the next look at it costs next to nothing.
+  @inline(__always)
+  func page(_ number: Int) throws(StorageError) -> SequencePage {
+    if number < pages.count, let known = pages[number] { return known }
+    return try readPage(number)
   }
 
-  /// What the sequence is sorted by.
-  func sortElement(at position: Int) throws(StorageError) -> TaggedValue {
-    shape.isMap ? try keyElement(at: position) : try element(at: position)
+  @inline(never)
+  private func readPage(_ number: Int) throws(StorageError) -> SequencePage {
+    let list = try pageList()
+    if pages.isEmpty { pages = ContiguousArray(repeating: nil, count: list.labels.count) }
+    let count = list.starts[number + 1] - list.starts[number]
+    let found = try page(list.labels[number], count: count)
+    pages[number] = found
+    return found
   }
 
   /// The page under that label. Valid as long as the snapshot is.
@@ -218,11 +227,6 @@ struct SequencePageList {
       if starts[middle] <= position { low = middle + 1 } else { high = middle }
     }
     return low - 1
-  }
-
-  func find(_ position: Int) -> (label: PageLabel, start: Int, count: Int) {
-    let index = index(of: position)
-    return (labels[index], starts[index], starts[index + 1] - starts[index])
   }
 }
 

@@ -14,9 +14,6 @@ package final class WorkingSequence {
   private(set) var dropsPages = false
   /// Some element may be long or a collection.
   var hasOutside: Bool
-  /// The page that was read last, of those that are not loaded.
-  private var page: SequencePage?
-  private var pageLabel: PageLabel?
 
   private weak var edits: SequenceEdits?
 
@@ -53,29 +50,28 @@ package final class WorkingSequence {
 
   func element(at position: Int) throws(StorageError) -> TaggedValue {
     guard chunks != nil else { return try base.element(at: position) }
-    let (body, slot) = try turn(to: position)
+    let (body, slot) = locate(position)
     if let body { return body.elements.values[slot] }
-    return try page!.element(slot)
+    return try base.element(at: slot)
   }
 
   func keyElement(at position: Int) throws(StorageError) -> TaggedValue {
     guard chunks != nil else { return try base.keyElement(at: position) }
-    let (body, slot) = try turn(to: position)
+    let (body, slot) = locate(position)
     if let body { return body.elements.keys[slot] }
-    return try page!.key(slot)
+    return try base.keyElement(at: slot)
   }
 
-  /// Where an element lies: in a loaded chunk, or else in what is now `page`.
-  private func turn(to position: Int) throws(StorageError) -> (SequenceChunks.Body?, Int) {
+  /// Where an element lies: in a loaded chunk, or else at a position of the base.
+  private func locate(_ position: Int) -> (SequenceChunks.Body?, Int) {
     let place = chunks!.place(of: position)
     let chunk = chunks![place]
-    if let body = chunk.body { return (body, position - place.start) }
-    if pageLabel != chunk.label || page == nil {
-      page = try base.page(chunk.label!, count: chunk.count)
-      pageLabel = chunk.label
-    }
-    return (nil, position - place.start)
+    let offset = position - place.start
+    return chunk.body.map { ($0, offset) } ?? (nil, chunk.oldStart + offset)
   }
+
+  /// The numbers as the file has them, if the write has not changed them.
+  package var numberPages: NumberPages? { chunks == nil ? base.numberPages : nil }
 
   /// Calls `body` with every element there, in order, until it returns false; of a map with the
   /// values. `body` must not change the sequence.
@@ -96,19 +92,56 @@ package final class WorkingSequence {
     }
   }
 
+  // MARK: - Searching
+
   /// Where that element of a set is, or would go.
   package func find(_ value: Value) throws(StorageError) -> (index: Int, isFound: Bool) {
     guard chunks != nil else { return try base.find(value) }
-    return try StoredSequence.halve(0, count) { position throws(StorageError) in
-      SequenceOrder.compare(try self.value(at: position), value)
-    }
+    return try find(SoughtElement(value, shape))
   }
 
   /// Where that key of a map is, or would go.
   package func find(key: String) throws(StorageError) -> (index: Int, isFound: Bool) {
     guard chunks != nil else { return try base.find(key: key) }
-    return try StoredSequence.halve(0, count) { position throws(StorageError) in
-      SequenceOrder.compare(try self.key(at: position), key)
+    return try find(SoughtElement(key: key))
+  }
+
+  /// First the chunk, then the place in it. What comes in order is found in the chunk used last.
+  private func find(_ sought: SoughtElement) throws(StorageError) -> (index: Int, isFound: Bool) {
+    if let place = chunks!.recentPlace {
+      let chunk = chunks![place]
+      if try order(ofFirst: chunk, to: sought) <= 0 {
+        let (slot, isFound) = try find(sought, in: chunk)
+        if slot < chunk.count || place.start + slot == count {
+          return (place.start + slot, isFound)
+        }
+      }
+    }
+    let found = try chunks!.lastPlace { chunk throws(StorageError) in
+      try order(ofFirst: chunk, to: sought) <= 0
+    }
+    guard let found else { return (0, false) }
+    let (slot, isFound) = try find(sought, in: chunks![found])
+    return (found.start + slot, isFound)
+  }
+
+  private func order(
+    ofFirst chunk: SequenceChunks.Chunk, to sought: SoughtElement
+  ) throws(StorageError) -> Int {
+    guard let body = chunk.body else {
+      return try base.order(ofPageFrom: chunk.oldStart, to: sought)
+    }
+    return try base.order(of: body.elements.sortElement(0), to: sought)
+  }
+
+  private func find(
+    _ sought: SoughtElement, in chunk: SequenceChunks.Chunk
+  ) throws(StorageError) -> (index: Int, isFound: Bool) {
+    guard let body = chunk.body else {
+      return try base.find(sought, inPageFrom: chunk.oldStart)
+    }
+    return try StoredSequence.halve(0, chunk.count) { slot throws(StorageError) in
+      try base.order(of: body.elements.sortElement(slot), to: sought)
     }
   }
 
@@ -168,7 +201,11 @@ package final class WorkingSequence {
       let place = chunks!.place(of: end - 1)
       let first = max(place.start, range.lowerBound)
       let isWhole = first == place.start && end == place.start + chunks![place].count
-      if !isWhole { try load(first) }
+      if !isWhole, chunks![place].body == nil {
+        // It may become several chunks.
+        try load(first)
+        continue
+      }
       chunks!.remove(first..<end, in: place)
       end = first
     }

@@ -45,7 +45,9 @@ extension WriteSession {
   package func insert(
     _ value: Value, at index: Int, in place: SequencePlace
   ) throws(StorageError) {
-    try insert([value], at: index, in: place)
+    let sequence = try existing(place)
+    if sequence.shape.mayRefer { return try insert([value], at: index, in: place) }
+    try add(value, key: nil, at: index, to: sequence)
   }
 
   package func insert(
@@ -111,7 +113,7 @@ extension WriteSession {
   ) throws(StorageError) -> (index: Int, isNew: Bool) {
     let sequence = try existing(place)
     let (index, isFound) = try sequence.find(value)
-    if !isFound { try insert([value], keys: [], at: index, in: sequence) }
+    if !isFound { try add(value, key: nil, at: index, to: sequence) }
     return (index, !isFound)
   }
 
@@ -136,7 +138,7 @@ extension WriteSession {
       if isFound {
         try set(value, at: index, in: sequence)
       } else {
-        try insert([value], keys: [key], at: index, in: sequence)
+        try add(value, key: key, at: index, to: sequence)
       }
     }
   }
@@ -234,20 +236,29 @@ extension WriteSession {
   private func insert(
     _ values: [Value], keys: [String], at index: Int, in sequence: WorkingSequence
   ) throws(StorageError) {
+    if values.count == 1 { return try add(values[0], key: keys.first, at: index, to: sequence) }
     for value in values { check(value, sequence) }
-    if values.count == 1 {
-      // The common case, which is worth the lists that it does without.
-      let key = keys.first.map { TaggedValue.value(.string($0)) }
-      try sequence.insert(.value(values[0]), key: key, at: index)
-    } else {
-      try sequence.insert(
-        SequenceElements(
-          keys: ContiguousArray(keys.map { .value(.string($0)) }),
-          values: ContiguousArray(values.map { .value($0) })), at: index)
-    }
+    try sequence.insert(
+      SequenceElements(
+        keys: ContiguousArray(keys.map { .value(.string($0)) }),
+        values: ContiguousArray(values.map { .value($0) })), at: index)
     if sequence.shape.mayBeLong || sequence.shape.mayRefer {
       for key in keys where TaggedValue.value(.string(key)).isOutside { sequence.hasOutside = true }
       for value in values { try own(.value(value), in: sequence) }
+    }
+    touch(sequence.place)
+  }
+
+  /// The same for one element: the common case, which is worth the lists that it does without.
+  private func add(
+    _ value: Value, key: String?, at index: Int, to sequence: WorkingSequence
+  ) throws(StorageError) {
+    check(value, sequence)
+    let key = key.map { TaggedValue.value(.string($0)) }
+    try sequence.insert(.value(value), key: key, at: index)
+    if sequence.shape.mayBeLong || sequence.shape.mayRefer {
+      if let key, key.isOutside { sequence.hasOutside = true }
+      try own(.value(value), in: sequence)
     }
     touch(sequence.place)
   }

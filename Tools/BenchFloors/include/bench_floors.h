@@ -108,6 +108,49 @@ int bf_sqlite_requery(bf_sqlite *store, int64_t *matches, double *seconds);
 int bf_sqlite_wake(const char *folder, int64_t wakes, struct bf_latency *latency);
 int bf_sqlite_reopen(bf_sqlite *store, double *seconds);
 
+// ---- collections ----
+
+// A list of numbers in chunks, a set of numbers and a map from text to number, each with the
+// elements 0, 3, 6 ... (the map's keys number them 0, 1, 2 ...), on raw LMDB. Nothing is synced.
+typedef struct bf_lists bf_lists;
+
+int bf_lists_create(const char *folder, int64_t count, bf_lists **lists);
+// Closes the store and removes its files. NULL is allowed.
+void bf_lists_destroy(bf_lists *lists);
+// W11: one transaction of inserts into the list, in its middle or all over it.
+int bf_lists_insert(bf_lists *lists, int64_t inserts, int scattered, double *seconds_each);
+// W11c: transactions of one insert in the middle each.
+int bf_lists_commits(bf_lists *lists, int64_t commits, double *seconds_each);
+// W11a: one transaction that appends rows one by one, to an empty tree.
+int bf_lists_append(bf_lists *lists, int64_t appends, double *seconds_each);
+// W11i: goes over the list's chunks and adds up the elements one by one.
+int bf_lists_walk(bf_lists *lists, int64_t *sum, double *seconds_each);
+// W11s: looks scattered numbers up in the set of `rows` numbers; a third of them is there.
+int bf_lists_contains(
+    bf_lists *lists, int64_t lookups, int64_t rows, int64_t *found, double *seconds_each);
+// W11m: looks values up in the map under keys that are all there.
+int bf_lists_value(
+    bf_lists *lists, int64_t lookups, int64_t rows, int64_t *found, double *seconds_each);
+
+enum { BF_MAP_KEY_BYTES = 16 };
+// The map's key of that number, with a zero byte.
+void bf_map_key(int64_t number, char key[BF_MAP_KEY_BYTES]);
+
+// The number of look-up `number` of the two above plus one.
+int64_t bf_scattered(int64_t number, int64_t rows);
+
+// The same on SQLite: the list as rows by position, which inserts in the middle do not suit.
+typedef struct bf_sqlite_lists bf_sqlite_lists;
+
+int bf_sqlite_lists_create(const char *folder, int64_t count, bf_sqlite_lists **lists);
+void bf_sqlite_lists_destroy(bf_sqlite_lists *lists);
+int bf_sqlite_lists_append(bf_sqlite_lists *lists, int64_t appends, double *seconds_each);
+int bf_sqlite_lists_walk(bf_sqlite_lists *lists, int64_t *sum, double *seconds_each);
+int bf_sqlite_lists_contains(
+    bf_sqlite_lists *lists, int64_t lookups, int64_t *found, double *seconds_each);
+int bf_sqlite_lists_value(
+    bf_sqlite_lists *lists, int64_t lookups, int64_t *found, double *seconds_each);
+
 // ---- memory ----
 
 // W4: reads an int, and copies a 12-character string, out of packed rows in memory.
