@@ -39,12 +39,14 @@ struct ContentParser {
       return .list(
         try items.enumerated().map { try single($1, column, "\(path)[\($0)]") })
     case (.set, .array(let items)):
-      return .list(Self.sorted(try items.enumerated().map { index, item in
-        guard case .value(let value) = try single(item, column, "\(path)[\(index)]") else {
-          throw ToolError("column '\(path)[\(index)]': a set holds no arrays and objects")
-        }
-        return value
-      }))
+      return .list(
+        Self.sorted(
+          try items.enumerated().map { index, item in
+            guard case .value(let value) = try single(item, column, "\(path)[\(index)]") else {
+              throw ToolError("column '\(path)[\(index)]': a set holds no arrays and objects")
+            }
+            return value
+          }))
     case (.map, .object(let members)):
       return .map(
         try Self.pairs(members) { try single($1, column, "\(path)[\(Self.quoted($0))]") })

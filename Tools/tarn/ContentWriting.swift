@@ -68,6 +68,11 @@ extension WriteSession {
       let order =
         before.isEmpty ? 1 : after.isEmpty ? -1 : SequenceOrder.compare(before.first!, after.first!)
       let (gone, come) = (order <= 0 ? before.popFirst() : nil, order >= 0 ? after.popFirst() : nil)
+      // Equal to a set, and yet another value: -0 for 0, or a number of another type.
+      if order == 0, let gone, let come, !gone.hasSameBits(as: come) {
+        try remove(gone, fromSet: place)
+        try insert(come, intoSet: place)
+      }
       if order < 0, let gone { try remove(gone, fromSet: place) }
       if order > 0, let come { try insert(come, intoSet: place) }
     }

@@ -89,9 +89,10 @@ extension WriteSession {
     try sequence.forEach(in: 0..<sequence.count) { value in
       switch value {
       case .list(let id), .map(let id): within.append(id)
-      default: if let target = column.linkTarget(of: value), matches(target) {
-        positions.append(position)
-      }
+      default:
+        if let target = column.linkTarget(of: value), matches(target) {
+          positions.append(position)
+        }
       }
       position += 1
       return true

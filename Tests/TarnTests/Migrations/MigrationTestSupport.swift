@@ -113,10 +113,10 @@ extension DynamicObject {
   }
 }
 
-/// Waits for what a process does that this test has started, for at most 60 seconds. Lets other
-/// tasks go on, among them the one that starts the process.
+/// Waits for what a process does that this test has started, for at most ten minutes. Lets other
+/// tasks go on, among them the one that starts the process: it may stand behind all other tests.
 func waitForProcess(_ isDone: () -> Bool) async -> Bool {
-  let end = ContinuousClock.now + .seconds(60)
+  let end = ContinuousClock.now + .seconds(600)
   while ContinuousClock.now < end {
     if isDone() { return true }
     await Task.yield()

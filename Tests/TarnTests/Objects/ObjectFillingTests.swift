@@ -133,7 +133,9 @@ struct CancelledObjectTests {
     let a = try open(returnsObjects: true)
     let kept = Screw(value: [9])
     try a.write { a.realm.add(kept) }
-    let part = Part(value: ["id": 1, "screws": [["length": 3], [4]], "home": ["name": "Mill Road"]])
+    let part = Part(value: [
+      "id": 1, "screws": [["length": 3], [4]], "home": ["name": "Mill Road"],
+    ])
     let first = part.screws[0]
     #expect(throws: Cancelled.self) {
       try a.write {

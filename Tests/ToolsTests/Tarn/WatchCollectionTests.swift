@@ -80,8 +80,9 @@ import Testing
         classID: dog.id, key: ObjectKey(1), column: dog.named("numbers")!.id)
       try session.move(from: 2, to: 0, in: place)
       let value = SequencePlace(classID: dog.id, key: ObjectKey(1), column: dog.named("value")!.id)
-      guard case .map(let outer)? = try session.value(
-        of: value.column, at: value.key, in: value.classID),
+      guard
+        case .map(let outer)? = try session.value(
+          of: value.column, at: value.key, in: value.classID),
         case .list(let inner)? = try session.sequence(at: value.nested(outer))?.value(at: 0)
       else { throw StorageError(.invalidInput, operation: "test", path: "", detail: "") }
       try session.insert(.double(7), at: 1, in: value.nested(inner))
@@ -114,8 +115,9 @@ import Testing
     try change { session, dog in
       let key = ObjectKey(1)
       let city = session.schema.schema.named("Place")!
-      guard case .link(let home)? = try session.value(
-        of: dog.named("home")!.id, at: key, in: dog.id),
+      guard
+        case .link(let home)? = try session.value(
+          of: dog.named("home")!.id, at: key, in: dog.id),
         case .link(let second)? = try session.sequence(
           at: SequencePlace(classID: dog.id, key: key, column: dog.named("places")!.id))?
           .value(at: 1)
