@@ -9,7 +9,7 @@
 
 // A chunk fits twice into a page of LMDB. A full one is cut in halves.
 enum { CHUNK_MAX = 240, BLOCK = 64 };
-static const uint64_t LABELS_APART = 1ull << 32;
+static const uint64_t LABELS_APART = 1ull << 44;
 
 // Where the chunks are, in memory: what a program keeps that inserts by position.
 struct chunk {
