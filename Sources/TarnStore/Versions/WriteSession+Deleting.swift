@@ -137,8 +137,8 @@ extension WriteSession {
   ) throws(StorageError) {
     let owning = schema.owning(in: id).filter { !cleared.contains($0.target!) }
     guard !owning.isEmpty else { return }
-    for key in try allKeys(of: id) {
-      for column in owning {
+    for column in owning {
+      for key in try keys(of: id, holding: column) {
         try forEachTarget(of: column, at: key, in: id) {
           owned[$0.classID, default: []].append($0.key)
         }
@@ -150,7 +150,8 @@ extension WriteSession {
   private func forgetAll(
     of id: ClassID, _ link: SchemaView.LinkColumn
   ) throws(StorageError) {
-    for origin in try allKeys(of: link.origin) {
+    let column = schema[link.origin][link.column]
+    for origin in try keys(of: link.origin, holding: column) {
       try removeLinks(from: link.column, at: origin, in: link.origin) { $0.classID == id }
     }
   }
@@ -164,7 +165,7 @@ extension WriteSession {
     where !column.isRemoved && column.collection == .none
       && (column.type == .any || column.type == .link && !cleared.contains(column.target!))
     {
-      for key in try allKeys(of: id) {
+      for key in try keys(of: id, holding: column) {
         try forEachTarget(of: column, at: key, in: id) {
           recorder.backTouch($0.classID, $0.key, origin: id, column: column.id)
         }
@@ -172,10 +173,27 @@ extension WriteSession {
     }
   }
 
-  private func allKeys(of id: ClassID) throws(StorageError) -> [ObjectKey] {
+  /// The objects that have something in a column of links or of any type: one pass over the
+  /// column, without a look at what that is.
+  private func keys(
+    of id: ClassID, holding column: ColumnSchema
+  ) throws(StorageError) -> [ObjectKey] {
+    let isLink = column.collection == .none && column.type == .link
     var keys: [ObjectKey] = []
-    try forEachImage(in: id) { image in
-      for slot in 0..<image.rowCount { keys.append(image.key(at: slot)) }
+    try forEachImage(in: id) { image throws(StorageError) in
+      for slot in 0..<image.rowCount {
+        let holds =
+          if isLink {
+            !image.isNull(column.id, slot)
+          } else {
+            switch try image.bytes(column.id, slot) {
+            case .null: false
+            case .inline(let bytes): unsafe !bytes.isEmpty
+            case .long: true
+            }
+          }
+        if holds { keys.append(image.key(at: slot)) }
+      }
       return true
     }
     return keys
