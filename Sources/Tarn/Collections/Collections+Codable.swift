@@ -3,11 +3,8 @@
 
 /// An element as it is encoded.
 private func encodable<Element>(_ element: Element) -> Element {
-  switch element {
-  case let object as ObjectBase: object.detached() as! Element
-  case let value as AnyRealmValue: value as! Element
-  default: element
-  }
+  guard let object = element as? ObjectBase else { return element }
+  return object.detached() as! Element
 }
 
 extension UnkeyedEncodingContainer {
