@@ -4,17 +4,9 @@ import Testing
 @testable import Tarn
 
 /// What a program that misuses queries of collections, or values by key, is told before it stops.
-struct DerivedTrapTests {
+struct DerivedTrapTests: TrapSuite {
   private let shelter = Result { try Shelter() }
   private var folder: String { get throws { try shelter.get().folder } }
-
-  private func expect(
-    _ message: String, in result: ExitTest.Result?, _ location: SourceLocation = #_sourceLocation
-  ) throws {
-    let result = try #require(result, sourceLocation: location)
-    let text = String(decoding: result.standardErrorContent, as: UTF8.self)
-    #expect(text.contains(message), "\(text)", sourceLocation: location)
-  }
 
   @Test func unmanaged() async throws {
     let result = await #expect(

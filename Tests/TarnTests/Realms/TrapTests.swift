@@ -4,18 +4,10 @@ import Testing
 @testable import Tarn
 
 /// What a program that breaks a rule is told before it stops.
-struct TrapTests {
+struct TrapTests: TrapSuite {
   /// The processes that stop leave their files here.
   private let shelter = Result { try Shelter() }
   private var folder: String { get throws { try shelter.get().folder } }
-
-  private func expect(
-    _ message: String, in result: ExitTest.Result?, _ location: SourceLocation = #_sourceLocation
-  ) throws {
-    let result = try #require(result, sourceLocation: location)
-    let text = String(decoding: result.standardErrorContent, as: UTF8.self)
-    #expect(text.contains(message), "\(text)", sourceLocation: location)
-  }
 
   @Test func settingOutsideOfAWrite() async throws {
     let result = await #expect(
