@@ -45,15 +45,6 @@ extension Results: Equatable {
   }
 }
 
-extension Results: CustomStringConvertible {
-  /// The first hundred objects, for logs and debuggers.
-  public var description: String {
-    if isInvalidated { return "Results<\(Element.self)> [invalidated]" }
-    let most = 100
-    let objects = prefix(most).enumerated().map { position, object in
-      "\t[\(position)] " + object.description.replacingOccurrences(of: "\n", with: "\n\t")
-    }
-    let rest = count > most ? ["\t… \(count - most) more"] : []
-    return "Results<\(Element.self)> (\n" + (objects + rest).joined(separator: ",\n") + "\n)"
-  }
+extension Results: CustomStringConvertible, DumpedCollection {
+  func append(to dump: inout TextDump) { append("Results<\(Element.self)>", to: &dump) }
 }
