@@ -138,3 +138,15 @@ extension RealmCollection {
       name, count: count, lazy.enumerated().map { ("\($0)", $1 as Any) }, depth: depth)
   }
 }
+
+extension AnyRealmValue: DumpedCollection {
+  /// Goes on at that depth, which ends where objects hold each other.
+  func dumped(depth: Int) -> String {
+    switch self {
+    case .object(let object): "object(\(object._dump(depth: depth)))"
+    case .list(let list): "list(\(list.dumped(depth: depth)))"
+    case .dictionary(let map): "dictionary(\(map.dumped(depth: depth)))"
+    default: "\(self)"
+    }
+  }
+}
