@@ -93,7 +93,7 @@ extension SectionedResults: RealmSectionedResult {
   public struct Iterator: IteratorProtocol {
     private let parent: SectionedResults
     private let keys: [SectionKey<Key>]
-    private var next_ = 0
+    private var place = 0
 
     init(_ parent: SectionedResults) {
       self.parent = parent
@@ -101,9 +101,9 @@ extension SectionedResults: RealmSectionedResult {
     }
 
     public mutating func next() -> ResultsSection<Key, SectionElement>? {
-      guard next_ < keys.count else { return nil }
-      defer { next_ += 1 }
-      return ResultsSection(parent, keys[next_].key, number: next_)
+      guard place < keys.count else { return nil }
+      defer { place += 1 }
+      return ResultsSection(parent, keys[place].key, number: place)
     }
   }
 

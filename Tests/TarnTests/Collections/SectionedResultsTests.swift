@@ -49,7 +49,6 @@ struct SectionedResultsTests {
     #expect(sections[1].key == "b" && sections[1].id == "b" && sections[1].count == 2)
     #expect(sections[1][1].id == 4 && sections[1].last?.id == 4)
     #expect(sections[IndexPath(item: 1, section: 0)].id == 2)
-    #expect(sections.realm === a.realm || sections.realm == a.realm)
     #expect(sections[0].realm == a.realm && !sections.isInvalidated && !sections[0].isInvalidated)
     #expect(sections.first?.key == "a" && sections.last?.key == "c")
     #expect(sections.description.contains("SectionedResults<String, Cat> ("))
