@@ -86,7 +86,7 @@ final class DerivedResult: OwnedSource {
     return next
   }
 
-  private func isConcerned(by changes: ChangeSet) -> Bool {
+  func isConcerned(by changes: ChangeSet) -> Bool {
     changes.schemaChanged || changes[owner.classID] != nil
       || query.reachedClasses.contains { changes[$0] != nil }
   }

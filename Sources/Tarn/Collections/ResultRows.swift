@@ -26,6 +26,14 @@ enum LiveRows {
     }
   }
 
+  /// False if the rows are after `changes` what they were before, and show the same.
+  func isConcerned(by changes: ChangeSet) -> Bool {
+    switch self {
+    case .ofClass(let live): live.query.isConcerned(by: changes)
+    case .derived(let live, _): live.isConcerned(by: changes)
+    }
+  }
+
   /// True if the rows are all objects of their class.
   var isWholeClass: Bool {
     if case .ofClass(let live) = self { live.query.isUnfiltered } else { false }
