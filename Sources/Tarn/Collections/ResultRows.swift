@@ -96,6 +96,10 @@ extension RealmCore {
   /// - Parameter bornIn: the write that made the object whose collection the query is about.
   func liveRows(_ spec: QuerySpec, bornIn: UInt64) -> LiveRows {
     guard let origin = spec.origin else { return .ofClass(liveResult(spec)) }
+    if let frozen {
+      let live = frozen.source(spec) { DerivedResult(self, compiled(spec), origin) }
+      return .derived(live, bornIn: bornIn)
+    }
     if let known = liveResults[spec]?.source as? DerivedResult, !known.isOwnerGone {
       return .derived(known, bornIn: bornIn)
     }
@@ -105,6 +109,7 @@ extension RealmCore {
   }
 
   private func liveResult(_ spec: QuerySpec) -> LiveResult {
+    if let frozen { return frozen.source(spec) { LiveResult(self, compiled(spec)) } }
     if let known = liveResults[spec]?.source as? LiveResult { return known }
     let live = LiveResult(self, compiled(spec))
     keep(live, for: spec)

@@ -32,7 +32,7 @@ public struct Results<Element: ObjectBase> {
   /// True if the Realm was invalidated; the collection can then be asked for nothing but this.
   public var isInvalidated: Bool {
     core.checkThread()
-    return life != core.invalidations
+    return core.hasEnded(life)
   }
 
   func check() {

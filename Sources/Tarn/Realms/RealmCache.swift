@@ -18,7 +18,13 @@ enum RealmCache {
   }
 
   private struct WeakCore {
+    let scheduler: Scheduler
     weak var core: RealmCore?
+
+    init(_ core: RealmCore) {
+      scheduler = core.scheduler
+      self.core = core
+    }
   }
 
   private static let table = Mutex(Table())
@@ -58,9 +64,37 @@ enum RealmCache {
     nonisolated(unsafe) let made = core  // because: it stays on this thread
     table.withLock { table in
       table.instances = table.instances.filter { $0.value.core != nil }
-      table.instances[key] = WeakCore(core: made)
+      table.instances[key] = WeakCore(made)
     }
     return core
+  }
+
+  /// An instance of the store that lives where this code runs; nil if there is none.
+  ///
+  /// Code can run in several places at once: on a queue that took over the main thread, on a thread
+  /// with manual schedulers. Then `home` counts for more than a queue or a manual scheduler, and
+  /// these for more than the thread.
+  static func instance(of store: Store, preferring home: Scheduler.Key) -> RealmCore? {
+    nonisolated(unsafe) var found: RealmCore?  // because: it stays on this thread
+    table.withLock { table in
+      let here = table.instances.filter {
+        $0.key.store == ObjectIdentifier(store) && $0.value.scheduler.isCurrent
+      }
+      let order = here.keys.sorted { $0.scheduler.rank(home) < $1.scheduler.rank(home) }
+      for key in order where found == nil { found = here[key]?.core }
+    }
+    return found
+  }
+}
+
+extension Scheduler.Key {
+  fileprivate func rank(_ home: Scheduler.Key) -> Int {
+    if self == home { return 0 }
+    switch self {
+    case .queue: return 1
+    case .manual: return 2
+    case .main, .thread, .anywhere: return 3
+    }
   }
 }
 
