@@ -122,6 +122,9 @@ func dump(_ value: Any, depth: Int) -> String {
   case let object as ObjectBase: object._dump(depth: depth)
   case let collection as any DumpedCollection: collection.dumped(depth: depth)
   case let optional as any OptionalValue: optional.dumped(depth: depth)
+  case AnyRealmValue.object(let object): "object(\(object._dump(depth: depth)))"
+  case AnyRealmValue.list(let list): "list(\(list.dumped(depth: depth)))"
+  case AnyRealmValue.dictionary(let map): "dictionary(\(map.dumped(depth: depth)))"
   default: "\(value)"
   }
 }

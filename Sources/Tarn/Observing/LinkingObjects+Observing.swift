@@ -1,6 +1,6 @@
 import TarnStore
 
-extension LinkingObjects: RealmCollection {
+extension LinkingObjects: RealmCollection, DumpedCollection {
   /// The Realm of the object that is linked to, nil while it is unmanaged.
   public var realm: Realm? { target?.realm }
 
@@ -22,8 +22,10 @@ extension LinkingObjects: RealmCollection {
   }
 
   /// The first hundred objects, for logs and debuggers.
-  public var description: String {
-    textOfElements("LinkingObjects<\(Element.self)>", depth: 0)
+  public var description: String { dumped(depth: 0) }
+
+  func dumped(depth: Int) -> String {
+    textOfElements("LinkingObjects<\(Element.self)>", depth: depth)
   }
 
   /// Calls `block` first with `.initial` and then with the exact difference whenever objects began

@@ -71,9 +71,9 @@ enum RealmCache {
 
   /// An instance of the store that lives where this code runs; nil if there is none.
   ///
-  /// Code can run in several places at once: on a queue that took over the main thread, on a thread
-  /// with manual schedulers. Then `home` counts for more than a queue or a manual scheduler, and
-  /// these for more than the thread.
+  /// Code can run in several places at once: on a queue that took over a thread, on a thread with
+  /// manual schedulers. Then the queue counts for more than `home`, that for more than another
+  /// manual scheduler, and this for more than the thread.
   static func instance(of store: Store, preferring home: Scheduler.Key) -> RealmCore? {
     nonisolated(unsafe) var found: RealmCore?  // because: it stays on this thread
     table.withLock { table in
@@ -89,11 +89,11 @@ enum RealmCache {
 
 extension Scheduler.Key {
   fileprivate func rank(_ home: Scheduler.Key) -> Int {
-    if self == home { return 0 }
     switch self {
-    case .queue: return 1
-    case .manual: return 2
-    case .main, .thread, .anywhere: return 3
+    case .queue: 0
+    case home: 1
+    case .manual: 2
+    case .main, .thread, .anywhere: 3
     }
   }
 }
