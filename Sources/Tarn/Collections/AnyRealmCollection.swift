@@ -2,6 +2,8 @@
 public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection {
   private let base: AnyCollectionBase<Element>
 
+  private init(_ base: AnyCollectionBase<Element>) { self.base = base }
+
   /// A collection without its type.
   public init<C: RealmCollection>(_ collection: C) where C.Element == Element {
     base = CollectionBase(collection)
@@ -25,6 +27,9 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
   /// The first position of an element, or nil. Traps for a deleted object.
   public func index(of element: Element) -> Int? { base.index(of: element) }
   public var _derivation: _Derivation { base.derivation }
+  public func _counterpart(in realm: Realm) -> Self? {
+    base.counterpart(in: realm).map { Self($0) }
+  }
   /// That of the base.
   public var description: String { base.description }
 
@@ -54,6 +59,7 @@ private class AnyCollectionBase<Element: RealmCollectionValue> {
   var derivation: _Derivation { preconditionFailure() }
   var description: String { preconditionFailure() }
   func isEqual(to other: AnyCollectionBase) -> Bool { preconditionFailure() }
+  func counterpart(in realm: Realm) -> AnyCollectionBase? { preconditionFailure() }
   func observe(
     _ block: @escaping (RealmCollectionChange<AnyRealmCollection<Element>>) -> Void
   ) -> NotificationToken {
@@ -77,6 +83,9 @@ private final class CollectionBase<Base: RealmCollection>: AnyCollectionBase<Bas
   override var description: String { base.description }
   override func isEqual(to other: AnyCollectionBase<Base.Element>) -> Bool {
     (other as? CollectionBase<Base>)?.base == base
+  }
+  override func counterpart(in realm: Realm) -> AnyCollectionBase<Base.Element>? {
+    base._counterpart(in: realm).map { CollectionBase($0) }
   }
 
   override func observe(

@@ -39,11 +39,14 @@ final class DerivedResult: OwnedSource {
   /// While that is so, the elements of the collection.
   private var elements: [ObjectKey?] = []
   private var steps: [(number: Int, script: SequenceScript)] = []
+  /// The rows of a frozen instance. Nothing else of one of its results changes.
+  private let frozenRows: WorkedOutOnce<DerivedRows>?
 
   init(_ core: RealmCore, _ query: CompiledQuery, _ origin: DerivedOrigin) {
     self.core = core
     self.query = query
     self.origin = origin
+    frozenRows = core.isFrozen ? WorkedOutOnce() : nil
   }
 
   var isAwaited: Bool { false }
@@ -57,6 +60,12 @@ final class DerivedResult: OwnedSource {
 
   /// The rows now, an open write's changes included.
   func current() throws(StorageError) -> DerivedRows {
+    if let frozenRows {
+      return try frozenRows.value { () throws(StorageError) in
+        let reader = core.shown()
+        return try query.evaluate(try elements(reader) ?? [], StoreRows(reader))
+      }
+    }
     guard let session = core.session, !session.isEmpty else {
       working = nil
       return try published()

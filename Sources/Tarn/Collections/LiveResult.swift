@@ -28,10 +28,13 @@ final class LiveResult: ObservedSource {
   var isAwaited = false
   /// The rows inside the open write, at a position of its journal.
   private var working: (root: OrderedRoot, serial: UInt64, position: ChangeRecorder.Position)?
+  /// The rows of a frozen instance. Nothing else of one of its results changes.
+  private let frozenRows: WorkedOutOnce<OrderedRoot>?
 
   init(_ core: RealmCore, _ query: CompiledQuery) {
     self.core = core
     self.query = query
+    frozenRows = core.isFrozen ? WorkedOutOnce() : nil
   }
 
   var stepNumbers: [Int] { steps.map(\.number) }
@@ -41,6 +44,9 @@ final class LiveResult: ObservedSource {
 
   /// The rows now, an open write's changes included.
   func current() throws(StorageError) -> OrderedRoot {
+    if let frozenRows {
+      return try frozenRows.value { () throws(StorageError) in try query.evaluate(core.rows()) }
+    }
     guard let session = core.session, !session.isEmpty else {
       working = nil
       return try published()

@@ -67,7 +67,7 @@ final class LiveValues: OwnedSource {
     if let rows, isTracked || rowsStep == core.step { return rows }
     let next: ValueRows
     if let rows, let missed = core.recentSteps.changes(after: rowsStep, upTo: core.step),
-      !missed.schemaChanged, !isConcerned(by: missed[place.classID])
+      !isConcerned(by: missed)
     {
       next = rows
     } else {
@@ -78,8 +78,10 @@ final class LiveValues: OwnedSource {
     return next
   }
 
-  private func isConcerned(by changes: ClassChanges?) -> Bool {
-    guard let changes else { return false }
+  /// False if the rows are after `all` what they were before.
+  func isConcerned(by all: ChangeSet) -> Bool {
+    if all.schemaChanged { return true }
+    guard let changes = all[place.classID] else { return false }
     return isOwnerDeleted(by: changes) || changes.inserted.contains(place.key)
       || changes.touchedKeys(in: place.column).contains(place.key)
       || changes.script(of: name) != nil

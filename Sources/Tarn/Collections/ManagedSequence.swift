@@ -66,11 +66,12 @@ final class ManagedSequence: SequenceBacking {
 
   /// What the present state says of the sequence, nil if its object is not there.
   private func found() -> (any SequenceReading)? {
-    guard life == instance.invalidations, !instance.cancelledWrites.contains(bornIn) else {
+    guard !instance.hasEnded(life), !instance.cancelledWrites.contains(bornIn) else {
       return nil
     }
     let found = instance.sequence(at: place)
-    known = place.nested == nil ? found : nil
+    // What a frozen collection reads through is the thread's, not the collection's.
+    if !instance.isFrozen { known = place.nested == nil ? found : nil }
     return found?.reading
   }
 
@@ -89,6 +90,17 @@ final class ManagedSequence: SequenceBacking {
           + "invalidated. Check isInvalidated first.")
     }
     return found
+  }
+
+  /// The same collection as another instance of the file shows it; nil if it is not there.
+  init?(_ other: ManagedSequence, in core: RealmCore) {
+    instance = core
+    property = other.property
+    kind = other.kind
+    place = other.place
+    life = core.invalidations
+    bornIn = 0
+    if core.sequence(at: place)?.reading == nil { return nil }
   }
 
   /// The same collection in the instance's present life.
@@ -175,6 +187,7 @@ final class ManagedSequence: SequenceBacking {
     if object._core == nil {
       instance.add(object, update: instance.policy(for: object, update))
     }
+    instance.refuseFrozen(object)
     precondition(
       object._core === instance,
       "Cannot put an object of another Realm into a collection. Hand a ThreadSafeReference over, "
@@ -193,7 +206,12 @@ final class ManagedSequence: SequenceBacking {
   }
 
   var snapshot: SequenceSnapshot { .stored(values(), of: self) }
-  var numberPages: NumberPages? { view().numberPages }
+  var numberPages: NumberPages? {
+    let view = view()
+    guard instance.isFrozen else { return view.numberPages }
+    // Whoever goes over the pages of a frozen collection may go on on another thread.
+    return instance.unsharedSequence(at: place)?.numberPages
+  }
 
   private func values() -> [Value] {
     let view = view()
@@ -251,6 +269,7 @@ final class ManagedSequence: SequenceBacking {
 
   /// Traps outside of a write, and if the object is gone.
   private func writing() -> WriteSession {
+    if instance.isFrozen { instance.trapFrozen("Cannot change the \(kind) '\(property.name)' of") }
     let session = instance.writing("modify managed collections")
     _ = view()
     return session

@@ -22,15 +22,13 @@ public struct SingleMapEntry<Key: _MapKey, Value: RealmCollectionValue>: Hashabl
 }
 
 /// What maps have in common: values under keys, live where they are managed.
-public protocol RealmKeyedCollection: Sequence, Equatable, CustomStringConvertible {
+public protocol RealmKeyedCollection: Sequence, Equatable, ThreadConfined,
+  CustomStringConvertible
+{
   /// What values are found by.
   associatedtype Key: _MapKey
   /// What is found.
   associatedtype Value: RealmCollectionValue
-  /// The Realm that the collection belongs to, nil if it is unmanaged.
-  var realm: Realm? { get }
-  /// True if what the collection belongs to is gone; it can then be asked for nothing but this.
-  var isInvalidated: Bool { get }
   /// How many keys there are.
   var count: Int { get }
   /// The keys, in the order of their bytes.

@@ -3,12 +3,9 @@ import TarnStore
 
 /// What `Results`, `List`, `MutableSet`, `LinkingObjects` and `AnyRealmCollection` have in common:
 /// elements at positions from 0 on, live where they are managed, in the order that the Realm shows.
-public protocol RealmCollection: RandomAccessCollection, Equatable, CustomStringConvertible
+public protocol RealmCollection: RandomAccessCollection, Equatable, ThreadConfined,
+  CustomStringConvertible
 where Element: RealmCollectionValue, Index == Int {
-  /// The Realm that the collection belongs to, nil if it is unmanaged.
-  var realm: Realm? { get }
-  /// True if what the collection belongs to is gone; it can then be asked for nothing but this.
-  var isInvalidated: Bool { get }
   /// The first element, or nil.
   var first: Element? { get }
   /// The last element, or nil.

@@ -31,6 +31,7 @@ enum LiveRows {
     switch self {
     case .ofClass(let live): live.query.isConcerned(by: changes)
     case .derived(let live, _): live.isConcerned(by: changes)
+    case .values(let live, _): live.isConcerned(by: changes)
     }
   }
 
@@ -126,6 +127,10 @@ extension RealmCore {
     if let values = spec.values, case .sequence(let place) = origin {
       return .values(liveValues(spec, values, at: place), bornIn: bornIn)
     }
+    if let frozen {
+      let live = frozen.source(spec) { DerivedResult(self, compiled(spec), origin) }
+      return .derived(live, bornIn: bornIn)
+    }
     if let known = liveResults[spec]?.source as? DerivedResult, !known.isOwnerGone {
       return .derived(known, bornIn: bornIn)
     }
@@ -137,6 +142,7 @@ extension RealmCore {
   private func liveValues(
     _ spec: QuerySpec, _ values: ValueQuery, at place: SequencePlace
   ) -> LiveValues {
+    if let frozen { return frozen.source(spec) { LiveValues(self, values, at: place) } }
     if let known = liveResults[spec]?.source as? LiveValues, !known.isOwnerGone { return known }
     let live = LiveValues(self, values, at: place)
     keep(live, for: spec)
@@ -144,6 +150,7 @@ extension RealmCore {
   }
 
   private func liveResult(_ spec: QuerySpec) -> LiveResult {
+    if let frozen { return frozen.source(spec) { LiveResult(self, compiled(spec)) } }
     if let known = liveResults[spec]?.source as? LiveResult { return known }
     let live = LiveResult(self, compiled(spec))
     keep(live, for: spec)

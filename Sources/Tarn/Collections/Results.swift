@@ -32,7 +32,7 @@ public struct Results<Element: RealmCollectionValue> {
   /// True if the Realm was invalidated; the collection can then be asked for nothing but this.
   public var isInvalidated: Bool {
     core.checkThread()
-    return life != core.invalidations
+    return core.hasEnded(life)
   }
 
   func check() {
@@ -95,6 +95,14 @@ extension Results: RandomAccessCollection {
     checkBounds(position, rows.count)
     guard let values = rows.values?.values else {
       preconditionFailure("objects are no values: bug in this package")
+    }
+    return typedElement(core.boxed(values[position], of: spec, bornIn: bornIn))
+  }
+
+  /// The element at a position of rows that were asked for before. It must be there.
+  func element(at position: Int, of rows: ResultRows) -> Element {
+    guard let values = rows.values?.values else {
+      return Element._element(of: core.object(rows.key(at: position), core.binding(of: spec)))
     }
     return typedElement(core.boxed(values[position], of: spec, bornIn: bornIn))
   }

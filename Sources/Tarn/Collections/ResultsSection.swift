@@ -7,7 +7,7 @@ import TarnStore
 ///
 /// Belongs to its Realm's thread, queue or actor.
 public struct ResultsSection<Key: _Persistable & Hashable, SectionElement: ObjectBase>:
-  RealmSectionedResult, Identifiable
+  RealmSectionedResult, DumpedCollection, Identifiable
 {
   public typealias Element = SectionElement
 
@@ -56,7 +56,8 @@ public struct ResultsSection<Key: _Persistable & Hashable, SectionElement: Objec
     guard let section, item >= 0, item < count else {
       preconditionFailure("Index \(item) is out of bounds (must be less than \(count)).")
     }
-    return parent.results.object(state.rows.key(at: state.table.position(item, in: section)))
+    return parent.results.element(
+      at: state.table.position(item, in: section), of: state.rows)
   }
 
   /// Goes over the objects that are in the section now, whatever happens to them meanwhile.
@@ -77,7 +78,7 @@ public struct ResultsSection<Key: _Persistable & Hashable, SectionElement: Objec
     public mutating func next() -> SectionElement? {
       guard item < count else { return nil }
       defer { item += 1 }
-      return results.object(state.rows.key(at: state.table.position(item, in: section)))
+      return results.element(at: state.table.position(item, in: section), of: state.rows)
     }
   }
 
@@ -91,11 +92,10 @@ public struct ResultsSection<Key: _Persistable & Hashable, SectionElement: Objec
     SectionKey(a.key) == SectionKey(b.key) && a.parent == b.parent
   }
 
-  /// The first hundred objects, for logs and debuggers.
-  public var description: String {
+  func append(to dump: inout TextDump) {
     let name = "ResultsSection<\(Key.self), \(SectionElement.self)> \(key)"
-    if isInvalidated { return "\(name) [invalidated]" }
-    return describe(name, count: count, lazy.enumerated().map { ("\($0)", $1 as Any) })
+    if isInvalidated { return dump.append("\(name) [invalidated]") }
+    dump.append(elements: self, of: name)
   }
 
   /// Calls `block` first with `.initial` and then with what changed in this section alone: objects

@@ -71,7 +71,7 @@ public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: Obj
   }
 }
 
-extension SectionedResults: RealmSectionedResult {
+extension SectionedResults: RealmSectionedResult, DumpedCollection {
   public typealias Element = ResultsSection<Key, SectionElement>
 
   public var startIndex: Int { 0 }
@@ -114,11 +114,10 @@ extension SectionedResults: RealmSectionedResult {
     a.sections === b.sections && a.results == b.results
   }
 
-  /// The first hundred sections, for logs and debuggers.
-  public var description: String {
+  func append(to dump: inout TextDump) {
     let name = "SectionedResults<\(Key.self), \(SectionElement.self)>"
-    if isInvalidated { return "\(name) [invalidated]" }
-    return describe(name, count: count, lazy.map { ("\($0.key)", $0 as Any) })
+    if isInvalidated { return dump.append("\(name) [invalidated]") }
+    dump.append(name, count: count, lazy.map { ("\($0.key)", $0 as Any) })
   }
 
   /// Calls `block` first with `.initial`, once the sections can be read, and then with the exact

@@ -117,7 +117,7 @@ extension RealmCore {
   private static var depthMax: Int { 100 }
 
   func setAny(_ object: ObjectBase, _ column: ColumnID, _ boxed: _BoxedValue) {
-    _ = writing("modify managed objects")
+    _ = writing(object, column)
     if isInvalidated(object) { trapInvalid(object) }
     let place = SequencePlace(
       classID: object._binding!.classID, key: ObjectKey(object._key), column: column)
@@ -155,6 +155,7 @@ extension RealmCore {
 
   private func storedLink(_ object: ObjectBase, _ update: Realm.UpdatePolicy) -> Value {
     if object._core == nil { add(object, update: policy(for: object, update)) }
+    refuseFrozen(object)
     precondition(
       object._core === self,
       "Cannot link to an object of another Realm. Hand a ThreadSafeReference over, or create the "

@@ -70,7 +70,7 @@ open class ObjectBase {
 
   /// The row is gone or the Realm was invalidated; for good.
   static let invalidated = _ObjectState(rawValue: 1)
-  /// Belongs to a frozen Realm.
+  /// Belongs to a frozen Realm: nothing of the object changes any more, for any thread may read it.
   static let frozen = _ObjectState(rawValue: 2)
   /// No object at all: records which properties a key path touches.
   static let tracing = _ObjectState(rawValue: 4)
@@ -92,7 +92,6 @@ extension ObjectBase {
   // Runs no user code: with "releasenone" the caller need not retain the object around a read.
   @_effects(releasenone) @inline(never) @usableFromInline
   final func _locate() {
-    _warmColumns = 0
     _core!.locate(self)
   }
 

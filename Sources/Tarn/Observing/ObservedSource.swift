@@ -73,7 +73,8 @@ extension ObservedSource {
 
 /// A source that is kept alive by those who use it.
 final class WeakSource: @unchecked Sendable {
-  // because: it is followed on the instance's scheduler alone, and never set again.
+  // because: it is followed on the instance's scheduler alone, that of a frozen one on any thread,
+  // and never set again.
   private(set) weak var source: (any ObservedSource)?
   init(_ source: any ObservedSource) { self.source = source }
 }

@@ -59,6 +59,7 @@ extension RealmCore {
 
   private func checkCanObserve(isRealmLevel: Bool = false) {
     checkThread()
+    if isFrozen { trapFrozen("Nothing changes in, and so nothing can be observed of,") }
     precondition(
       !configuration.readOnly,
       "Read-only Realms do not change and do not have change notifications.")

@@ -77,7 +77,8 @@ public struct Realm: Equatable {
   }
 
   /// True (the default) to follow other instances' commits in turns of the scheduler. False to
-  /// stay until `refresh()` or a write; realm-level observers then hear `.refreshRequired`.
+  /// stay until `refresh()` or a write; realm-level observers then hear `.refreshRequired`. Always
+  /// false of a frozen Realm; setting it to true there traps.
   public var autorefresh: Bool {
     get {
       core.checkThread()
@@ -85,13 +86,18 @@ public struct Realm: Equatable {
     }
     nonmutating set {
       core.checkThread()
+      if core.isFrozen {
+        if newValue { core.trapFrozen("Cannot turn autorefresh on for") }
+        return
+      }
       core.autorefresh = newValue
       if newValue { core.scheduleTurn() }
     }
   }
 
   /// Moves to the newest version and calls the observers that it concerns, before it returns.
-  /// Does nothing inside a write or inside an observer's callback. Traps on a read-only Realm.
+  /// Does nothing inside a write or inside an observer's callback, and on a frozen Realm. Traps on
+  /// a read-only one.
   ///
   /// - Returns: true if the version changed or there was none yet.
   @discardableResult
@@ -100,6 +106,9 @@ public struct Realm: Equatable {
   /// Lets go of the shown version: every object and collection obtained so far is invalidated, an
   /// open write is cancelled. The next use starts at the newest version. Does nothing inside an
   /// observer's callback. Observers stay.
+  ///
+  /// A frozen Realm has no other version: reading through it, and through all that came from it,
+  /// traps from then on.
   public func invalidate() { core.invalidate() }
 
   // MARK: - Writing

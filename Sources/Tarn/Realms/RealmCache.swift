@@ -18,7 +18,13 @@ enum RealmCache {
   }
 
   private struct WeakCore {
+    let scheduler: Scheduler
     weak var core: RealmCore?
+
+    init(_ core: RealmCore) {
+      scheduler = core.scheduler
+      self.core = core
+    }
   }
 
   private static let table = Mutex(Table())
@@ -58,9 +64,37 @@ enum RealmCache {
     nonisolated(unsafe) let made = core  // because: it stays on this thread
     table.withLock { table in
       table.instances = table.instances.filter { $0.value.core != nil }
-      table.instances[key] = WeakCore(core: made)
+      table.instances[key] = WeakCore(made)
     }
     return core
+  }
+
+  /// An instance of the store that lives where this code runs; nil if there is none.
+  ///
+  /// Code can run in several places at once: on a queue that took over a thread, on a thread with
+  /// manual schedulers. Then the queue counts for more than `home`, that for more than another
+  /// manual scheduler, and this for more than the thread.
+  static func instance(of store: Store, preferring home: Scheduler.Key) -> RealmCore? {
+    nonisolated(unsafe) var found: RealmCore?  // because: it stays on this thread
+    table.withLock { table in
+      let here = table.instances.filter {
+        $0.key.store == ObjectIdentifier(store) && $0.value.scheduler.isCurrent
+      }
+      let order = here.keys.sorted { $0.scheduler.rank(home) < $1.scheduler.rank(home) }
+      for key in order where found == nil { found = here[key]?.core }
+    }
+    return found
+  }
+}
+
+extension Scheduler.Key {
+  fileprivate func rank(_ home: Scheduler.Key) -> Int {
+    switch self {
+    case .queue: 0
+    case home: 1
+    case .manual: 2
+    case .main, .thread, .anywhere: 3
+    }
   }
 }
 

@@ -7,6 +7,7 @@ extension RealmCore {
   func add(_ object: ObjectBase, update: Realm.UpdatePolicy) {
     let session = writing("add objects")
     if let core = object._core {
+      refuseFrozen(object)
       precondition(
         core === self,
         "Cannot add an object that belongs to another Realm. Copy it, or hand a "
@@ -146,6 +147,7 @@ extension RealmCore {
 
   func delete(_ object: ObjectBase) {
     let session = writing("delete objects")
+    refuseFrozen(object)
     precondition(object._core === self, "Can only delete an object from the Realm it belongs to.")
     if isInvalidated(object) { trapInvalid(object) }
     trapping { () throws(StorageError) in
@@ -169,6 +171,7 @@ extension RealmCore {
     let session = writing("delete objects")
     var keys: [ClassID: [ObjectKey]] = [:]
     for object in objects {
+      refuseFrozen(object)
       precondition(
         object._core === self, "Can only delete an object from the Realm it belongs to.")
       if isInvalidated(object) { trapInvalid(object) }

@@ -98,6 +98,7 @@ extension RealmCore {
   }
 
   func refresh() -> Bool {
+    if isFrozen { return false }
     checkThread()
     precondition(!configuration.readOnly, "Cannot refresh a read-only Realm.")
     if session != nil || !roundTargets.isEmpty || realmNotification == .didChange { return false }
@@ -113,6 +114,7 @@ extension RealmCore {
 
   /// Ends the shown version: accessors are invalid until they find their rows in a new one.
   func invalidate() {
+    if let frozen { return frozen.invalidate() }
     checkThread()
     guard roundTargets.isEmpty, realmNotification == nil else { return }
     if session != nil { cancelWrite() }

@@ -6,12 +6,16 @@ extension RealmCore {
   /// How dynamic objects of the class meet the file. Traps if the file has no such class.
   func dynamicBinding(_ name: String) -> ClassBinding {
     let schema = schemaToBind()
-    if let known = dynamicBindings[name] { return known }
+    if let known = dynamicBindings[name] ?? frozen?.here().dynamicBindings[name] { return known }
     guard let described = schema.schema.named(name), !described.isVacant else {
       preconditionFailure("The file has no class '\(name)'.")
     }
     let binding = ClassBinding(ClassReflection(schema.schema, described), described)
-    dynamicBindings[name] = binding
+    if let frozen {
+      frozen.here().dynamicBindings[name] = binding
+    } else {
+      dynamicBindings[name] = binding
+    }
     return binding
   }
 
@@ -177,6 +181,7 @@ extension RealmCore {
     }
     guard object._className == name else { return nil }
     if object._core == nil { add(object, update: .error) }
+    refuseFrozen(object)
     precondition(
       object._core === self,
       "Cannot link to an object of another Realm. Hand a ThreadSafeReference over, or create the "

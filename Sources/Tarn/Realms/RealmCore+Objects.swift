@@ -9,6 +9,11 @@ extension RealmCore {
   /// code: the getters promise that.
   @usableFromInline
   func locate(_ object: ObjectBase) {
+    if isFrozen {
+      if isInvalidated(object) { trapInvalid(object) }
+      return
+    }
+    object._warmColumns = 0
     checkThread()
     if !find(object) { trapInvalid(object) }
   }
@@ -68,6 +73,7 @@ extension RealmCore {
 
   /// True if the row is gone at the version shown. Traps on the wrong thread.
   func isInvalidated(_ object: ObjectBase) -> Bool {
+    if let frozen { return frozen.isInvalidated || object._state.contains(.invalidated) }
     checkThread()
     if object._state.contains(.invalidated) { return true }
     if object._generation == context.pointee.generation { return false }
@@ -78,7 +84,7 @@ extension RealmCore {
 
   /// Where to write a property that has neither index nor link; notes it as touched.
   func edit(_ object: ObjectBase, _ column: ColumnID) -> (cluster: WorkingCluster, slot: Int) {
-    let session = writing("modify managed objects")
+    let session = writing(object, column)
     if object._generation != context.pointee.generation, !find(object) { trapInvalid(object) }
     let id = object._binding!.classID
     let key = ObjectKey(object._key)
@@ -92,7 +98,7 @@ extension RealmCore {
 
   /// Sets a property whose column has an index.
   func setIndexed(_ object: ObjectBase, _ column: ColumnID, _ value: Value) {
-    let session = writing("modify managed objects")
+    let session = writing(object, column)
     if isInvalidated(object) { trapInvalid(object) }
     let done = trapping { () throws(StorageError) in
       try session.set(column, at: ObjectKey(object._key), in: object._binding!.classID, to: value)
@@ -103,8 +109,9 @@ extension RealmCore {
   /// Points a link elsewhere; an unmanaged target is added first.
   func setLink(_ object: ObjectBase, _ column: ColumnID, to target: ObjectBase?) {
     guard let target else { return setIndexed(object, column, .null) }
-    _ = writing("modify managed objects")
+    _ = writing(object, column)
     if target._core == nil { add(target, update: policy(for: target, .error)) }
+    refuseFrozen(target)
     precondition(
       target._core === self,
       "Cannot link to an object of another Realm. Hand a ThreadSafeReference over, or create the "
@@ -130,8 +137,22 @@ extension RealmCore {
     let object = binding.reflection.type.init()
     attach(object, key, binding)
     binding.bind(object)
-    if isNew(key, binding.classID) { object._bornIn = writeSerial }
+    if isFrozen {
+      placeForGood(object)
+    } else if isNew(key, binding.classID) {
+      object._bornIn = writeSerial
+    }
     return object
+  }
+
+  /// Finds the row of an accessor of a frozen instance. It is not looked for again, so that any
+  /// number of threads can read through the accessor.
+  private func placeForGood(_ object: ObjectBase) {
+    let isThere = trapping { () throws(StorageError) in
+      try place(of: ObjectKey(object._key), in: object._binding!.classID, on: object)
+    }
+    if !isThere { object._state.insert(.invalidated) }
+    object._generation = context.pointee.generation
   }
 
   func object(_ type: ObjectBase.Type, _ key: ObjectKey) -> ObjectBase {
@@ -152,6 +173,7 @@ extension RealmCore {
     object._life = invalidations
     object._generation = 0
     object._context = context
+    if isFrozen { object._state = .frozen }
   }
 
   /// True if the open write made that row, so that its accessors die if it is cancelled.
@@ -196,9 +218,9 @@ extension RealmCore {
     }
   }
 
-  /// The object with that primary key, or nil, where the class's primary key is the object key.
-  /// What is found is kept, so that the object's first read need not look again.
-  private func object(_ key: ObjectKey, existingIn binding: ClassBinding) -> ObjectBase? {
+  /// The object with that key, or nil. What is found is kept, so that the object's first read need
+  /// not look again.
+  func object(_ key: ObjectKey, existingIn binding: ClassBinding) -> ObjectBase? {
     let object = binding.reflection.type.init()
     attach(object, key, binding)
     let found = trapping { () throws(StorageError) in

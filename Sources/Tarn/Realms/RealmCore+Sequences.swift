@@ -18,7 +18,8 @@ protocol SequenceReading: AnyObject {
   var numberPages: NumberPages? { get }
 }
 
-/// What the collections of one place read through, until rows move.
+/// What the collections of one place read through, until rows move; one of a frozen instance
+/// belongs to a thread.
 final class SequenceView {
   fileprivate(set) var reading: (any SequenceReading)?
 
@@ -40,6 +41,7 @@ extension RealmCore {
         try session.sequence(at: place).map { SequenceView($0) }
       }
     }
+    if let frozen { return readable(frozen).here().sequence(at: place) }
     if let known = sequences[place] { return known }
     guard let found = find(place) else { return nil }
     if sequences.count == Self.sequencesMax { forgetSequences() }

@@ -11,6 +11,7 @@ extension RealmCore {
 
   func beginWrite() throws(Realm.Error) {
     checkThread()
+    if isFrozen { trapFrozen("Can't perform transactions on") }
     precondition(!configuration.readOnly, "Can't perform transactions on read-only Realms.")
     precondition(
       session == nil,
@@ -133,6 +134,7 @@ extension RealmCore {
   func writing(_ operation: String) -> WriteSession {
     checkThread()
     guard let session else {
+      if isFrozen { trapFrozen("Cannot \(operation) of") }
       preconditionFailure(
         "Cannot \(operation) outside of a write transaction. Call it inside realm.write { … }.")
     }

@@ -19,7 +19,13 @@ final class RealmCore {
   let scheduler: Scheduler
   let model: ModelSchema
 
-  /// The state that is shown; nil until something is read, and after `invalidate()`.
+  /// The state that a frozen instance shows; nil for every other one.
+  let frozen: FrozenState?
+  /// The frozen instance of what was shown when it was asked for last.
+  weak var lastFrozen: RealmCore?
+
+  /// The state that is shown; nil until something is read, and after `invalidate()`. Of a frozen
+  /// instance each thread has its own.
   var reader: SnapshotReader?
   /// The open write, nil outside of one.
   var session: WriteSession?
@@ -84,15 +90,19 @@ final class RealmCore {
   var failure: StorageError?
 
   init(
-    store: Store, configuration: Realm.Configuration, scheduler: Scheduler, model: ModelSchema
+    store: Store, configuration: Realm.Configuration, scheduler: Scheduler, model: ModelSchema,
+    frozen: FrozenState? = nil
   ) {
     self.store = store
     self.configuration = configuration
     self.scheduler = scheduler
     self.model = model
+    self.frozen = frozen
     workLimits = WorkAhead.Limits(on: scheduler)
     context = .allocate(capacity: 1)
-    context.initialize(to: tarn_context(generation: Generation.next(), thread: tarn_thread_id()))
+    // Accessors of a frozen instance ask it before each read, on whatever thread.
+    let thread = frozen == nil ? tarn_thread_id() : 0
+    context.initialize(to: tarn_context(generation: Generation.next(), thread: thread))
   }
 
   deinit {
@@ -110,7 +120,7 @@ final class RealmCore {
   /// Traps unless this code runs where the instance lives. Re-stamps the thread where a scheduler
   /// has moved to another one.
   func checkThread() {
-    if context.pointee.thread == tarn_thread_id() { return }
+    if context.pointee.thread == tarn_thread_id() || frozen != nil { return }
     precondition(
       scheduler.isCurrent,
       "Realm accessed from incorrect thread. An instance and everything obtained from it belong "
@@ -127,6 +137,7 @@ final class RealmCore {
       scheduleTurn()
     }
     if let reader { return reader }
+    if let frozen { return shown(frozen) }
     let started = trapping { () throws(StorageError) in
       try SnapshotReader(newestFittingSnapshot())
     }
@@ -141,7 +152,7 @@ final class RealmCore {
     context.pointee.generation = Generation.next()
   }
 
-  var shownVersion: Version? { reader?.snapshot.version }
+  var shownVersion: Version? { frozen?.snapshot.version ?? reader?.snapshot.version }
 
   /// The rows as they are read now, an open write's in front.
   func rows() -> StoreRows { StoreRows(shown(), session) }
@@ -164,8 +175,9 @@ final class RealmCore {
   func binding(of type: ObjectBase.Type) -> ClassBinding {
     let schema = schemaToBind()
     if let recentBinding, recentBinding.reflection.type == type { return recentBinding }
-    if let known = bindings[ObjectIdentifier(type)] {
-      recentBinding = known
+    let id = ObjectIdentifier(type)
+    if let known = bindings[id] ?? frozen?.here().bindings[id] {
+      if frozen == nil { recentBinding = known }
       return known
     }
     guard let reflection = model.reflection(of: type),
@@ -176,7 +188,7 @@ final class RealmCore {
           + "custom `objectTypes` array in the configuration, add the class to it.")
     }
     let binding = ClassBinding(reflection, described)
-    bindings[ObjectIdentifier(type)] = binding
+    if let frozen { frozen.here().bindings[id] = binding } else { bindings[id] = binding }
     return binding
   }
 

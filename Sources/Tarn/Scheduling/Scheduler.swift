@@ -14,6 +14,8 @@ enum Scheduler: Sendable {
   case runLoop(RunLoopThread)
   case manual(ManualScheduler)
   case thread(UInt)
+  /// No place of its own: a frozen instance, which any code may read, at the same time.
+  case anywhere
 
   /// A queue that this code runs on. Traps if it runs elsewhere, and for a queue that runs several
   /// blocks at once.
@@ -50,13 +52,16 @@ enum Scheduler: Sendable {
     case .runLoop(let loop): loop.thread == tarn_thread_id()
     case .manual(let manual): manual.isCurrent
     case .thread(let thread): thread == tarn_thread_id()
+    case .anywhere: true
     }
   }
 
   /// True if the scheduler has later turns in which observers can be called.
   var hasTurns: Bool {
-    if case .thread = self { return false }
-    return true
+    switch self {
+    case .main, .queue, .runLoop, .manual: true
+    case .thread, .anywhere: false
+    }
   }
 
   /// Starts a later turn that runs `work`.
@@ -66,7 +71,7 @@ enum Scheduler: Sendable {
     case .queue(let queue): queue.async(execute: work)
     case .runLoop(let loop): loop.perform(work)
     case .manual(let manual): manual.enqueue(work)
-    case .thread: break
+    case .thread, .anywhere: break
     }
   }
 
@@ -78,6 +83,7 @@ enum Scheduler: Sendable {
     case .runLoop(let loop): .thread(loop.thread)
     case .manual(let manual): .manual(ObjectIdentifier(manual))
     case .thread(let thread): .thread(thread)
+    case .anywhere: .anywhere
     }
   }
 
@@ -86,6 +92,7 @@ enum Scheduler: Sendable {
     case queue(ObjectIdentifier)
     case manual(ObjectIdentifier)
     case thread(UInt)
+    case anywhere
   }
 
   /// Main is a place, not a thread: under `dispatchMain()` the main queue runs on workers, and an

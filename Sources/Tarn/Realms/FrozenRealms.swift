@@ -1,0 +1,68 @@
+import Synchronization
+import TarnStore
+
+/// The frozen instances of this process. Instances that were opened alike and show one version of
+/// one file share theirs.
+enum FrozenRealms {
+  private struct Key: Hashable {
+    var store: ObjectIdentifier
+    var version: Version
+    var schemaEpoch: UInt64
+  }
+
+  private struct WeakCore {
+    weak var core: RealmCore?
+  }
+
+  private struct Table: @unchecked Sendable {
+    // because: any thread may use a frozen instance; the references are followed under the lock.
+    var instances: [Key: [WeakCore]] = [:]
+    /// At how many entries it is looked for those whose instances are gone.
+    var limit = 16
+
+    /// - Returns: those that are not gone.
+    mutating func forgetTheGone() -> [RealmCore] {
+      var alive: [RealmCore] = []
+      instances = instances.filter { _, cores in
+        let cores = cores.compactMap(\.core)
+        alive += cores
+        return !cores.isEmpty
+      }
+      limit = 2 * instances.count + 16
+      return alive
+    }
+  }
+
+  private static let table = Mutex(Table())
+
+  /// The frozen instance of what a live one shows.
+  static func instance(of snapshot: Snapshot, _ live: RealmCore) -> RealmCore {
+    let key = Key(
+      store: ObjectIdentifier(live.store), version: snapshot.version,
+      schemaEpoch: snapshot.schema.epoch)
+    // because: any thread may use frozen instances
+    nonisolated(unsafe) var found: RealmCore?
+    // Let go of after the lock: they may be the last references. because: the same
+    nonisolated(unsafe) var seen: [RealmCore] = []
+    nonisolated(unsafe) let live = live  // because: it stays on this thread
+    table.withLock { table in
+      seen = table.instances[key]?.compactMap(\.core) ?? []
+      found = seen.first { $0.isOpened(as: live) && $0.shows(snapshot) }
+      if found != nil { return }
+      let made = live.makeFrozen(snapshot)
+      found = made
+      let others = seen.filter { $0.shows(snapshot) }
+      if table.instances.count >= table.limit { seen += table.forgetTheGone() }
+      table.instances[key] = (others + [made]).map { WeakCore(core: $0) }
+    }
+    return found!
+  }
+}
+
+extension RealmCore {
+  /// True if what is read through both is of the same types.
+  fileprivate func isOpened(as other: RealmCore) -> Bool {
+    configuration == other.configuration
+      && model.classes.elementsEqual(other.model.classes) { $0.reflection === $1.reflection }
+  }
+}

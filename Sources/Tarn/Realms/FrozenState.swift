@@ -1,0 +1,146 @@
+import CTarn
+import Synchronization
+import TarnStore
+
+/// What makes an instance a frozen one: the state that it shows for good, and what is there once
+/// for each thread that reads it.
+///
+/// A frozen instance belongs to no thread, so nothing may change in it that two threads could see.
+/// Reading does change things, cursors and what was found last; each thread has those of its own.
+/// Finding them takes no lock. What is worked out for all threads, the rows of results, is worked
+/// out by the first that asks.
+final class FrozenState {
+  let snapshot: Snapshot
+  /// Where the instance that was frozen lives: `thaw()` goes back there, if it can.
+  let home: Scheduler.Key
+  private let isOver = Atomic<Bool>(false)
+  /// The readings of all threads so far, as a list: the newest one first. They stay as long as
+  /// this; a thread that ended leaves its own to the next that is known by the same number.
+  private let newest = Atomic<Unmanaged<FrozenReading>?>(nil)
+  private let results = Mutex(LiveTable())
+
+  /// Results that are alive, by what they ask for.
+  private struct LiveTable: @unchecked Sendable {
+    // because: it is used under the lock, and what it refers to is made for any thread.
+    var sources: [QuerySpec: WeakSource] = [:]
+  }
+
+  init(_ snapshot: Snapshot, home: Scheduler.Key) {
+    self.snapshot = snapshot
+    self.home = home
+  }
+
+  deinit {
+    var place = newest.load(ordering: .acquiring)
+    while let reading = place {
+      place = reading._withUnsafeGuaranteedRef { $0.next }
+      reading.release()
+    }
+  }
+
+  // MARK: - Life
+
+  /// The program has let go of what is shown: reading traps from now on. The state itself stays
+  /// as long as anybody refers to it, because other threads may be about to read.
+  var isInvalidated: Bool { isOver.load(ordering: .relaxed) }
+
+  func invalidate() { isOver.store(true, ordering: .relaxed) }
+
+  // MARK: - Reading
+
+  /// What the calling thread has of this.
+  func here() -> FrozenReading {
+    let thread = tarn_thread_id()
+    var place = newest.load(ordering: .acquiring)
+    while let reading = place {
+      let (owner, next) = reading._withUnsafeGuaranteedRef { ($0.thread, $0.next) }
+      if owner == thread { return reading.takeUnretainedValue() }
+      place = next
+    }
+    return begin(thread)
+  }
+
+  private func begin(_ thread: UInt) -> FrozenReading {
+    let made = trapping { () throws(StorageError) in
+      FrozenReading(thread, try SnapshotReader(snapshot))
+    }
+    let handle = Unmanaged.passRetained(made)
+    var isDone = false
+    made.next = newest.load(ordering: .acquiring)
+    while !isDone {
+      let (exchanged, found) = newest.compareExchange(
+        expected: made.next, desired: handle, successOrdering: .acquiringAndReleasing,
+        failureOrdering: .acquiring)
+      isDone = exchanged
+      if !exchanged { made.next = found }
+    }
+    return made
+  }
+
+  /// The shared rows of a query.
+  func source<Source: ObservedSource>(_ spec: QuerySpec, _ make: () -> Source) -> Source {
+    nonisolated(unsafe) var found: (any ObservedSource)?  // because: it is made for any thread
+    results.withLock { found = $0.sources[spec]?.source }
+    if let known = found as? Source { return known }
+    let made = make()
+    let entry = WeakSource(made)
+    results.withLock { table in
+      found = table.sources[spec]?.source
+      guard found == nil else { return }
+      if table.sources.count > 64 {
+        table.sources = table.sources.filter { $0.value.source != nil }
+      }
+      table.sources[spec] = entry
+    }
+    return found as? Source ?? made
+  }
+}
+
+/// What one thread has of a frozen instance. Belongs to that thread.
+final class FrozenReading {
+  let thread: UInt
+  let reader: SnapshotReader
+  /// How classes meet the file, beside what the instance knew from the beginning.
+  var bindings: [ObjectIdentifier: ClassBinding] = [:]
+  var dynamicBindings: [String: ClassBinding] = [:]
+  /// The reading that was the newest before this one; does not change once others can see this.
+  fileprivate(set) var next: Unmanaged<FrozenReading>?
+  private var sequences: [SequencePlace: SequenceView] = [:]
+  private static let sequencesMax = 64
+
+  init(_ thread: UInt, _ reader: SnapshotReader) {
+    self.thread = thread
+    self.reader = reader
+  }
+
+  /// A collection, nil if its object is not there.
+  func sequence(at place: SequencePlace) -> SequenceView? {
+    if let known = sequences[place] { return known }
+    let found = trapping { () throws(StorageError) in try reader.sequence(at: place) }
+    guard let found else { return nil }
+    if sequences.count == Self.sequencesMax { sequences.removeAll(keepingCapacity: true) }
+    let view = SequenceView(found)
+    sequences[place] = view
+    return view
+  }
+}
+
+/// A value that is worked out once, by the thread that asks first. Others wait for it.
+final class WorkedOutOnce<Value: Sendable>: Sendable {
+  private final class Box: Sendable {
+    let value: Value
+    init(_ value: Value) { self.value = value }
+  }
+
+  private let known = AtomicLazyReference<Box>()
+  /// Held by who works it out.
+  private let turn = Mutex(())
+
+  func value(_ make: () throws(StorageError) -> Value) throws(StorageError) -> Value {
+    if let known = known.load() { return known.value }
+    return try turn.withLock { _ throws(StorageError) in
+      if let known = known.load() { return known.value }
+      return known.storeIfNil(Box(try make())).value
+    }
+  }
+}

@@ -1,0 +1,136 @@
+/// What belongs to a Realm, and so to one thread, queue or actor until it is frozen: objects and
+/// collections. Conformances come with the library.
+public protocol ThreadConfined {
+  /// The Realm that this belongs to, nil if it is unmanaged.
+  var realm: Realm? { get }
+  /// True if it was deleted, or what it belongs to was, or its Realm invalidated.
+  var isInvalidated: Bool { get }
+  /// True if it never changes and any thread may read it; see ``freeze()``. Threading: any.
+  var isFrozen: Bool { get }
+
+  /// The same as it is at the version that its Realm shows, for good.
+  ///
+  /// What is frozen, and everything that is read through it, may be read on any thread, on several
+  /// at the same time. It keeps its version in the file for as long as it is referenced, whatever
+  /// becomes of the Realm that it came from. Freezing what is frozen gives it back.
+  ///
+  /// In a write it is frozen as it was before the write. Traps for what is unmanaged, invalidated,
+  /// or was made in the open write, and on another thread than the Realm's.
+  func freeze() -> Self
+
+  /// The live counterpart of what is frozen, in the Realm that belongs to where this is called; see
+  /// ``Realm/thaw()``. It is as that Realm shows it: it is not refreshed, and the result is nil if
+  /// the object does not exist there. What is live is given back.
+  ///
+  /// Traps for what is unmanaged or invalidated.
+  func thaw() -> Self?
+
+  /// The same as another Realm of the same file shows it; nil if it does not exist there.
+  func _counterpart(in realm: Realm) -> Self?
+}
+
+extension ThreadConfined {
+  public var isFrozen: Bool { realm?.isFrozen ?? false }
+
+  public func freeze() -> Self {
+    let realm = realmToLeave("frozen")
+    return realm.isFrozen ? self : frozen(in: realm.freeze())
+  }
+
+  public func thaw() -> Self? {
+    let realm = realmToLeave("thawed")
+    return realm.isFrozen ? _counterpart(in: realm.thaw()) : self
+  }
+
+  /// Traps for what is in none, or invalidated.
+  fileprivate func realmToLeave(_ done: String) -> Realm {
+    guard let realm else {
+      preconditionFailure(
+        "'\(Self.self)': only what is managed by a Realm can be \(done). Add the object first.")
+    }
+    precondition(
+      !isInvalidated,
+      "'\(Self.self)' has been deleted or invalidated and cannot be \(done). Check isInvalidated "
+        + "first.")
+    return realm
+  }
+
+  fileprivate func frozen(in realm: Realm) -> Self {
+    guard let frozen = _counterpart(in: realm) else {
+      preconditionFailure(
+        "'\(Self.self)' was made in the open write and cannot be frozen: freezing gives the state "
+          + "before the write. Commit it first.")
+    }
+    return frozen
+  }
+}
+
+extension Realm {
+  /// True if the Realm never changes and any thread may read it; see ``freeze()``. Threading: any.
+  public var isFrozen: Bool { core.isFrozen }
+
+  /// The Realm as it is at the version that it shows, for good.
+  ///
+  /// A frozen Realm, and every object and collection that is read through it, may be read on any
+  /// thread, on several at the same time. It does not change, cannot be written to and cannot be
+  /// observed. It keeps its version in the file for as long as anything of it is referenced,
+  /// whatever becomes of the Realm that it came from: the pages of that version cannot be used
+  /// again, so do not keep one for long while much is written.
+  ///
+  /// In a write it shows the state before the write. Freezing a frozen Realm gives it back, and two
+  /// Realms of one file that were opened alike and show one version have the same frozen Realm.
+  ///
+  /// - Returns: the frozen Realm. Types do not say that it is one, so neither it nor what is read
+  ///   through it is `Sendable`; hand it over as `nonisolated(unsafe)`.
+  public func freeze() -> Realm { Realm(core.freeze()) }
+
+  /// The live Realm of the same file that belongs to where this is called: to the running queue,
+  /// manual scheduler, main thread or other thread. One that is open there is not refreshed; if
+  /// none is, one is opened for the thread. A live Realm is given back.
+  ///
+  /// Traps for a live Realm of another thread, and if the file cannot be opened.
+  public func thaw() -> Realm { Realm(core.thaw()) }
+
+  /// An object or collection of this Realm, frozen; see ``ThreadConfined/freeze()``.
+  ///
+  /// Traps where that does, and for what is neither frozen nor of this Realm.
+  public func freeze<Confined: ThreadConfined>(_ confined: Confined) -> Confined {
+    let realm = confined.realmToLeave("frozen")
+    if realm.isFrozen { return confined }
+    checkIsOwn(realm)
+    return confined.frozen(in: freeze())
+  }
+
+  /// The counterpart of what is frozen in this live Realm, as it shows it now; nil if the object
+  /// does not exist here. For where it is known which Realm it shall be: ``ThreadConfined/thaw()``
+  /// looks for the one that belongs to the calling code. What is live is given back.
+  ///
+  /// Traps if this Realm is frozen, or of another file.
+  public func thaw<Confined: ThreadConfined>(_ confined: Confined) -> Confined? {
+    let realm = confined.realmToLeave("thawed")
+    if isFrozen { core.trapFrozen("Nothing can be thawed into") }
+    guard realm.isFrozen else {
+      checkIsOwn(realm)
+      return confined
+    }
+    precondition(
+      realm.core.store === core.store,
+      "What is frozen is of '\(realm.core.store.path)' and has no counterpart in "
+        + "'\(core.store.path)'. Thaw it in a Realm of its own file.")
+    return confined._counterpart(in: self)
+  }
+
+  private func checkIsOwn(_ realm: Realm) {
+    core.checkThread()
+    precondition(
+      realm == self,
+      "The object or collection belongs to another instance, that of '\(realm.core.store.path)'. "
+        + "Use it with its own Realm.")
+  }
+}
+
+extension ObjectBase: ThreadConfined {
+  public func _counterpart(in realm: Realm) -> Self? {
+    realm.core.counterpart(of: self).map { unsafeDowncast($0, to: Self.self) }
+  }
+}
