@@ -86,7 +86,7 @@ final class DerivedResult: OwnedSource {
     return next
   }
 
-  private func isConcerned(by changes: ChangeSet) -> Bool {
+  func isConcerned(by changes: ChangeSet) -> Bool {
     changes.schemaChanged || changes[owner.classID] != nil
       || query.reachedClasses.contains { changes[$0] != nil }
   }
@@ -237,12 +237,6 @@ final class DerivedResult: OwnedSource {
   func difference(
     after seen: Int, upTo last: Int, from baseline: ObservedBaseline?
   ) -> ObservedChanges {
-    let merged = steps.filter { $0.number > seen && $0.number <= last }
-    guard var script = merged.first?.script else { return .indices(IndexChanges()) }
-    for step in merged.dropFirst() { script = script.composing(step.script) }
-    if case .count(let count)? = baseline {
-      script = .replacingAll(oldCount: count, newCount: script.newCount)
-    }
-    return .indices(script.indexChanges())
+    steps.difference(after: seen, upTo: last, from: baseline)
   }
 }

@@ -89,10 +89,7 @@ extension List: RealmCollection, MutableCollection {
 }
 
 extension List: CustomStringConvertible, DumpedCollection {
-  /// The first hundred elements, for logs and debuggers.
-  public var description: String { dumped(depth: 0) }
-
-  func dumped(depth: Int) -> String { textOfElements("List<\(Element.self)>", depth: depth) }
+  func append(to dump: inout TextDump) { append("List<\(Element.self)>", to: &dump) }
 }
 
 extension List {

@@ -39,6 +39,19 @@ final class ManagedSequence: SequenceBacking {
     bornIn = owner._bornIn
   }
 
+  /// The collection at a place, for elements that are no objects of one class.
+  init(
+    _ core: RealmCore, _ property: PropertyReflection, _ kind: CollectionKind,
+    at place: SequencePlace, bornIn: UInt64
+  ) {
+    instance = core
+    self.property = property
+    self.kind = kind
+    self.place = place
+    life = core.invalidations
+    self.bornIn = bornIn
+  }
+
   var core: RealmCore? { instance }
 
   var isInvalidated: Bool {
@@ -109,12 +122,25 @@ final class ManagedSequence: SequenceBacking {
     return instance.observe(instance.liveSequence(at: place, kind), block)
   }
 
-  /// The objects in the collection. Traps if it is invalidated.
-  func derivation(of type: ObjectBase.Type) -> _Derivation {
+  /// The objects or values in the collection. Traps if it is invalidated.
+  func derivation(of type: Any.Type) -> _Derivation {
     _ = view()
+    guard let type = type as? ObjectBase.Type else {
+      let values = ValueQuery(kind: kind, property: property)
+      return _Derivation(instance, QuerySpec(values, at: place), bornIn: bornIn)
+    }
     var spec = QuerySpec(type)
     spec.origin = .sequence(place)
     return _Derivation(instance, spec, bornIn: bornIn)
+  }
+
+  /// A value to look for; nil if it cannot be in.
+  func sought(_ boxed: _BoxedValue) -> Value? {
+    guard let object = boxed.object else { return boxed.nested == nil ? boxed.value : nil }
+    guard object._core === instance else { return nil }
+    precondition(!object.isInvalidated, "A deleted or invalidated object has no position.")
+    let key = ObjectKey(object._key)
+    return property.type == .any ? .object(object._binding!.classID, key) : .link(key)
   }
 
   // MARK: - Values
@@ -155,15 +181,6 @@ final class ManagedSequence: SequenceBacking {
         + "or create the object in this Realm.")
     if instance.isInvalidated(object) { instance.trapInvalid(object) }
     return .link(ObjectKey(object._key))
-  }
-
-  /// A value to look for; nil if it cannot be in.
-  private func sought(_ boxed: _BoxedValue) -> Value? {
-    guard let object = boxed.object else { return boxed.nested == nil ? boxed.value : nil }
-    guard object._core === instance else { return nil }
-    precondition(!object.isInvalidated, "A deleted or invalidated object has no position.")
-    let key = ObjectKey(object._key)
-    return property.type == .any ? .object(object._binding!.classID, key) : .link(key)
   }
 
   // MARK: - Reading

@@ -230,13 +230,9 @@ public struct MapIterator<Key: _MapKey, Value: RealmCollectionValue>: IteratorPr
 }
 
 extension Map: CustomStringConvertible, DumpedCollection {
-  /// The first hundred entries, for logs and debuggers.
-  public var description: String { dumped(depth: 0) }
-
-  func dumped(depth: Int) -> String {
+  func append(to dump: inout TextDump) {
     let name = "Map<\(Key.self), \(Value.self)>"
-    if isInvalidated { return "\(name) [invalidated]" }
-    return describe(
-      name, count: count, lazy.map { ($0.key._mapKey, $0.value as Any) }, depth: depth)
+    if isInvalidated { return dump.append("\(name) [invalidated]") }
+    dump.append(name, count: count, lazy.map { ($0.key._mapKey, $0.value as Any) })
   }
 }

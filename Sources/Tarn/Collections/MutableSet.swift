@@ -62,12 +62,7 @@ extension MutableSet: RealmCollection {
 }
 
 extension MutableSet: CustomStringConvertible, DumpedCollection {
-  /// The first hundred elements, for logs and debuggers.
-  public var description: String { dumped(depth: 0) }
-
-  func dumped(depth: Int) -> String {
-    textOfElements("MutableSet<\(Element.self)>", depth: depth)
-  }
+  func append(to dump: inout TextDump) { append("MutableSet<\(Element.self)>", to: &dump) }
 }
 
 extension MutableSet {

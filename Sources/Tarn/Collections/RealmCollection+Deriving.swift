@@ -1,9 +1,9 @@
 import TarnStore
 
-/// What a collection of objects says of itself, so that results can be made of it.
+/// What a collection says of itself, so that results can be made of it.
 public struct _Derivation {
   let core: RealmCore
-  /// The objects that it has, in its order.
+  /// The elements that it has, in its order.
   let spec: QuerySpec
   /// The write that made what it belongs to.
   let bornIn: UInt64
@@ -67,20 +67,10 @@ extension RealmCollection where Element: ObjectBase {
   }
 }
 
-extension RealmCollection {
-  /// Traps: only objects can be queried.
-  public var _derivation: _Derivation {
-    preconditionFailure("Elements of type '\(Element.self)' have no properties.")
-  }
-}
-
 extension _CollectionProperty {
-  /// The collection's objects, of that type.
-  fileprivate func derivation(of type: Any.Type) -> _Derivation {
+  /// The collection's elements, of that type.
+  func derivation(of type: Any.Type) -> _Derivation {
     guard let managed = backing as? ManagedSequence else { _Derivation.trapUnmanaged() }
-    guard let type = type as? ObjectBase.Type else {
-      preconditionFailure("Elements of type '\(type)' have no properties.")
-    }
     return managed.derivation(of: type)
   }
 }

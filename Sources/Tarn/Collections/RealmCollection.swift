@@ -39,7 +39,7 @@ extension RealmCollection {
   public func objects(at positions: IndexSet) -> [Element] { positions.map { self[$0] } }
 }
 
-extension Results: RealmCollection where Element: ObjectBase {}
+extension Results: RealmCollection {}
 
 /// An `Optional`, for code that is generic over what is inside.
 public protocol OptionalProtocol {

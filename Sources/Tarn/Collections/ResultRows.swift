@@ -1,16 +1,20 @@
 import TarnStore
 
-/// Where results get their rows: from all objects of a class, or from a collection of one object.
+/// Where results get their rows: from all objects of a class, or from a collection of one object,
+/// which may be of values.
 enum LiveRows {
   case ofClass(LiveResult)
   /// `bornIn` is the write that made the object, while it was open: if it is cancelled, there are
   /// no rows.
   case derived(DerivedResult, bornIn: UInt64)
+  case values(LiveValues, bornIn: UInt64)
 
+  /// What is asked of objects. Traps for values.
   var query: CompiledQuery {
     switch self {
     case .ofClass(let live): live.query
     case .derived(let live, _): live.query
+    case .values: preconditionFailure("values are no objects: bug in this package")
     }
   }
 
@@ -18,6 +22,15 @@ enum LiveRows {
     switch self {
     case .ofClass(let live): live
     case .derived(let live, _): live
+    case .values(let live, _): live
+    }
+  }
+
+  /// False if the rows are after `changes` what they were before, and show the same.
+  func isConcerned(by changes: ChangeSet) -> Bool {
+    switch self {
+    case .ofClass(let live): live.query.isConcerned(by: changes)
+    case .derived(let live, _): live.isConcerned(by: changes)
     }
   }
 
@@ -32,6 +45,9 @@ enum LiveRows {
     case .derived(let live, let bornIn):
       if core.cancelledWrites.contains(bornIn) { return .derived(DerivedRows()) }
       return .derived(try live.current())
+    case .values(let live, let bornIn):
+      if core.cancelledWrites.contains(bornIn) { return .values(ValueRows()) }
+      return .values(try live.current())
     }
   }
 
@@ -51,18 +67,26 @@ enum LiveRows {
 enum ResultRows {
   case root(OrderedRoot)
   case derived(DerivedRows)
+  case values(ValueRows)
 
   var count: Int {
     switch self {
     case .root(let root): root.count
     case .derived(let rows): rows.keys.count
+    case .values(let rows): rows.values.count
     }
+  }
+
+  /// The elements of results that are no objects; nil for objects.
+  var values: ValueRows? {
+    if case .values(let rows) = self { rows } else { nil }
   }
 
   func key(at position: Int) -> ObjectKey {
     switch self {
     case .root(let root): root.key(at: position)
     case .derived(let rows): rows.keys[position]
+    case .values: preconditionFailure("values have no keys: bug in this package")
     }
   }
 
@@ -70,6 +94,7 @@ enum ResultRows {
     switch self {
     case .root(let root): root.keys(in: range)
     case .derived(let rows): Array(rows.keys[range])
+    case .values: preconditionFailure("values have no keys: bug in this package")
     }
   }
 
@@ -78,6 +103,7 @@ enum ResultRows {
     switch self {
     case .root(let root): root.position(of: key)
     case .derived(let rows): rows.keys.firstIndex(of: key)
+    case .values: nil
     }
   }
 
@@ -86,6 +112,7 @@ enum ResultRows {
     switch self {
     case .root(let root): root.keys
     case .derived(let rows): Set(rows.keys).sorted()
+    case .values: []
     }
   }
 }
@@ -96,12 +123,24 @@ extension RealmCore {
   /// - Parameter bornIn: the write that made the object whose collection the query is about.
   func liveRows(_ spec: QuerySpec, bornIn: UInt64) -> LiveRows {
     guard let origin = spec.origin else { return .ofClass(liveResult(spec)) }
+    if let values = spec.values, case .sequence(let place) = origin {
+      return .values(liveValues(spec, values, at: place), bornIn: bornIn)
+    }
     if let known = liveResults[spec]?.source as? DerivedResult, !known.isOwnerGone {
       return .derived(known, bornIn: bornIn)
     }
     let live = DerivedResult(self, compiled(spec), origin)
     keep(live, for: spec)
     return .derived(live, bornIn: bornIn)
+  }
+
+  private func liveValues(
+    _ spec: QuerySpec, _ values: ValueQuery, at place: SequencePlace
+  ) -> LiveValues {
+    if let known = liveResults[spec]?.source as? LiveValues, !known.isOwnerGone { return known }
+    let live = LiveValues(self, values, at: place)
+    keep(live, for: spec)
+    return live
   }
 
   private func liveResult(_ spec: QuerySpec) -> LiveResult {

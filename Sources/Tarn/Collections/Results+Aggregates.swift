@@ -33,7 +33,7 @@ extension AddableType where Self: FixedWidthInteger {
   public init(_nearest value: Double) { self.init(value) }
 }
 
-extension Results {
+extension Results where Element: ObjectBase {
   // MARK: - By key path
 
   /// The least value of a property, nil without any. Nil values and NaN do not take part.
@@ -81,6 +81,12 @@ extension Results {
     average(ofProperty: name(of: keyPath))
   }
 
+  private func name(of keyPath: PartialKeyPath<Element>) -> String {
+    SortDescriptor(keyPath: keyPath).keyPath
+  }
+}
+
+extension Results {
   // MARK: - By name
 
   /// The least value of the property with that name, nil without any. Traps if the class has no
@@ -112,12 +118,10 @@ extension Results {
     return ValueFold.typed(aggregate.average, "property '\(name)'")
   }
 
-  private func name(of keyPath: PartialKeyPath<Element>) -> String {
-    SortDescriptor(keyPath: keyPath).keyPath
-  }
-
   private func aggregate(_ property: String) -> Aggregate {
     check()
+    precondition(
+      spec.values == nil, "Elements of type '\(Element.self)' have no property '\(property)'.")
     let query = live.query
     let name = core.binding(of: spec).reflection.property(property)?.columnName ?? property
     var aggregate: Aggregate

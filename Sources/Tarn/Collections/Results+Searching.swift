@@ -2,17 +2,26 @@ public import Foundation
 import TarnStore
 
 extension Results {
-  /// The position of an object of this Realm, or nil if it is not among the results. Traps for a
-  /// deleted object.
-  public func index(of object: Element) -> Int? {
+  /// The first position of an element, or nil if it is not among the results. Objects count as the
+  /// same if they show one row of this Realm. Traps for a deleted object.
+  public func index(of element: Element) -> Int? {
     let rows = rows()
-    guard object._core === core else { return nil }
+    let boxed = element._boxElement()
+    if let values = rows.values {
+      return core.sequence(of: spec, bornIn: bornIn).sought(boxed).flatMap(values.position)
+    }
+    guard let object = boxed.object, object._core === core else { return nil }
     precondition(!object.isInvalidated, "A deleted or invalidated object has no position.")
     guard type(of: object) == spec.type, object._binding?.classID == live.query.classID
     else { return nil }
     return rows.position(of: ObjectKey(object._key))
   }
 
+  /// The elements at those positions. Traps if one of them is out of bounds.
+  public func objects(at positions: IndexSet) -> [Element] { positions.map { self[$0] } }
+}
+
+extension Results where Element: ObjectBase {
   /// The position of the first object that meets a condition, or nil.
   public func index(matching condition: (Query<Element>) -> Query<Bool>) -> Int? {
     let rows = rows()
@@ -33,9 +42,6 @@ extension Results {
       return nil
     }
   }
-
-  /// The objects at those positions. Traps if one of them is out of bounds.
-  public func objects(at positions: IndexSet) -> [Element] { positions.map { self[$0] } }
 }
 
 extension Results: Equatable {
@@ -45,15 +51,6 @@ extension Results: Equatable {
   }
 }
 
-extension Results: CustomStringConvertible {
-  /// The first hundred objects, for logs and debuggers.
-  public var description: String {
-    if isInvalidated { return "Results<\(Element.self)> [invalidated]" }
-    let most = 100
-    let objects = prefix(most).enumerated().map { position, object in
-      "\t[\(position)] " + object.description.replacingOccurrences(of: "\n", with: "\n\t")
-    }
-    let rest = count > most ? ["\t… \(count - most) more"] : []
-    return "Results<\(Element.self)> (\n" + (objects + rest).joined(separator: ",\n") + "\n)"
-  }
+extension Results: CustomStringConvertible, DumpedCollection {
+  func append(to dump: inout TextDump) { append("Results<\(Element.self)>", to: &dump) }
 }

@@ -1,15 +1,15 @@
 import TarnStore
 
 /// The objects of a class or of a list, set or other collection that match a query, in the query's
-/// order: lazy, and live.
+/// order; or the values of a collection in another order. Lazy, and live.
 ///
 /// Nothing is evaluated before the first use. From then on the collection always shows what its
 /// Realm shows, the open write's own changes included; a newer version appears when the Realm
-/// advances. A loop goes over the objects that were there when it began. When the object that has
+/// advances. A loop goes over the elements that were there when it began. When the object that has
 /// the list is deleted, its results become empty.
 ///
 /// Belongs to its Realm's thread, queue or actor.
-public struct Results<Element: ObjectBase> {
+public struct Results<Element: RealmCollectionValue> {
   let core: RealmCore
   let spec: QuerySpec
   let live: LiveRows
@@ -26,7 +26,7 @@ public struct Results<Element: ObjectBase> {
     life = core.invalidations
   }
 
-  /// The Realm that the objects belong to.
+  /// The Realm that the elements belong to.
   public var realm: Realm? { Realm(core) }
 
   /// True if the Realm was invalidated; the collection can then be asked for nothing but this.
@@ -45,10 +45,6 @@ public struct Results<Element: ObjectBase> {
     return trapping { () throws(StorageError) in try live.current(core) }
   }
 
-  func object(_ key: ObjectKey) -> Element {
-    unsafeDowncast(core.object(key, core.binding(of: spec)), to: Element.self)
-  }
-
   /// The same collection in the instance's present life.
   func revived() -> Results { isInvalidated ? Results(core, spec, bornIn: bornIn) : self }
 }
@@ -57,63 +53,133 @@ extension Results: RandomAccessCollection {
   public var startIndex: Int { 0 }
   public var endIndex: Int { count }
 
-  /// How many objects match.
+  /// How many elements there are.
   public var count: Int {
     check()
     if let counted = live.countWithoutRows() { return counted }
     return rows().count
   }
 
-  /// The object at a position. Traps if it is out of bounds.
-  public subscript(position: Int) -> Element {
+  /// The element at a position. Traps if it is out of bounds.
+  @inlinable public subscript(position: Int) -> Element {
+    Element._isObject ? Element._element(of: object(at: position)) : value(at: position)
+  }
+
+  /// The first element, or nil.
+  @inlinable public var first: Element? {
+    if Element._isObject { return objectIfAny(atEnd: false).map { Element._element(of: $0) } }
+    return isEmpty ? nil : value(at: 0)
+  }
+
+  /// The last element, or nil.
+  @inlinable public var last: Element? {
+    if Element._isObject { return objectIfAny(atEnd: true).map { Element._element(of: $0) } }
+    return isEmpty ? nil : value(at: count - 1)
+  }
+
+  @usableFromInline func object(at position: Int) -> ObjectBase {
     let rows = rows()
+    checkBounds(position, rows.count)
+    return core.object(rows.key(at: position), core.binding(of: spec))
+  }
+
+  @usableFromInline func objectIfAny(atEnd isLast: Bool) -> ObjectBase? {
+    let rows = rows()
+    let count = rows.count
+    if count == 0 { return nil }
+    return core.object(rows.key(at: isLast ? count - 1 : 0), core.binding(of: spec))
+  }
+
+  @usableFromInline func value(at position: Int) -> Element {
+    let rows = rows()
+    checkBounds(position, rows.count)
+    guard let values = rows.values?.values else {
+      preconditionFailure("objects are no values: bug in this package")
+    }
+    return typedElement(core.boxed(values[position], of: spec, bornIn: bornIn))
+  }
+
+  private func checkBounds(_ position: Int, _ count: Int) {
     precondition(
-      position >= 0 && position < rows.count,
-      "Index \(position) is out of bounds (must be less than \(rows.count)).")
-    return object(rows.key(at: position))
+      position >= 0 && position < count,
+      "Index \(position) is out of bounds (must be less than \(count)).")
   }
 
-  /// The first object, or nil.
-  public var first: Element? {
-    let rows = rows()
-    return rows.count == 0 ? nil : object(rows.key(at: 0))
-  }
-
-  /// The last object, or nil.
-  public var last: Element? {
-    let rows = rows()
-    return rows.count == 0 ? nil : object(rows.key(at: rows.count - 1))
-  }
-
-  /// Goes over the objects that match now, whatever happens to them meanwhile.
+  /// Goes over the elements that are there now, whatever happens to them meanwhile.
   public struct Iterator: IteratorProtocol {
-    private static var chunk: Int { 256 }
-
-    private let results: Results
-    private let rows: ResultRows
-    private var keys: [ObjectKey] = []
-    private var place = 0
-    private var fetched = 0
+    @usableFromInline var walk: ResultWalk
 
     init(_ results: Results) {
-      self.results = results
-      rows = results.rows()
+      walk = ResultWalk(results.core, results.spec, results.rows(), bornIn: results.bornIn)
     }
 
-    public mutating func next() -> Element? {
-      if place == keys.count {
-        let end = Swift.min(fetched + Self.chunk, rows.count)
-        guard fetched < end else { return nil }
-        keys = rows.keys(in: fetched..<end)
-        fetched = end
-        place = 0
+    @inlinable public mutating func next() -> Element? {
+      if Element._isObject {
+        guard let object = walk.nextObject() else { return nil }
+        return Element._element(of: object)
       }
-      defer { place += 1 }
-      return results.object(keys[place])
+      guard let value = walk.nextValue() else { return nil }
+      return Element._element(ofBoxed: value)
     }
   }
 
   public func makeIterator() -> Iterator { Iterator(self) }
+}
+
+/// Goes over rows, and makes objects of them one by one.
+@usableFromInline struct ResultWalk {
+  private static var chunk: Int { 256 }
+
+  private let core: RealmCore
+  private let spec: QuerySpec
+  private let rows: ResultRows
+  private let bornIn: UInt64
+  private var keys: [ObjectKey] = []
+  private var place = 0
+  private var fetched = 0
+
+  init(_ core: RealmCore, _ spec: QuerySpec, _ rows: ResultRows, bornIn: UInt64) {
+    self.core = core
+    self.spec = spec
+    self.rows = rows
+    self.bornIn = bornIn
+  }
+
+  @usableFromInline mutating func nextObject() -> ObjectBase? {
+    if place == keys.count {
+      let end = Swift.min(fetched + Self.chunk, rows.count)
+      guard fetched < end else { return nil }
+      keys = rows.keys(in: fetched..<end)
+      fetched = end
+      place = 0
+    }
+    defer { place += 1 }
+    return core.object(keys[place], core.binding(of: spec))
+  }
+
+  @usableFromInline mutating func nextValue() -> _BoxedValue? {
+    guard case .values(let values) = rows, place < values.values.count else { return nil }
+    defer { place += 1 }
+    return core.boxed(values.values[place], of: spec, bornIn: bornIn)
+  }
+}
+
+extension RealmCore {
+  /// The collection that results of values are from.
+  func sequence(of spec: QuerySpec, bornIn: UInt64) -> ManagedSequence {
+    guard let values = spec.values, case .sequence(let place)? = spec.origin else {
+      preconditionFailure("objects are no values: bug in this package")
+    }
+    return ManagedSequence(self, values.property, values.kind, at: place, bornIn: bornIn)
+  }
+
+  /// A value of results as the program sees it.
+  fileprivate func boxed(_ value: Value, of spec: QuerySpec, bornIn: UInt64) -> _BoxedValue {
+    switch value {
+    case .link, .object, .list, .map: sequence(of: spec, bornIn: bornIn).boxed(value)
+    default: _BoxedValue(value)
+    }
+  }
 }
 
 extension Results {

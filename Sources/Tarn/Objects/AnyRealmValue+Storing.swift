@@ -2,7 +2,7 @@ import CTarn
 import Foundation
 import TarnStore
 
-extension AnyRealmValue: _Persistable, _Indexable, RealmCollectionValue {
+extension AnyRealmValue: _Persistable, _Indexable, _SortableElement {
   public static var _description: _ColumnDescription { _ColumnDescription(.any) }
   @inlinable public static func _default() -> AnyRealmValue { .none }
 

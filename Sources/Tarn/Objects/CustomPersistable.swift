@@ -13,7 +13,7 @@
 /// Both members run at every read and write of the property, on the Realm's thread. They must not
 /// use the Realm.
 public protocol FailableCustomPersistable: _Persistable, _OptionalPersistable,
-  RealmCollectionValue
+  _SortableElement
 {
   /// The type that is stored.
   associatedtype PersistedType: _OptionalPersistable

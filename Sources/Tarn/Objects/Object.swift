@@ -67,23 +67,11 @@ extension ObjectBase {
 extension ObjectBase: CustomStringConvertible {
   /// The class and the values of its stored properties, a line each; linked objects indented, to
   /// a depth of five. For logs and debuggers, not a format to read back.
-  public var description: String { _dump(depth: 0) }
-
-  final func _dump(depth: Int) -> String {
-    if _state.contains(.invalidated) || isInvalidated { return "\(_className) [invalidated]" }
-    if depth > 5 { return "\(_className) { … }" }
-    let indent = String(repeating: "\t", count: depth + 1)
-    var text = "\(_className) {\n"
-    for property in _reflection.properties {
-      text += "\(indent)\(property.name) = \(dump(property.read(self), depth: depth + 1));\n"
-    }
-    return text + String(repeating: "\t", count: depth) + "}"
-  }
+  public var description: String { TextDump.text { $0.append(self) } }
 }
 
-/// Lets a dump look into an optional of unknown type.
+/// An optional of unknown type.
 protocol OptionalValue {
-  func dumped(depth: Int) -> String
   var content: Any? { get }
 }
 
@@ -98,13 +86,6 @@ extension Optional: OptionalValue {
     switch self {
     case .none: nil
     case .some(let value): flattened(value)
-    }
-  }
-
-  func dumped(depth: Int) -> String {
-    switch self {
-    case .none: "nil"
-    case .some(let value): dump(value, depth: depth)
     }
   }
 }

@@ -12,10 +12,25 @@ public protocol RealmCollectionValue: Hashable {
   static func _unboxElement(_ boxed: _BoxedValue) -> Self?
   /// The quick way for whole numbers; nil for other types, and for a number that does not fit.
   static func _element(ofNumber number: Int64) -> Self?
+  /// True for classes of objects.
+  static var _isObject: Bool { get }
+  /// The object in its own type. Traps for types that are no classes.
+  static func _element(of object: ObjectBase) -> Self
 }
+
+/// A type of elements that have an order and can be told apart by value: all but objects.
+public protocol _SortableElement: RealmCollectionValue {}
 
 extension RealmCollectionValue {
   @inlinable public static func _element(ofNumber number: Int64) -> Self? { nil }
+  @inlinable public static var _isObject: Bool { false }
+  public static func _element(of object: ObjectBase) -> Self {
+    preconditionFailure("an object is no '\(Self.self)': bug in this package")
+  }
+  /// Traps for what no such type has.
+  @usableFromInline static func _element(ofBoxed boxed: _BoxedValue) -> Self {
+    typedElement(boxed)
+  }
 }
 
 extension RealmCollectionValue where Self: _Persistable {
@@ -29,21 +44,22 @@ extension RealmCollectionValue where Self: _PersistableInteger {
   public static func _element(ofNumber number: Int64) -> Self? { Self(exactly: number) }
 }
 
-extension Int: RealmCollectionValue {}
-extension Int8: RealmCollectionValue {}
-extension Int16: RealmCollectionValue {}
-extension Int32: RealmCollectionValue {}
-extension Int64: RealmCollectionValue {}
-extension Bool: RealmCollectionValue {}
-extension Float: RealmCollectionValue {}
-extension Double: RealmCollectionValue {}
-extension String: RealmCollectionValue {}
-extension Data: RealmCollectionValue {}
-extension Date: RealmCollectionValue {}
-extension ObjectId: RealmCollectionValue {}
-extension Decimal128: RealmCollectionValue {}
-extension UUID: RealmCollectionValue {}
+extension Int: _SortableElement {}
+extension Int8: _SortableElement {}
+extension Int16: _SortableElement {}
+extension Int32: _SortableElement {}
+extension Int64: _SortableElement {}
+extension Bool: _SortableElement {}
+extension Float: _SortableElement {}
+extension Double: _SortableElement {}
+extension String: _SortableElement {}
+extension Data: _SortableElement {}
+extension Date: _SortableElement {}
+extension ObjectId: _SortableElement {}
+extension Decimal128: _SortableElement {}
+extension UUID: _SortableElement {}
 extension Optional: RealmCollectionValue where Wrapped: _OptionalPersistable & Hashable {}
+extension Optional: _SortableElement where Wrapped: _OptionalPersistable & _SortableElement {}
 
 extension ObjectBase: RealmCollectionValue {
   public static var _elementDescription: _ColumnDescription {
@@ -56,4 +72,9 @@ extension ObjectBase: RealmCollectionValue {
   }
 
   public static func _unboxElement(_ boxed: _BoxedValue) -> Self? { boxed.object as? Self }
+
+  @inlinable public static var _isObject: Bool { true }
+  @inlinable public static func _element(of object: ObjectBase) -> Self {
+    unsafeDowncast(object, to: Self.self)
+  }
 }

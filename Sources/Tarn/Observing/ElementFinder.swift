@@ -1,109 +1,84 @@
 import TarnStore
 
-/// Finds where objects are in an observed sequence of links.
+/// Finds where objects are in an observed sequence of links, or of values of any type.
 ///
 /// The first question after elements moved or were set is answered by a scan; the second one makes
-/// an index of 16 bytes an element, which serves until that happens again.
+/// an index of 16 bytes an object, which serves until that happens again.
 struct ElementFinder {
   private struct Place {
     var key: ObjectKey
     var position: Int
   }
-  /// Ordered by key, then position.
-  private var index: ContiguousArray<Place>?
+  private typealias Places = ContiguousArray<Place>
+
+  /// The class that links lead to; of values of any type each names its own.
+  private let target: ClassID?
+  /// The objects of each class, ordered by key, then position.
+  private var index: [ClassID: Places]?
   private var wasAsked = false
-  /// Of values of any type: the classes of the objects among them.
-  private var classes: Set<ClassID>?
+
+  init(target: ClassID?) { self.target = target }
 
   /// The elements have moved.
   mutating func forget() {
     index = nil
     wasAsked = false
-    classes = nil
   }
 
   /// The positions of those objects.
   mutating func positions(
-    of keys: KeySet, in sequence: StoredSequence
+    of sought: [ClassID: KeySet], in sequence: StoredSequence
   ) throws(StorageError) -> KeySet {
-    if keys.isEmpty || sequence.count == 0 { return KeySet() }
-    if !wasAsked || keys.count > sequence.count / 16 {
-      wasAsked = true
-      return try scan(sequence, for: keys)
-    }
-    if index == nil { index = try Self.makeIndex(sequence) }
+    let number = sought.values.reduce(0) { $0 + $1.count }
+    if number == 0 || sequence.count == 0 { return KeySet() }
     var found: [ObjectKey] = []
-    for key in keys {
-      var place = index!.partitioningIndex { $0.key >= key }
-      while place < index!.count, index![place].key == key {
-        found.append(ObjectKey(Int64(index![place].position)))
-        place += 1
+    if !wasAsked || number > sequence.count / 16 {
+      wasAsked = true
+      try forEachObject(in: sequence) { id, key, position in
+        if sought[id]?.contains(key) == true { found.append(ObjectKey(Int64(position))) }
+      }
+      return KeySet(found)
+    }
+    if index == nil { index = try makeIndex(sequence) }
+    for (id, keys) in sought {
+      guard let places = index![id] else { continue }
+      for key in keys {
+        var place = places.partitioningIndex { $0.key >= key }
+        while place < places.count, places[place].key == key {
+          found.append(ObjectKey(Int64(places[place].position)))
+          place += 1
+        }
       }
     }
     return KeySet(found.sorted())
   }
 
-  /// The positions of values of any type that are objects with a touched property.
-  mutating func positions(
-    ofTouched changes: ChangeSet, in sequence: StoredSequence
-  ) throws(StorageError) -> KeySet {
-    let known: Set<ClassID>
-    if let classes { known = classes } else { known = try Self.classes(in: sequence) }
-    classes = known
-    var touched: [ClassID: KeySet] = [:]
-    for change in changes.classes where known.contains(change.id) {
-      touched[change.id] = change.touchedKeys(in: .all)
+  private func makeIndex(
+    _ sequence: StoredSequence
+  ) throws(StorageError) -> [ClassID: Places] {
+    var index: [ClassID: Places] = [:]
+    try forEachObject(in: sequence) { id, key, position in
+      index[id, default: []].append(Place(key: key, position: position))
     }
-    if touched.allSatisfy({ $0.value.isEmpty }) { return KeySet() }
-    var found: [ObjectKey] = []
-    var position: Int64 = 0
+    for id in index.keys {
+      index[id]!.sort { ($0.key, $0.position) < ($1.key, $1.position) }
+    }
+    return index
+  }
+
+  private func forEachObject(
+    in sequence: StoredSequence, _ body: (ClassID, ObjectKey, Int) -> Void
+  ) throws(StorageError) {
+    var position = 0
     try sequence.forEach(in: 0..<sequence.count) { value throws(StorageError) in
-      if case .object(let id, let key) = value, touched[id]?.contains(key) == true {
-        found.append(ObjectKey(position))
+      switch value {
+      case .link(let key): if let target { body(target, key, position) }
+      case .object(let id, let key): body(id, key, position)
+      default: break
       }
       position += 1
       return true
     }
-    return KeySet(found)
-  }
-
-  private static func classes(
-    in sequence: StoredSequence
-  ) throws(StorageError) -> Set<ClassID> {
-    var classes: Set<ClassID> = []
-    try sequence.forEach(in: 0..<sequence.count) { value throws(StorageError) in
-      if case .object(let id, _) = value { classes.insert(id) }
-      return true
-    }
-    return classes
-  }
-
-  private func scan(
-    _ sequence: StoredSequence, for keys: KeySet
-  ) throws(StorageError) -> KeySet {
-    var found: [ObjectKey] = []
-    var position: Int64 = 0
-    try sequence.forEach(in: 0..<sequence.count) { value throws(StorageError) in
-      if case .link(let key) = value, keys.contains(key) { found.append(ObjectKey(position)) }
-      position += 1
-      return true
-    }
-    return KeySet(found)
-  }
-
-  private static func makeIndex(
-    _ sequence: StoredSequence
-  ) throws(StorageError) -> ContiguousArray<Place> {
-    var index: ContiguousArray<Place> = []
-    index.reserveCapacity(sequence.count)
-    var position = 0
-    try sequence.forEach(in: 0..<sequence.count) { value throws(StorageError) in
-      if case .link(let key) = value { index.append(Place(key: key, position: position)) }
-      position += 1
-      return true
-    }
-    index.sort { ($0.key, $0.position) < ($1.key, $1.position) }
-    return index
   }
 
   /// The objects that a sequence links to.

@@ -1,6 +1,6 @@
 import TarnStore
 
-extension LinkingObjects: RealmCollection {
+extension LinkingObjects: RealmCollection, DumpedCollection {
   /// The Realm of the object that is linked to, nil while it is unmanaged.
   public var realm: Realm? { target?.realm }
 
@@ -21,10 +21,7 @@ extension LinkingObjects: RealmCollection {
     return first === second || first._isSameRow(as: second)
   }
 
-  /// The first hundred objects, for logs and debuggers.
-  public var description: String {
-    textOfElements("LinkingObjects<\(Element.self)>", depth: 0)
-  }
+  func append(to dump: inout TextDump) { append("LinkingObjects<\(Element.self)>", to: &dump) }
 
   /// Calls `block` first with `.initial` and then with the exact difference whenever objects began
   /// or ceased to link here, or one that does has changed, itself or behind one link. An object

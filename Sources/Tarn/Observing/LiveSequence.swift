@@ -32,7 +32,7 @@ final class LiveSequence: OwnedSource {
   private let elements: CompiledQuery?
   /// Of values of any type: all classes, for they may be objects of any.
   private let classes: Set<ClassID>
-  private var finder = ElementFinder()
+  private var finder: ElementFinder
   private var steps: [Step] = []
   private var isTracked = false
 
@@ -43,6 +43,7 @@ final class LiveSequence: OwnedSource {
     let schema = core.shown().schema
     let column = schema[place.classID][place.column]
     classes = column.type == .any ? Set(schema.schema.classes.map(\.id)) : []
+    finder = ElementFinder(target: column.target)
     elements = column.target.map { target in
       do {
         return try CompiledQuery(.constant(true), [], on: target, schema)
@@ -152,12 +153,15 @@ final class LiveSequence: OwnedSource {
   private func modifiedPositions(
     _ changes: ChangeSet, _ now: StoredSequence
   ) throws(StorageError) -> KeySet {
-    if !classes.isEmpty { return try finder.positions(ofTouched: changes, in: now) }
+    if !classes.isEmpty {
+      let touched = changes.classes.map { ($0.id, $0.touchedKeys(in: .all)) }
+      return try finder.positions(of: Dictionary(uniqueKeysWithValues: touched), in: now)
+    }
     guard let elements, now.count > 0, elements.isConcerned(by: changes) else { return KeySet() }
     let keys = try elements.modifiedRows(changes, StoreRows(core.shown())) {
       () throws(StorageError) in try ElementFinder.keys(in: now)
     }
-    return try finder.positions(of: keys, in: now)
+    return try finder.positions(of: [elements.classID: keys], in: now)
   }
 
   // MARK: - Values and keys

@@ -60,7 +60,9 @@ final class ObserverTable {
       if objects[id]?.isEmpty == true { objects[id] = nil }
     case .collection(let box):
       guard let source = box.source else { return }
+      let ended = source.observations.filter(isIt)
       count -= source.observations.removeAll(countingWhere: isIt)
+      for observation in ended { observation.wasRemoved() }
       if source.observations.isEmpty {
         unfile(source)
         source.stopTracking()
@@ -126,14 +128,18 @@ final class ObserverTable {
         enqueue(observation)
       }
     }
+    var concerned: [CollectionObservation] = []
     for result in results(concernedBy: changes) {
       guard result.logStep(changes, prepared[ObjectIdentifier(result)], core) else { continue }
-      for observation in result.observations { enqueue(observation) }
+      concerned += result.observations
     }
     let state = FormerState(former)
     for source in owned.concerned(by: changes) where source.logStep(changes, state) {
-      for observation in source.observations { enqueue(observation) }
+      concerned += source.observations
     }
+    for observation in concerned { enqueue(observation) }
+    // These may run the program's code, which sees the state after the step everywhere.
+    for observation in concerned { observation.stepWasLogged() }
   }
 
   private func enqueue(_ observation: Observation) {
@@ -178,7 +184,7 @@ final class ObserverTable {
   /// Evaluates what first calls will show.
   func prepareInitials() {
     for case let observation as CollectionObservation in queue where observation.needsInitial {
-      observation.source.prepareForObserving()
+      observation.prepare()
     }
   }
 

@@ -13,11 +13,19 @@ extension RealmCore {
   func observe(
     _ source: any ObservedSource, _ block: @escaping (CollectionObservation.News) -> Void
   ) -> NotificationToken {
+    observe(source) { state, serial, seen in
+      CollectionObservation(state: state, serial: serial, seen: seen, source: source, block: block)
+    }
+  }
+
+  /// The same with an observation of another kind.
+  func observe(
+    _ source: any ObservedSource,
+    by made: (_ state: ObservationState, _ serial: Int, _ seen: Int) -> CollectionObservation
+  ) -> NotificationToken {
     checkCanObserve()
     let state = ObservationState(.collection(WeakSource(source)))
-    let observation = CollectionObservation(
-      state: state, serial: observers.claimSerial(), seen: step, source: source, block: block)
-    observers.add(observation, to: source)
+    observers.add(made(state, observers.claimSerial(), step), to: source)
     _ = shown()
     scheduleTurn()
     return NotificationToken(state, confinedCore())

@@ -10,8 +10,17 @@ struct QuerySpec: Hashable {
   var order: [SortDescriptor] = []
   /// The collection of an object that it is about; nil for all objects of the class.
   var origin: DerivedOrigin?
+  /// What is asked of a collection of values; nil for objects.
+  var values: ValueQuery?
 
   init(_ type: ObjectBase.Type) { self.type = type }
+
+  /// The elements of a collection that are no objects.
+  init(_ values: ValueQuery, at place: SequencePlace) {
+    type = ObjectBase.self
+    self.values = values
+    origin = .sequence(place)
+  }
 
   init(dynamicClass name: String) {
     type = DynamicObject.self
@@ -48,7 +57,7 @@ struct QuerySpec: Hashable {
 
   static func == (a: QuerySpec, b: QuerySpec) -> Bool {
     a.type == b.type && a.dynamicClass == b.dynamicClass && a.predicate == b.predicate
-      && a.order == b.order && a.origin == b.origin
+      && a.order == b.order && a.origin == b.origin && a.values == b.values
   }
 
   func hash(into hasher: inout Hasher) {
@@ -57,6 +66,7 @@ struct QuerySpec: Hashable {
     hasher.combine(predicate)
     hasher.combine(order)
     hasher.combine(origin)
+    hasher.combine(values)
   }
 }
 

@@ -154,7 +154,7 @@ extension RealmCore {
     object._state.insert(.invalidated)
   }
 
-  func delete<Element>(_ results: Results<Element>) {
+  func delete<Element: ObjectBase>(_ results: Results<Element>) {
     let session = writing("delete objects")
     results.check()
     let id = results.live.query.classID

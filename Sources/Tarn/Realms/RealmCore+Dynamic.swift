@@ -35,20 +35,33 @@ extension RealmCore {
   }
 
   /// The elements of a collection: an array, of a map a dictionary.
-  private func elements(_ place: SequencePlace, _ property: PropertyReflection) -> Any? {
+  private func elements(
+    _ place: SequencePlace, _ kind: CollectionKind, _ property: PropertyReflection
+  ) -> Any? {
     guard let sequence = sequence(at: place)?.reading else { return nil }
     return trapping { () throws(StorageError) -> Any? in
       var values: [Any] = []
       var byKey: [String: Any] = [:]
       for index in 0..<sequence.count {
-        let value = swiftValue(try sequence.value(at: index), of: property) as Any
-        if property.collection == .map {
+        let value = shownValue(try sequence.value(at: index), in: place, property) as Any
+        if kind == .map {
           byKey[try sequence.key(at: index)] = value
         } else {
           values.append(value)
         }
       }
-      return property.collection == .map ? byKey as Any : values as Any
+      return kind == .map ? byKey as Any : values as Any
+    }
+  }
+
+  /// A value at a place; of a list or map within it what it holds.
+  private func shownValue(
+    _ value: Value, in place: SequencePlace, _ property: PropertyReflection
+  ) -> Any? {
+    switch value {
+    case .list(let id): elements(place.nested(id), .list, property)
+    case .map(let id): elements(place.nested(id), .map, property)
+    default: swiftValue(value, of: property)
     }
   }
 
@@ -70,12 +83,13 @@ extension RealmCore {
     } else {
       object.trapUnfit(value, property)
     }
+    let place = SequencePlace(
+      classID: object._binding!.classID, key: ObjectKey(object._key), column: column.id)
     let values = given.map { item in
+      if let nested = nestedCollection(item, element) { return stored(nested, in: place, .error) }
       guard let stored = stored(item, element) else { object.trapUnfit(item, property) }
       return stored
     }
-    let place = SequencePlace(
-      classID: object._binding!.classID, key: ObjectKey(object._key), column: column.id)
     let session = writing("modify managed objects")
     trapping { () throws(StorageError) in try session.put(values, keys: keys, in: place) }
   }
@@ -86,14 +100,13 @@ extension RealmCore {
     let binding = binding(for: object)
     let column = column(of: property, in: binding)
     let key = ObjectKey(object._key)
-    if property.collection != .none {
-      return elements(SequencePlace(classID: binding.classID, key: key, column: column), property)
-    }
+    let place = SequencePlace(classID: binding.classID, key: key, column: column)
+    if property.collection != .none { return elements(place, property.collection, property) }
     let value = trapping { () throws(StorageError) in
       if let session { return try session.value(of: column, at: key, in: binding.classID) }
       return try shown().value(of: column, at: key, in: binding.classID)
     }
-    return value.flatMap { swiftValue($0, of: property) }
+    return value.flatMap { shownValue($0, in: place, property) }
   }
 
   /// Sets a property of a dynamic object.
@@ -106,8 +119,19 @@ extension RealmCore {
     if described.collection != .none {
       return setElements(object, described, property, value)
     }
+    if let nested = nestedCollection(value, described) {
+      return setAny(object, column, nested)
+    }
     guard let stored = stored(value, described) else { object.trapUnfit(value, property) }
     setIndexed(object, column, stored)
+  }
+
+  /// An array or dictionary for a column of values of any type, as the list or map that it becomes.
+  private func nestedCollection(_ value: Any?, _ column: ColumnSchema) -> _BoxedValue? {
+    guard column.type == .any, let value, let boxed = AnyRealmValue._convert(value)?._box(),
+      boxed.nested != nil
+    else { return nil }
+    return boxed
   }
 
   /// A value as a column stores it, nil if it is not of the column's type. An unmanaged object for
@@ -235,11 +259,14 @@ extension RealmCore {
       guard let column = binding.column(name) else {
         preconditionFailure("Class '\(binding.reflection.name)' has no property '\(name)'.")
       }
-      if binding.schema[column].collection != .none, let property = binding.property(column) {
+      let described = binding.schema[column]
+      if described.collection != .none || nestedCollection(value, described) != nil,
+        let property = binding.property(column)
+      {
         collections.append((property, value))
         return
       }
-      guard let stored = stored(value, binding.schema[column], update: update) else {
+      guard let stored = stored(value, described, update: update) else {
         preconditionFailure(
           "Invalid value '\(value)' of type '\(Swift.type(of: value))' for property \(title).")
       }

@@ -182,17 +182,18 @@ extension RealmCore {
 
   // MARK: - Values
 
-  /// A stored value as its property shows it, nil for null.
+  /// A stored value as its property shows it; nil for null, and for a list or map within it.
   func swiftValue(_ value: Value, of property: PropertyReflection) -> Any? {
-    if value == .null { return nil }
-    if property.isDynamic, case .object(let id, let key) = value {
-      return object(key, dynamicBinding(schemaToBind()[id].name))
+    switch value {
+    case .null, .list, .map: return nil
+    case .object(let id, let key):
+      if property.isDynamic { return object(key, dynamicBinding(schemaToBind()[id].name)) }
+      return property.wrapper.unboxed(_BoxedValue(value, object: object(key, of: id)))
+    case .link(let key):
+      if let name = property.dynamicTarget { return object(key, dynamicBinding(name)) }
+      return property.target.map { object(key, binding(of: $0)) }
+    default: return property.wrapper.unboxed(_BoxedValue(value))
     }
-    guard case .link(let key) = value, let target = property.target else {
-      return property.wrapper.unboxed(_BoxedValue(value))
-    }
-    if let name = property.dynamicTarget { return object(key, dynamicBinding(name)) }
-    return object(key, binding(of: target))
   }
 
   /// The object with that primary key, or nil, where the class's primary key is the object key.

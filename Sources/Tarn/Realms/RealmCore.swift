@@ -53,6 +53,8 @@ final class RealmCore {
 
   /// Results that are alive, by what they ask for.
   var liveResults: [QuerySpec: WeakSource] = [:]
+  /// Sections that are alive, by what they are made of.
+  var liveSections: [SectionsName: WeakSections] = [:]
   /// Lists, sets and maps that are observed.
   var liveSequences: [SequencePlace: WeakSource] = [:]
   /// Collections as they are read at the version shown.

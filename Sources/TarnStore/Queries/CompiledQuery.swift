@@ -253,7 +253,8 @@ package final class CompiledQuery: Sendable {
     return modified
   }
 
-  private func touchedRows(
+  /// The rows that `changes` concerns.
+  func touchedRows(
     _ changes: ChangeSet, _ rows: StoreRows, among root: OrderedRoot
   ) throws(StorageError) -> TouchedRows {
     var touched = TouchedRows()

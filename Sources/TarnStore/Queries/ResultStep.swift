@@ -39,4 +39,11 @@ extension CompiledQuery {
   ) throws(StorageError) -> OrderedRoot {
     isConcerned(by: changes) ? try advance(root, over: changes, to: rows).root : root
   }
+
+  /// What `changes` made of the rows in `old`, which are those in `new` now.
+  package func difference(
+    _ old: OrderedRoot, _ new: OrderedRoot, over changes: ChangeSet, _ rows: StoreRows
+  ) throws(StorageError) -> IndexChanges {
+    try touchedRows(changes, rows, among: old).difference(old, new)
+  }
 }

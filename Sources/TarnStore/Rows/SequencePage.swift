@@ -81,14 +81,30 @@
   /// How a text, of a map the key, stands to another, byte by byte in its place; nil if this cannot
   /// be told in this way.
   func order(ofText slot: Int, to other: SoughtElement) throws(StorageError) -> Int? {
-    guard let text = other.text, shape.isTagged || shape.isMap else { return nil }
+    guard let text = other.text, let present = unsafe try self.text(slot) else { return nil }
+    return unsafe text.withUnsafeBytes { unsafe compareBytes(present, $0) }
+  }
+
+  /// The bytes of a text, of a map those of the key; nil if it is none, or a long one.
+  private func text(_ slot: Int) throws(StorageError) -> UnsafeRawBufferPointer? {
+    guard shape.isTagged || shape.isMap else { return nil }
     let column = shape.isMap ? shape.keyColumn : valueColumn
     guard case .inline(let bytes) = try image.bytes(column, slot) else { return nil }
     var reader = unsafe RecordReader(bytes)
     guard try reader.byte() == TaggedValue.Tag.string.rawValue else { return nil }
     let present = unsafe try reader.rest(of: reader.number(Int.self))
     guard reader.remaining == 0 else { return nil }
-    return unsafe text.withUnsafeBytes { unsafe compareBytes(present, $0) }
+    return unsafe present
+  }
+
+  /// What the first element, of a map the first key, is compared by first. Nil if it is neither
+  /// a number nor a text, or a long one.
+  func firstPrefix() throws(StorageError) -> SearchPrefix? {
+    if shape.type == .int, !shape.isOptional, !shape.isMap {
+      return SearchPrefix(image.int(valueColumn, 0))
+    }
+    guard let text = unsafe try text(0) else { return nil }
+    return unsafe SearchPrefix(text)
   }
 
   /// Looks at every byte: what an edit does before it takes the elements over.

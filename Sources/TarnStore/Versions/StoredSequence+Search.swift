@@ -25,6 +25,10 @@ extension StoredSequence {
     var high = list.labels.count
     while low < high {
       let middle = (low + high) >> 1
+      if let prefix = sought.prefix, let isBefore = precedes(middle, prefix) {
+        if isBefore { low = middle + 1 } else { high = middle }
+        continue
+      }
       let found = try order(of: page(middle), 0, to: sought)
       if found == 0 { return (list.starts[middle], true) }
       if found < 0 { low = middle + 1 } else { high = middle }

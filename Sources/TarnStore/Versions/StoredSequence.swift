@@ -17,6 +17,9 @@ package final class StoredSequence {
   private var list: SequencePageList?
   /// Those of them that were read, by their numbers.
   private var pages: ContiguousArray<SequencePage?> = []
+  /// What the first elements of those are compared by first; zero where that is not known. Side by
+  /// side, so that a search among a million elements does not touch a page of each step.
+  private var firsts: ContiguousArray<UInt64> = []
   private var searches = 0
   private static let searchesMax = 4
 
@@ -147,11 +150,25 @@ package final class StoredSequence {
   @inline(never)
   private func readPage(_ number: Int) throws(StorageError) -> SequencePage {
     let list = try pageList()
-    if pages.isEmpty { pages = ContiguousArray(repeating: nil, count: list.labels.count) }
+    if pages.isEmpty {
+      pages = ContiguousArray(repeating: nil, count: list.labels.count)
+      firsts = ContiguousArray(repeating: 0, count: list.labels.count)
+    }
     let count = list.starts[number + 1] - list.starts[number]
     let found = try page(list.labels[number], count: count)
     pages[number] = found
+    if let prefix = try found.firstPrefix() { firsts[number] = prefix.bits }
     return found
+  }
+
+  /// True and false where the beginning of the first element of a page that was read tells it apart
+  /// from `sought`; nil where more must be looked at.
+  @inline(__always)
+  func precedes(_ number: Int, _ sought: SearchPrefix) -> Bool? {
+    guard number < firsts.count, firsts[number] != 0, firsts[number] != sought.bits else {
+      return nil
+    }
+    return firsts[number] < sought.bits
   }
 
   /// The page under that label. Valid as long as the snapshot is.

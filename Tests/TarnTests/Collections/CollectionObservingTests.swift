@@ -245,6 +245,43 @@ struct CollectionObservingTests {
     recorder.end()
   }
 
+  @Test func objectsOfSeveralClassesInOneList() throws {
+    var configuration = shelter.configuration
+    configuration.objectTypes = [Safe.self, Coin.self, Chest.self]
+    let (a, b) = (try Place(configuration, shelter), try Place(configuration, shelter))
+    let safe = Safe()
+    let coins = (0..<3).map { Coin($0) }
+    safe.other.append(objectsIn: [.object(coins[0]), .object(safe), .object(coins[1])])
+    safe.other.append(objectsIn: [.int(0), .object(coins[0])])
+    safe.other.append(objectsIn: (0..<100).map { .int($0) })
+    try a.write { a.realm.add([safe, coins[2]]) }
+    b.realm.refresh()
+    let other = try #require(b.realm.objects(Safe.self).first?.other)
+    let recorder = SequenceRecorder(other) { "\($0.object(Coin.self)?.value ?? -1)" }
+    b.pump()
+    for value in 10..<13 {
+      try a.write { coins[0].value = value }
+      b.pump()
+    }
+    try a.write { coins[2].value = 20 }
+    b.pump()
+    try a.write { safe.other.remove(at: 3) }
+    b.pump()
+    try a.write { coins[0].value = 30 }
+    b.pump()
+    try a.write {
+      safe.number = 1
+      coins[1].value = 1
+    }
+    b.pump()
+    #expect(
+      recorder.calls == ["initial 105"] + Array(repeating: "-[] +[] ~[0, 4]", count: 3) + [
+        "-[3] +[] ~[1]", "-[] +[] ~[0, 3]", "-[] +[] ~[1, 2]",
+      ])
+    #expect(recorder.problems == [])
+    recorder.token?.invalidate()
+  }
+
   @Test func listsAndMapsWithinValues() throws {
     var configuration = shelter.configuration
     configuration.objectTypes = [Safe.self]

@@ -191,6 +191,53 @@ struct DynamicObjectTests {
     #expect(realm.dynamicObjects("MappedThing")[0].outside as? Int == 5)
     #expect(realm.objects(MappedThing.self)[0]["inside"] as? Int == 5)
   }
+
+  @Test func listsAndMapsWithinValues() throws {
+    let realm = try Realm(configuration: configuration([Safe.self]))
+    let nested: [String: Any] = ["a": 1, "b": [2, "three", ["c": true]]]
+    realm.beginWrite()
+    let created = realm.dynamicCreate("Safe", value: ["content": nested, "other": [nested, 5]])
+    let typed = realm.objects(Safe.self)[0]
+    for state in ["in the write", "after it"] {
+      #expect(plain(created.content) == "[a: 1, b: [2, three, [c: true]]]", "\(state)")
+      #expect(plain(typed["content"]) == "[a: 1, b: [2, three, [c: true]]]", "\(state)")
+      #expect(plain(created.other) == "[[a: 1, b: [2, three, [c: true]]], 5]", "\(state)")
+      #expect(plain(typed.other) == "[[a: 1, b: [2, three, [c: true]]], 5]", "\(state)")
+      if realm.isInWriteTransaction { try realm.commitWrite() }
+    }
+    try realm.write {
+      created.content = [[1], created]
+      created.other = [["x": [1, 2]], created]
+    }
+    #expect(plain(created.content) == "[[1], Safe]" && plain(typed["content"]) == "[[1], Safe]")
+    #expect(plain(created.other) == "[[x: [1, 2]], Safe]")
+    #expect(typed.other[1].object(Safe.self)?.isSameObject(as: typed) == true)
+    try realm.write { created.content = 4 }
+    #expect(typed.content == .int(4) && created.content as? Int == 4)
+  }
+
+  /// Values without their optionals and their types.
+  private func plain(_ value: Any?) -> String {
+    switch value.flatMap({ flattened($0) }) {
+    case nil: "nil"
+    case let object as Object: object.objectSchema.className
+    case let value as AnyRealmValue:
+      switch value {
+      case .list(let list): plain(list)
+      case .dictionary(let map):
+        plain(Dictionary(uniqueKeysWithValues: map.map { ($0.key, $0.value) }))
+      case .object(let object): plain(object)
+      default: plain(DynamicValue.unboxed(value._box()))
+      }
+    case let pairs as [String: Any]:
+      "["
+        + pairs.sorted { $0.key < $1.key }.map { "\($0.key): \(plain($0.value))" }
+        .joined(separator: ", ") + "]"
+    case let list as List<AnyRealmValue>: plain(Array(list))
+    case let values as [Any]: "[" + values.map(plain).joined(separator: ", ") + "]"
+    case let value?: "\(value)"
+    }
+  }
 }
 
 class MappedThing: Object {

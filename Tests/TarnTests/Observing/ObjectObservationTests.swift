@@ -60,6 +60,34 @@ struct ObjectObservationTests {
     #expect(watch.calls.last == "weight 2.5 → nil")
   }
 
+  @Test func oldValuesOfAnyType() throws {
+    let shelter = try Shelter()
+    var configuration = shelter.configuration
+    configuration.objectTypes = [Safe.self]
+    let (a, b) = (try Place(configuration, shelter), try Place(configuration, shelter))
+    let safe = Safe()
+    safe.content = .int(1)
+    try a.write { a.realm.add(safe) }
+    b.realm.refresh()
+    let seen = try #require(b.realm.objects(Safe.self).first)
+    var told: [(AnyRealmValue?, AnyRealmValue?)] = []
+    let token = seen.observe { (change: ObjectChange<Safe>) in
+      guard case .change(_, let properties) = change else { return }
+      told += properties.map { ($0.oldValue as? AnyRealmValue, $0.newValue as? AnyRealmValue) }
+    }
+    for value in [.object(safe), .fromArray([.int(1)]), .string("x")] as [AnyRealmValue] {
+      try a.write { safe.content = value }
+      b.pump()
+    }
+    #expect(told.count == 3)
+    #expect(told[0].0 == .int(1))
+    #expect(told[0].1?.object(Safe.self)?.isSameObject(as: seen) == true)
+    #expect(told[1].0?.object(Safe.self)?.isSameObject(as: seen) == true)
+    #expect(told[1].1?.listValue != nil)
+    #expect(told[2].0 == nil && told[2].1 == .string("x"))
+    token.invalidate()
+  }
+
   @Test func ownWritesAreToldWithOldValuesToo() throws {
     let a = try Shelter().open(cats: 2)
     let watch = CatWatch(a.cat(1)!)

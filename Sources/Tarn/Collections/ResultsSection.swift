@@ -1,0 +1,117 @@
+import TarnStore
+
+/// The objects of one section of `SectionedResults`: those with its key, live.
+///
+/// It stands for its key. When its last object goes it is empty and invalidated, and it is back
+/// when an object with that key comes again.
+///
+/// Belongs to its Realm's thread, queue or actor.
+public struct ResultsSection<Key: _Persistable & Hashable, SectionElement: ObjectBase>:
+  RealmSectionedResult, Identifiable
+{
+  public typealias Element = SectionElement
+
+  /// What the objects have in common.
+  public let key: Key
+  /// The key.
+  public var id: Key { key }
+
+  private let parent: SectionedResults<Key, SectionElement>
+  /// Where the section was when it was asked for.
+  private let number: Int
+
+  init(_ parent: SectionedResults<Key, SectionElement>, _ key: Key, number: Int) {
+    self.parent = parent
+    self.key = key
+    self.number = number
+  }
+
+  /// The Realm that the objects belong to.
+  public var realm: Realm? { parent.realm }
+
+  /// True if no object has the key, or the Realm was invalidated.
+  public var isInvalidated: Bool {
+    parent.isInvalidated || place(in: parent.state().table) == nil
+  }
+
+  private func place(in table: SectionTable<Key>) -> Int? {
+    if number < table.count, table.keys.list[number] == SectionKey(key) { return number }
+    return table.number(of: key)
+  }
+
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { count }
+
+  /// How many objects are in the section.
+  public var count: Int {
+    let table = parent.state().table
+    return place(in: table).map { table.count(of: $0) } ?? 0
+  }
+
+  /// The object at a place in the section. Traps if it is out of bounds.
+  public subscript(item: Int) -> SectionElement {
+    let state = parent.state()
+    let section = place(in: state.table)
+    let count = section.map { state.table.count(of: $0) } ?? 0
+    guard let section, item >= 0, item < count else {
+      preconditionFailure("Index \(item) is out of bounds (must be less than \(count)).")
+    }
+    return parent.results.object(state.rows.key(at: state.table.position(item, in: section)))
+  }
+
+  /// Goes over the objects that are in the section now, whatever happens to them meanwhile.
+  public struct Iterator: IteratorProtocol {
+    private let results: Results<SectionElement>
+    private let state: LiveSections<Key>.State
+    private let section: Int
+    private let count: Int
+    private var item = 0
+
+    init(_ results: Results<SectionElement>, _ state: LiveSections<Key>.State, section: Int?) {
+      self.results = results
+      self.state = state
+      self.section = section ?? 0
+      count = section.map { state.table.count(of: $0) } ?? 0
+    }
+
+    public mutating func next() -> SectionElement? {
+      guard item < count else { return nil }
+      defer { item += 1 }
+      return results.object(state.rows.key(at: state.table.position(item, in: section)))
+    }
+  }
+
+  public func makeIterator() -> Iterator {
+    let state = parent.state()
+    return Iterator(parent.results, state, section: place(in: state.table))
+  }
+
+  /// True if both are the section with that key of the same sections.
+  public static func == (a: Self, b: Self) -> Bool {
+    SectionKey(a.key) == SectionKey(b.key) && a.parent == b.parent
+  }
+
+  /// The first hundred objects, for logs and debuggers.
+  public var description: String {
+    let name = "ResultsSection<\(Key.self), \(SectionElement.self)> \(key)"
+    if isInvalidated { return "\(name) [invalidated]" }
+    return describe(name, count: count, lazy.enumerated().map { ("\($0)", $1 as Any) })
+  }
+
+  /// Calls `block` first with `.initial` and then with what changed in this section alone: objects
+  /// that came, went or changed, that it went, and that it came back, then with all its objects.
+  /// Index paths begin with the number of the section among all. That other sections came or went
+  /// before it is no change.
+  ///
+  /// Traps on a thread that has no later turns, on a read-only Realm, and in a write that has
+  /// changed something.
+  ///
+  /// - Returns: a token; keep it for as long as the observation shall go on.
+  public func observe(
+    _ block: @escaping (SectionedResultsChange<Self>) -> Void
+  ) -> NotificationToken {
+    parent.observe(section: key) { news in
+      block(SectionedResultsChange(news, Self(parent.revived(), key, number: number)))
+    }
+  }
+}

@@ -1,0 +1,208 @@
+import Foundation
+import TarnStore
+
+extension IndexChanges {
+  /// A part of the new rows.
+  enum Stretch {
+    /// Rows that stayed and are as they were.
+    case same(old: Int, new: Int, count: Int)
+    /// A row that stayed and changed.
+    case modified(old: Int, new: Int)
+    case inserted(new: Int)
+  }
+
+  /// Goes over the rows that there are after the changes.
+  ///
+  /// - Parameter oldCount: how many there were before.
+  func forEachStretch(oldCount: Int, _ body: (Stretch) -> Void) {
+    var (old, new) = (0, 0)
+    var (deletion, insertion, modification) = (0, 0, 0)
+    while true {
+      while deletion < deletions.count, deletions[deletion] == old {
+        deletion += 1
+        old += 1
+      }
+      if insertion < insertions.count, insertions[insertion] == new {
+        body(.inserted(new: new))
+        insertion += 1
+        new += 1
+        continue
+      }
+      if old >= oldCount { return }
+      if modification < modifications.count, modifications[modification] == old {
+        body(.modified(old: old, new: new))
+        modification += 1
+        old += 1
+        new += 1
+        continue
+      }
+      var count = oldCount - old
+      if deletion < deletions.count { count = min(count, deletions[deletion] - old) }
+      if insertion < insertions.count { count = min(count, insertions[insertion] - new) }
+      if modification < modifications.count { count = min(count, modifications[modification] - old) }
+      body(.same(old: old, new: new, count: count))
+      old += count
+      new += count
+    }
+  }
+}
+
+extension SectionTable {
+  /// The table of all rows.
+  init(rowCount: Int, key: (Int) -> Key) {
+    var builder = Builder()
+    for position in 0..<rowCount { builder.append(key(position)) }
+    self = builder.finish()
+  }
+
+  /// The table of the rows after they have changed.
+  ///
+  /// - Parameter key: the key of a row that came or changed, by its new position.
+  func applying(_ changes: IndexChanges, key: (Int) -> Key) -> SectionTable {
+    if changes.isEmpty { return self }
+    var builder = Builder(from: self)
+    changes.forEachStretch(oldCount: rowCount) { stretch in
+      switch stretch {
+      case .same(let old, _, let count): builder.append(old: old..<old + count)
+      case .modified(_, let new), .inserted(let new): builder.append(key(new))
+      }
+    }
+    return builder.finish()
+  }
+}
+
+/// What changed in sections.
+///
+/// Taking `deletions` out of the old sections, then the sections `sectionsToDelete`, putting in
+/// empty ones at `sectionsToInsert` and then rows at `insertions`, ascending, gives the new ones.
+struct SectionChanges {
+  /// Old places, ascending; none in a section that goes.
+  var deletions: [SectionPath] = []
+  /// New places, ascending; all rows of sections that come are among them.
+  var insertions: [SectionPath] = []
+  /// Old places, ascending, of rows that stayed in their section and changed.
+  var modifications: [SectionPath] = []
+  var sectionsToInsert = IndexSet()
+  var sectionsToDelete = IndexSet()
+
+  var isEmpty: Bool {
+    deletions.isEmpty && insertions.isEmpty && modifications.isEmpty && sectionsToInsert.isEmpty
+      && sectionsToDelete.isEmpty
+  }
+
+  /// The difference of two tables.
+  ///
+  /// - Parameter rows: how the rows of the one became those of the other.
+  init<Key>(from old: SectionTable<Key>, to new: SectionTable<Key>, rows: IndexChanges) {
+    let moves = SectionMoves(from: old.keys, to: new.keys)
+    sectionsToDelete = IndexSet(moves.deletions)
+    sectionsToInsert = IndexSet(moves.insertions)
+    for position in rows.deletions { delete(old.path(of: position), moves) }
+    rows.forEachStretch(oldCount: old.rowCount) { stretch in
+      switch stretch {
+      case .inserted(let position): insert(new.path(of: position), moves)
+      case .modified(let before, let now):
+        let (from, to) = (old.path(of: before), new.path(of: now))
+        if moves.stays(from.section, as: to.section) {
+          modifications.append(from)
+        } else {
+          delete(from, moves)
+          insert(to, moves)
+        }
+      case .same(let before, let now, let count):
+        addStrays(before, now, count, old, new, moves)
+      }
+    }
+    for section in moves.insertions {
+      for item in 0..<new.count(of: section) {
+        insertions.append(SectionPath(section: section, item: item))
+      }
+    }
+    deletions.sort()
+    insertions.sort()
+    modifications.sort()
+  }
+
+  /// Rows that nothing touched are in the section that they were in, unless one of the tables was
+  /// made of what is in no version: then they are taken for moved.
+  private mutating func addStrays<Key>(
+    _ before: Int, _ now: Int, _ count: Int, _ old: SectionTable<Key>, _ new: SectionTable<Key>,
+    _ moves: SectionMoves
+  ) {
+    var (oldRun, newRun) = (old.run(at: before), new.run(at: now))
+    var offset = 0
+    while offset < count {
+      let end = min(
+        count, old.end(ofRun: oldRun) - before, new.end(ofRun: newRun) - now)
+      if !moves.isSame(old.runs[oldRun].section, new.runs[newRun].section) {
+        for place in offset..<end {
+          delete(old.path(of: before + place), moves)
+          insert(new.path(of: now + place), moves)
+        }
+      }
+      offset = end
+      if old.end(ofRun: oldRun) - before <= offset { oldRun += 1 }
+      if new.end(ofRun: newRun) - now <= offset { newRun += 1 }
+    }
+  }
+
+  private mutating func delete(_ path: SectionPath, _ moves: SectionMoves) {
+    if !moves.isDeleted(path.section) { deletions.append(path) }
+  }
+
+  private mutating func insert(_ path: SectionPath, _ moves: SectionMoves) {
+    if !moves.isInserted(path.section) { insertions.append(path) }
+  }
+
+  /// What concerns one section, by its numbers before and after.
+  func concerning(_ old: Int?, _ new: Int?) -> SectionChanges {
+    var changes = self
+    changes.deletions.removeAll { $0.section != old }
+    changes.insertions.removeAll { $0.section != new }
+    changes.modifications.removeAll { $0.section != old }
+    changes.sectionsToDelete = sectionsToDelete.filteredIndexSet { $0 == old }
+    changes.sectionsToInsert = sectionsToInsert.filteredIndexSet { $0 == new }
+    return changes
+  }
+}
+
+/// Which sections came, went, and stayed. One that changed its place among those that stayed went
+/// and came.
+private struct SectionMoves {
+  /// For each old section the new one with its key, -1 without any; nil if they are the same.
+  private var numbers: ContiguousArray<Int>?
+  private(set) var deletions: [Int] = []
+  private(set) var insertions: [Int] = []
+  private var deleted: Set<Int> = []
+  private var inserted: Set<Int> = []
+
+  init<Key>(from old: SectionKeys<Key>, to new: SectionKeys<Key>) {
+    if old === new { return }
+    var numbers = ContiguousArray(repeating: -1, count: old.count)
+    var builder = SequenceScript.Builder(oldCount: old.count)
+    for (number, key) in new.list.enumerated() {
+      if let former = old.numbers[key] {
+        numbers[former] = number
+        builder.append(old: former)
+      } else {
+        builder.appendFresh()
+      }
+    }
+    self.numbers = numbers
+    let changes = builder.finish().indexChanges()
+    (deletions, insertions) = (changes.deletions, changes.insertions)
+    (deleted, inserted) = (Set(deletions), Set(insertions))
+  }
+
+  func isDeleted(_ section: Int) -> Bool { deleted.contains(section) }
+  func isInserted(_ section: Int) -> Bool { inserted.contains(section) }
+
+  /// True if both have one key.
+  func isSame(_ old: Int, _ new: Int) -> Bool {
+    guard let numbers else { return old == new }
+    return numbers[old] == new
+  }
+
+  /// True if both are one section, which is told neither to go nor to come.
+  func stays(_ old: Int, as new: Int) -> Bool { isSame(old, new) && !isDeleted(old) }
+}

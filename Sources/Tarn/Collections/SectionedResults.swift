@@ -1,0 +1,167 @@
+public import Foundation
+import TarnStore
+
+/// What `SectionedResults` and `ResultsSection` have in common.
+public protocol RealmSectionedResult: RandomAccessCollection, Equatable, CustomStringConvertible
+where Index == Int {
+  /// The Realm that the objects belong to.
+  var realm: Realm? { get }
+  /// True if it can be asked for nothing but this.
+  var isInvalidated: Bool { get }
+  /// Calls `block` first with `.initial` and then with each difference.
+  func observe(_ block: @escaping (SectionedResultsChange<Self>) -> Void) -> NotificationToken
+}
+
+/// What an observer of sections is told.
+public enum SectionedResultsChange<Collection> {
+  /// The first call: the sections are ready to be read.
+  case initial(Collection)
+  /// The sections changed since the last call. Index paths are of a section's number and an
+  /// object's place in it, all ascending.
+  ///
+  /// `deletions` and `modifications` are places before, `insertions` places after the change;
+  /// `sectionsToDelete` are numbers before, `sectionsToInsert` numbers after it. Objects of a
+  /// section that goes are not among the deletions; those of a section that comes are all among
+  /// the insertions. Removing the deletions, then the sections to delete, putting in the sections
+  /// to insert, empty, and then the insertions turns the old sections into the new ones. An object
+  /// that went to another section is deleted and inserted.
+  case update(
+    Collection, deletions: [IndexPath], insertions: [IndexPath], modifications: [IndexPath],
+    sectionsToInsert: IndexSet, sectionsToDelete: IndexSet)
+  /// The file can no longer be followed; nothing comes after this.
+  case error(any Error)
+}
+
+/// The objects of results in sections: lazy, and live as `Results` are.
+///
+/// There is a section for each key that a row has, in the order of the first rows; a section whose
+/// last row goes is gone, too. A row's key is worked out when the row came or changed, and else
+/// remembered.
+///
+/// Belongs to its Realm's thread, queue or actor.
+public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: ObjectBase> {
+  let results: Results<SectionElement>
+  let sections: LiveSections<Key>
+
+  init(_ results: Results<SectionElement>, _ sections: LiveSections<Key>) {
+    self.results = results
+    self.sections = sections
+  }
+
+  /// The Realm that the objects belong to.
+  public var realm: Realm? { results.realm }
+
+  /// True if the Realm was invalidated; the sections can then be asked for nothing but this.
+  public var isInvalidated: Bool { results.isInvalidated }
+
+  func state() -> LiveSections<Key>.State {
+    results.check()
+    return sections.current()
+  }
+
+  /// The same sections in the instance's present life.
+  func revived() -> SectionedResults { SectionedResults(results.revived(), sections) }
+
+  /// The sections' keys, in order.
+  public var allKeys: [Key] { state().table.keys.list.map(\.key) }
+
+  /// The object at a place: a section's number and the place in it. Traps if it is out of bounds.
+  public subscript(indexPath: IndexPath) -> SectionElement {
+    self[indexPath.section][indexPath.item]
+  }
+}
+
+extension SectionedResults: RealmSectionedResult {
+  public typealias Element = ResultsSection<Key, SectionElement>
+
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { count }
+
+  /// How many sections there are.
+  public var count: Int { state().table.count }
+
+  /// The section with a number. Traps if it is out of bounds.
+  public subscript(section: Int) -> ResultsSection<Key, SectionElement> {
+    let keys = state().table.keys
+    precondition(
+      section >= 0 && section < keys.count,
+      "Index \(section) is out of bounds (must be less than \(keys.count)).")
+    return ResultsSection(self, keys.list[section].key, number: section)
+  }
+
+  /// Goes over the sections that there are now, whatever happens to them meanwhile.
+  public struct Iterator: IteratorProtocol {
+    private let parent: SectionedResults
+    private let keys: [SectionKey<Key>]
+    private var place = 0
+
+    init(_ parent: SectionedResults) {
+      self.parent = parent
+      keys = parent.state().table.keys.list
+    }
+
+    public mutating func next() -> ResultsSection<Key, SectionElement>? {
+      guard place < keys.count else { return nil }
+      defer { place += 1 }
+      return ResultsSection(parent, keys[place].key, number: place)
+    }
+  }
+
+  public func makeIterator() -> Iterator { Iterator(self) }
+
+  /// True if both are sections of the same results by one property, or one is a copy of the other.
+  public static func == (a: Self, b: Self) -> Bool {
+    a.sections === b.sections && a.results == b.results
+  }
+
+  /// The first hundred sections, for logs and debuggers.
+  public var description: String {
+    let name = "SectionedResults<\(Key.self), \(SectionElement.self)>"
+    if isInvalidated { return "\(name) [invalidated]" }
+    return describe(name, count: count, lazy.map { ("\($0.key)", $0 as Any) })
+  }
+
+  /// Calls `block` first with `.initial`, once the sections can be read, and then with the exact
+  /// difference whenever they have changed. Commits that follow each other fast are told in one
+  /// call.
+  ///
+  /// Traps on a thread that has no later turns, on a read-only Realm, and in a write that has
+  /// changed something.
+  ///
+  /// - Returns: a token; keep it for as long as the observation shall go on.
+  public func observe(
+    _ block: @escaping (SectionedResultsChange<Self>) -> Void
+  ) -> NotificationToken {
+    observe(section: nil) { news in block(SectionedResultsChange(news, revived())) }
+  }
+
+  /// - Parameter key: of the section whose changes alone are told.
+  func observe(
+    section key: Key?, _ block: @escaping (SectionsObservation<Key>.SectionsNews) -> Void
+  ) -> NotificationToken {
+    results.check()
+    return results.core.observe(sections.source) { state, serial, seen in
+      SectionsObservation(
+        state: state, serial: serial, seen: seen, sections: sections, key: key, block: block)
+    }
+  }
+}
+
+extension SectionedResultsChange {
+  init<Key>(_ news: SectionsObservation<Key>.SectionsNews, _ collection: Collection) {
+    switch news {
+    case .initial: self = .initial(collection)
+    case .update(let changes):
+      self = .update(
+        collection, deletions: changes.deletions.map(IndexPath.init),
+        insertions: changes.insertions.map(IndexPath.init),
+        modifications: changes.modifications.map(IndexPath.init),
+        sectionsToInsert: changes.sectionsToInsert, sectionsToDelete: changes.sectionsToDelete)
+    case .error(let error): self = .error(error)
+    }
+  }
+}
+
+extension IndexPath {
+  fileprivate init(_ path: SectionPath) { self.init(item: path.item, section: path.section) }
+}

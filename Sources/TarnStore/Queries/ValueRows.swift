@@ -1,0 +1,159 @@
+/// The elements of a sequence of values, such as a list of numbers, in an order of their own: by
+/// value or as they are, perhaps without those that have a value that came before. A value.
+///
+/// Values are in the order of a set (null first, then NaN, text byte by byte) or in its reverse;
+/// equal ones follow each other as in the sequence.
+package struct ValueRows: Sendable {
+  package let values: [Value]
+  /// Of each row its place in the sequence.
+  package let places: [Int]
+
+  package init() {
+    values = []
+    places = []
+  }
+
+  /// - Parameters:
+  ///   - elements: the sequence.
+  ///   - ascending: whether the least value comes first; nil for the order of the sequence.
+  ///   - isDistinct: leaves each value's first element only.
+  package init(_ elements: [Value], ascending: Bool?, isDistinct: Bool) {
+    guard ascending != nil || isDistinct else {
+      values = elements
+      places = Array(elements.indices)
+      return
+    }
+    var sorted = Self.sorted(elements, rows: elements.indices, ascending ?? true)
+    if isDistinct { sorted = Self.withoutRepeats(sorted, elements) }
+    if ascending == nil { sorted.sort() }
+    places = sorted
+    values = sorted.map { elements[$0] }
+  }
+
+  /// Lists and maps within values are all different.
+  private static func withoutRepeats(_ sorted: [Int], _ elements: [Value]) -> [Int] {
+    var kept: [Int] = []
+    for place in sorted {
+      if let last = kept.last, areEqual(elements[last], elements[place]) { continue }
+      kept.append(place)
+    }
+    return kept
+  }
+
+  private static func areEqual(_ a: Value, _ b: Value) -> Bool {
+    switch (a, b) {
+    case (.list, _), (.map, _), (_, .list), (_, .map): a == b
+    default: SequenceOrder.compare(a, b) == 0
+    }
+  }
+
+  /// True for values that nobody can tell apart.
+  private static func areSame(_ a: Value, _ b: Value) -> Bool {
+    areEqual(a, b) && a.hasSameBits(as: b)
+  }
+
+  /// The row of the first element with that value.
+  package func position(of value: Value) -> Int? {
+    values.firstIndex { Self.areEqual($0, value) }
+  }
+
+  // MARK: - Differences
+
+  /// How these rows came from older ones with the same order.
+  ///
+  /// Rows with one value are the same row: an element that goes while another one with its value
+  /// comes is no change, nor is one that is set to the value that it has. What that leaves over is
+  /// the same as before if it is the same element, wherever that is now.
+  ///
+  /// - Parameters:
+  ///   - moves: how the elements of the sequence moved.
+  ///   - touched: elements that are objects whose data changed, by their places.
+  package func script(
+    from old: ValueRows, along moves: SequenceScript, touched: KeySet = KeySet()
+  ) -> SequenceScript {
+    var origins = [Int](repeating: -1, count: values.count)
+    var isLeft = [Bool](repeating: true, count: old.values.count)
+    var isSet = [Bool](repeating: false, count: values.count)
+    forEachEqualPair(old) { before, now in
+      origins[now] = before
+      isLeft[before] = false
+    }
+    follow(moves, old) { before, now in
+      guard origins[now] < 0, isLeft[before] else { return }
+      origins[now] = before
+      isLeft[before] = false
+      isSet[now] = true
+    }
+    var builder = SequenceScript.Builder(oldCount: old.values.count)
+    for (row, origin) in origins.enumerated() {
+      if origin < 0 {
+        builder.appendFresh()
+      } else {
+        let isTouched = touched.contains(ObjectKey(Int64(places[row])))
+        builder.append(old: origin, isModified: isSet[row] || isTouched)
+      }
+    }
+    return builder.finish()
+  }
+
+  /// Gives each pair of an old and a new row that are one element.
+  private func follow(
+    _ moves: SequenceScript, _ old: ValueRows, _ body: (_ before: Int, _ now: Int) -> Void
+  ) {
+    let before = old.rows(byPlace: moves.oldCount)
+    let now = rows(byPlace: moves.newCount)
+    var start = 0
+    for run in moves.runs {
+      if case .old(let first, let count) = run {
+        for offset in 0..<count where before[first + offset] >= 0 && now[start + offset] >= 0 {
+          body(before[first + offset], now[start + offset])
+        }
+      }
+      start += run.count
+    }
+  }
+
+  /// For each place of the sequence the row, -1 where there is none.
+  private func rows(byPlace count: Int) -> [Int] {
+    var rows = [Int](repeating: -1, count: count)
+    for (row, place) in places.enumerated() { rows[place] = row }
+    return rows
+  }
+
+  /// Gives pairs of rows with the same value, those with one value in their order. What is the same
+  /// at either end is not compared further.
+  private func forEachEqualPair(_ old: ValueRows, _ body: (_ before: Int, _ now: Int) -> Void) {
+    let most = min(old.values.count, values.count)
+    var head = 0
+    while head < most, Self.areSame(old.values[head], values[head]) {
+      body(head, head)
+      head += 1
+    }
+    var (oldEnd, newEnd) = (old.values.count, values.count)
+    while oldEnd > head, newEnd > head, Self.areSame(old.values[oldEnd - 1], values[newEnd - 1]) {
+      (oldEnd, newEnd) = (oldEnd - 1, newEnd - 1)
+      body(oldEnd, newEnd)
+    }
+    let before = Self.sorted(old.values, rows: head..<oldEnd)
+    let now = Self.sorted(values, rows: head..<newEnd)
+    var (i, j) = (0, 0)
+    while i < before.count, j < now.count {
+      let (a, b) = (old.values[before[i]], values[now[j]])
+      let order = SequenceOrder.compare(a, b)
+      if order == 0, Self.areSame(a, b) { body(before[i], now[j]) }
+      if order <= 0 { i += 1 }
+      if order >= 0 { j += 1 }
+    }
+  }
+
+  /// Equal ones as they are.
+  private static func sorted(
+    _ values: [Value], rows: Range<Int>, _ isAscending: Bool = true
+  ) -> [Int] {
+    let sign = isAscending ? 1 : -1
+    return rows.sorted { a, b in
+      let order = sign * SequenceOrder.compare(values[a], values[b])
+      return order == 0 ? a < b : order < 0
+    }
+  }
+}

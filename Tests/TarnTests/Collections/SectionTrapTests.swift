@@ -1,0 +1,108 @@
+import Foundation
+import Testing
+
+@testable import Tarn
+
+/// What a program that misuses sections is told before it stops.
+struct SectionTrapTests: TrapSuite {
+  private let shelter = Result { try Shelter() }
+  private var folder: String { get throws { try shelter.get().folder } }
+
+  @Test func withoutADescriptor() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [folder = try folder as String] in
+      let place = try Shelter(within: folder).open()
+      _ = place.cats.sectioned(by: { $0.name }, sortDescriptors: [])
+    }
+    try expect("There must be at least one SortDescriptor", in: result)
+  }
+
+  @Test func sortedByAnotherProperty() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [folder = try folder as String] in
+      let place = try Shelter(within: folder).open()
+      _ = place.cats.sectioned(by: \.name, sortDescriptors: ["age", "name"])
+    }
+    try expect("must match the primary sort descriptor's key path", in: result)
+  }
+
+  @Test func byALink() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [folder = try folder as String] in
+      let place = try Shelter(within: folder).open()
+      _ = place.cats.sectioned(by: \.home)
+    }
+    try expect("Links are not supported as section keys", in: result)
+  }
+
+  @Test func byALinkFromABlock() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [folder = try folder as String] in
+      let place = try Shelter(within: folder).open(cats: 1)
+      let sections = place.cats.sectioned(
+        by: { AnyRealmValue.object($0) }, sortDescriptors: ["age"])
+      print(sections.count)
+    }
+    try expect("Links are not supported as section keys", in: result)
+  }
+
+  @Test func ofAnUnmanagedList() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = Kennel(1).hounds.sectioned(by: \.age)
+    }
+    try expect("Only collections which are managed by a Realm", in: result)
+  }
+
+  @Test func aSectionThatIsNotThere() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [folder = try folder as String] in
+      let place = try Shelter(within: folder).open(cats: 2)
+      print(place.cats.sectioned(by: \.name)[2])
+    }
+    try expect("Index 2 is out of bounds (must be less than 2)", in: result)
+  }
+
+  @Test func aPlaceInASectionThatWent() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [folder = try folder as String] in
+      let place = try Shelter(within: folder).open(cats: 2)
+      let section = place.cats.sectioned(by: \.name)[0]
+      try place.write { place.realm.delete(section[0]) }
+      print(section[0])
+    }
+    try expect("Index 0 is out of bounds (must be less than 0)", in: result)
+  }
+
+  @Test func observingAfterAChangeInAWrite() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [folder = try folder as String] in
+      let place = try Shelter(within: folder).open(cats: 2)
+      let sections = place.cats.sectioned(by: \.name)
+      place.realm.beginWrite()
+      place.realm.add(Cat(3))
+      _ = sections.observe { _ in }
+    }
+    try expect("Cannot create asynchronous query after making changes", in: result)
+  }
+
+  @Test func afterItsRealmWasInvalidated() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [folder = try folder as String] in
+      let place = try Shelter(within: folder).open(cats: 2)
+      let sections = place.cats.sectioned(by: \.name)
+      place.realm.invalidate()
+      print(sections.count)
+    }
+    try expect("has been invalidated with its Realm", in: result)
+  }
+}

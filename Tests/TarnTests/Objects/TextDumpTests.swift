@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+@testable import Tarn
+
+/// The texts of objects and collections, for logs.
+struct TextDumpTests {
+  private func openSafes() throws -> Place {
+    let shelter = try Shelter()
+    var configuration = shelter.configuration
+    configuration.objectTypes = [Safe.self, Chest.self, Coin.self]
+    return try Place(configuration, shelter)
+  }
+
+  @Test func valuesOfAllKindsALineEach() throws {
+    let a = try openSafes()
+    let safe = Safe()
+    safe.number = 3
+    safe.content = .fromDictionary(["a": .string("x")])
+    safe.other.append(.fromArray([.none]))
+    let text = """
+      Safe {
+      \tnumber = 3;
+      \tcontent = Map<String, AnyRealmValue> (
+      \t\t[a] string("x")
+      \t);
+      \tother = List<AnyRealmValue> (
+      \t\t[0] List<AnyRealmValue> (
+      \t\t\t[0] none
+      \t\t)
+      \t);
+      }
+      """
+    #expect(safe.description == text)
+    try a.write { a.realm.add(safe) }
+    #expect(safe.description == text && "\(safe.other)".hasPrefix("List<AnyRealmValue> (\n\t[0] "))
+    #expect("\(a.realm.objects(Safe.self))".hasPrefix("Results<Safe> (\n\t[0] Safe {\n\t\tnumber"))
+    let dynamic = a.realm.dynamicObjects("Safe")[0].description
+    #expect(dynamic.contains("content = Dictionary (\n\t\t[a] x\n\t);"))
+  }
+
+  @Test func circlesAreWrittenOnce() throws {
+    let a = try openSafes()
+    let safe = Safe()
+    safe.content = .object(safe)
+    safe.other.append(objectsIn: [.object(safe), .fromArray([.object(safe)])])
+    let text = safe.description
+    try a.write { a.realm.add(safe) }
+    #expect(text == safe.description)
+    #expect(text.components(separatedBy: "Safe {").count == 5)
+    #expect(text.components(separatedBy: "Safe { … }").count == 4)
+    let dynamic = a.realm.dynamicObjects("Safe")[0]
+    #expect(dynamic.description.components(separatedBy: "Safe { … }").count == 4)
+    let home = Home("x")
+    home.next = home
+    #expect(home.description == "Home {\n\tstreet = x;\n\trooms = 1;\n\tnext = Home { … };\n}")
+  }
+
+  @Test func aGraphOfManyPathsEndsEarly() throws {
+    // Each of a hundred holds all others: written out, more than ten thousand million objects.
+    let chests = (0..<100).map { Chest($0) }
+    for chest in chests { chest.inner.append(objectsIn: chests) }
+    let text = chests[0].description
+    #expect(text.utf8.count > 65_536 && text.utf8.count < 80_000)
+    #expect(text.hasSuffix("}") && text.contains(" more\n"))
+  }
+}
