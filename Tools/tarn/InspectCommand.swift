@@ -169,6 +169,10 @@ struct InspectReport {
       ])
     }
     try output.write(table.text(width: width, terminal: terminal))
+    for rule in schema.uniqueRules {
+      let names = rule.map { printable(schema[$0].name) }.joined(separator: ", ")
+      try output.write("  unique: \(names)\n")
+    }
   }
 
   private func traits(of column: ColumnSchema, _ schema: ClassSchema) -> [String] {

@@ -96,6 +96,14 @@ extension InspectReport {
       json.beginArray()
       for column in schema.columns where !column.isRemoved { write(column, schema, &json) }
       json.endArray()
+      json.key("unique")
+      json.beginArray()
+      for rule in schema.uniqueRules {
+        json.beginArray()
+        for column in rule { json.string(schema[column].name) }
+        json.endArray()
+      }
+      json.endArray()
       json.endObject()
     }
     json.endArray()

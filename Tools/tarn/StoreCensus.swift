@@ -88,7 +88,7 @@ struct StoreCensus {
     case .longElement: collections.longElements.add(key, value)
     case .nested: collections.nested.add(key, value)
     case .linkCount: collections.linkCounts.add(key, value)
-    case .index:
+    case .index, .unique:
       // The class stands in the four bytes after the tag, the highest first.
       let id = key.dropFirst().prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
       add(to: \.indexes, ClassID(id))

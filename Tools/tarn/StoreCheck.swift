@@ -66,6 +66,9 @@ struct StoreCheck {
       }
       guard bad.isEmpty else { return }
       for column in reader.schema.indexed(in: schema.id) { try check(column, schema, reader) }
+      let rules = try UniqueCheck(schema, reader)
+      indexEntries += rules.entries
+      for problem in rules.problems { note(problem) }
     } catch {
       note("class \(schema.name): \(error)")
     }

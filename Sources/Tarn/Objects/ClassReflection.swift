@@ -62,6 +62,8 @@ final class ClassReflection: Sendable {
   let properties: [PropertyReflection]
   /// Number of the primary key among `properties`.
   let primaryKey: Int?
+  /// Combinations that are unique, of numbers among `properties`.
+  let uniqueRules: [[Int]]
   private let numbers: [String: Int]
 
   /// The reflection of a class. The first call for a class makes one object of it, to see the
@@ -121,6 +123,7 @@ final class ClassReflection: Sendable {
     }
     primaryKey = properties.firstIndex(where: \.isPrimaryKey)
     numbers = Dictionary(properties.enumerated().map { ($1.name, $0) }) { first, _ in first }
+    uniqueRules = try Self.uniqueRules(of: type, name, properties)
     try checkColumns()
   }
 
@@ -133,6 +136,10 @@ final class ClassReflection: Sendable {
     }
     primaryKey = properties.firstIndex(where: \.isPrimaryKey)
     numbers = Dictionary(properties.enumerated().map { ($1.name, $0) }) { first, _ in first }
+    let places = Dictionary(properties.enumerated().map { ($1.columnName, $0) }) { $1 }
+    uniqueRules = described.uniqueRules.map { rule in
+      rule.compactMap { places[described[$0].name] }
+    }
   }
 
   /// The property of that name in the program, or nil.
@@ -191,6 +198,38 @@ extension ClassReflection {
         Deleting an object takes it out of lists and sets.
         """)
     }
+  }
+}
+
+extension ClassReflection {
+  private static func uniqueRules(
+    of type: ObjectBase.Type, _ name: String, _ properties: [PropertyReflection]
+  ) throws(ModelError) -> [[Int]] {
+    var rules: [[Int]] = []
+    for names in type.uniqueProperties() {
+      guard !names.isEmpty, Set(names).count == names.count else {
+        throw ModelError(
+          "Class '\(name)' has a combination in uniqueProperties() that is empty, or names a "
+            + "property twice.")
+      }
+      var rule: [Int] = []
+      for property in names {
+        guard let number = properties.firstIndex(where: { $0.name == property }) else {
+          throw ModelError(
+            "Class '\(name)' names a property '\(property)' in uniqueProperties() that is no "
+              + "@Persisted property of it.")
+        }
+        let found = properties[number]
+        guard found.collection == .none, found.type != .any, !found.isComputed else {
+          throw ModelError(
+            "'\(name).\(property)' cannot be in uniqueProperties(): collections and values of any "
+              + "type have nothing that could be compared at once.")
+        }
+        rule.append(number)
+      }
+      rules.append(rule)
+    }
+    return rules
   }
 }
 

@@ -39,7 +39,10 @@ struct ModelSchema {
             isOptional: column.isOptional, isIndexed: column.isIndexed,
             isPrimaryKey: column.name == described.primaryKey, target: column.target,
             deleteRule: column.deleteRule)
-        }, isEmbedded: described.reflection.type is EmbeddedObject.Type)
+        }, isEmbedded: described.reflection.type is EmbeddedObject.Type,
+        uniqueRules: described.reflection.uniqueRules.map { rule in
+          rule.map { described.reflection.properties[$0].columnName }
+        })
     }
   }
 

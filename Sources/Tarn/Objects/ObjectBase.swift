@@ -54,6 +54,19 @@ open class ObjectBase {
   /// Names of properties to index beside those marked `@Persisted(indexed: true)`.
   open class func indexedProperties() -> [String] { [] }
 
+  /// Combinations of properties that no two objects of the class may have in common, as
+  /// `[["city", "street", "number"]]`; one with a single property makes that one unique.
+  ///
+  /// The file holds every process and program to it: a commit after which two objects had the same
+  /// combination throws ``Realm/Error/Code/notUnique``, and the write is rolled back. Within a
+  /// write the rule does not count, so that objects may exchange their values. An object with nil
+  /// in one of the properties is under no rule, as in SQL. Any property can take part that is no
+  /// collection and no `AnyRealmValue`; strings are compared bytewise.
+  ///
+  /// A rule that a program adds to a file stays there until a migration removes it. It is added
+  /// when the file is opened, which fails if objects are against it.
+  open class func uniqueProperties() -> [[String]] { [] }
+
   /// Names of columns in files for properties that are called differently in the program.
   open class func propertiesMapping() -> [String: String] { [:] }
 

@@ -109,6 +109,8 @@ public struct ObjectSchema: Sendable, Equatable, CustomStringConvertible {
   public let isEmbedded: Bool
   /// The property that names objects, or nil.
   public let primaryKeyProperty: Property?
+  /// Combinations of properties that no two objects may have in common, by their names.
+  public let uniqueProperties: [[String]]
 
   init(_ reflection: ClassReflection, isEmbedded: Bool) {
     className = reflection.name
@@ -116,6 +118,9 @@ public struct ObjectSchema: Sendable, Equatable, CustomStringConvertible {
     type = reflection.type
     self.isEmbedded = isEmbedded
     primaryKeyProperty = reflection.primaryKey.map { Property(reflection.properties[$0]) }
+    uniqueProperties = reflection.uniqueRules.map { rule in
+      rule.map { reflection.properties[$0].name }
+    }
   }
 
   /// The class of the program, `DynamicObject` if it has none of that name.
@@ -128,10 +133,11 @@ public struct ObjectSchema: Sendable, Equatable, CustomStringConvertible {
     properties.first { $0.name == propertyName }
   }
 
-  /// True if name, properties and class are the same.
+  /// True if name, properties, unique combinations and class are the same.
   public static func == (a: ObjectSchema, b: ObjectSchema) -> Bool {
     a.className == b.className && a.properties == b.properties && a.isEmbedded == b.isEmbedded
       && a.primaryKeyProperty == b.primaryKeyProperty && a.type == b.type
+      && a.uniqueProperties == b.uniqueProperties
   }
 
   /// The class and its properties, a line each.
@@ -140,8 +146,9 @@ public struct ObjectSchema: Sendable, Equatable, CustomStringConvertible {
     let lines = properties.map { property in
       "\t\(property)" + (property.name == key ? ", primary key" : "")
     }
+    let rules = uniqueProperties.map { "\tunique: \($0.joined(separator: ", "))" }
     return "\(className)\(isEmbedded ? " (embedded)" : "") {\n"
-      + lines.joined(separator: "\n") + "\n}"
+      + (lines + rules).joined(separator: "\n") + "\n}"
   }
 }
 

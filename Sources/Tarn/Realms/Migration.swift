@@ -171,7 +171,8 @@ public final class Migration {
     precondition(new.named(oldName) == nil, "\(change)the model still has '\(oldName)'.")
     precondition(old.named(newName) == nil, "\(change)the file has '\(newName)' already.")
     precondition(
-      from.type == to.type && from.target == to.target, "\(change)their types differ.")
+      from.type == to.type && from.target == to.target && from.collection == to.collection,
+      "\(change)their types differ.")
     trapping { () throws(StorageError) in
       try migration.takeOver(from.id, to.id, in: new.id)
     }

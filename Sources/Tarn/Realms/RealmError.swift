@@ -51,6 +51,9 @@ extension Realm {
       case incompatibleHistories = 21
       /// Not used by Tarn.
       case noSubscriptionForWrite = 22
+      /// Two objects have a combination of values that `uniqueProperties()` allows to one only;
+      /// the message names them. Nothing was written.
+      case notUnique = 1000
     }
 
     /// The kind of failure.
@@ -108,6 +111,9 @@ extension Realm {
     /// Matches ``Code/noSubscriptionForWrite``.
     public static let noSubscriptionForWrite = Error(.noSubscriptionForWrite)
 
+    /// Matches ``Code/notUnique``.
+    public static let notUnique = Error(.notUnique)
+
     /// Errors are equal if they are of one kind.
     public static func == (a: Error, b: Error) -> Bool { a.code == b.code }
 
@@ -146,6 +152,7 @@ extension Realm.Error {
       case .schemaMismatch: .schemaMismatch
       case .invalidInput, .limitExceeded: .invalidInput
       case .alreadyOpen: .alreadyOpen
+      case .notUnique: .notUnique
       case .inputOutput: .fileOperationFailed
       default: .fail
       }

@@ -1,6 +1,7 @@
 /// The key in the tree of an index page: that of its first entry.
 ///
 ///     0x30 [class u32][column u16][order key, 00 as 00 ff, ended by 00 00][object key u64]
+///     0x55 [class u32][rule u16]  the same for a unique rule
 ///
 /// The escape keeps the order of (order key, object key) although order keys differ in length.
 /// An index without entries has no page.
@@ -14,11 +15,11 @@ struct IndexPageKey: Sendable {
   /// What sorts before every page of that index.
   init(beforeAllOf index: PackedIndex) {
     unsafe withUnsafeMutableBytes(of: &storage) { bytes in
-      unsafe bytes[0] = TreeKey.Tag.index.rawValue
+      unsafe bytes[0] = index.tag.rawValue
       unsafe bytes.storeBytes(
         of: index.classID.rawValue.bigEndian, toByteOffset: 1, as: UInt32.self)
       unsafe bytes.storeBytes(
-        of: index.column.rawValue.bigEndian, toByteOffset: 5, as: UInt16.self)
+        of: index.number.bigEndian, toByteOffset: 5, as: UInt16.self)
     }
   }
 
@@ -100,7 +101,6 @@ extension PackedIndex {
     let tag = unsafe key[0]
     let id = unsafe UInt32(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt32.self))
     let number = unsafe UInt16(bigEndian: key.loadUnaligned(fromByteOffset: 5, as: UInt16.self))
-    return tag == TreeKey.Tag.index.rawValue && id == classID.rawValue
-      && number == column.rawValue
+    return tag == self.tag.rawValue && id == classID.rawValue && number == self.number
   }
 }

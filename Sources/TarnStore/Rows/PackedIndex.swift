@@ -14,11 +14,22 @@
 /// throws. Object keys and bytes that a function hands to a closure are gone when it returns.
 package struct PackedIndex: Hashable, Sendable {
   package let classID: ClassID
-  package let column: ColumnID
+  /// What the pages lie under.
+  let tag: TreeKey.Tag
+  /// The column, or the unique rule.
+  let number: UInt16
 
   package init(_ classID: ClassID, _ column: ColumnID) {
     self.classID = classID
-    self.column = column
+    tag = .index
+    number = column.rawValue
+  }
+
+  /// The entries of a unique rule: a combination of values where a column's index has one.
+  package init(_ classID: ClassID, uniqueRule: Int) {
+    self.classID = classID
+    tag = .unique
+    number = UInt16(uniqueRule)
   }
 
   // MARK: - One value

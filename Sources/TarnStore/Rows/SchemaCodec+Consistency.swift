@@ -34,6 +34,7 @@ extension ClassSchema {
         return "\(title) points to a class that does not exist"
       }
     }
+    if let problem = uniqueRules.lazy.compactMap(inconsistency(ofRule:)).first { return problem }
     guard let primaryKey else { return nil }
     guard primaryKey.index < columns.count, !columns[primaryKey.index].isRemoved else {
       return "the primary key of class \(name) is not among its columns"
@@ -48,4 +49,21 @@ extension ClassSchema {
       return "the primary key of class \(name) has a type that no key can have"
     }
   }
+
+  private func inconsistency(ofRule rule: [ColumnID]) -> String? {
+    guard !rule.isEmpty, Set(rule).count == rule.count else {
+      return "a unique rule of class \(name) names no column, or one twice"
+    }
+    for id in rule {
+      guard id.index < columns.count, columns[id.index].canBeUnique else {
+        return "a unique rule of class \(name) names a column that cannot be in one"
+      }
+    }
+    return nil
+  }
+}
+
+extension ColumnSchema {
+  /// True for a column that holds one value of a type with an order of its own.
+  package var canBeUnique: Bool { !isRemoved && collection == .none && type != .any }
 }

@@ -2,13 +2,16 @@ internal import CTarn
 
 /// The schema as bytes. One stream, cut into pieces that each fit a page:
 ///
-///     u32  format, 1
+///     u32  format: 2 if a class has unique rules, else 1
 ///     u32  length of the stream from byte 12 on
 ///     u32  CRC-32C of the stream from byte 12 on
 ///     number of classes, then for each, in the order of the ids:
 ///       name, flags (1 embedded), primary key's column + 1 or 0, number of columns, then for each
 ///         name, u8 type, flags (1 optional, 2 indexed, 4 removed, 8 deletes its targets),
 ///         u8 collection (0 none, 1 list, 2 set, 3 map), target class + 1 or 0
+///       format 2: number of unique rules, then for each: number of columns, the columns
+///
+/// So a library that does not know of unique rules refuses a file that has some.
 ///
 /// Numbers inside are base-128 varints, names their UTF-8 after its length: neither has a limit.
 /// The u32 are little endian.
@@ -16,7 +19,8 @@ package enum SchemaCodec {
   /// The longest piece, in bytes.
   package static let pieceByteCountMax = 4_080
   private static let headerByteCount = 12
-  private static let format: UInt32 = 1
+  private static let formatPlain: UInt32 = 1
+  private static let formatUnique: UInt32 = 2
   private static let operationRead = "read schema"
 
   /// The schema in pieces, in their order.
@@ -25,7 +29,9 @@ package enum SchemaCodec {
     if let problem = schema.inconsistency {
       throw StorageError(.invalidInput, operation: "write schema", path: "", detail: problem)
     }
-    var body = SchemaWriter()
+    let format =
+      schema.classes.allSatisfy(\.uniqueRules.isEmpty) ? formatPlain : formatUnique
+    var body = SchemaWriter(hasRules: format == formatUnique)
     body.number(schema.classes.count)
     for item in schema.classes { body.write(item) }
     guard let length = UInt32(exactly: body.bytes.count),
@@ -55,8 +61,8 @@ package enum SchemaCodec {
     }
     guard stream.count >= headerByteCount else { throw damaged("it ends too early") }
     let body = stream[headerByteCount...]
-    guard header(0) == format else {
-      throw header(0) > format
+    guard (formatPlain...formatUnique).contains(header(0)) else {
+      throw header(0) > formatUnique
         ? StorageError(
           .newerFormat, operation: operationRead, path: "",
           detail: "The schema has a newer form. Update the library.")
@@ -64,7 +70,7 @@ package enum SchemaCodec {
     }
     guard body.count == Int(header(1)) else { throw damaged("its length is wrong") }
     guard checksum(body) == header(2) else { throw damaged("its checksum is wrong") }
-    var reader = SchemaReader(body)
+    var reader = SchemaReader(body, hasRules: header(0) == formatUnique)
     guard let schema = reader.schema(), reader.isAtEnd else {
       throw damaged("its bytes make no sense")
     }
@@ -86,6 +92,7 @@ package enum SchemaCodec {
 }
 
 private struct SchemaWriter {
+  let hasRules: Bool
   var bytes: [UInt8] = []
 
   mutating func number(_ value: Int) {
@@ -116,16 +123,24 @@ private struct SchemaWriter {
       bytes.append(column.collection.rawValue)
       number(column.target.map { Int($0.rawValue) + 1 } ?? 0)
     }
+    guard hasRules else { return }
+    number(item.uniqueRules.count)
+    for rule in item.uniqueRules {
+      number(rule.count)
+      for column in rule { number(column.index) }
+    }
   }
 }
 
 /// Reads what SchemaWriter wrote. Each function answers nil for bytes that cannot be meant.
 private struct SchemaReader {
   private let bytes: ArraySlice<UInt8>
+  private let hasRules: Bool
   private var position: Int
 
-  init(_ bytes: ArraySlice<UInt8>) {
+  init(_ bytes: ArraySlice<UInt8>, hasRules: Bool) {
     self.bytes = bytes
+    self.hasRules = hasRules
     position = bytes.startIndex
   }
 
@@ -173,9 +188,26 @@ private struct SchemaReader {
       guard let column = column(id: ColumnID(UInt16(index))) else { return nil }
       columns.append(column)
     }
+    guard let rules = hasRules ? uniqueRules() : [] else { return nil }
     return ClassSchema(
       id: id, name: name, columns: columns,
-      primaryKey: key == 0 ? nil : ColumnID(UInt16(key - 1)), isEmbedded: flags == 1)
+      primaryKey: key == 0 ? nil : ColumnID(UInt16(key - 1)), isEmbedded: flags == 1,
+      uniqueRules: rules)
+  }
+
+  private mutating func uniqueRules() -> [[ColumnID]]? {
+    guard let count = number(), count <= Int(UInt16.max) else { return nil }
+    var rules: [[ColumnID]] = []
+    for _ in 0..<count {
+      guard let length = number(), length <= Int(UInt16.max) else { return nil }
+      var rule: [ColumnID] = []
+      for _ in 0..<length {
+        guard let column = number().flatMap({ UInt16(exactly: $0) }) else { return nil }
+        rule.append(ColumnID(column))
+      }
+      rules.append(rule)
+    }
+    return rules
   }
 
   private mutating func column(id: ColumnID) -> ColumnSchema? {

@@ -13,6 +13,7 @@
 ///     0x52 [id u64][piece u32]                          piece of a long element
 ///     0x53 [class u32][column u16][owner i64][class u32][target i64]   how often it links there
 ///     0x54 [id u64]                                     cell of a collection within a value
+///     0x55 [class u32][rule u16][entry]                 page of a unique rule, see IndexPageKey
 ///     0x70 [version u64][class u32][chunk u16]          change record; class 0: its header,
 ///                                                       else the class id plus one
 ///     0x7e                                              head record
@@ -35,6 +36,7 @@ package struct TreeKey: Sendable {
     case longElement = 0x52
     case linkCount = 0x53
     case nested = 0x54
+    case unique = 0x55
     case change = 0x70
     case head = 0x7e
   }

@@ -37,6 +37,8 @@ package struct StorageError: Error, Equatable, Sendable, CustomStringConvertible
     package static let limitExceeded = Code(rawValue: 19)
     /// Another writer held the gate for longer than the caller would wait.
     package static let busy = Code(rawValue: 20)
+    /// Two objects have a combination of values that only one may have.
+    package static let notUnique = Code(rawValue: 21)
   }
 
   package var code: Code

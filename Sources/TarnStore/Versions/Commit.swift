@@ -108,7 +108,7 @@ struct CommitWriter: ~Copyable {
   private func removeAll(
     of described: ClassSchema, _ transaction: borrowing WriteTransaction
   ) throws(StorageError) {
-    for tag in [TreeKey.Tag.cluster, .directory, .index, .longValue, .linkCount] {
+    for tag in [TreeKey.Tag.cluster, .directory, .index, .longValue, .linkCount, .unique] {
       try transaction.deleteAll(tag, of: described.id)
     }
   }

@@ -57,6 +57,7 @@ package struct MigrationPlan: Sendable {
     for id in deleted {
       let index = Int(id.rawValue)
       schema.classes[index].primaryKey = nil
+      schema.classes[index].uniqueRules = []
       for column in schema.classes[index].columns.indices {
         schema.classes[index].columns[column].isRemoved = true
       }
@@ -87,6 +88,7 @@ package struct MigrationPlan: Sendable {
       note(index, column.name, "has been removed.")
     }
     fitPrimaryKey(index, definition)
+    fitUniqueRules(index, definition)
     fitEmbedding(index, definition)
   }
 
@@ -162,6 +164,25 @@ package struct MigrationPlan: Sendable {
     differences.append(
       "The primary key of class '\(definition.name)' has been changed from \(old ?? "none") to "
         + "\(new ?? "none").")
+  }
+
+  private mutating func fitUniqueRules(_ index: Int, _ definition: ClassDefinition) {
+    let described = working.classes[index]
+    func names(_ rule: [ColumnID]) -> Set<String> { Set(rule.map { described[$0].name }) }
+    var rules: [[ColumnID]] = []
+    for rule in definition.uniqueRules.compactMap(described.columns(named:))
+    where !rules.contains(where: { Set($0) == Set(rule) }) {
+      rules.append(rule)
+    }
+    working.classes[index].uniqueRules = rules
+    guard !isNew(described.id) else { return }
+    let (former, new) = (described.uniqueRules.map(names), rules.map(names))
+    for (rule, verb) in new.filter({ !former.contains($0) }).map({ ($0, "been added") })
+      + former.filter({ !new.contains($0) }).map({ ($0, "been removed") })
+    {
+      let list = rule.sorted().map { "'\($0)'" }.joined(separator: ", ")
+      differences.append("The unique rule of class '\(definition.name)' over \(list) has \(verb).")
+    }
   }
 
   private mutating func fitEmbedding(_ index: Int, _ definition: ClassDefinition) {

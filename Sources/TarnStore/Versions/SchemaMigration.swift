@@ -53,8 +53,10 @@ package final class SchemaMigration {
     if session.schema[id][to].collection != .none { return try takeElements(from, to, in: id) }
     try session.forEachRow(in: id) { key throws(StorageError) in
       let value = try old.value(of: from, at: key, in: id) ?? .null
-      try checkIsFlat(value, id, to)
-      if value != .null { try session.set(to, at: key, in: id, to: value) }
+      guard value != .null else { return }
+      let place = SequencePlace(classID: id, key: key, column: to)
+      try session.set(
+        to, at: key, in: id, to: session.make(CopiedValue(value, oldElements), in: place))
     }
   }
 
@@ -63,32 +65,16 @@ package final class SchemaMigration {
   ) throws(StorageError) {
     try session.forEachRow(in: id) { key throws(StorageError) in
       let place = SequencePlace(classID: id, key: key, column: from)
-      guard let stored = try old.sequence(at: place) else { return }
-      var values: [Value] = []
-      for index in 0..<stored.count {
-        let value = try stored.value(at: index)
-        try checkIsFlat(value, id, to)
-        values.append(value)
-      }
-      let keys =
-        session.schema[id][to].collection == .map
-        ? try (0..<stored.count).map { index throws(StorageError) in try stored.key(at: index) }
-        : []
-      try session.put(
-        values, keys: keys, in: SequencePlace(classID: id, key: key, column: to))
+      guard let parts = try old.sequence(at: place)?.parts() else { return }
+      let target = SequencePlace(classID: id, key: key, column: to)
+      let copies = try CopiedValue.copies(parts.values, oldElements)
+      try session.put(session.make(copies, in: target), keys: parts.keys, in: target)
     }
   }
 
-  private func checkIsFlat(
-    _ value: Value, _ id: ClassID, _ column: ColumnID
-  ) throws(StorageError) {
-    switch value {
-    case .list, .map:
-      throw failure(
-        "'\(session.schema[id].name).\(session.schema[id][column].name)' cannot take over a value "
-          + "that is a list or a map. The file is as it was.")
-    default: return
-    }
+  /// The elements of a list or map within a value as it was.
+  private func oldElements(_ id: CollectionID) throws(StorageError) -> SequenceParts? {
+    try old.nestedSequence(id)?.parts()
   }
 
   /// The rows of a class that loses its integer primary key keep their keys; new ones follow them.

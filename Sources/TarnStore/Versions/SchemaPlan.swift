@@ -38,7 +38,12 @@ package struct ClassDefinition: Equatable, Sendable {
   package var name: String
   package var properties: [Property]
   package var isEmbedded: Bool
-  package init(name: String, properties: [Property], isEmbedded: Bool = false) {
+  /// Properties whose values no two objects may have in common, each a combination.
+  package var uniqueRules: [[String]]
+  package init(
+    name: String, properties: [Property], isEmbedded: Bool = false, uniqueRules: [[String]] = []
+  ) {
+    self.uniqueRules = uniqueRules
     self.name = name
     self.properties = properties
     self.isEmbedded = isEmbedded
@@ -51,6 +56,8 @@ package struct SchemaPlan: Equatable, Sendable {
   package private(set) var schema: StoreSchema
   /// Indexes to be built over rows that exist already.
   package private(set) var newIndexes: [(ClassID, ColumnID)] = []
+  /// Unique rules that the file lacks, by their places in their class.
+  package private(set) var newRules: [(ClassID, Int)] = []
   /// A sentence for each class and property that the file lacks.
   package private(set) var additions: [String] = []
   /// A sentence for each difference that adding cannot mend.
@@ -74,6 +81,7 @@ package struct SchemaPlan: Equatable, Sendable {
   package static func == (a: Self, b: Self) -> Bool {
     a.schema == b.schema && a.differences == b.differences
       && a.newIndexes.elementsEqual(b.newIndexes, by: ==)
+      && a.newRules.elementsEqual(b.newRules, by: ==)
   }
 
   private mutating func merge(_ definition: ClassDefinition, isNew: Bool) {
@@ -96,6 +104,7 @@ package struct SchemaPlan: Equatable, Sendable {
       }
     }
     comparePrimaryKeys(definition, index: index, isNew: isNew)
+    addRules(of: definition, to: index)
     let isEmbedded = schema.classes[index].isEmbedded
     if isEmbedded != definition.isEmbedded {
       differences.append(
@@ -172,6 +181,18 @@ package struct SchemaPlan: Equatable, Sendable {
       "The primary key of class '\(definition.name)' is "
         + "\(stored.map { "'\($0)'" } ?? "none") in the file but "
         + "\(wanted.map { "'\($0)'" } ?? "none") in the class.")
+  }
+
+  /// As with indexes: a rule that some program asked for stays.
+  private mutating func addRules(of definition: ClassDefinition, to index: Int) {
+    let described = schema.classes[index]
+    for rule in definition.uniqueRules {
+      guard let columns = described.columns(named: rule),
+        !schema.classes[index].uniqueRules.contains(where: { Set($0) == Set(columns) })
+      else { continue }
+      newRules.append((described.id, schema.classes[index].uniqueRules.count))
+      schema.classes[index].uniqueRules.append(columns)
+    }
   }
 
   private func describe(

@@ -118,16 +118,33 @@ extension Store {
     else { return }
     let view = SchemaView(schema: plan.schema, epoch: reader.schema.epoch + 1)
     let rows = WriteSession(reader, schema: view)
+    let unique = try entries(of: plan.newRules, rows)
     try environment.write { transaction throws(StorageError) in
       var head = try HeadRecord.read(from: transaction)
       for (id, column) in plan.newIndexes {
         try rows.buildIndex(id, column, in: transaction)
       }
+      for entries in unique { try entries.put(transaction) }
       try SchemaCodec.write(plan.schema, in: transaction)
       head.schemaEpoch += 1
       head.schemaVersion = version
       head.commitID = .random(in: 1 ... .max)
       try head.put(in: transaction)
+    }
+  }
+
+  /// - Throws: `.notUnique` if objects of the file are against a rule that the program adds.
+  private func entries(
+    of rules: [(ClassID, Int)], _ rows: WriteSession
+  ) throws(StorageError) -> [UniqueEntries] {
+    try telling(
+      "open", "a unique rule of the program cannot be added: ", "The file is as it was."
+    ) { () throws(StorageError) in
+      var entries: [UniqueEntries] = []
+      for (id, number) in rules {
+        entries.append(try rows.allUniqueEntries(of: id, rule: number))
+      }
+      return entries
     }
   }
 

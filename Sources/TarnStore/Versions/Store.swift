@@ -137,6 +137,9 @@ package final class Store: Sendable {
     }
     try session.readOffSequences()
     let changes = session.recorder.changeSet(from: base.version, to: next.version)
+    let unique = try telling("commit", "", "Nothing was written.") { () throws(StorageError) in
+      try session.uniqueEntries(changes)
+    }
     try environment.write { transaction throws(StorageError) in
       FaultPoint.hit("commit.begun")
       let found = try HeadRecord.read(from: transaction)
@@ -145,6 +148,7 @@ package final class Store: Sendable {
       session.schemaChange?.forgetIndexes(of: session)
       try writer.putRows(transaction)
       try session.schemaChange?.put(session, in: transaction)
+      for entries in unique { try entries.put(transaction) }
       FaultPoint.hit("commit.rows")
       try ChangeLog.put(changes, head: next, in: transaction)
       try prune(in: transaction)

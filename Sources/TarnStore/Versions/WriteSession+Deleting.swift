@@ -175,7 +175,7 @@ extension WriteSession {
 
   /// The objects that have something in a column of links or of any type: one pass over the
   /// column, without a look at what that is.
-  private func keys(
+  func keys(
     of id: ClassID, holding column: ColumnSchema
   ) throws(StorageError) -> [ObjectKey] {
     let isLink = column.collection == .none && column.type == .link

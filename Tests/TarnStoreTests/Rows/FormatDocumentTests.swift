@@ -28,6 +28,7 @@ struct FormatDocumentTests {
     for tag in [
       TreeKey.Tag.head, .schema, .classRecord, .cluster, .directory, .index, .longValue, .change,
       .sequencePage, .sequenceDirectory, .longElement, .linkCount, .nested,
+      .unique,
     ] {
       actual["tag.\(tag)"] = UInt64(tag.rawValue)
     }
@@ -70,6 +71,7 @@ struct FormatDocumentTests {
       ("index.checkedFrom", IndexPage.checkedFrom),
       ("index.keyBytesMax", IndexPageKey.byteCountMax),
       ("orderKey.bytesMax", OrderKey.byteCountMax),
+      ("unique.bytesMax", UniqueKey.byteCountMax),
       ("longValue.pieceBytes", LongValues.pieceByteCountMax),
       ("tagged.inlineBytesMax", TaggedValue.inlineBytesMax),
       ("tagged.null", Int(TaggedValue.Tag.null.rawValue)),

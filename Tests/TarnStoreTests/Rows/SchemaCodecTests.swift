@@ -31,8 +31,19 @@ private func randomSchema(_ random: inout SeededRandom) -> StoreSchema {
       }
       return ClassSchema(
         id: ClassID(UInt32(index)), name: randomName(&random, index), columns: columns,
-        primaryKey: isEmbedded || columns.isEmpty ? nil : ColumnID(0), isEmbedded: isEmbedded)
+        primaryKey: isEmbedded || columns.isEmpty ? nil : ColumnID(0), isEmbedded: isEmbedded,
+        uniqueRules: randomRules(columns, &random))
     })
+}
+
+private func randomRules(
+  _ columns: [ColumnSchema], _ random: inout SeededRandom
+) -> [[ColumnID]] {
+  let able = columns.filter(\.canBeUnique).map(\.id)
+  return able.isEmpty
+    ? [] : (0..<random.pick([0, 0, 1, 3])).map { _ in
+      Array(able.shuffled(using: &random)[...random.below(able.count)])
+    }
 }
 
 private func sample() -> StoreSchema {
@@ -89,6 +100,10 @@ private func code(_ body: () throws -> Void) -> StorageError.Code? {
       { $0.primaryKey = ColumnID(1) },
       { $0.columns[0].isRemoved = true },
       { $0.isEmbedded = true },
+      { $0.uniqueRules = [[]] },
+      { $0.uniqueRules = [[ColumnID(0), ColumnID(0)]] },
+      { $0.uniqueRules = [[ColumnID(1)], [ColumnID(2)]] },
+      { $0.columns[1].isRemoved = true; $0.uniqueRules = [[ColumnID(1)]] },
     ]
     for (number, breakage) in breakages.enumerated() {
       var schema = sample()
@@ -118,7 +133,9 @@ private func code(_ body: () throws -> Void) -> StorageError.Code? {
   @Test(arguments: TreeTest.seeds)
   func `nonsense with a right checksum is refused or consistent`(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
-    let stream = try SchemaCodec.encode(sample()).flatMap { $0 }
+    var ruled = sample()
+    ruled.classes[0].uniqueRules = [[ColumnID(1), ColumnID(0)], [ColumnID(1)]]
+    let stream = try SchemaCodec.encode(ruled).flatMap { $0 }
     for _ in 0..<3_000 {
       var body = Array(stream[12...])
       for _ in 0...random.below(3) { body[random.below(body.count)] = UInt8(random.below(256)) }

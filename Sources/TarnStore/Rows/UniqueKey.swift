@@ -1,0 +1,64 @@
+/// The values of an object under a unique rule as bytes: two objects have equal combinations if
+/// and only if these are equal.
+///
+/// Strings and data come with their length before them (u32, most significant byte first), every
+/// other value as its `OrderKey`, whose length its type decides. So text is the same bytewise,
+/// not a number is the same as itself, -0 as 0, and 1.0 as 1.00.
+package struct UniqueKey: Equatable {
+  package let bytes: [UInt8]
+  /// Combinations up to this length are filed as they are.
+  package static let byteCountMax = 96
+  private static let keptByteCount = byteCountMax - 16
+
+  /// Nil if one of the values is null: such an object is under no rule. The values are of their
+  /// columns' types.
+  package init?(_ values: [Value], _ columns: [ColumnSchema]) {
+    var bytes: [UInt8] = []
+    for (value, column) in zip(values, columns) {
+      switch value {
+      case .null: return nil
+      case .string(let text): Self.append(Array(text.utf8), to: &bytes)
+      case .data(let data): Self.append(data, to: &bytes)
+      default:
+        guard let order = OrderKey(value, type: column.type) else {
+          preconditionFailure("a value of another type than its column's: bug in this package")
+        }
+        unsafe order.withBytes { unsafe bytes.append(contentsOf: $0) }
+      }
+    }
+    self.bytes = bytes
+  }
+
+  private static func append(_ text: [UInt8], to bytes: inout [UInt8]) {
+    let count = UInt32(truncatingIfNeeded: text.count)
+    for shift in [24, 16, 8, 0] as [UInt32] {
+      bytes.append(UInt8(truncatingIfNeeded: count >> shift))
+    }
+    bytes += text
+  }
+
+  /// What the combination is filed under. Longer ones keep their beginning and a hash of all of
+  /// it: who finds the same entry for two objects compares the combinations.
+  package var order: OrderKey {
+    guard bytes.count > Self.byteCountMax else { return Self.order(of: bytes) }
+    var filed = Array(bytes[..<Self.keptByteCount])
+    let hash = Self.hash(bytes)
+    for shift in stride(from: 120, through: 0, by: -8) {
+      filed.append(UInt8(truncatingIfNeeded: hash >> UInt128(shift)))
+    }
+    return Self.order(of: filed)
+  }
+
+  private static func order(of bytes: [UInt8]) -> OrderKey {
+    unsafe bytes.withUnsafeBytes { unsafe OrderKey(bytes: $0) }
+  }
+
+  /// FNV-1a of 128 bits: in files, so never another one.
+  static func hash(_ bytes: [UInt8]) -> UInt128 {
+    var hash: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
+    for byte in bytes {
+      hash = (hash ^ UInt128(byte)) &* 0x0000_0000_0100_0000_0000_0000_0000_013b
+    }
+    return hash
+  }
+}
