@@ -46,6 +46,7 @@ struct FreezingReadingTests {
       #expect(glacier.value(forKeyPath: "drill.depth") as? Int == id)
       #expect(glacier.detached().depths == live.detached().depths)
       #expect(glacier.objectSchema.className == "Glacier")
+      #expect(glacier.description == live.description)
     }
     #expect(frozen.object(ofType: Glacier.self, forPrimaryKey: 4) == nil)
     #expect(frozen.schema.objectSchema.map(\.className) == ["Drill", "Glacier", "Stone"])

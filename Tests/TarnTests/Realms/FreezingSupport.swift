@@ -61,9 +61,15 @@ class Glacier: Object {
 
   /// Everything that can be read, as text.
   var text: String {
-    let links = stones.map { "\($0.glaciers.map(\.id)) \($0.holders.count)" }
+    func text(_ stone: Stone?) -> String {
+      stone.map { "\($0.weight) \($0.note ?? "") \($0.glaciers.map(\.id)) \($0.holders.count)" } ?? "-"
+    }
+    let values = "\(name) \(age) \(size ?? -1) \(map.count) \(map.first ?? 0) \(mood) \(anything)"
+    let objects = stones.map(text) + found.map(text) + named.map { "\($0.key) \(text($0.value))" }
+    let depths = "\(depths.map { $0 }) \(drills.map(\.depth)) \(drill?.depth ?? -1)"
+    let words = "\(words.map { $0 }) \(scores.map { "\($0.key) \($0.value ?? -1)" })"
     let keys = "\(self["name"] ?? "nil") \(value(forKeyPath: "stones.@max.weight") ?? "nil")"
-    return [description, links.description, keys, "\(map.count)"].joined(separator: "\n")
+    return "\(values) \(text(largest)) \(objects) \(depths) \(words) \(keys)"
   }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Tarn
@@ -90,20 +91,22 @@ struct FreezingThawTests {
     }
   }
 
-  @Test func aThreadWithoutOneOpensIt() async throws {
+  @Test func aThreadWithoutOneOpensIt() throws {
     let shelter = try Shelter()
     let a = try shelter.openIce(glaciers: 1)
     nonisolated(unsafe) let frozen = a.glacier(1)!.freeze()  // because: it is frozen
     nonisolated(unsafe) let live = a.realm  // because: only its identity is looked at
-    let seen = await withCheckedContinuation { continuation in
-      Thread.detachNewThread {
-        let glacier = frozen.thaw()
-        let isOther = glacier?.realm != live
-        try? glacier?.realm?.write { glacier?.age += 10 }
-        continuation.resume(returning: "\(glacier?.age ?? -1) \(frozen.age) \(isOther)")
-      }
+    let seen = Mutex("")
+    let done = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      let glacier = frozen.thaw()
+      let isOther = glacier?.realm != live
+      try? glacier?.realm?.write { glacier?.age += 10 }
+      seen.withLock { $0 = "\(glacier?.age ?? -1) \(frozen.age) \(isOther)" }
+      done.signal()
     }
-    #expect(seen == "11 1 true")
+    done.wait()
+    #expect(seen.withLock { $0 } == "11 1 true")
     a.realm.refresh()
     #expect(a.glacier(1)?.age == 11)
   }

@@ -44,7 +44,7 @@ struct FreezingThreadTests {
       number += 1
       try a.write { live.change(to: number, depths: number) }
     } _: { round in
-      if glacier.text != text { return "text" }
+      if round % 5 == 0, glacier.text != text { return "text" }
       if glacier.age != 1 || glacier.size != 0.25 || glacier.map.count != 9_000 { return "values" }
       if numbers.count != 2_500 || numbers[round * 80] != depths[round * 80] { return "list" }
       if Array(numbers) != depths || numbers.index(of: 8) != 1 { return "elements" }
