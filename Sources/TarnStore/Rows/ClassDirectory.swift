@@ -86,7 +86,8 @@ package struct ClassDirectory: Hashable, Sendable {
     }
   }
 
-  private func forEachPage(
+  /// All pages in their order. Ends early when `body` returns false.
+  func forEachPage(
     _ cursor: inout Cursor, _ body: (DirectoryPage) throws(StorageError) -> Bool
   ) throws(StorageError) {
     guard try seekFirst(&cursor) else { return }

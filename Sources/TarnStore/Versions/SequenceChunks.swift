@@ -4,7 +4,7 @@
 ///
 /// Chunks lie in blocks whose numbers of elements are known, so that a position is found with a
 /// look at the blocks' numbers and at those of the chunks of one block. The chunk used last is
-/// remembered.
+/// remembered. The blocks of positions that were given are open.
 struct SequenceChunks {
   /// A loaded chunk with more elements is cut: an insert moves all behind it.
   static let elementsMax = 256
@@ -17,16 +17,6 @@ struct SequenceChunks {
   /// Labels of pages whose chunks are gone.
   private(set) var droppedLabels: [PageLabel] = []
   private var recent: Place?
-
-  struct Chunk {
-    var count: Int
-    /// The page of the file whose place it takes; nil for a new one.
-    var label: PageLabel?
-    /// The position of the page's first element before the write.
-    var oldStart = 0
-    /// Nil while the page is as it was.
-    var body: Body?
-  }
 
   /// Loaded elements.
   final class Body {
@@ -51,31 +41,6 @@ struct SequenceChunks {
     mutating func modify() { bits |= 1 }
   }
 
-  final class Block {
-    private(set) var chunks: ContiguousArray<Chunk>
-    /// How many elements each has, side by side for the search.
-    private(set) var counts: ContiguousArray<Int>
-
-    init(_ chunks: ContiguousArray<Chunk>) {
-      self.chunks = chunks
-      counts = ContiguousArray(chunks.map(\.count))
-    }
-
-    var count: Int { counts.reduce(0, +) }
-
-    func changeCount(_ chunk: Int, by delta: Int) {
-      chunks[chunk].count += delta
-      counts[chunk] += delta
-    }
-
-    func fill(_ chunk: Int, _ body: Body) { chunks[chunk].body = body }
-
-    func replace(_ chunk: Int, with new: ContiguousArray<Chunk>) {
-      chunks.replaceSubrange(chunk...chunk, with: new)
-      counts.replaceSubrange(chunk...chunk, with: new.map(\.count))
-    }
-  }
-
   /// A chunk, and the position of its first element.
   struct Place {
     var block: Int
@@ -87,20 +52,13 @@ struct SequenceChunks {
 
   init() {}
 
-  /// The pages of the file.
-  init(_ list: SequencePageList) {
-    var next: ContiguousArray<Chunk> = []
-    for index in list.labels.indices {
-      let start = list.starts[index]
-      next.append(
-        Chunk(count: list.starts[index + 1] - start, label: list.labels[index], oldStart: start))
-      if next.count == Self.chunksMax / 2 || index == list.labels.count - 1 {
-        blocks.append(Block(next))
-        next = []
-      }
+  /// The pages of the file, by those of the directory.
+  init(_ pages: ContiguousArray<DirectoryPage>) {
+    for page in pages {
+      blocks.append(Block(page, oldStart: count))
+      blockCounts.append(page.rows)
+      count += page.rows
     }
-    count = list.elementCount
-    blockCounts = ContiguousArray(blocks.map(\.count))
   }
 
   /// The elements of a small sequence.
@@ -117,17 +75,17 @@ struct SequenceChunks {
   var recentPlace: Place? { recent }
 
   /// The chunk with that element.
-  mutating func place(of position: Int) -> Place {
+  mutating func place(of position: Int) throws(StorageError) -> Place {
     if let recent {
       let offset = position - recent.start
       if offset >= 0, offset < blocks[recent.block].chunks[recent.chunk].count { return recent }
     }
-    let found = search(position)
+    let found = try search(position)
     recent = found
     return found
   }
 
-  private func search(_ position: Int) -> Place {
+  private func search(_ position: Int) throws(StorageError) -> Place {
     precondition(position >= 0 && position < count, "no such element")
     var start = 0
     var block = 0
@@ -135,6 +93,7 @@ struct SequenceChunks {
       start += blockCounts[block]
       block += 1
     }
+    try blocks[block].open()
     let counts = blocks[block].counts
     var chunk = 0
     while position - start >= counts[chunk] {
@@ -149,9 +108,10 @@ struct SequenceChunks {
     where isBefore: (Chunk) throws(StorageError) -> Bool
   ) throws(StorageError) -> Place? {
     let block = try Self.halve(blocks.count) { index throws(StorageError) in
-      try isBefore(blocks[index].chunks[0])
+      try isBefore(blocks[index].first)
     }
     guard block >= 0 else { return nil }
+    try blocks[block].open()
     let chunks = blocks[block].chunks
     let chunk = try Self.halve(chunks.count) { index throws(StorageError) in
       try isBefore(chunks[index])
@@ -175,6 +135,15 @@ struct SequenceChunks {
     return low - 1
   }
 
+  /// All chunks in their order, without opening blocks; see `Block.outline`.
+  var outline: [Chunk] { blocks.flatMap(\.outline) }
+
+  /// All chunks in their order.
+  func all() throws(StorageError) -> [Chunk] {
+    for block in blocks { try block.open() }
+    return blocks.flatMap(\.chunks)
+  }
+
   subscript(place: Place) -> Chunk { blocks[place.block].chunks[place.chunk] }
 
   // MARK: - Changing
@@ -191,8 +160,8 @@ struct SequenceChunks {
   /// before it, or the first. Without any chunk one is made.
   mutating func insert(
     _ elements: SequenceElements, _ origins: ContiguousArray<Origin>, at position: Int
-  ) {
-    let (place, body) = placeForInserting(at: position)
+  ) throws(StorageError) {
+    let (place, body) = try placeForInserting(at: position)
     let offset = position - place.start
     body.elements.values.insert(contentsOf: elements.values, at: offset)
     if !elements.keys.isEmpty { body.elements.keys.insert(contentsOf: elements.keys, at: offset) }
@@ -203,8 +172,8 @@ struct SequenceChunks {
   /// The same for one element.
   mutating func insert(
     _ element: TaggedValue, key: TaggedValue?, _ origin: Origin, at position: Int
-  ) {
-    let (place, body) = placeForInserting(at: position)
+  ) throws(StorageError) {
+    let (place, body) = try placeForInserting(at: position)
     let offset = position - place.start
     body.elements.values.insert(element, at: offset)
     if let key { body.elements.keys.insert(key, at: offset) }
@@ -212,14 +181,16 @@ struct SequenceChunks {
     didInsert(1, place, at: position)
   }
 
-  private mutating func placeForInserting(at position: Int) -> (Place, Body) {
+  private mutating func placeForInserting(
+    at position: Int
+  ) throws(StorageError) -> (Place, Body) {
     if blocks.isEmpty {
       let body = Body(SequenceElements(), [])
       blocks = [Block([Chunk(count: 0, body: body)])]
       blockCounts = [0]
       return (Place(block: 0, chunk: 0, start: 0), body)
     }
-    let place = place(of: max(0, position - 1))
+    let place = try place(of: max(0, position - 1))
     guard let body = self[place].body else { preconditionFailure("the chunk is not loaded") }
     return (place, body)
   }

@@ -25,12 +25,11 @@ struct SequenceWriter {
 
   func write(_ transaction: borrowing WriteTransaction) throws(StorageError) {
     guard let chunks = sequence.chunks else { return }
-    let list = chunks.blocks.flatMap(\.chunks)
-    let runs = try runs(of: list)
+    let runs = try runs(of: chunks.outline)
     var labels: [[PageLabel]] = []
     for run in runs {
       guard let fitting = Self.labels(for: run) else {
-        return try writeAnew(list, runs, transaction)
+        return try writeAnew(chunks.all(), runs, transaction)
       }
       labels.append(fitting)
     }
@@ -186,7 +185,7 @@ extension WorkingSequence {
   /// beside them: so pages that lost most of their elements do not stay.
   func joinSparse() throws(StorageError) {
     guard let chunks else { return }
-    let list = chunks.blocks.flatMap(\.chunks)
+    let list = chunks.outline
     var start = 0
     var index = 0
     while index < list.count {

@@ -140,6 +140,21 @@ package final class StoredSequence {
     return made
   }
 
+  /// The pages of the directory in their order. Valid as long as the snapshot is.
+  func directoryPages() throws(StorageError) -> ContiguousArray<DirectoryPage> {
+    guard let large else { return [] }
+    var pages: ContiguousArray<DirectoryPage> = []
+    var cursor = try Cursor(snapshot.transaction)
+    try ClassDirectory(pagesOf: large.id).forEachPage(&cursor) { page throws(StorageError) in
+      pages.append(page)
+      return true
+    }
+    guard pages.reduce(0, { $0 + $1.rows }) == large.count else {
+      throw SequenceShape.damaged("its directory does not list as many elements as there are")
+    }
+    return pages
+  }
+
   /// The page of that number in the list. Kept, so that the next look at it costs next to nothing.
   @inline(__always)
   func page(_ number: Int) throws(StorageError) -> SequencePage {

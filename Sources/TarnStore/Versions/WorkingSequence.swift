@@ -50,21 +50,23 @@ package final class WorkingSequence {
 
   func element(at position: Int) throws(StorageError) -> TaggedValue {
     guard chunks != nil else { return try base.element(at: position) }
-    let (body, slot) = locate(position)
+    let (body, slot) = try locate(position)
     if let body { return body.elements.values[slot] }
     return try base.element(at: slot)
   }
 
   func keyElement(at position: Int) throws(StorageError) -> TaggedValue {
     guard chunks != nil else { return try base.keyElement(at: position) }
-    let (body, slot) = locate(position)
+    let (body, slot) = try locate(position)
     if let body { return body.elements.keys[slot] }
     return try base.keyElement(at: slot)
   }
 
   /// Where an element lies: in a loaded chunk, or else at a position of the base.
-  private func locate(_ position: Int) -> (SequenceChunks.Body?, Int) {
-    let place = chunks!.place(of: position)
+  private func locate(
+    _ position: Int
+  ) throws(StorageError) -> (SequenceChunks.Body?, Int) {
+    let place = try chunks!.place(of: position)
     let chunk = chunks![place]
     let offset = position - place.start
     return chunk.body.map { ($0, offset) } ?? (nil, chunk.oldStart + offset)
@@ -152,14 +154,14 @@ package final class WorkingSequence {
     switch base.cell {
     case .empty: chunks = SequenceChunks()
     case .small(let elements): chunks = SequenceChunks(elements)
-    case .large: chunks = SequenceChunks(try base.pageList())
+    case .large: chunks = SequenceChunks(try base.directoryPages())
     }
     edits?.keep(self)
   }
 
   /// Makes sure that the chunk with that element is loaded.
   private func load(_ position: Int) throws(StorageError) {
-    let place = chunks!.place(of: position)
+    let place = try chunks!.place(of: position)
     let chunk = chunks![place]
     guard chunk.body == nil, let label = chunk.label else { return }
     let page = try base.page(label, count: chunk.count)
@@ -181,7 +183,7 @@ package final class WorkingSequence {
     precondition(position >= 0 && position <= count, "a position past the end")
     if elements.count == 0 { return }
     if count > 0 { try load(max(0, position - 1)) }
-    chunks!.insert(elements, origins, at: position)
+    try chunks!.insert(elements, origins, at: position)
   }
 
   func insert(
@@ -190,7 +192,7 @@ package final class WorkingSequence {
     try begin()
     precondition(position >= 0 && position <= count, "a position past the end")
     if count > 0 { try load(max(0, position - 1)) }
-    chunks!.insert(element, key: key, .fresh, at: position)
+    try chunks!.insert(element, key: key, .fresh, at: position)
   }
 
   func remove(_ range: Range<Int>) throws(StorageError) {
@@ -198,7 +200,7 @@ package final class WorkingSequence {
     precondition(range.lowerBound >= 0 && range.upperBound <= count, "no such elements")
     var end = range.upperBound
     while end > range.lowerBound {
-      let place = chunks!.place(of: end - 1)
+      let place = try chunks!.place(of: end - 1)
       let first = max(place.start, range.lowerBound)
       let isWhole = first == place.start && end == place.start + chunks![place].count
       if !isWhole, chunks![place].body == nil {
@@ -252,7 +254,7 @@ package final class WorkingSequence {
     _ position: Int
   ) throws(StorageError) -> (body: SequenceChunks.Body, slot: Int) {
     try load(position)
-    let place = chunks!.place(of: position)
+    let place = try chunks!.place(of: position)
     guard let body = chunks![place].body else {
       preconditionFailure("a chunk that was just loaded is not: bug in this package")
     }
@@ -266,6 +268,10 @@ package final class WorkingSequence {
     var builder = SequenceScript.Builder(oldCount: base.count)
     guard let chunks else { return .identity(count: base.count) }
     for block in chunks.blocks {
+      if let old = block.untouched {
+        builder.appendOld(old)
+        continue
+      }
       for chunk in block.chunks {
         guard let body = chunk.body else {
           builder.appendOld(chunk.oldStart..<chunk.oldStart + chunk.count)

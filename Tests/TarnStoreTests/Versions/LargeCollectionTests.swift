@@ -7,7 +7,12 @@ import Testing
 @Suite struct LargeCollectionTests {
   private static let things = ClassID(0)
   private static let classes = [
-    ClassDefinition(name: "Thing", properties: [.init(name: "list", type: .int, collection: .list)])
+    ClassDefinition(
+      name: "Thing",
+      properties: [
+        .init(name: "list", type: .int, collection: .list),
+        .init(name: "texts", type: .string, collection: .list),
+      ])
   ]
 
   private let file = TemporaryStore()
@@ -88,5 +93,51 @@ import Testing
     let reader = try SnapshotReader(store.newestSnapshot())
     let pages = try #require(try reader.sequence(at: place)).pageList().labels.count
     #expect(pages <= 6)
+  }
+
+  /// A write looks only at the parts of the directory that it needs.
+  @Test mutating func editsAllOverADirectoryOfSeveralPages() throws {
+    let texts = SequencePlace(classID: Self.things, key: place.key, column: ColumnID(1))
+    func text(_ number: Int) -> Value {
+      .string("\(number)" + String(repeating: "x", count: 180))
+    }
+    var model = (0..<20_000).map(text)
+    try store.write { try $0.insert(model, at: 0, in: texts) }
+    let sequence = try #require(
+      try SnapshotReader(store.newestSnapshot()).sequence(at: texts))
+    #expect(try sequence.directoryPages().count >= 3)
+    for round in 0..<12 {
+      try store.write { session in
+        for edit in 0..<(round % 3 == 0 ? 1 : 5) {
+          let index = random.below(model.count)
+          switch random.below(4) {
+          case 0:
+            try session.insert(text(-edit), at: index, in: texts)
+            model.insert(text(-edit), at: index)
+          case 1:
+            let end = min(model.count, index + random.below(round < 8 ? 40 : 4_000))
+            try session.remove(index..<end, in: texts)
+            model.removeSubrange(index..<end)
+          case 2:
+            let target = random.below(model.count)
+            try session.move(from: index, to: target, in: texts)
+            let moved = model.remove(at: index)
+            model.insert(moved, at: target)
+          default:
+            try session.set(text(-1), at: index, in: texts)
+            model[index] = text(-1)
+          }
+        }
+      }
+      let reader = try SnapshotReader(store.newestSnapshot())
+      let now = try #require(try reader.sequence(at: texts))
+      var found: [Value] = []
+      try now.forEach(in: 0..<now.count) {
+        found.append($0)
+        return true
+      }
+      #expect(found == model, "round \(round)")
+      #expect(SequenceCheck(reader).problems == [], "round \(round)")
+    }
   }
 }
