@@ -107,6 +107,9 @@ struct FreezingTrapTests: TrapSuite {
     Misuse("observed values", nothingToObserve) {
       _ = $0.glacier(1)!.depths.sorted(ascending: true).freeze().observe { _ in }
     },
+    Misuse("observed properties", nothingToObserve) {
+      _ = $0.glacier(1)!.stones.projectTo.weight.freeze().observe { _ in }
+    },
     Misuse("observed sections", nothingToObserve) {
       _ = $0.glaciers.sectioned(by: \.age).freeze().observe { _ in }
     },
