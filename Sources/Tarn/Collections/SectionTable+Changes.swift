@@ -39,7 +39,9 @@ extension IndexChanges {
       var count = oldCount - old
       if deletion < deletions.count { count = min(count, deletions[deletion] - old) }
       if insertion < insertions.count { count = min(count, insertions[insertion] - new) }
-      if modification < modifications.count { count = min(count, modifications[modification] - old) }
+      if modification < modifications.count {
+        count = min(count, modifications[modification] - old)
+      }
       body(.same(old: old, new: new, count: count))
       old += count
       new += count

@@ -30,13 +30,21 @@ public protocol ThreadConfined {
 }
 
 extension ThreadConfined {
+  /// Whether this belongs to a frozen Realm, so that it never changes and any thread may read it.
   public var isFrozen: Bool { realm?.isFrozen ?? false }
 
+  /// This as it is now, for any thread; see ``Realm/freeze()``. What is frozen is given back.
+  ///
+  /// Traps for what is unmanaged or invalidated.
   public func freeze() -> Self {
     let realm = realmToLeave("frozen")
     return realm.isFrozen ? self : frozen(in: realm.freeze())
   }
 
+  /// The live counterpart in the Realm that belongs to where this is called, or nil if the object
+  /// does not exist there; see ``Realm/thaw()``. What is live is given back.
+  ///
+  /// Traps for what is unmanaged or invalidated.
   public func thaw() -> Self? {
     let realm = realmToLeave("thawed")
     return realm.isFrozen ? _counterpart(in: realm.thaw()) : self

@@ -41,7 +41,8 @@ private func randomRules(
 ) -> [[ColumnID]] {
   let able = columns.filter(\.canBeUnique).map(\.id)
   return able.isEmpty
-    ? [] : (0..<random.pick([0, 0, 1, 3])).map { _ in
+    ? []
+    : (0..<random.pick([0, 0, 1, 3])).map { _ in
       Array(able.shuffled(using: &random)[...random.below(able.count)])
     }
 }
@@ -103,7 +104,10 @@ private func code(_ body: () throws -> Void) -> StorageError.Code? {
       { $0.uniqueRules = [[]] },
       { $0.uniqueRules = [[ColumnID(0), ColumnID(0)]] },
       { $0.uniqueRules = [[ColumnID(1)], [ColumnID(2)]] },
-      { $0.columns[1].isRemoved = true; $0.uniqueRules = [[ColumnID(1)]] },
+      {
+        $0.columns[1].isRemoved = true
+        $0.uniqueRules = [[ColumnID(1)]]
+      },
     ]
     for (number, breakage) in breakages.enumerated() {
       var schema = sample()

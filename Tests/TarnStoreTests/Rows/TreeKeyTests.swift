@@ -80,7 +80,7 @@ private func bytes(_ key: TreeKey) -> [UInt8] { key.withBytes { Array($0) } }
         #expect(TreeKey.parseLongValue(key) == nil && TreeKey.parseClassRecord(key) == nil)
       }
     }
-    [UInt8]([0x55]).withUnsafeBytes { #expect(TreeKey.tag(of: $0) == nil) }
+    [UInt8]([0x56]).withUnsafeBytes { #expect(TreeKey.tag(of: $0) == nil) }
     [UInt8]().withUnsafeBytes { #expect(TreeKey.tag(of: $0) == nil) }
   }
 }

@@ -164,7 +164,9 @@ import Testing
     do {
       let store = try temporary.open([Self.definition([])])
       try store.write { session in
-        for key in Int64(0)..<500 { try session.create(row(key, .int(key % 400), "same"), in: Self.id) }
+        for key in Int64(0)..<500 {
+          try session.create(row(key, .int(key % 400), "same"), in: Self.id)
+        }
       }
       before = try store.newestSnapshot().schema.schema
     }

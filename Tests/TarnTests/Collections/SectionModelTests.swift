@@ -25,7 +25,8 @@ struct SectionModelTests {
 
 extension Cat {
   fileprivate var text: String {
-    "\(id) \(name) \(age) \(weight.map { "\($0)" } ?? "-") \(home?.street ?? "-") \(home?.rooms ?? 0)"
+    let place = "\(home?.street ?? "-") \(home?.rooms ?? 0)"
+    return "\(id) \(name) \(age) \(weight.map { "\($0)" } ?? "-") \(place)"
   }
 }
 
@@ -59,7 +60,8 @@ private final class SectionView<Key: _Persistable & Hashable>: Sectioned {
   func check(_ when: String) {
     let expected = grouped(Array(sections.results), key) { $0.text }
     let shown = sections.map { (key: SectionKey($0.key), rows: $0.map(\.text)) }
-    let isRight = shown.map(\.key) == expected.map(\.key) && shown.map(\.rows) == expected.map(\.rows)
+    let isRight =
+      shown.map(\.key) == expected.map(\.key) && shown.map(\.rows) == expected.map(\.rows)
     #expect(isRight, "\(name), \(when): \(shown), not \(expected)")
     let byNumber = sections.indices.map { number in
       sections[number].indices.map { sections[IndexPath(item: $0, section: number)].text }

@@ -28,11 +28,11 @@ final class SectionRecorder<Key: _Persistable & Hashable, Element: ObjectBase> {
     case .initial(let sections):
       calls.append("initial \(sections.count)")
       mirror = contents(sections)
-    case .update(let sections, let deletions, let insertions, let modifications, let came, let went):
+    case .update(let sections, let deletions, let insertions, let changed, let came, let went):
       calls.append(
-        "-\(Self.text(deletions)) +\(Self.text(insertions)) ~\(Self.text(modifications)) "
+        "-\(Self.text(deletions)) +\(Self.text(insertions)) ~\(Self.text(changed)) "
           + "-\(Array(went)) +\(Array(came))")
-      follow(contents(sections), deletions, insertions, modifications, came, went)
+      follow(contents(sections), deletions, insertions, changed, came, went)
     case .error(let error): calls.append("error \(error)")
     }
   }

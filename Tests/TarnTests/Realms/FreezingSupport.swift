@@ -62,7 +62,9 @@ class Glacier: Object {
   /// Everything that can be read, as text.
   var text: String {
     func text(_ stone: Stone?) -> String {
-      stone.map { "\($0.weight) \($0.note ?? "") \($0.glaciers.map(\.id)) \($0.holders.count)" } ?? "-"
+      guard let stone else { return "-" }
+      let around = "\(stone.glaciers.map(\.id)) \(stone.holders.count)"
+      return "\(stone.weight) \(stone.note ?? "") \(around)"
     }
     let values = "\(name) \(age) \(size ?? -1) \(map.count) \(map.first ?? 0) \(mood) \(anything)"
     let objects = stones.map(text) + found.map(text) + named.map { "\($0.key) \(text($0.value))" }

@@ -162,7 +162,8 @@ struct FreezingTrapTests: TrapSuite {
     Misuse("of another file", "and has no counterpart in '") { place in
       let other = try Realm(
         configuration: Realm.Configuration(
-          inMemoryIdentifier: "other \(UUID())", objectTypes: [Glacier.self, Stone.self, Drill.self]))
+          inMemoryIdentifier: "other \(UUID())",
+          objectTypes: [Glacier.self, Stone.self, Drill.self]))
       _ = other.thaw(place.glacier(1)!.freeze())
     },
   ]

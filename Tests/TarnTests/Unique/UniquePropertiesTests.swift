@@ -135,13 +135,15 @@ struct UniquePropertiesTests {
         "small": Int8(changed == 0 ? 1 : 2), "flag": changed == 1,
         "date": Date(timeIntervalSince1970: changed == 2 ? 5 : 6),
         "id": try! ObjectId(string: "00000000000000000000000" + (changed == 3 ? "1" : "2")),
-        "uuid": UUID(uuid: (UInt8(changed == 4 ? 1 : 0), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)),
+        "uuid": UUID(uuidString: "0000000\(changed == 4 ? 1 : 0)-0000-0000-0000-000000000000")!,
         "price": Decimal128(value: changed == 5 ? 1 : 2), "size": changed == 6 ? 1.5 : 2.5,
         "weight": Float(changed == 7 ? 1 : 2), "kind": changed == 8 ? "small" : "large",
         "bytes": Data([changed == 9 ? 1 : 2]),
       ]
     }
-    try realm.write { for number in 0...10 { realm.create(Houses.Thing.self, value: values(number)) } }
+    try realm.write {
+      for number in 0...10 { realm.create(Houses.Thing.self, value: values(number)) }
+    }
     for number in 0...10 {
       expectRefusal(["class 'Thing'"]) {
         try realm.write { _ = realm.create(Houses.Thing.self, value: values(number)) }
