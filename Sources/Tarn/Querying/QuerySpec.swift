@@ -65,23 +65,27 @@ struct QuerySpec: Hashable {
   var firstOrderTerms: [OrderTerm] { terms(order) }
 
   var distinctTerms: [DistinctTerm] {
-    stages.map { DistinctTerm($0.keyPaths.map(columnNames), order: terms($0.order)) }
+    stages.map { DistinctTerm($0.keyPaths.map(columnNames(of:)), order: terms($0.order)) }
   }
 
   private func terms(_ order: [SortDescriptor]) -> [OrderTerm] {
-    order.map { OrderTerm(path: columnNames($0.keyPath), isAscending: $0.ascending) }
+    order.map { OrderTerm(path: columnNames(of: $0.keyPath), isAscending: $0.ascending) }
   }
 
   /// A path in the file's words: names of properties become those of their columns.
-  private func columnNames(_ keyPath: String) -> [String] {
+  private func columnNames(of keyPath: String) -> [String] {
+    columnNames(
+      of: keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init))
+  }
+
+  func columnNames(of path: [String]) -> [String] {
     var owner: ObjectBase.Type? = type
-    return keyPath.split(separator: ".", omittingEmptySubsequences: false).map { name in
+    return path.map { name in
       let reflection = owner.map { ClassReflection.of($0) }
       let property =
-        reflection?.property(String(name))
-        ?? reflection?.properties.first { $0.columnName == name }
+        reflection?.property(name) ?? reflection?.properties.first { $0.columnName == name }
       owner = property?.target
-      return property?.columnName ?? String(name)
+      return property?.columnName ?? name
     }
   }
 
