@@ -86,6 +86,15 @@ final class SequenceEdits {
     recent = nil
   }
 
+  /// The objects whose collection in that column was changed.
+  func changedKeys(of id: ClassID, _ column: ColumnID) -> Set<ObjectKey> {
+    var keys: Set<ObjectKey> = []
+    for place in properties.keys where place.classID == id && place.column == column {
+      keys.insert(place.key)
+    }
+    return keys
+  }
+
   // MARK: - Collections within values
 
   /// Notes a new one, which is written only if some value comes to hold it.
