@@ -5,7 +5,8 @@ public import Foundation
 // A wrapper is encoded without the object that it is in, so a managed object cannot be encoded
 // property by property, and `Encodable` is asked for nothing before that. These overloads are
 // chosen for values whose type is known to be a class of objects. In code that is generic over
-// `Encodable` they are not, and encoding throws an error that says what to do.
+// `Encodable` they are not, and encoding throws an error that says what to do. Nor can there be some
+// for containers without keys: those are protocols, whose own requirements are always preferred.
 
 /// Objects as they are encoded: managed ones as their copies.
 struct DetachedEncoding<Value: Encodable>: Encodable {
@@ -68,21 +69,5 @@ extension KeyedEncodingContainer {
     _ values: [Value], forKey key: Key
   ) throws {
     try encode(values.map { DetachedEncoding(value: $0) }, forKey: key)
-  }
-}
-
-extension UnkeyedEncodingContainer {
-  /// Encodes an object, a managed one as its `detached()` copy. Traps for an invalidated object,
-  /// and for a managed one on another thread than its Realm's.
-  public mutating func encode<Value: ObjectBase & Encodable>(_ value: Value) throws {
-    try encode(DetachedEncoding(value: value))
-  }
-}
-
-extension SingleValueEncodingContainer {
-  /// Encodes an object, a managed one as its `detached()` copy. Traps for an invalidated object,
-  /// and for a managed one on another thread than its Realm's.
-  public mutating func encode<Value: ObjectBase & Encodable>(_ value: Value) throws {
-    try encode(DetachedEncoding(value: value))
   }
 }

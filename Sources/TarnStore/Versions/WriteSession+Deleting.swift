@@ -173,12 +173,14 @@ extension WriteSession {
     }
   }
 
-  /// The objects that have something in a column of links or of any type: one pass over the
-  /// column, without a look at what that is.
+  /// The objects that may have something in a column of links or of any type: one pass over the
+  /// column, without a look at what that is. What this write did to collections is not in the
+  /// rows yet, so all of those count whose elements it changed.
   func keys(
     of id: ClassID, holding column: ColumnSchema
   ) throws(StorageError) -> [ObjectKey] {
     let isLink = column.collection == .none && column.type == .link
+    let changed = column.collection == .none ? [] : sequences.changedKeys(of: id, column.id)
     var keys: [ObjectKey] = []
     try forEachImage(in: id) { image throws(StorageError) in
       for slot in 0..<image.rowCount {
@@ -192,7 +194,8 @@ extension WriteSession {
             case .long: true
             }
           }
-        if holds { keys.append(image.key(at: slot)) }
+        let key = image.key(at: slot)
+        if holds || changed.contains(key) { keys.append(key) }
       }
       return true
     }

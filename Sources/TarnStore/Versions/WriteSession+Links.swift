@@ -17,7 +17,7 @@ extension WriteSession {
     }
     let name = LinkName(classID: id, column: column, owner: owner, target: target)
     let change = try linkCounts.change(name, by: delta) { () throws(StorageError) in
-      guard try isInFile(owner, id) else { return 0 }
+      guard try isInFile(owner, id), reader.schema.hasIndex(column, in: id) else { return 0 }
       return try reader.linkCount(name)
     }
     if change.before == 0, change.after > 0 { try fileEntry(filed, column, owner, id) }

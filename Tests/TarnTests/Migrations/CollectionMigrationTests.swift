@@ -26,6 +26,14 @@ private enum BoxNew {
   }
 }
 
+private enum BoxRenamed {
+  class Box: Object {
+    @Persisted(primaryKey: true) var id: Int
+    @Persisted var contents: List<Box>
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+  }
+}
+
 private enum BoxRekeyed {
   class Box: Object {
     @Persisted var id: Int
@@ -105,17 +113,27 @@ struct CollectionMigrationTests {
     #expect(described.named("marks") == nil && described.named("tags") == nil)
   }
 
-  @Test func rowsWithCollectionsKeepTheirKeys() throws {
+  @Test func aCollectionOfLinksIsRenamed() throws {
     try fill()
-    let error = #expect(throws: Realm.Error.self) {
-      try open([BoxRekeyed.Box.self], version: 1) { migration, _ in
-        migration.enumerateObjects(ofType: "Box") { old, new in
-          new?.number = old?.id as? Int
-        }
+    let realm = try open([BoxRenamed.Box.self], version: 1) { migration, _ in
+      migration.renameProperty(onType: "Box", from: "inside", to: "contents")
+    }
+    let boxes = realm.objects(BoxRenamed.Box.self)
+    #expect(boxes[0].contents.map(\.id) == [2, 2] && boxes[1].contents.isEmpty)
+    try realm.write { realm.delete(boxes[1]) }
+    #expect(boxes[0].contents.isEmpty)
+  }
+
+  @Test func rowsWithCollectionsGetNewKeys() throws {
+    try fill()
+    let realm = try open([BoxRekeyed.Box.self], version: 1) { migration, _ in
+      migration.enumerateObjects(ofType: "Box") { old, new in
+        new?.number = 3 - (old?.id as? Int ?? 0)
       }
     }
-    #expect(error?.code == .invalidInput)
-    #expect(error?.message.contains("'Box.inside', a collection") == true)
-    #expect(try schemaVersionAtURL(url) == 0)
+    let boxes = realm.objects(BoxRekeyed.Box.self)
+    #expect(boxes.map(\.number) == [1, 2] && boxes.map(\.id) == [2, 1])
+    #expect(boxes[1].inside.map(\.id) == [2, 2] && boxes[0].inside.isEmpty)
+    try realm.checkIndexes()
   }
 }

@@ -83,12 +83,13 @@ enum HousesBefore {
   }
 }
 
-/// A property with another name, and another rule.
+/// A property with another name, another rule, and another primary key.
 enum HousesAfter {
   static let types: [ObjectBase.Type] = [House.self, Flat.self]
 
   class House: Houses.Hidden {
-    @Persisted(primaryKey: true) var id: Int
+    @Persisted var id: Int
+    @Persisted(primaryKey: true) var place: Int
     @Persisted var city: String?
     @Persisted var street = ""
     @Persisted var number = 0
