@@ -1,22 +1,26 @@
 import TarnStore
 
-/// A collection of objects that belongs to an object: results can be those of its elements that
-/// match, or all of them in another order.
+/// What results go over: a collection of objects that belongs to an object, of which they are those
+/// that match, or all of them in another order; or a class, for what no order of rows alone gives.
 enum DerivedOrigin: Hashable {
+  /// All objects of the query's class.
+  case objects
   case sequence(SequencePlace)
   /// What links to an object through a column of a class.
   case backlinks(to: LinkTarget, from: ClassID, ColumnID)
 
-  var owner: LinkTarget {
+  var owner: LinkTarget? {
     switch self {
+    case .objects: nil
     case .sequence(let place): LinkTarget(classID: place.classID, key: place.key)
     case .backlinks(let target, _, _): target
     }
   }
 }
 
-/// The rows of one query over a collection that belongs to an object, on one instance. All
-/// `Results` values and observers that ask for the same share it.
+/// The rows of one query over a collection that belongs to an object, or of one with distinct
+/// values over a class, on one instance. All `Results` values and observers that ask for the same
+/// share it.
 ///
 /// Rows are found by going through all of the collection's elements. That happens when they are
 /// asked for and something that may concern them has changed since; for observers in each step
@@ -52,7 +56,7 @@ final class DerivedResult: OwnedSource {
   var isAwaited: Bool { false }
   /// Without its owner a result is empty, and who asks is told that.
   var isGone: Bool { false }
-  var owner: LinkTarget { origin.owner }
+  var owner: LinkTarget? { origin.owner }
   var elementClasses: Set<ClassID> { query.reachedClasses }
   var stepNumbers: [Int] { steps.map(\.number) }
 
@@ -63,7 +67,7 @@ final class DerivedResult: OwnedSource {
     if let frozenRows {
       return try frozenRows.value { () throws(StorageError) in
         let reader = core.shown()
-        return try query.evaluate(try elements(reader) ?? [], StoreRows(reader))
+        return try evaluate(try elements(reader) ?? [], StoreRows(reader))
       }
     }
     guard let session = core.session, !session.isEmpty else {
@@ -73,7 +77,7 @@ final class DerivedResult: OwnedSource {
     let serial = core.writeSerial
     let position = session.recorder.position
     if let working, working.serial == serial, working.position == position { return working.rows }
-    let made = try query.evaluate(try elements(session) ?? [], core.rows())
+    let made = try evaluate(try elements(session) ?? [], core.rows())
     working = (made, serial, position)
     return made
   }
@@ -88,21 +92,29 @@ final class DerivedResult: OwnedSource {
     {
       next = rows
     } else {
-      next = try query.evaluate(try elements(reader) ?? [], StoreRows(reader))
+      next = try evaluate(try elements(reader) ?? [], StoreRows(reader))
     }
     rows = next
     rowsStep = core.step
     return next
   }
 
+  private func evaluate(
+    _ elements: [ObjectKey?], _ rows: StoreRows
+  ) throws(StorageError) -> DerivedRows {
+    if case .objects = origin { return try query.evaluateStages(rows) }
+    return try query.evaluate(elements, rows)
+  }
+
   func isConcerned(by changes: ChangeSet) -> Bool {
-    changes.schemaChanged || changes[owner.classID] != nil
+    changes.schemaChanged || owner.map { changes[$0.classID] != nil } == true
       || query.reachedClasses.contains { changes[$0] != nil }
   }
 
-  /// The elements at the shown version; nil if the owner is gone.
+  /// The elements at the shown version; nil if the owner is gone. Of a class none are kept.
   private func elements(_ reader: SnapshotReader) throws(StorageError) -> [ObjectKey?]? {
     switch origin {
+    case .objects: return []
     case .sequence(let place): return try elements(of: try reader.sequence(at: place))
     case .backlinks(let target, let id, let column):
       guard try reader.row(target.key, in: target.classID) != nil else { return nil }
@@ -113,6 +125,7 @@ final class DerivedResult: OwnedSource {
   /// The elements in the open write; nil if the owner is gone.
   private func elements(_ session: WriteSession) throws(StorageError) -> [ObjectKey?]? {
     switch origin {
+    case .objects: return []
     case .sequence(let place): return try elements(of: try session.sequence(at: place))
     case .backlinks(let target, let id, let column):
       guard try session.place(of: target.key, in: target.classID) != nil else { return nil }
@@ -141,7 +154,7 @@ final class DerivedResult: OwnedSource {
       let found = try elements(core.shown())
       isOwnerGone = found == nil
       elements = found ?? []
-      rows = try query.evaluate(elements, StoreRows(core.shown()))
+      rows = try evaluate(elements, StoreRows(core.shown()))
     }
     rowsStep = core.step
     isTracked = true
@@ -176,6 +189,7 @@ final class DerivedResult: OwnedSource {
   private func step(
     from old: DerivedRows, _ changes: ChangeSet
   ) throws(StorageError) -> SequenceScript? {
+    guard let owner else { return try stepOfClass(from: old, changes) }
     let own = changes[owner.classID]
     let isDeleted = own.map { $0.isCleared || $0.deleted.contains(owner.key) } ?? false
     let reader = core.shown()
@@ -200,21 +214,43 @@ final class DerivedResult: OwnedSource {
     }
   }
 
+  /// The same where the rows are those of a class. They are found anew only if some of them may
+  /// have come, gone or moved.
+  private func stepOfClass(
+    from old: DerivedRows, _ changes: ChangeSet
+  ) throws(StorageError) -> SequenceScript? {
+    let now = StoreRows(core.shown())
+    if changes.schemaChanged {
+      let next = try query.evaluateStages(now)
+      rows = next
+      return .replacingAll(oldCount: old.keys.count, newCount: next.keys.count)
+    }
+    let modified = try query.modifiedRows(changes, now) { KeySet(old.keys.sorted()) }
+    if !query.mayRearrange(changes) { return old.script(modified: modified) }
+    let next = try query.evaluateStages(now)
+    rows = next
+    let changed = changes[query.classID]
+    return next.script(from: old, along: nil, modified: modified) {
+      changed?.isReplaced($0) == true
+    }
+  }
+
   /// Brings the elements up to the step. The result is nil if the owner is gone, its script if
   /// nobody has written down how the elements moved.
   private func moveElements(
     _ changes: ChangeSet, _ reader: SnapshotReader
   ) throws(StorageError) -> (script: SequenceScript?, Void)? {
-    let own = changes[owner.classID]
+    let own = owner.flatMap { changes[$0.classID] }
     var script: SequenceScript?
     let mayHaveMoved: Bool
     switch origin {
+    case .objects: mayHaveMoved = false
     case .sequence(let place):
       script = own?.script(
         of: SequenceName(column: place.column, key: place.key, nested: place.nested))
       mayHaveMoved = script != nil
-    case .backlinks(_, let id, let column):
-      mayHaveMoved = own?.backTouchedKeys(from: id, column).contains(owner.key) == true
+    case .backlinks(let target, let id, let column):
+      mayHaveMoved = own?.backTouchedKeys(from: id, column).contains(target.key) == true
     }
     guard mayHaveMoved || changes.schemaChanged else {
       return (.identity(count: elements.count), ())

@@ -96,7 +96,9 @@ extension List {
   // MARK: - Adding
 
   /// Adds an element at the end.
-  public func append(_ element: Element) { insert(element, at: count) }
+  public func append(_ element: Element) {
+    backing.insert(element._boxElement(), at: backing.count)
+  }
 
   /// Adds elements at the end, in their order.
   public func append<S: Sequence>(objectsIn elements: S) where S.Element == Element {

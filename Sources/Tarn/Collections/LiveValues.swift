@@ -39,7 +39,7 @@ final class LiveValues: OwnedSource {
   var isAwaited: Bool { false }
   /// Without its owner a result is empty, and who asks is told that.
   var isGone: Bool { false }
-  var owner: LinkTarget { LinkTarget(classID: place.classID, key: place.key) }
+  var owner: LinkTarget? { LinkTarget(classID: place.classID, key: place.key) }
   var stepNumbers: [Int] { steps.map(\.number) }
   private var name: SequenceName {
     SequenceName(column: place.column, key: place.key, nested: place.nested)

@@ -1,7 +1,7 @@
 import TarnStore
 
-/// Where results get their rows: from all objects of a class, or from a collection of one object,
-/// which may be of values.
+/// Where results get their rows: from all objects of a class, or by going over the elements of a
+/// collection, which may be of values.
 enum LiveRows {
   case ofClass(LiveResult)
   /// `bornIn` is the write that made the object, while it was open: if it is cancelled, there are
@@ -123,7 +123,8 @@ extension RealmCore {
   ///
   /// - Parameter bornIn: the write that made the object whose collection the query is about.
   func liveRows(_ spec: QuerySpec, bornIn: UInt64) -> LiveRows {
-    guard let origin = spec.origin else { return .ofClass(liveResult(spec)) }
+    if spec.origin == nil, spec.stages.isEmpty { return .ofClass(liveResult(spec)) }
+    let origin = spec.origin ?? .objects
     if let values = spec.values, case .sequence(let place) = origin {
       return .values(liveValues(spec, values, at: place), bornIn: bornIn)
     }
@@ -166,7 +167,8 @@ extension RealmCore {
     let binding = binding(of: spec)
     do {
       return try CompiledQuery(
-        spec.predicate, spec.orderTerms, on: binding.classID, shown().schema)
+        spec.predicate, spec.firstOrderTerms, spec.distinctTerms, on: binding.classID,
+        shown().schema)
     } catch {
       fatalError("Invalid query on '\(binding.schema.name)': \(error)")
     }

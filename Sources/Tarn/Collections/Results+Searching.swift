@@ -24,12 +24,16 @@ extension Results {
 extension Results where Element: ObjectBase {
   /// The position of the first object that meets a condition, or nil.
   public func index(matching condition: (Query<Element>) -> Query<Bool>) -> Int? {
+    index(of: condition(Query<Element>.root).predicate)
+  }
+
+  /// The position of the first object that meets a condition, or nil.
+  func index(of condition: TarnStore.Predicate) -> Int? {
     let rows = rows()
     let predicate: ResolvedPredicate
     do {
       predicate = try ResolvedPredicate(
-        condition(Query<Element>.root).predicate, on: live.query.classID,
-        in: core.shown().schema.schema)
+        condition, on: live.query.classID, in: core.shown().schema.schema)
     } catch {
       fatalError("Invalid query on '\(spec.type)': \(error)")
     }

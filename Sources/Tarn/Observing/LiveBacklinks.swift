@@ -5,7 +5,8 @@ import TarnStore
 /// They are in the order of their keys, each as often as it links, so what a step did follows from
 /// the keys before and after it.
 final class LiveBacklinks: OwnedSource {
-  let owner: LinkTarget
+  let target: LinkTarget
+  var owner: LinkTarget? { target }
   var observations: [CollectionObservation] = []
   private(set) var isGone = false
   private unowned let core: RealmCore
@@ -18,7 +19,7 @@ final class LiveBacklinks: OwnedSource {
 
   init(_ core: RealmCore, to owner: LinkTarget, from origin: ClassID, _ column: ColumnID) {
     self.core = core
-    self.owner = owner
+    target = owner
     self.column = column
     do {
       origins = try CompiledQuery(.constant(true), [], on: origin, core.shown().schema)
@@ -35,19 +36,19 @@ final class LiveBacklinks: OwnedSource {
     if isTracked { return }
     isTracked = true
     trapping { () throws(StorageError) in
-      isGone = try core.shown().row(owner.key, in: owner.classID) == nil
+      isGone = try core.shown().row(target.key, in: target.classID) == nil
       keys = try current()
     }
   }
 
   private func current() throws(StorageError) -> [ObjectKey] {
-    try core.shown().origins(of: owner, in: origins.classID, through: column)
+    try core.shown().origins(of: target, in: origins.classID, through: column)
   }
 
   func baseline() -> ObservedBaseline {
     guard let session = core.session else { return .count(keys.count) }
     return trapping { () throws(StorageError) in
-      .count(try session.origins(of: owner, in: origins.classID, through: column).count)
+      .count(try session.origins(of: target, in: origins.classID, through: column).count)
     }
   }
 
@@ -73,7 +74,7 @@ final class LiveBacklinks: OwnedSource {
   }
 
   private func script(_ changes: ChangeSet) throws(StorageError) -> SequenceScript {
-    if let own = changes[owner.classID], own.isCleared || own.deleted.contains(owner.key) {
+    if let own = changes[target.classID], own.isCleared || own.deleted.contains(target.key) {
       isGone = true
       return .replacingAll(oldCount: keys.count, newCount: 0)
     }
@@ -83,9 +84,9 @@ final class LiveBacklinks: OwnedSource {
 
   /// How the origins moved. Whatever begins or ceases to link is noted for the object.
   private func moves(_ changes: ChangeSet) throws(StorageError) -> SequenceScript {
-    let own = changes[owner.classID]
+    let own = changes[target.classID]
     guard
-      own?.backTouchedKeys(from: origins.classID, column).contains(owner.key) == true
+      own?.backTouchedKeys(from: origins.classID, column).contains(target.key) == true
         || changes.schemaChanged
     else { return .identity(count: keys.count) }
     let old = keys

@@ -54,7 +54,7 @@ final class LiveSequence: OwnedSource {
   }
 
   var isAwaited: Bool { false }
-  var owner: LinkTarget { LinkTarget(classID: place.classID, key: place.key) }
+  var owner: LinkTarget? { LinkTarget(classID: place.classID, key: place.key) }
   var elementClasses: Set<ClassID> { elements?.concerningClasses ?? classes }
   var stepNumbers: [Int] { steps.map(\.number) }
 

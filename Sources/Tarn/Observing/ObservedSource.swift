@@ -26,9 +26,11 @@ protocol ObservedSource: AnyObject {
   func forgetSteps()
 }
 
-/// A source that belongs to an object and ends with it: a list, set or map, or what links to it.
+/// A source that goes over its elements in each step that concerns them. Most belong to an object
+/// and end with it: a list, set or map, or what links to it.
 protocol OwnedSource: ObservedSource {
-  var owner: LinkTarget { get }
+  /// Nil for one that goes over all objects of a class.
+  var owner: LinkTarget? { get }
   /// The classes whose changes can concern its elements.
   var elementClasses: Set<ClassID> { get }
   /// Logs the step that was just made. False if it leaves this source as it was.

@@ -1,7 +1,7 @@
 import TarnStore
 
-/// The sources of one instance that belong to objects and have observers, found by the object and
-/// by what they hold.
+/// The sources of one instance that go over their elements and have observers, found by the object
+/// that they belong to and by what they hold.
 struct OwnedTable {
   private(set) var all: [any OwnedSource] = []
   private var byOwner: [ClassID: [ObjectKey: [any OwnedSource]]] = [:]
@@ -10,16 +10,16 @@ struct OwnedTable {
 
   mutating func insert(_ source: any OwnedSource) {
     all.append(source)
-    let owner = source.owner
-    byOwner[owner.classID, default: [:]][owner.key, default: []].append(source)
+    if let owner = source.owner {
+      byOwner[owner.classID, default: [:]][owner.key, default: []].append(source)
+    }
     for id in source.elementClasses { byElements[id, default: []].append(source) }
   }
 
   mutating func remove(_ source: any OwnedSource) {
     all.removeAll { $0 === source }
     for id in source.elementClasses { byElements[id]?.removeAll { $0 === source } }
-    let owner = source.owner
-    guard var there = byOwner[owner.classID]?[owner.key] else { return }
+    guard let owner = source.owner, var there = byOwner[owner.classID]?[owner.key] else { return }
     there.removeAll { $0 === source }
     byOwner[owner.classID]?[owner.key] = there.isEmpty ? nil : there
     if byOwner[owner.classID]?.isEmpty == true { byOwner[owner.classID] = nil }

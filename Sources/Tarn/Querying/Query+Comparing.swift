@@ -23,6 +23,11 @@ extension String: _QueryText {}
 extension Data: _QueryText {}
 extension Optional: _QueryText where Wrapped: _QueryText {}
 
+/// A type of text, or an optional of one.
+public protocol _QueryString: _QueryText {}
+extension String: _QueryString {}
+extension Optional: _QueryString where Wrapped: _QueryString {}
+
 extension Query {
   private func compare(
     _ op: ComparisonOperator, _ right: Operand, _ options: StringOptions = []
@@ -149,5 +154,40 @@ extension Query where T: _Persistable & _QueryText {
     with other: Query<U>, options: StringOptions = []
   ) -> Query<Bool> {
     compare(.endsWith, other.operand, options)
+  }
+}
+
+extension Query where T: _Persistable & _QueryString {
+  /// True if the property's text is that text, as the options compare.
+  public func equals(_ text: T, options: StringOptions = []) -> Query<Bool> {
+    compare(.equal, constant(text), options)
+  }
+  /// True if the property's text is another one, as the options compare.
+  public func notEquals(_ text: T, options: StringOptions = []) -> Query<Bool> {
+    compare(.notEqual, constant(text), options)
+  }
+  /// True if all of the property's text fits a pattern, in which `*` stands for any text, also for
+  /// none, `?` for one character (a Unicode scalar), and what is behind a backslash for itself.
+  /// Never for a nil pattern.
+  public func like(_ pattern: T, caseInsensitive: Bool = false) -> Query<Bool> {
+    compare(.like, constant(pattern), caseInsensitive ? .caseInsensitive : [])
+  }
+  /// As `equals` with the text of another property.
+  public func equals<U: _QueryString>(
+    _ other: Query<U>, options: StringOptions = []
+  ) -> Query<Bool> {
+    compare(.equal, other.operand, options)
+  }
+  /// As `notEquals` with the text of another property.
+  public func notEquals<U: _QueryString>(
+    _ other: Query<U>, options: StringOptions = []
+  ) -> Query<Bool> {
+    compare(.notEqual, other.operand, options)
+  }
+  /// As `like` with the pattern in another property.
+  public func like<U: _QueryString>(
+    _ other: Query<U>, caseInsensitive: Bool = false
+  ) -> Query<Bool> {
+    compare(.like, other.operand, caseInsensitive ? .caseInsensitive : [])
   }
 }

@@ -8,10 +8,18 @@ struct QuerySpec: Hashable {
   var dynamicClass: String?
   var predicate: Predicate = .constant(true)
   var order: [SortDescriptor] = []
+  /// What is done to the rows in that order.
+  var stages: [Stage] = []
   /// The collection of an object that it is about; nil for all objects of the class.
   var origin: DerivedOrigin?
   /// What is asked of a collection of values; nil for objects.
   var values: ValueQuery?
+
+  /// Only the first object of each group of equal ones stays; those may be put into another order.
+  struct Stage: Hashable {
+    var keyPaths: [String]
+    var order: [SortDescriptor] = []
+  }
 
   init(_ type: ObjectBase.Type) { self.type = type }
 
@@ -35,29 +43,56 @@ struct QuerySpec: Hashable {
 
   func sorted(_ descriptors: [SortDescriptor]) -> QuerySpec {
     var spec = self
-    spec.order = descriptors
+    if stages.isEmpty {
+      spec.order = descriptors
+    } else {
+      spec.stages[stages.count - 1].order = descriptors
+    }
     return spec
   }
 
-  /// The order in the file's words: names of properties become those of their columns.
-  var orderTerms: [OrderTerm] {
-    order.map { descriptor in
-      var owner: ObjectBase.Type? = type
-      let names = descriptor.keyPath.split(separator: ".").map { name -> String in
-        let reflection = owner.map { ClassReflection.of($0) }
-        let property =
-          reflection?.property(String(name))
-          ?? reflection?.properties.first { $0.columnName == name }
-        owner = property?.target
-        return property?.columnName ?? String(name)
-      }
-      return OrderTerm(names.joined(separator: "."), isAscending: descriptor.ascending)
+  func distinct(_ keyPaths: [String]) -> QuerySpec {
+    var spec = self
+    spec.stages.append(Stage(keyPaths: keyPaths))
+    return spec
+  }
+
+  /// The order that the rows are shown in, in the file's words; none if what was sorted last was
+  /// asked to be distinct since.
+  var orderTerms: [OrderTerm] { terms(stages.last?.order ?? order) }
+
+  /// The order before anything else is done to the rows.
+  var firstOrderTerms: [OrderTerm] { terms(order) }
+
+  var distinctTerms: [DistinctTerm] {
+    stages.map { DistinctTerm($0.keyPaths.map(columnNames(of:)), order: terms($0.order)) }
+  }
+
+  private func terms(_ order: [SortDescriptor]) -> [OrderTerm] {
+    order.map { OrderTerm(path: columnNames(of: $0.keyPath), isAscending: $0.ascending) }
+  }
+
+  /// A path in the file's words: names of properties become those of their columns.
+  private func columnNames(of keyPath: String) -> [String] {
+    columnNames(
+      of: keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init))
+  }
+
+  func columnNames(of path: [String]) -> [String] {
+    var owner: ObjectBase.Type? = type
+    return path.map { name in
+      let reflection = owner.map { ClassReflection.of($0) }
+      let property =
+        reflection?.property(name) ?? reflection?.properties.first { $0.columnName == name }
+      owner = property?.target
+      return property?.columnName ?? name
     }
   }
 
   static func == (a: QuerySpec, b: QuerySpec) -> Bool {
     a.type == b.type && a.dynamicClass == b.dynamicClass && a.predicate == b.predicate
-      && a.order == b.order && a.origin == b.origin && a.values == b.values
+      && a.order == b.order && a.stages == b.stages && a.origin == b.origin
+      && a.values == b.values
   }
 
   func hash(into hasher: inout Hasher) {
@@ -65,6 +100,7 @@ struct QuerySpec: Hashable {
     hasher.combine(dynamicClass)
     hasher.combine(predicate)
     hasher.combine(order)
+    hasher.combine(stages)
     hasher.combine(origin)
     hasher.combine(values)
   }

@@ -4,6 +4,8 @@ package final class CompiledQuery: Sendable {
   package let classID: ClassID
   package let predicate: ResolvedPredicate
   package let order: ResolvedOrder
+  /// What comes after the order. Such a query has no `OrderedRoot`, only `DerivedRows`.
+  let stages: [DistinctStage]
   /// Columns of the class itself that decide membership, and those that decide the order.
   private let memberColumns: Set<ColumnID>
   private let orderColumns: Set<ColumnID>
@@ -77,11 +79,15 @@ package final class CompiledQuery: Sendable {
 
   /// - Throws: names of the query that the class does not have, or types that do not fit.
   package init(
-    _ condition: Predicate, _ terms: [OrderTerm], on id: ClassID, _ schema: SchemaView
+    _ condition: Predicate, _ terms: [OrderTerm], _ distinct: [DistinctTerm] = [],
+    on id: ClassID, _ schema: SchemaView
   ) throws(PredicateError) {
     classID = id
     predicate = try ResolvedPredicate(condition, on: id, in: schema.schema)
     order = try ResolvedOrder(terms, on: id, in: schema.schema)
+    var stages: [DistinctStage] = []
+    for term in distinct { stages.append(try DistinctStage(term, on: id, in: schema.schema)) }
+    self.stages = stages
     var linked: [LinkedColumn] = []
     func own(_ dependencies: [QueryDependency], decidesOrder: Bool) -> Set<ColumnID> {
       var columns: Set<ColumnID> = []
@@ -106,6 +112,10 @@ package final class CompiledQuery: Sendable {
 
   package var isUnfiltered: Bool { predicate.constant == true }
   package var isUnsorted: Bool { order.terms.isEmpty }
+  /// Every column that can change what the rows are or how they are ordered.
+  var dependencies: [QueryDependency] {
+    predicate.dependencies + order.dependencies + stages.flatMap(\.dependencies)
+  }
 
   // MARK: - Evaluating
 
@@ -150,13 +160,11 @@ package final class CompiledQuery: Sendable {
 
   /// The same with every class that a path of the query goes through, however far.
   package var reachedClasses: Set<ClassID> {
-    concerningClasses.union((predicate.dependencies + order.dependencies).map(\.classID))
+    concerningClasses.union(dependencies.map(\.classID))
   }
 
   /// True if what decides on a row is all in the row itself.
-  package var staysInRow: Bool {
-    (predicate.dependencies + order.dependencies).allSatisfy(\.links.isEmpty)
-  }
+  package var staysInRow: Bool { dependencies.allSatisfy(\.links.isEmpty) }
 
   /// False if `changes` cannot concern the rows or what they show.
   package func isConcerned(by changes: ChangeSet) -> Bool {

@@ -10,7 +10,9 @@ extension CompiledQuery {
     _ old: DerivedRows, along moves: SequenceScript?, to source: [ObjectKey?],
     touched: KeySet, _ rows: StoreRows
   ) throws(StorageError) -> DerivedRows {
-    guard staysInRow, let moves, let change = DerivedChange(old, moves, source, touched) else {
+    guard staysInRow, stages.isEmpty, let moves,
+      let change = DerivedChange(old, moves, source, touched)
+    else {
       return try evaluate(source, rows)
     }
     var incoming: [DerivedChange.Row] = []

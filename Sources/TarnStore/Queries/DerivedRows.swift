@@ -54,6 +54,15 @@ package struct DerivedRows: Sendable {
     return builder.finish()
   }
 
+  /// How these rows came from themselves while objects changed.
+  package func script(modified: KeySet) -> SequenceScript {
+    var builder = SequenceScript.Builder(oldCount: keys.count)
+    for (row, key) in keys.enumerated() {
+      builder.append(old: row, isModified: modified.contains(key))
+    }
+    return builder.finish()
+  }
+
   /// Gives each pair of an old and a new row that are one element.
   private func follow(
     _ moves: SequenceScript, _ old: DerivedRows, _ body: (_ before: Int, _ now: Int) -> Void
@@ -95,7 +104,8 @@ package struct DerivedRows: Sendable {
 }
 
 extension CompiledQuery {
-  /// Those of a sequence's objects that match, in the query's order. Reads every one of them.
+  /// Those of a sequence's objects that match, in the query's order and through its stages. Reads
+  /// every one of them.
   ///
   /// - Parameter source: the elements, nil where one is no object. All exist.
   package func evaluate(
@@ -116,9 +126,10 @@ extension CompiledQuery {
       keys.append(key)
       places.append(place)
     }
-    guard let buffer else { return DerivedRows(keys, places) }
+    guard let buffer else { return try throughStages(DerivedRows(keys, places), rows) }
     let sorted = try buffer.sortAsAppended()
-    return DerivedRows(sorted.map { keys[$0] }, sorted.map { places[$0] })
+    return try throughStages(
+      DerivedRows(sorted.map { keys[$0] }, sorted.map { places[$0] }), rows)
   }
 }
 

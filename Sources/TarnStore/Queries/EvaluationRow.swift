@@ -156,6 +156,7 @@ extension ColumnPair {
     case .contains: unsafe TextPattern.contains(a, b)
     case .beginsWith: unsafe TextPattern.begins(a, b)
     case .endsWith: unsafe TextPattern.ends(a, b)
+    case .like: unsafe TextPattern.isLike(a, b)
     default: unsafe op.accepts(compareBytes(a, b))
     }
   }
@@ -172,7 +173,7 @@ extension ComparisonOperator {
     case .lessOrEqual: order <= 0
     case .greater: order > 0
     case .greaterOrEqual: order >= 0
-    case .contains, .beginsWith, .endsWith, .in: false
+    case .contains, .beginsWith, .endsWith, .like, .in: false
     }
   }
 }

@@ -40,6 +40,7 @@ extension ComparisonOperator: CustomStringConvertible {
     case .contains: "CONTAINS"
     case .beginsWith: "BEGINSWITH"
     case .endsWith: "ENDSWITH"
+    case .like: "LIKE"
     case .in: "IN"
     }
   }

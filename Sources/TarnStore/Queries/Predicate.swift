@@ -48,6 +48,8 @@ package enum ComparisonOperator: Hashable, Sendable, CaseIterable {
   case contains
   case beginsWith
   case endsWith
+  /// The right side is a pattern: `*` stands for any text, `?` for one character.
+  case like
   case `in`
 }
 
@@ -119,7 +121,7 @@ extension ComparisonOperator {
     case .lessOrEqual: .greaterOrEqual
     case .greater: .less
     case .greaterOrEqual: .lessOrEqual
-    case .contains, .beginsWith, .endsWith, .in: nil
+    case .contains, .beginsWith, .endsWith, .like, .in: nil
     }
   }
 

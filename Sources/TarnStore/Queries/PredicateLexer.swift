@@ -21,6 +21,8 @@ enum PredicateToken: Equatable {
   case value(Value)
   /// Operators and brackets.
   case symbol(String)
+  /// Stands for the next argument; what follows the `%`.
+  case placeholder(String)
   case end
 }
 
@@ -35,7 +37,12 @@ struct PredicateLexer {
   ]
   private static let symbols = [
     "&&", "||", "==", "!=", "<>", "<=", "=<", ">=", "=>", "=", "<", ">", "!", "(", ")", "{", "}",
-    "[", "]", ",", ".", "@", "$", "%",
+    "[", "]", ",", ".", "$",
+  ]
+
+  /// The longest ones first.
+  private static let placeholders = [
+    "lld", "lli", "llu", "ld", "li", "lu", "lf", "@", "K", "d", "i", "u", "f",
   ]
 
   private let bytes: [UInt8]
@@ -67,6 +74,11 @@ struct PredicateLexer {
       guard let name = word() else { throw error(at: position, "expected a name after '#'") }
       return (.name(name), start)
     }
+    if byte == UInt8(ascii: "%") { return (try placeholder(), start) }
+    if byte == UInt8(ascii: "@") {
+      position += 1
+      return (.symbol("@" + (word() ?? "")), start)
+    }
     if let name = word() {
       let upper = name.uppercased()
       return (Self.reservedWords.contains(upper) ? .keyword(upper) : .name(name), start)
@@ -95,6 +107,18 @@ struct PredicateLexer {
     let start = position
     while let byte = peek(), Self.isWordPart(byte) { position += 1 }
     return start == position ? nil : String(decoding: bytes[start..<position], as: UTF8.self)
+  }
+
+  private mutating func placeholder() throws(PredicateSyntaxError) -> PredicateToken {
+    let start = position
+    position += 1
+    for kind in Self.placeholders where bytes[position...].starts(with: kind.utf8) {
+      position += kind.utf8.count
+      if let byte = peek(), Self.isWordPart(byte) { break }
+      return .placeholder(kind)
+    }
+    throw error(
+      at: start, "unknown placeholder: use %@, %K, %d, %i, %u, %ld, %lld or %f with a space behind")
   }
 
   private mutating func number() throws(PredicateSyntaxError) -> Value {

@@ -5,13 +5,16 @@
 ///     negation   = { NOT | ! } primary
 ///     primary    = TRUEPREDICATE | FALSEPREDICATE | "(" predicate ")" | comparison
 ///     comparison = operand operator [ "[c]" ] operand
-///                | operand IN "{" [ literal { "," literal } ] "}"
-///                | operand BETWEEN "{" literal "," literal "}"
-///     operand    = literal | name { "." name }
+///                | operand IN [ "[c]" ] list
+///                | operand BETWEEN list
+///     list       = "{" [ literal { "," literal } ] "}" | "%@"
+///     operand    = literal | name { "." name } | "%K"
+///     literal    = number | text | data | TRUE | FALSE | NULL | "%@" | "%d" | "%f" | ...
 ///
 /// Keywords are free of case; a property named like one is written behind a `#`. Dates, object
 /// ids and UUIDs are quoted text: resolving tells them apart by the property's type. Data is
-/// `X'0a0b'`. Nothing is looked up in a schema here.
+/// `X'0a0b'`. A placeholder takes the next argument, which is a value and is never read as text,
+/// but for `%K`, a path. Nothing is looked up in a schema here.
 package struct PredicateParser {
   /// How deep parentheses and negations may nest: the reader and those who walk the tree recurse.
   package static let depthMax = 100
@@ -20,24 +23,50 @@ package struct PredicateParser {
   private var token: PredicateToken = .end
   private var start = 0
   private var depth = 0
+  private var arguments: PredicateArguments
+  /// Gives paths the names that they are to have in the predicate.
+  private let renamed: ([String]) -> [String]
+  private var places: [ParsedPredicate.Place] = []
+
+  /// Reads a whole text without placeholders.
+  package static func parse(_ text: String) throws(PredicateSyntaxError) -> Predicate {
+    try parse(text, []).predicate
+  }
 
   /// Reads a whole text.
-  package static func parse(_ text: String) throws(PredicateSyntaxError) -> Predicate {
-    var parser = PredicateParser(lexer: PredicateLexer(text))
+  ///
+  /// - Parameters:
+  ///   - arguments: as many as there are placeholders, in their order.
+  ///   - renamed: gives a path of the text the names that it has in the file.
+  package static func parse(
+    _ text: String, _ arguments: [PredicateArgument],
+    renamed: @escaping ([String]) -> [String] = { $0 }
+  ) throws(PredicateSyntaxError) -> ParsedPredicate {
+    var parser = PredicateParser(PredicateLexer(text), arguments, renamed)
     try parser.advance()
     let predicate = try parser.disjunction()
     guard parser.token == .end else { throw parser.expected("AND, OR or the end") }
-    return predicate
+    if let message = parser.arguments.tooMany {
+      throw parser.lexer.error(at: parser.start, message)
+    }
+    return ParsedPredicate(predicate: predicate, places: parser.places, lexer: parser.lexer)
   }
 
-  private init(lexer: PredicateLexer) { self.lexer = lexer }
+  private init(
+    _ lexer: PredicateLexer, _ arguments: [PredicateArgument],
+    _ renamed: @escaping ([String]) -> [String]
+  ) {
+    self.lexer = lexer
+    self.arguments = PredicateArguments(arguments)
+    self.renamed = renamed
+  }
 
   private mutating func advance() throws(PredicateSyntaxError) {
     (token, start) = try lexer.next()
   }
 
   private func expected(_ what: String) -> PredicateSyntaxError {
-    lexer.error(at: start, "expected \(what), found \(token.found)")
+    lexer.error(at: start, token.refusal ?? "expected \(what), found \(token.found)")
   }
 
   /// Steps over the token if it is one of the words or symbols.
@@ -95,44 +124,41 @@ package struct PredicateParser {
   }
 
   private mutating func comparison() throws(PredicateSyntaxError) -> Predicate {
+    let first = start
     let left = try operand()
-    if try take("BETWEEN") {
-      let position = start
-      let bounds = try list()
-      guard bounds.count == 2 else {
-        throw lexer.error(
-          at: position, "expected two values after BETWEEN, found \(bounds.count)")
-      }
-      return .between(left, .value(bounds[0]), .value(bounds[1]))
-    }
-    guard let op = comparisonOperator else { throw expected("a comparison operator") }
+    if try take("BETWEEN") { return try between(left, at: first) }
+    guard let op = token.comparisonOperator else { throw expected("a comparison operator") }
     try advance()
     let options = try stringOptions()
-    if op == .in {
-      return .comparison(Comparison(left, op, .values(try list()), options))
-    }
-    return .comparison(Comparison(left, op, try operand(), options))
+    let second = start
+    let right = op == .in ? Operand.values(try list("IN")) : try operand()
+    let comparison = Comparison(left, op, right, options)
+    places.append(ParsedPredicate.Place(comparison: comparison, left: first, right: second))
+    return .comparison(comparison)
   }
 
-  private var comparisonOperator: ComparisonOperator? {
-    switch token {
-    case .symbol("=="), .symbol("="): .equal
-    case .symbol("!="), .symbol("<>"): .notEqual
-    case .symbol("<"): .less
-    case .symbol("<="), .symbol("=<"): .lessOrEqual
-    case .symbol(">"): .greater
-    case .symbol(">="), .symbol("=>"): .greaterOrEqual
-    case .keyword("CONTAINS"): .contains
-    case .keyword("BEGINSWITH"): .beginsWith
-    case .keyword("ENDSWITH"): .endsWith
-    case .keyword("IN"): .in
-    default: nil
+  private mutating func between(
+    _ operand: Operand, at first: Int
+  ) throws(PredicateSyntaxError) -> Predicate {
+    let second = start
+    let bounds = try list("BETWEEN")
+    guard bounds.count == 2 else {
+      throw lexer.error(at: second, "expected two values after BETWEEN, found \(bounds.count)")
     }
+    let predicate = Predicate.between(operand, .value(bounds[0]), .value(bounds[1]))
+    for case .comparison(let comparison) in predicate.terms {
+      places.append(ParsedPredicate.Place(comparison: comparison, left: first, right: second))
+    }
+    return predicate
   }
 
   private mutating func stringOptions() throws(PredicateSyntaxError) -> StringOptions {
     guard try take("[") else { return [] }
     guard case .name(let flags) = token, flags.lowercased() == "c" else {
+      if case .name(let flags) = token, flags.lowercased().contains("d") {
+        throw lexer.error(
+          at: start, "[\(flags)] is not supported: marks on letters count; write [c] or nothing")
+      }
       throw expected("'c' for a comparison without regard to case")
     }
     try advance()
@@ -141,6 +167,10 @@ package struct PredicateParser {
   }
 
   private mutating func operand() throws(PredicateSyntaxError) -> Operand {
+    if case .placeholder("K") = token {
+      let path = try argument { (all) throws(PredicateArguments.Mistake) in try all.path() }
+      return .path(renamed(path))
+    }
     guard case .name(let first) = token else {
       if let value = try literal() { return .value(value) }
       throw expected("a property or a value")
@@ -152,7 +182,25 @@ package struct PredicateParser {
       names.append(name)
       try advance()
     }
-    return .path(names)
+    if token == .symbol("[") {
+      throw lexer.error(
+        at: start, "'[' behind a property is not supported: conditions cannot look into maps")
+    }
+    return .path(renamed(names))
+  }
+
+  /// What stands for the placeholder that is next.
+  private mutating func argument<R>(
+    _ taken: (inout PredicateArguments) throws(PredicateArguments.Mistake) -> R
+  ) throws(PredicateSyntaxError) -> R {
+    let result: R
+    do throws(PredicateArguments.Mistake) {
+      result = try taken(&arguments)
+    } catch {
+      throw lexer.error(at: start, error.message)
+    }
+    try advance()
+    return result
   }
 
   private mutating func literal() throws(PredicateSyntaxError) -> Value? {
@@ -160,13 +208,25 @@ package struct PredicateParser {
       try advance()
       return value
     }
+    if case .placeholder(let kind) = token, kind != "K" {
+      return try argument { (all) throws(PredicateArguments.Mistake) in try all.value(kind) }
+    }
     if try take("TRUE", "YES") { return .bool(true) }
     if try take("FALSE", "NO") { return .bool(false) }
     if try take("NULL", "NIL") { return .null }
     return nil
   }
 
-  private mutating func list() throws(PredicateSyntaxError) -> [Value] {
+  private mutating func list(_ word: String) throws(PredicateSyntaxError) -> [Value] {
+    if token == .placeholder("@") {
+      return try argument { (all) throws(PredicateArguments.Mistake) in try all.values(word) }
+    }
+    if case .name(let name) = token, word == "IN" {
+      throw lexer.error(
+        at: start,
+        "expected a list of values, found '\(name)': conditions cannot look into "
+          + "collections")
+    }
     try require("{", "'{' and a list of values")
     var values: [Value] = []
     if try take("}") { return values }
@@ -179,7 +239,30 @@ package struct PredicateParser {
   }
 }
 
+extension Predicate {
+  fileprivate var terms: [Predicate] {
+    if case .and(let terms) = self { terms } else { [self] }
+  }
+}
+
 extension PredicateToken {
+  fileprivate var comparisonOperator: ComparisonOperator? {
+    switch self {
+    case .symbol("=="), .symbol("="): .equal
+    case .symbol("!="), .symbol("<>"): .notEqual
+    case .symbol("<"): .less
+    case .symbol("<="), .symbol("=<"): .lessOrEqual
+    case .symbol(">"): .greater
+    case .symbol(">="), .symbol("=>"): .greaterOrEqual
+    case .keyword("CONTAINS"): .contains
+    case .keyword("BEGINSWITH"): .beginsWith
+    case .keyword("ENDSWITH"): .endsWith
+    case .keyword("LIKE"): .like
+    case .keyword("IN"): .in
+    default: nil
+    }
+  }
+
   /// How an error names this token.
   fileprivate var found: String {
     switch self {
@@ -187,7 +270,20 @@ extension PredicateToken {
     case .keyword(let word): word
     case .value(let value): value.predicateText
     case .symbol(let symbol): "'\(symbol)'"
+    case .placeholder(let kind): "%\(kind)"
     case .end: "the end"
+    }
+  }
+
+  /// What an error says of a token that has a meaning elsewhere, but none here yet.
+  fileprivate var refusal: String? {
+    switch self {
+    case .keyword("MATCHES"): "MATCHES is not supported: use LIKE with * and ?"
+    case .keyword(let word) where ["ANY", "SOME", "ALL", "NONE", "SUBQUERY"].contains(word):
+      "\(word) is not supported: conditions cannot look into collections"
+    case .symbol(let symbol) where symbol.hasPrefix("@"):
+      "\(symbol) is not supported: conditions cannot look into collections"
+    default: nil
     }
   }
 }

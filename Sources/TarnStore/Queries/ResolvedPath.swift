@@ -75,8 +75,9 @@ package struct ColumnPath: Hashable, Sendable {
   ) throws(PredicateError) -> ColumnSchema {
     if let column = owner.named(name) {
       guard column.collection == .none, column.type != .any else {
+        let kind = column.collection == .none ? "of any type" : "a collection"
         throw PredicateError(
-          "property '\(name)' of class '\(owner.name)' is of a kind that queries cannot look into")
+          "property '\(name)' of class '\(owner.name)' is \(kind), which queries cannot look into")
       }
       return column
     }

@@ -233,7 +233,13 @@ extension ConstantBuilder {
   }
 
   private func mismatch(_ value: Value, _ hint: String = "") -> PredicateError {
-    PredicateError(
+    if case .object(let id, _) = value {
+      let name = schema[id]?.name ?? ""
+      return PredicateError(
+        "\(described) is of type \(path.typeName(in: schema)), "
+          + "which does not compare with an object of class '\(name)'")
+    }
+    return PredicateError(
       "\(described) is of type \(path.typeName(in: schema)), "
         + "which does not compare with \(value.predicateText)\(hint)")
   }
@@ -267,6 +273,7 @@ extension ConstantBuilder {
     switch value {
     case .link(let key): return key.rawValue
     case .int(let key): return key
+    case .object(let id, let key) where id == path.target: return key.rawValue
     default: throw mismatch(value, ": a link compares with the key of an object")
     }
   }
@@ -312,7 +319,9 @@ extension ColumnPath {
     let isText = type == .string || type == .data
     let isOrder = [.less, .lessOrEqual, .greater, .greaterOrEqual].contains(op)
     let reason: String
-    if op.isTextSearch && !isText {
+    if op == .like && type != .string {
+      reason = "LIKE needs a string"
+    } else if op.isTextSearch && !isText {
       reason = "\(op) needs a string or data"
     } else if isOrder && (type == .bool || type == .link) {
       reason = "\(op) needs values that have an order"
@@ -357,6 +366,7 @@ extension TextPattern.Kind {
     case .contains: self = .contains
     case .beginsWith: self = .beginsWith
     case .endsWith: self = .endsWith
+    case .like: self = .like
     case .equal, .notEqual, .in: self = .equal
     }
   }

@@ -10,7 +10,7 @@
 ///   double or float, and a tenth to a decimal.
 /// - Strings and data compare byte by byte, strings as UTF-8.
 /// - A link on a path that leads nowhere makes the value at its end null.
-/// - Nothing contains, begins or ends with an empty text or null.
+/// - Nothing contains, begins or ends with an empty text or null, nor is like null.
 package struct ResolvedPredicate: Hashable, Sendable {
   /// The class whose rows it is about.
   package let classID: ClassID
@@ -198,7 +198,9 @@ extension ScalarTest {
     case .int, .double, .float, .isNaN: 2
     case .date, .bytes12, .bytes16: 4
     case .decimal: 10
-    case .text(let pattern): pattern.isCaseInsensitive ? 40 : pattern.kind == .contains ? 8 : 6
+    case .text(let pattern):
+      pattern.isCaseInsensitive
+        ? 40 : pattern.kind == .like ? 20 : pattern.kind == .contains ? 8 : 6
     }
   }
 }

@@ -9,6 +9,7 @@ final class TextPattern: Hashable, Sendable {
     case contains
     case beginsWith
     case endsWith
+    case like
     /// Equal to one of several.
     case member
   }
@@ -56,7 +57,7 @@ final class TextPattern: Hashable, Sendable {
     case .equal: return length == needle.count
     case .contains, .beginsWith, .endsWith: return length >= needle.count
     case .member: return needles.contains { $0.count == length }
-    case .less, .lessOrEqual, .greater, .greaterOrEqual: return true
+    case .less, .lessOrEqual, .greater, .greaterOrEqual, .like: return true
     }
   }
 
@@ -77,6 +78,7 @@ final class TextPattern: Hashable, Sendable {
       case .contains: unsafe Self.contains(bytes, needle)
       case .beginsWith: unsafe Self.begins(bytes, needle)
       case .endsWith: unsafe Self.ends(bytes, needle)
+      case .like: unsafe Self.isLike(bytes, needle)
       case .member: false
       }
     }

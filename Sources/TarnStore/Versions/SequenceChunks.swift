@@ -148,20 +148,31 @@ struct SequenceChunks {
 
   // MARK: - Changing
 
+  /// Makes sure that the chunk with that element is loaded.
+  mutating func load(_ position: Int, of base: StoredSequence) throws(StorageError) {
+    let place = try place(of: position)
+    let chunk = self[place]
+    guard chunk.body == nil, let label = chunk.label else { return }
+    let page = try base.page(label, count: chunk.count)
+    try page.verify()
+    fill(place, with: try page.elements())
+  }
+
   /// Puts loaded elements in the place of a page that was not loaded.
-  mutating func fill(_ place: Place, with elements: SequenceElements) {
+  private mutating func fill(_ place: Place, with elements: SequenceElements) {
     let first = self[place].oldStart
     let origins = ContiguousArray((0..<elements.count).map { Origin(old: first + $0) })
     blocks[place.block].fill(place.chunk, Body(elements, origins))
     if elements.count > Self.elementsMax { cut(place, atEnd: false) }
   }
 
-  /// Puts elements in front of the one at `position`, in a loaded chunk: the one of the element
-  /// before it, or the first. Without any chunk one is made.
+  /// Puts elements in front of the one at `position`, in the chunk of the element before it, or
+  /// the first. Without any chunk one is made.
   mutating func insert(
-    _ elements: SequenceElements, _ origins: ContiguousArray<Origin>, at position: Int
+    _ elements: SequenceElements, _ origins: ContiguousArray<Origin>, at position: Int,
+    of base: StoredSequence
   ) throws(StorageError) {
-    let (place, body) = try placeForInserting(at: position)
+    let (place, body) = try placeForInserting(at: position, of: base)
     let offset = position - place.start
     body.elements.values.insert(contentsOf: elements.values, at: offset)
     if !elements.keys.isEmpty { body.elements.keys.insert(contentsOf: elements.keys, at: offset) }
@@ -171,9 +182,10 @@ struct SequenceChunks {
 
   /// The same for one element.
   mutating func insert(
-    _ element: TaggedValue, key: TaggedValue?, _ origin: Origin, at position: Int
+    _ element: TaggedValue, key: TaggedValue?, _ origin: Origin, at position: Int,
+    of base: StoredSequence
   ) throws(StorageError) {
-    let (place, body) = try placeForInserting(at: position)
+    let (place, body) = try placeForInserting(at: position, of: base)
     let offset = position - place.start
     body.elements.values.insert(element, at: offset)
     if let key { body.elements.keys.insert(key, at: offset) }
@@ -182,15 +194,18 @@ struct SequenceChunks {
   }
 
   private mutating func placeForInserting(
-    at position: Int
+    at position: Int, of base: StoredSequence
   ) throws(StorageError) -> (Place, Body) {
+    precondition(position >= 0 && position <= count, "a position past the end")
     if blocks.isEmpty {
       let body = Body(SequenceElements(), [])
       blocks = [Block([Chunk(count: 0, body: body)])]
       blockCounts = [0]
       return (Place(block: 0, chunk: 0, start: 0), body)
     }
-    let place = try place(of: max(0, position - 1))
+    let before = max(0, position - 1)
+    try load(before, of: base)
+    let place = try place(of: before)
     guard let body = self[place].body else { preconditionFailure("the chunk is not loaded") }
     return (place, body)
   }

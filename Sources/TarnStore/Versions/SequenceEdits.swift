@@ -3,8 +3,10 @@ final class SequenceEdits {
   /// Those that were changed, or made; collections within values by their ids.
   private var properties: [SequencePlace: WorkingSequence] = [:]
   private var nested: [CollectionID: WorkingSequence] = [:]
-  /// Those that were asked for, while somebody has them: a write may read a million of them.
-  private var asked: [SequencePlace: Asked] = [:]
+  /// Those that were asked for and not changed. A write may read a million of them, so those that
+  /// nobody else has are let go now and then. Not weak: each of the many uses of an object that
+  /// once had a weak reference costs several times as much.
+  private var asked: [SequencePlace: WorkingSequence] = [:]
   private var askedLimit = SequenceEdits.askedLimitMin
   private static let askedLimitMin = 1_024
   /// Collections within values that this write made.
@@ -24,10 +26,6 @@ final class SequenceEdits {
   /// Many changes come to one place one after the other.
   private var recent: WorkingSequence?
 
-  private struct Asked {
-    weak var sequence: WorkingSequence?
-  }
-
   init(nextID: CollectionID) { self.nextID = nextID }
 
   /// An id that nothing else has. The commit writes where the counter stands.
@@ -41,19 +39,32 @@ final class SequenceEdits {
   func find(_ place: SequencePlace) -> WorkingSequence? {
     if let recent, recent.place == place { return recent }
     let kept = place.nested.map { nested[$0] } ?? properties[place]
-    let found = kept ?? asked[place]?.sequence
+    let found = kept ?? asked[place]
     if let found { recent = found }
     return found
   }
 
-  /// Keeps one for those who ask for the same place, until it is changed only as long as they do.
+  /// Keeps one for those who ask for the same place; until it is changed, at least as long as they
+  /// have it.
   func add(_ sequence: WorkingSequence) {
-    if asked.count >= askedLimit {
-      asked = asked.filter { $0.value.sequence != nil }
-      askedLimit = max(Self.askedLimitMin, 2 * asked.count)
-    }
-    asked[sequence.place] = Asked(sequence: sequence)
+    if asked.count >= askedLimit { dropUnused() }
+    asked[sequence.place] = sequence
     recent = sequence
+  }
+
+  /// Lets those go that nobody else has.
+  private func dropUnused() {
+    recent = nil
+    var used: [SequencePlace: WorkingSequence] = [:]
+    var index = asked.startIndex
+    while index != asked.endIndex {
+      if !isKnownUniquelyReferenced(&asked.values[index]) {
+        used[asked[index].key] = asked[index].value
+      }
+      asked.formIndex(after: &index)
+    }
+    asked = used
+    askedLimit = max(Self.askedLimitMin, 2 * used.count)
   }
 
   /// Keeps one that is about to be changed.

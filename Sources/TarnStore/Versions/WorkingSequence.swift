@@ -15,7 +15,8 @@ package final class WorkingSequence {
   /// Some element may be long or a collection.
   var hasOutside: Bool
 
-  private weak var edits: SequenceEdits?
+  /// Of the session, which whoever changes the sequence has.
+  private unowned let edits: SequenceEdits
 
   init(_ place: SequencePlace, _ base: StoredSequence, _ edits: SequenceEdits) {
     self.place = place
@@ -156,17 +157,12 @@ package final class WorkingSequence {
     case .small(let elements): chunks = SequenceChunks(elements)
     case .large: chunks = SequenceChunks(try base.directoryPages())
     }
-    edits?.keep(self)
+    edits.keep(self)
   }
 
   /// Makes sure that the chunk with that element is loaded.
   private func load(_ position: Int) throws(StorageError) {
-    let place = try chunks!.place(of: position)
-    let chunk = chunks![place]
-    guard chunk.body == nil, let label = chunk.label else { return }
-    let page = try base.page(label, count: chunk.count)
-    try page.verify()
-    chunks!.fill(place, with: try page.elements())
+    try chunks!.load(position, of: base)
   }
 
   func insert(_ elements: SequenceElements, at position: Int) throws(StorageError) {
@@ -180,19 +176,14 @@ package final class WorkingSequence {
     at position: Int
   ) throws(StorageError) {
     try begin()
-    precondition(position >= 0 && position <= count, "a position past the end")
-    if elements.count == 0 { return }
-    if count > 0 { try load(max(0, position - 1)) }
-    try chunks!.insert(elements, origins, at: position)
+    if elements.count > 0 { try chunks!.insert(elements, origins, at: position, of: base) }
   }
 
   func insert(
     _ element: TaggedValue, key: TaggedValue?, at position: Int
   ) throws(StorageError) {
     try begin()
-    precondition(position >= 0 && position <= count, "a position past the end")
-    if count > 0 { try load(max(0, position - 1)) }
-    try chunks!.insert(element, key: key, .fresh, at: position)
+    try chunks!.insert(element, key: key, .fresh, at: position, of: base)
   }
 
   func remove(_ range: Range<Int>) throws(StorageError) {

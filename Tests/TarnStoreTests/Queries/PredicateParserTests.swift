@@ -21,6 +21,7 @@ import Testing
     ("#in == \"\\u00e9\\n\"", .compare("in", .equal, .string("\u{e9}\n"))),
     ("name IN {'a', \"b\", NULL}", .isIn("name", [.string("a"), .string("b"), .null])),
     ("age IN {}", .isIn("age", [])),
+    ("name like[c] 'a*\\\\?'", .compare("name", .like, .string("a*\\?"), .caseInsensitive)),
     ("bytes == X'0aFf'", .compare("bytes", .equal, .data([10, 255]))),
     ("größe == 1", .compare("größe", .equal, .int(1))),
     (
@@ -59,9 +60,16 @@ import Testing
     ("n == 'abc", 5, "the string that starts here has no end"),
     ("n == 'a\\q'", 7, "unknown escape: use \\\\, \\\", \\', \\n, \\r, \\t or \\uXXXX"),
     ("n == 'a\\ud800'", 7, "expected four hexadecimal digits of a character after \\u"),
-    ("n ==[d] 'a'", 5, "expected 'c' for a comparison without regard to case, found 'd'"),
+    ("n ==[x] 'a'", 5, "expected 'c' for a comparison without regard to case, found 'x'"),
+    ("n ==[d] 'a'", 5, "[d] is not supported: marks on letters count; write [c] or nothing"),
+    ("n LIKE[cd] 'a'", 7, "[cd] is not supported: marks on letters count; write [c] or nothing"),
     ("age BETWEEN {1}", 12, "expected two values after BETWEEN, found 1"),
     ("age IN 3", 7, "expected '{' and a list of values, found 3"),
+    (
+      "3 IN ages", 5,
+      "expected a list of values, found 'ages': conditions cannot look into collections"
+    ),
+    ("age BETWEEN ages", 12, "expected '{' and a list of values, found 'ages'"),
     ("age IN {1, }", 11, "expected a value, found '}'"),
     (
       "age == 12345678901234567890123456789012345", 7,
@@ -70,7 +78,30 @@ import Testing
     ("age == 12x", 9, "expected a space or an operator after the number 12"),
     ("age == 0x", 7, "expected a hexadecimal number of at most 64 bits"),
     ("d == X'0a0'", 5, "expected pairs of hexadecimal digits between X' and '"),
-    ("ANY dogs.age == 1", 0, "expected a property or a value, found ANY"),
+    (
+      "a == 1 AND ANY dogs.age == 1", 11,
+      "ANY is not supported: conditions cannot look into collections"
+    ),
+    (
+      "SUBQUERY(dogs, $x, $x.age > 1).@count > 2", 0,
+      "SUBQUERY is not supported: conditions cannot look into collections"
+    ),
+    ("dogs.@count > 2", 5, "@count is not supported: conditions cannot look into collections"),
+    ("@max.dogs > 2", 0, "@max is not supported: conditions cannot look into collections"),
+    (
+      "map['a'] == 1", 3,
+      "'[' behind a property is not supported: conditions cannot look into maps"
+    ),
+    ("n MATCHES 'a.*'", 2, "MATCHES is not supported: use LIKE with * and ?"),
+    ("age == %@", 7, "there is no argument 1 for %@"),
+    (
+      "age == %q", 7,
+      "unknown placeholder: use %@, %K, %d, %i, %u, %ld, %lld or %f with a space behind"
+    ),
+    (
+      "age == %dx", 7,
+      "unknown placeholder: use %@, %K, %d, %i, %u, %ld, %lld or %f with a space behind"
+    ),
     ("# == 1", 1, "expected a name after '#'"),
   ])
   func `an error names its place and what was expected`(
@@ -79,6 +110,73 @@ import Testing
     #expect(throws: PredicateSyntaxError(offset: offset, message: message)) {
       try PredicateParser.parse(text)
     }
+  }
+
+  @Test func `placeholders take the arguments in their order`() throws {
+    let parsed = try PredicateParser.parse(
+      "%K > %d AND name IN %@ OR %f < x AND y BETWEEN %@ AND z IN {%ld, %@}",
+      [
+        .value(.string("a.b")), .value(.int(1)), .values([.string("'"), .null]),
+        .value(.double(0.5)), .values([.int(1), .int(2)]), .value(.bool(true)), .value(.null),
+      ])
+    let expected = Predicate.or([
+      .and([.compare("a.b", .greater, .int(1)), .isIn("name", [.string("'"), .null])]),
+      .and([
+        .comparison(Comparison(.value(.double(0.5)), .less, .path(["x"]))),
+        .between(.path(["y"]), .value(.int(1)), .value(.int(2))),
+        .isIn("z", [.bool(true), .null]),
+      ]),
+    ])
+    #expect(parsed.predicate == expected)
+    let renamed = try PredicateParser.parse("a.b == c AND %K == 1", [.value(.string("d"))]) {
+      path in
+      path.map { $0.uppercased() }
+    }
+    let upper = Comparison(.path(["A", "B"]), .equal, .path(["C"]))
+    #expect(renamed.predicate == .and([.comparison(upper), .compare("D", .equal, .int(1))]))
+  }
+
+  @Test(
+    arguments: [
+      ("a == %d", [.value(.double(0.5))], 5, "argument 1 is 0.5, and %d stands for a whole number"),
+      ("a == %f", [.value(.string("1"))], 5, "argument 1 is \"1\", and %f stands for a number"),
+      (
+        "%K == 1", [.value(.int(1))], 0,
+        "argument 1 is no text, and %K stands for the path of a property"
+      ),
+      (
+        "a == %@ AND b == %@", [.value(.int(1)), .values([])], 17,
+        "argument 2 is a list, which stands behind IN and BETWEEN only"
+      ),
+      ("a IN %@", [.value(.int(1))], 5, "argument 1 is 1, and IN needs a list of values"),
+      ("a IN %@", [.unusable("a map")], 5, "argument 1 is a map"),
+      ("a BETWEEN %@", [.values([.int(1)])], 10, "expected two values after BETWEEN, found 1"),
+      ("a == %@", [], 5, "there is no argument 1 for %@"),
+      ("é == 1", [.value(.int(1))], 6, "1 arguments were given, but the text has 0 placeholders"),
+    ] as [(String, [PredicateArgument], Int, String)])
+  func `an argument that does not fit is named`(
+    _ text: String, _ arguments: [PredicateArgument], _ offset: Int, _ message: String
+  ) {
+    #expect(throws: PredicateSyntaxError(offset: offset, message: message)) {
+      try PredicateParser.parse(text, arguments)
+    }
+  }
+
+  @Test(arguments: [
+    ("i == 1 AND nothing == 1", 11, "class 'Thing' has no property 'nothing'"),
+    ("(i == nothing)", 6, "class 'Thing' has no property 'nothing'"),
+    ("i == 1 OR NOT s > 1", 14, "compare with 1"),
+    ("1 < i AND i BETWEEN {1, 'x'}", 10, "compare with \"x\""),
+    ("i.name == 1", 0, "'i.name' leads nowhere"),
+  ])
+  func `what does not fit the class has its place`(
+    _ text: String, _ offset: Int, _ message: String
+  ) throws {
+    let parsed = try PredicateParser.parse(text, [])
+    let error = #expect(throws: PredicateSyntaxError.self) {
+      try parsed.check(on: QueryFixture.thing, in: QueryFixture.schema)
+    }
+    #expect(error?.offset == offset && error?.message.contains(message) == true, "\(error)")
   }
 
   @Test func `deep nesting is an error and long chains are not`() throws {
@@ -115,7 +213,7 @@ import Testing
         if Bool.random(using: &random) {
           bytes.remove(at: position)
         } else {
-          bytes[position] = "\"'()[]{}.,=<>!&|\\x-0eX#\u{7f}".utf8.randomElement(using: &random)!
+          bytes[position] = "\"'()[]{}.,=<>!&|\\x-0eX#%@\u{7f}".utf8.randomElement(using: &random)!
         }
       }
       _ = try? PredicateParser.parse(String(decoding: bytes, as: UTF8.self))

@@ -143,7 +143,7 @@ extension SeededRandom {
   private mutating func fittingComparison() -> Comparison {
     let (name, type) = Self.paths.randomElement(using: &self)!
     let op = operators(type).randomElement(using: &self)!
-    let isEquality = op == .equal || op == .notEqual || op.isTextSearch || op == .in
+    let isEquality = op == .equal || op == .notEqual || op.isTextSearch || op == .in || op == .like
     let options: StringOptions =
       type == .string && isEquality && chance(30) ? .caseInsensitive : []
     let path = Operand(path: name)
@@ -163,7 +163,8 @@ extension SeededRandom {
     if chance(10), numbers.contains(type) {
       return Comparison(path, op, Operand(path: numeric.randomElement(using: &self)!.0), options)
     }
-    let constant = Operand.value(chance(10) ? .null : fittingConstant(type))
+    let fitting = op == .like ? .string(pattern()) : fittingConstant(type)
+    let constant = Operand.value(chance(10) ? .null : fitting)
     if let mirrored = op.mirrored, chance(10) {
       return Comparison(constant, mirrored, path, options)
     }
@@ -173,7 +174,8 @@ extension SeededRandom {
   private func operators(_ type: ColumnType) -> [ComparisonOperator] {
     switch type {
     case .bool, .link: [.equal, .notEqual, .in]
-    case .string, .data: ComparisonOperator.allCases
+    case .string: ComparisonOperator.allCases
+    case .data: ComparisonOperator.allCases.filter { $0 != .like }
     default: [.equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .in]
     }
   }
@@ -196,6 +198,20 @@ extension SeededRandom {
     let value = constant([.int, .float, .double, .decimal].randomElement(using: &self)!)
     guard case .decimal(let cell) = value, type != .decimal else { return value }
     return DecimalNumber(cell).isFinite ? value : .int(1)
+  }
+
+  /// Text with some of the signs that stand for any other.
+  private mutating func pattern() -> String {
+    var pattern = ""
+    for character in text().prefix(20) {
+      switch below(6) {
+      case 0: pattern += "?"
+      case 1 where pattern.count { $0 == "*" } < 3: pattern += "*"
+      case 2: pattern += "\\\(character)"
+      default: pattern.append(character)
+      }
+    }
+    return pattern + (chance(40) ? "*" : chance(10) ? "\\" : "")
   }
 
   private mutating func decimalText() -> String {

@@ -41,6 +41,13 @@ struct QueryModel {
       }
     }
     let folds = comparison.options.contains(.caseInsensitive)
+    if comparison.op == .like {
+      guard case .string(let text) = value(comparison.left),
+        case .string(let pattern) = value(comparison.right)
+      else { return false }
+      let (a, b) = folds ? (text.lowercased(), pattern.lowercased()) : (text, pattern)
+      return Self.isLike(Array(a.unicodeScalars)[...], Array(b.unicodeScalars)[...])
+    }
     var left = value(comparison.left)
     if case .values(let values) = comparison.right {
       return values.contains { Self.areEqual(left, Self.literal($0, beside: left), folds) }
@@ -89,6 +96,20 @@ struct QueryModel {
     case .endsWith: return text.suffix(part.count) == part[...]
     default:
       return (0...(text.count - part.count)).contains { text[$0...].starts(with: part) }
+    }
+  }
+
+  private static func isLike(
+    _ text: ArraySlice<Unicode.Scalar>, _ pattern: ArraySlice<Unicode.Scalar>
+  ) -> Bool {
+    guard let head = pattern.first else { return text.isEmpty }
+    let rest = pattern.dropFirst()
+    switch head {
+    case "*": return isLike(text, rest) || !text.isEmpty && isLike(text.dropFirst(), pattern)
+    case "?": return !text.isEmpty && isLike(text.dropFirst(), rest)
+    case "\\" where !rest.isEmpty:
+      return text.first == rest.first && isLike(text.dropFirst(), rest.dropFirst())
+    default: return text.first == head && isLike(text.dropFirst(), rest)
     }
   }
 

@@ -34,6 +34,8 @@ import Testing
       "i CONTAINS 1",
       "CONTAINS needs a string or data: property 'i' of class 'Thing' is of type int"
     ),
+    ("d LIKE 'a'", "LIKE needs a string: property 'd' of class 'Thing' is of type data"),
+    ("i LIKE 'a'", "LIKE needs a string: property 'i' of class 'Thing' is of type int"),
     ("d ==[c] 'a'", "[c] needs a string: property 'd' of class 'Thing' is of type data"),
     ("s <[c] 'a'", "< knows no [c]: property 's' of class 'Thing' is of type string"),
     ("s == i", "cannot compare 's' (string) with 'i' (int)"),
@@ -53,7 +55,9 @@ import Testing
     ("x < 9007199254740993", "x <= 9007199254740992"), ("f == 0.5", "f <= 0.5 AND f >= 0.5"),
     ("t == '2024-01-01'", "t == '2024-01-01T01:00:00+01:00'"), ("b == 1", "b == TRUE"),
     ("NOT (NOT (i == 1 AND TRUEPREDICATE))", "i == 1"), ("d == 'ab'", "d == X'6162'"),
-    ("s ==[c] 'ABC'", "s ==[c] 'abc'"),
+    ("s ==[c] 'ABC'", "s ==[c] 'abc'"), ("s LIKE 'a*'", "s BEGINSWITH 'a'"),
+    ("s LIKE '*a*'", "s CONTAINS 'a'"), ("s LIKE[c] '*B'", "s ENDSWITH[c] 'b'"),
+    ("s LIKE '**'", "s != NULL"), ("s LIKE ''", "s == ''"), ("s LIKE NULL", "FALSEPREDICATE"),
   ])
   func `comparisons that mean the same resolve to tests that agree`(
     _ a: String, _ b: String

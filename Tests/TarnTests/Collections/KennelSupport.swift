@@ -88,7 +88,7 @@ struct KennelView {
   let expected: (Place) -> [Hound]
 
   /// Standard sorting is stable, as that of results of collections is.
-  private static func named(_ place: Place) -> [Hound] {
+  static func named(_ place: Place) -> [Hound] {
     place.kennel.named.values.compactMap { $0 }
   }
 
@@ -101,11 +101,13 @@ struct KennelView {
     a.age != b.age ? a.age > b.age : a.name.utf8.lexicographicallyPrecedes(b.name.utf8)
   }
 
-  private static func byName(_ a: Hound, _ b: Hound) -> Bool {
+  static func byName(_ a: Hound, _ b: Hound) -> Bool {
     a.name.utf8.lexicographicallyPrecedes(b.name.utf8)
   }
 
-  static var all: [KennelView] {
+  static var all: [KennelView] { plain + distinct }
+
+  private static var plain: [KennelView] {
     [
       KennelView(
         name: "list, filtered", results: { $0.kennel.hounds.where { $0.age > 2 } },

@@ -1,0 +1,51 @@
+import TarnStore
+
+extension RealmCollection where Element: ObjectBase {
+  /// Of objects with the same values of some properties only the first one, in the order of the
+  /// collection: what was sorted before decides which is first, what is sorted afterwards orders
+  /// those that are left.
+  ///
+  /// ```swift
+  /// // The youngest dog of each breed, by name.
+  /// realm.objects(Dog.self).sorted(by: \.age).distinct(by: ["breed"]).sorted(by: \.name)
+  /// ```
+  ///
+  /// Properties may be reached through to-one links (`"owner.city"`); objects without the link are
+  /// left out. Nil is a value, text is compared byte by byte, 0 and -0 are equal, and so are all
+  /// NaN. Conditions come before it wherever they stand: `distinct(by:)` and then `where` takes the
+  /// first of each group among the objects that match.
+  ///
+  /// The results are live. Evaluating them goes over all objects that match; observers pay for that
+  /// in each step in which one came or went, or one of the properties changed. Becoming equal to an
+  /// earlier object is told as a deletion, and what happens to an object that is not shown not at
+  /// all.
+  ///
+  /// Traps for an unmanaged or invalidated collection, without a property, and for properties that
+  /// the class does not have or that are links, collections or of any type.
+  public func distinct(by keyPaths: [String]) -> Results<Element> {
+    precondition(
+      !keyPaths.isEmpty,
+      "distinct(by:) needs at least one property that objects are told apart by.")
+    let base = _derivation
+    return Results(base.core, base.spec.distinct(keyPaths), bornIn: base.bornIn)
+  }
+
+  /// The same by key paths: `distinct(by: [\.breed])`. Traps also for a key path that is not made
+  /// of persisted properties.
+  public func distinct(by keyPaths: [PartialKeyPath<Element>]) -> Results<Element> {
+    distinct(by: keyPaths.map(_name(for:)))
+  }
+}
+
+extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
+  /// Of the objects among the values the first of each group with the same properties, in the order
+  /// of the keys, as a `List` gives them. Traps as that does.
+  public func distinct(by keyPaths: [String]) -> Results<Value.Wrapped> {
+    sorted(by: [] as [SortDescriptor]).distinct(by: keyPaths)
+  }
+
+  /// The same by key paths. Traps also for a key path that is not made of persisted properties.
+  public func distinct(by keyPaths: [PartialKeyPath<Value.Wrapped>]) -> Results<Value.Wrapped> {
+    sorted(by: [] as [SortDescriptor]).distinct(by: keyPaths)
+  }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import TarnStore
+
+/// A filter written as text, with its arguments: how it becomes a condition on objects.
+struct FilterText {
+  let text: String
+  let arguments: [Any?]
+
+  init(_ text: String, _ arguments: [Any?]) {
+    self.text = text
+    self.arguments = arguments
+  }
+
+  /// The condition on what is asked for.
+  ///
+  /// - Throws: `.invalidInput` saying what is wrong with the text and at which character.
+  func predicate(
+    on spec: QuerySpec, _ core: RealmCore
+  ) throws(Realm.Error) -> TarnStore.Predicate {
+    let arguments = arguments.map { FilterArgument($0, core).argument }
+    do throws(PredicateSyntaxError) {
+      let parsed = try PredicateParser.parse(text, arguments) { spec.columnNames(of: $0) }
+      try parsed.check(on: core.binding(of: spec).classID, in: core.shown().schema.schema)
+      return parsed.predicate
+    } catch {
+      throw Realm.Error(
+        .invalidInput,
+        message: "Invalid filter \"\(text)\" on '\(core.binding(of: spec).schema.name)' at "
+          + "character \(error.offset + 1): \(error.message).")
+    }
+  }
+}
+
+/// What a program gives for a placeholder.
+private struct FilterArgument {
+  let argument: PredicateArgument
+
+  init(_ value: Any?, _ core: RealmCore) {
+    guard let value, let content = flattened(value) else {
+      argument = .value(.null)
+      return
+    }
+    argument = Self.argument(content, core, isElement: false)
+  }
+
+  private static func argument(
+    _ value: Any, _ core: RealmCore, isElement: Bool
+  ) -> PredicateArgument {
+    switch value {
+    case let object as ObjectBase: return self.object(object, core)
+    case let collection as any RealmCollection:
+      return isElement ? .unusable("a list of lists") : values(of: collection, core)
+    case is any _CollectionProperty: return .unusable("a map")
+    case let value as any _Persistable: return boxed(value._box(), core)
+    case is NSNull: return .value(.null)
+    case let number as any BinaryInteger:
+      guard let whole = Int64(exactly: number) else {
+        return .unusable("\(number), which no property can hold")
+      }
+      return .value(.int(whole))
+    case let number as CGFloat: return .value(.double(Double(number)))
+    case let number as Decimal: return boxed(Decimal128(number)._box(), core)
+    case let number as NSNumber: return .value(self.number(number))
+    case let text as Substring: return .value(.string(String(text)))
+    case is [AnyHashable: Any]: return .unusable("a dictionary")
+    case let sequence as any Sequence:
+      return isElement ? .unusable("a list of lists") : values(of: sequence, core)
+    default: return .unusable("a '\(type(of: value))', which no property can be compared with")
+    }
+  }
+
+  private static func boxed(_ boxed: _BoxedValue, _ core: RealmCore) -> PredicateArgument {
+    if let object = boxed.object { return self.object(object, core) }
+    return boxed.nested == nil ? .value(boxed.value) : .unusable("a value that is a list or map")
+  }
+
+  private static func object(_ object: ObjectBase, _ core: RealmCore) -> PredicateArgument {
+    guard let owner = object._core, let binding = object._binding else {
+      return .unusable("an object that is in no Realm")
+    }
+    if object.isInvalidated { return .unusable("an object that has been deleted") }
+    guard owner.store === core.store else { return .unusable("an object of another Realm") }
+    return .value(.object(binding.classID, ObjectKey(object._key)))
+  }
+
+  private static func number(_ number: NSNumber) -> Value {
+    if let whole = Int64(exactly: number) { return .int(whole) }
+    return .double(number.doubleValue)
+  }
+
+  private static func values<S: Sequence>(of sequence: S, _ core: RealmCore) -> PredicateArgument {
+    var values: [Value] = []
+    for element in sequence {
+      guard let content = flattened(element) else {
+        values.append(.null)
+        continue
+      }
+      switch argument(content, core, isElement: true) {
+      case .value(let value): values.append(value)
+      case .values: return .unusable("a list of lists")
+      case .unusable(let what): return .unusable("a list with \(what)")
+      }
+    }
+    return .values(values)
+  }
+}

@@ -1,0 +1,89 @@
+import TarnStore
+
+extension _Derivation {
+  /// What is asked for, with a further condition as text.
+  func filtered(_ filter: FilterText) throws(Realm.Error) -> QuerySpec {
+    spec.filtered(try filter.predicate(on: spec, core))
+  }
+
+  /// The same where the signature gives no way to report.
+  func filteredOrTrap(_ filter: FilterText) -> QuerySpec {
+    do throws(Realm.Error) {
+      return try filtered(filter)
+    } catch {
+      fatalError(error.message)
+    }
+  }
+}
+
+extension RealmCollection where Element: ObjectBase {
+  /// The objects that match a condition written as text, in the order of the collection.
+  ///
+  /// ```swift
+  /// realm.objects(Dog.self).filter("age > %@ AND owner.name BEGINSWITH[c] 'b'", age)
+  /// ```
+  ///
+  /// Each placeholder stands for the next argument: `%@` for any value that a property can have, an
+  /// object, nil, or a list behind `IN` and `BETWEEN`; `%K` for the path of a property; `%d` and
+  /// `%f` for numbers. Arguments are values, whatever they contain, and are never read as a part of
+  /// the text.
+  ///
+  /// For programs that know their filters: a text that cannot be understood traps, with what is
+  /// wrong and where. Use `filtered(_:_:)` for texts that come from outside, and `where` for
+  /// conditions that the compiler checks. Traps for an unmanaged or invalidated collection.
+  public func filter(_ format: String, _ arguments: Any?...) -> Results<Element> {
+    let base = _derivation
+    return Results(
+      base.core, base.filteredOrTrap(FilterText(format, arguments)), bornIn: base.bornIn)
+  }
+
+  /// The same for texts that come from outside of the program.
+  ///
+  /// Traps for an unmanaged or invalidated collection.
+  ///
+  /// - Throws: `Realm.Error.invalidInput` saying what is wrong with the text and at which
+  ///   character: what cannot be read, a property that the class does not have, sides that do not
+  ///   compare, an argument that is missing, too many or of the wrong kind.
+  public func filtered(
+    _ format: String, _ arguments: Any?...
+  ) throws(Realm.Error) -> Results<Element> {
+    let base = _derivation
+    let spec = try base.filtered(FilterText(format, arguments))
+    return Results(base.core, spec, bornIn: base.bornIn)
+  }
+
+  /// The position of the first object that meets a condition written as text, or nil. Traps as
+  /// `filter(_:_:)` does.
+  public func index(matching format: String, _ arguments: Any?...) -> Int? {
+    let base = _derivation
+    let condition: Predicate
+    do throws(Realm.Error) {
+      condition = try FilterText(format, arguments).predicate(on: base.spec, base.core)
+    } catch {
+      fatalError(error.message)
+    }
+    return Results<Element>(base.core, base.spec, bornIn: base.bornIn).index(of: condition)
+  }
+}
+
+extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
+  /// The objects among the values that match a condition written as text, in the order of the keys,
+  /// as a `List` gives them. Traps as that does.
+  public func filter(_ format: String, _ arguments: Any?...) -> Results<Value.Wrapped> {
+    let base = derivation(of: Value.Wrapped.self)
+    return Results(
+      base.core, base.filteredOrTrap(FilterText(format, arguments)), bornIn: base.bornIn)
+  }
+
+  /// The same for texts that come from outside of the program. Traps for an unmanaged or
+  /// invalidated map.
+  ///
+  /// - Throws: `Realm.Error.invalidInput` saying what is wrong with the text and where.
+  public func filtered(
+    _ format: String, _ arguments: Any?...
+  ) throws(Realm.Error) -> Results<Value.Wrapped> {
+    let base = derivation(of: Value.Wrapped.self)
+    let spec = try base.filtered(FilterText(format, arguments))
+    return Results(base.core, spec, bornIn: base.bornIn)
+  }
+}

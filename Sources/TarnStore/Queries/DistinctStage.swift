@@ -1,0 +1,153 @@
+/// A step of a query behind its own order, by name: of rows with the same values the first one
+/// stays, and what is left may be put into another order.
+package struct DistinctTerm: Hashable, Sendable {
+  /// Properties, reached through to-one links or not.
+  package var paths: [[String]]
+  /// The order of the rows that are left; without terms they stay as they are.
+  package var order: [OrderTerm]
+
+  package init(_ paths: [[String]], order: [OrderTerm] = []) {
+    self.paths = paths
+    self.order = order
+  }
+}
+
+/// The same, bound to the columns of a class. Immutable; any thread may use it.
+///
+/// Null is a value as any other, all NaN are one, and so are 0 and -0 and decimals that are equal;
+/// text is compared byte by byte. Rows for which a link along a path leads nowhere are dropped.
+struct DistinctStage: Sendable {
+  let paths: [ColumnPath]
+  let order: ResolvedOrder
+
+  /// Throws, with the names of class and property, for a property that does not exist, and for one
+  /// that has no value of its own (a link).
+  init(
+    _ term: DistinctTerm, on classID: ClassID, in schema: StoreSchema
+  ) throws(PredicateError) {
+    var resolved: [ColumnPath] = []
+    for names in term.paths {
+      let path = try ColumnPath(names, from: classID, in: schema)
+      guard path.type != .link else {
+        throw PredicateError(
+          "cannot tell objects apart by property '\(names.joined(separator: "."))' of class "
+            + "'\(schema[path.classID]?.name ?? "")': it is a link; name a property behind it")
+      }
+      resolved.append(path)
+    }
+    paths = resolved
+    order = try ResolvedOrder(term.order, on: classID, in: schema)
+  }
+
+  var dependencies: [QueryDependency] { paths.flatMap(\.dependencies) + order.dependencies }
+
+  /// What tells a row from others; nil for one that is dropped.
+  func group<Rows: RowReading, Source: RowSource>(
+    of rows: Rows, _ slot: Int, _ source: Source
+  ) throws(StorageError) -> [GroupValue]? {
+    var values: [GroupValue] = []
+    values.reserveCapacity(paths.count)
+    for path in paths {
+      guard let value = try value(path, rows, slot, source) else { return nil }
+      values.append(value)
+    }
+    return values
+  }
+
+  private func value<Rows: RowReading, Source: RowSource>(
+    _ path: ColumnPath, _ rows: Rows, _ slot: Int, _ source: Source
+  ) throws(StorageError) -> GroupValue? {
+    if path.links.isEmpty { return try GroupValue(path, rows, slot, source) }
+    return try source.withTarget(rows, slot, path.links, from: 0) {
+      (rows, slot) throws(StorageError) in try GroupValue(path, rows, slot, source)
+    }
+  }
+}
+
+/// A value in a form in which equal ones are the same.
+enum GroupValue: Hashable {
+  case null
+  case word(UInt64)
+  case decimal(DecimalOrder)
+  case date(Timestamp)
+  case bytes12(Bytes12)
+  case bytes16(Bytes16)
+  case bytes([UInt8])
+
+  /// The value of a row at the end of the path.
+  fileprivate init<Rows: RowReading, Source: RowSource>(
+    _ path: ColumnPath, _ rows: Rows, _ slot: Int, _ source: Source
+  ) throws(StorageError) {
+    if path.type == .string || path.type == .data {
+      self = try unsafe source.withText(rows, slot, path) { bytes in
+        guard let bytes = unsafe bytes else { return .null }
+        return unsafe .bytes([UInt8](bytes))
+      }
+      return
+    }
+    switch rows.scalar(path, slot) {
+    case .null: self = .null
+    case .int(let value): self = .word(UInt64(bitPattern: value))
+    case .bool(let value): self = .word(value ? 1 : 0)
+    case .double(let value): self = .word(value.treeOrder)
+    case .decimal(let value): self = .decimal(value.order)
+    case .date(let value): self = .date(value)
+    case .bytes12(let value): self = .bytes12(value)
+    case .bytes16(let value): self = .bytes16(value)
+    }
+  }
+}
+
+extension CompiledQuery {
+  /// All objects of the class that match, through every stage.
+  package func evaluateStages(_ rows: StoreRows) throws(StorageError) -> DerivedRows {
+    let keys = try evaluate(rows).keys
+    return try throughStages(DerivedRows(keys, Array(keys.indices)), rows)
+  }
+
+  /// What the stages behind the order leave of rows. Reads every one of them.
+  func throughStages(
+    _ derived: DerivedRows, _ rows: StoreRows
+  ) throws(StorageError) -> DerivedRows {
+    var derived = derived
+    for stage in stages { derived = try through(stage, derived, rows) }
+    return derived
+  }
+
+  private func through(
+    _ stage: DistinctStage, _ derived: DerivedRows, _ rows: StoreRows
+  ) throws(StorageError) -> DerivedRows {
+    var seen: Set<[GroupValue]> = []
+    var keys: [ObjectKey] = []
+    var places: [Int] = []
+    let buffer = stage.order.terms.isEmpty ? nil : SortBuffer(stage.order, source: rows)
+    if derived.keys.count > 16 { rows.expect(lookups: derived.keys.count, in: classID) }
+    for (key, place) in zip(derived.keys, derived.places) {
+      let isFirst = try rows.withRow(classID, key) { (row, slot) throws(StorageError) in
+        guard let group = try stage.group(of: row, slot, rows), seen.insert(group).inserted
+        else { return false }
+        try buffer?.append(row, slot)
+        return true
+      }
+      guard isFirst == true else { continue }
+      keys.append(key)
+      places.append(place)
+    }
+    guard let buffer else { return DerivedRows(keys, places) }
+    let sorted = try buffer.sortAsAppended()
+    return DerivedRows(sorted.map { keys[$0] }, sorted.map { places[$0] })
+  }
+
+  /// False if every row is after `changes` where it was before, and no other has come.
+  package func mayRearrange(_ changes: ChangeSet) -> Bool {
+    if changes.schemaChanged { return true }
+    if let own = changes[classID],
+      own.isCleared || !own.inserted.isEmpty || !own.deleted.isEmpty
+    {
+      return true
+    }
+    return dependencies.contains { dependency in
+      changes[dependency.classID]?.touchedKeys(in: dependency.column).isEmpty == false
+    }
+  }
+}

@@ -1,0 +1,49 @@
+/// What stands for a placeholder in the text of a predicate.
+package enum PredicateArgument: Sendable {
+  case value(Value)
+  /// What `IN %@` and `BETWEEN %@` take.
+  case values([Value])
+  /// Something that no property can be compared with; what the message says of it.
+  case unusable(String)
+}
+
+/// A predicate that was read from a text, and where its parts stand there.
+package struct ParsedPredicate: Sendable {
+  /// A comparison of the predicate, and the bytes of the text where its sides begin.
+  struct Place: Sendable {
+    var comparison: Comparison
+    var left: Int
+    var right: Int
+  }
+
+  package let predicate: Predicate
+  let places: [Place]
+  let lexer: PredicateLexer
+
+  /// Throws what of the text does not fit the class, with its place, as `ResolvedPredicate` would
+  /// without one.
+  package func check(
+    on classID: ClassID, in schema: StoreSchema
+  ) throws(PredicateSyntaxError) {
+    for place in places {
+      try check(place.comparison.left, at: place.left, classID, schema)
+      try check(place.comparison.right, at: place.right, classID, schema)
+      do {
+        _ = try ResolvedPredicate(.comparison(place.comparison), on: classID, in: schema)
+      } catch {
+        throw lexer.error(at: place.left, error.message)
+      }
+    }
+  }
+
+  private func check(
+    _ operand: Operand, at start: Int, _ classID: ClassID, _ schema: StoreSchema
+  ) throws(PredicateSyntaxError) {
+    guard case .path(let names) = operand else { return }
+    do {
+      _ = try ColumnPath(names, from: classID, in: schema)
+    } catch {
+      throw lexer.error(at: start, error.message)
+    }
+  }
+}

@@ -1,0 +1,69 @@
+/// The arguments of a predicate's text, given out one for each placeholder.
+struct PredicateArguments {
+  /// What is wrong with an argument, or that there is none.
+  struct Mistake: Error {
+    var message: String
+  }
+
+  private let all: [PredicateArgument]
+  private var used = 0
+
+  init(_ all: [PredicateArgument]) { self.all = all }
+
+  /// What to say if some were not asked for.
+  var tooMany: String? {
+    used == all.count
+      ? nil : "\(all.count) arguments were given, but the text has \(used) placeholders"
+  }
+
+  private mutating func next(for kind: String) throws(Mistake) -> PredicateArgument {
+    guard used < all.count else {
+      throw Mistake(message: "there is no argument \(used + 1) for %\(kind)")
+    }
+    used += 1
+    let argument = all[used - 1]
+    if case .unusable(let what) = argument { throw wrong(what) }
+    return argument
+  }
+
+  /// A sentence on the argument that was given out last.
+  private func wrong(_ what: String) -> Mistake { Mistake(message: "argument \(used) is \(what)") }
+
+  /// What stands for `%@`, or for a placeholder of a number.
+  mutating func value(_ kind: String) throws(Mistake) -> Value {
+    guard case .value(let value) = try next(for: kind) else {
+      throw wrong("a list, which stands behind IN and BETWEEN only")
+    }
+    switch kind {
+    case "@": return value
+    case "f", "lf":
+      switch value {
+      case .int, .float, .double, .decimal: return value
+      default: throw wrong("\(value.predicateText), and %\(kind) stands for a number")
+      }
+    default:
+      switch value {
+      case .int, .bool: return value
+      default: throw wrong("\(value.predicateText), and %\(kind) stands for a whole number")
+      }
+    }
+  }
+
+  /// What stands for `%@` behind IN or BETWEEN.
+  mutating func values(_ word: String) throws(Mistake) -> [Value] {
+    switch try next(for: "@") {
+    case .values(let values): return values
+    case .value(let value):
+      throw wrong("\(value.predicateText), and \(word) needs a list of values")
+    case .unusable(let what): throw wrong(what)
+    }
+  }
+
+  /// What stands for `%K`.
+  mutating func path() throws(Mistake) -> [String] {
+    guard case .value(.string(let path)) = try next(for: "K") else {
+      throw wrong("no text, and %K stands for the path of a property")
+    }
+    return path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+  }
+}

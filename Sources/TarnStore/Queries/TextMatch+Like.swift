@@ -1,0 +1,49 @@
+extension TextPattern {
+  private static let (star, question, backslash) = (
+    UInt8(ascii: "*"), UInt8(ascii: "?"), UInt8(ascii: "\\")
+  )
+
+  /// Whether all of the text fits the pattern: `*` stands for any text, also for none, `?` for one
+  /// character (a Unicode scalar), and what is behind a backslash for itself.
+  ///
+  /// Only the last `*` is ever tried again, so the time is at most the product of the lengths.
+  static func isLike(_ text: UnsafeRawBufferPointer, _ pattern: UnsafeRawBufferPointer) -> Bool {
+    var (place, wanted) = (0, 0)
+    /// Behind the last `*`, and where the text goes on if that stands for what it did so far.
+    var retry: (wanted: Int, place: Int)?
+    while place < text.count {
+      if wanted < pattern.count {
+        let sought = unsafe pattern[wanted]
+        if sought == star {
+          wanted += 1
+          retry = (wanted, place)
+          continue
+        }
+        if sought == question {
+          unsafe place = next(place, in: text)
+          wanted += 1
+          continue
+        }
+        let isEscape = sought == backslash && wanted + 1 < pattern.count
+        if unsafe text[place] == (isEscape ? pattern[wanted + 1] : sought) {
+          place += 1
+          wanted += isEscape ? 2 : 1
+          continue
+        }
+      }
+      guard let last = retry else { return false }
+      unsafe place = next(last.place, in: text)
+      wanted = last.wanted
+      retry = (wanted, place)
+    }
+    while wanted < pattern.count, unsafe pattern[wanted] == star { wanted += 1 }
+    return wanted == pattern.count
+  }
+
+  /// Where the character behind the one at a place begins.
+  private static func next(_ place: Int, in text: UnsafeRawBufferPointer) -> Int {
+    var next = place + 1
+    while next < text.count, unsafe text[next] & 0xc0 == 0x80 { next += 1 }
+    return next
+  }
+}

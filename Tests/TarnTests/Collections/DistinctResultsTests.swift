@@ -1,0 +1,144 @@
+import Foundation
+import Testing
+
+@testable import Tarn
+
+/// Results of objects without repeats.
+struct DistinctResultsTests {
+  private let shelter: Shelter
+  private let a: Place
+  private let b: Place
+  private var hounds: Results<Hound> { a.realm.objects(Hound.self) }
+
+  init() throws {
+    shelter = try Shelter()
+    a = try shelter.openKennel(5, 1, 3, 1)
+    b = try shelter.openKennels()
+  }
+
+  /// What observers are told of a change by another instance.
+  private func told(
+    _ results: Results<Hound>, _ changes: (() throws -> Void)...
+  ) throws -> [String] {
+    let recorder = SequenceRecorder(results) { $0.text }
+    a.pump()
+    for change in changes {
+      try b.write(change)
+      a.pump()
+    }
+    #expect(recorder.problems.isEmpty)
+    return Array(recorder.calls.dropFirst())
+  }
+
+  @Test func whatIsSortedBeforeDecides() {
+    #expect(hounds.distinct(by: ["age"]).map(\.id) == [0, 1, 2])
+    #expect(
+      hounds.sorted(by: \.name, ascending: false).distinct(by: ["age"]).map(\.id) == [3, 2, 0])
+    let sorted = hounds.distinct(by: [\.age]).sorted(by: \.age)
+    #expect(sorted.map(\.id) == [1, 2, 0])
+    #expect(sorted.sorted(by: \.id).map(\.id) == [0, 1, 2])
+    #expect(hounds.distinct(by: ["age"]).where { $0.id > 1 }.map(\.id) == [2, 3])
+    #expect(hounds.distinct(by: ["age", "id"]).count == 4)
+  }
+
+  @Test func nilIsAValueAndABrokenPathIsNone() throws {
+    try a.write {
+      a.hound(2)!.weight = 0
+      a.hound(3)!.weight = -0.0
+    }
+    #expect(hounds.distinct(by: ["weight"]).map(\.id) == [0, 2])
+    #expect(hounds.distinct(by: ["yard.rooms"]).isEmpty)
+    try a.write {
+      a.realm.add(Yard(1))
+      a.hound(3)!.yard = a.yard(1)
+    }
+    #expect(hounds.distinct(by: ["yard.rooms"]).map(\.id) == [3])
+  }
+
+  /// Those who become equal to an earlier one go; who is not shown may do what he likes.
+  @Test func observersAreToldOfTheFirst() throws {
+    let calls = try told(
+      hounds.distinct(by: ["age"]),
+      { b.hound(2)!.age = 5 },
+      { b.hound(2)!.name = "hidden" },
+      { b.hound(0)!.name = "shown" },
+      { b.realm.delete(b.hound(0)!) },
+      { b.hound(3)!.age = 7 })
+    #expect(calls == ["-[2] +[] ~[]", "-[] +[] ~[0]", "-[0] +[1] ~[]", "-[] +[2] ~[]"])
+  }
+
+  @Test func sections() throws {
+    try a.write { a.hound(3)!.name = "h0" }
+    let sections = hounds.distinct(by: [\.name]).sectioned(by: \.age)
+    #expect(sections.allKeys == [1, 3, 5])
+    let recorder = SectionRecorder(sections) { $0.text }
+    a.pump()
+    try b.write { b.hound(3)!.name = "h9" }
+    try b.write { b.hound(0)!.name = "h1" }
+    a.pump()
+    #expect(recorder.problems == [])
+    #expect(sections.allKeys == [1, 3, 5])
+    #expect(recorder.mirror.map(\.rows) == sections.map { $0.map(\.text) })
+    #expect(sections[0].map(\.id) == [3])
+  }
+
+  @Test func asOtherResults() throws {
+    let distinct = hounds.distinct(by: ["age"])
+    #expect(distinct == hounds.distinct(by: [\.age]) && distinct != hounds)
+    #expect(distinct.sum(of: \.age) == 9 && distinct.last?.id == 2)
+    #expect(distinct.index(of: a.hound(2)!) == 2 && distinct.index(of: a.hound(3)!) == nil)
+    #expect(distinct.index(matching: { $0.age == 3 }) == 2)
+    let frozen = distinct.freeze()
+    try a.write {
+      a.realm.delete(distinct)
+      #expect(distinct.map(\.id) == [3])
+    }
+    #expect(frozen.map(\.id) == [0, 1, 2] && hounds.map(\.id) == [3])
+  }
+}
+
+/// What a program is told that asks for distinct objects by what does not tell them apart.
+struct DistinctTrapTests: TrapSuite {
+  private let shelter = Result { try Shelter() }
+
+  enum Mistake: String, CaseIterable, Codable {
+    case nothing, unknown, unknownBehindALink, collection, link, anEmptyName, computed, unmanaged
+
+    var message: String {
+      switch self {
+      case .nothing: "distinct(by:) needs at least one property"
+      case .unknown: "Invalid query on 'Hound': class 'Hound' has no property 'wings'"
+      case .unknownBehindALink: "class 'Yard' has no property 'wings'"
+      case .collection: "property 'hounds' of class 'Kennel' is a collection"
+      case .link: "cannot tell objects apart by property 'yard' of class 'Hound': it is a link"
+      case .anEmptyName: "class 'Yard' has no property ''"
+      case .computed: "is no chain of @Persisted properties"
+      case .unmanaged: "Only collections which are managed by a Realm"
+      }
+    }
+
+    func make(_ place: Place) {
+      let hounds = place.realm.objects(Hound.self)
+      switch self {
+      case .nothing: _ = hounds.distinct(by: [] as [String])
+      case .unknown: _ = hounds.distinct(by: ["age", "wings"])
+      case .unknownBehindALink: _ = hounds.distinct(by: ["yard.wings"])
+      case .collection: _ = place.realm.objects(Kennel.self).distinct(by: ["hounds"])
+      case .link: _ = hounds.distinct(by: [\.yard])
+      case .anEmptyName: _ = hounds.distinct(by: ["yard."])
+      case .computed: _ = hounds.distinct(by: [\.text])
+      case .unmanaged: _ = Kennel(1).hounds.distinct(by: ["age"])
+      }
+    }
+  }
+
+  @Test(arguments: Mistake.allCases)
+  func traps(_ mistake: Mistake) async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [folder = try shelter.get().folder as String, mistake = mistake as Mistake] in
+      mistake.make(try Shelter(within: folder).openKennel(1))
+    }
+    try expect(mistake.message, in: result)
+  }
+}

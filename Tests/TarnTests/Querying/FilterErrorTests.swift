@@ -1,0 +1,139 @@
+import Foundation
+import Testing
+
+@testable import Tarn
+
+/// What is said of a text that is no condition, or none that fits the class and the arguments.
+struct FilterErrorTests {
+  private let archive: Archive
+
+  init() throws { archive = try Archive(Shelter(), seed: 1, count: 4) }
+
+  private func check(_ text: String, _ arguments: [Any?], _ place: Int, _ message: String) {
+    let base = archive.records._derivation
+    do throws(Realm.Error) {
+      _ = try base.filtered(FilterText(text, arguments))
+      Issue.record("no error for \(text)")
+    } catch {
+      #expect(error.code == .invalidInput)
+      let whole = "Invalid filter \"\(text)\" on 'Record' at character \(place): \(message)."
+      #expect(error.message == whole)
+    }
+  }
+
+  @Test(arguments: [
+    ("", 1, "expected a property or a value, found the end"),
+    ("number", 7, "expected a comparison operator, found the end"),
+    ("number == 1 AND", 16, "expected a property or a value, found the end"),
+    ("(number == 1", 13, "expected AND, OR or ')', found the end"),
+    ("number == 'a", 11, "the string that starts here has no end"),
+    ("next. == 1", 7, "expected a property after '.', found '=='"),
+    ("text == 'é' AND legs == 4", 17, "class 'Record' has no property 'legs'"),
+    ("next.legs == 4", 1, "class 'Record' has no property 'legs'"),
+    (
+      "number.legs == 4", 1,
+      "property 'number' of class 'Record' is not a link: 'number.legs' leads nowhere"
+    ),
+    (
+      "friends.number == 4", 1,
+      "property 'friends' of class 'Record' is a collection, which queries cannot look into"
+    ),
+    ("ANY friends.number == 4", 1, "ANY is not supported: conditions cannot look into collections"),
+    ("friends.@count > 4", 9, "@count is not supported: conditions cannot look into collections"),
+    (
+      "number == 'a'", 1,
+      "property 'number' of class 'Record' is of type int, which does not compare with \"a\""
+    ),
+    ("text == number", 1, "cannot compare 'text' (string) with 'number' (int)"),
+    ("1 == 1", 1, "a comparison needs a property on one side: 1 == 1"),
+    (
+      "flag > NO", 1,
+      "> needs values that have an order: property 'flag' of class 'Record' is of type bool"
+    ),
+    ("number IN 3", 11, "expected '{' and a list of values, found 3"),
+    ("number BETWEEN {1, 2, 3}", 16, "expected two values after BETWEEN, found 3"),
+    (
+      "text CONTAINS[cd] 'a'", 15,
+      "[cd] is not supported: marks on letters count; write [c] or nothing"
+    ),
+    ("text MATCHES 'a'", 6, "MATCHES is not supported: use LIKE with * and ?"),
+  ])
+  func texts(_ text: String, _ place: Int, _ message: String) {
+    check(text, [], place, message)
+  }
+
+  @Test func arguments() throws {
+    let (loose, other) = (Record(), try Archive(Shelter(), seed: 2, count: 1))
+    let deleted = archive.record(3)
+    try archive.place.write { archive.place.realm.delete(deleted) }
+    let table: [(String, [Any?], Int, String)] = [
+      ("number == %@", [], 11, "there is no argument 1 for %@"),
+      ("number == 1", [1], 12, "1 arguments were given, but the text has 0 placeholders"),
+      ("number == %d", ["1"], 11, "argument 1 is \"1\", and %d stands for a whole number"),
+      ("number == %@", [[1]], 11, "argument 1 is a list, which stands behind IN and BETWEEN only"),
+      ("number IN %@", [1], 11, "argument 1 is 1, and IN needs a list of values"),
+      ("number IN %@", [[[1]]], 11, "argument 1 is a list with a list of lists"),
+      ("number == %@", [UInt64.max], 11, "argument 1 is \(UInt64.max), which no property can hold"),
+      ("number == %@", [["a": 1]], 11, "argument 1 is a dictionary"),
+      (
+        "number == %@", [Realm.Error.fail], 11,
+        "argument 1 is a 'Error', which no property can be compared with"
+      ),
+      ("%K == 1", [1], 1, "argument 1 is no text, and %K stands for the path of a property"),
+      ("%K == 1", ["next.legs"], 1, "class 'Record' has no property 'legs'"),
+      ("next == %@", [loose], 9, "argument 1 is an object that is in no Realm"),
+      ("next == %@", [deleted], 9, "argument 1 is an object that has been deleted"),
+      ("next == %@", [other.record(0)], 9, "argument 1 is an object of another Realm"),
+      (
+        "next == %@", [archive.folder(1)], 1,
+        "property 'next' of class 'Record' is of type link to 'Record', which does not compare "
+          + "with an object of class 'Folder'"
+      ),
+      (
+        "number == %@", [archive.record(1)], 1,
+        "property 'number' of class 'Record' is of type int, which does not compare with an object "
+          + "of class 'Record'"
+      ),
+      (
+        "text == %@", [Data([1])], 1,
+        "property 'text' of class 'Record' is of type string, which does not compare with X'01'"
+      ),
+    ]
+    for (text, arguments, place, message) in table { check(text, arguments, place, message) }
+  }
+}
+
+/// What a program is told before it stops that gives a wrong text where it may not.
+struct FilterTrapTests: TrapSuite {
+  private let shelter = Result { try Shelter() }
+
+  enum Mistake: String, CaseIterable, Codable {
+    case text, position, unmanaged
+
+    var message: String {
+      switch self {
+      case .text: "Invalid filter \"legs == 4\" on 'Record' at character 1: class 'Record' has no"
+      case .position: "Invalid filter \"id ==\" on 'Record' at character 6: expected a property"
+      case .unmanaged: "Only collections which are managed by a Realm can be queried"
+      }
+    }
+
+    func make(_ archive: Archive) {
+      switch self {
+      case .text: _ = archive.records.filter("legs == 4")
+      case .position: _ = archive.records.index(matching: "id ==")
+      case .unmanaged: _ = Record().friends.filter("id == 1")
+      }
+    }
+  }
+
+  @Test(arguments: Mistake.allCases)
+  func traps(_ mistake: Mistake) async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [folder = try shelter.get().folder as String, mistake = mistake as Mistake] in
+      mistake.make(try Archive(Shelter(within: folder), seed: 1, count: 1))
+    }
+    try expect(mistake.message, in: result)
+  }
+}
