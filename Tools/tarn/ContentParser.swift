@@ -222,19 +222,6 @@ extension ColumnReading {
     case .map: return .map([])
     case .none: break
     }
-    if isOptional { return .value(.null) }
-    switch type {
-    case .int: return .value(.int(0))
-    case .bool: return .value(.bool(false))
-    case .string: return .value(.string(""))
-    case .data: return .value(.data([]))
-    case .date: return .value(.date(Timestamp(seconds: 0, nanoseconds: 0)))
-    case .float: return .value(.float(0))
-    case .double: return .value(.double(0))
-    case .objectID: return .value(.objectID(Bytes12(high: 0, low: 0)))
-    case .uuid: return .value(.uuid(Bytes16(high: 0, low: 0)))
-    case .decimal: return .value(.decimal(DecimalNumber(0).cell))
-    case .link, .any: return .value(.null)
-    }
+    return .value(isOptional ? .null : type.zero)
   }
 }

@@ -131,7 +131,7 @@ package struct MigrationPlan: Sendable {
     working.classes[index].columns[column.id.index].isRemoved = true
     append(property, to: index)
     let replacement = ColumnID(UInt16(working.classes[index].columns.count - 1))
-    if isSameType, column.collection == .none {
+    if isSameType {
       copies.append(Copy(classID: id, from: column.id, to: replacement))
     }
     if !isSameType {

@@ -45,8 +45,9 @@ package final class SchemaMigration {
     }
   }
 
-  /// Gives a column of the new side the values that another one has on the old side. Null becomes
-  /// the type's zero where null is not allowed.
+  /// Gives a column of the new side the values, or elements, that another one has on the old side.
+  /// Null becomes the type's zero where null is not allowed. Links to what this migration deleted
+  /// are left out, as if they had been there when it did.
   package func takeOver(
     _ from: ColumnID, _ to: ColumnID, in id: ClassID
   ) throws(StorageError) {
@@ -54,9 +55,13 @@ package final class SchemaMigration {
     try session.forEachRow(in: id) { key throws(StorageError) in
       let value = try old.value(of: from, at: key, in: id) ?? .null
       guard value != .null else { return }
+      let gone = try deletedTargets(from: from, at: key, in: id)
       let place = SequencePlace(classID: id, key: key, column: to)
-      try session.set(
-        to, at: key, in: id, to: session.make(CopiedValue(value, oldElements), in: place))
+      let column = session.schema[id][to]
+      let copy = try CopiedValue(value, oldElements).mapping {
+        column.linkTarget(of: $0).map(gone.contains) == true ? .null : $0
+      }
+      try session.set(to, at: key, in: id, to: session.make(copy, in: place))
     }
   }
 
@@ -66,10 +71,35 @@ package final class SchemaMigration {
     try session.forEachRow(in: id) { key throws(StorageError) in
       let place = SequencePlace(classID: id, key: key, column: from)
       guard let parts = try old.sequence(at: place)?.parts() else { return }
+      let column = session.schema[id][to]
+      let gone = try deletedTargets(from: from, at: key, in: id)
+      let shape = SequenceShape(column)
+      var keys: [String] = []
+      var copies: [CopiedValue] = []
+      for (index, copy) in try CopiedValue.copies(parts.values, oldElements).enumerated() {
+        let copy = copy.mapping { value in
+          let isGone = column.linkTarget(of: value).map(gone.contains) == true
+          return !isGone && shape.accepts(value) ? value : column.type.zero
+        }
+        if case .value(let value) = copy, !shape.accepts(value) { continue }
+        copies.append(copy)
+        if shape.isMap { keys.append(parts.keys[index]) }
+      }
       let target = SequencePlace(classID: id, key: key, column: to)
-      let copies = try CopiedValue.copies(parts.values, oldElements)
-      try session.put(session.make(copies, in: target), keys: parts.keys, in: target)
+      try session.put(session.make(copies, in: target), keys: keys, in: target)
     }
+  }
+
+  /// What the property linked to and this migration has deleted.
+  private func deletedTargets(
+    from column: ColumnID, at key: ObjectKey, in id: ClassID
+  ) throws(StorageError) -> Set<LinkTarget> {
+    var gone: Set<LinkTarget> = []
+    for target in try old.links(from: old.schema[id][column], at: key, in: id).keys
+    where try session.place(of: target.key, in: target.classID) == nil {
+      gone.insert(target)
+    }
+    return gone
   }
 
   /// The elements of a list or map within a value as it was.

@@ -26,6 +26,24 @@ private enum BoxNew {
   }
 }
 
+private enum BoxLoose {
+  class Box: Object {
+    @Persisted var words: List<String?>
+    @Persisted var marks: MutableSet<Int?>
+    @Persisted var sizes: Map<String, Double?>
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+  }
+}
+
+private enum BoxStrict {
+  class Box: Object {
+    @Persisted var words: List<String>
+    @Persisted var marks: MutableSet<Int>
+    @Persisted var sizes: Map<String, Double>
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+  }
+}
+
 private enum BoxRenamed {
   class Box: Object {
     @Persisted(primaryKey: true) var id: Int
@@ -111,6 +129,31 @@ struct CollectionMigrationTests {
     let reader = realm.core.shown()
     let described = try #require(reader.schema.schema.named("Box"))
     #expect(described.named("marks") == nil && described.named("tags") == nil)
+  }
+
+  @Test func elementsBecomeRequiredAndOptionalAgain() throws {
+    try {
+      let realm = try open([BoxLoose.Box.self])
+      try realm.write {
+        let box = realm.create(BoxLoose.Box.self)
+        box.words.append(objectsIn: ["a", nil, "b", nil])
+        box.marks.insert(objectsIn: [nil, 0, 3])
+        box.sizes["none"] = .some(nil)
+        box.sizes["one"] = 1
+      }
+    }()
+    #expect(throws: Realm.Error.schemaMismatch) { try open([BoxStrict.Box.self]) }
+    try {
+      let realm = try open([BoxStrict.Box.self], version: 1)
+      let box = try #require(realm.objects(BoxStrict.Box.self).first)
+      #expect(Array(box.words) == ["a", "", "b", ""] && Array(box.marks) == [0, 3])
+      #expect(box.sizes["none"] == 0 && box.sizes["one"] == 1)
+    }()
+    let realm = try open([BoxLoose.Box.self], version: 2)
+    let box = try #require(realm.objects(BoxLoose.Box.self).first)
+    #expect(Array(box.words) == ["a", "", "b", ""] && Array(box.marks) == [0, 3])
+    try realm.write { box.words.append(nil) }
+    #expect(box.words.count == 5)
   }
 
   @Test func aCollectionOfLinksIsRenamed() throws {

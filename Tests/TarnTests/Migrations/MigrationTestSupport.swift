@@ -77,13 +77,15 @@ extension Realm {
     return lines.joined(separator: "\n")
   }
 
-  /// Every index of the file holds exactly its rows.
+  /// Every index of the file holds exactly its rows; those of links from collections and values of
+  /// any type are not looked at.
   func checkIndexes() throws {
     let reader = core.shown()
     for described in reader.schema.schema.classes {
       let keys = try reader.allKeys(in: described.id)
       #expect(try reader.record(of: described.id).rowCount == keys.count)
-      for column in reader.schema.indexed(in: described.id) where column.collection == .none {
+      for column in reader.schema.indexed(in: described.id)
+      where column.collection == .none && column.type != .any {
         var byValue: [Value: [ObjectKey]] = [:]
         for key in keys {
           let value = try #require(try reader.value(of: column.id, at: key, in: described.id))
