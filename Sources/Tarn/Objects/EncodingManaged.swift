@@ -5,7 +5,7 @@ public import Foundation
 // A wrapper is encoded without the object that it is in, so a managed object cannot be encoded
 // property by property, and `Encodable` is asked for nothing before that. These overloads are
 // chosen for values whose type is known to be a class of objects. In code that is generic over
-// `Encodable` they are not, and encoding throws an error that says what to do. Nor can there be some
+// `Encodable` they are not, and encoding throws an error that says what to do. Nor can there be any
 // for containers without keys: those are protocols, whose own requirements are always preferred.
 
 /// Objects as they are encoded: managed ones as their copies.
