@@ -92,7 +92,7 @@ extension MutableSet {
 
   /// Keeps the elements that are in both sets.
   public func formIntersection(_ other: MutableSet<Element>) {
-    for element in filter({ !other.contains($0) }) { remove(element) }
+    for element in Array(self) where !other.contains(element) { remove(element) }
   }
 
   /// Puts in every element of the other set.

@@ -26,30 +26,10 @@ extension RealmCollection {
   }
 
   private func fold(_ name: String) -> ValueFold {
-    guard let type = Element.self as? ObjectBase.Type else {
-      preconditionFailure("Elements of type '\(Element.self)' have no property '\(name)'.")
-    }
-    guard let property = ClassReflection.of(type).property(name), property.isFoldable else {
-      preconditionFailure(
-        "Class '\(ClassReflection.name(of: type))' has no property '\(name)' that is a number or "
-          + "a date.")
-    }
-    var fold = ValueFold()
-    for case let object as ObjectBase in self { fold.add(property.readBoxed(object).value) }
-    return fold
+    ValueFold(of: self, elements: Element.self, property: name)
   }
 
-  fileprivate func foldOfElements() -> ValueFold {
-    var fold = ValueFold()
-    for element in self { fold.add(element._boxElement().value) }
-    return fold
-  }
-}
-
-extension PropertyReflection {
-  fileprivate var isFoldable: Bool {
-    collection == .none && [.int, .float, .double, .decimal, .date].contains(type)
-  }
+  fileprivate func foldOfElements() -> ValueFold { ValueFold(of: self) }
 }
 
 extension RealmCollection where Element: ObjectBase {

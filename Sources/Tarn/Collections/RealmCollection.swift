@@ -3,8 +3,11 @@ import TarnStore
 
 /// What `Results`, `List`, `MutableSet`, `LinkingObjects` and `AnyRealmCollection` have in common:
 /// elements at positions from 0 on, live where they are managed, in the order that the Realm shows.
-public protocol RealmCollection: RandomAccessCollection, Equatable, ThreadConfined,
-  CustomStringConvertible
+///
+/// Lazy: `map`, `filter` and `compactMap` with a closure make no array, but a view that calls the
+/// closure whenever an element is asked for. Where an array is expected they make one.
+public protocol RealmCollection: RandomAccessCollection, LazyCollectionProtocol, Equatable,
+  ThreadConfined, CustomStringConvertible
 where Element: RealmCollectionValue, Index == Int {
   /// The first element, or nil.
   var first: Element? { get }

@@ -74,3 +74,34 @@ extension ValueFold {
     preconditionFailure("The result for \(name) is no '\(T.self)'.")
   }
 }
+
+extension ValueFold {
+  /// The values themselves.
+  init<S: Sequence>(of values: S) where S.Element: RealmCollectionValue {
+    for value in values { add(value._boxElement().value) }
+  }
+
+  /// A property of objects, of those that are there.
+  ///
+  /// - Parameter type: what the elements are. Traps for other types than classes, and for a class
+  ///   without such a property that is a number or a date.
+  init<S: Sequence>(of elements: S, elements type: Any.Type, property name: String) {
+    guard let type = type as? ObjectBase.Type else {
+      preconditionFailure("Elements of type '\(type)' have no property '\(name)'.")
+    }
+    guard let property = ClassReflection.of(type).property(name), property.isFoldable else {
+      preconditionFailure(
+        "Class '\(ClassReflection.name(of: type))' has no property '\(name)' that is a number or "
+          + "a date.")
+    }
+    for element in elements {
+      if let object = element as? ObjectBase { add(property.readBoxed(object).value) }
+    }
+  }
+}
+
+extension PropertyReflection {
+  fileprivate var isFoldable: Bool {
+    collection == .none && [.int, .float, .double, .decimal, .date].contains(type)
+  }
+}

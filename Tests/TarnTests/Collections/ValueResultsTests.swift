@@ -114,7 +114,7 @@ struct ValueResultsTests {
     #expect(Array(elements.bools.sorted()) == [false, true, true])
     #expect(Array(elements.bools.distinct()) == [true, false])
     #expect(Array(elements.floats.sorted(ascending: false)) == [1, 0.5, -1])
-    let doubles = elements.doubles.sorted(ascending: true).map { "\($0)" }
+    let doubles: [String] = elements.doubles.sorted(ascending: true).map { "\($0)" }
     #expect(doubles == ["nan", "-inf", "0.0", "-0.0"])
     #expect(elements.doubles.distinct().count == 3)
     #expect(Array(elements.data.sorted()) == [Data(), Data([1, 9]), Data([2])])

@@ -10,7 +10,7 @@ struct FreezingReadingTests {
     let frozen = a.realm.freeze()
     func check(_ query: (Results<Glacier>) -> Results<Glacier>) {
       let live = query(a.glaciers)
-      let expected = live.map(\.id)
+      let expected: [Int] = live.map(\.id)
       #expect(query(frozen.objects(Glacier.self)).map(\.id) == expected)
       #expect(live.freeze().map(\.id) == expected)
       #expect(live.freeze().count == live.count)

@@ -11,7 +11,7 @@ struct FreezingTests {
     let text = glacier.text
     var frozen: Glacier? = glacier.freeze()
     let results = a.glaciers.where { $0.age > 0 }.sorted(by: \.age, ascending: false)
-    let before = results.map(\.text)
+    let before: [String] = results.map(\.text)
     var frozenResults: Results<Glacier>? = results.freeze()
     for number in 0..<1_000 {
       try a.write {

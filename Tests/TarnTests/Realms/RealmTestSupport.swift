@@ -131,7 +131,7 @@ final class CatRecorder {
   }
 
   private func remember(_ cats: Results<Cat>) {
-    shown = Dictionary(cats.map { ($0.id, text($0)) }) { first, _ in first }
+    shown = Dictionary(cats.map { ($0.id, self.text($0)) }) { first, _ in first }
   }
 
   private func follow(
@@ -146,7 +146,7 @@ final class CatRecorder {
     check(Set(deletions).isDisjoint(with: modifications), "deleted and modified")
     check(!deletions.isEmpty || !insertions.isEmpty || !modifications.isEmpty, "nothing told")
     let old = mirror
-    let new = cats.map(\.id)
+    let new: [Int] = cats.map(\.id)
     check((deletions + modifications).allSatisfy(old.indices.contains), "old index out of bounds")
     check(insertions.allSatisfy(new.indices.contains), "new index out of bounds")
     guard problems.isEmpty else { return }

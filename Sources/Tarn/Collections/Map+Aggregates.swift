@@ -1,0 +1,105 @@
+import TarnStore
+
+extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
+  /// The least value of the objects' property with that name, nil without any. Nil values and NaN
+  /// do not take part. Traps if the class has no such property that is a number or a date, or it is
+  /// of another type.
+  public func min<T: MinMaxType>(ofProperty name: String) -> T? {
+    ValueFold.typed(fold(name).min, "property '\(name)'")
+  }
+
+  /// The greatest value of the objects' property with that name, nil without any. Traps as `min`
+  /// does.
+  public func max<T: MinMaxType>(ofProperty name: String) -> T? {
+    ValueFold.typed(fold(name).max, "property '\(name)'")
+  }
+
+  /// The sum of the objects' property with that name, 0 without a value. Traps as `min` does, and
+  /// if the type cannot hold the sum.
+  public func sum<T: AddableType>(ofProperty name: String) -> T {
+    ValueFold.typed(fold(name).sum, "property '\(name)'") ?? T(_nearest: 0)
+  }
+
+  /// The average of the objects' property with that name, nil without a value; truncated if a whole
+  /// number is asked for. Traps as `min` does.
+  public func average<T: AddableType>(ofProperty name: String) -> T? {
+    ValueFold.typed(fold(name).average, "property '\(name)'")
+  }
+
+  private func fold(_ name: String) -> ValueFold {
+    ValueFold(of: values, elements: Value.Wrapped.self, property: name)
+  }
+
+  /// The least value of a property of the objects, nil without any. Nil values and NaN do not take
+  /// part.
+  public func min<T: MinMaxType>(of keyPath: KeyPath<Value.Wrapped, T>) -> T? {
+    min(ofProperty: _name(for: keyPath))
+  }
+  /// The same for an optional property.
+  public func min<T: MinMaxType>(of keyPath: KeyPath<Value.Wrapped, T?>) -> T? {
+    min(ofProperty: _name(for: keyPath))
+  }
+
+  /// The greatest value of a property of the objects, nil without any.
+  public func max<T: MinMaxType>(of keyPath: KeyPath<Value.Wrapped, T>) -> T? {
+    max(ofProperty: _name(for: keyPath))
+  }
+  /// The same for an optional property.
+  public func max<T: MinMaxType>(of keyPath: KeyPath<Value.Wrapped, T?>) -> T? {
+    max(ofProperty: _name(for: keyPath))
+  }
+
+  /// The sum of a property of the objects, 0 without any. Traps if the type cannot hold it.
+  public func sum<T: AddableType>(of keyPath: KeyPath<Value.Wrapped, T>) -> T {
+    sum(ofProperty: _name(for: keyPath))
+  }
+  /// The same for an optional property.
+  public func sum<T: AddableType>(of keyPath: KeyPath<Value.Wrapped, T?>) -> T {
+    sum(ofProperty: _name(for: keyPath))
+  }
+
+  /// The average of a property of the objects, nil without any.
+  public func average<T: AddableType>(of keyPath: KeyPath<Value.Wrapped, T>) -> Double? {
+    average(ofProperty: _name(for: keyPath))
+  }
+  /// The same for an optional property.
+  public func average<T: AddableType>(of keyPath: KeyPath<Value.Wrapped, T?>) -> Double? {
+    average(ofProperty: _name(for: keyPath))
+  }
+}
+
+extension Map where Value: MinMaxType {
+  /// The least value, nil without any. NaN does not take part.
+  public func min() -> Value? { ValueFold.typed(ValueFold(of: values).min, "the minimum") }
+  /// The greatest value, nil without any. NaN does not take part.
+  public func max() -> Value? { ValueFold.typed(ValueFold(of: values).max, "the maximum") }
+}
+
+extension Map where Value: OptionalProtocol, Value.Wrapped: MinMaxType {
+  /// The least value, nil without any. Nil and NaN do not take part.
+  public func min() -> Value.Wrapped? { ValueFold.typed(ValueFold(of: values).min, "the minimum") }
+  /// The greatest value, nil without any. Nil and NaN do not take part.
+  public func max() -> Value.Wrapped? { ValueFold.typed(ValueFold(of: values).max, "the maximum") }
+}
+
+extension Map where Value: AddableType {
+  /// The sum of the values, 0 without any. Traps if the type cannot hold it.
+  public func sum() -> Value {
+    ValueFold.typed(ValueFold(of: values).sum, "the sum") ?? Value(_nearest: 0)
+  }
+  /// The average of the values, nil without any; truncated if a whole number is asked for.
+  public func average<T: AddableType>() -> T? {
+    ValueFold.typed(ValueFold(of: values).average, "the average")
+  }
+}
+
+extension Map where Value: OptionalProtocol, Value.Wrapped: AddableType {
+  /// The sum of the values, 0 without any. Traps if the type cannot hold it.
+  public func sum() -> Value.Wrapped {
+    ValueFold.typed(ValueFold(of: values).sum, "the sum") ?? Value.Wrapped(_nearest: 0)
+  }
+  /// The average of the values, nil without any; truncated if a whole number is asked for.
+  public func average<T: AddableType>() -> T? {
+    ValueFold.typed(ValueFold(of: values).average, "the average")
+  }
+}
