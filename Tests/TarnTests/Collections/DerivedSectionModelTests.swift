@@ -24,9 +24,12 @@ struct DerivedSectionModelTests {
     try b.write { for _ in 0..<60 { operations.apply(to: b) } }
     a.pump()
     func sections(_ place: Place) -> [Sections] {
-      KennelView.all.flatMap { view in
-        let results = view.results(place)
-        return [
+      let distinct = [
+        place.realm.objects(Hound.self).sorted(by: \.id).distinct(by: ["name"]),
+        place.kennel.hounds.distinct(by: ["age", "yard.rooms"]),
+      ]
+      return (KennelView.all.map { $0.results(place) } + distinct).flatMap { results in
+        [
           results.sectioned(by: Self.key, sortDescriptors: ["name"]),
           results.sectioned(by: \.age, sortDescriptors: ["age", "id"]),
         ]
