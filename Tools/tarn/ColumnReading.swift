@@ -23,15 +23,19 @@ struct ColumnReading {
   /// Whether the value, or an element, may be null.
   let isOptional: Bool
   let target: ClassID?
+  /// The class that a new column links to, which may have no id yet.
+  let targetName: String?
 
   init(
-    name: String, type: ColumnType, collection: CollectionKind = .none, isOptional: Bool
+    name: String, type: ColumnType, collection: CollectionKind = .none, isOptional: Bool,
+    targetName: String? = nil
   ) {
     self.name = name
     self.type = type
     self.collection = collection
     self.isOptional = isOptional || type == .any
     target = nil
+    self.targetName = targetName
   }
 
   init(_ column: ColumnSchema) {
@@ -43,21 +47,6 @@ struct ColumnReading {
       column.isOptional || column.type == .any
       || column.type == .link && column.collection == .none
     target = column.target
-  }
-}
-
-/// Finds the targets of links in the write that is under way.
-struct LinkFinder {
-  let session: WriteSession
-
-  init(_ session: WriteSession) { self.session = session }
-
-  var schema: StoreSchema { session.schema.schema }
-
-  func find(_ value: Value, in id: ClassID) throws -> ObjectKey? {
-    if session.schema[id].primaryKey != nil { return try session.find(primaryKey: value, in: id) }
-    guard case .int(let number) = value else { return nil }
-    let key = ObjectKey(number)
-    return try session.place(of: key, in: id) == nil ? nil : key
+    targetName = nil
   }
 }

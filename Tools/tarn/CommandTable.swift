@@ -22,25 +22,40 @@ enum CommandTable {
     ])
 
   private static let importing = CommandSpec(
-    "import", "Adds objects from a CSV, JSON Lines or Debian package file.",
+    "import", "Adds objects from CSV, JSON Lines or Debian package files.",
     discussion: """
       Types are inferred unless given; what the class has already is kept. Bad lines are reported
       with their numbers. With 'refuse' (the default) nothing is written if there is one.
       Arrays are lists and sets, objects are maps and embedded objects, as 'export' writes them; in
-      CSV they are JSON in a field. New columns for them need a type. Classes that are linked to
-      come first: their objects are found by primary key, or by object key if they have none.
+      CSV they are JSON in a field. New columns for them need a type.
+
+      A link is given as the primary key of its target, which is in the file already or comes in
+      any line of any input. So classes that link to each other are imported at once:
+
+          tarn import FILE dogs.jsonl people.jsonl -c Dog -c Person -k id \\
+            -t owner:Person,friends:list<Person>
+
+      If a link leads nowhere, its line is a bad one; with 'skip' the property stays empty.
+      Objects of classes without a primary key are known by their object keys. An import counts
+      them up from 0 in a new class, in the order of the lines, and never chooses them: links to
+      such objects come back only if all of the class is exported and none was deleted before.
       """,
     positionals: [
       PositionalSpec("FILE", "the store; made if it does not exist"),
-      PositionalSpec("INPUT", "the file to read, or - for standard input"),
+      PositionalSpec("INPUT", "the files to read, - for standard input", repeats: true),
     ],
     options: [
-      .value("class", short: "c", "NAME", "the class to add to; made if it does not exist"),
-      .value("format", short: "f", "FORMAT", "csv, jsonl or debian (default: by the file's name)"),
-      .value("key", short: "k", "COLUMN", "the primary key of a new class"),
       .value(
-        "types", short: "t", "COL:TYPE,...", repeats: true,
-        "types of columns: \(typeNames); TYPE? may be null; list<TYPE>, set<TYPE>, map<TYPE>"),
+        "class", short: "c", "NAME", repeats: true,
+        "the class to add to, one for each INPUT; made if it does not exist"),
+      .value("format", short: "f", "FORMAT", "csv, jsonl or debian (default: by the file's name)"),
+      .value(
+        "key", short: "k", "[CLASS.]COL", repeats: true,
+        "the primary key of new classes, or of one"),
+      .value(
+        "types", short: "t", "[CLASS.]COL:TYPE,...", repeats: true,
+        "types of columns: \(typeNames); names of classes for links; TYPE? may be null; "
+          + "list<TYPE>, set<TYPE>, map<TYPE>"),
       .flag("update", "change objects that exist already, where values differ"),
       .value("on-error", "skip|refuse", "what a bad line does (default: refuse)"),
       .value("batch", "N", "objects a commit (default: all in one)"),

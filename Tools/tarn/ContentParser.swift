@@ -6,8 +6,7 @@ import ToolSupport
 struct ContentParser {
   /// For the columns of embedded objects.
   let schema: StoreSchema
-  /// Nil to leave links out, where nothing can be looked up yet.
-  let links: LinkFinder?
+  let links: any LinkFinding
 
   /// The content for the column.
   ///
@@ -91,7 +90,7 @@ struct ContentParser {
 
   /// The object that a primary key, or an object key where the class has none, stands for.
   private func link(_ raw: RawValue, _ target: ClassID, _ path: String) throws -> Value {
-    guard let links, let view = schema[target] else { return .null }
+    guard let view = schema[target] else { return .null }
     let type = view.primaryKey.map { view[$0].type } ?? .int
     let (found, quoted) =
       switch raw {
@@ -101,7 +100,7 @@ struct ContentParser {
     guard let found else {
       throw ToolError("column '\(path)': \(quoted) is no \(ValueText.name(of: type))")
     }
-    guard let key = try links.find(found, in: target) else {
+    guard let key = try links.find(found, in: target, at: path) else {
       throw ToolError("column '\(path)': there is no \(view.name) \(quoted)")
     }
     return .link(key)

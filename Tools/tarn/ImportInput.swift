@@ -1,9 +1,12 @@
 import Foundation
 import ToolSupport
 
+/// One property as the input has it.
+typealias ImportField = (name: String, value: RawValue)
+
 /// One object as the input has it.
 struct ImportRecord {
-  var fields: [(name: String, value: RawValue)]
+  var fields: [ImportField]
 }
 
 /// The formats that can be imported.

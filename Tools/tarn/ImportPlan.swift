@@ -5,13 +5,15 @@ import ToolSupport
 struct ImportPlan {
   let className: String
   /// By name, all that the class will have.
-  let columns: [String: ColumnReading]
+  private(set) var columns: [String: ColumnReading]
   /// The class as it will be, for the schema.
   let definition: ClassDefinition
   /// The column that names an object, if there is one.
   let key: String?
-  /// The classes of the file before it gets the columns that it lacks.
-  private let stored: StoreSchema
+  /// The id that the class has, or will have.
+  private(set) var classID: ClassID
+  /// The classes of the file as they will be.
+  private var schema: StoreSchema
 
   /// - Parameters:
   ///   - stored: the schema of the file as it is.
@@ -20,7 +22,8 @@ struct ImportPlan {
     _ className: String, stored: StoreSchema, found: [ColumnReading], key: String?
   ) throws {
     self.className = className
-    self.stored = stored
+    schema = stored
+    classID = ClassID(0)
     let known = stored.named(className)
     var readings = known?.columns.filter { !$0.isRemoved }.map { ColumnReading($0) } ?? []
     let names = Set(readings.map(\.name))
@@ -41,7 +44,8 @@ struct ImportPlan {
         ColumnReading(
           name: column.name, type: column.type, collection: column.collection,
           isOptional: !isKey
-            && (column.isOptional || known != nil && column.collection == .none)))
+            && (column.isOptional || known != nil && column.collection == .none),
+          targetName: column.targetName))
     }
     self.key = known == nil ? key : storedKey
     if let key = self.key, !readings.contains(where: { $0.name == key }) {
@@ -56,7 +60,7 @@ struct ImportPlan {
           name: column.name, type: column.type, collection: column.collection,
           isOptional: described?.isOptional ?? (column.isOptional && column.type != .any),
           isIndexed: described?.isIndexed ?? false, isPrimaryKey: column.name == key,
-          target: column.target.flatMap { stored[$0]?.name },
+          target: column.target.flatMap { stored[$0]?.name } ?? column.targetName,
           deleteRule: described?.deleteRule ?? .nullify)
       })
     if let key = self.key, let type = columns[key]?.type,
@@ -68,67 +72,71 @@ struct ImportPlan {
     }
   }
 
-  /// What the record says, by the columns' names.
-  ///
-  /// - Parameter links: nil to leave links out, where nothing can be looked up yet.
-  func contents(_ record: ImportRecord, _ links: LinkFinder?) throws -> [String: Content] {
-    let parser = ContentParser(schema: links?.schema ?? stored, links: links)
+  /// The plans of several classes, which may link to each other, and all that the file will have.
+  static func settled(_ plans: [ImportPlan], stored: StoreSchema) throws -> [ImportPlan] {
+    let names = Set(plans.map(\.className))
+    for plan in plans {
+      for case (let column, let target?) in plan.columns.map({ ($0.key, $0.value.targetName) })
+      where !names.contains(target) && stored.named(target)?.isVacant != false {
+        throw ToolError(
+          "--types \(column):\(target): there is no class '\(target)', neither in the file nor in "
+            + "this import, and no such type; there are \(GivenTypes.known)")
+      }
+    }
+    let schema = SchemaPlan(stored: stored, wanted: plans.map(\.definition)).schema
+    return plans.map { plan in
+      var plan = plan
+      plan.schema = schema
+      guard let described = schema.named(plan.className) else { return plan }
+      plan.classID = described.id
+      for column in described.columns where !column.isRemoved {
+        plan.columns[column.name] = ColumnReading(column)
+      }
+      return plan
+    }
+  }
+
+  /// What the record says, by the columns' names, and the fields that wait for what they link to.
+  func contents(
+    _ record: ImportRecord, _ links: any LinkFinding
+  ) throws -> (contents: [String: Content], waiting: [ImportField]) {
+    let parser = ContentParser(schema: schema, links: links)
     var contents: [String: Content] = [:]
+    var waiting: [ImportField] = []
     contents.reserveCapacity(record.fields.count)
     for field in record.fields {
       guard let column = columns[field.name] else { continue }
-      contents[field.name] = try parser.content(field.value, column)
+      do {
+        contents[field.name] = try parser.content(field.value, column)
+      } catch is LinkComesLater {
+        waiting.append(field)
+      }
     }
     if key != nil, keyValue(contents) == nil { throw ToolError("no '\(key ?? "")'") }
+    return (contents, waiting)
+  }
+
+  /// What single fields say.
+  func contents(_ fields: [ImportField], _ links: any LinkFinding) throws -> [String: Content] {
+    let parser = ContentParser(schema: schema, links: links)
+    var contents: [String: Content] = [:]
+    for field in fields {
+      if let column = columns[field.name] {
+        contents[field.name] = try parser.content(field.value, column)
+      }
+    }
     return contents
+  }
+
+  /// Why an object cannot be added.
+  func taken(_ value: Value) -> ToolError {
+    ToolError(
+      "there is a \(className) '\(ValueText.shown(value))' already (--update changes it)")
   }
 
   /// The primary key among them, nil where there is none.
   func keyValue(_ contents: [String: Content]) -> Value? {
     guard let key, case .value(let value)? = contents[key], value != .null else { return nil }
     return value
-  }
-}
-
-/// What `--types` says: `size:int,name:string?`.
-struct GivenTypes {
-  private(set) var columns: [ColumnReading] = []
-
-  init(_ arguments: ParsedArguments) throws {
-    for item in arguments.values("types").flatMap({ $0.split(separator: ",") }) {
-      guard let colon = item.lastIndex(of: ":") else {
-        throw UsageError("--types takes COLUMN:TYPE, not '\(item)'")
-      }
-      let word = String(item[item.index(after: colon)...])
-      guard let reading = ColumnReading(name: String(item[..<colon]), typeName: word) else {
-        let names = ValueText.typeNames.joined(separator: ", ")
-        throw UsageError(
-          "--types: no type '\(word)'; there are \(names), and list<…>, set<…>, map<…> of them")
-      }
-      columns.append(reading)
-    }
-  }
-
-  func type(of name: String) -> ColumnReading? { columns.last { $0.name == name } }
-}
-
-extension ColumnReading {
-  /// What `int`, `string?`, `list<int>`, `set<string>` and `map<double?>` say; nil for others.
-  init?(name: String, typeName: String) {
-    var word = Substring(typeName)
-    var collection = CollectionKind.none
-    if word.last == ">", let open = word.firstIndex(of: "<") {
-      switch word[..<open].lowercased() {
-      case "list": collection = .list
-      case "set": collection = .set
-      case "map": collection = .map
-      default: return nil
-      }
-      word = word[word.index(after: open)...].dropLast()
-    }
-    let isOptional = word.last == "?"
-    if isOptional { word.removeLast() }
-    guard let type = ValueText.type(named: String(word)) else { return nil }
-    self.init(name: name, type: type, collection: collection, isOptional: isOptional)
   }
 }

@@ -1,12 +1,6 @@
 // JSON and the like, in and out of collections. Objects that belong to a Realm are encoded as their
 // unmanaged copies.
 
-/// An element as it is encoded.
-private func encodable<Element>(_ element: Element) -> Element {
-  guard let object = element as? ObjectBase else { return element }
-  return object.detached() as! Element
-}
-
 extension UnkeyedEncodingContainer {
   fileprivate mutating func encode<S: Sequence>(elementsOf elements: S) throws
   where S.Element: Encodable {
@@ -52,7 +46,8 @@ extension Map: Decodable where Value: Decodable {
   /// - Throws: `DecodingError.dataCorrupted` for a key that no map can have.
   public convenience init(from decoder: any Decoder) throws {
     self.init()
-    for (key, value) in try [String: Value](from: decoder) {
+    // As a dictionary in a container, whose keys no strategy of the coder changes.
+    for (key, value) in try decoder.singleValueContainer().decode([String: Value].self) {
       guard Self.canHold(key) else {
         throw DecodingError.dataCorrupted(
           DecodingError.Context(
@@ -69,7 +64,8 @@ extension Map: Encodable where Value: Encodable {
   public func encode(to encoder: any Encoder) throws {
     var values: [String: Value] = [:]
     for entry in self { values[entry.key._mapKey] = encodable(entry.value) }
-    try values.encode(to: encoder)
+    var container = encoder.singleValueContainer()
+    try container.encode(values)
   }
 }
 

@@ -6,6 +6,9 @@ import TarnStore
 /// The key of a row is asked for on the instance's scheduler, while the row is shown: when the row
 /// came or changed, and for all rows at the first use. While somebody observes, that is in each
 /// step that concerns the rows, so that what every step did is known whenever it is told.
+///
+/// On a frozen instance the keys are asked for where the sections are made, not where they are read
+/// first: a block of the program belongs to one thread, sections to all of them from then on.
 final class LiveSections<Key: Hashable> {
   /// Rows and how they fall into sections.
   struct State {
@@ -17,6 +20,10 @@ final class LiveSections<Key: Hashable> {
   private let live: LiveRows
   private let key: (ResultRows, Int) -> Key
 
+  /// What a frozen instance shows; nothing else of its sections changes.
+  private var frozen: State?
+  /// What became of these sections when they were frozen last.
+  private weak var lastFrozen: LiveSections?
   /// At step `step`; nil until somebody asks.
   private var published: (state: State, step: Int)?
   /// Inside the open write, at a position of its journal.
@@ -26,11 +33,35 @@ final class LiveSections<Key: Hashable> {
   /// The tables after steps that not everybody has been told of.
   private var log: [(step: Int, table: SectionTable<Key>)] = []
 
-  /// - Parameter key: the key of a row at a position.
-  init(_ core: RealmCore, _ live: LiveRows, key: @escaping (ResultRows, Int) -> Key) {
+  /// - Parameters:
+  ///   - key: the key of a row at a position.
+  ///   - other: the same sections on another instance, to be frozen as they are there.
+  init(
+    _ core: RealmCore, _ live: LiveRows, like other: LiveSections? = nil,
+    key: @escaping (ResultRows, Int) -> Key
+  ) {
     self.core = core
     self.live = live
     self.key = key
+    guard core.isFrozen else { return }
+    let state = other?.state(shownBy: core) ?? evaluate()
+    _ = state.table.keys.numbers  // Worked out now: threads that read share it.
+    frozen = state
+    if let other, !other.core.isFrozen { other.lastFrozen = self }
+  }
+
+  /// What is known to be shown by a frozen instance, too.
+  private func state(shownBy frozen: RealmCore) -> State? {
+    guard !core.isFrozen, frozen.shows(core.shown().snapshot) else { return nil }
+    if core.session?.isEmpty != false { return current() }
+    guard let published, isTracked || published.step == core.step else { return nil }
+    return published.state
+  }
+
+  /// These sections on a frozen instance, if they are alive.
+  func frozen(on other: RealmCore) -> LiveSections? {
+    guard let lastFrozen, lastFrozen.core === other else { return nil }
+    return lastFrozen
   }
 
   var source: any ObservedSource { live.source }
@@ -39,6 +70,7 @@ final class LiveSections<Key: Hashable> {
 
   /// The sections now, an open write's changes included.
   func current() -> State {
+    if let frozen { return frozen }
     guard let session = core.session, !session.isEmpty else {
       working = nil
       return atShownVersion()
@@ -86,7 +118,13 @@ final class LiveSections<Key: Hashable> {
 
   private func evaluate() -> State {
     let rows = currentRows()
-    return State(rows: rows, table: SectionTable(rowCount: rows.count) { key(rows, $0) })
+    let table = core.askingForKeys { SectionTable(rowCount: rows.count) { key(rows, $0) } }
+    return State(rows: rows, table: table)
+  }
+
+  private func state(_ old: State, after changes: IndexChanges, _ rows: ResultRows) -> State {
+    let table = core.askingForKeys { old.table.applying(changes) { key(rows, $0) } }
+    return State(rows: rows, table: table)
   }
 
   private func follow(_ changes: ChangeSet, from old: State) -> State {
@@ -94,9 +132,9 @@ final class LiveSections<Key: Hashable> {
     guard !changes.schemaChanged else { return evaluate() }
     let rows = currentRows()
     let difference = trapping { () throws(StorageError) in
-      try live.query.difference(old.rows, rows, over: changes, core.rows())
+      try live.difference(old.rows, rows, over: changes, core.rows())
     }
-    return State(rows: rows, table: old.table.applying(difference) { key(rows, $0) })
+    return self.state(old, after: difference, rows)
   }
 
   // MARK: - Observing
@@ -121,8 +159,7 @@ final class LiveSections<Key: Hashable> {
       case .indices(let changes) = source.difference(
         after: core.step - 1, upTo: core.step, from: nil)
     {
-      let rows = currentRows()
-      state = State(rows: rows, table: published.state.table.applying(changes) { key(rows, $0) })
+      state = self.state(published.state, after: changes, currentRows())
     } else {
       state = evaluate()
     }
@@ -154,18 +191,41 @@ final class LiveSections<Key: Hashable> {
   }
 }
 
-extension CompiledQuery {
+extension RealmCore {
+  /// Works out sections' keys, which may be asked of a block of the program: it may read.
+  fileprivate func askingForKeys<Result>(_ body: () -> Result) -> Result {
+    if isFrozen { return body() }
+    sectionKeyDepth += 1
+    defer { sectionKeyDepth -= 1 }
+    return body()
+  }
+
+  /// Traps in a block that says the key of a section.
+  func refuseInSectionKey(_ operation: String) {
+    precondition(
+      sectionKeyDepth == 0,
+      "Cannot \(operation) while the keys of sections are worked out: the block given to "
+        + "sectioned(by:) may only read.")
+  }
+}
+
+extension LiveRows {
   /// What `changes` made of older rows of this query.
   fileprivate func difference(
     _ old: ResultRows, _ new: ResultRows, over changes: ChangeSet, _ rows: StoreRows
   ) throws(StorageError) -> IndexChanges {
-    switch (old, new) {
-    case (.root(let old), .root(let new)): return try difference(old, new, over: changes, rows)
-    case (.derived(let old), .derived(let new)):
-      let modified = try modifiedRows(changes, rows) { KeySet(Set(old.keys + new.keys).sorted()) }
-      let own = changes[classID]
+    switch (self, old, new) {
+    case (_, .root(let old), .root(let new)):
+      return try query.difference(old, new, over: changes, rows)
+    case (_, .derived(let old), .derived(let new)):
+      let modified = try query.modifiedRows(changes, rows) {
+        KeySet(Set(old.keys + new.keys).sorted())
+      }
+      let own = changes[query.classID]
       return new.script(from: old, along: nil, modified: modified) { own?.isReplaced($0) == true }
         .indexChanges()
+    case (.values(let live, _), .values(let old), .values(let new)):
+      return live.difference(old, new, over: changes)
     default: preconditionFailure("rows of two kinds of one query: bug in this package")
     }
   }

@@ -26,11 +26,14 @@ final class LiveValues: OwnedSource {
   /// While that is so, the number of elements.
   private var elementCount = 0
   private var steps: [(number: Int, script: SequenceScript)] = []
+  /// The rows of a frozen instance. Nothing else of one of its results changes.
+  private let frozenRows: WorkedOutOnce<ValueRows>?
 
   init(_ core: RealmCore, _ query: ValueQuery, at place: SequencePlace) {
     self.core = core
     self.query = query
     self.place = place
+    frozenRows = core.isFrozen ? WorkedOutOnce() : nil
     let schema = core.shown().schema
     let isAny = schema[place.classID][place.column].type == .any
     elementClasses = isAny ? Set(schema.schema.classes.map(\.id)) : []
@@ -49,6 +52,11 @@ final class LiveValues: OwnedSource {
 
   /// The rows now, an open write's changes included.
   func current() throws(StorageError) -> ValueRows {
+    if let frozenRows {
+      return try frozenRows.value { () throws(StorageError) in
+        try self.evaluate(core.shown().sequence(at: place))
+      }
+    }
     guard let session = core.session, !session.isEmpty else {
       working = nil
       return try published()
@@ -56,7 +64,7 @@ final class LiveValues: OwnedSource {
     let serial = core.writeSerial
     let position = session.recorder.position
     if let working, working.serial == serial, working.position == position { return working.rows }
-    let made = made(of: try elements(try session.sequence(at: place)) ?? [])
+    let made = try evaluate(session.sequence(at: place))
     working = (made, serial, position)
     return made
   }
@@ -71,7 +79,7 @@ final class LiveValues: OwnedSource {
     {
       next = rows
     } else {
-      next = made(of: try elements(try reader.sequence(at: place)) ?? [])
+      next = try evaluate(reader.sequence(at: place))
     }
     rows = next
     rowsStep = core.step
@@ -89,6 +97,13 @@ final class LiveValues: OwnedSource {
 
   private func isOwnerDeleted(by changes: ClassChanges) -> Bool {
     changes.isCleared || changes.deleted.contains(place.key)
+  }
+
+  /// The rows of the collection; none if it is gone.
+  private func evaluate(
+    _ sequence: (any SequenceReading)?
+  ) throws(StorageError) -> ValueRows {
+    made(of: try elements(sequence) ?? [])
   }
 
   private func made(of elements: [Value]) -> ValueRows {
@@ -173,18 +188,21 @@ final class LiveValues: OwnedSource {
     return next.script(from: old, along: moves, touched: touchedPlaces(changes, next))
   }
 
-  /// Where the elements are that are objects with a touched property.
+  /// What `changes` made of older rows of this query that nobody was told of.
+  func difference(_ old: ValueRows, _ new: ValueRows, over changes: ChangeSet) -> IndexChanges {
+    new.script(from: old, along: nil, touched: touchedPlaces(changes, new)).indexChanges()
+  }
+
+  /// Where the elements are that are objects with a touched property, or others under their keys.
   private func touchedPlaces(_ changes: ChangeSet, _ rows: ValueRows) -> KeySet {
     if elementClasses.isEmpty { return KeySet() }
-    var touched: [ClassID: KeySet] = [:]
-    for change in changes.classes {
-      let keys = change.touchedKeys(in: .all)
-      if !keys.isEmpty { touched[change.id] = keys }
-    }
-    if touched.isEmpty { return KeySet() }
+    var changed: [ClassID: (changes: ClassChanges, touched: KeySet)] = [:]
+    for own in changes.classes { changed[own.id] = (own, own.touchedKeys(in: .all)) }
+    if changed.isEmpty { return KeySet() }
     var places: [ObjectKey] = []
     for (value, place) in zip(rows.values, rows.places) {
-      if case .object(let id, let key) = value, touched[id]?.contains(key) == true {
+      guard case .object(let id, let key) = value, let own = changed[id] else { continue }
+      if own.touched.contains(key) || own.changes.isReplaced(key) {
         places.append(ObjectKey(Int64(place)))
       }
     }

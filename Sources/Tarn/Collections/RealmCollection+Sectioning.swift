@@ -34,9 +34,7 @@ extension RealmCollection where Element: ObjectBase {
       own.orderTerms[0].path == spec.orderTerms[0].path,
       "The section key path must match the primary sort descriptor's key path.")
     let results = Results<Element>(base.core, spec, bornIn: base.bornIn)
-    let name = SectionsName(spec: spec, keyPath: keyPath)
-    let sections = base.core.sections(name, of: results) { $0[keyPath: keyPath] }
-    return SectionedResults(results, sections)
+    return SectionedResults(results, SectionRule(keyPath))
   }
 
   /// The objects in sections, one for each key that `block` gives, in the order of their first
@@ -44,7 +42,8 @@ extension RealmCollection where Element: ObjectBase {
   ///
   /// `block` is called on the Realm's thread, queue or actor for every object at the first use, and
   /// again for those that came or changed, themselves or behind one link. It must give the same
-  /// key for as long as an object stays as it is, and change nothing.
+  /// key for as long as an object stays as it is, and change nothing: it traps if it begins, makes
+  /// or ends a write, refreshes or invalidates the Realm.
   ///
   /// Traps for an unmanaged or invalidated collection, without a descriptor, and for keys that are
   /// objects or collections.
@@ -55,7 +54,48 @@ extension RealmCollection where Element: ObjectBase {
     let base = _derivation
     let spec = base.spec.sorted(SectionKeyRule.checked(sortDescriptors))
     let results = Results<Element>(base.core, spec, bornIn: base.bornIn)
-    return SectionedResults(results, LiveSections(results, key: block))
+    return SectionedResults(results, SectionRule(block))
+  }
+}
+
+extension RealmCollection where Element: _SortableElement {
+  /// The values in sections, one for each key that `block` gives, ordered as `sorted(ascending:)`
+  /// orders them.
+  ///
+  /// ```swift
+  /// person.nicknames.sectioned(by: { $0.first.map(String.init) })
+  /// ```
+  ///
+  /// `block` is called on the Realm's thread, queue or actor for every value at the first use, and
+  /// again for those that came, changed, or are objects that changed. It must give the same key for
+  /// the same value, and change nothing: it traps if it begins, makes or ends a write, refreshes or
+  /// invalidates the Realm.
+  ///
+  /// Traps for an unmanaged or invalidated collection, for custom types that are stored as embedded
+  /// objects, and for keys that are objects or collections.
+  public func sectioned<Key: _Persistable & Hashable>(
+    by block: @escaping (Element) -> Key, ascending: Bool = true
+  ) -> SectionedResults<Key, Element> {
+    SectionKeyRule.check(Key.self)
+    return SectionedResults(sorted(ascending: ascending), SectionRule(block))
+  }
+}
+
+/// What a section's elements have in common: a property's value, or what a block of the program
+/// says.
+struct SectionRule<Key: _Persistable & Hashable, Element: RealmCollectionValue> {
+  /// Nil for a block, which is equal to no other.
+  let keyPath: AnyKeyPath?
+  let key: (Element) -> Key
+
+  init(_ keyPath: KeyPath<Element, Key>) {
+    self.keyPath = keyPath
+    key = { $0[keyPath: keyPath] }
+  }
+
+  init(_ block: @escaping (Element) -> Key) {
+    keyPath = nil
+    key = block
   }
 }
 
@@ -105,32 +145,43 @@ struct WeakSections {
 }
 
 extension LiveSections {
-  /// Sections of results by what a block says of each object.
-  convenience init<Element: ObjectBase>(
-    _ results: Results<Element>, key: @escaping (Element) -> Key
+  /// Sections of results on their instance.
+  fileprivate convenience init<Element: RealmCollectionValue>(
+    _ results: Results<Element>, _ rule: SectionRule<Key, Element>, like other: LiveSections?
   ) where Key: _Persistable {
-    let spec = results.spec
+    let (spec, bornIn, key) = (results.spec, results.bornIn, rule.key)
     let mayBeAnything = Key._description.type == .any
-    self.init(results.core, results.live) { [unowned core = results.core] rows, position in
-      let object = core.object(rows.key(at: position), core.binding(of: spec))
-      let made = key(unsafeDowncast(object, to: Element.self))
+    self.init(results.core, results.live, like: other) {
+      [unowned core = results.core] rows, position in
+      let made = key(core.element(at: position, of: rows, spec, bornIn: bornIn))
       return mayBeAnything ? SectionKeyRule.checked(made) : made
     }
   }
 }
 
 extension RealmCore {
-  fileprivate func sections<Key: _Persistable & Hashable, Element: ObjectBase>(
-    _ name: SectionsName, of results: Results<Element>, key: @escaping (Element) -> Key
+  /// The sections of results of this instance: shared ones of a property, new ones of a block.
+  ///
+  /// - Parameter other: the same sections on another instance.
+  func sections<Key: _Persistable & Hashable, Element: RealmCollectionValue>(
+    of results: Results<Element>, _ rule: SectionRule<Key, Element>, like other: LiveSections<Key>?
   ) -> LiveSections<Key> {
-    if let known = liveSections[name]?.sections as? LiveSections<Key>,
-      known.source === results.live.source
-    {
+    guard let keyPath = rule.keyPath else {
+      return other?.frozen(on: self) ?? LiveSections(results, rule, like: other)
+    }
+    let name = SectionsName(spec: results.spec, keyPath: keyPath)
+    if let known = knownSections(name) as? LiveSections<Key>, known.source === results.live.source {
       return known
     }
+    let made = LiveSections(results, rule, like: other)
+    if let frozen { return frozen.share(made, as: name) }
     if liveSections.count > 64 { liveSections = liveSections.filter { $0.value.sections != nil } }
-    let made = LiveSections(results, key: key)
     liveSections[name] = WeakSections(sections: made)
     return made
+  }
+
+  private func knownSections(_ name: SectionsName) -> AnyObject? {
+    if let frozen { return frozen.sections(name) }
+    return liveSections[name]?.sections
   }
 }

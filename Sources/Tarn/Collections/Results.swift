@@ -101,10 +101,7 @@ extension Results: RandomAccessCollection {
 
   /// The element at a position of rows that were asked for before. It must be there.
   func element(at position: Int, of rows: ResultRows) -> Element {
-    guard let values = rows.values?.values else {
-      return Element._element(of: core.object(rows.key(at: position), core.binding(of: spec)))
-    }
-    return typedElement(core.boxed(values[position], of: spec, bornIn: bornIn))
+    core.element(at: position, of: rows, spec, bornIn: bornIn)
   }
 
   private func checkBounds(_ position: Int, _ count: Int) {
@@ -179,6 +176,16 @@ extension RealmCore {
       preconditionFailure("objects are no values: bug in this package")
     }
     return ManagedSequence(self, values.property, values.kind, at: place, bornIn: bornIn)
+  }
+
+  /// The element at a position of rows, as the program sees it.
+  func element<Element: RealmCollectionValue>(
+    at position: Int, of rows: ResultRows, _ spec: QuerySpec, bornIn: UInt64
+  ) -> Element {
+    guard let values = rows.values?.values else {
+      return Element._element(of: object(rows.key(at: position), binding(of: spec)))
+    }
+    return typedElement(boxed(values[position], of: spec, bornIn: bornIn))
   }
 
   /// A value of results as the program sees it.

@@ -1,17 +1,17 @@
 import TarnStore
 
-/// The objects of one section of `SectionedResults`: those with its key, live.
+/// The elements of one section of `SectionedResults`: those with its key, live.
 ///
-/// It stands for its key. When its last object goes it is empty and invalidated, and it is back
-/// when an object with that key comes again.
+/// It stands for its key. When its last element goes it is empty and invalidated, and it is back
+/// when one with that key comes again. `thaw()` gives nil where there is no element with the key.
 ///
 /// Belongs to its Realm's thread, queue or actor.
-public struct ResultsSection<Key: _Persistable & Hashable, SectionElement: ObjectBase>:
-  RealmSectionedResult, DumpedCollection, Identifiable
-{
+public struct ResultsSection<
+  Key: _Persistable & Hashable, SectionElement: RealmCollectionValue
+>: RealmSectionedResult, DumpedCollection, Identifiable {
   public typealias Element = SectionElement
 
-  /// What the objects have in common.
+  /// What the elements have in common.
   public let key: Key
   /// The key.
   public var id: Key { key }
@@ -26,12 +26,18 @@ public struct ResultsSection<Key: _Persistable & Hashable, SectionElement: Objec
     self.number = number
   }
 
-  /// The Realm that the objects belong to.
+  /// The Realm that the elements belong to.
   public var realm: Realm? { parent.realm }
 
-  /// True if no object has the key, or the Realm was invalidated.
+  /// True if no element has the key, or the Realm was invalidated.
   public var isInvalidated: Bool {
     parent.isInvalidated || place(in: parent.state().table) == nil
+  }
+
+  public func _counterpart(in realm: Realm) -> ResultsSection? {
+    guard let parent = parent._counterpart(in: realm) else { return nil }
+    let section = ResultsSection(parent, key, number: number)
+    return section.isInvalidated ? nil : section
   }
 
   private func place(in table: SectionTable<Key>) -> Int? {
@@ -42,13 +48,13 @@ public struct ResultsSection<Key: _Persistable & Hashable, SectionElement: Objec
   public var startIndex: Int { 0 }
   public var endIndex: Int { count }
 
-  /// How many objects are in the section.
+  /// How many elements are in the section.
   public var count: Int {
     let table = parent.state().table
     return place(in: table).map { table.count(of: $0) } ?? 0
   }
 
-  /// The object at a place in the section. Traps if it is out of bounds.
+  /// The element at a place in the section. Traps if it is out of bounds.
   public subscript(item: Int) -> SectionElement {
     let state = parent.state()
     let section = place(in: state.table)
@@ -60,7 +66,7 @@ public struct ResultsSection<Key: _Persistable & Hashable, SectionElement: Objec
       at: state.table.position(item, in: section), of: state.rows)
   }
 
-  /// Goes over the objects that are in the section now, whatever happens to them meanwhile.
+  /// Goes over the elements that are in the section now, whatever happens to them meanwhile.
   public struct Iterator: IteratorProtocol {
     private let results: Results<SectionElement>
     private let state: LiveSections<Key>.State
@@ -98,8 +104,8 @@ public struct ResultsSection<Key: _Persistable & Hashable, SectionElement: Objec
     dump.append(elements: self, of: name)
   }
 
-  /// Calls `block` first with `.initial` and then with what changed in this section alone: objects
-  /// that came, went or changed, that it went, and that it came back, then with all its objects.
+  /// Calls `block` first with `.initial` and then with what changed in this section alone: elements
+  /// that came, went or changed, that it went, and that it came back, then with all its elements.
   /// Index paths begin with the number of the section among all. That other sections came or went
   /// before it is no change.
   ///

@@ -2,12 +2,9 @@ public import Foundation
 import TarnStore
 
 /// What `SectionedResults` and `ResultsSection` have in common.
-public protocol RealmSectionedResult: RandomAccessCollection, Equatable, CustomStringConvertible
+public protocol RealmSectionedResult: RandomAccessCollection, Equatable, ThreadConfined,
+  CustomStringConvertible
 where Index == Int {
-  /// The Realm that the objects belong to.
-  var realm: Realm? { get }
-  /// True if it can be asked for nothing but this.
-  var isInvalidated: Bool { get }
   /// Calls `block` first with `.initial` and then with each difference.
   func observe(_ block: @escaping (SectionedResultsChange<Self>) -> Void) -> NotificationToken
 }
@@ -17,13 +14,13 @@ public enum SectionedResultsChange<Collection> {
   /// The first call: the sections are ready to be read.
   case initial(Collection)
   /// The sections changed since the last call. Index paths are of a section's number and an
-  /// object's place in it, all ascending.
+  /// element's place in it, all ascending.
   ///
   /// `deletions` and `modifications` are places before, `insertions` places after the change;
-  /// `sectionsToDelete` are numbers before, `sectionsToInsert` numbers after it. Objects of a
+  /// `sectionsToDelete` are numbers before, `sectionsToInsert` numbers after it. Elements of a
   /// section that goes are not among the deletions; those of a section that comes are all among
   /// the insertions. Removing the deletions, then the sections to delete, putting in the sections
-  /// to insert, empty, and then the insertions turns the old sections into the new ones. An object
+  /// to insert, empty, and then the insertions turns the old sections into the new ones. An element
   /// that went to another section is deleted and inserted.
   case update(
     Collection, deletions: [IndexPath], insertions: [IndexPath], modifications: [IndexPath],
@@ -32,23 +29,41 @@ public enum SectionedResultsChange<Collection> {
   case error(any Error)
 }
 
-/// The objects of results in sections: lazy, and live as `Results` are.
+/// The objects or values of results in sections: lazy, and live as `Results` are.
 ///
 /// There is a section for each key that a row has, in the order of the first rows; a section whose
 /// last row goes is gone, too. A row's key is worked out when the row came or changed, and else
 /// remembered.
 ///
+/// Frozen sections have all their keys from the beginning: what they are made by is asked where
+/// `freeze()` is called, and where sections of frozen results are made. Any thread may read them.
+///
 /// Belongs to its Realm's thread, queue or actor.
-public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: ObjectBase> {
+public struct SectionedResults<
+  Key: _Persistable & Hashable, SectionElement: RealmCollectionValue
+> {
   let results: Results<SectionElement>
+  let rule: SectionRule<Key, SectionElement>
   let sections: LiveSections<Key>
 
-  init(_ results: Results<SectionElement>, _ sections: LiveSections<Key>) {
+  /// - Parameter other: the same sections on another instance.
+  init(
+    _ results: Results<SectionElement>, _ rule: SectionRule<Key, SectionElement>,
+    like other: LiveSections<Key>? = nil
+  ) {
+    self.init(results, rule, results.core.sections(of: results, rule, like: other))
+  }
+
+  private init(
+    _ results: Results<SectionElement>, _ rule: SectionRule<Key, SectionElement>,
+    _ sections: LiveSections<Key>
+  ) {
     self.results = results
+    self.rule = rule
     self.sections = sections
   }
 
-  /// The Realm that the objects belong to.
+  /// The Realm that the elements belong to.
   public var realm: Realm? { results.realm }
 
   /// True if the Realm was invalidated; the sections can then be asked for nothing but this.
@@ -60,12 +75,16 @@ public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: Obj
   }
 
   /// The same sections in the instance's present life.
-  func revived() -> SectionedResults { SectionedResults(results.revived(), sections) }
+  func revived() -> SectionedResults { SectionedResults(results.revived(), rule, sections) }
+
+  public func _counterpart(in realm: Realm) -> SectionedResults? {
+    results._counterpart(in: realm).map { SectionedResults($0, rule, like: sections) }
+  }
 
   /// The sections' keys, in order.
   public var allKeys: [Key] { state().table.keys.list.map(\.key) }
 
-  /// The object at a place: a section's number and the place in it. Traps if it is out of bounds.
+  /// The element at a place: a section's number and the place in it. Traps if it is out of bounds.
   public subscript(indexPath: IndexPath) -> SectionElement {
     self[indexPath.section][indexPath.item]
   }

@@ -1,9 +1,10 @@
 // Models that are `Codable` the way the compiler makes it: each property is encoded under its name.
+// Values go through containers, for coders have ways of their own for dates and data.
 
 extension Persisted: Decodable where Value: Decodable {
   /// Decodes the value of an unmanaged object's property.
   public init(from decoder: any Decoder) throws {
-    self.init(try Value(from: decoder), flags: 0)
+    self.init(try decoder.singleValueContainer().decode(Value.self), flags: 0)
   }
 }
 
@@ -21,11 +22,18 @@ extension Persisted: Encodable where Value: Encodable {
           EncodingError.Context(
             codingPath: encoder.codingPath,
             debugDescription:
-              "A managed object cannot be encoded property by property. Encode its detached()."))
+              "A managed object cannot be encoded property by property, where its class is not "
+              + "known to the compiler. Encode its detached()."))
       }
-      return try Value._default().encode(to: encoder)
+      return try encode(Value._default(), to: encoder)
     }
-    try value.encode(to: encoder)
+    // An unmanaged object may link to managed ones.
+    try encode(Value.self is any _Linking.Type ? encodable(value) : value, to: encoder)
+  }
+
+  private func encode(_ value: Value, to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(value)
   }
 }
 
@@ -35,5 +43,12 @@ extension KeyedDecodingContainer {
     _ type: Persisted<Value?>.Type, forKey key: Key
   ) throws -> Persisted<Value?> {
     try decodeIfPresent(type, forKey: key) ?? Persisted(wrappedValue: nil)
+  }
+
+  /// A collection that is not there, or null, is empty.
+  public func decode<Value: Decodable & _CollectionProperty>(
+    _ type: Persisted<Value>.Type, forKey key: Key
+  ) throws -> Persisted<Value> {
+    try decodeIfPresent(type, forKey: key) ?? Persisted()
   }
 }

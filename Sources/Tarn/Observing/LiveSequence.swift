@@ -108,7 +108,7 @@ final class LiveSequence: OwnedSource {
     var old: StoredSequence?
     if script != nil || changes.schemaChanged {
       old = try former.sequence(at: place)
-      script = try checked(script, from: old, to: now, isUnknown: changes.schemaChanged)
+      script = try checked(script, from: old, to: now, changes)
       finder.forget()
     }
     let modified = try modifiedPositions(changes, now)
@@ -125,11 +125,13 @@ final class LiveSequence: OwnedSource {
 
   /// The script, if it leads from the one state to the other; else the one that replaces all.
   private func checked(
-    _ script: SequenceScript?, from old: StoredSequence?, to now: StoredSequence, isUnknown: Bool
+    _ script: SequenceScript?, from old: StoredSequence?, to now: StoredSequence,
+    _ changes: ChangeSet
   ) throws(StorageError) -> SequenceScript {
     let before = old?.count ?? 0
-    if var script, !isUnknown, script.oldCount == before, script.newCount == now.count {
-      if kind == .set, let old { script = try keepingRepeats(script, old, now) }
+    let isKnown = !changes.schemaChanged
+    if var script, isKnown, script.oldCount == before, script.newCount == now.count {
+      if kind == .set, let old { script = try keepingRepeats(script, old, now, changes) }
       return script
     }
     return .replacingAll(oldCount: before, newCount: now.count)
@@ -166,16 +168,25 @@ final class LiveSequence: OwnedSource {
 
   // MARK: - Values and keys
 
-  /// A value that went and came within the step stayed.
+  /// A value that went and came within the step stayed, unless it is an object that was deleted:
+  /// one that has its key now is another.
   private func keepingRepeats(
-    _ script: SequenceScript, _ old: StoredSequence, _ now: StoredSequence
+    _ script: SequenceScript, _ old: StoredSequence, _ now: StoredSequence, _ changes: ChangeSet
   ) throws(StorageError) -> SequenceScript {
-    let changes = script.indexChanges()
-    if changes.deletions.isEmpty || changes.insertions.isEmpty { return script }
-    let removed = try Self.values(at: changes.deletions, in: old)
-    let added = try Self.values(at: changes.insertions, in: now)
-    return script.keeping(
-      Self.common(removed, added).map { (removed[$0].position, added[$1].position) })
+    let moved = script.indexChanges()
+    if moved.deletions.isEmpty || moved.insertions.isEmpty { return script }
+    let removed = try Self.values(at: moved.deletions, in: old)
+    let added = try Self.values(at: moved.insertions, in: now)
+    let kept = Self.common(removed, added).filter { !isReplaced(removed[$0.0].value, by: changes) }
+    return script.keeping(kept.map { (removed[$0].position, added[$1].position) })
+  }
+
+  private func isReplaced(_ value: Value, by changes: ChangeSet) -> Bool {
+    switch value {
+    case .link(let key): elements.flatMap { changes[$0.classID] }?.isReplaced(key) == true
+    case .object(let id, let key): changes[id]?.isReplaced(key) == true
+    default: false
+    }
   }
 
   private func noteValues(
@@ -271,7 +282,10 @@ final class LiveSequence: OwnedSource {
     for (old, new) in common(removed, added).reversed() {
       changes.deletions.remove(at: old)
       changes.insertions.remove(at: new)
-      guard case .link = removed[old].value else { continue }
+      switch removed[old].value {
+      case .link, .object: break
+      default: continue
+      }
       changes.modifications.append(removed[old].position)
       changes.modificationsNew.append(added[new].position)
     }

@@ -23,6 +23,7 @@ final class FrozenState {
   private struct LiveTable: @unchecked Sendable {
     // because: it is used under the lock, and what it refers to is made for any thread.
     var sources: [QuerySpec: WeakSource] = [:]
+    var sections: [SectionsName: WeakSections] = [:]
   }
 
   init(_ snapshot: Snapshot, home: Scheduler.Key) {
@@ -93,6 +94,30 @@ final class FrozenState {
       table.sources[spec] = entry
     }
     return found as? Source ?? made
+  }
+
+  /// The shared sections of results by a property, nil without any.
+  func sections(_ name: SectionsName) -> AnyObject? {
+    nonisolated(unsafe) var found: AnyObject?  // because: it is made for any thread
+    results.withLock { found = $0.sections[name]?.sections }
+    return found
+  }
+
+  /// Shares sections from now on.
+  ///
+  /// - Returns: them, or those that another thread shares already.
+  func share<Sections: AnyObject>(_ made: Sections, as name: SectionsName) -> Sections {
+    nonisolated(unsafe) var found: AnyObject?  // because: it is made for any thread
+    let entry = WeakSections(sections: made)
+    results.withLock { table in
+      found = table.sections[name]?.sections
+      guard found == nil else { return }
+      if table.sections.count > 64 {
+        table.sections = table.sections.filter { $0.value.sections != nil }
+      }
+      table.sections[name] = entry
+    }
+    return found as? Sections ?? made
   }
 }
 

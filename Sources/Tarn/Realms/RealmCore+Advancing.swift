@@ -101,6 +101,7 @@ extension RealmCore {
     if isFrozen { return false }
     checkThread()
     precondition(!configuration.readOnly, "Cannot refresh a read-only Realm.")
+    refuseInSectionKey("refresh the Realm")
     if session != nil || !roundTargets.isEmpty || realmNotification == .didChange { return false }
     if let failure { fatalError("Tarn cannot go on reading: \(failure)") }
     takeWorkBack()
@@ -116,6 +117,7 @@ extension RealmCore {
   func invalidate() {
     if let frozen { return frozen.invalidate() }
     checkThread()
+    refuseInSectionKey("invalidate the Realm")
     guard roundTargets.isEmpty, realmNotification == nil else { return }
     if session != nil { cancelWrite() }
     if observers.isEmpty {

@@ -12,6 +12,7 @@ extension RealmCore {
   func beginWrite() throws(Realm.Error) {
     checkThread()
     if isFrozen { trapFrozen("Can't perform transactions on") }
+    refuseInSectionKey("begin a write transaction")
     precondition(!configuration.readOnly, "Can't perform transactions on read-only Realms.")
     precondition(
       session == nil,
@@ -48,6 +49,7 @@ extension RealmCore {
 
   func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws(Realm.Error) {
     checkThread()
+    refuseInSectionKey("commit the write transaction")
     guard let session else {
       preconditionFailure("Can't commit a non-existing write transaction")
     }
@@ -115,6 +117,7 @@ extension RealmCore {
 
   func cancelWrite() {
     checkThread()
+    refuseInSectionKey("cancel the write transaction")
     precondition(session != nil, "Can't cancel a non-existing write transaction")
     let giveBack = prepareGivingBack()
     if session?.isEmpty == false { cancelledWrites.insert(writeSerial) }
@@ -138,6 +141,7 @@ extension RealmCore {
       preconditionFailure(
         "Cannot \(operation) outside of a write transaction. Call it inside realm.write { … }.")
     }
+    if sectionKeyDepth > 0 { refuseInSectionKey(operation) }
     return session
   }
 }

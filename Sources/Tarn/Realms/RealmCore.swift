@@ -61,6 +61,8 @@ final class RealmCore {
   var liveResults: [QuerySpec: WeakSource] = [:]
   /// Sections that are alive, by what they are made of.
   var liveSections: [SectionsName: WeakSections] = [:]
+  /// More than 0 while sections' keys are worked out.
+  var sectionKeyDepth = 0
   /// Lists, sets and maps that are observed.
   var liveSequences: [SequencePlace: WeakSource] = [:]
   /// Collections as they are read at the version shown.

@@ -66,10 +66,10 @@ package struct ValueRows: Sendable {
   /// the same as before if it is the same element, wherever that is now.
   ///
   /// - Parameters:
-  ///   - moves: how the elements of the sequence moved.
+  ///   - moves: how the elements of the sequence moved; nil if that is not known.
   ///   - touched: elements that are objects whose data changed, by their places.
   package func script(
-    from old: ValueRows, along moves: SequenceScript, touched: KeySet = KeySet()
+    from old: ValueRows, along moves: SequenceScript?, touched: KeySet = KeySet()
   ) -> SequenceScript {
     var origins = [Int](repeating: -1, count: values.count)
     var isLeft = [Bool](repeating: true, count: old.values.count)
@@ -78,11 +78,13 @@ package struct ValueRows: Sendable {
       origins[now] = before
       isLeft[before] = false
     }
-    follow(moves, old) { before, now in
-      guard origins[now] < 0, isLeft[before] else { return }
-      origins[now] = before
-      isLeft[before] = false
-      isSet[now] = true
+    if let moves {
+      follow(moves, old) { before, now in
+        guard origins[now] < 0, isLeft[before] else { return }
+        origins[now] = before
+        isLeft[before] = false
+        isSet[now] = true
+      }
     }
     var builder = SequenceScript.Builder(oldCount: old.values.count)
     for (row, origin) in origins.enumerated() {

@@ -4,12 +4,12 @@ import Testing
 @testable import Tarn
 
 /// What an observer of sections was told, as text and as a mirror that follows the changes.
-final class SectionRecorder<Key: _Persistable & Hashable, Element: ObjectBase> {
+final class SectionRecorder<Key: _Persistable & Hashable, Element: RealmCollectionValue> {
   typealias Sections = SectionedResults<Key, Element>
 
   private(set) var calls: [String] = []
   private(set) var problems: [String] = []
-  /// By section what each object showed when it was last told of.
+  /// By section what each element showed when it was last told of.
   private(set) var mirror: [(key: SectionKey<Key>, rows: [String])] = []
   private let text: (Element) -> String
   var token: NotificationToken?

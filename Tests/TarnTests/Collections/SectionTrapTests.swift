@@ -105,4 +105,58 @@ struct SectionTrapTests: TrapSuite {
     }
     try expect("has been invalidated with its Realm", in: result)
   }
+
+  /// What a block that says keys does although it may only read.
+  enum Deed: String, CaseIterable, Codable {
+    case write, change, commit, cancel, refresh, invalidate, changeWhileTold
+
+    var message: String {
+      switch self {
+      case .write, .changeWhileTold: "Cannot begin a write transaction"
+      case .change: "Cannot modify managed objects"
+      case .commit: "Cannot commit the write transaction"
+      case .cancel: "Cannot cancel the write transaction"
+      case .refresh: "Cannot refresh the Realm"
+      case .invalidate: "Cannot invalidate the Realm"
+      }
+    }
+
+    func make(in place: Place) throws {
+      let realm = place.realm
+      var isReady = self != .changeWhileTold
+      let sections = place.cats.sectioned(
+        by: { cat -> String in
+          guard isReady else { return cat.name }
+          switch self {
+          case .write, .changeWhileTold: try? realm.write { cat.age += 1 }
+          case .change: cat.age += 1
+          case .commit: try? realm.commitWrite()
+          case .cancel: realm.cancelWrite()
+          case .refresh: realm.refresh()
+          case .invalidate: realm.invalidate()
+          }
+          return cat.name
+        }, sortDescriptors: ["age"])
+      if self == .changeWhileTold {
+        let token = sections.observe { _ in }
+        place.pump()
+        isReady = true
+        try place.write { place.realm.add(Cat(7)) }
+        place.pump()
+        token.invalidate()
+      }
+      if [.change, .commit, .cancel].contains(self) { realm.beginWrite() }
+      print(sections.count)
+    }
+  }
+
+  @Test(arguments: Deed.allCases)
+  func aKeyThatDoesMoreThanReading(_ deed: Deed) async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [folder = try folder as String, deed = deed as Deed] in
+      try deed.make(in: try Shelter(within: folder).open(cats: 2))
+    }
+    try expect(deed.message + " while the keys of sections are worked out", in: result)
+  }
 }

@@ -6,27 +6,6 @@ import Testing
 
 /// Several threads read the same frozen things at once, while the live Realm goes on.
 struct FreezingThreadTests {
-  /// Runs `body` on four threads that begin together, and `meanwhile` here until they are done.
-  ///
-  /// - Returns: what was wrong, as `body` says it.
-  private func read(
-    rounds: Int = 30, meanwhile: () throws -> Void,
-    _ body: @escaping @Sendable (_ round: Int) -> String?
-  ) rethrows -> [String] {
-    let readers = Readers(4)
-    for _ in 0..<4 {
-      Thread.detachNewThread {
-        readers.begin()
-        for round in 0..<rounds {
-          if let problem = body(round) { readers.note(problem) }
-        }
-        readers.end()
-      }
-    }
-    while !readers.areDone { try meanwhile() }
-    return readers.problems
-  }
-
   @Test func objectsAndCollections() throws {
     let a = try Shelter().openIce(glaciers: 2, depths: 2_500)
     let live = a.glacier(1)!
@@ -40,7 +19,7 @@ struct FreezingThreadTests {
     nonisolated(unsafe) let links = glacier.stones[0].glaciers  // because: so are these
     nonisolated(unsafe) let nested = glacier.anything.dictionaryValue!  // because: and this
     var number = 100
-    let problems = try read {
+    let problems = try readOnFourThreads {
       number += 1
       try a.write { live.change(to: number, depths: number) }
     } _: { round in
@@ -69,7 +48,7 @@ struct FreezingThreadTests {
     nonisolated(unsafe) let stones = frozen.objects(Glacier.self)[4].stones  // because: the same
     nonisolated(unsafe) let some = stones.where { $0.weight > 50 }  // because: the same
     nonisolated(unsafe) let realm = frozen  // because: it is frozen
-    let problems = try read(rounds: 5) {
+    let problems = try readOnFourThreads(rounds: 5) {
       try a.write {
         a.realm.delete(a.glaciers.where { $0.age > 298 })
         a.realm.add(Glacier(300), update: .all)
@@ -95,7 +74,7 @@ struct FreezingThreadTests {
     let shelter = try Shelter()
     let a = try shelter.openIce(glaciers: 3)
     let configuration = shelter.iceConfiguration
-    let problems = try read {
+    let problems = try readOnFourThreads {
       try a.write { a.glacier(1)!.age += 1 }
     } _: { _ in
       guard let realm = try? Realm(configuration: configuration) else { return "open" }
@@ -152,7 +131,7 @@ struct FreezingThreadTests {
     let a = try Shelter().openIce(glaciers: 3)
     nonisolated(unsafe) let glacier = a.glacier(1)!.freeze()  // because: it is frozen
     let isOver = Atomic<Bool>(false)
-    let problems = read(rounds: 2_000) {
+    let problems = readOnFourThreads(rounds: 2_000) {
       if !isOver.exchange(true, ordering: .relaxed) { glacier.realm?.invalidate() }
     } _: { _ in
       // What is read may be gone right after it was asked whether it is.
@@ -160,26 +139,4 @@ struct FreezingThreadTests {
     }
     #expect(problems == [] && glacier.isInvalidated)
   }
-}
-
-/// Threads that begin together, and what they find.
-private final class Readers: Sendable {
-  private let left: Atomic<Int>
-  private let missing: Atomic<Int>
-  private let found = Mutex<[String]>([])
-
-  init(_ count: Int) {
-    left = Atomic(count)
-    missing = Atomic(count)
-  }
-
-  func begin() {
-    missing.subtract(1, ordering: .relaxed)
-    while missing.load(ordering: .relaxed) > 0 {}
-  }
-
-  func end() { left.subtract(1, ordering: .releasing) }
-  func note(_ problem: String) { found.withLock { $0.append(problem) } }
-  var areDone: Bool { left.load(ordering: .acquiring) == 0 }
-  var problems: [String] { found.withLock { $0 } }
 }

@@ -104,6 +104,18 @@ struct FreezingTrapTests: TrapSuite {
     Misuse("observed links", nothingToObserve) {
       _ = $0.stones[0].freeze().glaciers.observe { _ in }
     },
+    Misuse("observed values", nothingToObserve) {
+      _ = $0.glacier(1)!.depths.sorted(ascending: true).freeze().observe { _ in }
+    },
+    Misuse("observed properties", nothingToObserve) {
+      _ = $0.glacier(1)!.stones.projectTo.weight.freeze().observe { _ in }
+    },
+    Misuse("observed sections", nothingToObserve) {
+      _ = $0.glaciers.sectioned(by: \.age).freeze().observe { _ in }
+    },
+    Misuse("observed section", nothingToObserve) {
+      _ = $0.glaciers.sectioned(by: \.age)[0].freeze().observe { _ in }
+    },
   ]
 
   private static let freezing = [
@@ -135,6 +147,18 @@ struct FreezingTrapTests: TrapSuite {
         let stones = place.realm.create(Glacier.self, value: [9]).stones
         _ = stones.where { $0.weight > 0 }.freeze()
       }
+    },
+    Misuse("new section", "was made in the open write and cannot be frozen") { place in
+      let sections = place.glaciers.sectioned(by: \.age)
+      try place.write {
+        place.realm.add(Glacier(9))
+        _ = sections[2].freeze()
+      }
+    },
+    Misuse("section that went", "has been deleted or invalidated and cannot be frozen") { place in
+      let section = place.glaciers.sectioned(by: \.age)[0]
+      try place.write { place.realm.delete(place.glacier(1)!) }
+      _ = section.freeze()
     },
     Misuse("another instance's", "The object or collection belongs to another instance") { place in
       let other = try Realm(configuration: place.realm.configuration)

@@ -4,15 +4,16 @@ import Testing
 
 /// `tarn inspect --check` on a file that an earlier build wrote.
 @Suite struct GoldenInspectTests {
-  @Test func findsNothingWrongInAGoldenFile() throws {
+  @Test(arguments: [("golden-1", "Shelf"), ("golden-rules-1", "House")])
+  func findsNothingWrongInAGoldenFile(file: String, className: String) throws {
     let resources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
       .appendingPathComponent("TarnStoreTests/Resources")
     let folder = TemporaryFolder()
-    let bytes = try Data(contentsOf: resources.appendingPathComponent("golden-1.realm"))
+    let bytes = try Data(contentsOf: resources.appendingPathComponent("\(file).realm"))
     _ = try folder.file("golden.realm", [UInt8](bytes))
     let run = try ToolProcess.run(folder, "inspect", "--check", "golden.realm")
     #expect(run.status == 0, "\(run.output)\(run.errors)")
-    #expect(run.output.contains("Shelf"))
+    #expect(run.output.contains(className))
   }
 }

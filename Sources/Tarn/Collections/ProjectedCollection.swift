@@ -1,0 +1,166 @@
+/// One property of a list's or set's objects, as a collection of its values: live, and only to be
+/// read.
+///
+/// ```swift
+/// let names = person.dogs.projectTo.name
+/// ```
+///
+/// It has an element for each object, in the same order, equal ones too. Belongs to its Realm's
+/// thread, queue or actor.
+public struct ProjectedCollection<Element: RealmCollectionValue> {
+  private let source: any ProjectedSource<Element>
+
+  fileprivate init(_ source: any ProjectedSource<Element>) { self.source = source }
+
+  /// The Realm that the objects belong to, nil while they are unmanaged.
+  public var realm: Realm? { source.realm }
+
+  /// True if the object that has the list or set was deleted, or its Realm invalidated; it can then
+  /// be asked for nothing but this.
+  public var isInvalidated: Bool { source.isInvalidated }
+
+  /// The position of the first object with that value, or nil. Looks at one after the other.
+  public func index(of value: Element) -> Int? { firstIndex(of: value) }
+
+  /// Calls `block` first with `.initial` and then with each difference of the list or set, as that
+  /// tells it: an element is modified when its object has changed, be it in other properties. A
+  /// value that is the same may be told as modified, none that differs is left out.
+  ///
+  /// Traps for an unmanaged or invalidated collection, on a thread that has no later turns, on a
+  /// read-only Realm, and in a write that has changed something.
+  ///
+  /// - Returns: a token; keep it for as long as the observation shall go on.
+  public func observe(
+    _ block: @escaping (RealmCollectionChange<ProjectedCollection<Element>>) -> Void
+  ) -> NotificationToken {
+    source.observe { change in
+      switch change {
+      case .initial(let source): block(.initial(ProjectedCollection(source)))
+      case .update(let source, let deletions, let insertions, let modifications):
+        block(
+          .update(
+            ProjectedCollection(source), deletions: deletions, insertions: insertions,
+            modifications: modifications))
+      case .error(let error): block(.error(error))
+      }
+    }
+  }
+}
+
+extension ProjectedCollection: RandomAccessCollection {
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { count }
+  /// How many objects there are.
+  public var count: Int { source.count }
+  /// The value of the object at a position. Traps if it is out of bounds.
+  public subscript(position: Int) -> Element { source.value(at: position) }
+  /// Goes over the objects that are there now, whatever happens to the collection meanwhile.
+  public func makeIterator() -> AnyIterator<Element> { source.makeIterator() }
+}
+
+extension ProjectedCollection: ThreadConfined {
+  public func _counterpart(in realm: Realm) -> ProjectedCollection? {
+    source.counterpart(in: realm).map { ProjectedCollection($0) }
+  }
+}
+
+extension ProjectedCollection: Equatable {
+  /// True if both are the same property of one list or set.
+  public static func == (a: Self, b: Self) -> Bool { a.source.isEqual(to: b.source) }
+}
+
+extension ProjectedCollection: CustomStringConvertible, DumpedCollection {
+  func append(to dump: inout TextDump) {
+    let name = "ProjectedCollection<\(Element.self)>"
+    if isInvalidated { return dump.append("\(name) [invalidated]") }
+    dump.append(elements: self, of: name)
+  }
+}
+
+/// Says which property of its objects a list or set is to be read by, as a member: see
+/// ``ProjectedCollection``.
+@dynamicMemberLookup
+public struct CollectionElementMapper<Element: ObjectBase> {
+  private let collection: AnyRealmCollection<Element>
+
+  fileprivate init(_ collection: AnyRealmCollection<Element>) { self.collection = collection }
+
+  /// The values of a property, one for each object.
+  public subscript<Value: RealmCollectionValue>(
+    dynamicMember keyPath: KeyPath<Element, Value>
+  ) -> ProjectedCollection<Value> {
+    ProjectedCollection(PropertySource(collection: collection, keyPath: keyPath))
+  }
+}
+
+extension List where Element: ObjectBase {
+  /// Lists of the objects' properties, as members: `dogs.projectTo.name`. Threading: as the list.
+  public var projectTo: CollectionElementMapper<Element> {
+    CollectionElementMapper(AnyRealmCollection(self))
+  }
+}
+
+extension MutableSet where Element: ObjectBase {
+  /// The values of the objects' properties, as members: `dogs.projectTo.name`. They have the set's
+  /// order, and equal ones are all there. Threading: as the set.
+  public var projectTo: CollectionElementMapper<Element> {
+    CollectionElementMapper(AnyRealmCollection(self))
+  }
+}
+
+/// Where the values of a projected collection come from, whatever their objects are.
+private protocol ProjectedSource<Value> {
+  associatedtype Value: RealmCollectionValue
+  var realm: Realm? { get }
+  var isInvalidated: Bool { get }
+  var count: Int { get }
+  func value(at position: Int) -> Value
+  func makeIterator() -> AnyIterator<Value>
+  func isEqual(to other: any ProjectedSource<Value>) -> Bool
+  func counterpart(in realm: Realm) -> (any ProjectedSource<Value>)?
+  func observe(
+    _ block: @escaping (RealmCollectionChange<any ProjectedSource<Value>>) -> Void
+  ) -> NotificationToken
+}
+
+/// One property of a collection's objects.
+private struct PropertySource<Root: ObjectBase, Value: RealmCollectionValue>: ProjectedSource {
+  let collection: AnyRealmCollection<Root>
+  let keyPath: KeyPath<Root, Value>
+
+  var realm: Realm? { collection.realm }
+  var isInvalidated: Bool { collection.isInvalidated }
+  var count: Int { collection.count }
+  func value(at position: Int) -> Value { collection[position][keyPath: keyPath] }
+
+  func makeIterator() -> AnyIterator<Value> {
+    let objects = collection.makeIterator()
+    return AnyIterator { objects.next()?[keyPath: keyPath] }
+  }
+
+  func isEqual(to other: any ProjectedSource<Value>) -> Bool {
+    guard let other = other as? PropertySource<Root, Value> else { return false }
+    return collection == other.collection && keyPath == other.keyPath
+  }
+
+  func counterpart(in realm: Realm) -> (any ProjectedSource<Value>)? {
+    collection._counterpart(in: realm).map { PropertySource(collection: $0, keyPath: keyPath) }
+  }
+
+  func observe(
+    _ block: @escaping (RealmCollectionChange<any ProjectedSource<Value>>) -> Void
+  ) -> NotificationToken {
+    collection.observe { change in
+      switch change {
+      case .initial(let collection):
+        block(.initial(PropertySource(collection: collection, keyPath: keyPath)))
+      case .update(let collection, let deletions, let insertions, let modifications):
+        block(
+          .update(
+            PropertySource(collection: collection, keyPath: keyPath), deletions: deletions,
+            insertions: insertions, modifications: modifications))
+      case .error(let error): block(.error(error))
+      }
+    }
+  }
+}

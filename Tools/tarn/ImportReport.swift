@@ -1,0 +1,34 @@
+import ToolSupport
+
+/// A record of an import: its input and its first line.
+struct ImportPlace: Hashable {
+  var input: Int
+  var line: Int
+}
+
+/// Tells of records that cannot become objects, each once.
+final class ImportReport {
+  /// Bad lines that are told one by one; the rest are counted.
+  private static let reportsMax = 20
+
+  private let inputNames: [String]
+  private var badLines: Set<ImportPlace> = []
+
+  init(_ inputNames: [String]) { self.inputNames = inputNames }
+
+  var count: Int { badLines.count }
+
+  /// `line 5`; of several inputs `dogs.csv line 5`.
+  func title(_ place: ImportPlace) -> String {
+    (inputNames.count > 1 ? "\(inputNames[place.input]) " : "") + "line \(place.line)"
+  }
+
+  func add(_ place: ImportPlace, _ reason: String) {
+    guard badLines.insert(place).inserted else { return }
+    if badLines.count <= Self.reportsMax {
+      TarnProgram.complain("\(title(place)): \(reason)")
+    } else if badLines.count == Self.reportsMax + 1 {
+      TarnProgram.complain("more bad lines follow, which are only counted")
+    }
+  }
+}
