@@ -8,14 +8,14 @@ import Testing
 struct CollectionConditionTests {
   private struct View {
     let text: String
-    let typed: (Query<Crate>) -> Query<Bool>
-    let expected: (Crate) -> Bool
+    let typed: (Query<Hopper>) -> Query<Bool>
+    let expected: (Hopper) -> Bool
 
-    func results(_ place: Place, asText: Bool) -> Results<Crate> {
-      asText ? place.crates.filter(text) : place.crates.where(typed)
+    func results(_ place: Place, asText: Bool) -> Results<Hopper> {
+      asText ? place.hoppers.filter(text) : place.hoppers.where(typed)
     }
 
-    func ids(_ place: Place) -> [Int] { place.crates.filter(expected).map(\.id) }
+    func ids(_ place: Place) -> [Int] { place.hoppers.filter(expected).map(\.id) }
   }
 
   private static var values: [View] {
@@ -93,8 +93,8 @@ struct CollectionConditionTests {
   @Test(arguments: Array(1...6) as [UInt64])
   func randomChanges(seed: UInt64) throws {
     let shelter = try Shelter()
-    let (a, b) = (try shelter.openCrates(), try shelter.openCrates())
-    var operations = CrateOperations(numbers: SeededRandom(seed: seed))
+    let (a, b) = (try shelter.openHoppers(), try shelter.openHoppers())
+    var operations = HopperOperations(numbers: SeededRandom(seed: seed))
     try b.write { for _ in 0..<60 { operations.apply(to: b) } }
     a.pump()
     let views = Self.values + Self.objects
@@ -120,7 +120,7 @@ struct CollectionConditionTests {
   }
 
   private func check(
-    _ views: [View], _ results: [Results<Crate>], _ place: Place, _ moment: String
+    _ views: [View], _ results: [Results<Hopper>], _ place: Place, _ moment: String
   ) {
     for (view, results) in zip(views, results) {
       #expect(results.map(\.id) == view.ids(place), "\(view.text), \(moment)")
@@ -129,34 +129,34 @@ struct CollectionConditionTests {
   }
 
   @Test func objectsInCollections() throws {
-    let place = try Shelter().openCrates()
+    let place = try Shelter().openHoppers()
     try place.write {
       for id in 0..<3 {
-        let part = place.realm.create(CratePart.self, value: ["id": id])
-        let crate = place.realm.create(Crate.self, value: ["id": id])
-        crate.parts.append(part)
-        crate.named["x"] = part
+        let part = place.realm.create(HopperPart.self, value: ["id": id])
+        let hopper = place.realm.create(Hopper.self, value: ["id": id])
+        hopper.parts.append(part)
+        hopper.named["x"] = part
       }
-      place.crate(2)!.parts.append(place.part(0)!)
+      place.hopper(2)!.parts.append(place.part(0)!)
     }
     let (first, second) = (place.part(0)!, place.part(1)!)
-    #expect(place.crates.where { $0.parts.contains(first) }.map(\.id) == [0, 2])
-    #expect(place.crates.where { $0.parts.containsAny(in: [second]) }.map(\.id) == [1])
-    #expect(place.crates.where { $0.named.contains(second) }.map(\.id) == [1])
-    #expect(place.crates.filter("%@ IN parts", first).map(\.id) == [0, 2])
-    #expect(place.crates.filter("ANY parts == %@", second).map(\.id) == [1])
-    #expect(place.crates.filter("NONE parts IN %@", [first, second]).map(\.id) == [])
-    #expect(place.crates.filter("%@ IN %K", first, "parts").count == 2)
+    #expect(place.hoppers.where { $0.parts.contains(first) }.map(\.id) == [0, 2])
+    #expect(place.hoppers.where { $0.parts.containsAny(in: [second]) }.map(\.id) == [1])
+    #expect(place.hoppers.where { $0.named.contains(second) }.map(\.id) == [1])
+    #expect(place.hoppers.filter("%@ IN parts", first).map(\.id) == [0, 2])
+    #expect(place.hoppers.filter("ANY parts == %@", second).map(\.id) == [1])
+    #expect(place.hoppers.filter("NONE parts IN %@", [first, second]).map(\.id) == [])
+    #expect(place.hoppers.filter("%@ IN %K", first, "parts").count == 2)
   }
 
   @Test(arguments: [
     ("parts.weight == 1", 1, "is a collection: conditions on it need ANY, NONE or @count"),
-    ("ANY inner.id == 1", 1, "property 'id' of class 'Crate' is no collection"),
+    ("ANY inner.id == 1", 1, "property 'id' of class 'Hopper' is no collection"),
     ("ANY inner == nil", 1, "'inner' leads to no collection"),
-    ("ANY parts.legs == 1", 1, "class 'CratePart' has no property 'legs'"),
+    ("ANY parts.legs == 1", 1, "class 'HopperPart' has no property 'legs'"),
     (
       "ANY numbers.legs == 1", 1,
-      "the elements of property 'numbers' of class 'Crate' are no objects"
+      "the elements of property 'numbers' of class 'Hopper' are no objects"
     ),
     ("ANY tags > 1", 1, "is of type string, which does not compare with 1"),
     ("parts.@count == 'a'", 1, "which does not compare with \"a\""),
@@ -164,8 +164,8 @@ struct CollectionConditionTests {
     ("id == 1 AND 3 IN tags", 13, "is of type string, which does not compare with 3"),
   ])
   func whatDoesNotFit(_ text: String, _ place: Int, _ message: String) throws {
-    let crates = try Shelter().openCrates().crates
-    let error = #expect(throws: Realm.Error.self) { _ = try crates.filtered(text) }
+    let hoppers = try Shelter().openHoppers().hoppers
+    let error = #expect(throws: Realm.Error.self) { _ = try hoppers.filtered(text) }
     let said = error?.message ?? ""
     #expect(error?.code == .invalidInput && said.contains(message), "\(said)")
     #expect(said.contains("at character \(place): "), "\(said)")
