@@ -83,6 +83,18 @@ enum HousesBefore {
   }
 }
 
+/// A property of a rule with another name.
+enum HousesRenamed {
+  static let types: [ObjectBase.Type] = [Houses.House.self, Flat.self]
+
+  class Flat: Houses.Hidden {
+    @Persisted var house: Houses.House?
+    @Persisted var title = ""
+    @Persisted var kind: Houses.Kind
+    override class func uniqueProperties() -> [[String]] { [["house", "title"]] }
+  }
+}
+
 /// A property with another name, another rule, and another primary key.
 enum HousesAfter {
   static let types: [ObjectBase.Type] = [House.self, Flat.self]

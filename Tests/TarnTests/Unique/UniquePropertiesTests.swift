@@ -257,6 +257,50 @@ struct UniquePropertiesTests {
     #expect(rules.reduce(0, +) == 2)
   }
 
+  @Test func aRuleFollowsAPropertyThatIsRenamed() throws {
+    try {
+      let realm = try filled(3)
+      try realm.write {
+        for name in ["a", "b"] {
+          realm.create(
+            Houses.Flat.self,
+            value: ["house": realm.objects(Houses.House.self)[0], "name": name, "kind": "large"])
+        }
+      }
+    }()
+    // Without the values both are the same.
+    let before = try contents()
+    expectRefusal(["class 'Flat'", "'house', 'title'"]) {
+      _ = try open(HousesRenamed.types, version: 1)
+    }
+    #expect(try contents() == before)
+    let realm = try open(HousesRenamed.types, version: 1) { migration, _ in
+      migration.renameProperty(onType: "Flat", from: "name", to: "title")
+    }
+    try checkRules(realm)
+    let flats = realm.objects(HousesRenamed.Flat.self)
+    #expect(flats.map(\.title) == ["a", "b"])
+    expectRefusal(["'house', 'title'"]) { try realm.write { flats[1].title = "a" } }
+    try realm.write { flats[1].title = "c" }
+    try realm.write { flats[0].title = "b" }
+    try checkRules(realm)
+  }
+
+  @Test func whatIsDeletedMayComeAgain() throws {
+    let realm = try filled(4)
+    try realm.write {
+      realm.delete(realm.objects(Houses.House.self)[1])
+      realm.add(Houses.House(2, "Bern", "Main Street", 2))
+      realm.delete(realm.objects(Houses.House.self)[0])
+      realm.add(Houses.House(9, "Bern", "Main Street", 1))
+    }
+    #expect(realm.objects(Houses.House.self).map(\.id) == [2, 3, 9])
+    try checkRules(realm)
+    expectRefusal(["primary keys 2 and 9"]) {
+      try realm.write { realm.objects(Houses.House.self).last!.number = 2 }
+    }
+  }
+
   // MARK: - Processes
 
   @Test func everyProcessKeepsIt() async throws {
