@@ -96,6 +96,7 @@ extension TarnStore.Predicate {
     case .constant: return []
     case .and(let parts), .or(let parts): return parts.flatMap(\.propertyNames)
     case .not(let part): return part.propertyNames
+    case .collection(let condition): return Array(condition.path.prefix(1))
     case .comparison(let comparison):
       return [comparison.left, comparison.right].compactMap { operand in
         if case .path(let names) = operand { names.first } else { nil }

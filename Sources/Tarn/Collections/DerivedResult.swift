@@ -57,7 +57,7 @@ final class DerivedResult: OwnedSource {
   /// Without its owner a result is empty, and who asks is told that.
   var isGone: Bool { false }
   var owner: LinkTarget? { origin.owner }
-  var elementClasses: Set<ClassID> { query.reachedClasses }
+  var elementClasses: Set<ClassID> { query.concerningClasses }
   var stepNumbers: [Int] { steps.map(\.number) }
 
   // MARK: - Reading
@@ -108,7 +108,7 @@ final class DerivedResult: OwnedSource {
 
   func isConcerned(by changes: ChangeSet) -> Bool {
     changes.schemaChanged || owner.map { changes[$0.classID] != nil } == true
-      || query.reachedClasses.contains { changes[$0] != nil }
+      || query.concerningClasses.contains { changes[$0] != nil }
   }
 
   /// The elements at the shown version; nil if the owner is gone. Of a class none are kept.

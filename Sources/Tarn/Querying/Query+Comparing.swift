@@ -32,16 +32,27 @@ extension Query {
   private func compare(
     _ op: ComparisonOperator, _ right: Operand, _ options: StringOptions = []
   ) -> Query<Bool> {
-    Query<Bool>(.comparison(Comparison(operand, op, right, options.store)))
+    switch (content, right) {
+    case (.any(let path), .value), (.any(let path), .values):
+      Query<Bool>(.collection(CollectionCondition(path, .any(op, right, options.store))))
+    case (.count(let path), .value(let number)):
+      Query<Bool>(.collection(CollectionCondition(path, .count(op, number))))
+    case (.count(let path), .values(let numbers)):
+      Query<Bool>(
+        .or(numbers.map { .collection(CollectionCondition(path, .count(.equal, $0))) }))
+    default: Query<Bool>(.comparison(Comparison(operand, op, right, options.store)))
+    }
   }
 
   /// A value to compare with; for a link, the object's key.
-  private func constant(_ value: some _Persistable) -> Operand {
+  func constant(_ value: some _Persistable) -> Operand { .value(constantValue(value)) }
+
+  func constantValue(_ value: some _Persistable) -> Value {
     let boxed = value._box()
     if let object = boxed.object, object._context == nil {
       fatalError("A query can only compare with an object that is in a Realm: \(object)")
     }
-    return .value(boxed.value)
+    return boxed.value
   }
 }
 
@@ -61,11 +72,7 @@ extension Query where T: _Persistable {
 
   /// True if the property has one of the values.
   public func `in`<S: Sequence<T>>(_ values: S) -> Query<Bool> {
-    let values = values.map { value in
-      guard case .value(let value) = constant(value) else { preconditionFailure() }
-      return value
-    }
-    return compare(.in, .values(values))
+    compare(.in, .values(values.map { constantValue($0) }))
   }
 }
 

@@ -16,6 +16,10 @@ public struct Query<T> {
     /// A property, reached through links, by columns' names; empty for the object itself.
     case path([String])
     case condition(Predicate)
+    /// Something of some element of a collection: the path to that, and on from an element.
+    case any([String])
+    /// The number of a collection's elements.
+    case count([String])
   }
   let content: Content
 
@@ -28,14 +32,34 @@ public struct Query<T> {
   var operand: Operand {
     switch content {
     case .path(let path) where !path.isEmpty: .path(path)
+    case .any, .count:
+      fatalError("A condition on a collection compares with a value, not with another property")
     default: fatalError("Compare a property of the object, not the object or another condition")
     }
   }
 
-  private func appending<Root: ObjectBase, V>(_ keyPath: KeyPath<Root, V>) -> Query<V> {
+  /// The property that is a collection.
+  var pathOfCollection: [String] {
     guard case .path(let path) = content else {
-      fatalError("A condition has no properties")
+      fatalError("Conditions do not reach through two collections: filter in Swift instead")
     }
+    return path
+  }
+
+  private func appending<Root: ObjectBase, V>(_ keyPath: KeyPath<Root, V>) -> Query<V> {
+    switch content {
+    case .path(let path): Query<V>(.path(path + names(of: keyPath)))
+    case .any(let path): Query<V>(.any(path + names(of: keyPath)))
+    case .condition, .count: fatalError("A condition has no properties")
+    }
+  }
+
+  /// A property of some element of the collection that this is.
+  func appending<Root: ObjectBase, V>(toElementsOf keyPath: KeyPath<Root, V>) -> Query<V> {
+    Query<V>(.any(pathOfCollection + names(of: keyPath)))
+  }
+
+  private func names<Root: ObjectBase, V>(of keyPath: KeyPath<Root, V>) -> [String] {
     guard let steps = Tracer.steps(of: keyPath) else {
       fatalError(
         """
@@ -43,7 +67,7 @@ public struct Query<T> {
         nothing of it. Filter the results in Swift instead.
         """)
     }
-    return Query<V>(.path(path + steps.map(\.columnName)))
+    return steps.map(\.columnName)
   }
 }
 
@@ -64,6 +88,9 @@ extension Query where T == Bool {
     switch content {
     case .condition(let predicate): predicate
     case .path(let path): .comparison(Comparison(.path(path), .equal, .value(.bool(true))))
+    case .any(let path):
+      .collection(CollectionCondition(path, .any(.equal, .value(.bool(true)), [])))
+    case .count: fatalError("A number of elements is no condition")
     }
   }
 

@@ -9,13 +9,16 @@ package final class CompiledQuery: Sendable {
   /// Columns of the class itself that decide membership, and those that decide the order.
   private let memberColumns: Set<ColumnID>
   private let orderColumns: Set<ColumnID>
-  /// Columns behind one link that decide either.
+  /// Columns behind links that decide either.
   private let linked: [LinkedColumn]
+  private let reached: Set<ClassID>
   /// Links of the class: a change of what they point to modifies the row.
   private let links: [LinkStep]
 
   private struct LinkedColumn: Sendable {
-    var link: LinkStep
+    /// At least one.
+    var links: [LinkStep]
+    var classID: ClassID
     var column: ColumnID
     var decidesOrder: Bool
   }
@@ -92,11 +95,13 @@ package final class CompiledQuery: Sendable {
     func own(_ dependencies: [QueryDependency], decidesOrder: Bool) -> Set<ColumnID> {
       var columns: Set<ColumnID> = []
       for dependency in dependencies {
-        if let link = dependency.links.first {
-          linked.append(
-            LinkedColumn(link: link, column: dependency.column, decidesOrder: decidesOrder))
-        } else {
+        if dependency.links.isEmpty {
           columns.insert(dependency.column)
+        } else {
+          linked.append(
+            LinkedColumn(
+              links: dependency.links, classID: dependency.classID, column: dependency.column,
+              decidesOrder: decidesOrder))
         }
       }
       return columns
@@ -108,6 +113,8 @@ package final class CompiledQuery: Sendable {
       guard column.type == .link, !column.isRemoved, let target = column.target else { return nil }
       return LinkStep(classID: id, column: column.id, target: target)
     }
+    let all = predicate.dependencies + order.dependencies + stages.flatMap(\.dependencies)
+    reached = Set([id] + links.map(\.target) + all.map(\.classID))
   }
 
   package var isUnfiltered: Bool { predicate.constant == true }
@@ -154,14 +161,9 @@ package final class CompiledQuery: Sendable {
 
   // MARK: - Changes
 
-  /// The classes whose changes can concern the rows or what they show: the query's own, and those
-  /// that its links point to.
-  package var concerningClasses: Set<ClassID> { Set([classID] + links.map(\.target)) }
-
-  /// The same with every class that a path of the query goes through, however far.
-  package var reachedClasses: Set<ClassID> {
-    concerningClasses.union(dependencies.map(\.classID))
-  }
+  /// The classes whose changes can concern the rows or what they show: the query's own, those that
+  /// its links point to, and every class that a path of the query goes through, however far.
+  package var concerningClasses: Set<ClassID> { reached }
 
   /// True if what decides on a row is all in the row itself.
   package var staysInRow: Bool { dependencies.allSatisfy(\.links.isEmpty) }
@@ -169,7 +171,7 @@ package final class CompiledQuery: Sendable {
   /// False if `changes` cannot concern the rows or what they show.
   package func isConcerned(by changes: ChangeSet) -> Bool {
     if changes[classID] != nil || changes.schemaChanged { return true }
-    return links.contains { changes[$0.target] != nil }
+    return reached.contains { changes[$0] != nil }
   }
 
   /// About how many rows `advance` looks up at most, for a result of `count` rows. Counts keys and
@@ -180,6 +182,10 @@ package final class CompiledQuery: Sendable {
     if let own = changes[classID] { sum = own.isCleared ? count : own.keyCount }
     for link in links {
       if let target = changes[link.target] { sum = saturatingSum(sum, target.keyCount) }
+    }
+    for far in linked where far.links.count > 1 {
+      let keys = changes[far.classID]?.touchedKeys(in: far.column)
+      sum = saturatingSum(sum, keys?.count ?? 0)
     }
     return sum
   }
@@ -277,12 +283,15 @@ package final class CompiledQuery: Sendable {
       touched.candidates.formUnion(touched.repositioned)
     }
     for dependency in linked {
-      guard let keys = changes[dependency.link.target]?.touchedKeys(in: dependency.column),
-        !keys.isEmpty
-      else { continue }
-      let origins = try origins(of: keys, through: dependency.link, rows, among: nil)
-      touched.candidates.formUnion(origins)
-      if dependency.decidesOrder { touched.repositioned.formUnion(origins) }
+      guard var keys = changes[dependency.classID]?.touchedKeys(in: dependency.column) else {
+        continue
+      }
+      // Links that moved on the way are dependencies themselves: the others are as they were.
+      for link in dependency.links.reversed() where !keys.isEmpty {
+        keys = try origins(of: keys, through: link, rows, among: nil)
+      }
+      touched.candidates.formUnion(keys)
+      if dependency.decidesOrder { touched.repositioned.formUnion(keys) }
     }
     for link in links {
       guard let target = changes[link.target] else { continue }
@@ -302,7 +311,7 @@ package final class CompiledQuery: Sendable {
     let budget = root.map { 1_000 + 4 * $0.count } ?? .max
     var origins: [ObjectKey] = []
     for target in targets {
-      origins += try rows.keys(in: classID, where: link.column, is: .link(target))
+      origins += try rows.keys(in: link.classID, where: link.column, is: .link(target))
       guard let root, origins.count > budget, isSingle(link, rows) else { continue }
       return try forwards(to: targets, through: link, rows, root)
     }

@@ -28,6 +28,7 @@ extension ResolvedNode {
     case .test(let test): return try test.matches(rows, slot, source)
     case .pair(let pair): return try pair.matches(rows, slot, source)
     case .not(let node): return try !node.matches(rows, slot, source)
+    case .collection(let test): return try test.matches(rows, slot, source)
     case .and(let nodes):
       for node in nodes where try !node.matches(rows, slot, source) { return false }
       return true

@@ -9,9 +9,9 @@ package enum PredicateArgument: Sendable {
 
 /// A predicate that was read from a text, and where its parts stand there.
 package struct ParsedPredicate: Sendable {
-  /// A comparison of the predicate, and the bytes of the text where its sides begin.
+  /// A condition of the predicate, and the bytes of the text where its sides begin.
   struct Place: Sendable {
-    var comparison: Comparison
+    var predicate: Predicate
     var left: Int
     var right: Int
   }
@@ -26,10 +26,12 @@ package struct ParsedPredicate: Sendable {
     on classID: ClassID, in schema: StoreSchema
   ) throws(PredicateSyntaxError) {
     for place in places {
-      try check(place.comparison.left, at: place.left, classID, schema)
-      try check(place.comparison.right, at: place.right, classID, schema)
+      if case .comparison(let comparison) = place.predicate {
+        try check(comparison.left, at: place.left, classID, schema)
+        try check(comparison.right, at: place.right, classID, schema)
+      }
       do {
-        _ = try ResolvedPredicate(.comparison(place.comparison), on: classID, in: schema)
+        _ = try ResolvedPredicate(place.predicate, on: classID, in: schema)
       } catch {
         throw lexer.error(at: place.left, error.message)
       }

@@ -7,6 +7,7 @@ extension Predicate: CustomStringConvertible {
     case .and(let terms): Self.joined(terms, " AND ", empty: "TRUEPREDICATE")
     case .or(let terms): Self.joined(terms, " OR ", empty: "FALSEPREDICATE")
     case .not(let term): "NOT " + Self.grouped(term)
+    case .collection(let condition): condition.description
     }
   }
 
@@ -16,7 +17,7 @@ extension Predicate: CustomStringConvertible {
 
   private static func grouped(_ term: Predicate) -> String {
     switch term {
-    case .constant, .comparison: term.description
+    case .constant, .comparison, .collection: term.description
     case .and, .or, .not: "(\(term))"
     }
   }

@@ -11,6 +11,8 @@ package enum Predicate: Hashable, Sendable {
   /// True if at least one is; false when empty.
   case or([Predicate])
   indirect case not(Predicate)
+  /// On the elements of a collection.
+  case collection(CollectionCondition)
 }
 
 /// One comparison of two operands.

@@ -4,11 +4,13 @@
 ///     conjunction = negation { (AND | &&) negation }
 ///     negation   = { NOT | ! } primary
 ///     primary    = TRUEPREDICATE | FALSEPREDICATE | "(" predicate ")" | comparison
+///                | ( ANY | SOME | NONE ) comparison
 ///     comparison = operand operator [ "[c]" ] operand
 ///                | operand IN [ "[c]" ] list
 ///                | operand BETWEEN list
+///                | literal IN name { "." name }
 ///     list       = "{" [ literal { "," literal } ] "}" | "%@"
-///     operand    = literal | name { "." name } | "%K"
+///     operand    = literal | name { "." name } [ ".@count" ] | "%K"
 ///     literal    = number | text | data | TRUE | FALSE | NULL | "%@" | "%d" | "%f" | ...
 ///
 /// Keywords are free of case; a property named like one is written behind a `#`. Dates, object
@@ -114,6 +116,8 @@ package struct PredicateParser {
     }
     if try take("TRUEPREDICATE") { return .constant(true) }
     if try take("FALSEPREDICATE") { return .constant(false) }
+    if try take("ANY", "SOME") { return try quantified() }
+    if try take("NONE") { return .not(try quantified()) }
     guard token == .symbol("(") else { return try comparison() }
     return try nested { (parser) throws(PredicateSyntaxError) in
       try parser.advance()
@@ -125,16 +129,66 @@ package struct PredicateParser {
 
   private mutating func comparison() throws(PredicateSyntaxError) -> Predicate {
     let first = start
-    let left = try operand()
-    if try take("BETWEEN") { return try between(left, at: first) }
+    let left = try side()
+    if case .operand(let operand) = left, try take("BETWEEN") {
+      return try between(operand, at: first)
+    }
     guard let op = token.comparisonOperator else { throw expected("a comparison operator") }
     try advance()
     let options = try stringOptions()
     let second = start
-    let right = op == .in ? Operand.values(try list("IN")) : try operand()
-    let comparison = Comparison(left, op, right, options)
-    places.append(ParsedPredicate.Place(comparison: comparison, left: first, right: second))
-    return .comparison(comparison)
+    if op == .in, case .operand(.value) = left, token.isPath, case .operand(let path) = try side() {
+      return try noted(.any(path, .equal, left.operand, options), first, second)
+    }
+    let right = op == .in ? Side.operand(.values(try list("IN"))) : try side()
+    switch (left, right) {
+    case (.operand(let left), .operand(let right)):
+      return try noted(.comparison(Comparison(left, op, right, options)), first, second)
+    case (.count(let path), .operand(.value(let number))):
+      return try noted(.collection(CollectionCondition(path, .count(op, number))), first, second)
+    case (.operand(.value(let number)), .count(let path)) where op.mirrored != nil:
+      let condition = CollectionCondition(path, .count(op.mirrored ?? op, number))
+      return try noted(.collection(condition), first, second)
+    default:
+      throw lexer.error(at: first, "@count compares with a number by ==, !=, <, <=, > or >=")
+    }
+  }
+
+  /// What is behind ANY or NONE.
+  private mutating func quantified() throws(PredicateSyntaxError) -> Predicate {
+    let first = start
+    guard case .operand(.path(let path)) = try side() else {
+      throw lexer.error(at: first, "expected a property that is a collection, or behind one")
+    }
+    guard let op = token.comparisonOperator else { throw expected("a comparison operator") }
+    try advance()
+    let options = try stringOptions()
+    let second = start
+    let right = op == .in ? Operand.values(try list("IN")) : try side().operand
+    guard let right, !right.isPath else {
+      throw lexer.error(at: second, "a condition through a collection needs a value")
+    }
+    return try noted(.any(.path(path), op, right, options), first, second)
+  }
+
+  /// Keeps where a condition stands.
+  private mutating func noted(
+    _ predicate: Predicate?, _ left: Int, _ right: Int
+  ) throws(PredicateSyntaxError) -> Predicate {
+    guard let predicate else { throw lexer.error(at: left, "expected a value and a property") }
+    places.append(ParsedPredicate.Place(predicate: predicate, left: left, right: right))
+    return predicate
+  }
+
+  /// One side of a comparison.
+  private enum Side {
+    case operand(Operand)
+    /// The number of elements of the collection there.
+    case count([String])
+
+    var operand: Operand? {
+      if case .operand(let operand) = self { operand } else { nil }
+    }
   }
 
   private mutating func between(
@@ -146,8 +200,8 @@ package struct PredicateParser {
       throw lexer.error(at: second, "expected two values after BETWEEN, found \(bounds.count)")
     }
     let predicate = Predicate.between(operand, .value(bounds[0]), .value(bounds[1]))
-    for case .comparison(let comparison) in predicate.terms {
-      places.append(ParsedPredicate.Place(comparison: comparison, left: first, right: second))
+    for term in predicate.terms {
+      places.append(ParsedPredicate.Place(predicate: term, left: first, right: second))
     }
     return predicate
   }
@@ -166,18 +220,22 @@ package struct PredicateParser {
     return .caseInsensitive
   }
 
-  private mutating func operand() throws(PredicateSyntaxError) -> Operand {
+  private mutating func side() throws(PredicateSyntaxError) -> Side {
     if case .placeholder("K") = token {
       let path = try argument { (all) throws(PredicateArguments.Mistake) in try all.path() }
-      return .path(renamed(path))
+      return .operand(.path(renamed(path)))
     }
     guard case .name(let first) = token else {
-      if let value = try literal() { return .value(value) }
+      if let value = try literal() { return .operand(.value(value)) }
       throw expected("a property or a value")
     }
     var names = [first]
     try advance()
     while try take(".") {
+      if token == .symbol("@count") {
+        try advance()
+        return .count(renamed(names))
+      }
       guard case .name(let name) = token else { throw expected("a property after '.'") }
       names.append(name)
       try advance()
@@ -186,7 +244,7 @@ package struct PredicateParser {
       throw lexer.error(
         at: start, "'[' behind a property is not supported: conditions cannot look into maps")
     }
-    return .path(renamed(names))
+    return .operand(.path(renamed(names)))
   }
 
   /// What stands for the placeholder that is next.
@@ -221,12 +279,6 @@ package struct PredicateParser {
     if token == .placeholder("@") {
       return try argument { (all) throws(PredicateArguments.Mistake) in try all.values(word) }
     }
-    if case .name(let name) = token, word == "IN" {
-      throw lexer.error(
-        at: start,
-        "expected a list of values, found '\(name)': conditions cannot look into "
-          + "collections")
-    }
     try require("{", "'{' and a list of values")
     var values: [Value] = []
     if try take("}") { return values }
@@ -243,6 +295,18 @@ extension Predicate {
   fileprivate var terms: [Predicate] {
     if case .and(let terms) = self { terms } else { [self] }
   }
+
+  /// Nil if the sides are no collection and no constants.
+  fileprivate static func any(
+    _ path: Operand, _ op: ComparisonOperator, _ right: Operand?, _ options: StringOptions
+  ) -> Predicate? {
+    guard case .path(let path) = path, let right, !right.isPath else { return nil }
+    return .collection(CollectionCondition(path, .any(op, right, options)))
+  }
+}
+
+extension Operand {
+  fileprivate var isPath: Bool { if case .path = self { true } else { false } }
 }
 
 extension PredicateToken {
@@ -263,6 +327,14 @@ extension PredicateToken {
     }
   }
 
+  /// True for the beginning of a path.
+  fileprivate var isPath: Bool {
+    switch self {
+    case .name, .placeholder("K"): true
+    default: false
+    }
+  }
+
   /// How an error names this token.
   fileprivate var found: String {
     switch self {
@@ -279,10 +351,10 @@ extension PredicateToken {
   fileprivate var refusal: String? {
     switch self {
     case .keyword("MATCHES"): "MATCHES is not supported: use LIKE with * and ?"
-    case .keyword(let word) where ["ANY", "SOME", "ALL", "NONE", "SUBQUERY"].contains(word):
-      "\(word) is not supported: conditions cannot look into collections"
+    case .keyword(let word) where ["ALL", "SUBQUERY"].contains(word):
+      "\(word) is not supported: on collections there are ANY, NONE, IN and @count"
     case .symbol(let symbol) where symbol.hasPrefix("@"):
-      "\(symbol) is not supported: conditions cannot look into collections"
+      "\(symbol) is not supported: on collections there are ANY, NONE, IN and @count"
     default: nil
     }
   }

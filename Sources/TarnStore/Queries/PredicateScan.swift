@@ -71,6 +71,10 @@
       try unsafe evaluateEach(mask, hits) { (slot) throws(StorageError) in
         try pair.matches(image, slot, source)
       }
+    case .collection(let test):
+      try unsafe evaluateEach(mask, hits) { (slot) throws(StorageError) in
+        try test.matches(image, slot, source)
+      }
     case .not(let inner):
       try unsafe evaluate(inner, image, mask, hits, free)
       for index in 0..<words { unsafe hits[index] = mask[index] & ~hits[index] }
@@ -251,7 +255,7 @@ extension ResolvedNode {
   /// Bitmaps that evaluating the node takes besides mask and result.
   fileprivate var depth: Int {
     switch self {
-    case .constant, .test, .pair: 0
+    case .constant, .test, .pair, .collection: 0
     case .not(let node): node.depth
     case .and(let nodes): 1 + (nodes.map(\.depth).max() ?? 0)
     case .or(let nodes): 2 + (nodes.map(\.depth).max() ?? 0)

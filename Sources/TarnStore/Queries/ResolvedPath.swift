@@ -75,9 +75,11 @@ package struct ColumnPath: Hashable, Sendable {
   ) throws(PredicateError) -> ColumnSchema {
     if let column = owner.named(name) {
       guard column.collection == .none, column.type != .any else {
-        let kind = column.collection == .none ? "of any type" : "a collection"
-        throw PredicateError(
-          "property '\(name)' of class '\(owner.name)' is \(kind), which queries cannot look into")
+        let reason =
+          column.collection == .none
+          ? "of any type, which queries cannot look into"
+          : "a collection: conditions on it need ANY, NONE or @count"
+        throw PredicateError("property '\(name)' of class '\(owner.name)' is \(reason)")
       }
       return column
     }

@@ -14,7 +14,7 @@ extension ResolvedPredicate {
 }
 
 /// Turns a tree of names into one of columns.
-private struct PredicateBuilder {
+struct PredicateBuilder {
   let classID: ClassID
   let schema: StoreSchema
 
@@ -28,6 +28,7 @@ private struct PredicateBuilder {
     switch predicate {
     case .constant(let value): return .constant(value)
     case .comparison(let comparison): return try node(comparison)
+    case .collection(let condition): return try node(condition)
     case .not(let inner): return !(try node(inner, depth: depth + 1))
     case .and(let terms): return .all(try nodes(terms, depth: depth + 1))
     case .or(let terms): return .any(try nodes(terms, depth: depth + 1))
@@ -90,7 +91,7 @@ private struct PredicateBuilder {
 }
 
 /// Turns comparisons of one column with constants into tests.
-private struct ConstantBuilder {
+struct ConstantBuilder {
   let path: ColumnPath
   let names: [String]
   let schema: StoreSchema

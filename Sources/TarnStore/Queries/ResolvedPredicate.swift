@@ -23,10 +23,8 @@ package struct ResolvedPredicate: Hashable, Sendable {
     self.root = root
     var seen: Set<QueryDependency> = []
     var found: [QueryDependency] = []
-    root.forEachPath { path in
-      for dependency in path.dependencies where seen.insert(dependency).inserted {
-        found.append(dependency)
-      }
+    root.forEachDependency { dependency in
+      if seen.insert(dependency).inserted { found.append(dependency) }
     }
     dependencies = found
   }
@@ -46,6 +44,7 @@ enum ResolvedNode: Hashable, Sendable {
   case and([ResolvedNode])
   case or([ResolvedNode])
   indirect case not(ResolvedNode)
+  case collection(CollectionTest)
 }
 
 /// A column against constants.
@@ -125,15 +124,16 @@ final class ColumnPair: Hashable, Sendable {
 }
 
 extension ResolvedNode {
-  func forEachPath(_ body: (ColumnPath) -> Void) {
+  func forEachDependency(_ body: (QueryDependency) -> Void) {
     switch self {
     case .constant: break
-    case .test(let test): body(test.path)
+    case .test(let test): test.path.dependencies.forEach(body)
     case .pair(let pair):
-      body(pair.left)
-      body(pair.right)
-    case .and(let nodes), .or(let nodes): for node in nodes { node.forEachPath(body) }
-    case .not(let node): node.forEachPath(body)
+      pair.left.dependencies.forEach(body)
+      pair.right.dependencies.forEach(body)
+    case .and(let nodes), .or(let nodes): for node in nodes { node.forEachDependency(body) }
+    case .not(let node): node.forEachDependency(body)
+    case .collection(let test): test.dependencies.forEach(body)
     }
   }
 
@@ -187,6 +187,7 @@ extension ResolvedNode {
     case .pair(let pair): 30 + (pair.left.links.count + pair.right.links.count) * 100
     case .and(let nodes), .or(let nodes): nodes.reduce(0) { $0 + $1.cost }
     case .not(let node): node.cost
+    case .collection(let test): 500 + test.links.count * 100
     }
   }
 }

@@ -22,6 +22,15 @@ package protocol RowSource {
     _ classID: ClassID, _ key: ObjectKey, _ column: ColumnID,
     _ body: (UnsafeRawBufferPointer) throws(StorageError) -> R
   ) throws(StorageError) -> R
+
+  /// How many elements a collection has.
+  func elementCount(of place: SequencePlace) throws(StorageError) -> Int
+
+  /// Calls `body` with each element of a collection, of a map with the values, until it returns
+  /// false.
+  func forEachElement(
+    of place: SequencePlace, _ body: (Value) throws(StorageError) -> Bool
+  ) throws(StorageError)
 }
 
 /// Rows of one of two kinds: what a source returns that has both stored and edited clusters.

@@ -40,6 +40,19 @@ package struct StoreRows: RowSource {
     return unsafe try withBytes(of: bytes) { bytes throws(StorageError) in unsafe try body(bytes) }
   }
 
+  package func elementCount(of place: SequencePlace) throws(StorageError) -> Int {
+    if let session { return try session.elementCount(of: place) }
+    return try reader.sequence(at: place)?.count ?? 0
+  }
+
+  package func forEachElement(
+    of place: SequencePlace, _ body: (Value) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    if let session { return try session.forEachElement(of: place, body) }
+    guard let sequence = try reader.sequence(at: place) else { return }
+    try sequence.forEach(in: 0..<sequence.count, body)
+  }
+
   /// Says that about so many rows of the class will be looked up, in no order.
   func expect(lookups: Int, in id: ClassID) { reader.expect(lookups: lookups, in: id) }
 

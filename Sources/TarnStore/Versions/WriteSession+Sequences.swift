@@ -31,6 +31,22 @@ extension WriteSession {
     return StoredSequence(try CollectionCell(bytes, shape), shape, reader.snapshot)
   }
 
+  /// How many elements the collection there has. Unlike `sequence(at:)` it keeps nothing.
+  func elementCount(of place: SequencePlace) throws(StorageError) -> Int {
+    if let known = sequences.find(place) { return known.count }
+    return try propertySequence(place)?.count ?? 0
+  }
+
+  /// Calls `body` with each element, until it returns false. Unlike `sequence(at:)` it keeps
+  /// nothing.
+  func forEachElement(
+    of place: SequencePlace, _ body: (Value) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    if let known = sequences.find(place) { return try known.forEach(in: 0..<known.count, body) }
+    guard let stored = try propertySequence(place) else { return }
+    try stored.forEach(in: 0..<stored.count, body)
+  }
+
   private func existing(_ place: SequencePlace) throws(StorageError) -> WorkingSequence {
     guard let found = try sequence(at: place) else {
       throw StorageError(

@@ -32,9 +32,32 @@ import Testing
     ("x == -9223372036854775808", .compare("x", .equal, .int(.min))),
     ("age BETWEEN {1, 3}", .between(.path(["age"]), .value(.int(1)), .value(.int(3)))),
     ("TruePredicate", .constant(true)),
+    (
+      "ANY dogs.age > 1",
+      .collection(CollectionCondition(["dogs", "age"], .any(.greater, .value(.int(1)), [])))
+    ),
+    (
+      "some names in[c] {'a'}",
+      .collection(
+        CollectionCondition(["names"], .any(.in, .values([.string("a")]), .caseInsensitive)))
+    ),
+    (
+      "NONE ages == 3",
+      .not(.collection(CollectionCondition(["ages"], .any(.equal, .value(.int(3)), []))))
+    ),
+    (
+      "3 IN owner.ages",
+      .collection(CollectionCondition(["owner", "ages"], .any(.equal, .value(.int(3)), [])))
+    ),
+    (
+      "owner.dogs.@count => 2",
+      .collection(CollectionCondition(["owner", "dogs"], .count(.greaterOrEqual, .int(2))))
+    ),
+    ("2 < dogs.@count", .collection(CollectionCondition(["dogs"], .count(.greater, .int(2))))),
   ])
   func `a text gives its tree`(_ text: String, _ expected: Predicate) throws {
     #expect(try parsed(text) == expected)
+    #expect(try parsed(expected.description) == expected)
   }
 
   @Test func `AND binds closer than OR and NOT closer than both`() throws {
@@ -65,10 +88,6 @@ import Testing
     ("n LIKE[cd] 'a'", 7, "[cd] is not supported: marks on letters count; write [c] or nothing"),
     ("age BETWEEN {1}", 12, "expected two values after BETWEEN, found 1"),
     ("age IN 3", 7, "expected '{' and a list of values, found 3"),
-    (
-      "3 IN ages", 5,
-      "expected a list of values, found 'ages': conditions cannot look into collections"
-    ),
     ("age BETWEEN ages", 12, "expected '{' and a list of values, found 'ages'"),
     ("age IN {1, }", 11, "expected a value, found '}'"),
     (
@@ -79,15 +98,27 @@ import Testing
     ("age == 0x", 7, "expected a hexadecimal number of at most 64 bits"),
     ("d == X'0a0'", 5, "expected pairs of hexadecimal digits between X' and '"),
     (
-      "a == 1 AND ANY dogs.age == 1", 11,
-      "ANY is not supported: conditions cannot look into collections"
+      "a == 1 AND ALL dogs.age == 1", 11,
+      "ALL is not supported: on collections there are ANY, NONE, IN and @count"
     ),
     (
       "SUBQUERY(dogs, $x, $x.age > 1).@count > 2", 0,
-      "SUBQUERY is not supported: conditions cannot look into collections"
+      "SUBQUERY is not supported: on collections there are ANY, NONE, IN and @count"
     ),
-    ("dogs.@count > 2", 5, "@count is not supported: conditions cannot look into collections"),
-    ("@max.dogs > 2", 0, "@max is not supported: conditions cannot look into collections"),
+    (
+      "dogs.@sum.age > 2", 5,
+      "@sum is not supported: on collections there are ANY, NONE, IN and @count"
+    ),
+    (
+      "@max.dogs > 2", 0,
+      "@max is not supported: on collections there are ANY, NONE, IN and @count"
+    ),
+    ("dogs.@count.x > 2", 11, "expected a comparison operator, found '.'"),
+    ("dogs.@count > x", 0, "@count compares with a number by ==, !=, <, <=, > or >="),
+    ("dogs.@count IN {1}", 0, "@count compares with a number by ==, !=, <, <=, > or >="),
+    ("ANY 3 == dogs.age", 4, "expected a property that is a collection, or behind one"),
+    ("ANY dogs.age == x", 16, "a condition through a collection needs a value"),
+    ("ANY dogs.age BETWEEN {1, 2}", 13, "expected a comparison operator, found BETWEEN"),
     (
       "map['a'] == 1", 3,
       "'[' behind a property is not supported: conditions cannot look into maps"

@@ -134,6 +134,15 @@ struct FixtureSource: RowSource {
   }
 }
 
+/// The fixture has no collections.
+extension FixtureSource {
+  func elementCount(of place: SequencePlace) throws(StorageError) -> Int { 0 }
+
+  func forEachElement(
+    of place: SequencePlace, _ body: (Value) throws(StorageError) -> Bool
+  ) throws(StorageError) {}
+}
+
 extension SeededRandom {
   /// Fills a fixture: few distinct values, so that comparisons meet equal ones, and the ends of
   /// every type.

@@ -29,6 +29,7 @@ struct QueryModel {
     case .or(let terms): terms.contains { matches($0, classID, key) }
     case .not(let term): !matches(term, classID, key)
     case .comparison(let comparison): matches(comparison, classID, key)
+    case .collection: preconditionFailure("the fixture has no collections")
     }
   }
 

@@ -36,10 +36,17 @@ struct FilterErrorTests {
     ),
     (
       "friends.number == 4", 1,
-      "property 'friends' of class 'Record' is a collection, which queries cannot look into"
+      "property 'friends' of class 'Record' is a collection: conditions on it need ANY, NONE or "
+        + "@count"
     ),
-    ("ANY friends.number == 4", 1, "ANY is not supported: conditions cannot look into collections"),
-    ("friends.@count > 4", 9, "@count is not supported: conditions cannot look into collections"),
+    (
+      "ALL friends.number == 4", 1,
+      "ALL is not supported: on collections there are ANY, NONE, IN and @count"
+    ),
+    (
+      "friends.@max.number > 4", 9,
+      "@max is not supported: on collections there are ANY, NONE, IN and @count"
+    ),
     (
       "number == 'a'", 1,
       "property 'number' of class 'Record' is of type int, which does not compare with \"a\""

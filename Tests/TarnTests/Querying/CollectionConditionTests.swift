@@ -1,0 +1,173 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Tarn
+
+/// Conditions on what is in collections, written twice, and as a closure over objects.
+struct CollectionConditionTests {
+  private struct View {
+    let text: String
+    let typed: (Query<Hopper>) -> Query<Bool>
+    let expected: (Hopper) -> Bool
+
+    func results(_ place: Place, asText: Bool) -> Results<Hopper> {
+      asText ? place.hoppers.filter(text) : place.hoppers.where(typed)
+    }
+
+    func ids(_ place: Place) -> [Int] { place.hoppers.filter(expected).map(\.id) }
+  }
+
+  private static var values: [View] {
+    [
+      View(
+        text: "numbers.@count > 2", typed: { $0.numbers.count > 2 },
+        expected: { $0.numbers.count > 2 }),
+      View(
+        text: "0 == sizes.@count OR tags.@count != 1",
+        typed: { $0.sizes.count == 0 || $0.tags.count != 1 },
+        expected: { $0.sizes.count == 0 || $0.tags.count != 1 }),
+      View(
+        text: "3 IN numbers", typed: { $0.numbers.contains(3) },
+        expected: { $0.numbers.contains(3) }),
+      View(
+        text: "ANY numbers IN {1, 4}", typed: { $0.numbers.containsAny(in: [1, 4]) },
+        expected: { $0.numbers.contains { $0 == 1 || $0 == 4 } }),
+      View(
+        text: "NONE numbers == 0", typed: { !$0.numbers.contains(0) },
+        expected: { !$0.numbers.contains(0) }),
+      View(
+        text: "NULL IN sizes", typed: { $0.sizes.contains(nil) },
+        expected: { $0.sizes.contains(nil) }),
+      View(
+        text: "SOME tags BEGINSWITH[c] 'IT' || \"b\" IN tags",
+        typed: { $0.tags.containsAny(in: ["it's", "b"]) },
+        expected: { $0.tags.contains("it's") || $0.tags.contains("b") }),
+      View(
+        text: "ANY scores > 2 AND scores.@count >= 1",
+        typed: { $0.scores.values > 2 && $0.scores.count >= 1 },
+        expected: { $0.scores.values.contains { $0 > 2 } }),
+      View(
+        text: "inner.numbers.@count >= 1 AND NOT 2 IN inner.numbers",
+        typed: { $0.inner.numbers.count >= 1 && !$0.inner.numbers.contains(2) },
+        expected: { $0.inner.map { !$0.numbers.isEmpty && !$0.numbers.contains(2) } == true }),
+    ]
+  }
+
+  private static var objects: [View] {
+    [
+      View(
+        text: "ANY parts.weight > 2", typed: { $0.parts.weight > 2 },
+        expected: { $0.parts.contains { $0.weight > 2 } }),
+      View(
+        text: "NONE parts.weight == 0 AND parts.@count != 0",
+        typed: { !($0.parts.weight == 0) && $0.parts.count != 0 },
+        expected: { !$0.parts.isEmpty && !$0.parts.contains { $0.weight == 0 } }),
+      View(
+        text: "ANY kinds.label ==[c] 'b'",
+        typed: { $0.kinds.label.equals("b", options: .caseInsensitive) },
+        expected: { $0.kinds.contains { $0.label == "B" } }),
+      View(
+        text: "ANY parts.label == nil", typed: { $0.parts.label == nil },
+        expected: { $0.parts.contains { $0.label == nil } }),
+      View(
+        text: "ANY kinds.isNew == YES", typed: { $0.kinds.isNew },
+        expected: { $0.kinds.contains(where: \.isNew) }),
+      View(
+        text: "ANY parts.next.weight IN {1, 2}", typed: { $0.parts.next.weight.in([1, 2]) },
+        expected: { $0.parts.contains { $0.next.map { [1, 2].contains($0.weight) } == true } }),
+      View(
+        text: "ANY named.weight < 2", typed: { $0.named.values.weight < 2 },
+        expected: { $0.named.values.contains { $0.map { $0.weight < 2 } == true } }),
+      View(
+        text: "ANY inner.parts.weight == 1", typed: { $0.inner.parts.weight == 1 },
+        expected: { $0.inner.map { $0.parts.contains { $0.weight == 1 } } == true }),
+      View(
+        text: "inner.inner.id >= 3", typed: { $0.inner.inner.id >= 3 },
+        expected: { $0.inner?.inner.map { $0.id >= 3 } == true }),
+    ]
+  }
+
+  /// Observed results show what the closures say, are told of each difference, and so are those
+  /// that are kept and asked now and then.
+  @Test(arguments: Array(1...6) as [UInt64])
+  func randomChanges(seed: UInt64) throws {
+    let shelter = try Shelter()
+    let (a, b) = (try shelter.openHoppers(), try shelter.openHoppers())
+    var operations = HopperOperations(numbers: SeededRandom(seed: seed))
+    try b.write { for _ in 0..<60 { operations.apply(to: b) } }
+    a.pump()
+    let views = Self.values + Self.objects
+    let kept = views.map { $0.results(a, asText: seed % 2 == 0) }
+    let recorders = kept.map { SequenceRecorder($0) { "\($0.id)" } }
+    let unobserved = views.map { $0.results(b, asText: seed % 2 == 1) }
+    a.pump()
+    for commit in 0..<50 {
+      try b.write {
+        for _ in 0...operations.numbers.below(5) { operations.apply(to: b) }
+        if operations.numbers.chance(20) { check(views, unobserved, b, "write \(commit)") }
+      }
+      if operations.numbers.chance(60) { a.pump() }
+      if operations.numbers.chance(20) { check(views, unobserved, b, "after \(commit)") }
+    }
+    a.pump()
+    check(views, kept, a, "end")
+    check(views, unobserved, b, "end")
+    for (view, recorder) in zip(views, recorders) {
+      #expect(recorder.problems == [], "\(view.text)")
+      #expect(recorder.mirror == view.ids(a).map { "\($0)" }, "\(view.text)")
+    }
+  }
+
+  private func check(
+    _ views: [View], _ results: [Results<Hopper>], _ place: Place, _ moment: String
+  ) {
+    for (view, results) in zip(views, results) {
+      #expect(results.map(\.id) == view.ids(place), "\(view.text), \(moment)")
+      #expect(view.results(place, asText: true).count == results.count, "\(view.text), \(moment)")
+    }
+  }
+
+  @Test func objectsInCollections() throws {
+    let place = try Shelter().openHoppers()
+    try place.write {
+      for id in 0..<3 {
+        let part = place.realm.create(HopperPart.self, value: ["id": id])
+        let hopper = place.realm.create(Hopper.self, value: ["id": id])
+        hopper.parts.append(part)
+        hopper.named["x"] = part
+      }
+      place.hopper(2)!.parts.append(place.part(0)!)
+    }
+    let (first, second) = (place.part(0)!, place.part(1)!)
+    #expect(place.hoppers.where { $0.parts.contains(first) }.map(\.id) == [0, 2])
+    #expect(place.hoppers.where { $0.parts.containsAny(in: [second]) }.map(\.id) == [1])
+    #expect(place.hoppers.where { $0.named.contains(second) }.map(\.id) == [1])
+    #expect(place.hoppers.filter("%@ IN parts", first).map(\.id) == [0, 2])
+    #expect(place.hoppers.filter("ANY parts == %@", second).map(\.id) == [1])
+    #expect(place.hoppers.filter("NONE parts IN %@", [first, second]).map(\.id) == [])
+    #expect(place.hoppers.filter("%@ IN %K", first, "parts").count == 2)
+  }
+
+  @Test(arguments: [
+    ("parts.weight == 1", 1, "is a collection: conditions on it need ANY, NONE or @count"),
+    ("ANY inner.id == 1", 5, "property 'id' of class 'Hopper' is no collection"),
+    ("ANY inner == nil", 5, "'inner' leads to no collection"),
+    ("ANY parts.legs == 1", 5, "class 'HopperPart' has no property 'legs'"),
+    (
+      "ANY numbers.legs == 1", 5,
+      "the elements of property 'numbers' of class 'Hopper' are no objects"
+    ),
+    ("ANY tags > 1", 5, "is of type string, which does not compare with 1"),
+    ("parts.@count == 'a'", 1, "which does not compare with \"a\""),
+    ("parts.weight.@count == 1", 1, "@count stands behind a collection"),
+    ("id == 1 AND 3 IN tags", 13, "is of type string, which does not compare with 3"),
+  ])
+  func whatDoesNotFit(_ text: String, _ place: Int, _ message: String) throws {
+    let hoppers = try Shelter().openHoppers().hoppers
+    let error = #expect(throws: Realm.Error.self) { _ = try hoppers.filtered(text) }
+    let said = error?.message ?? ""
+    #expect(error?.code == .invalidInput && said.contains(message), "\(said)")
+    #expect(said.contains("at character \(place): "), "\(said)")
+  }
+}
