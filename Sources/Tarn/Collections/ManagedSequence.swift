@@ -190,8 +190,8 @@ final class ManagedSequence: SequenceBacking {
     instance.refuseFrozen(object)
     precondition(
       object._core === instance,
-      "Cannot put an object of another Realm into a collection. Hand a ThreadSafeReference over, "
-        + "or create the object in this Realm.")
+      "Cannot put an object of another Realm into a collection. Freeze it there and thaw it "
+        + "here, or create the object in this Realm.")
     if instance.isInvalidated(object) { instance.trapInvalid(object) }
     return .link(ObjectKey(object._key))
   }

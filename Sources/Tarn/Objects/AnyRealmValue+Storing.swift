@@ -155,12 +155,7 @@ extension RealmCore {
 
   private func storedLink(_ object: ObjectBase, _ update: Realm.UpdatePolicy) -> Value {
     if object._core == nil { add(object, update: policy(for: object, update)) }
-    refuseFrozen(object)
-    precondition(
-      object._core === self,
-      "Cannot link to an object of another Realm. Hand a ThreadSafeReference over, or create the "
-        + "object in this Realm.")
-    if isInvalidated(object) { trapInvalid(object) }
+    checkLinkable(object)
     return .object(object._binding!.classID, ObjectKey(object._key))
   }
 

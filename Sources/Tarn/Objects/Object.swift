@@ -8,7 +8,7 @@
 ///
 /// Only properties marked `@Persisted` are stored. A class is called in files by its name without
 /// module and enclosing types. Managed objects belong to the thread, queue or actor of their
-/// Realm and are not `Sendable`; hand a `ThreadSafeReference` to others.
+/// Realm and are not `Sendable`; hand a frozen one to others; see ``ThreadConfined/freeze()``.
 open class Object: ObjectBase {
   /// Makes an unmanaged object; properties take their defaults.
   public required init() { super.init() }

@@ -10,8 +10,8 @@ extension RealmCore {
       refuseFrozen(object)
       precondition(
         core === self,
-        "Cannot add an object that belongs to another Realm. Copy it, or hand a "
-          + "ThreadSafeReference over.")
+        "Cannot add an object that belongs to another Realm. Copy it, or freeze it there and "
+          + "thaw it here.")
       precondition(
         !isInvalidated(object), "Adding a deleted or invalidated object to a Realm is not permitted"
       )

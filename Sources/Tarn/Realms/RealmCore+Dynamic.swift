@@ -181,12 +181,7 @@ extension RealmCore {
     }
     guard object._className == name else { return nil }
     if object._core == nil { add(object, update: .error) }
-    refuseFrozen(object)
-    precondition(
-      object._core === self,
-      "Cannot link to an object of another Realm. Hand a ThreadSafeReference over, or create the "
-        + "object in this Realm.")
-    if isInvalidated(object) { trapInvalid(object) }
+    checkLinkable(object)
     return object
   }
 

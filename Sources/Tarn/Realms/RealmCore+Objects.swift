@@ -111,13 +111,19 @@ extension RealmCore {
     guard let target else { return setIndexed(object, column, .null) }
     _ = writing(object, column)
     if target._core == nil { add(target, update: policy(for: target, .error)) }
-    refuseFrozen(target)
-    precondition(
-      target._core === self,
-      "Cannot link to an object of another Realm. Hand a ThreadSafeReference over, or create the "
-        + "object in this Realm.")
-    if isInvalidated(target) { trapInvalid(target) }
+    checkLinkable(target)
     setIndexed(object, column, .link(ObjectKey(target._key)))
+  }
+
+  /// Traps for a managed object that nothing in this Realm can link to: one that is frozen, that
+  /// belongs to another Realm, or that is gone.
+  func checkLinkable(_ object: ObjectBase) {
+    refuseFrozen(object)
+    precondition(
+      object._core === self,
+      "Cannot link to an object of another Realm. Freeze it there and thaw it here, or create the "
+        + "object in this Realm.")
+    if isInvalidated(object) { trapInvalid(object) }
   }
 
   /// The bytes of a value that is kept in pieces.

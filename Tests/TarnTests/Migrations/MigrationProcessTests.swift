@@ -54,9 +54,10 @@ struct MigrationProcessTests {
     async let old = #expect(processExitsWith: .success) {
       [path = file.url.path as String] in try PetChild.watchOldClasses(path)
     }
-    #expect(await waitForProcess { file.folder.names.contains("pets.realm.ready") })
-    try Realm.performMigration(for: file.configuration(PetsTyped.types, version: 1))
-    _ = await old
+    async let new = #expect(processExitsWith: .success) {
+      [path = file.url.path as String] in try PetChild.migrateOnceWatched(path)
+    }
+    _ = await (old, new)
     try file.open(PetsTyped.types, version: 1) { realm in
       #expect(realm.objects(PetsTyped.Pet.self).count == 3)
     }
@@ -115,6 +116,14 @@ enum PetChild {
     guard realm.objects(PetsTyped.Pet.self).map(\.age) == ["10", "20", "30"] else {
       fatalError("\(realm.objects(PetsTyped.Pet.self))")
     }
+  }
+
+  /// Migrates once `watchOldClasses` runs elsewhere.
+  static func migrateOnceWatched(_ path: String) throws {
+    guard waitUntil({ FileManager.default.fileExists(atPath: "\(path).ready") }) else {
+      fatalError("the process with the old classes does not come")
+    }
+    try Realm.performMigration(for: configuration(path, PetsTyped.types, version: 1))
   }
 
   static func watchOldClasses(_ path: String) throws {

@@ -115,17 +115,6 @@ extension DynamicObject {
   }
 }
 
-/// Waits for what a process does that this test has started, for at most ten minutes. Lets other
-/// tasks go on, among them the one that starts the process: it may stand behind all other tests.
-func waitForProcess(_ isDone: () -> Bool) async -> Bool {
-  let end = ContinuousClock.now + .seconds(600)
-  while ContinuousClock.now < end {
-    if isDone() { return true }
-    await Task.yield()
-  }
-  return false
-}
-
 /// Waits for what another process does, for at most 30 seconds.
 func waitUntil(_ isDone: () -> Bool) -> Bool {
   let end = ContinuousClock.now + .seconds(30)
