@@ -15,8 +15,9 @@ struct SectionProcessTests {
         objectTypes: [Kennel.self, Hound.self, Yard.self, Ticket.self], durability: .relaxed))
   }
 
-  /// Random commits, and a yard as the last one.
-  private static func write(_ folder: String, seed: UInt64) throws {
+  /// Random commits once the other process observes, and a yard as the last one.
+  static func writeOnceObserved(_ folder: String, seed: UInt64) throws {
+    precondition(waitUntil { FileManager.default.fileExists(atPath: folder + "/ready") })
     let place = try open(folder)
     var operations = KennelOperations(numbers: SeededRandom(seed: seed))
     for _ in 0..<150 {
@@ -38,9 +39,11 @@ struct SectionProcessTests {
     async let observer = #expect(processExitsWith: .success) {
       [path = folder.path as String] in try SectionProcessTests.follow(path)
     }
-    #expect(await waitForProcess { folder.names.contains("ready") })
-    try Self.write(folder.path, seed: seed)
-    _ = await observer
+    async let writer = #expect(processExitsWith: .success) {
+      [path = folder.path as String, seed = seed as UInt64] in
+      try SectionProcessTests.writeOnceObserved(path, seed: seed)
+    }
+    _ = await (observer, writer)
   }
 
   /// What the other process does: it observes until the last commit has come.

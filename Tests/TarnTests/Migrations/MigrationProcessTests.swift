@@ -139,7 +139,7 @@ enum PetChild {
       case .error(let told): error = told as? Realm.Error
       }
     }
-    let end = ContinuousClock.now + .seconds(30)
+    let end = ContinuousClock.now + .seconds(300)
     while error == nil, ContinuousClock.now < end {
       scheduler.wait(timeout: 1)
       scheduler.pump()

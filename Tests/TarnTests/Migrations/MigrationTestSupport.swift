@@ -115,9 +115,10 @@ extension DynamicObject {
   }
 }
 
-/// Waits for what another process does, for at most 30 seconds.
+/// Waits for what another process does, for at most five minutes: on a busy machine it may start
+/// much later than this one.
 func waitUntil(_ isDone: () -> Bool) -> Bool {
-  let end = ContinuousClock.now + .seconds(30)
+  let end = ContinuousClock.now + .seconds(300)
   while ContinuousClock.now < end {
     if isDone() { return true }
     sched_yield()
