@@ -27,12 +27,12 @@ package final class EditedCluster {
   }
 
   /// The rows in editable form. Unpacks a sealed image.
-  func working(_ schema: ClassSchema) throws(StorageError) -> WorkingCluster {
+  func working(_ schema: @autoclosure () -> ClassSchema) throws(StorageError) -> WorkingCluster {
     editCount += 1
     switch state {
     case .working(let cluster): return cluster
     case .sealed(let sealed):
-      let cluster = try WorkingCluster(sealed.image, schema)
+      let cluster = try WorkingCluster(sealed.image, schema())
       state = .working(cluster)
       return cluster
     }

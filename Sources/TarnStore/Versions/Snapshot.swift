@@ -45,6 +45,15 @@ package final class SchemaView: Sendable {
   /// For each class, by id: the columns whose values may lie outside of the object, with ids of
   /// their own: collections, and values of any type.
   package let holding: [[ColumnSchema]]
+  /// For each class, by id: its primary key. It is asked for with each object that is made, and a
+  /// whole `ClassSchema` is costly to copy.
+  private let primaryKeys: [PrimaryKey?]
+
+  /// The column of a class's primary key, and whether its value is the object key itself.
+  package struct PrimaryKey: Sendable {
+    package var column: ColumnID
+    package var isObjectKey: Bool
+  }
 
   package init(schema: StoreSchema, epoch: UInt64) {
     self.schema = schema
@@ -70,12 +79,16 @@ package final class SchemaView: Sendable {
         return column.deleteRule == .cascade || schema[target]?.isEmbedded == true
       }
     }
+    primaryKeys = schema.classes.map { described in
+      described.primaryKey.map { PrimaryKey(column: $0, isObjectKey: described.keyIsPrimary) }
+    }
     self.indexed = schema.classes.map { described in
       described.columns.filter { described.hasIndex($0) }
     }
   }
 
   package subscript(id: ClassID) -> ClassSchema { schema.classes[Int(id.rawValue)] }
+  package func primaryKey(of id: ClassID) -> PrimaryKey? { primaryKeys[Int(id.rawValue)] }
   package func incoming(to id: ClassID) -> [LinkColumn] { incoming[Int(id.rawValue)] }
   package func holding(in id: ClassID) -> [ColumnSchema] { holding[Int(id.rawValue)] }
   package func indexed(in id: ClassID) -> [ColumnSchema] { indexed[Int(id.rawValue)] }

@@ -7,15 +7,14 @@ extension WriteSession {
   package func find(
     primaryKey value: Value, in id: ClassID
   ) throws(StorageError) -> ObjectKey? {
-    let described = schema[id]
-    guard let column = described.primaryKey else { return nil }
-    if described.keyIsPrimary {
+    guard let primary = schema.primaryKey(of: id) else { return nil }
+    if primary.isObjectKey {
       guard case .int(let number) = value else { return nil }
       let key = ObjectKey(number)
       if classes[Int(id.rawValue)]?.isBeyondAll(key) == true { return nil }
       return try place(of: key, in: id) == nil ? nil : key
     }
-    return try keys(in: id, where: column, is: value).first
+    return try keys(in: id, where: primary.column, is: value).first
   }
 
   /// The objects whose indexed column has that value, in the order of their keys.
@@ -70,14 +69,13 @@ extension WriteSession {
   package func create(
     primaryKey value: Value?, in id: ClassID
   ) throws(StorageError) -> (key: ObjectKey, cluster: WorkingCluster, slot: Int) {
-    let described = schema[id]
-    guard let column = described.primaryKey, let value else { return try insert(nil, in: id) }
-    if described.keyIsPrimary, case .int(let number) = value {
+    guard let primary = schema.primaryKey(of: id), let value else { return try insert(nil, in: id) }
+    if primary.isObjectKey, case .int(let number) = value {
       return try insert(ObjectKey(number), in: id)
     }
     let row = try insert(nil, in: id)
-    row.cluster.set(column, row.slot, value)
-    try file(value, of: column, at: row.key, in: id)
+    row.cluster.set(primary.column, row.slot, value)
+    try file(value, of: primary.column, at: row.key, in: id)
     return row
   }
 
