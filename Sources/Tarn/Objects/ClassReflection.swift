@@ -10,10 +10,8 @@ struct PropertyReflection: Sendable {
   let columnName: String
   /// Where the wrapper lies in an object.
   let offset: Int
-  // Because the metatypes within are immutable facts about the program.
-  nonisolated(unsafe) let wrapper: any AnyPersisted.Type
-  // Because the same is true of these.
-  nonisolated(unsafe) let description: _ColumnDescription
+  nonisolated(unsafe) let wrapper: any AnyPersisted.Type  // because: metatypes never change
+  nonisolated(unsafe) let description: _ColumnDescription  // because: nor does what they say
   let isIndexed: Bool
   let isPrimaryKey: Bool
   /// What becomes of the objects that it links to.

@@ -40,10 +40,9 @@ enum FrozenRealms {
     let key = Key(
       store: ObjectIdentifier(live.store), version: snapshot.version,
       schemaEpoch: snapshot.schema.epoch)
-    // because: any thread may use frozen instances
-    nonisolated(unsafe) var found: RealmCore?
-    // Let go of after the lock: they may be the last references. because: the same
-    nonisolated(unsafe) var seen: [RealmCore] = []
+    nonisolated(unsafe) var found: RealmCore?  // because: any thread may use frozen instances
+    // Let go of after the lock: they may be the last references.
+    nonisolated(unsafe) var seen: [RealmCore] = []  // because: the same
     nonisolated(unsafe) let live = live  // because: it stays on this thread
     table.withLock { table in
       seen = table.instances[key]?.compactMap(\.core) ?? []
