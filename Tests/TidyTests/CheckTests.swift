@@ -120,6 +120,12 @@ import Testing
     #expect(WordChecks.noSleepInTests(swift(text)).isEmpty)
   }
 
+  @Test func findsTrapsThatSayNothing() {
+    let text = "precondition(isOpen)\nlet fatalError = 1\nfatalError(text)\ntrap(\"precondition(\")"
+    #expect(lines(WordChecks.trapsSpeak(swift(text))) == [1, 3])
+    #expect(WordChecks.trapsSpeak(swift(text, "Sources/A/Trap.swift")).isEmpty)
+  }
+
   @Test func uncheckedWithoutReasons() {
     let text = """
       final class A: @unchecked Sendable {}

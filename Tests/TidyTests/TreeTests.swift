@@ -31,6 +31,8 @@ import Testing
     expectNone(LayerChecks.everyFileHasALayer(SourceTree.files))
   }
   @Test func onlyStorageTalksToLMDB() { expectNone(LayerChecks.lmdbImport) }
+  @Test func trapsSpeak() { expectNone(WordChecks.trapsSpeak) }
+
   @Test func noTestSleeps() { expectNone(WordChecks.noSleepInTests) }
   @Test func uncheckedPromisesHaveReasons() { expectNone(WordChecks.reasonsForUnchecked) }
   @Test func whatIsPublicIsDocumented() { expectNone(WordChecks.documentedPublic) }

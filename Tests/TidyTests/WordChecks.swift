@@ -96,6 +96,20 @@ enum WordChecks {
     return name.isEmpty || name.hasPrefix("_") || asked.contains(name)
   }
 
+  /// Traps speak in optimized builds too: they go through `trap` and `require`.
+  static func trapsSpeak(_ file: SourceFile) -> [Finding] {
+    guard file.isSwift, file.path.hasPrefix("Sources/"), !file.path.hasSuffix("/Trap.swift") else {
+      return []
+    }
+    let silent: Set<Substring> = ["precondition", "preconditionFailure", "fatalError"]
+    return file.code.enumerated().flatMap { number, line in
+      words(in: line).compactMap { word, end in
+        guard silent.contains(word), line[end...].first == "(" else { return nil }
+        return Finding(file, number + 1, "\(word): traps go through trap() and require()")
+      }
+    }
+  }
+
   /// What is left to do belongs where it is tracked.
   static func noMarkers(_ file: SourceFile) -> [Finding] {
     // In pieces, or this file would find itself.

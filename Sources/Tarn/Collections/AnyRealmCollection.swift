@@ -1,3 +1,5 @@
+internal import TarnStore
+
 /// Some collection with those elements, whatever kind it is. Observes exactly as its base.
 public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection {
   private let base: AnyCollectionBase<Element>
@@ -48,23 +50,25 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
 
 /// What is asked of the base, overridden where its type is known.
 private class AnyCollectionBase<Element: RealmCollectionValue> {
-  var count: Int { preconditionFailure() }
-  func element(at position: Int) -> Element { preconditionFailure() }
-  var first: Element? { preconditionFailure() }
-  var last: Element? { preconditionFailure() }
-  func makeIterator() -> AnyIterator<Element> { preconditionFailure() }
-  var realm: Realm? { preconditionFailure() }
-  var isInvalidated: Bool { preconditionFailure() }
-  func index(of element: Element) -> Int? { preconditionFailure() }
-  var derivation: _Derivation { preconditionFailure() }
-  var description: String { preconditionFailure() }
-  func isEqual(to other: AnyCollectionBase) -> Bool { preconditionFailure() }
-  func counterpart(in realm: Realm) -> AnyCollectionBase? { preconditionFailure() }
+  var count: Int { Self.unreachable() }
+  func element(at position: Int) -> Element { Self.unreachable() }
+  var first: Element? { Self.unreachable() }
+  var last: Element? { Self.unreachable() }
+  func makeIterator() -> AnyIterator<Element> { Self.unreachable() }
+  var realm: Realm? { Self.unreachable() }
+  var isInvalidated: Bool { Self.unreachable() }
+  func index(of element: Element) -> Int? { Self.unreachable() }
+  var derivation: _Derivation { Self.unreachable() }
+  var description: String { Self.unreachable() }
+  func isEqual(to other: AnyCollectionBase) -> Bool { Self.unreachable() }
+  func counterpart(in realm: Realm) -> AnyCollectionBase? { Self.unreachable() }
   func observe(
     _ block: @escaping (RealmCollectionChange<AnyRealmCollection<Element>>) -> Void
   ) -> NotificationToken {
-    preconditionFailure()
+    Self.unreachable()
   }
+
+  static func unreachable() -> Never { trap("a collection without a base: bug in this package") }
 }
 
 private final class CollectionBase<Base: RealmCollection>: AnyCollectionBase<Base.Element> {

@@ -56,7 +56,7 @@ public struct ElementIterator<Element: RealmCollectionValue>: IteratorProtocol {
 /// An element in the type that its collection declares. Traps for what no such type has.
 func typedElement<Element: RealmCollectionValue>(_ boxed: _BoxedValue) -> Element {
   guard let element = Element._unboxElement(boxed) else {
-    fatalError(
+    trap(
       """
       A collection holds \(boxed.value), which is no '\(Element.self)': a program whose model \
       declares another type wrote it, or an enum has lost a case.

@@ -48,7 +48,7 @@ private enum ElementKeys {
       switch content {
       case nil: return nil
       case let object as ObjectBase: return object.value(forKeyPath: path)
-      default: fatalError("Elements of type '\(S.Element.self)' have no property '\(path)'.")
+      default: trap("Elements of type '\(S.Element.self)' have no property '\(path)'.")
       }
     }
   }
@@ -80,7 +80,7 @@ private enum ElementKeys {
       case nil: break
       case let object as ObjectBase: object.setValue(value, forKey: key)
       default:
-        fatalError("Elements of type '\(type(of: element))' have no property '\(key)' to be set.")
+        trap("Elements of type '\(type(of: element))' have no property '\(key)' to be set.")
       }
     }
   }
@@ -89,12 +89,12 @@ private enum ElementKeys {
     let boxed = (value as? any _Persistable)?._box().value ?? .null
     switch boxed {
     case .int, .float, .double, .decimal, .date: return boxed
-    default: fatalError("The path '\(path)' leads to '\(value)', which is no number and no date.")
+    default: trap("The path '\(path)' leads to '\(value)', which is no number and no date.")
     }
   }
 
   private static func trapOperator(_ path: String) -> Never {
-    fatalError(
+    trap(
       "The path '\(path)' is neither '@count' nor '@min', '@max', '@sum' or '@avg' with a property."
     )
   }

@@ -35,7 +35,7 @@ public final class List<Element: RealmCollectionValue>: _CollectionProperty {
   }
 
   private func check(_ position: Int, upTo end: Int) {
-    precondition(
+    require(
       position >= 0 && position < end,
       "Index \(position) is out of bounds (must be less than \(end)).")
   }
@@ -81,7 +81,7 @@ extension List: RealmCollection, MutableCollection {
   public func index(of element: Element) -> Int? { backing.index(of: element._boxElement()) }
 
   private func checkRange(_ range: Range<Int>) {
-    precondition(
+    require(
       range.lowerBound >= 0 && range.upperBound <= count,
       "Range \(range) is out of bounds (must end at \(count) or before).")
   }
@@ -122,7 +122,7 @@ extension List {
 
   private func check(insertionAt position: Int) {
     let end = count
-    precondition(
+    require(
       position >= 0 && position <= end,
       "Index \(position) is out of bounds (must be \(end) or less).")
   }
@@ -150,7 +150,7 @@ extension List {
   /// Takes out the first elements. Traps if there are not so many.
   public func removeFirst(_ number: Int = 1) {
     let end = count
-    precondition(
+    require(
       number >= 0 && number <= end, "Cannot remove \(number) of \(end) elements.")
     backing.replace(0..<number, with: [])
   }
@@ -158,7 +158,7 @@ extension List {
   /// Takes out the last elements. Traps if there are not so many.
   public func removeLast(_ number: Int = 1) {
     let end = count
-    precondition(
+    require(
       number >= 0 && number <= end, "Cannot remove \(number) of \(end) elements.")
     backing.replace(end - number..<end, with: [])
   }
@@ -193,7 +193,7 @@ extension List {
   /// `destination` now, or to the end.
   public func move(fromOffsets positions: IndexSet, toOffset destination: Int) {
     let end = count
-    precondition(
+    require(
       destination >= 0 && destination <= end,
       "Index \(destination) is out of bounds (must be \(end) or less).")
     if let first = positions.first { check(first, upTo: end) }

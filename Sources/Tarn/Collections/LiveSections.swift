@@ -202,7 +202,7 @@ extension RealmCore {
 
   /// Traps in a block that says the key of a section.
   func refuseInSectionKey(_ operation: String) {
-    precondition(
+    require(
       sectionKeyDepth == 0,
       "Cannot \(operation) while the keys of sections are worked out: the block given to "
         + "sectioned(by:) may only read.")
@@ -226,7 +226,7 @@ extension LiveRows {
         .indexChanges()
     case (.values(let live, _), .values(let old), .values(let new)):
       return live.difference(old, new, over: changes)
-    default: preconditionFailure("rows of two kinds of one query: bug in this package")
+    default: trap("rows of two kinds of one query: bug in this package")
     }
   }
 }

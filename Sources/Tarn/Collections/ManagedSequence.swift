@@ -28,7 +28,7 @@ final class ManagedSequence: SequenceBacking {
     guard let core = owner._core, let binding = owner._binding,
       let property = dynamicProperty ?? binding.property(column)
     else {
-      preconditionFailure("no collection of a managed object: bug in this package")
+      trap("no collection of a managed object: bug in this package")
     }
     instance = core
     self.property = property
@@ -85,7 +85,7 @@ final class ManagedSequence: SequenceBacking {
   @inline(never)
   private func viewAnew() -> any SequenceReading {
     guard let found = found() else {
-      fatalError(
+      trap(
         "The collection '\(property.name)' is used after its object was deleted or its Realm "
           + "invalidated. Check isInvalidated first.")
     }
@@ -150,7 +150,7 @@ final class ManagedSequence: SequenceBacking {
   func sought(_ boxed: _BoxedValue) -> Value? {
     guard let object = boxed.object else { return boxed.nested == nil ? boxed.value : nil }
     guard object._core === instance else { return nil }
-    precondition(!object.isInvalidated, "A deleted or invalidated object has no position.")
+    require(!object.isInvalidated, "A deleted or invalidated object has no position.")
     let key = ObjectKey(object._key)
     return property.type == .any ? .object(object._binding!.classID, key) : .link(key)
   }
@@ -180,7 +180,7 @@ final class ManagedSequence: SequenceBacking {
   /// An element as it is stored. An unmanaged object is added first.
   private func stored(_ boxed: _BoxedValue) -> Value {
     if property.type == .any {
-      precondition(boxed.nested == nil || kind != .set, "Lists and maps cannot be in a set.")
+      require(boxed.nested == nil || kind != .set, "Lists and maps cannot be in a set.")
       return instance.stored(boxed, in: place, update)
     }
     guard let object = boxed.object else { return boxed.value }
@@ -188,7 +188,7 @@ final class ManagedSequence: SequenceBacking {
       instance.add(object, update: instance.policy(for: object, update))
     }
     instance.refuseFrozen(object)
-    precondition(
+    require(
       object._core === instance,
       "Cannot put an object of another Realm into a collection. Freeze it there and thaw it "
         + "here, or create the object in this Realm.")

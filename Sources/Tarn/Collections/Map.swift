@@ -93,7 +93,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: _CollectionPr
 
   /// Traps for a key that cannot be stored.
   private static func checked(_ key: String) -> String {
-    precondition(
+    require(
       canHold(key),
       "The key '\(key)' of a map must not contain '.' nor start with '$'.")
     return key

@@ -40,7 +40,7 @@ extension MutableSet: RealmCollection {
   /// The element at a position. Traps if it is out of bounds.
   public subscript(position: Int) -> Element {
     let end = count
-    precondition(
+    require(
       position >= 0 && position < end,
       "Index \(position) is out of bounds (must be less than \(end)).")
     return typedElement(backing.element(at: position))

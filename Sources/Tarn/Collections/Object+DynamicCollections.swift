@@ -21,7 +21,7 @@ extension ObjectBase {
 
   private final func dynamicSequence(_ name: String, _ kind: CollectionKind) -> ManagedSequence {
     guard let core = _core else {
-      fatalError("'\(_className).\(name)': an unmanaged object has no dynamic collections.")
+      trap("'\(_className).\(name)': an unmanaged object has no dynamic collections.")
     }
     if core.isInvalidated(self) { core.trapInvalid(self) }
     let own = core.binding(for: self)
@@ -30,7 +30,7 @@ extension ObjectBase {
     guard let column, let property = binding.property(column), property.collection == kind,
       property.dynamicTarget != nil
     else {
-      fatalError("Class '\(own.reflection.name)' has no \(kind) of objects '\(name)'.")
+      trap("Class '\(own.reflection.name)' has no \(kind) of objects '\(name)'.")
     }
     return ManagedSequence(self, column, as: property)
   }

@@ -15,7 +15,7 @@ public struct _Derivation {
   }
 
   static func trapUnmanaged() -> Never {
-    preconditionFailure(
+    trap(
       "Only collections which are managed by a Realm can be queried and sorted; add the object "
         + "that has this one first.")
   }
@@ -97,7 +97,7 @@ extension LinkingObjects {
     if core.isInvalidated(target) { core.trapInvalid(target) }
     let binding = core.binding(of: Element.self)
     guard let column = binding.column(originProperty) else {
-      preconditionFailure("no column for '\(originProperty)': bug in this package")
+      trap("no column for '\(originProperty)': bug in this package")
     }
     let owner = LinkTarget(classID: target._binding!.classID, key: ObjectKey(target._key))
     var spec = QuerySpec(Element.self)

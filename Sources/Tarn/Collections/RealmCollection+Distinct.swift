@@ -23,7 +23,7 @@ extension RealmCollection where Element: ObjectBase {
   /// Traps for an unmanaged or invalidated collection, without a property, and for properties that
   /// the class does not have or that are links, collections or of any type.
   public func distinct(by keyPaths: [String]) -> Results<Element> {
-    precondition(
+    require(
       !keyPaths.isEmpty,
       "distinct(by:) needs at least one property that objects are told apart by.")
     let base = _derivation

@@ -30,7 +30,7 @@ extension RealmCollection where Element: ObjectBase {
     let base = _derivation
     let spec = base.spec.sorted(SectionKeyRule.checked(sortDescriptors))
     let own = base.spec.sorted([SortDescriptor(keyPath: keyPath)])
-    precondition(
+    require(
       own.orderTerms[0].path == spec.orderTerms[0].path,
       "The section key path must match the primary sort descriptor's key path.")
     let results = Results<Element>(base.core, spec, bornIn: base.bornIn)
@@ -104,9 +104,9 @@ enum SectionKeyRule {
   /// Traps for keys that are objects or collections.
   static func check<Key: _Persistable>(_ type: Key.Type) {
     let description = Key._description
-    precondition(
+    require(
       description.target == nil, "Links are not supported as section keys: '\(Key.self)'.")
-    precondition(
+    require(
       description.collection == .none && !Key._isCollection,
       "Collections are not supported as section keys: '\(Key.self)'.")
   }
@@ -115,9 +115,9 @@ enum SectionKeyRule {
   static func checked<Key: _Persistable>(_ key: Key) -> Key {
     if let value = key as? AnyRealmValue {
       switch value {
-      case .object: preconditionFailure("Links are not supported as section keys.")
+      case .object: trap("Links are not supported as section keys.")
       case .list, .dictionary:
-        preconditionFailure("Collections are not supported as section keys.")
+        trap("Collections are not supported as section keys.")
       default: break
       }
     }
@@ -126,7 +126,7 @@ enum SectionKeyRule {
 
   /// Traps if there is none.
   static func checked(_ descriptors: [SortDescriptor]) -> [SortDescriptor] {
-    precondition(
+    require(
       !descriptors.isEmpty,
       "There must be at least one SortDescriptor when using SectionedResults.")
     return descriptors

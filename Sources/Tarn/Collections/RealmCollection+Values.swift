@@ -38,7 +38,7 @@ extension Results {
   /// Values of a collection, with a change of what is asked for.
   fileprivate init(_ base: _Derivation, _ change: (inout ValueQuery) -> Void) {
     guard var values = base.spec.values, values.property.type != .link else {
-      preconditionFailure(
+      trap(
         "Elements of type '\(Element.self)' are stored as objects, which have no order and are "
           + "all different.")
     }

@@ -14,7 +14,7 @@ enum LiveRows {
     switch self {
     case .ofClass(let live): live.query
     case .derived(let live, _): live.query
-    case .values: preconditionFailure("values are no objects: bug in this package")
+    case .values: trap("values are no objects: bug in this package")
     }
   }
 
@@ -87,7 +87,7 @@ enum ResultRows {
     switch self {
     case .root(let root): root.key(at: position)
     case .derived(let rows): rows.keys[position]
-    case .values: preconditionFailure("values have no keys: bug in this package")
+    case .values: trap("values have no keys: bug in this package")
     }
   }
 
@@ -95,7 +95,7 @@ enum ResultRows {
     switch self {
     case .root(let root): root.keys(in: range)
     case .derived(let rows): Array(rows.keys[range])
-    case .values: preconditionFailure("values have no keys: bug in this package")
+    case .values: trap("values have no keys: bug in this package")
     }
   }
 
@@ -170,7 +170,7 @@ extension RealmCore {
         spec.predicate, spec.firstOrderTerms, spec.distinctTerms, on: binding.classID,
         shown().schema)
     } catch {
-      fatalError("Invalid query on '\(binding.schema.name)': \(error)")
+      trap("Invalid query on '\(binding.schema.name)': \(error)")
     }
   }
 }

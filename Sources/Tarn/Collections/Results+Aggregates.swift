@@ -105,7 +105,7 @@ extension Results {
   /// property, it is of another type, or the type cannot hold the sum.
   public func sum<T: AddableType>(ofProperty name: String) -> T {
     guard let sum: T = ValueFold.typed(aggregate(name).sum, "property '\(name)'") else {
-      preconditionFailure("Dates have no sum: property '\(name)'.")
+      trap("Dates have no sum: property '\(name)'.")
     }
     return sum
   }
@@ -114,13 +114,13 @@ extension Results {
   /// is asked for. Traps if the class has no such property or it is no number.
   public func average<T: AddableType>(ofProperty name: String) -> T? {
     let aggregate = aggregate(name)
-    precondition(aggregate.path.type != .date, "Dates have no average: property '\(name)'.")
+    require(aggregate.path.type != .date, "Dates have no average: property '\(name)'.")
     return ValueFold.typed(aggregate.average, "property '\(name)'")
   }
 
   private func aggregate(_ property: String) -> Aggregate {
     check()
-    precondition(
+    require(
       spec.values == nil, "Elements of type '\(Element.self)' have no property '\(property)'.")
     let query = live.query
     let name = core.binding(of: spec).reflection.property(property)?.columnName ?? property
@@ -128,7 +128,7 @@ extension Results {
     do {
       aggregate = try Aggregate(name, on: query.classID, in: core.shown().schema.schema)
     } catch {
-      fatalError("Invalid aggregate on '\(spec.type)': \(error)")
+      trap("Invalid aggregate on '\(spec.type)': \(error)")
     }
     let source = core.rows()
     trapping { () throws(StorageError) in

@@ -11,7 +11,7 @@ extension Results {
       return core.sequence(of: spec, bornIn: bornIn).sought(boxed).flatMap(values.position)
     }
     guard let object = boxed.object, object._core === core else { return nil }
-    precondition(!object.isInvalidated, "A deleted or invalidated object has no position.")
+    require(!object.isInvalidated, "A deleted or invalidated object has no position.")
     guard type(of: object) == spec.type, object._binding?.classID == live.query.classID
     else { return nil }
     return rows.position(of: ObjectKey(object._key))
@@ -35,7 +35,7 @@ extension Results where Element: ObjectBase {
       predicate = try ResolvedPredicate(
         condition, on: live.query.classID, in: core.shown().schema.schema)
     } catch {
-      fatalError("Invalid query on '\(spec.type)': \(error)")
+      trap("Invalid query on '\(spec.type)': \(error)")
     }
     let source = core.rows()
     return trapping { () throws(StorageError) in

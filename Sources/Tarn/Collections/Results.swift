@@ -36,7 +36,7 @@ public struct Results<Element: RealmCollectionValue> {
   }
 
   func check() {
-    precondition(
+    require(
       !isInvalidated, "This Results has been invalidated with its Realm; ask for it again.")
   }
 
@@ -94,7 +94,7 @@ extension Results: RandomAccessCollection {
     let rows = rows()
     checkBounds(position, rows.count)
     guard let values = rows.values?.values else {
-      preconditionFailure("objects are no values: bug in this package")
+      trap("objects are no values: bug in this package")
     }
     return typedElement(core.boxed(values[position], of: spec, bornIn: bornIn))
   }
@@ -105,7 +105,7 @@ extension Results: RandomAccessCollection {
   }
 
   private func checkBounds(_ position: Int, _ count: Int) {
-    precondition(
+    require(
       position >= 0 && position < count,
       "Index \(position) is out of bounds (must be less than \(count)).")
   }
@@ -173,7 +173,7 @@ extension RealmCore {
   /// The collection that results of values are from.
   func sequence(of spec: QuerySpec, bornIn: UInt64) -> ManagedSequence {
     guard let values = spec.values, case .sequence(let place)? = spec.origin else {
-      preconditionFailure("objects are no values: bug in this package")
+      trap("objects are no values: bug in this package")
     }
     return ManagedSequence(self, values.property, values.kind, at: place, bornIn: bornIn)
   }

@@ -65,7 +65,7 @@ extension SequenceBacking {
     if isEqual(to: other) { return }
     let values = other.all
     switch kind {
-    case .none: preconditionFailure("no collection: bug in this package")
+    case .none: trap("no collection: bug in this package")
     case .list: replace(0..<count, with: values)
     case .set:
       removeAll()

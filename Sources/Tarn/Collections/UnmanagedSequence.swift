@@ -63,7 +63,7 @@ final class UnmanagedSequence: SequenceBacking {
   // MARK: - Sets
 
   func insert(_ value: _BoxedValue) {
-    precondition(value.nested == nil, "Lists and maps cannot be in a set.")
+    require(value.nested == nil, "Lists and maps cannot be in a set.")
     if let object = value.object {
       // Only of managed objects two can be one.
       let isKnown = object._context != nil && index(of: value) != nil

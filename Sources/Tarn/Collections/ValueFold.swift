@@ -71,7 +71,7 @@ extension ValueFold {
       default: break
       }
     }
-    preconditionFailure("The result for \(name) is no '\(T.self)'.")
+    trap("The result for \(name) is no '\(T.self)'.")
   }
 }
 
@@ -87,10 +87,10 @@ extension ValueFold {
   ///   without such a property that is a number or a date.
   init<S: Sequence>(of elements: S, elements type: Any.Type, property name: String) {
     guard let type = type as? ObjectBase.Type else {
-      preconditionFailure("Elements of type '\(type)' have no property '\(name)'.")
+      trap("Elements of type '\(type)' have no property '\(name)'.")
     }
     guard let property = ClassReflection.of(type).property(name), property.isFoldable else {
-      preconditionFailure(
+      trap(
         "Class '\(ClassReflection.name(of: type))' has no property '\(name)' that is a number or "
           + "a date.")
     }

@@ -17,7 +17,7 @@ extension AnyRealmValue: _Persistable, _Indexable, _SortableElement {
 
   public static func _store(_ object: ObjectBase, _ column: UInt16, _ value: AnyRealmValue) {
     guard let core = object._core else {
-      fatalError("A key path must only read properties, not set them.")
+      trap("A key path must only read properties, not set them.")
     }
     core.setAny(object, ColumnID(column), value._box())
   }
@@ -132,7 +132,7 @@ extension RealmCore {
   ) -> Value {
     if let object = boxed.object { return storedLink(object, update) }
     guard let nested = boxed.nested else { return boxed.value }
-    precondition(
+    require(
       depth <= Self.depthMax,
       "Lists and maps within values may be up to \(Self.depthMax) deep.")
     let session = writing("modify managed objects")

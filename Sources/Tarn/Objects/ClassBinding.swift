@@ -39,7 +39,7 @@ import TarnStore
       var column = UInt16(number)
       if !property.isComputed {
         guard let id = schema.named(property.columnName)?.id else {
-          preconditionFailure("no column for \(reflection.name).\(property.name)")
+          trap("no column for \(reflection.name).\(property.name)")
         }
         column = id.rawValue
         propertyOfColumn[id.index] = number
@@ -103,7 +103,7 @@ import TarnStore
   /// Traps for the primary key, which never changes.
   func checkAssignable(_ column: ColumnID, on object: ObjectBase) {
     guard column == schema.primaryKey else { return }
-    fatalError(
+    trap(
       """
       \(object._propertyName(column.rawValue)) is the primary key, which cannot change once the \
       object is in a Realm. Create another object and delete this one.

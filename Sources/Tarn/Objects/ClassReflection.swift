@@ -71,7 +71,7 @@ final class ClassReflection: Sendable {
     if let known = known.withLock({ $0[id] }) { return known }
     // Not under the lock: this runs the model's `init()`.
     let reflection: ClassReflection
-    do { reflection = try ClassReflection(type) } catch { fatalError(error.description) }
+    do { reflection = try ClassReflection(type) } catch { trap(error.description) }
     return known.withLock { known in
       let first = known[id] ?? reflection
       known[id] = first

@@ -1,3 +1,5 @@
+internal import TarnStore
+
 /// A type of yours that properties can have, stored as another one that properties can have, which
 /// may not fit every stored value.
 ///
@@ -54,7 +56,7 @@ extension FailableCustomPersistable {
   public static func _default() -> Self {
     let zero = PersistedType._insideDefault()
     guard let value = Self(persistedValue: zero) else {
-      fatalError(
+      trap(
         "\(Self.self) has no value for \(zero): give its properties a default of their own.")
     }
     return value
@@ -106,7 +108,7 @@ extension FailableCustomPersistable {
 extension ObjectBase {
   @inline(never)
   final func _noSuchValue(_ column: UInt16, _ value: String, _ type: String) -> Never {
-    fatalError(
+    trap(
       """
       \(_propertyName(column)) holds \(value), of which no \(type) can be made. Make the property \
       optional, which then reads as nil.

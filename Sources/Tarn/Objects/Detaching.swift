@@ -29,12 +29,12 @@ extension ObjectBase {
       } else {
         let boxed = property.readBoxed(object).detached { detached($0, &copies) }
         guard property.write(boxed, copy) else {
-          preconditionFailure("a value is not of its own property's type: bug in this package")
+          trap("a value is not of its own property's type: bug in this package")
         }
         continue
       }
       guard property.write(any: value, copy) else {
-        preconditionFailure("a collection is not of its own property's type: bug in this package")
+        trap("a collection is not of its own property's type: bug in this package")
       }
     }
     return copy

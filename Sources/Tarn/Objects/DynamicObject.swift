@@ -63,7 +63,7 @@ enum DynamicValue: AnyPersisted {
   }
 
   private static func hasNoStorage() -> Never {
-    preconditionFailure("a dynamic property has no wrapper: bug in this package")
+    trap("a dynamic property has no wrapper: bug in this package")
   }
 
   static var description: _ColumnDescription { hasNoStorage() }

@@ -42,7 +42,7 @@ extension LinkingObjects: RandomAccessCollection {
   public subscript(position: Int) -> Element {
     let keys = keys
     guard keys.indices.contains(position) else {
-      fatalError(
+      trap(
         "Index \(position) is out of bounds: \(keys.count) objects of class "
           + "\(Element.className()) link here through '\(originProperty)'")
     }
@@ -78,7 +78,7 @@ extension LinkingObjects: _Persistable {
     return Self(originProperty: property.originProperty ?? "", target: object)
   }
   public static func _store(_ object: ObjectBase, _ column: UInt16, _ value: Self) {
-    fatalError("LinkingObjects cannot be set: set the links of the objects instead")
+    trap("LinkingObjects cannot be set: set the links of the objects instead")
   }
   public static func _put(_ value: Self, _ object: ObjectBase, _ column: UInt16) {}
   public func _box() -> _BoxedValue { _BoxedValue(.null) }

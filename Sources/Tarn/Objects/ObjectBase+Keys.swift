@@ -21,10 +21,10 @@ extension ObjectBase {
   public func setValue(_ value: Any?, forKey key: String) {
     let property = property(key)
     guard !property.isComputed else {
-      fatalError("'\(_className).\(key)' is computed and cannot be set.")
+      trap("'\(_className).\(key)' is computed and cannot be set.")
     }
     if property.isDynamic {
-      guard let core = _core else { preconditionFailure("no dynamic object is unmanaged") }
+      guard let core = _core else { trap("no dynamic object is unmanaged") }
       return core.setDynamicValue(self, property, value)
     }
     let fits: Bool
@@ -52,7 +52,7 @@ extension ObjectBase {
       case let elements as any RealmCollection:
         return elements.value(forKeyPath: names.joined(separator: "."))
       default:
-        fatalError("'\(object._className).\(name)' in the path '\(path)' is no link.")
+        trap("'\(object._className).\(name)' in the path '\(path)' is no link.")
       }
     }
     return nil
@@ -62,7 +62,7 @@ extension ObjectBase {
     if let core = _core, core.isInvalidated(self) { core.trapInvalid(self) }
     let reflection = _core?.binding(for: self).reflection ?? _reflection
     guard let property = reflection.property(name) else {
-      fatalError("Class '\(reflection.name)' has no property '\(name)'.")
+      trap("Class '\(reflection.name)' has no property '\(name)'.")
     }
     return property
   }
@@ -70,6 +70,6 @@ extension ObjectBase {
   final func trapUnfit(_ value: Any?, _ property: PropertyReflection) -> Never {
     let given = value.flatMap { flattened($0) }
     let text = given.map { "'\($0)' of type '\(Swift.type(of: $0))'" } ?? "nil"
-    fatalError("Invalid value \(text) for property '\(_className).\(property.name)'.")
+    trap("Invalid value \(text) for property '\(_className).\(property.name)'.")
   }
 }

@@ -132,7 +132,7 @@ extension ObjectBase {
   }
 
   private func tracedObjectsAreReadOnly() -> Never {
-    fatalError("A key path into \(_className) must only read properties, not set them.")
+    trap("A key path into \(_className) must only read properties, not set them.")
   }
 
   /// The name of the object's class, as it stands in files.

@@ -37,14 +37,14 @@ extension ObjectBase {
     case let values as [String: Any]:
       for (name, value) in values {
         guard let property = reflection.property(name), !property.isComputed else {
-          preconditionFailure("Class '\(reflection.name)' has no property '\(name)'.")
+          trap("Class '\(reflection.name)' has no property '\(name)'.")
         }
         fill(property, with: value, &given)
         names.insert(name)
       }
     case let values as [Any]:
       let stored = reflection.properties.filter { !$0.isComputed }
-      precondition(
+      require(
         values.count <= stored.count,
         "\(values.count) values for the \(stored.count) properties of '\(reflection.name)'.")
       for (property, value) in zip(stored, values) {
@@ -58,7 +58,7 @@ extension ObjectBase {
         names.insert(mine.name)
       }
     default:
-      preconditionFailure(
+      trap(
         "Objects of '\(reflection.name)' are made from a dictionary, an array or an object, not "
           + "from a '\(type(of: value))'.")
     }
@@ -73,7 +73,7 @@ extension ObjectBase {
     if let target = property.target {
       converted = materialize(value, property.collection, of: target, &given, copiesEmbedded)
     }
-    precondition(
+    require(
       property.write(any: converted, self),
       "Invalid value '\(value)' of type '\(type(of: value))' for property "
         + "'\(_className).\(property.name)'.")

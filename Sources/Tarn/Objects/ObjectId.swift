@@ -53,7 +53,7 @@ public struct ObjectId: Hashable, Comparable, Sendable {
   /// Reads 24 hexadecimal digits of a literal; traps if it is something else.
   public init(_ string: StaticString) {
     guard let id = ObjectId(digits: string.description.utf8) else {
-      fatalError("\(ObjectIdFormatError(text: string.description))")
+      trap("\(ObjectIdFormatError(text: string.description))")
     }
     self = id
   }

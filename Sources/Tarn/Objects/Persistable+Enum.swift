@@ -65,7 +65,7 @@ extension PersistableEnum {
 extension ObjectBase {
   @inline(never) @usableFromInline
   final func _noSuchCase(_ column: UInt16, _ value: String, _ type: String) -> Never {
-    fatalError(
+    trap(
       """
       \(_propertyName(column)) holds \(value), which is no case of \(type). Add the case, or make \
       the property optional, which then reads as nil.

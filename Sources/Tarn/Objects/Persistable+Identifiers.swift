@@ -145,7 +145,7 @@ extension Date {
     let interval = timeIntervalSinceReferenceDate
     let whole = interval.rounded(.down)
     guard let seconds = Int64(exactly: whole) else {
-      fatalError("A Date must be finite and within 292 billion years to be stored: \(interval)")
+      trap("A Date must be finite and within 292 billion years to be stored: \(interval)")
     }
     let nanoseconds = Int32(((interval - whole) * 1e9).rounded())
     if nanoseconds == 1_000_000_000 {

@@ -33,7 +33,7 @@ extension ObjectBase: _OptionalPersistable {
     _ object: ObjectBase, _ column: UInt16, _ value: ObjectBase?
   ) {
     guard let core = object._core else {
-      fatalError("A key path must only read properties, not set them.")
+      trap("A key path must only read properties, not set them.")
     }
     core.setLink(object, ColumnID(column), to: value)
   }

@@ -54,7 +54,7 @@ extension ObjectBase {
 
   @inline(never) @usableFromInline
   final func _valueDoesNotFit(_ column: UInt16, _ value: Int64, _ type: String) -> Never {
-    fatalError(
+    trap(
       """
       \(_propertyName(column)) holds \(value), which does not fit \(type): a program whose \
       model declares a wider type wrote it. Declare the property as Int.

@@ -1,4 +1,5 @@
 import CTarn
+internal import TarnStore
 
 /// Marks a property of an `Object` as stored.
 ///
@@ -35,8 +36,8 @@ public struct Persisted<Value: _Persistable> {
   /// Never called: the subscript below takes its place inside classes.
   @available(*, unavailable, message: "@Persisted is for properties of Object classes")
   public var wrappedValue: Value {
-    get { fatalError("@Persisted is for properties of Object classes") }
-    set { fatalError("@Persisted is for properties of Object classes") }
+    get { trap("@Persisted is for properties of Object classes") }
+    set { trap("@Persisted is for properties of Object classes") }
   }
 
   // Both accessors must be always-inline: one out-of-line accessor keeps its key path literals

@@ -25,7 +25,7 @@ extension RealmCollectionValue {
   @inlinable public static func _element(ofNumber number: Int64) -> Self? { nil }
   @inlinable public static var _isObject: Bool { false }
   public static func _element(of object: ObjectBase) -> Self {
-    preconditionFailure("an object is no '\(Self.self)': bug in this package")
+    trap("an object is no '\(Self.self)': bug in this package")
   }
   /// Traps for what no such type has.
   @usableFromInline static func _element(ofBoxed boxed: _BoxedValue) -> Self {

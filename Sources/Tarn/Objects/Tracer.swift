@@ -86,7 +86,7 @@ extension ClassReflection {
 /// `\Dog.mother?.age`. Traps if the path is not made of persisted properties only.
 public func _name<Root: ObjectBase>(for keyPath: PartialKeyPath<Root>) -> String {
   guard let steps = Tracer.steps(of: keyPath) else {
-    fatalError(
+    trap(
       """
       The key path \(keyPath) of \(Root.self) is no chain of @Persisted properties. Computed \
       properties have no place in the file to look at.

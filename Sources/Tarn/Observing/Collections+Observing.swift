@@ -6,7 +6,7 @@ extension _CollectionProperty {
     _ block: @escaping (Self, CollectionObservation.News) -> Void
   ) -> NotificationToken {
     guard let managed = backing as? ManagedSequence else {
-      preconditionFailure(
+      trap(
         "Only collections which are managed by a Realm support change notifications; add the "
           + "object that has this one first.")
     }

@@ -1,4 +1,5 @@
 public import Foundation
+internal import TarnStore
 
 extension IndexPath {
   /// The place of an item in a section.
@@ -6,13 +7,13 @@ extension IndexPath {
 
   /// The first of the two numbers of a place in sections. Traps for a path of another length.
   public var section: Int {
-    precondition(count == 2, "An index path of \(count) numbers is no place in sections.")
+    require(count == 2, "An index path of \(count) numbers is no place in sections.")
     return self[0]
   }
 
   /// The second of the two numbers of a place in sections. Traps for a path of another length.
   public var item: Int {
-    precondition(count == 2, "An index path of \(count) numbers is no place in sections.")
+    require(count == 2, "An index path of \(count) numbers is no place in sections.")
     return self[1]
   }
 }

@@ -10,7 +10,7 @@ extension LinkingObjects: RealmCollection, DumpedCollection {
   /// The first position of an object of this Realm, or nil. Traps for a deleted object.
   public func index(of object: Element) -> Int? {
     guard let target, object._core === target._core else { return nil }
-    precondition(!object.isInvalidated, "A deleted or invalidated object has no position.")
+    require(!object.isInvalidated, "A deleted or invalidated object has no position.")
     return keys.firstIndex(of: ObjectKey(object._key))
   }
 
@@ -36,7 +36,7 @@ extension LinkingObjects: RealmCollection, DumpedCollection {
     _ block: @escaping (RealmCollectionChange<LinkingObjects<Element>>) -> Void
   ) -> NotificationToken {
     guard let target, let core = target._core else {
-      preconditionFailure(
+      trap(
         "Only collections which are managed by a Realm support change notifications; add the "
           + "object that has this one first.")
     }
@@ -72,7 +72,7 @@ extension RealmCore {
     if isInvalidated(target) { trapInvalid(target) }
     let binding = binding(of: origin)
     guard let column = binding.column(property) else {
-      preconditionFailure("no column for '\(property)': bug in this package")
+      trap("no column for '\(property)': bug in this package")
     }
     let owner = LinkTarget(classID: target._binding!.classID, key: ObjectKey(target._key))
     return LiveBacklinks(self, to: owner, from: binding.classID, column)

@@ -24,7 +24,7 @@ final class LiveBacklinks: OwnedSource {
     do {
       origins = try CompiledQuery(.constant(true), [], on: origin, core.shown().schema)
     } catch {
-      preconditionFailure("a query for everything: \(error): bug in this package")
+      trap("a query for everything: \(error): bug in this package")
     }
   }
 

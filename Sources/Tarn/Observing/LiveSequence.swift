@@ -48,7 +48,7 @@ final class LiveSequence: OwnedSource {
       do {
         return try CompiledQuery(.constant(true), [], on: target, schema)
       } catch {
-        preconditionFailure("a query for everything: \(error): bug in this package")
+        trap("a query for everything: \(error): bug in this package")
       }
     }
   }
@@ -303,7 +303,7 @@ final class LiveSequence: OwnedSource {
       }
       position = next
     }
-    preconditionFailure("what went is there: bug in this package")
+    trap("what went is there: bug in this package")
   }
 
   /// The element that is at a position after the steps and was not there before them.
@@ -315,7 +315,7 @@ final class LiveSequence: OwnedSource {
       }
       position = former
     }
-    preconditionFailure("what came was there: bug in this package")
+    trap("what came was there: bug in this package")
   }
 }
 

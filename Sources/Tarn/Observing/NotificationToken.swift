@@ -32,7 +32,7 @@ public final class NotificationToken: Sendable {
   @discardableResult
   public func invalidate() -> Bool {
     if let state, state.isActive, case .realm = state.place, let core = core.withLock({ $0 }) {
-      precondition(
+      require(
         core.isCurrent, "A Realm's own observation must be invalidated on the Realm's thread.")
     }
     return end()

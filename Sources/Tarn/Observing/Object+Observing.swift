@@ -36,7 +36,7 @@ extension ObjectBase {
     _ type: T.Type, _ block: @escaping (ObjectChange<T>) -> Void
   ) -> NotificationToken {
     guard let core = _core else {
-      preconditionFailure(
+      trap(
         "Only objects which are managed by a Realm support change notifications; add it first.")
     }
     return core.observe(self) { change in
@@ -45,7 +45,7 @@ extension ObjectBase {
       case .deleted: block(.deleted)
       case .change(let object, let properties):
         guard let object = object as? T else {
-          preconditionFailure("The object is a \(Swift.type(of: object)), not a \(T.self).")
+          trap("The object is a \(Swift.type(of: object)), not a \(T.self).")
         }
         block(.change(object, properties))
       }

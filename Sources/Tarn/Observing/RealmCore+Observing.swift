@@ -46,7 +46,7 @@ extension RealmCore {
     _ object: ObjectBase, _ block: @escaping (ObjectChange<ObjectBase>) -> Void
   ) -> NotificationToken {
     checkCanObserve()
-    precondition(!isInvalidated(object), "Cannot observe a deleted or invalidated object.")
+    require(!isInvalidated(object), "Cannot observe a deleted or invalidated object.")
     let id = object._binding!.classID
     let state = ObservationState(.object(id, ObjectKey(object._key)))
     _ = shown()
@@ -60,14 +60,14 @@ extension RealmCore {
   private func checkCanObserve(isRealmLevel: Bool = false) {
     checkThread()
     if isFrozen { trapFrozen("Nothing changes in, and so nothing can be observed of,") }
-    precondition(
+    require(
       !configuration.readOnly,
       "Read-only Realms do not change and do not have change notifications.")
-    precondition(
+    require(
       scheduler.hasTurns,
       "Can only add notification blocks from within run loops, on serial queues, or with a "
         + "ManualScheduler: a plain thread has no later turn in which they could be called.")
-    precondition(
+    require(
       isRealmLevel || session == nil || session?.isEmpty == true,
       "Cannot create asynchronous query after making changes in a write transaction.")
   }

@@ -50,7 +50,7 @@ extension Query {
   func constantValue(_ value: some _Persistable) -> Value {
     let boxed = value._box()
     if let object = boxed.object, object._context == nil {
-      fatalError("A query can only compare with an object that is in a Realm: \(object)")
+      trap("A query can only compare with an object that is in a Realm: \(object)")
     }
     return boxed.value
   }

@@ -33,15 +33,15 @@ public struct Query<T> {
     switch content {
     case .path(let path) where !path.isEmpty: .path(path)
     case .any, .count:
-      fatalError("A condition on a collection compares with a value, not with another property")
-    default: fatalError("Compare a property of the object, not the object or another condition")
+      trap("A condition on a collection compares with a value, not with another property")
+    default: trap("Compare a property of the object, not the object or another condition")
     }
   }
 
   /// The property that is a collection.
   var pathOfCollection: [String] {
     guard case .path(let path) = content else {
-      fatalError("Conditions do not reach through two collections: filter in Swift instead")
+      trap("Conditions do not reach through two collections: filter in Swift instead")
     }
     return path
   }
@@ -50,7 +50,7 @@ public struct Query<T> {
     switch content {
     case .path(let path): Query<V>(.path(path + names(of: keyPath)))
     case .any(let path): Query<V>(.any(path + names(of: keyPath)))
-    case .condition, .count: fatalError("A condition has no properties")
+    case .condition, .count: trap("A condition has no properties")
     }
   }
 
@@ -61,7 +61,7 @@ public struct Query<T> {
 
   private func names<Root: ObjectBase, V>(of keyPath: KeyPath<Root, V>) -> [String] {
     guard let steps = Tracer.steps(of: keyPath) else {
-      fatalError(
+      trap(
         """
         The property \(keyPath) in a query on \(Root.self) is not @Persisted, so the file knows \
         nothing of it. Filter the results in Swift instead.
@@ -90,7 +90,7 @@ extension Query where T == Bool {
     case .path(let path): .comparison(Comparison(.path(path), .equal, .value(.bool(true))))
     case .any(let path):
       .collection(CollectionCondition(path, .any(.equal, .value(.bool(true)), [])))
-    case .count: fatalError("A number of elements is no condition")
+    case .count: trap("A number of elements is no condition")
     }
   }
 

@@ -122,7 +122,7 @@ public struct SortDescriptor: Hashable, Sendable, ExpressibleByStringLiteral {
   /// Orders by a property of a class, such as `\Dog.age`. Traps if it is not `@Persisted`.
   public init<T: ObjectBase>(keyPath: PartialKeyPath<T>, ascending: Bool = true) {
     guard let steps = Tracer.steps(of: keyPath) else {
-      preconditionFailure(
+      trap(
         "The property \(keyPath) of \(T.self) is not @Persisted, so nothing can be sorted by it.")
     }
     self.init(keyPath: steps.map(\.columnName).joined(separator: "."), ascending: ascending)

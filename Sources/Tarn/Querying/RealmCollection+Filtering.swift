@@ -11,7 +11,7 @@ extension _Derivation {
     do throws(Realm.Error) {
       return try filtered(filter)
     } catch {
-      fatalError(error.message)
+      trap(error.message)
     }
   }
 }
@@ -60,7 +60,7 @@ extension RealmCollection where Element: ObjectBase {
     do throws(Realm.Error) {
       condition = try FilterText(format, arguments).predicate(on: base.spec, base.core)
     } catch {
-      fatalError(error.message)
+      trap(error.message)
     }
     return Results<Element>(base.core, base.spec, bornIn: base.bornIn).index(of: condition)
   }

@@ -96,7 +96,7 @@ public final class Migration {
     let plan = migration.plan
     let isOld = has(typeName, in: plan.stored)
     guard isOld || has(typeName, in: plan.working) else {
-      preconditionFailure("Neither the file nor the model has a class '\(typeName)'.")
+      trap("Neither the file nor the model has a class '\(typeName)'.")
     }
     let id = plan.working.named(typeName)!.id
     let keys = trapping { () throws(StorageError) in
@@ -138,7 +138,7 @@ public final class Migration {
 
   /// Deletes an object of the new side. Traps for one of the old side.
   public func delete(_ object: MigrationObject) {
-    precondition(object._core === newCore, "Only new objects of a migration can be deleted.")
+    require(object._core === newCore, "Only new objects of a migration can be deleted.")
     newCore.delete(object)
   }
 
@@ -160,17 +160,17 @@ public final class Migration {
     let plan = migration.plan
     let change = "Cannot rename property '\(typeName).\(oldName)' to '\(newName)': "
     guard let old = plan.stored.named(typeName), let new = plan.working.named(typeName) else {
-      preconditionFailure("\(change)the file has no class '\(typeName)'.")
+      trap("\(change)the file has no class '\(typeName)'.")
     }
     guard let from = old.named(oldName) else {
-      preconditionFailure("\(change)the file has no such property.")
+      trap("\(change)the file has no such property.")
     }
     guard let to = new.named(newName) else {
-      preconditionFailure("\(change)the model has no property '\(newName)'.")
+      trap("\(change)the model has no property '\(newName)'.")
     }
-    precondition(new.named(oldName) == nil, "\(change)the model still has '\(oldName)'.")
-    precondition(old.named(newName) == nil, "\(change)the file has '\(newName)' already.")
-    precondition(
+    require(new.named(oldName) == nil, "\(change)the model still has '\(oldName)'.")
+    require(old.named(newName) == nil, "\(change)the file has '\(newName)' already.")
+    require(
       from.type == to.type && from.target == to.target && from.collection == to.collection,
       "\(change)their types differ.")
     trapping { () throws(StorageError) in

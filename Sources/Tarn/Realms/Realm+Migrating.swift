@@ -22,7 +22,7 @@ extension Realm {
     do {
       model = try ModelSchema(configuration.objectTypes)
     } catch {
-      fatalError(error.description)
+      trap(error.description)
     }
     let opening = StoreOpening(configuration, model)
     guard dryRun else {

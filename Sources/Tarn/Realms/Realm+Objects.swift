@@ -66,7 +66,7 @@ extension Realm {
   ///
   /// Traps outside of a write and for a collection of another Realm.
   public func delete<Element: ObjectBase>(_ objects: Results<Element>) {
-    precondition(
+    require(
       objects.core === core, "Can only delete a collection from the Realm it belongs to.")
     core.delete(objects)
   }

@@ -147,7 +147,7 @@ public struct Realm: Equatable {
     do {
       try core.beginWrite()
     } catch {
-      fatalError("Cannot begin a write: \(error)")
+      trap("Cannot begin a write: \(error)")
     }
   }
 

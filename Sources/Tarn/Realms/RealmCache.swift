@@ -36,7 +36,7 @@ enum RealmCache {
     do {
       model = try ModelSchema(configuration.objectTypes)
     } catch {
-      fatalError(error.description)
+      trap(error.description)
     }
     let opening = StoreOpening(configuration, model)
     let store = try opening.open()
@@ -45,7 +45,7 @@ enum RealmCache {
     table.withLock { found = $0.instances[key]?.core }
     if let found {
       found.checkThread()
-      precondition(
+      require(
         found.configuration.readOnly == configuration.readOnly,
         "Realm at path '\(store.path)' already opened with different read permissions")
       guard found.configuration.schemaVersion == configuration.schemaVersion else {
@@ -113,7 +113,7 @@ extension Realm.Configuration {
       return "\(folder)/tarn-memory-\(getuid())-\(name.joined()).realm"
     }
     guard let fileURL else {
-      preconditionFailure("A configuration needs a fileURL or an inMemoryIdentifier.")
+      trap("A configuration needs a fileURL or an inMemoryIdentifier.")
     }
     return fileURL.path
   }

@@ -8,28 +8,28 @@ extension RealmCore {
     let session = writing("add objects")
     if let core = object._core {
       refuseFrozen(object)
-      precondition(
+      require(
         core === self,
         "Cannot add an object that belongs to another Realm. Copy it, or freeze it there and "
           + "thaw it here.")
-      precondition(
+      require(
         !isInvalidated(object), "Adding a deleted or invalidated object to a Realm is not permitted"
       )
       return
     }
-    precondition(
+    require(
       !(object is DynamicObject),
       "A DynamicObject cannot be added: make one with dynamicCreate(_:value:update:).")
     let binding = binding(of: type(of: object))
     let primaryKey = binding.primaryKey(of: object)
-    precondition(
+    require(
       update == .error || primaryKey != nil,
       "'\(binding.schema.name)' does not have a primary key and can not be updated")
     trapping { () throws(StorageError) in
       if let primaryKey,
         let existing = try session.find(primaryKey: primaryKey, in: binding.classID)
       {
-        precondition(
+        require(
           update != .error,
           "Attempting to create an object of type '\(binding.schema.name)' with an existing "
             + "primary key value '\(primaryKey)'.")
@@ -148,7 +148,7 @@ extension RealmCore {
   func delete(_ object: ObjectBase) {
     let session = writing("delete objects")
     refuseFrozen(object)
-    precondition(object._core === self, "Can only delete an object from the Realm it belongs to.")
+    require(object._core === self, "Can only delete an object from the Realm it belongs to.")
     if isInvalidated(object) { trapInvalid(object) }
     trapping { () throws(StorageError) in
       _ = try session.delete(ObjectKey(object._key), in: object._binding!.classID)
@@ -172,7 +172,7 @@ extension RealmCore {
     var keys: [ClassID: [ObjectKey]] = [:]
     for object in objects {
       refuseFrozen(object)
-      precondition(
+      require(
         object._core === self, "Can only delete an object from the Realm it belongs to.")
       if isInvalidated(object) { trapInvalid(object) }
       keys[object._binding!.classID, default: []].append(ObjectKey(object._key))

@@ -100,10 +100,10 @@ extension RealmCore {
   func refresh() -> Bool {
     if isFrozen { return false }
     checkThread()
-    precondition(!configuration.readOnly, "Cannot refresh a read-only Realm.")
+    require(!configuration.readOnly, "Cannot refresh a read-only Realm.")
     refuseInSectionKey("refresh the Realm")
     if session != nil || !roundTargets.isEmpty || realmNotification == .didChange { return false }
-    if let failure { fatalError("Tarn cannot go on reading: \(failure)") }
+    if let failure { trap("Tarn cannot go on reading: \(failure)") }
     takeWorkBack()
     let hadVersion = reader != nil
     let restarts = startsOver

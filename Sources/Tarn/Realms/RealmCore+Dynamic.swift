@@ -8,7 +8,7 @@ extension RealmCore {
     let schema = schemaToBind()
     if let known = dynamicBindings[name] ?? frozen?.here().dynamicBindings[name] { return known }
     guard let described = schema.schema.named(name), !described.isVacant else {
-      preconditionFailure("The file has no class '\(name)'.")
+      trap("The file has no class '\(name)'.")
     }
     let binding = ClassBinding(ClassReflection(schema.schema, described), described)
     if let frozen {
@@ -33,7 +33,7 @@ extension RealmCore {
 
   private func column(of property: PropertyReflection, in binding: ClassBinding) -> ColumnID {
     guard let column = binding.column(property.name) else {
-      fatalError("Class '\(binding.reflection.name)' has no property '\(property.name)' any more.")
+      trap("Class '\(binding.reflection.name)' has no property '\(property.name)' any more.")
     }
     return column
   }
@@ -194,11 +194,11 @@ extension RealmCore {
     _ name: String, value: Any, update: Realm.UpdatePolicy, isInside: Bool = false
   ) -> DynamicObject {
     let session = writing("create objects")
-    precondition(
+    require(
       isInside || schemaToBind().schema.named(name)?.isEmbedded != true,
       "Objects of the embedded class '\(name)' are made as the value of a property of another one.")
     let binding = dynamicBinding(name)
-    precondition(
+    require(
       update == .error || binding.schema.primaryKey != nil,
       "'\(name)' does not have a primary key and can not be updated")
     let given = columnValues(value, binding, update)
@@ -222,7 +222,7 @@ extension RealmCore {
     guard let existing = try session.find(primaryKey: values[key] ?? .null, in: id) else {
       return try add(values, id, session)
     }
-    precondition(
+    require(
       update != .error,
       "Attempting to create an object of type '\(binding.schema.name)' with an existing primary "
         + "key value '\(values[key] ?? .null)'.")
@@ -257,7 +257,7 @@ extension RealmCore {
     func set(_ name: String, _ value: Any) {
       let title = "'\(binding.reflection.name).\(name)'"
       guard let column = binding.column(name) else {
-        preconditionFailure("Class '\(binding.reflection.name)' has no property '\(name)'.")
+        trap("Class '\(binding.reflection.name)' has no property '\(name)'.")
       }
       let described = binding.schema[column]
       if described.collection != .none || nestedCollection(value, described) != nil,
@@ -267,7 +267,7 @@ extension RealmCore {
         return
       }
       guard let stored = stored(value, described, update: update) else {
-        preconditionFailure(
+        trap(
           "Invalid value '\(value)' of type '\(Swift.type(of: value))' for property \(title).")
       }
       values[column] = stored
@@ -277,7 +277,7 @@ extension RealmCore {
     case let given as [String: Any]:
       for (name, value) in given { set(name, value) }
     case let given as [Any]:
-      precondition(
+      require(
         given.count <= names.count,
         "\(given.count) values for the \(names.count) properties of '\(binding.schema.name)'.")
       for (name, value) in zip(names, given) { set(name, value) }
@@ -287,7 +287,7 @@ extension RealmCore {
         set(property.columnName, property.read(other))
       }
     default:
-      preconditionFailure(
+      trap(
         "Objects of '\(binding.schema.name)' are made from a dictionary, an array or an object, "
           + "not from a '\(Swift.type(of: value))'.")
     }

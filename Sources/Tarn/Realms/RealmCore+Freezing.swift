@@ -12,7 +12,7 @@ extension RealmCore {
 
   /// The state of a frozen instance, to be read. Traps if the program has let go of it.
   func readable(_ frozen: FrozenState) -> FrozenState {
-    precondition(
+    require(
       !frozen.isInvalidated,
       "The frozen Realm '\(store.path)' is read after invalidate(). Freeze the live one again.")
     return frozen
@@ -61,7 +61,7 @@ extension RealmCore {
     do {
       return try RealmCache.open(configuration, .current)
     } catch {
-      fatalError("Cannot open '\(store.path)' here, to thaw what was frozen: \(error)")
+      trap("Cannot open '\(store.path)' here, to thaw what was frozen: \(error)")
     }
   }
 
@@ -83,7 +83,7 @@ extension RealmCore {
   /// Traps for what cannot be done with a frozen instance.
   func trapFrozen(_ operation: String) -> Never {
     let version = shownVersion.map { " at version \($0.rawValue)" } ?? ""
-    fatalError(
+    trap(
       "\(operation) a frozen Realm: what is frozen of '\(store.path)'\(version) never changes. "
         + "Call thaw() on the object, the collection or the Realm, and use what that gives.")
   }
@@ -97,7 +97,7 @@ extension RealmCore {
   /// Traps for a frozen object where one of this instance is needed.
   func refuseFrozen(_ object: ObjectBase) {
     guard object._state.contains(.frozen) else { return }
-    fatalError(
+    trap(
       "A frozen object of class '\(object._className)' cannot become part of a live Realm, nor be "
         + "deleted from it. thaw() it first, and use what that gives.")
   }

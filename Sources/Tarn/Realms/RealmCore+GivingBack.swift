@@ -71,7 +71,7 @@ extension ObjectBase {
         case .single(let value): property.write(value, self)
         case .collection(let value): property.write(any: value, self)
         }
-      precondition(fits, "a value is not of its own property's type: bug in this package")
+      require(fits, "a value is not of its own property's type: bug in this package")
     }
   }
 }

@@ -19,7 +19,7 @@ extension RealmCore {
   }
 
   func trapInvalid(_ object: ObjectBase) -> Never {
-    fatalError(
+    trap(
       "Object has been deleted or invalidated: an object of class '\(object._className)' is used "
         + "after that. Check isInvalidated first.")
   }
@@ -119,7 +119,7 @@ extension RealmCore {
   /// belongs to another Realm, or that is gone.
   func checkLinkable(_ object: ObjectBase) {
     refuseFrozen(object)
-    precondition(
+    require(
       object._core === self,
       "Cannot link to an object of another Realm. Freeze it there and thaw it here, or create the "
         + "object in this Realm.")
@@ -250,12 +250,12 @@ extension RealmCore {
       return object(ObjectKey(Int64(key as! Int)), existingIn: binding)
     }
     guard let column = binding.schema.primaryKey else {
-      preconditionFailure("'\(binding.schema.name)' does not have a primary key")
+      trap("'\(binding.schema.name)' does not have a primary key")
     }
     var value = Value.null
     if let content = flattened(key) {
       value = (content as? any _Persistable)?._box().value ?? .null
-      precondition(
+      require(
         value.canBePrimaryKey(of: binding.schema[column].type),
         "'\(Swift.type(of: content))' is not the type of the primary key of "
           + "'\(binding.schema.name)'.")

@@ -13,8 +13,8 @@ extension RealmCore {
     checkThread()
     if isFrozen { trapFrozen("Can't perform transactions on") }
     refuseInSectionKey("begin a write transaction")
-    precondition(!configuration.readOnly, "Can't perform transactions on read-only Realms.")
-    precondition(
+    require(!configuration.readOnly, "Can't perform transactions on read-only Realms.")
+    require(
       session == nil,
       "The Realm is already in a write transaction. Check isInWriteTransaction "
         + "first where code may be called inside and outside of one.")
@@ -42,7 +42,7 @@ extension RealmCore {
   private func checkActiveVersions() {
     guard let most = configuration.maximumNumberOfActiveVersions else { return }
     let active = store.activeVersionCount()
-    precondition(
+    require(
       active <= most,
       "Number of active versions (\(active)) in the Realm exceeded the limit of \(most)")
   }
@@ -51,7 +51,7 @@ extension RealmCore {
     checkThread()
     refuseInSectionKey("commit the write transaction")
     guard let session else {
-      preconditionFailure("Can't commit a non-existing write transaction")
+      trap("Can't commit a non-existing write transaction")
     }
     let skipped = activeObservations(of: tokens)
     let oldValues = oldValuesBeforeCommit(session)
@@ -87,7 +87,7 @@ extension RealmCore {
   func activeObservations(of tokens: [NotificationToken]) -> [Observation] {
     let wanted = identities(of: tokens)
     let found = observers.observations(wanted).filter(\.state.isActive)
-    precondition(
+    require(
       found.count == wanted.count && tokens.allSatisfy { $0.identity != nil },
       "A token to be left out must be an active one of this very Realm instance.")
     return found
@@ -118,7 +118,7 @@ extension RealmCore {
   func cancelWrite() {
     checkThread()
     refuseInSectionKey("cancel the write transaction")
-    precondition(session != nil, "Can't cancel a non-existing write transaction")
+    require(session != nil, "Can't cancel a non-existing write transaction")
     let giveBack = prepareGivingBack()
     if session?.isEmpty == false { cancelledWrites.insert(writeSerial) }
     endWrite()
@@ -138,7 +138,7 @@ extension RealmCore {
     checkThread()
     guard let session else {
       if isFrozen { trapFrozen("Cannot \(operation) of") }
-      preconditionFailure(
+      trap(
         "Cannot \(operation) outside of a write transaction. Call it inside realm.write { … }.")
     }
     if sectionKeyDepth > 0 { refuseInSectionKey(operation) }

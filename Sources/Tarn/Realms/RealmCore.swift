@@ -123,7 +123,7 @@ final class RealmCore {
   /// has moved to another one.
   func checkThread() {
     if context.pointee.thread == tarn_thread_id() || frozen != nil { return }
-    precondition(
+    require(
       scheduler.isCurrent,
       "Realm accessed from incorrect thread. An instance and everything obtained from it belong "
         + "to the thread, queue or actor that opened it; open another instance here.")
@@ -185,7 +185,7 @@ final class RealmCore {
     guard let reflection = model.reflection(of: type),
       let described = schema.schema.named(reflection.name)
     else {
-      preconditionFailure(
+      trap(
         "Object type '\(ClassReflection.name(of: type))' is not managed by the Realm. If using a "
           + "custom `objectTypes` array in the configuration, add the class to it.")
     }

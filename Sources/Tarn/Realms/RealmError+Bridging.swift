@@ -1,4 +1,5 @@
 public import Foundation
+internal import TarnStore
 
 /// Makes `catch let error as NSError` match and `error as? NSError` succeed, as they do where the
 /// runtime bridges errors by itself.
@@ -11,7 +12,7 @@ extension Realm.Error: _ObjectiveCBridgeable {
 
   public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout Realm.Error?) {
     guard _conditionallyBridgeFromObjectiveC(source, result: &result) else {
-      preconditionFailure("\(source) is no Realm.Error.")
+      trap("\(source) is no Realm.Error.")
     }
   }
 

@@ -178,6 +178,6 @@ func trapping<R>(_ body: () throws(StorageError) -> R) -> R {
   do {
     return try body()
   } catch {
-    fatalError("Tarn cannot go on reading: \(error)")
+    trap("Tarn cannot go on reading: \(error)")
   }
 }

@@ -1,3 +1,5 @@
+internal import TarnStore
+
 /// What belongs to a Realm, and so to one thread, queue or actor until it is frozen: objects and
 /// collections. Conformances come with the library.
 public protocol ThreadConfined {
@@ -53,10 +55,10 @@ extension ThreadConfined {
   /// Traps for what is in none, or invalidated.
   fileprivate func realmToLeave(_ done: String) -> Realm {
     guard let realm else {
-      preconditionFailure(
+      trap(
         "'\(Self.self)': only what is managed by a Realm can be \(done). Add the object first.")
     }
-    precondition(
+    require(
       !isInvalidated,
       "'\(Self.self)' has been deleted or invalidated and cannot be \(done). Check isInvalidated "
         + "first.")
@@ -65,7 +67,7 @@ extension ThreadConfined {
 
   fileprivate func frozen(in realm: Realm) -> Self {
     guard let frozen = _counterpart(in: realm) else {
-      preconditionFailure(
+      trap(
         "'\(Self.self)' was made in the open write and cannot be frozen: freezing gives the state "
           + "before the write. Commit it first.")
     }
@@ -121,7 +123,7 @@ extension Realm {
       checkIsOwn(realm)
       return confined
     }
-    precondition(
+    require(
       realm.core.store === core.store,
       "What is frozen is of '\(realm.core.store.path)' and has no counterpart in "
         + "'\(core.store.path)'. Thaw it in a Realm of its own file.")
@@ -130,7 +132,7 @@ extension Realm {
 
   private func checkIsOwn(_ realm: Realm) {
     core.checkThread()
-    precondition(
+    require(
       realm == self,
       "The object or collection belongs to another instance, that of '\(realm.core.store.path)'. "
         + "Use it with its own Realm.")

@@ -41,7 +41,7 @@ public final class ManualScheduler: Sendable {
   /// - Returns: true if there was something to run.
   @discardableResult
   public func pump() -> Bool {
-    precondition(
+    require(
       isCurrent, "A ManualScheduler is pumped on its own thread; call adopt() there first.")
     look()
     let work = state.withLock { state in

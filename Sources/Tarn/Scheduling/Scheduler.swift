@@ -1,6 +1,7 @@
 import CTarn
 import Dispatch
 import Foundation
+internal import TarnStore
 
 /// Where an instance lives: who may touch it, and how its later turns are started.
 ///
@@ -21,15 +22,15 @@ enum Scheduler: Sendable {
   /// blocks at once.
   init(on queue: DispatchQueue) {
     if QueueIdentity.isMain(queue) {
-      precondition(Self.isMain, "A Realm is opened on its queue: this is not the main queue.")
+      require(Self.isMain, "A Realm is opened on its queue: this is not the main queue.")
       self = .main
       return
     }
-    precondition(
+    require(
       !queue.label.hasPrefix("com.apple.root."),
       "A Realm belongs to a serial queue or the main queue; '\(queue.label)' is a global one.")
     QueueIdentity.mark(queue)
-    precondition(
+    require(
       QueueIdentity.isCurrent(queue),
       "A Realm is opened on its queue: call this inside of '\(queue.label)'.")
     // Stops the program where the queue is concurrent: nothing else tells one from a serial queue.

@@ -3,7 +3,7 @@ extension ChangeSet {
   ///
   /// - Precondition: `later` begins where this one ends.
   package func merging(_ later: ChangeSet) -> ChangeSet {
-    precondition(later.from == to, "change sets are merged in the order of their versions")
+    require(later.from == to, "change sets are merged in the order of their versions")
     var result = ChangeSet(
       from: from, to: later.to, schemaChanged: schemaChanged || later.schemaChanged)
     if later.classes.isEmpty {

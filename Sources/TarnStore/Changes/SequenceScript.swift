@@ -157,7 +157,7 @@ extension SequenceScript {
     ///   twice. Always checked: what else would be written could not be read again.
     package consuming func finish() -> SequenceScript {
       guard let script = SequenceScript(checking: oldCount, newCount, runs, modified) else {
-        preconditionFailure("a script has a position twice or one that is not there")
+        trap("a script has a position twice or one that is not there")
       }
       return script
     }

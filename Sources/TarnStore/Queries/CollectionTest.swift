@@ -102,7 +102,7 @@ extension ResolvedNode {
     case .not(let node): !node.passes(value)
     case .and(let nodes): nodes.allSatisfy { $0.passes(value) }
     case .or(let nodes): nodes.contains { $0.passes(value) }
-    case .pair, .collection: preconditionFailure("an element has no columns: bug in this package")
+    case .pair, .collection: trap("an element has no columns: bug in this package")
     }
   }
 }

@@ -43,7 +43,7 @@ enum Scalar {
     case (.date(let a), .date(let b)): order(a, b)
     case (.bytes12(let a), .bytes12(let b)): order(a, b)
     case (.bytes16(let a), .bytes16(let b)): order(a, b)
-    default: preconditionFailure("a bug in this package: values of different types compared")
+    default: trap("a bug in this package: values of different types compared")
     }
   }
 
@@ -68,7 +68,7 @@ extension RowReading {
     case .uuid: return .bytes16(bytes16(path.column, slot))
     case .decimal: return .decimal(DecimalNumber(bytes16(path.column, slot)))
     case .string, .data, .any:
-      preconditionFailure("a bug in this package: a \(path.type) read as a number")
+      trap("a bug in this package: a \(path.type) read as a number")
     }
   }
 }

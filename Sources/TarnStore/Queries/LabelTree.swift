@@ -184,7 +184,7 @@ extension LabelTree {
   func checkInvariants() {
     var last: UInt64?
     let sum = Self.check(root, height, isRoot: true, &last)
-    precondition(sum == weight)
+    require(sum == weight)
   }
 
   private static func check(
@@ -192,23 +192,23 @@ extension LabelTree {
   ) -> Int {
     switch node {
     case .leaf(let entries):
-      precondition(height == 0 && entries.count <= Entry.leafCapacity)
-      precondition(isRoot || !entries.isEmpty)
+      require(height == 0 && entries.count <= Entry.leafCapacity)
+      require(isRoot || !entries.isEmpty)
       for entry in entries {
-        precondition(entry.weight > 0)
-        if let last { precondition(last < entry.order) }
+        require(entry.weight > 0)
+        if let last { require(last < entry.order) }
         last = entry.order
       }
       return entries.reduce(0) { $0 + $1.weight }
     case .inner(let children):
-      precondition(height > 0 && children.count <= innerCapacity && !children.isEmpty)
-      precondition(!isRoot || children.count > 1)
+      require(height > 0 && children.count <= innerCapacity && !children.isEmpty)
+      require(!isRoot || children.count > 1)
       var sum = 0
       for (index, child) in children.enumerated() {
-        if let last, index > 0 { precondition(last < child.first.order) }
+        if let last, index > 0 { require(last < child.first.order) }
         let before = last
-        precondition(check(child.node, height - 1, isRoot: false, &last) == child.weight)
-        precondition(last != before)
+        require(check(child.node, height - 1, isRoot: false, &last) == child.weight)
+        require(last != before)
         sum += child.weight
       }
       return sum

@@ -28,7 +28,7 @@ extension OrderedRoot {
     prefixes: [UInt64] = [],
     isOrderedBefore: (ObjectKey, ObjectKey) throws(StorageError) -> Bool
   ) throws(StorageError) -> OrderedUpdate {
-    precondition(prefixes.isEmpty || insertionsAreOrdered && prefixes.count == insertions.count)
+    require(prefixes.isEmpty || insertionsAreOrdered && prefixes.count == insertions.count)
     assert(Set(insertions).count == insertions.count, "a key is inserted twice")
     if removals.isEmpty && insertions.isEmpty { return OrderedUpdate(old: self, root: self) }
     switch storage {
@@ -60,7 +60,7 @@ extension OrderedRoot {
   /// Removals and insertions of a keyed root, which needs no order.
   package func applying(removals: [ObjectKey], insertions: [ObjectKey]) -> OrderedRoot {
     guard case .keyed(let blocks) = storage else {
-      preconditionFailure("a sorted root needs an order")
+      trap("a sorted root needs an order")
     }
     return OrderedRoot(.keyed(Self.update(blocks, removals, insertions)))
   }

@@ -34,7 +34,7 @@ package struct OrderedRoot: Sendable {
   ///   empty if that is not known. Then no later update may know it either.
   /// - Precondition: no key occurs twice.
   package init(sorted keys: [ObjectKey], prefixes: [UInt64] = []) {
-    precondition(prefixes.isEmpty || prefixes.count == keys.count)
+    require(prefixes.isEmpty || prefixes.count == keys.count)
     self.init(count: keys.count) { place in
       (Self.biased(keys[place]), prefixes.isEmpty ? 0 : prefixes[place])
     }
@@ -123,15 +123,15 @@ package struct OrderedRoot: Sendable {
     case .sorted(let rows, let labels):
       rows.checkInvariants()
       labels.checkInvariants()
-      precondition(rows.weight == labels.weight)
+      require(rows.weight == labels.weight)
       var cursor = LabelTree<LabelPair>.Cursor(labels)
       var last: UInt64 = 0
       rows.forEachLeaf { leaf in
         for row in leaf.entries {
-          precondition(last <= row.prefix)
+          require(last <= row.prefix)
           last = row.prefix
           let (index, isFound) = cursor.seek(row.value)
-          precondition(isFound && cursor.entries[index].value == row.order)
+          require(isFound && cursor.entries[index].value == row.order)
         }
         return true
       }
@@ -165,7 +165,7 @@ extension OrderedRoot {
 extension OrderedRoot {
   /// The key at a position in 0..<`count`.
   package func key(at position: Int) -> ObjectKey {
-    precondition(position >= 0 && position < count, "the position is outside of the result")
+    require(position >= 0 && position < count, "the position is outside of the result")
     switch storage {
     case .sorted(let rows, _):
       let leaf = rows.leaf(at: position)
@@ -177,7 +177,7 @@ extension OrderedRoot {
         if rest < block.weight { return Self.key(in: block, at: rest) }
         rest -= block.weight
       }
-      preconditionFailure("bug in this package: a leaf is lighter than its weight")
+      trap("bug in this package: a leaf is lighter than its weight")
     }
   }
 
@@ -269,7 +269,7 @@ extension OrderedRoot {
 extension OrderedRoot {
   /// Hands out the keys of the positions in order, until `body` returns false.
   package func forEachKey(in range: Range<Int>, _ body: (ObjectKey) -> Bool) {
-    precondition(range.lowerBound >= 0 && range.upperBound <= count)
+    require(range.lowerBound >= 0 && range.upperBound <= count)
     if range.isEmpty { return }
     var skip = 0
     var rest = range.count

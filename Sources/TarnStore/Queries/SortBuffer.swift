@@ -123,7 +123,7 @@
   private func sorted(
     _ keys: [Int64], _ columns: [SortColumn], byKeyFirst: Bool
   ) throws(StorageError) -> UnsafeMutablePointer<UInt32> {
-    precondition(keys.count < UInt32.max, "too many rows to sort at once")
+    require(keys.count < UInt32.max, "too many rows to sort at once")
     let rows = UnsafeMutablePointer<UInt32>.allocate(capacity: keys.count)
     for row in 0..<keys.count { unsafe rows[row] = UInt32(truncatingIfNeeded: row) }
     var sorter = unsafe Sorter(

@@ -12,7 +12,7 @@ extension ClassDirectory {
   package func apply(
     _ changes: [DirectoryEntry], in transaction: borrowing WriteTransaction
   ) throws(StorageError) {
-    precondition(
+    require(
       zip(changes, changes.dropFirst()).allSatisfy { $0.first < $1.first },
       "changes to a directory are sorted")
     guard !changes.isEmpty else { return }

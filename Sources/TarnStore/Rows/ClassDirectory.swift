@@ -33,7 +33,7 @@ package struct ClassDirectory: Hashable, Sendable {
   package func select(
     _ position: Int, _ cursor: inout Cursor
   ) throws(StorageError) -> (first: ObjectKey, offset: Int, rows: Int)? {
-    precondition(position >= 0, "a position is not negative")
+    require(position >= 0, "a position is not negative")
     var rest = position
     var found: (first: ObjectKey, offset: Int, rows: Int)?
     try forEachPage(&cursor) { page throws(StorageError) in

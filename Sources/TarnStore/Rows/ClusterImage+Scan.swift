@@ -36,7 +36,7 @@ import CTarn
 
   /// The bytes of an entry. Throws `.corrupted` if they would lie outside of the image.
   package func entry(_ code: Int) throws(StorageError) -> UnsafeRawBufferPointer {
-    precondition(code >= 0 && code < count, "no such entry")
+    require(code >= 0 && code < count, "no such entry")
     let start = unsafe Little.u16(image.base, ends + 2 * code)
     let end = unsafe Little.u16(image.base, ends + 2 * code + 2)
     let found = unsafe tarn_bytes_between(

@@ -71,7 +71,7 @@ import CTarn
 
 extension ClusterImage {
   package func key(at slot: Int) -> ObjectKey {
-    precondition(slot >= 0 && slot < rowCount, "no such row")
+    require(slot >= 0 && slot < rowCount, "no such row")
     return unsafe ObjectKey(tarn_cluster_key(base, UInt32(truncatingIfNeeded: slot)))
   }
 

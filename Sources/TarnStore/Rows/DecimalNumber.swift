@@ -47,8 +47,8 @@ package struct DecimalNumber: Sendable {
 
   /// Traps if one of them is out of range.
   package init(isNegative: Bool, coefficient: UInt128, exponent: Int) {
-    precondition(coefficient <= Self.coefficientMax, "more than 34 digits")
-    precondition((Self.exponentMin...Self.exponentMax).contains(exponent), "exponent out of range")
+    require(coefficient <= Self.coefficientMax, "more than 34 digits")
+    require((Self.exponentMin...Self.exponentMax).contains(exponent), "exponent out of range")
     let biased = UInt128(exponent - Self.exponentMin)
     let pattern = UInt128(isNegative ? 1 : 0) << 127 | biased << 113 | coefficient
     self.init(

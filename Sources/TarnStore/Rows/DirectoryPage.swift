@@ -75,14 +75,14 @@ package struct DirectoryEntry: Equatable, Sendable {
   }
 
   func rows(_ index: Int) -> Int {
-    precondition(index >= 0 && index < count)
+    require(index >= 0 && index < count)
     let place = Self.headerByteCount + 2 * index
     return unsafe Int(
       UInt16(littleEndian: base.loadUnaligned(fromByteOffset: place, as: UInt16.self)))
   }
 
   func first(_ index: Int) -> ObjectKey {
-    precondition(index >= 0 && index < count)
+    require(index >= 0 && index < count)
     let place = unsafe base + Self.headerByteCount + 2 * count + index * keyWidth
     let offset: UInt64
     switch keyWidth {
@@ -97,7 +97,7 @@ package struct DirectoryEntry: Equatable, Sendable {
   /// The page of those clusters, which are in order, at most `entryCountMax`, at least one, and
   /// have 1...65535 rows each.
   static func encode(_ entries: ArraySlice<DirectoryEntry>) -> [UInt8] {
-    precondition(!entries.isEmpty && entries.count <= entryCountMax)
+    require(!entries.isEmpty && entries.count <= entryCountMax)
     let base = entries[entries.startIndex].first
     let last = entries[entries.endIndex - 1].first
     let span = UInt64(bitPattern: last.rawValue &- base.rawValue)
@@ -113,7 +113,7 @@ package struct DirectoryEntry: Equatable, Sendable {
       }
       var total = 0
       for (index, entry) in entries.enumerated() {
-        precondition(entry.rows > 0, "a cluster in the directory has rows")
+        require(entry.rows > 0, "a cluster in the directory has rows")
         total += entry.rows
         store(UInt16(entry.rows), headerByteCount + 2 * index)
         let offset = UInt64(bitPattern: entry.first.rawValue &- base.rawValue)

@@ -100,7 +100,7 @@ extension IndexPage {
       unsafe IndexPageEncoder.storeOffset(offset, width: keyWidth, target + place)
       place += keyWidth
     }
-    precondition(place == newByteCount, "a spliced page has another length than predicted")
+    require(place == newByteCount, "a spliced page has another length than predicted")
     unsafe IndexPageEncoder.writeHeader(
       target, count: newCount, byteCount: place, prefixCount: prefixCount,
       suffixWidth: suffixWidth, keyWidth: keyWidth, keyBase: keyBase)

@@ -120,7 +120,7 @@ enum IndexPageEncoder {
     let first = unsafe items[items.startIndex]
     var shape = IndexPageShape()
     for index in unsafe items.indices { unsafe shape.add(items[index], after: first) }
-    precondition(
+    require(
       shape.byteCount <= IndexPage.byteCountMax && shape.count <= IndexPage.entryCountMax)
     let base = target.baseAddress!
     let prefixCount = shape.prefixCount

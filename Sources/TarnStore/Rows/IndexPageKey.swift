@@ -32,7 +32,7 @@ struct IndexPageKey: Sendable {
 
   /// The page that starts with that entry.
   init(_ index: PackedIndex, _ key: UnsafeRawBufferPointer, _ object: ObjectKey) {
-    precondition(key.count <= OrderKey.byteCountMax, "an order key has at most 128 bytes")
+    require(key.count <= OrderKey.byteCountMax, "an order key has at most 128 bytes")
     self.init(beforeAllOf: index)
     var end = count
     unsafe withUnsafeMutableBytes(of: &storage) { bytes in

@@ -41,7 +41,7 @@
     var place = 0
     for index in 0..<page.count {
       let (_, length) = try page.suffix(index)
-      precondition(place + page.prefixCount + length <= capacity)
+      require(place + page.prefixCount + length <= capacity)
       let count = try unsafe page.copyOrderKey(index, to: memory + place)
       let key = unsafe UnsafeRawBufferPointer(start: memory + place, count: count)
       unsafe unpacked.append(IndexItem(key: key, object: page.objectKey(index)))

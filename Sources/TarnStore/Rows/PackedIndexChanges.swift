@@ -40,7 +40,7 @@ package struct PackedIndexChanges: Sendable {
   }
 
   private mutating func append(_ key: OrderKey, _ object: ObjectKey, isAddition: Bool) {
-    precondition(keys.count < Int(UInt32.max) - OrderKey.byteCountMax, "too many changes at once")
+    require(keys.count < Int(UInt32.max) - OrderKey.byteCountMax, "too many changes at once")
     let offset = keys.count
     unsafe key.withBytes { unsafe keys.append(contentsOf: $0) }
     let change = Change(
@@ -81,7 +81,7 @@ package struct PackedIndexChanges: Sendable {
   func withSorted<R>(
     _ body: (SortedChanges) throws(StorageError) -> R
   ) throws(StorageError) -> R {
-    precondition(isSorted, "changes are sorted before they are applied")
+    require(isSorted, "changes are sorted before they are applied")
     return try unsafe keys.withUnsafeBufferPointer { keys throws(StorageError) -> R in
       try unsafe changes.withUnsafeBufferPointer { changes throws(StorageError) -> R in
         let sorted = unsafe SortedChanges(

@@ -40,7 +40,7 @@
     case .objectID: .objectID(image.bytes12(valueColumn, slot))
     case .decimal: .decimal(image.bytes16(valueColumn, slot))
     case .uuid: .uuid(image.bytes16(valueColumn, slot))
-    case .string, .data, .any: preconditionFailure("tagged values have no column of their own")
+    case .string, .data, .any: trap("tagged values have no column of their own")
     }
   }
 
@@ -137,7 +137,7 @@ enum SequencePacker {
     var pages: [(bytes: [UInt8], count: Int)] = []
     let cluster = WorkingCluster(shape.pages)
     let noLong: WorkingCluster.EmitLong = { _, _, _ throws(StorageError) in
-      preconditionFailure("an element too long for its page was left in it: bug in this package")
+      trap("an element too long for its page was left in it: bug in this package")
     }
     let emit: WorkingCluster.EmitImage = { _, count, bytes throws(StorageError) in
       pages.append((unsafe [UInt8](bytes), count))

@@ -1,6 +1,6 @@
 extension WorkingCluster {
   package func key(at slot: Int) -> ObjectKey {
-    precondition(slot >= 0 && slot < count, "no such row")
+    require(slot >= 0 && slot < count, "no such row")
     return unsafe isBacked ? image.key(at: slot) : ObjectKey(keys![slot])
   }
 
@@ -30,10 +30,10 @@ extension WorkingCluster {
   package func insert(_ key: ObjectKey) -> Int {
     loadAll()
     if count == capacity { grow(to: max(64, 2 * capacity)) }
-    guard let keys = unsafe keys else { preconditionFailure("rows without memory for keys") }
+    guard let keys = unsafe keys else { trap("rows without memory for keys") }
     let slot = slot(atOrAfter: key)
     if slot < count {
-      precondition(unsafe keys[slot] != key.rawValue, "a row with that key exists")
+      require(unsafe keys[slot] != key.rawValue, "a row with that key exists")
       hasInsertedInside = true
       unsafe UnsafeMutableRawPointer(keys + slot + 1)
         .copyMemory(from: keys + slot, byteCount: (count - slot) * 8)
@@ -48,7 +48,7 @@ extension WorkingCluster {
 
   /// Removes a row; later ones move down by one slot.
   package func remove(at slot: Int) {
-    precondition(slot >= 0 && slot < count, "no such row")
+    require(slot >= 0 && slot < count, "no such row")
     loadAll()
     for index in 0..<columnCount where unsafe columns[index].mayHaveLong {
       dropLong(index, slot)
@@ -59,7 +59,7 @@ extension WorkingCluster {
   /// Moves the rows from `slot` on into a new cluster. Both must be encoded then, and this one's
   /// list of dropped long values stays with it.
   package func split(at slot: Int) -> WorkingCluster {
-    precondition(slot >= 0 && slot <= count, "no such row")
+    require(slot >= 0 && slot <= count, "no such row")
     loadAll()
     let other = WorkingCluster(schema)
     let moved = count - slot

@@ -27,7 +27,7 @@ extension WorkingCluster {
   package func setInt(_ column: ColumnID, _ slot: Int, _ value: Int64) {
     store(column, slot, value) { index in
       if unsafe columns[index].storage == .key {
-        precondition(value == key(at: slot).rawValue, "a row's key cannot be changed")
+        require(value == key(at: slot).rawValue, "a row's key cannot be changed")
         return true
       }
       return value == 0 && isAllZero(index) || patchInt(index, slot, value)
@@ -117,7 +117,7 @@ extension WorkingCluster {
     let index = column.index
     assert(slot >= 0 && slot < count && index < columnCount)
     let buffer = unsafe columns + index
-    precondition(unsafe buffer.pointee.isOptional, "the column must have a value")
+    require(unsafe buffer.pointee.isOptional, "the column must have a value")
     if unsafe buffer.pointee.state != .loaded {
       if unsafe buffer.pointee.state == .absent || patchNull(index, slot) { return }
       load(index)
@@ -149,7 +149,7 @@ extension WorkingCluster {
     case (.string, .string(let value)): setString(column, slot, value)
     case (.data, .data(let value)):
       unsafe value.withUnsafeBytes { unsafe setBytes(column, slot, $0) }
-    default: preconditionFailure("a \(type) column cannot hold \(value)")
+    default: trap("a \(type) column cannot hold \(value)")
     }
   }
 

@@ -35,7 +35,7 @@ enum BackgroundThread {
         return nil
       }, argument)
     unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
-    precondition(result == 0, "no thread could be started")
+    require(result == 0, "no thread could be started")
     pthread_detach(thread)
   }
 }
@@ -47,7 +47,7 @@ package final class Knock: Sendable {
   /// Traps if the process has no descriptors left.
   package init() {
     descriptor = tarn_event()
-    precondition(descriptor >= 0, "no descriptor is left for the watcher")
+    require(descriptor >= 0, "no descriptor is left for the watcher")
   }
 
   deinit { close(descriptor) }

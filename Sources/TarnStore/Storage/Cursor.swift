@@ -87,8 +87,8 @@ internal import CLMDB
   /// Goes over to another read transaction of the same file, for a third of a new cursor's price.
   /// It is nowhere then. Traps for a cursor of a write.
   package mutating func renew(_ transaction: ReadTransaction) throws(StorageError) {
-    precondition(life == nil, "only a cursor that reads can be renewed")
-    precondition(transaction.environment === environment, "a transaction of another file")
+    require(life == nil, "only a cursor that reads can be renewed")
+    require(transaction.environment === environment, "a transaction of another file")
     let result = unsafe mdb_cursor_renew(transaction.handle.raw, handle.raw)
     if result != 0 { throw environment.error(result, "read") }
     reading = transaction

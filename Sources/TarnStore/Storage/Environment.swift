@@ -157,7 +157,7 @@ package final class Environment: Sendable {
   /// Ends everything. Only the registry calls this, when no transaction lives.
   func shutDown() {
     let pool = state.withLock { state in
-      precondition(state.live == 0 && !state.isClosed, "bug in this package: closed while in use")
+      require(state.live == 0 && !state.isClosed, "bug in this package: closed while in use")
       state.isClosed = true
       defer { state.pool = [] }
       return state.pool

@@ -52,7 +52,7 @@ final class EnvironmentRegistry: Sendable {
 
   func close(_ environment: Environment) {
     let isUnused = environment.state.withLock { state in
-      precondition(state.openings > 0, "close() was called more often than open()")
+      require(state.openings > 0, "close() was called more often than open()")
       state.openings -= 1
       return state.openings == 0
     }

@@ -250,7 +250,7 @@ struct FileToOpen: ~Copyable {
     var tree: MDB_dbi = 0
     result = unsafe mdb_dbi_open(transaction, nil, 0, &tree)
     guard result == 0 else { throw StorageError(lmdb: result, operation: "open", path: path) }
-    precondition(tree == Environment.mainTree, "bug in this package: the main tree moved")
+    require(tree == Environment.mainTree, "bug in this package: the main tree moved")
   }
 
   /// A program that this process starts must not keep the files open. LMDB 0.9 sees to that for

@@ -38,7 +38,7 @@ package struct WriteTransaction: ~Copyable {
   package func put(
     _ value: UnsafeRawBufferPointer, forKey key: UnsafeRawBufferPointer
   ) throws(StorageError) {
-    precondition(value.count <= Self.valueByteCountMax, "a value longer than a page")
+    require(value.count <= Self.valueByteCountMax, "a value longer than a page")
     var name = unsafe MDB_val(key)
     var data = unsafe MDB_val(value)
     let result = unsafe mdb_put(handle.raw, Environment.mainTree, &name, &data, 0)
@@ -51,7 +51,7 @@ package struct WriteTransaction: ~Copyable {
   package func reserve(
     _ byteCount: Int, forKey key: UnsafeRawBufferPointer
   ) throws(StorageError) -> UnsafeMutableRawBufferPointer {
-    precondition((0...Self.valueByteCountMax).contains(byteCount), "a value longer than a page")
+    require((0...Self.valueByteCountMax).contains(byteCount), "a value longer than a page")
     var name = unsafe MDB_val(key)
     var room = unsafe MDB_val(mv_size: byteCount, mv_data: nil)
     let flags = UInt32(MDB_RESERVE)
@@ -89,7 +89,7 @@ extension Environment {
   ) throws(StorageError) -> R {
     try checkWritable()
     let me = UInt(tarn_thread_id())
-    precondition(
+    require(
       writingThread.load(ordering: .relaxed) != me, "a write within a write on the same thread")
     _ = try enter("write", reads: false)
     defer { leave(keeping: nil) }

@@ -28,7 +28,7 @@ final class IndexDelta {
 
   /// The keys filed under `value` once this write's operations are applied to the stored ones.
   func apply(to stored: [ObjectKey], for value: OrderKey) -> [ObjectKey] {
-    precondition(isAsked, "an index that a write does not ask: bug in this package")
+    require(isAsked, "an index that a write does not ask: bug in this package")
     for position in hashedCount..<operations.count {
       positions[operations[position].value, default: []].append(position)
     }

@@ -86,7 +86,7 @@ package struct SchemaPlan: Equatable, Sendable {
 
   private mutating func merge(_ definition: ClassDefinition, isNew: Bool) {
     guard let index = schema.classes.firstIndex(where: { $0.name == definition.name }) else {
-      preconditionFailure("the class was added above: bug in this package")
+      trap("the class was added above: bug in this package")
     }
     if isNew { schema.classes[index].isEmbedded = definition.isEmbedded }
     for property in definition.properties {

@@ -86,7 +86,7 @@ struct SequenceChunks {
   }
 
   private func search(_ position: Int) throws(StorageError) -> Place {
-    precondition(position >= 0 && position < count, "no such element")
+    require(position >= 0 && position < count, "no such element")
     var start = 0
     var block = 0
     while position - start >= blockCounts[block] {
@@ -196,7 +196,7 @@ struct SequenceChunks {
   private mutating func placeForInserting(
     at position: Int, of base: StoredSequence
   ) throws(StorageError) -> (Place, Body) {
-    precondition(position >= 0 && position <= count, "a position past the end")
+    require(position >= 0 && position <= count, "a position past the end")
     if blocks.isEmpty {
       let body = Body(SequenceElements(), [])
       blocks = [Block([Chunk(count: 0, body: body)])]
@@ -206,7 +206,7 @@ struct SequenceChunks {
     let before = max(0, position - 1)
     try load(before, of: base)
     let place = try place(of: before)
-    guard let body = self[place].body else { preconditionFailure("the chunk is not loaded") }
+    guard let body = self[place].body else { trap("the chunk is not loaded") }
     return (place, body)
   }
 
@@ -270,7 +270,7 @@ struct SequenceChunks {
       recent = nil
       return
     }
-    guard let body = chunk.body else { preconditionFailure("the chunk is not loaded") }
+    guard let body = chunk.body else { trap("the chunk is not loaded") }
     body.elements.values.removeSubrange(offsets)
     if !body.elements.keys.isEmpty { body.elements.keys.removeSubrange(offsets) }
     body.origins.removeSubrange(offsets)

@@ -106,7 +106,7 @@ final class SequenceEdits {
   func isDropped(_ id: CollectionID) -> Bool { droppedNested.contains(id) }
 
   func attach(_ id: CollectionID) {
-    precondition(
+    require(
       made.contains(id) && attached.insert(id).inserted,
       "a collection within a value must be new, and be in one value")
   }
@@ -145,7 +145,7 @@ final class SequenceEdits {
 
   /// Decides what the commit writes of each changed sequence. Once, when nothing changes any more.
   func readOff() throws(StorageError) {
-    precondition(!isReadOff, "a write is committed once")
+    require(!isReadOff, "a write is committed once")
     isReadOff = true
     for sequence in changed { forms.append(try form(of: sequence)) }
   }

@@ -52,14 +52,14 @@ package final class StoredSequence {
   }
 
   func element(at position: Int) throws(StorageError) -> TaggedValue {
-    precondition(position >= 0 && position < count, "no such element")
+    require(position >= 0 && position < count, "no such element")
     if case .small(let elements) = cell { return elements.values[position] }
     let slot = try turn(to: position)
     return try current!.element(slot)
   }
 
   func keyElement(at position: Int) throws(StorageError) -> TaggedValue {
-    precondition(position >= 0 && position < count && shape.isMap, "no such key")
+    require(position >= 0 && position < count && shape.isMap, "no such key")
     if case .small(let elements) = cell { return elements.keys[position] }
     let slot = try turn(to: position)
     return try current!.key(slot)
@@ -112,7 +112,7 @@ package final class StoredSequence {
   private func find(
     _ position: Int
   ) throws(StorageError) -> (label: PageLabel, start: Int, count: Int) {
-    guard let large else { preconditionFailure("only a large sequence has pages") }
+    guard let large else { trap("only a large sequence has pages") }
     var cursor = try Cursor(snapshot.transaction)
     let directory = ClassDirectory(pagesOf: large.id)
     guard let found = try directory.select(position, &cursor) else {
@@ -188,7 +188,7 @@ package final class StoredSequence {
 
   /// The page under that label. Valid as long as the snapshot is.
   func page(_ label: PageLabel, count: Int) throws(StorageError) -> SequencePage {
-    guard let large else { preconditionFailure("only a large sequence has pages") }
+    guard let large else { trap("only a large sequence has pages") }
     let key = TreeKey.sequencePage(large.id, label: label)
     let bytes = unsafe try key.withBytes { key throws(StorageError) in
       unsafe try snapshot.transaction.value(forKey: key)
@@ -204,7 +204,7 @@ package final class StoredSequence {
     _ body: (SequencePage, Range<Int>, Int) throws(StorageError) -> Bool
   ) throws(StorageError) {
     guard large != nil, !range.isEmpty else { return }
-    precondition(range.lowerBound >= 0 && range.upperBound <= count, "no such elements")
+    require(range.lowerBound >= 0 && range.upperBound <= count, "no such elements")
     let list = try pageList()
     var index = list.index(of: range.lowerBound)
     var position = range.lowerBound

@@ -188,7 +188,7 @@ package final class WorkingSequence {
 
   func remove(_ range: Range<Int>) throws(StorageError) {
     try begin()
-    precondition(range.lowerBound >= 0 && range.upperBound <= count, "no such elements")
+    require(range.lowerBound >= 0 && range.upperBound <= count, "no such elements")
     var end = range.upperBound
     while end > range.lowerBound {
       let place = try chunks!.place(of: end - 1)
@@ -247,7 +247,7 @@ package final class WorkingSequence {
     try load(position)
     let place = try chunks!.place(of: position)
     guard let body = chunks![place].body else {
-      preconditionFailure("a chunk that was just loaded is not: bug in this package")
+      trap("a chunk that was just loaded is not: bug in this package")
     }
     return (body, position - place.start)
   }

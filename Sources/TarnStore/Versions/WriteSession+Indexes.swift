@@ -40,7 +40,7 @@ extension WriteSession {
 
   func orderKey(_ value: Value, _ id: ClassID, _ column: ColumnID) -> OrderKey {
     guard let key = OrderKey(value, type: schema[id][column].type) else {
-      preconditionFailure("a value of another type than its column's: bug in this package")
+      trap("a value of another type than its column's: bug in this package")
     }
     return key
   }

@@ -176,7 +176,7 @@ extension WriteSession {
   ///
   /// - Parameter place: what it will be in; its own place is `place.nested(id)`.
   package func makeNested(_ kind: CollectionKind, in place: SequencePlace) -> CollectionID {
-    precondition(kind == .list || kind == .map, "only lists and maps lie within values")
+    require(kind == .list || kind == .map, "only lists and maps lie within values")
     let id = sequences.claimID()
     let base = StoredSequence(.empty, .nested(kind), reader.snapshot)
     sequences.make(WorkingSequence(place.nested(id), base, sequences), id)
@@ -208,7 +208,7 @@ extension WriteSession {
   ) throws(StorageError) {
     try removeAll(in: place)
     switch schema[place.classID][place.column].collection {
-    case .none: preconditionFailure("a property that is no collection: bug in this package")
+    case .none: trap("a property that is no collection: bug in this package")
     case .list: try insert(values, at: 0, in: place)
     case .set: for value in values { _ = try insert(value, intoSet: place) }
     case .map:
@@ -298,7 +298,7 @@ extension WriteSession {
   }
 
   private func check(_ value: Value, _ sequence: WorkingSequence) {
-    precondition(
+    require(
       sequence.shape.accepts(value), "a collection of \(sequence.shape.type) cannot hold \(value)")
   }
 

@@ -1,0 +1,23 @@
+/// Ends the program with a message: a rule was broken that the caller's signature cannot report.
+///
+/// All traps of the library go through here, because `precondition` and `preconditionFailure`
+/// print nothing in optimized builds: a program would end without a word. `fatalError` prints in
+/// every build. The message names the thing, the rule and the way out.
+@inline(never)
+@usableFromInline
+package func trap(
+  _ message: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
+) -> Never {
+  fatalError(message(), file: file, line: line)
+}
+
+/// Traps with the message unless the condition holds. Free of cost until it does not: the message
+/// is made only then.
+@inlinable @inline(__always)
+package func require(
+  _ condition: Bool,
+  _ message: @autoclosure () -> String = "an invariant does not hold: bug in this package",
+  file: StaticString = #fileID, line: UInt = #line
+) {
+  if _slowPath(!condition) { trap(message(), file: file, line: line) }
+}
