@@ -7,6 +7,11 @@ let strict: [SwiftSetting] = [
 ]
 let engine: [SwiftSetting] = strict + [.strictMemorySafety()]
 
+// `make test-release` tests the optimized library. Only its own tests are built then, and not
+// optimized themselves: they would take longer than all else.
+let testsRelease = Context.environment["TARN_TEST_RELEASE"] != nil
+let unoptimized: [SwiftSetting] = testsRelease ? [.unsafeFlags(["-Onone"])] : []
+
 let package = Package(
   name: "Tarn",
   products: [
@@ -48,7 +53,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "TarnTests", dependencies: ["Tarn", "TarnStore", "TestSupport"],
-      swiftSettings: strict),
+      swiftSettings: strict + unoptimized),
     .testTarget(
       name: "ToolsTests",
       dependencies: ["Tarn", "TarnStore", "ToolSupport", "BenchFloors", "TestSupport"],
@@ -60,3 +65,9 @@ let package = Package(
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ]
 )
+
+if testsRelease {
+  let needed: Set = ["CLMDB", "CTarn", "TarnStore", "Tarn", "TestSupport", "TarnTests"]
+  package.targets.removeAll { !needed.contains($0.name) }
+  package.products.removeAll { $0.name != "Tarn" }
+}
