@@ -35,7 +35,7 @@ test: setup ## run all tests
 	$(TEST)
 
 test-release: setup ## the library's tests once more, against the optimized library; FILTER='...' for some
-	TARN_TEST_RELEASE=1 $(TEST) -c release -Xswiftc -enable-testing --scratch-path .build/optimized \
+	TARN_TESTS=TarnTests $(TEST) -c release -Xswiftc -enable-testing --scratch-path .build/optimized \
 	  $(if $(FILTER),--filter '$(FILTER)')
 
 check: setup lint ## what must hold before a commit: lint, build, tests, short stress, tiny bench

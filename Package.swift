@@ -7,10 +7,11 @@ let strict: [SwiftSetting] = [
 ]
 let engine: [SwiftSetting] = strict + [.strictMemorySafety()]
 
-// `make test-release` tests the optimized library. Only its own tests are built then, and not
-// optimized themselves: they would take longer than all else.
-let testsRelease = Context.environment["TARN_TEST_RELEASE"] != nil
-let unoptimized: [SwiftSetting] = testsRelease ? [.unsafeFlags(["-Onone"])] : []
+// `TARN_TESTS="TarnTests TidyTests" swift test` builds no other tests, and no tools where those need
+// none. Optimizing the tests themselves would take longer than all else, so they never are.
+let chosenTests = Context.environment["TARN_TESTS"]?.split(separator: " ").map(String.init)
+let unoptimized: [SwiftSetting] =
+  chosenTests == nil ? [] : [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 
 let package = Package(
   name: "Tarn",
@@ -66,8 +67,11 @@ let package = Package(
   ]
 )
 
-if testsRelease {
-  let needed: Set = ["CLMDB", "CTarn", "TarnStore", "Tarn", "TestSupport", "TarnTests"]
-  package.targets.removeAll { !needed.contains($0.name) }
-  package.products.removeAll { $0.name != "Tarn" }
+if let chosenTests {
+  package.targets.removeAll { $0.type == .test && !chosenTests.contains($0.name) }
+  if !chosenTests.contains("ToolsTests") && !chosenTests.contains("ProcessTests") {
+    let library: Set = ["CLMDB", "CTarn", "TarnStore", "Tarn", "TestSupport"]
+    package.targets.removeAll { $0.type != .test && !library.contains($0.name) }
+    package.products.removeAll { $0.name != "Tarn" }
+  }
 }
