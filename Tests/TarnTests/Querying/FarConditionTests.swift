@@ -187,8 +187,8 @@ struct FarConditionTests {
 
     func checkAsked(_ moment: String) {
       for (view, results) in zip(views, asked) {
-        let expected = all.asked.filter(view.expected).map(id)
-        #expect(results.map(id) == expected, "\(view.text), \(moment)")
+        let expected: [String] = all.asked.filter(view.expected).map(id)
+        #expect(Array(results.map(id)) == expected, "\(view.text), \(moment)")
         #expect(all.asked.filter(view.text).count == expected.count, "\(view.text), \(moment)")
       }
     }
@@ -196,8 +196,8 @@ struct FarConditionTests {
     func checkObserved() {
       checkAsked("end")
       for ((view, results), recorder) in zip(zip(views, observed), recorders) {
-        let expected = all.observed.filter(view.expected).map(id)
-        #expect(results.map(id) == expected, "\(view.text)")
+        let expected: [String] = all.observed.filter(view.expected).map(id)
+        #expect(Array(results.map(id)) == expected, "\(view.text)")
         #expect(recorder.problems == [], "\(view.text)")
         #expect(recorder.mirror == expected, "\(view.text)")
       }

@@ -112,7 +112,7 @@ struct StoredConditionTests {
   @Test func dataEquals() throws {
     let archive = try Archive(Shelter(), seed: 3)
     let bytes = Data([1])
-    let expected = archive.records.filter { $0.bytes == bytes }.map(\.id)
+    let expected: [Int] = archive.records.filter { $0.bytes == bytes }.map(\.id)
     #expect(!expected.isEmpty)
     #expect(archive.records.where { $0.bytes.equals(bytes) }.map(\.id) == expected)
     let others = archive.records.where { $0.bytes.notEquals(bytes) }
@@ -122,7 +122,7 @@ struct StoredConditionTests {
 
   @Test func decimalsAreFoundByFloats() throws {
     let archive = try Archive(Shelter(), seed: 4)
-    let expected = archive.records.where { $0.price == 0.1 }.map(\.id)
+    let expected: [Int] = archive.records.where { $0.price == 0.1 }.map(\.id)
     #expect(!expected.isEmpty)
     for argument in [0.1 as Any, Float(0.1), Decimal128("0.1"), "0.1"] {
       #expect(archive.records.filter("price == %@", argument).map(\.id) == expected)
