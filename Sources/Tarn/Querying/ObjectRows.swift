@@ -9,6 +9,7 @@ final class ObjectRows: RowSource {
   let schema: StoreSchema
   private let classes: [ClassReflection]
   private var objects: [LinkTarget: ObjectBase] = [:]
+  /// Those that were given one, all of which are among `objects`.
   private var keys: [ObjectIdentifier: ObjectKey] = [:]
 
   /// - Parameter type: the class of the objects that are asked; its id is 0.
@@ -53,20 +54,18 @@ final class ObjectRows: RowSource {
 
   fileprivate func key(of object: ObjectBase, _ id: ClassID) -> ObjectKey {
     if let known = keys[ObjectIdentifier(object)] { return known }
-    var key = ObjectKey(object._context == nil ? .min : object._key)
-    while objects[LinkTarget(classID: id, key: key)] != nil, !isSame(object, id, key) {
-      key = ObjectKey(.min + Int64(keys.count))
+    if object._context != nil {
+      let name = LinkTarget(classID: id, key: ObjectKey(object._key))
+      let first = objects[name] ?? object
+      objects[name] = first
+      // An object of another Realm may have the same key.
+      if first._core === object._core { return name.key }
     }
-    objects[LinkTarget(classID: id, key: key)] = object
-    keys[ObjectIdentifier(object)] = key
-    return key
-  }
-
-  private func isSame(_ object: ObjectBase, _ id: ClassID, _ key: ObjectKey) -> Bool {
-    guard object._context != nil, let known = objects[LinkTarget(classID: id, key: key)] else {
-      return false
-    }
-    return known._core === object._core && known._key == object._key
+    var name = LinkTarget(classID: id, key: ObjectKey(.min + Int64(keys.count)))
+    while objects[name] != nil { name.key = ObjectKey(name.key.rawValue + 1) }
+    objects[name] = object
+    keys[ObjectIdentifier(object)] = name.key
+    return name.key
   }
 
   /// A value as rows have it: of an object its key.
