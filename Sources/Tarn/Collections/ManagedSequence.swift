@@ -55,7 +55,9 @@ final class ManagedSequence: SequenceBacking {
   var core: RealmCore? { instance }
 
   private var name: String {
-    "'\(instance.schemaToBind()[place.classID].name).\(property.name)'"
+    // What is let go of can say no more.
+    if instance.hasEnded(life) { return "'\(property.name)'" }
+    return "'\(instance.schemaToBind()[place.classID].name).\(property.name)'"
   }
   /// What it is called in messages, such as "the list 'Person.dogs'".
   var title: String { place.nested == nil ? "the \(kind) \(name)" : "a \(kind) within \(name)" }

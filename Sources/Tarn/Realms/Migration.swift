@@ -138,7 +138,7 @@ public final class Migration {
   public func delete(_ object: MigrationObject) {
     require(
       object._core === newCore,
-      "Only new objects of a migration can be deleted: this one of class '\(object._className)' is "
+      "Only new objects of a migration can be deleted. This one of class '\(object._className)' is "
         + "an old one, or from elsewhere. Delete the new one that enumerateObjects gives with it.")
     newCore.delete(object)
   }
