@@ -5,24 +5,12 @@ import TarnStore
 
 extension Query {
   /// Says that members of values are not stored.
-  @available(
-    *, unavailable,
-    message: """
-      Conditions see what is stored, not members of a value: compare the value itself, or filter \
-      the results in Swift.
-      """
-  )
+  @available(*, unavailable, message: "Members of values are not stored: compare the value itself.")
   @_disfavoredOverload
   public subscript<V>(dynamicMember member: KeyPath<T, V>) -> Query<V> { Self.unavailable() }
 
   /// Says that members of values are not stored.
-  @available(
-    *, unavailable,
-    message: """
-      Conditions see what is stored, not members of a value: compare the value itself, or filter \
-      the results in Swift.
-      """
-  )
+  @available(*, unavailable, message: "Members of values are not stored: compare the value itself.")
   @_disfavoredOverload
   public subscript<V, W>(dynamicMember member: KeyPath<W, V>) -> Query<V> where T == W? {
     Self.unavailable()

@@ -7,7 +7,8 @@ import TarnStore
 /// `$0.age` stands for the property; comparing it gives a `Query<Bool>`, and those combine with
 /// `&&`, `||` and `!`. A `Bool` property is a condition by itself. Links are followed without a
 /// question mark; a condition beyond a link that is nil is false, except `== nil` and `!=` with a
-/// value. What is said of a collection, or of what links here, is true if some element meets it. Values are taken when the closure runs; building a condition touches no Realm.
+/// value. What is said of a collection, or of what links here, is true if some element meets it.
+/// Values are taken when the closure runs; building a condition touches no Realm.
 ///
 /// A property that is not `@Persisted` traps: the file knows nothing of it.
 @dynamicMemberLookup

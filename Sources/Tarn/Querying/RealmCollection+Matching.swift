@@ -64,8 +64,8 @@ extension RealmCollection where Element: _Persistable {
     }
   }
 
-  /// The position of the first value that meets a condition written as text, or nil; `SELF` in it is
-  /// the value: `scores.index(matching: "SELF > %@", 3)`. Traps for a text that cannot be
+  /// The position of the first value that meets a condition written as text, or nil; `SELF` in it
+  /// is the value: `scores.index(matching: "SELF > %@", 3)`. Traps for a text that cannot be
   /// understood. The collection may be unmanaged.
   public func index(matching format: String, _ arguments: Any?...) -> Int? {
     let column = Element.conditionColumn

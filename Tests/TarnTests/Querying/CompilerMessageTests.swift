@@ -4,14 +4,14 @@ import Testing
 
 /// What the compiler says of conditions that cannot work. Without overloads for that it says, of
 /// `$0.age == "x"`, "binary operator '==' cannot be applied to operands of type 'Query<Int>' and
-/// 'String'", and would take `$0.name.count` for the property of an object. Of a method of the class
-/// it says by itself that key paths cannot refer to it, of `$0.mother?.name` to leave away the
-/// question mark.
+/// 'String'", and would take `$0.name.count` for the property of an object. Of a method of the
+/// class it says by itself that key paths cannot refer to it, of `$0.mother?.name` that there is
+/// nothing optional.
 struct CompilerMessageTests {
   private static let conversion =
     "A property compares with a value or a property of its own type: convert the other."
   private static let order = "Only numbers, strings, dates and ids have an order"
-  private static let member = "Conditions see what is stored, not members of a value"
+  private static let member = "Members of values are not stored"
 
   private static let wrong: [(condition: String, message: String)] = [
     ("$0.age == \"x\"", conversion), ("$0.name != 3", conversion),
