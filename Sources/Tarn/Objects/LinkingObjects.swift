@@ -70,10 +70,6 @@ extension LinkingObjects: _Persistable {
 
   /// The "column" is the property's number within its class.
   public static func _load(_ object: ObjectBase, _ column: UInt16) -> Self {
-    if object._state.contains(.tracing) {
-      Tracer.note(object, column)
-      return _default()
-    }
     let property = object._binding!.reflection.properties[Int(column)]
     return Self(originProperty: property.originProperty ?? "", target: object)
   }
