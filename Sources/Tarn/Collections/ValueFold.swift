@@ -89,6 +89,7 @@ extension ValueFold {
     guard let type = type as? ObjectBase.Type else {
       trap("Elements of type '\(type)' have no property '\(name)'.")
     }
+    if let problem = Aggregate.problem(of: name) { trap("\(problem).") }
     guard let property = ClassReflection.of(type).property(name), property.isFoldable else {
       trap(
         "Class '\(ClassReflection.name(of: type))' has no property '\(name)' that is a number or "

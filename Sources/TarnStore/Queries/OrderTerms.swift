@@ -38,7 +38,7 @@ package struct ResolvedOrder: Hashable, Sendable {
     self.classID = classID
     var resolved: [Term] = []
     for term in terms {
-      let path = try ColumnPath(term.path, from: classID, in: schema)
+      let path = try ColumnPath(term.path, from: classID, in: schema, for: .order)
       guard path.type != .link else {
         throw PredicateError(
           "cannot sort by property '\(term.path.joined(separator: "."))' of class "
