@@ -27,11 +27,11 @@ enum SymbolNames {
     let words = String(cString: text)
     let start = "key path getter for "
     guard words.hasPrefix(start) else { return nil }
-    let path = words.dropFirst(start.count).prefix { $0 != ":" }.split(separator: " ").first
-    guard let name = path?.split(separator: ".").last.map(String.init),
-      name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" })
-    else { return nil }
-    return name
+    // Private ones stand in parentheses, "(negative in _0A1B…)".
+    let path = words.dropFirst(start.count).components(separatedBy: " : ")[0]
+    let last = path.split(separator: ".").last?.drop { $0 == "(" } ?? ""
+    let name = String(last.prefix { $0.isLetter || $0.isNumber || $0 == "_" })
+    return name.isEmpty ? nil : name
   }
 }
 

@@ -37,6 +37,7 @@ struct Stable: CustomPersistable, Hashable {
 class StableRow: EmbeddedObject {
   @Persisted var street = ""
   @Persisted var boxes = 0
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
 class Mare: Object, Aged {
@@ -89,6 +90,7 @@ class Mare: Object, Aged {
   }
 
   override class func ignoredProperties() -> [String] { ["skipped"] }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
 extension Mare {
@@ -106,7 +108,7 @@ class Pinto: Mare {
 extension Shelter {
   func openMares() throws -> Place {
     var configuration = configuration
-    configuration.objectTypes = [Mare.self, Pinto.self, StableRow.self]
+    configuration.objectTypes = [Mare.self, StableRow.self]
     return try Place(configuration, self)
   }
 }
