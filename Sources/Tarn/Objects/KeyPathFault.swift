@@ -38,7 +38,7 @@ struct KeyPathFault: Error {
       names.isEmpty
         ? "is not stored"
         : "is not stored but computed from "
-          + names.map { "'\($0)'" }.joined(separator: " and ")
+          + names.map { "'\($0)'" }.joined(separator: ", ")
     case .member: "goes into a value, of which the file knows no parts"
     case .object: "is no property but the object itself"
     case .unknown: "is no chain of stored properties"
@@ -49,14 +49,16 @@ struct KeyPathFault: Error {
     switch use {
     case .name: "so it has no name in the file. Use a @Persisted property, or one behind links."
     case .order:
-      "so the store cannot sort by it. Sort by a @Persisted property, or sort an array of the objects."
+      "so the store cannot sort by it. Sort by a @Persisted property, or sort an array of the "
+        + "objects."
     case .aggregate:
       "so the store cannot compute with it. Go over the objects in Swift instead."
     case .condition:
-      "so the store cannot ask for it. Ask for @Persisted properties, or filter the objects in Swift."
+      "so the store cannot ask for it. Ask for @Persisted properties, or filter the objects in "
+        + "Swift."
     case .distinct:
-      "so the store cannot tell objects apart by it. Use @Persisted properties, or go over the objects "
-        + "in Swift."
+      "so the store cannot tell objects apart by it. Use @Persisted properties, or go over the "
+        + "objects in Swift."
     case .sections:
       "so the store cannot order sections by it. Give a closure instead: "
         + "sectioned(by: { … }, sortDescriptors: […])."

@@ -1,8 +1,9 @@
 public import CTarn
 import TarnStore
 
-/// Loads that the image could not answer: the row is under edit, or the cluster is older than the column (then every row has null, or the type's zero).
-/// They run no user code, which is what "releasenone" promises to the getters.
+/// Loads that the image could not answer: the row is under edit, or the cluster is older than the
+/// column (then every row has null, or the type's zero). They run no user code, which is what
+/// "releasenone" promises to the getters.
 extension ObjectBase {
   /// The cluster under edit and the slot in it; nil if the answer is null.
   @inline(__always)

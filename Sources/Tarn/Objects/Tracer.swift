@@ -78,7 +78,7 @@ final class Tracer {
     }
   }
 
-  /// The same for a key path that the program was wrong to give, if it is none of stored properties.
+  /// The same. Traps for a key path that is no chain of stored properties.
   static func steps<Root: ObjectBase>(
     of keyPath: PartialKeyPath<Root>, for use: KeyPathFault.Use
   ) -> [PropertyReflection] {

@@ -18,7 +18,7 @@ struct KeyPathTrapTests: TrapSuite {
     var message: String {
       switch self {
       case .orderOfMember: "\\Mare.name.count goes into a value, of which the file knows no parts"
-      case .orderBehindALink: "\\Mare.mother?.negative is not stored but computed from 'mother' and"
+      case .orderBehindALink: "\\Mare.mother?.negative is not stored but computed from 'mother',"
       case .order, .orderOfAList, .orderOfASet, .orderOfAMap, .orderOfBacklinks, .orderOfDerived,
         .descriptor:
         "\\Mare.negative is not stored but computed from 'age', so the store cannot sort by it. "
