@@ -42,8 +42,8 @@ package struct ResolvedOrder: Hashable, Sendable {
       guard path.type != .link else {
         throw PredicateError(
           "cannot sort by property '\(term.path.joined(separator: "."))' of class "
-            + "'\(schema[path.classID]?.name ?? "")': it is a link, which has no order; name a property behind "
-            + "it")
+            + "'\(schema[path.classID]?.name ?? "")': it is a link, which has no order; "
+            + "name a property behind it")
       }
       resolved.append(Term(path: path, isAscending: term.isAscending))
     }
