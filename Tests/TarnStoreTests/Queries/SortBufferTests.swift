@@ -128,7 +128,7 @@ import Testing
     #expect(
       message("owner.home")
         == "cannot sort by property 'owner.home' of class 'Owner': it is a link, which has no order; "
-          + "name a property behind it"
+        + "name a property behind it"
     )
   }
 

@@ -61,8 +61,8 @@ struct KeyPathStepsTests {
       names(\Mare.negative)
         == "\\Mare.negative is not stored but computed from 'age', so it has no name in the file. "
         + "Use a @Persisted property, or one behind links.")
-    #expect(
-      names(\Mare.both).contains("\\Mare.both is not stored but computed from 'age', 'counted', so"))
+    let both = names(\Mare.both)
+    #expect(both.contains("\\Mare.both is not stored but computed from 'age', 'counted', so"))
     #expect(names(\Mare.mother?.negative).contains("\\Mare.mother?.negative is not stored"))
     #expect(names(\Mare.extended).contains("\\Mare.extended is not stored"))
     #expect(names(\Mare.skipped).contains("\\Mare.skipped is not stored"))
