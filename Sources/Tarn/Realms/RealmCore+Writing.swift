@@ -30,6 +30,7 @@ extension RealmCore {
       if try advance() { moved = true }
       session = WriteSession(shown()) { [unowned self] in rowsMoved() }
       writeSerial = Generation.next()
+      ThreadEnd.watch(scheduler.key)
       rowsMoved()
       tellOfMove(moved)
       deliverRoundForBegin()
