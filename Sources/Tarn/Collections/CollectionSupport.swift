@@ -64,39 +64,3 @@ func typedElement<Element: RealmCollectionValue>(_ boxed: _BoxedValue) -> Elemen
   }
   return element
 }
-
-/// The elements of any sequence, nil if one is not of the type.
-func elementBoxes<Element: RealmCollectionValue>(
-  of value: Any, as type: Element.Type
-) -> [_BoxedValue]? {
-  if let same = value as? [Element] { return same.map { $0._boxElement() } }
-  guard let sequence = value as? any Sequence else { return nil }
-  return boxes(of: sequence, as: type)
-}
-
-private func boxes<S: Sequence, Element: RealmCollectionValue>(
-  of sequence: S, as type: Element.Type
-) -> [_BoxedValue]? {
-  var boxes: [_BoxedValue] = []
-  for element in sequence {
-    guard let boxed = elementBox(of: element, as: type) else { return nil }
-    boxes.append(boxed)
-  }
-  return boxes
-}
-
-/// One element, nil if it is not of the type: perhaps an Int for an Int8, a raw value of an enum.
-func elementBox<Element: RealmCollectionValue>(
-  of value: Any, as type: Element.Type
-) -> _BoxedValue? {
-  if let same = value as? Element { return same._boxElement() }
-  if type == AnyRealmValue.self { return AnyRealmValue._convert(value)?._box() }
-  let boxed: _BoxedValue
-  if let content = flattened(value) {
-    guard let other = content as? any RealmCollectionValue else { return nil }
-    boxed = other._boxElement()
-  } else {
-    boxed = _BoxedValue(.null)
-  }
-  return Element._unboxElement(boxed).map { $0._boxElement() }
-}

@@ -27,12 +27,8 @@ public final class List<Element: RealmCollectionValue>: _CollectionProperty {
     Element._elementDescription.collected(.list)
   }
 
-  public static func _collection(of value: Any) -> List? {
-    guard let boxes = elementBoxes(of: value, as: Element.self) else { return nil }
-    let list = List()
-    list.backing.replace(0..<0, with: boxes)
-    return list
-  }
+  public static func _canHold(_ boxed: _BoxedValue) -> Bool { Element._canHoldElement(boxed) }
+  public static func _fits(_ boxed: _BoxedValue) -> Bool { Element._unboxElement(boxed) != nil }
 
   private func check(_ position: Int, upTo end: Int) {
     require(

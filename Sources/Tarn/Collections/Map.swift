@@ -69,23 +69,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: _CollectionPr
     Value._elementDescription.collected(.map)
   }
 
-  /// Anything that is a dictionary with keys of the map's type.
-  public static func _collection(of value: Any) -> Map? {
-    let map = Map()
-    if let other = value as? any AnyMap {
-      for (key, value) in other.anyEntries {
-        guard let boxed = elementBox(of: value, as: Value.self) else { return nil }
-        map.backing.set(boxed, for: key)
-      }
-      return map
-    }
-    guard let values = value as? [String: Any] else { return nil }
-    for (key, value) in values {
-      guard let boxed = elementBox(of: value, as: Value.self) else { return nil }
-      map.backing.set(boxed, for: Self.checked(key))
-    }
-    return map
-  }
+  public static func _canHold(_ boxed: _BoxedValue) -> Bool { Value._canHoldElement(boxed) }
+  public static func _fits(_ boxed: _BoxedValue) -> Bool { Value._unboxElement(boxed) != nil }
 
   static func canHold(_ key: String) -> Bool {
     !key.utf8.contains(UInt8(ascii: ".")) && key.utf8.first != UInt8(ascii: "$")
@@ -98,15 +83,6 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: _CollectionPr
       "The key '\(key)' of a map must not contain '.' nor start with '$'.")
     return key
   }
-}
-
-/// A map of any types.
-protocol AnyMap {
-  var anyEntries: [(String, Any)] { get }
-}
-
-extension Map: AnyMap {
-  var anyEntries: [(String, Any)] { map { ($0.key._mapKey, $0.value) } }
 }
 
 extension Map: RealmKeyedCollection {

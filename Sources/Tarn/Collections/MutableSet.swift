@@ -23,12 +23,8 @@ public final class MutableSet<Element: RealmCollectionValue>: _CollectionPropert
     Element._elementDescription.collected(.set)
   }
 
-  public static func _collection(of value: Any) -> MutableSet? {
-    guard let boxes = elementBoxes(of: value, as: Element.self) else { return nil }
-    let set = MutableSet()
-    for boxed in boxes { set.backing.insert(boxed) }
-    return set
-  }
+  public static func _canHold(_ boxed: _BoxedValue) -> Bool { Element._canHoldElement(boxed) }
+  public static func _fits(_ boxed: _BoxedValue) -> Bool { Element._unboxElement(boxed) != nil }
 }
 
 extension MutableSet: RealmCollection {

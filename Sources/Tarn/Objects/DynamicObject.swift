@@ -80,7 +80,11 @@ enum DynamicValue: AnyPersisted {
   static func write(
     _ value: _BoxedValue, _ object: ObjectBase, at field: UnsafeMutableRawPointer
   ) -> Bool { hasNoStorage() }
-  static func write(any value: Any, _ object: ObjectBase, at field: UnsafeMutableRawPointer)
-    -> Bool
-  { hasNoStorage() }
+  static func write(
+    elements: any SequenceBacking, _ object: ObjectBase, at field: UnsafeMutableRawPointer
+  ) { hasNoStorage() }
+  static func hasOwnDefault(at field: UnsafeRawPointer) -> Bool { hasNoStorage() }
+  static var valueType: Any.Type { DynamicValue.self }
+  static func canHold(_ boxed: _BoxedValue) -> Bool { true }
+  static func fits(_ boxed: _BoxedValue) -> Bool { true }
 }

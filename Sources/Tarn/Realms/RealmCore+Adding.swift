@@ -29,10 +29,7 @@ extension RealmCore {
       if let primaryKey,
         let existing = try session.find(primaryKey: primaryKey, in: binding.classID)
       {
-        require(
-          update != .error,
-          "Attempting to create an object of type '\(binding.schema.name)' with an existing "
-            + "primary key value '\(primaryKey)'.")
+        if update == .error { trapDuplicate(primaryKey, binding) }
         try merge(object, into: existing, binding, update)
       } else {
         // What the object links to follows the same policy.
@@ -128,19 +125,6 @@ extension RealmCore {
   ) -> Realm.UpdatePolicy {
     let wanted = update == .error ? addingPolicy : update
     return binding(of: type(of: object)).schema.primaryKey == nil ? .error : wanted
-  }
-
-  /// Makes a managed object from values by name, in order, or of another object.
-  func create<T: ObjectBase>(
-    _ type: T.Type, value: Any, update: Realm.UpdatePolicy
-  ) -> T {
-    _ = writing("create objects")
-    let object = type.init()
-    let outer = given
-    object._fill(from: value, &given)
-    add(object, update: update)
-    given = outer
-    return object
   }
 
   // MARK: - Deleting
