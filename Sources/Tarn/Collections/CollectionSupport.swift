@@ -41,7 +41,7 @@ public struct ElementIterator<Element: RealmCollectionValue>: IteratorProtocol {
     guard pages != nil else {
       guard position < elements.count else { return nil }
       defer { position += 1 }
-      return typedElement(elements[position])
+      return typedElement(elements[position], elements.title)
     }
     if position == numbers.count {
       trapping { () throws(StorageError) in try pages!.next(&numbers) }
@@ -54,11 +54,15 @@ public struct ElementIterator<Element: RealmCollectionValue>: IteratorProtocol {
 }
 
 /// An element in the type that its collection declares. Traps for what no such type has.
-func typedElement<Element: RealmCollectionValue>(_ boxed: _BoxedValue) -> Element {
+///
+/// - Parameter title: whose element it is, for the message.
+func typedElement<Element: RealmCollectionValue>(
+  _ boxed: _BoxedValue, _ title: @autoclosure () -> String = "A collection"
+) -> Element {
   guard let element = Element._unboxElement(boxed) else {
     trap(
       """
-      A collection holds \(boxed.value), which is no '\(Element.self)': a program whose model \
+      \(title()) holds \(boxed.value), which is no '\(Element.self)': a program whose model \
       declares another type wrote it, or an enum has lost a case.
       """)
   }

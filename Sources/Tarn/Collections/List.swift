@@ -47,7 +47,7 @@ extension List: RealmCollection, MutableCollection {
   public subscript(position: Int) -> Element {
     get {
       check(position, upTo: count)
-      return typedElement(backing.element(at: position))
+      return typedElement(backing.element(at: position), backing.title)
     }
     set {
       check(position, upTo: count)

@@ -53,6 +53,9 @@ final class ManagedSequence: SequenceBacking {
   }
 
   var core: RealmCore? { instance }
+  var title: String {
+    "\(instance.schemaToBind()[place.classID].name).\(property.name)"
+  }
 
   var isInvalidated: Bool {
     instance.checkThread()

@@ -96,7 +96,7 @@ extension Map: RealmKeyedCollection {
   public var keys: [Key] { backing.allKeys.map { Key(_mapKey: $0) } }
 
   /// The values, in the order of the keys.
-  public var values: [Value] { backing.all.map { typedElement($0) } }
+  public var values: [Value] { backing.all.map { typedElement($0, backing.title) } }
 
   /// The value under a key, nil if there is none. Setting nil takes the key out; to set a value
   /// that is nil use `updateValue(_:forKey:)`. Setting traps for a key with "." in it or "$" at its
@@ -104,7 +104,7 @@ extension Map: RealmKeyedCollection {
   public subscript(key: Key) -> Value? {
     get {
       let place = backing.find(key._mapKey)
-      return place.isFound ? typedElement(backing.element(at: place.index)) : nil
+      return place.isFound ? typedElement(backing.element(at: place.index), backing.title) : nil
     }
     set {
       if let newValue { updateValue(newValue, forKey: key) } else { removeObject(for: key) }

@@ -39,7 +39,7 @@ extension MutableSet: RealmCollection {
     require(
       position >= 0 && position < end,
       "Index \(position) is out of bounds (must be less than \(end)).")
-    return typedElement(backing.element(at: position))
+    return typedElement(backing.element(at: position), backing.title)
   }
 
   /// The first element, or nil.

@@ -71,6 +71,14 @@ struct ValueReader {
   private(set) var made: [Made] = []
   private(set) var refused: [Refused] = []
   private var copies: [Original: Int] = [:]
+  private var converted: [Converted] = []
+
+  /// A property of a type of the program's, which is stored as an embedded object.
+  private struct Converted {
+    let value: GivenValue
+    let property: PropertyReflection
+    let number: Int
+  }
 
   /// An object that is copied: its row, or the Swift object while it is unmanaged.
   private enum Original: Hashable {
@@ -129,6 +137,7 @@ struct ValueReader {
       try fill(number)
       number += 1
     }
+    try convertObjects()
   }
 
   private mutating func fill(_ number: Int) throws(Realm.InvalidValue) {
@@ -170,6 +179,10 @@ struct ValueReader {
       let given = try read(value, property, number)
       if property.isDynamic {
         made[number].values.append((property, given))
+      } else if given.isObject, !(property.wrapper.valueType is any _Linking.Type) {
+        // Made of an object, which must have its values first.
+        converted.append(Converted(value: given, property: property, number: number))
+        return
       } else if try !assign(given, property, made[number].object) {
         return
       }
@@ -178,6 +191,20 @@ struct ValueReader {
         value, made[number].reflection.name, property.name, path: path(to: property.name, number))
     }
     made[number].names.insert(property.name)
+  }
+
+  /// Sets the properties whose types are stored as objects, the innermost first.
+  private mutating func convertObjects() throws(Realm.InvalidValue) {
+    while let next = converted.popLast() {
+      let owner = made[next.number]
+      do {
+        guard try assign(next.value, next.property, owner.object) else { continue }
+      } catch {
+        let path = path(to: next.property.name, next.number)
+        throw error.invalid("", owner.reflection.name, next.property.name, path: path)
+      }
+      made[next.number].names.insert(next.property.name)
+    }
   }
 
   /// Sets a property of the program's class. False if its type refuses the value, which is noted.
@@ -315,6 +342,10 @@ enum GivenValue {
   case single(_BoxedValue)
   /// Of a collection its elements.
   case elements(any SequenceBacking)
+
+  fileprivate var isObject: Bool {
+    if case .single(let boxed) = self { boxed.object != nil } else { false }
+  }
 }
 
 /// Why a value does not fit, on the way to where its place is known.

@@ -64,7 +64,7 @@ struct CheckedCreationTests {
     try place.write {
       for wrong in Self.wrong {
         let values = try json(wrong.values)
-        do {
+        do throws(Realm.InvalidValue) {
           try place.realm.create(StableBox.self, checking: values, unknownKeys: .refused)
           Issue.record("\(wrong.values) was taken")
         } catch {
@@ -101,7 +101,7 @@ struct CheckedCreationTests {
           + "'StableBox.number'. The number does not fit the property's type.")
     }
     place.realm.create(StableHorse.self, value: [40])
-    do {
+    do throws(Realm.InvalidValue) {
       try place.realm.create(StableHorse.self, checking: [40])
     } catch {
       #expect(error.description.contains("existing primary key value '40'. Pass update: .modified"))
