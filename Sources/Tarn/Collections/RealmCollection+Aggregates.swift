@@ -16,17 +16,17 @@ extension RealmCollection {
   /// The sum of the property with that name, 0 without a value. Traps as `min` does, and if the
   /// type cannot hold the sum.
   public func sum<T: AddableType>(ofProperty name: String) -> T {
-    ValueFold.typed(fold(name).sum, "property '\(name)'") ?? T(_nearest: 0)
+    ValueFold.typed(fold(name, "sum").sum, "property '\(name)'") ?? T(_nearest: 0)
   }
 
   /// The average of the property with that name, nil without a value; truncated if a whole number
   /// is asked for. Traps as `min` does.
   public func average<T: AddableType>(ofProperty name: String) -> T? {
-    ValueFold.typed(fold(name).average, "property '\(name)'")
+    ValueFold.typed(fold(name, "average").average, "property '\(name)'")
   }
 
-  private func fold(_ name: String) -> ValueFold {
-    ValueFold(of: self, elements: Element.self, property: name)
+  private func fold(_ name: String, _ total: String? = nil) -> ValueFold {
+    ValueFold(of: self, elements: Element.self, property: name, total: total)
   }
 
   fileprivate func foldOfElements() -> ValueFold { ValueFold(of: self) }
@@ -35,38 +35,38 @@ extension RealmCollection {
 extension RealmCollection where Element: ObjectBase {
   /// The least value of a property, nil without any. Nil values and NaN do not take part.
   public func min<T: MinMaxType>(of keyPath: KeyPath<Element, T>) -> T? {
-    min(ofProperty: _name(for: keyPath))
+    min(ofProperty: _name(for: keyPath, .aggregate))
   }
   /// The same for an optional property.
   public func min<T: MinMaxType>(of keyPath: KeyPath<Element, T?>) -> T? {
-    min(ofProperty: _name(for: keyPath))
+    min(ofProperty: _name(for: keyPath, .aggregate))
   }
 
   /// The greatest value of a property, nil without any. Nil values and NaN do not take part.
   public func max<T: MinMaxType>(of keyPath: KeyPath<Element, T>) -> T? {
-    max(ofProperty: _name(for: keyPath))
+    max(ofProperty: _name(for: keyPath, .aggregate))
   }
   /// The same for an optional property.
   public func max<T: MinMaxType>(of keyPath: KeyPath<Element, T?>) -> T? {
-    max(ofProperty: _name(for: keyPath))
+    max(ofProperty: _name(for: keyPath, .aggregate))
   }
 
   /// The sum of a property's values, 0 without any. Traps if the type cannot hold it.
   public func sum<T: AddableType>(of keyPath: KeyPath<Element, T>) -> T {
-    sum(ofProperty: _name(for: keyPath))
+    sum(ofProperty: _name(for: keyPath, .aggregate))
   }
   /// The same for an optional property.
   public func sum<T: AddableType>(of keyPath: KeyPath<Element, T?>) -> T {
-    sum(ofProperty: _name(for: keyPath))
+    sum(ofProperty: _name(for: keyPath, .aggregate))
   }
 
   /// The average of a property's values, nil without any.
   public func average<T: AddableType>(of keyPath: KeyPath<Element, T>) -> Double? {
-    average(ofProperty: _name(for: keyPath))
+    average(ofProperty: _name(for: keyPath, .aggregate))
   }
   /// The same for an optional property.
   public func average<T: AddableType>(of keyPath: KeyPath<Element, T?>) -> Double? {
-    average(ofProperty: _name(for: keyPath))
+    average(ofProperty: _name(for: keyPath, .aggregate))
   }
 }
 
@@ -75,6 +75,15 @@ extension RealmCollection where Element: MinMaxType & Comparable {
   public func min() -> Element? { ValueFold.typed(foldOfElements().min, "the minimum") }
   /// The greatest element, nil without any. NaN does not take part.
   public func max() -> Element? { ValueFold.typed(foldOfElements().max, "the maximum") }
+}
+
+extension RealmCollection where Element == AnyRealmValue {
+  /// The least number, or date if there is no number; nil without any. Other values, and NaN, do
+  /// not take part.
+  public func min() -> AnyRealmValue? { ValueFold.typed(foldOfElements().min, "the minimum") }
+  /// The latest date, or the greatest number if there is no date; nil without any. Other values,
+  /// and NaN, do not take part.
+  public func max() -> AnyRealmValue? { ValueFold.typed(foldOfElements().max, "the maximum") }
 }
 
 extension RealmCollection where Element: OptionalProtocol, Element.Wrapped: MinMaxType {

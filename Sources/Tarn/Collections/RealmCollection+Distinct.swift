@@ -25,7 +25,8 @@ extension RealmCollection where Element: ObjectBase {
   public func distinct(by keyPaths: [String]) -> Results<Element> {
     require(
       !keyPaths.isEmpty,
-      "distinct(by:) needs at least one property that objects are told apart by.")
+      "distinct(by:) needs at least one property that objects are told apart by. Name one, or "
+        + "leave the call out.")
     let base = _derivation
     return Results(base.core, base.spec.distinct(keyPaths), bornIn: base.bornIn)
   }
@@ -33,7 +34,7 @@ extension RealmCollection where Element: ObjectBase {
   /// The same by key paths: `distinct(by: [\.breed])`. Traps also for a key path that is not made
   /// of persisted properties.
   public func distinct(by keyPaths: [PartialKeyPath<Element>]) -> Results<Element> {
-    distinct(by: keyPaths.map(_name(for:)))
+    distinct(by: keyPaths.map { _name(for: $0, .distinct) })
   }
 }
 

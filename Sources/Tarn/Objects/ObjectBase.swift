@@ -9,7 +9,7 @@ import TarnStore
 /// the same class, and adding turns one into the other.
 ///
 /// Derive models from `Object` or `EmbeddedObject`, not from this class.
-open class ObjectBase {
+open class ObjectBase: CustomStringConvertible, CustomReflectable {
   // The way of a read. `_validate` compares `_generation` and the running thread with the
   // Realm's context; if both agree, `_image` and `_slot` say where the row is and a property is
   // one load from there. Otherwise RealmCore.locate brings these fields up to date or traps.
@@ -72,6 +72,15 @@ open class ObjectBase {
 
   /// False keeps the class out of Realms that do not list their `objectTypes`.
   open class func shouldIncludeInDefaultSchema() -> Bool { true }
+
+  /// The class and the values of its stored properties, a line each; linked objects indented, to
+  /// a depth of five. For logs and debuggers, not a format to read back. A deleted or invalidated
+  /// object has no values and says so.
+  open var description: String { TextDump.text { $0.append(self) } }
+
+  /// What `dump` and debuggers show: the values of the stored properties, none of a deleted or
+  /// invalidated object.
+  open var customMirror: Mirror { mirrorOfProperties }
 }
 
 /// What is true of an object beside its place.
@@ -85,8 +94,8 @@ open class ObjectBase {
   static let invalidated = _ObjectState(rawValue: 1)
   /// Belongs to a frozen Realm: nothing of the object changes any more, for any thread may read it.
   static let frozen = _ObjectState(rawValue: 2)
-  /// No object at all: records which properties a key path touches.
-  static let tracing = _ObjectState(rawValue: 4)
+  /// An unmanaged object that notes which of its properties are read.
+  @inlinable static var tracing: _ObjectState { _ObjectState(rawValue: 4) }
   /// Every assignment goes through RealmCore.edit, because somebody observes properties.
   static let alwaysNotesEdits = _ObjectState(rawValue: 8)
   /// Deleted by the write that is open; invalidated even if that write is cancelled.
@@ -118,7 +127,7 @@ extension ObjectBase {
   @inline(never) @usableFromInline
   final func _set(_ column: UInt16, _ boxed: _BoxedValue) {
     let id = ColumnID(column)
-    guard let core = _core, let binding = _binding else { tracedObjectsAreReadOnly() }
+    let (core, binding) = (_core!, _binding!)
     if binding.needsUpkeep(id) {
       binding.checkAssignable(id, on: self)
       core.setIndexed(self, id, boxed.value)
@@ -129,10 +138,6 @@ extension ObjectBase {
     if column < 64, !_state.contains(.alwaysNotesEdits), _working != nil {
       _warmColumns |= 1 << UInt64(column)
     }
-  }
-
-  private func tracedObjectsAreReadOnly() -> Never {
-    trap("A key path into \(_className) must only read properties, not set them.")
   }
 
   /// The name of the object's class, as it stands in files.

@@ -23,7 +23,7 @@ extension RealmCore {
   }
 
   /// Stores what the types of properties refuse, once their objects are managed.
-  private func keepRefused(_ reader: ValueReader, _ update: Realm.UpdatePolicy) {
+  func keepRefused(_ reader: ValueReader, _ update: Realm.UpdatePolicy) {
     for refused in reader.refused {
       let object = refused.object
       let binding = binding(for: object)
