@@ -58,7 +58,7 @@ public struct ElementIterator<Element: RealmCollectionValue>: IteratorProtocol {
 ///
 /// - Parameter title: whose element it is, for the message.
 func typedElement<Element: RealmCollectionValue>(
-  _ boxed: _BoxedValue, _ title: @autoclosure () -> String = "A collection"
+  _ boxed: _BoxedValue, _ title: @autoclosure () -> String = "a collection"
 ) -> Element {
   guard let element = Element._unboxElement(boxed) else {
     // Of a map, where the object that stands for the value was deleted.
@@ -69,7 +69,7 @@ func typedElement<Element: RealmCollectionValue>(
     }
     trap(
       """
-      \(title()) holds \(boxed.value), which is no '\(Element.self)': a program whose model \
+      \(boxed.value) in \(title()) is no '\(Element.self)': a program whose model \
       declares another type wrote it, or an enum has lost a case. Give the enum its case back, or \
       declare the elements as what is stored.
       """)

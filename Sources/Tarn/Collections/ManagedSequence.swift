@@ -53,9 +53,6 @@ final class ManagedSequence: SequenceBacking {
   }
 
   var core: RealmCore? { instance }
-  var title: String {
-    "\(instance.schemaToBind()[place.classID].name).\(property.name)"
-  }
 
   private var name: String {
     // What is let go of can say no more.

@@ -108,7 +108,7 @@ enum SequenceSnapshot {
   /// What messages call the sequence.
   var title: String {
     switch self {
-    case .boxed: "A collection"
+    case .boxed: "a collection"
     case .stored(_, let sequence): sequence.title
     }
   }

@@ -56,6 +56,15 @@ struct PropertyReflection: Sendable {
   }
 }
 
+extension PropertyReflection {
+  /// As what a collection that is in no object takes its elements.
+  init<C: _CollectionProperty>(of type: C.Type) {
+    self.init(
+      name: "", columnName: "", offset: 0, wrapper: Persisted<C>.self,
+      description: C._description, isIndexed: false, isPrimaryKey: false, originProperty: nil)
+  }
+}
+
 /// What a model class declares, found once in a process and kept.
 final class ClassReflection: Sendable {
   let type: ObjectBase.Type

@@ -184,8 +184,6 @@ protocol AnyPersisted {
   /// Gives a collection those elements.
   static func write(
     elements: any SequenceBacking, _ object: ObjectBase, at field: UnsafeMutableRawPointer)
-  /// The type of the property.
-  static var valueType: Any.Type { get }
   /// True if the column can hold the value, of a collection the element, even if the property's
   /// type refuses it.
   static func canHold(_ boxed: _BoxedValue) -> Bool
@@ -276,7 +274,6 @@ extension Persisted: AnyPersisted where Value: _Persistable {
     assign(value, object, at: field)
   }
 
-  static var valueType: Any.Type { Value.self }
   static func canHold(_ boxed: _BoxedValue) -> Bool { Value._canHold(boxed) }
   static func fits(_ boxed: _BoxedValue) -> Bool { Value._fits(boxed) }
   static func hasOwnDefault(at field: UnsafeRawPointer) -> Bool {

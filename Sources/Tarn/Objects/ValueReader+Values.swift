@@ -69,14 +69,29 @@ extension ValueReader {
     guard let content = present(value) else { return UnmanagedSequence(property.collection) }
     if let whole = taken(content, property) { return whole }
     return try sequence(property.collection, content) { reader, value, step throws(Unfit) in
-      let boxed = try reader.single(value, property, number, step)
-      guard property.wrapper.canHold(boxed) else {
-        throw Unfit(property.type.isNumeric ? .outOfRange : .wrongType)
-      }
-      guard reader.keepsRefused || property.wrapper.fits(boxed) else { throw Unfit(.refused) }
-      if property.collection == .set, boxed.nested != nil { throw Unfit(.wrongType) }
-      return boxed
+      try reader.element(value, property, number, step)
     }
+  }
+
+  private mutating func element(
+    _ value: Any, _ property: PropertyReflection, _ number: Int?, _ step: Step
+  ) throws(Unfit) -> _BoxedValue {
+    let boxed = try single(value, property, number, step)
+    guard property.wrapper.canHold(boxed) else {
+      throw Unfit(property.type.isNumeric ? .outOfRange : .wrongType)
+    }
+    guard keepsRefused || property.wrapper.fits(boxed) else { throw Unfit(.refused) }
+    if property.collection == .set, boxed.nested != nil { throw Unfit(.wrongType) }
+    return boxed
+  }
+
+  /// One element of a collection; nil if the value is none.
+  mutating func readElement(
+    _ value: Any, for property: PropertyReflection
+  ) throws(Realm.InvalidValue) -> _BoxedValue? {
+    guard let boxed = try? element(value, property, nil, .none) else { return nil }
+    try fillWaiting()
+    return boxed
   }
 
   private mutating func sequence(

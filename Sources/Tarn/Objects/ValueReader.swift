@@ -131,7 +131,7 @@ struct ValueReader {
     return given
   }
 
-  private mutating func fillWaiting() throws(Realm.InvalidValue) {
+  mutating func fillWaiting() throws(Realm.InvalidValue) {
     var number = 0
     while number < made.count {
       try fill(number)

@@ -25,7 +25,7 @@ struct OutsideValueTrapTests: TrapSuite {
       case .unmanagedRefused:
         "Invalid value 'odd' of type 'String' for property 'StableHorse.mood'. The property's type"
       case .refusedRead: "StableHorse.mood holds odd, which is no case of StableMood."
-      case .refusedElement: "StableHorse.moods holds odd, which is no 'StableMood'"
+      case .refusedElement: "odd in the list 'StableHorse.moods' is no 'StableMood'"
       case .duplicate, .dynamicDuplicate:
         "an existing primary key value '1'. Pass update: .modified"
       case .mapKey: "A key of a map must not contain '.' nor start with '$'. It is given at 'sizes["
