@@ -108,7 +108,9 @@ extension Realm {
   /// Traps outside of a write and for a collection of another Realm.
   public func delete<Element: ObjectBase>(_ objects: Results<Element>) {
     require(
-      objects.core === core, "Can only delete a collection from the Realm it belongs to.")
+      objects.core === core,
+      "Can only delete a collection from the Realm it belongs to. Use "
+        + "its realm property.")
     core.delete(objects)
   }
 

@@ -14,7 +14,8 @@ extension RealmCore {
     let binding = dynamicBinding(name)
     require(
       update == .error || binding.schema.primaryKey != nil,
-      "'\(name)' does not have a primary key and can not be updated")
+      "'\(name)' does not have a primary key and can not be updated: nothing says which object is "
+        + "meant. Use update: .error, or give the class a primary key.")
     let object = DynamicObject()
     var reader = ValueReader(.copied, self, keepsRefused: true)
     do { try reader.fill(object, binding.reflection, from: value) } catch {

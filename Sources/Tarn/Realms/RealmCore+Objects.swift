@@ -272,7 +272,9 @@ extension RealmCore {
       return object(ObjectKey(Int64(key as! Int)), existingIn: binding)
     }
     guard let column = binding.schema.primaryKey else {
-      trap("'\(binding.schema.name)' does not have a primary key")
+      trap(
+        "'\(binding.schema.name)' does not have a primary key, by which an object could be found. "
+          + "Use a condition.")
     }
     guard let value = primaryKey(key, binding, binding.schema[column]) else { return nil }
     let found = trapping { () throws(StorageError) in
