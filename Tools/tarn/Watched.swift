@@ -1,6 +1,33 @@
 import TarnStore
 import ToolSupport
 
+/// What is being watched, at the version that was shown last, or on the way to be shown.
+///
+/// While nobody takes what is written, nothing can be shown. Then the versions that come are only
+/// gathered: of what they touch it is remembered how it was shown, and the newest is moved to. So
+/// no old version is held, however long the reader sleeps, and what is told in the end is one
+/// difference from what was shown to what is there. What is remembered grows with the objects that
+/// were touched, not with the commits.
+protocol Watched: AnyObject {
+  /// The newest version looked at.
+  var snapshot: Snapshot { get }
+  /// Whether `snapshot` is newer than what was shown.
+  var hasGathered: Bool { get }
+  func showInitial(_ printer: any WatchPrinter) throws
+  /// Moves to `newest` and shows what `changes`, which lead there, have changed.
+  ///
+  /// - Precondition: nothing is gathered, and the schema did not change in an incompatible way.
+  /// - Returns: how many differences were shown.
+  func advance(
+    to newest: Snapshot, _ changes: ChangeSet, _ printer: any WatchPrinter
+  ) throws -> Int
+  /// Moves to `newest` and remembers how what `changes` touched was shown.
+  func gather(to newest: Snapshot, _ changes: ChangeSet) throws
+  /// Shows what was gathered.
+  /// - Returns: how many differences were shown.
+  func tellGathered(_ printer: any WatchPrinter) throws -> Int
+}
+
 /// All classes, straight from the change sets: no order, so no positions.
 final class WatchedClasses: Watched {
   /// The way from what was shown to what is there.
