@@ -114,6 +114,9 @@ final class WatchedClasses: Watched {
     var keys = KeySet()
     if let entry = changes[id] {
       let deleted = entry.isCleared ? try Self.keys(of: id, old) : entry.deleted
+      guard try deleted.count <= old.record(of: id).rowCount else {
+        throw ToolError("the file is damaged: a change record deletes more objects than there were")
+      }
       keys = deleted.union(entry.inserted).union(entry.touchedKeys(in: .all))
     }
     if changes.schemaChanged, old.schema.schema[id] != reader.schema.schema[id] {
