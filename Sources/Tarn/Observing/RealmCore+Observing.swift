@@ -68,7 +68,8 @@ extension RealmCore {
     require(
       scheduler.hasTurns,
       "Can only add notification blocks from within run loops, on serial queues, or with a "
-        + "ManualScheduler: a plain thread has no later turn in which they could be called.")
+        + "ManualScheduler: a plain thread has no later turn in which they could be called."
+        + scheduler.adviceForTasks)
     require(
       isRealmLevel || session == nil || session?.isEmpty == true,
       "Cannot create asynchronous query after making changes in a write transaction.")

@@ -129,7 +129,8 @@ final class RealmCore {
     require(
       scheduler.isCurrent,
       "Realm accessed from incorrect thread. An instance and everything obtained from it belong "
-        + "to the thread, queue or actor that opened it; open another instance here.")
+        + "to the thread, queue or actor that opened it; open another instance here."
+        + scheduler.adviceForTasks)
     context.pointee.thread = tarn_thread_id()
   }
 

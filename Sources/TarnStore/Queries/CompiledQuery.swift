@@ -42,7 +42,7 @@ package final class CompiledQuery: Sendable {
 
     package init() {}
 
-    init(came: KeySet, went: KeySet) {
+    package init(came: KeySet, went: KeySet) {
       self.came = came
       self.went = went
       replaced = came.intersection(went)
