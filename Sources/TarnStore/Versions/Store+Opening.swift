@@ -12,6 +12,11 @@ extension Store {
     let environment = try Environment.open(path: path, options: environmentOptions)
     let signal: SignalFile
     do {
+      if options.verifiesPages {
+        try environment.requireSoundPages()
+      } else {
+        try environment.requireSoundPaths()
+      }
       signal = try SignalFile(for: environment)
     } catch {
       environment.close()

@@ -17,6 +17,9 @@ package final class Store: Sendable {
     package var schemaVersion: UInt64?
     /// False to leave the classes alone: nothing is added, nothing compared.
     package var adoptsClasses = true
+    /// Whether all pages are walked before anything is read from them: for tools, which are there
+    /// to find damage and must not die of it. Costs time for each page of the file.
+    package var verifiesPages = false
     package init() {}
   }
 
