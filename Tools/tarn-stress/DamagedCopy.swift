@@ -45,7 +45,8 @@ struct DamagedCopy {
 
   private func runAll(_ random: inout StressRandom, _ outcome: inout DamageOutcome) throws {
     let name = DamageStore.className
-    try finish(start("inspect", [path] + (random.chance(30) ? ["--json"] : [])), &outcome)
+    let inspect = try finish(
+      start("inspect", [path] + (random.chance(30) ? ["--json"] : [])), &outcome)
     let check = try finish(start("check", ["--check", path], command: "inspect"), &outcome)
     let conditions = [
       [], [], ["-w", "rank > 100"], ["-s", "note"], ["-s", "rank:desc,note", "-f", "csv"],
@@ -64,8 +65,31 @@ struct DamagedCopy {
     watch.wait(&patience)
     watch.process.signal(SIGTERM)
     finish(watch, &outcome)
+    try look(arePagesSound: inspect == 0, &outcome)
     if check != 0 || outcome.complaints.isEmpty { return }
     outcome.faults.append("the check finds nothing, but: \(outcome.complaints[0])")
+  }
+
+  /// A program of somebody's: it may end with our words, but where the pages are sound with no
+  /// others.
+  private func look(arePagesSound: Bool, _ outcome: inout DamageOutcome) throws {
+    let errors = folder + "/look.errors"
+    let process = try ChildProcess(
+      "/proc/self/exe", ["worker", "look", path], environment: ["SWIFT_BACKTRACE": "enable=no"],
+      errors: errors)
+    let running = Running("a program", process, errors: errors)
+    let end = end(of: running)
+    let said = text(of: running)
+    let words = said.first { $0.contains("Fatal error") } ?? said.first ?? ""
+    switch end {
+    case .exited(0): outcome.ends.append((running.name, "fine or error"))
+    case _ where words.contains("Tarn cannot go on"):
+      outcome.ends.append((running.name, "trap"))
+    default:
+      outcome.ends.append((running.name, arePagesSound ? "crash" : "crash of damaged pages"))
+      guard arePagesSound || end == nil else { return }
+      outcome.faults.append("a program ended with \(end.map { "\($0)" } ?? "a hang"): \(words)")
+    }
   }
 
   // MARK: - Commands
@@ -102,30 +126,39 @@ struct DamagedCopy {
   /// - Returns: the exit status, nil for another end.
   @discardableResult
   private func finish(_ running: Running, _ outcome: inout DamageOutcome) -> Int32? {
-    var limit = running.lineLimit(Self.patience)
-    while running.process.isOpen, limit > .now { running.wait(&limit) }
-    if running.process.isOpen {
-      running.process.signal(SIGKILL)
-      running.process.wait()
+    let end = end(of: running)
+    let said = text(of: running)
+    switch end {
+    case nil:
       outcome.faults.append("\(running.name) hangs")
       outcome.ends.append((running.name, "hang"))
       return nil
-    }
-    let text = (try? String(contentsOfFile: running.errors, encoding: .utf8)) ?? "no UTF-8"
-    let said = text.split(separator: "\n").map(String.init)
-    let end = running.process.wait()
-    switch end {
     case .exited(0):
       outcome.ends.append((running.name, "fine"))
       return 0
     case .exited(1):
       judge(running.name, said, &outcome)
       return 1
-    default:
+    case let end?:
       outcome.ends.append((running.name, "\(end)"))
       outcome.faults.append("\(running.name) ended with \(end): \(said.first ?? "")")
       return nil
     }
+  }
+
+  /// How it ends; nil, and it is killed, if it does not.
+  private func end(of running: Running) -> ChildProcess.End? {
+    var limit = running.lineLimit(Self.patience)
+    while running.process.isOpen, limit > .now { running.wait(&limit) }
+    if !running.process.isOpen { return running.process.wait() }
+    running.process.signal(SIGKILL)
+    running.process.wait()
+    return nil
+  }
+
+  private func text(of running: Running) -> [String] {
+    let text = (try? String(contentsOfFile: running.errors, encoding: .utf8)) ?? "no UTF-8"
+    return text.split(separator: "\n").map(String.init)
   }
 
   private func judge(_ name: String, _ said: [String], _ outcome: inout DamageOutcome) {
