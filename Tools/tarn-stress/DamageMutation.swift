@@ -4,8 +4,8 @@ import TarnStore
 /// One thing done to the bytes of a store.
 ///
 /// Blind damage hits any byte or page. Aimed damage changes what a page's header or a node says, or
-/// a record in a way that its checksum stays right: what no checksum finds, the reader of the record
-/// has to.
+/// a record in a way that its checksum stays right: what no checksum finds, the reader of the
+/// record has to.
 struct DamageMutation {
   private enum Kind: Int, CaseIterable {
     case bit, bytes, zeros, randomPage, swappedPages, swappedContents, copiedPage, olderPage, cut

@@ -113,6 +113,7 @@ struct DamageStore {
 /// Puts random values into everything.
 struct DamageFiller {
   var random: StressRandom
+  private var nextID = 100_000
 
   init(_ random: StressRandom) { self.random = random }
 
@@ -154,8 +155,6 @@ struct DamageFiller {
   /// Changes some, adds some and deletes some, or many.
   mutating func change(_ session: WriteSession, isLarge: Bool) throws {
     let described = session.schema.schema.named(DamageStore.className)!
-    let first = isLarge ? 3000 : 40
-    let added = try session.rowCount(of: described.id)
     for number in 0..<(isLarge ? 200 : 12) where !random.chance(40) {
       let key = ObjectKey(Int64(number * (isLarge ? 7 : 1)))
       guard try session.place(of: key, in: described.id) != nil else { continue }
@@ -167,11 +166,12 @@ struct DamageFiller {
         try fill(described, key, from: 4, session)
       }
     }
-    let next = first + added * 10
+    let next = nextID
+    nextID += isLarge ? 50 : 2
     if isLarge {
-      try addRows(next..<next + 50, session)
+      try addRows(next..<nextID, session)
     } else {
-      try addThings(next..<next + 2, session)
+      try addThings(next..<nextID, session)
     }
   }
 
