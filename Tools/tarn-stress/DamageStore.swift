@@ -85,7 +85,7 @@ struct DamageStore {
     if isLarge {
       try Self.write(store) { try filler.addRows(0..<3000, $0) }
     } else {
-      for first in stride(from: 0, to: 40, by: 10) {
+      for first in stride(from: 0, to: 30, by: 10) {
         try Self.write(store) { try filler.addThings(first..<first + 10, $0) }
       }
     }
@@ -186,7 +186,7 @@ struct DamageFiller {
         continue
       }
       let isEmbedded = column.target.map(session.schema.isEmbedded) == true
-      let count = isEmbedded ? random.below(3) : random.chance(8) ? 150 : random.below(6)
+      let count = isEmbedded ? random.below(3) : random.chance(4) ? 150 : random.below(6)
       var values: [Value] = []
       for _ in 0..<count { values.append(try value(column, place, session)) }
       try session.put(values, keys: (0..<count).map { text() + "\($0)" }, in: place)
@@ -263,6 +263,9 @@ struct DamageFiller {
     let words = ["a", "dog", "é", "🐕", "long ", "\n"]
     let text = (0..<random.below(5)).map { _ in words[random.below(words.count)] }.joined()
     let isLong = random.chance(6)
-    return isLong ? text + String(repeating: "many words ", count: 20 + random.below(500)) : text
+    return isLong
+      ? text
+        + String(repeating: "many words ", count: 20 + random.below(random.chance(10) ? 500 : 30))
+      : text
   }
 }

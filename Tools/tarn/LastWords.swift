@@ -54,7 +54,14 @@ struct LastWords {
     action.__sigaction_handler.sa_handler = { number in LastWords.become(number) }
     // Not masked: what follows would inherit that.
     action.sa_flags = SA_NODEFER | SA_ONSTACK | Int32(bitPattern: UInt32(SA_RESETHAND))
-    for (number, _) in signals { sigaction(number, &action, nil) }
+    var unmasked = sigset_t()
+    sigemptyset(&unmasked)
+    for (number, _) in signals {
+      sigaction(number, &action, nil)
+      sigaddset(&unmasked, number)
+    }
+    // Who started this program may have masked some.
+    pthread_sigmask(SIG_UNBLOCK, &unmasked, nil)
   }
 
   private static func become(_ number: Int32) {

@@ -41,10 +41,12 @@ struct StoreCheck {
       var found = 0
       var bad: [String] = []
       var images = 0
+      var listing: [DirectoryEntry] = []
       var last: ObjectKey?
       try reader.forEachCluster(in: schema.id) { cluster throws(StorageError) in
         images += 1
         found += cluster.image.rowCount
+        listing.append(DirectoryEntry(first: cluster.boundary, rows: cluster.image.rowCount))
         do throws(StorageError) {
           try cluster.image.verifyChecksum()
           try cluster.image.checkRows(schema)
@@ -67,12 +69,10 @@ struct StoreCheck {
       if recorded != found {
         note("class \(schema.name) says it has \(recorded) objects, but there are \(found)")
       }
-      let listed = try reader.withCursor { cursor throws(StorageError) in
-        try ClassDirectory(schema.id).count(&cursor)
+      let problem = try reader.withCursor { cursor throws(StorageError) in
+        try ClassDirectory(schema.id).problem(listing: listing, &cursor)
       }
-      if listed != found {
-        note("the directory of class \(schema.name) lists \(listed) objects of \(found)")
-      }
+      if let problem { note("the directory of class \(schema.name): \(problem)") }
       guard bad.isEmpty else { return }
       for column in reader.schema.indexed(in: schema.id) { try check(column, schema, reader) }
       let rules = try UniqueCheck(schema, reader)

@@ -65,7 +65,9 @@ package final class StoredSequence {
   }
 
   func keyElement(at position: Int) throws(StorageError) -> TaggedValue {
-    require(position >= 0 && position < count && shape.isMap, "no such key")
+    require(position >= 0 && position < count, "no such key")
+    // A value may lead to a list although it says that it is a map.
+    guard shape.isMap else { throw SequenceShape.damaged("a map is stored as something else") }
     if case .small(let elements) = cell { return elements.keys[position] }
     let slot = try turn(to: position)
     return try current!.key(slot)
