@@ -116,7 +116,7 @@ package struct ClassDirectory: Hashable, Sendable {
           return "it lists \(entry.rows) objects from \(entry.first.rawValue) on"
         }
       }
-    } while try cursor.next() && unsafe owns(cursor.key)
+    } while try unsafe cursor.next() && owns(cursor.key)
     return rest.first.map { "it does not list the cluster at \($0.first.rawValue)" }
   }
 
