@@ -30,6 +30,8 @@ final class RealmCore {
   /// The open write, nil outside of one.
   var session: WriteSession?
   var gateToken: GateToken?
+  /// On the new side of a migration the instance that shows the old one.
+  weak var oldSide: RealmCore?
   /// Counts writes of this instance, so that accessors born in a cancelled one are known.
   var writeSerial: UInt64 = 0
   var cancelledWrites: Set<UInt64> = []
