@@ -6,6 +6,7 @@ MAKEFLAGS += --no-print-directory
 
 SEED ?= 1
 SECONDS ?= 60
+COUNT ?= 10000
 OBJECTS ?= 1000000
 HISTORY ?= build/bench.ndjson
 FILTER ?=
@@ -18,7 +19,7 @@ TEST := swift test --disable-xctest
 WITH_THREADS := '(Observ|FreezingTh|Reacting|Round|Skipping|WorkAhead|FreeLoop|Scheduler|Instance|Write|Signal|Gate|Environment|Killed)[A-Za-z]*Tests/'
 WITH_POINTERS := '(Cluster|Collection|Directory|Index|LongValues|Nested|Page|Record|RowAccess|Scan|Signal|TreeKey|Adding|Unmanaged|Embedded|AnyRealm|List|Map|MutableSet)[A-Za-z]*Tests/'
 
-.PHONY: help setup demo test test-release check format lint bench stress docs
+.PHONY: help setup demo test test-release check format lint bench stress damage docs
 .PHONY: sanitize sanitize-address sanitize-thread clean
 
 help: ## list what can be made
@@ -59,6 +60,11 @@ bench: setup ## measure against LMDB and SQLite; OBJECTS=1000000, HISTORY=file t
 stress: setup ## real processes on one file, checked as they go; SEED=1 SECONDS=60
 	swift build -c release --product tarn-stress
 	$(RELEASE)/tarn-stress --seed $(SEED) --seconds $(SECONDS)
+
+damage: setup ## tarn's commands on damaged stores; SEED=1 COUNT=10000
+	swift build -c release --product tarn
+	swift build -c release --product tarn-stress
+	$(RELEASE)/tarn-stress damage --seed $(SEED) --count $(COUNT)
 
 docs: setup ## the documentation as a web site, in build/docs
 	@Tools/docs.sh build/docs

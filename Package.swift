@@ -40,7 +40,8 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "StressFaults", path: "Tools/StressFaults"),
     .executableTarget(
-      name: "tarn-stress", dependencies: ["Tarn", "TarnStore", "ToolSupport", "StressFaults"],
+      name: "tarn-stress",
+      dependencies: ["Tarn", "TarnStore", "ToolSupport", "StressFaults", "CTarn"],
       path: "Tools/tarn-stress", swiftSettings: strict),
     .executableTarget(
       name: "tarn-bench", dependencies: ["Tarn", "TarnStore", "ToolSupport", "BenchFloors"],

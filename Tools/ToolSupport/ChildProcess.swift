@@ -1,4 +1,5 @@
 package import Foundation
+import Synchronization
 
 /// A process that this one started, with a pipe from its standard output.
 ///
@@ -18,12 +19,26 @@ package final class ChildProcess {
   private var buffer: [UInt8] = []
   /// False once it has closed its standard output, which it does at its end at the latest.
   package private(set) var isOpen = true
+  /// Held from the making of a pipe to the start of its process: what another thread starts
+  /// meanwhile would keep the pipe open.
+  private static let starting = Mutex<Void>(())
 
-  /// - Parameter environment: added to this process's own.
+  /// - Parameters:
+  ///   - environment: added to this process's own.
+  ///   - errors: a file for what it says on its standard error, in place of this process's own.
   /// - Throws: `ToolError` if there is no such program or no process can be had.
   package init(
-    _ program: String, _ arguments: [String], environment: [String: String] = [:]
+    _ program: String, _ arguments: [String], environment: [String: String] = [:],
+    errors: String? = nil
   ) throws {
+    (processID, output) = try Self.starting.withLock { _ in
+      try Self.start(program, arguments, environment, errors)
+    }
+  }
+
+  private static func start(
+    _ program: String, _ arguments: [String], _ environment: [String: String], _ errors: String?
+  ) throws -> (pid_t, output: Int32) {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw ToolError("cannot make", "a pipe", errno: errno) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -32,6 +47,10 @@ package final class ChildProcess {
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+    if let errors {
+      posix_spawn_file_actions_addopen(
+        &actions, STDERR_FILENO, errors, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    }
     let merged = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     var words = ([program] + arguments).map { strdup($0) } + [nil]
     var settings = merged.map { strdup("\($0.key)=\($0.value)") } + [nil]
@@ -42,9 +61,8 @@ package final class ChildProcess {
       close(ends[0])
       throw ToolError("cannot start", program, errno: result)
     }
-    processID = made
-    output = ends[0]
-    _ = fcntl(output, F_SETFL, O_NONBLOCK)
+    _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+    return (made, ends[0])
   }
 
   deinit {

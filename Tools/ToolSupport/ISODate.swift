@@ -13,14 +13,16 @@ package enum ISODate {
   /// Writes a point in time in UTC: `2024-01-31T10:20:30Z`, with as many decimals as it has.
   package static func text(_ timestamp: Timestamp) -> String {
     let dayNumber = floorDivide(timestamp.seconds, 86400)
-    let secondOfDay = timestamp.seconds - dayNumber * 86400
+    let remainder = timestamp.seconds % 86400
+    let secondOfDay = remainder < 0 ? remainder + 86400 : remainder
     let (year, month, day) = civil(dayNumber)
     func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
     var text = yearText(year) + "-\(two(month))-\(two(day))"
     text += "T\(two(secondOfDay / 3600)):\(two(secondOfDay / 60 % 60)):\(two(secondOfDay % 60))"
     if timestamp.nanoseconds > 0 {
       let digits = String(timestamp.nanoseconds)
-      var fraction = String(repeating: "0", count: 9 - digits.count) + digits
+      // More than nine digits are in damaged files only.
+      var fraction = String(repeating: "0", count: max(0, 9 - digits.count)) + digits
       while fraction.last == "0" { fraction.removeLast() }
       text += ".\(fraction)"
     }
@@ -57,7 +59,7 @@ package enum ISODate {
   }
 
   private static func floorDivide(_ a: Int64, _ b: Int64) -> Int64 {
-    a >= 0 ? a / b : -((-a + b - 1) / b)
+    a % b < 0 ? a / b - 1 : a / b
   }
 }
 

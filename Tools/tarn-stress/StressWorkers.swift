@@ -55,6 +55,7 @@ final class Worker {
     case "open": try open()
     case "check": try check()
     case "damage": try DamageWorker(self).run()
+    case "look": DamageReader.run(path)
     case "try": DamageWorker.tryAll(path)
     case "fork": try forked()
     default: WorkerLine.bad("no worker '\(kind)'")

@@ -14,6 +14,14 @@ if arguments.first == "worker" {
     WorkerLine.bad("\(error)")
   }
 }
+if arguments.first == "damage" {
+  do {
+    exit(try DamageRun(DamageOptions.fromCommandLine()).run().rawValue)
+  } catch {
+    FileHandle.standardError.write(Data("tarn-stress: \(error)\n".utf8))
+    exit(ExitCode.failure.rawValue)
+  }
+}
 do {
   let options = try StressOptions.fromCommandLine()
   exit(try StressRun(options).run().rawValue)

@@ -25,8 +25,8 @@ struct InspectCommand {
     }
     let snapshot = try store.newestSnapshot()
     let census = try StoreCensus(snapshot, store)
-    let check = checks ? try StoreCheck(snapshot, path: path) : nil
-    let pages = try check?.pages ?? Environment.verifyPages(path: path)
+    let pages = try store.environment.verifyPages()
+    let check = checks ? try StoreCheck(snapshot, pages: pages) : nil
     let report = InspectReport(
       path: path, store: store, snapshot: snapshot, census: census, pages: pages, check: check,
       reader: try SnapshotReader(snapshot))

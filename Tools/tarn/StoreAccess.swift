@@ -4,12 +4,13 @@ import ToolSupport
 
 /// What the commands share about opening, asking and writing.
 enum StoreAccess {
-  /// Opens a store that exists.
+  /// Opens a store that exists, once all of its pages were found to be sound.
   static func openExisting(_ path: String, forWriting: Bool = false) throws -> Store {
     guard let size = fileSize(path) else { throw ToolError("\(path): there is no such file") }
     guard size > 0 else { throw ToolError("\(path): the file is empty, it holds no store") }
     var options = Store.Options()
     options.isReadOnly = !forWriting
+    options.verifiesPages = true
     return try StoreRegistry.open(path, options)
   }
 

@@ -108,6 +108,6 @@ struct StoreCensus {
   private func versions(after transactionID: UInt64, _ newest: Version) -> UInt64? {
     guard let next = transactions.first(where: { $0.id > transactionID }) else { return 0 }
     // A record that is gone may have been the one after the state.
-    return newest.rawValue - next.version.rawValue + 1
+    return newest.rawValue &- next.version.rawValue &+ 1
   }
 }

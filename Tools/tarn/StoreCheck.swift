@@ -20,9 +20,10 @@ struct StoreCheck {
     problems = pages.problems
   }
 
-  /// - Parameter path: the file of the snapshot.
-  init(_ snapshot: Snapshot, path: String) throws {
-    try self.init(pagesOf: path)
+  /// - Parameter pages: what a walk over the pages of the snapshot's file has found.
+  init(_ snapshot: Snapshot, pages: PageReport) throws {
+    self.pages = pages
+    problems = pages.problems
     let reader = try SnapshotReader(snapshot)
     for schema in snapshot.schema.schema.classes { check(schema, reader) }
     let collections = SequenceCheck(reader)
@@ -40,12 +41,22 @@ struct StoreCheck {
       var found = 0
       var bad: [String] = []
       var images = 0
+      var listing: [DirectoryEntry] = []
+      var last: ObjectKey?
       try reader.forEachCluster(in: schema.id) { cluster throws(StorageError) in
         images += 1
         found += cluster.image.rowCount
+        listing.append(DirectoryEntry(first: cluster.boundary, rows: cluster.image.rowCount))
         do throws(StorageError) {
           try cluster.image.verifyChecksum()
           try cluster.image.checkRows(schema)
+          let first = cluster.image.key(at: 0)
+          if first < cluster.boundary || last.map({ $0 >= cluster.boundary }) == true {
+            bad.append(
+              "class \(schema.name), cluster at \(cluster.boundary.rawValue): rows lie outside of "
+                + "where they are looked for")
+          }
+          last = cluster.image.lastKey
         } catch {
           bad.append("class \(schema.name), cluster at \(cluster.boundary.rawValue): \(error)")
         }
@@ -58,12 +69,10 @@ struct StoreCheck {
       if recorded != found {
         note("class \(schema.name) says it has \(recorded) objects, but there are \(found)")
       }
-      let listed = try reader.withCursor { cursor throws(StorageError) in
-        try ClassDirectory(schema.id).count(&cursor)
+      let problem = try reader.withCursor { cursor throws(StorageError) in
+        try ClassDirectory(schema.id).problem(listing: listing, &cursor)
       }
-      if listed != found {
-        note("the directory of class \(schema.name) lists \(listed) objects of \(found)")
-      }
+      if let problem { note("the directory of class \(schema.name): \(problem)") }
       guard bad.isEmpty else { return }
       for column in reader.schema.indexed(in: schema.id) { try check(column, schema, reader) }
       let rules = try UniqueCheck(schema, reader)

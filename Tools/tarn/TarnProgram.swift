@@ -6,7 +6,8 @@ import ToolSupport
 /// a message and an exit status.
 ///
 /// What can be judged by the command line alone ends with 2, everything else that goes wrong with
-/// 1. A reader that closed the pipe, and a signal that ends a watch, are no failures.
+/// 1. A reader that closed the pipe, and a signal that ends a watch, are no failures. What the
+/// system would end a command for, because a file is damaged, ends with 1 as well: see `LastWords`.
 enum TarnProgram {
   static let parser = CommandLineParser(
     program: "tarn", version: "0.1",
@@ -15,7 +16,9 @@ enum TarnProgram {
 
   static func run() -> Int32 {
     SignalTrap.ignoreBrokenPipes()
+    if let words = LastWords(CommandLine.arguments) { return words.tell().rawValue }
     let arguments = parser.parseOrExit()
+    LastWords.keep(for: arguments)
     let output = OutputPipe()
     do {
       let code = try run(arguments, output)

@@ -73,6 +73,11 @@ final class WatchedClasses: Watched {
       let oldView = old.schema.schema[entry.id].map { ClassView($0) } ?? view
       let deleted = entry.isCleared ? try Self.keys(of: entry.id, old) : entry.deleted
       let modified = entry.touchedKeys(in: .all)
+      guard try deleted.count <= old.record(of: entry.id).rowCount else {
+        throw ToolError(
+          "the file is damaged: a change record names more deleted objects of \(oldView.name) than "
+            + "there were")
+      }
       if deleted.isEmpty, entry.inserted.isEmpty, modified.isEmpty { continue }
       var difference = WatchedDifference(
         version: newest.version, count: try reader.record(of: entry.id).rowCount)

@@ -80,7 +80,7 @@ struct ModificationReader {
     let changes = (scripts[key] ?? []).filter { $0.name.column == column.id }
     var found: [WatchedSequence] = []
     if column.collection != .none {
-      let script = changes.first { $0.name.nested == nil }?.script
+      let script = try changes.first { $0.name.nested == nil }.map { try fitting($0.script, place) }
       var indexes = try indexChanges(script, column, place)
       if indexes.isEmpty { indexes.moves = [] }
       found.append(try difference(indexes, column, place, path: []))
@@ -90,11 +90,22 @@ struct ModificationReader {
       let paths = try paths(to: Set(nested.compactMap(\.name.nested)), column, place)
       for change in nested {
         guard let id = change.name.nested, let path = paths[id] else { continue }
-        let indexes = change.script.indexChanges(withMoves: true)
+        let indexes = try fitting(change.script, place.nested(id)).indexChanges(withMoves: true)
         found.append(try difference(indexes, column, place.nested(id), path: path))
       }
     }
     return found.filter { !$0.isEmpty }
+  }
+
+  /// The script if it leads from the one state to the other, as one of a damaged record need not;
+  /// else the one that replaces all.
+  private func fitting(
+    _ script: SequenceScript, _ place: SequencePlace
+  ) throws -> SequenceScript {
+    let before = try old.reader.sequence(at: place)?.count ?? 0
+    let now = try new.reader.sequence(at: place)?.count ?? 0
+    let fits = script.oldCount == before && script.newCount == now
+    return fits ? script : .replacingAll(oldCount: before, newCount: now)
   }
 
   /// What the script says, and which embedded objects have other contents.

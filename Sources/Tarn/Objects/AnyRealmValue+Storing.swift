@@ -69,7 +69,11 @@ extension ObjectBase {
   /// What a column of any type holds.
   final func _anyValue(_ column: UInt16) -> Value {
     func decoded(_ bytes: UnsafeRawBufferPointer) -> Value {
-      trapping { () throws(StorageError) in try Value(tagged: bytes) }
+      trapping { () throws(StorageError) in
+        let value = try Value(tagged: bytes)
+        guard case .object = value, let core = _core else { return value }
+        return try core.schemaToBind().checked(value)
+      }
     }
     let raw = tarn_cluster_bytes(_image, UInt32(column), _slot)
     switch raw.state {

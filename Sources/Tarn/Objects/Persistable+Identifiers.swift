@@ -144,13 +144,14 @@ extension Date {
   var timestamp: Timestamp {
     let interval = timeIntervalSinceReferenceDate
     let whole = interval.rounded(.down)
-    guard let seconds = Int64(exactly: whole) else {
+    guard let since2001 = Int64(exactly: whole), since2001 < Int64.max - Date._epochSeconds else {
       trap("A Date must be finite and within 292 billion years to be stored: \(interval)")
     }
+    let seconds = since2001 + Date._epochSeconds
     let nanoseconds = Int32(((interval - whole) * 1e9).rounded())
     if nanoseconds == 1_000_000_000 {
-      return Timestamp(seconds: seconds + 1 + Date._epochSeconds, nanoseconds: 0)
+      return Timestamp(seconds: seconds + 1, nanoseconds: 0)
     }
-    return Timestamp(seconds: seconds + Date._epochSeconds, nanoseconds: nanoseconds)
+    return Timestamp(seconds: seconds, nanoseconds: nanoseconds)
   }
 }

@@ -56,6 +56,12 @@ package enum ChangeRecord {
     package var classField: UInt32
     package var chunk: UInt16
     package var bytes: [UInt8]
+
+    package init(classField: UInt32, chunk: UInt16, bytes: [UInt8]) {
+      self.classField = classField
+      self.chunk = chunk
+      self.bytes = bytes
+    }
   }
 
   /// What the header says about a class.

@@ -81,6 +81,12 @@ package struct ClassChanges: Equatable, Sendable {
       && sequences.isEmpty && !isCleared
   }
 
+  /// True if some set has so many keys that it is worth a look whether there are as many objects.
+  var isLarge: Bool {
+    let most = 1 << 20
+    return inserted.count > most || touched.contains { $0.keys.count > most }
+  }
+
   /// How many keys are inserted, deleted and, column by column, touched; `Int.max` where it is
   /// more than that.
   package var keyCount: Int {

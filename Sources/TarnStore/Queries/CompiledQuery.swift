@@ -127,7 +127,21 @@ package final class CompiledQuery: Sendable {
   // MARK: - Evaluating
 
   /// The rows that match now, in order.
+  ///
+  /// Without a condition they are as many as the class's record says, or the file is damaged: the
+  /// number is given without a look at the rows until they are asked for.
   package func evaluate(_ rows: StoreRows) throws(StorageError) -> OrderedRoot {
+    let root = try evaluated(rows)
+    if isUnfiltered, try rows.count(of: classID) != root.count {
+      throw StorageError(
+        .corrupted, operation: "read class record", path: "",
+        detail: "The record of a class is damaged: it has another number of objects than there are."
+      )
+    }
+    return root
+  }
+
+  private func evaluated(_ rows: StoreRows) throws(StorageError) -> OrderedRoot {
     let scan = PredicateScan(predicate, source: rows)
     if isUnsorted {
       var builder = KeyedRootBuilder()

@@ -6,15 +6,16 @@ extension ClassDirectory {
   private static let neighbourCountMax = DirectoryPage.entryCountMax / 2
 
   /// Records new numbers of rows: 0 for a cluster that is gone. `changes` are sorted by cluster,
-  /// each cluster once. A cluster that is gone and was never recorded does no harm.
+  /// each cluster once; they are not if rows of the file lie in clusters where they do not belong.
+  /// A cluster that is gone and was never recorded does no harm.
   /// - Throws: `.corrupted` if a page that the changes concern is damaged; the transaction must
   ///   then be aborted, as after any other error.
   package func apply(
     _ changes: [DirectoryEntry], in transaction: borrowing WriteTransaction
   ) throws(StorageError) {
-    require(
-      zip(changes, changes.dropFirst()).allSatisfy { $0.first < $1.first },
-      "changes to a directory are sorted")
+    guard zip(changes, changes.dropFirst()).allSatisfy({ $0.first < $1.first }) else {
+      throw DirectoryPage.damaged("clusters overlap")
+    }
     guard !changes.isEmpty else { return }
     var cursor = try Cursor(transaction)
     var next = 0

@@ -97,6 +97,29 @@ package struct ClassDirectory: Hashable, Sendable {
     } while unsafe owns(cursor.key)
   }
 
+  /// What is wrong with the directory as a sentence, nil if it lists exactly these clusters, which
+  /// are in their order. Looks at every byte.
+  package func problem(
+    listing clusters: [DirectoryEntry], _ cursor: inout Cursor
+  ) throws(StorageError) -> String? {
+    var rest = clusters[...]
+    guard try seekFirst(&cursor) else { return rest.isEmpty ? nil : "it has no page" }
+    repeat {
+      let page = try unsafe DirectoryPage(validating: cursor.value)
+      try page.verify()
+      guard unsafe first(cursor.key) == page.first(0) else {
+        return "a page lies under another cluster's key"
+      }
+      for index in 0..<page.count {
+        let entry = DirectoryEntry(first: page.first(index), rows: page.rows(index))
+        guard rest.popFirst() == entry else {
+          return "it lists \(entry.rows) objects from \(entry.first.rawValue) on"
+        }
+      }
+    } while try unsafe cursor.next() && owns(cursor.key)
+    return rest.first.map { "it does not list the cluster at \($0.first.rawValue)" }
+  }
+
   private func seekFirst(_ cursor: inout Cursor) throws(StorageError) -> Bool {
     let start = key(first: .smallest)
     return try unsafe start.withBytes { key throws(StorageError) -> Bool in

@@ -8,6 +8,8 @@ internal import CTarn
 package struct ClassRecord: Equatable, Sendable {
   package static let byteCount = 44
   private static let format: UInt8 = 1
+  /// No class has more rows; a file that says so is damaged.
+  static let rowCountMax = 1 << 48
 
   /// The key that the next object gets, where keys come from a counter. Never goes back, so that
   /// no key is given twice.
@@ -55,7 +57,8 @@ package struct ClassRecord: Equatable, Sendable {
     let rest = Self.byteCount - 4
     guard bytes.count == Self.byteCount, load(0) == Self.format,
       unsafe tarn_crc32c(bytes.baseAddress!, rest) == load(rest),
-      let rowCount = Int(exactly: load(16) as UInt64)
+      let rowCount = Int(exactly: load(16) as UInt64), rowCount <= Self.rowCountMax,
+      load(8) as Int64 >= 0
     else {
       throw StorageError(
         .corrupted, operation: "read class record", path: "",

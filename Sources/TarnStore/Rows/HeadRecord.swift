@@ -17,6 +17,8 @@ package struct HeadRecord: Equatable, Sendable {
   /// The features that this library understands. None yet.
   package static let knownFeatures: UInt64 = 0
   package static let byteCount = 84
+  /// Our counters never get here; so adding to one that was read never overflows.
+  static let counterMax: UInt64 = 1 << 62
   private static let magic: UInt32 = 0x6e72_6154
   private static let byteCountMin = 12
 
@@ -115,6 +117,9 @@ package struct HeadRecord: Equatable, Sendable {
     schemaVersion = load(56)
     nextCollectionID = CollectionID(load(64))
     durability = load(76)
+    guard max(version.rawValue, schemaEpoch, nextCollectionID.rawValue) < Self.counterMax,
+      nextCollectionID.rawValue > 0
+    else { throw Self.problem(.corrupted, "The head record has an impossible counter.") }
   }
 
   private static func problem(_ code: StorageError.Code, _ detail: String) -> StorageError {

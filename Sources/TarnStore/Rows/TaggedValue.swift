@@ -154,7 +154,7 @@ extension RecordReader {
 
   private mutating func timestamp() throws(StorageError) -> Timestamp {
     let seconds = try zigzag()
-    guard let nanoseconds = Int32(exactly: try zigzag()) else {
+    guard let nanoseconds = Int32(exactly: try zigzag()), (0..<1_000_000_000) ~= nanoseconds else {
       throw .damagedRecord("a date has too many nanoseconds")
     }
     return Timestamp(seconds: seconds, nanoseconds: nanoseconds)

@@ -1,8 +1,38 @@
 internal import Glibc
 
 extension Environment {
-  /// Walks all pages of the file at the path. Others may have it open and commit meanwhile: the
-  /// walk is repeated when its version was overtaken, because pages are used again then.
+  /// Walks all pages of the newest state. It is held meanwhile, so no writer uses its pages again,
+  /// and nothing but the header pages is read through LMDB: this may come before anything else is.
+  package func verifyPages() throws(StorageError) -> PageReport {
+    let pin = try beginRead()
+    defer { pin.end() }
+    return try Self.verifyPages(descriptor: descriptor, path: path) ?? PageReport()
+  }
+
+  /// The same where any problem is an error that names the first one.
+  func requireSoundPages() throws(StorageError) {
+    let problems = try verifyPages().problems
+    guard let first = problems.first else { return }
+    let others = problems.count - 1
+    let more = others == 0 ? "" : " (and \(others) more problem\(others == 1 ? "" : "s"))"
+    throw StoreHeader.corrupted(path, first + more)
+  }
+
+  /// Looks at the pages that opening and every commit go through, for any opener: LMDB would follow
+  /// them wherever they lead.
+  func requireSoundPaths() throws(StorageError) {
+    let pin = try beginRead()
+    defer { pin.end() }
+    guard let header = try Self.readHeader(descriptor: descriptor, path: path) else { return }
+    let problems = unsafe try Self.withBytes(of: descriptor, path: path) {
+      unsafe PageWalker.walkPaths($0, header: header)
+    }
+    if let problem = problems.first { throw StoreHeader.corrupted(path, problem) }
+  }
+
+  /// Walks all pages of the file at the path, for one that may be too damaged to be opened. Others
+  /// may have it open and commit meanwhile: the walk is repeated when its version was overtaken,
+  /// because pages are used again then.
   ///
   /// Errors: `.notAStore`, `.corrupted` for a damaged header, `.notFound`, `.permissionDenied`.
   /// Damage in the pages is in the report.
@@ -14,29 +44,46 @@ extension Environment {
     return try verifyPages(descriptor: file.raw, path: path) ?? PageReport()
   }
 
+  private static let walksMax = 8
+
   /// nil for an empty file.
   static func verifyPages(
     descriptor: Int32, path: String
   ) throws(StorageError) -> PageReport? {
     var report: PageReport?
-    // A writer that commits twice during each of so many walks is not met in practice; what is
-    // then reported is the last walk.
-    for _ in 0..<8 {
-      guard let header = try StoreHeader.read(descriptor: descriptor, path: path) else {
-        return nil
-      }
+    // A writer that commits twice during each of so many walks is met only where nobody holds the
+    // state that is walked; what is then reported is the last walk.
+    for _ in 0..<walksMax {
+      guard let header = try readHeader(descriptor: descriptor, path: path) else { return nil }
       let found = try walk(descriptor: descriptor, header: header, path: path)
       report = found
       if found.isSound { break }
-      let after = try StoreHeader.read(descriptor: descriptor, path: path)
+      let after = try readHeader(descriptor: descriptor, path: path)
       if after?.transactionID == header.transactionID { break }
     }
     return report
   }
 
+  /// A writer may be at a header page just now: what looks damaged is read once more.
+  private static func readHeader(
+    descriptor: Int32, path: String
+  ) throws(StorageError) -> StoreHeader? {
+    do throws(StorageError) {
+      return try StoreHeader.read(descriptor: descriptor, path: path)
+    } catch {
+      return try StoreHeader.read(descriptor: descriptor, path: path)
+    }
+  }
+
   private static func walk(
     descriptor: Int32, header: StoreHeader, path: String
   ) throws(StorageError) -> PageReport {
+    unsafe try withBytes(of: descriptor, path: path) { unsafe PageWalker.walk($0, header: header) }
+  }
+
+  private static func withBytes<R>(
+    of descriptor: Int32, path: String, _ body: (UnsafeRawBufferPointer) -> R
+  ) throws(StorageError) -> R {
     guard let facts = FileFacts.of(descriptor: descriptor), facts.byteCount > 0 else {
       throw StorageError(errno: EIO, operation: "check", path: path)
     }
@@ -47,7 +94,6 @@ extension Environment {
       throw StorageError(errno: errno, operation: "check", path: path)
     }
     defer { unsafe munmap(map, byteCount) }
-    return unsafe PageWalker.walk(
-      UnsafeRawBufferPointer(start: map, count: byteCount), header: header)
+    return unsafe body(UnsafeRawBufferPointer(start: map, count: byteCount))
   }
 }

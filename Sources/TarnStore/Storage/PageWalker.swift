@@ -23,13 +23,17 @@ package struct PageReport: Equatable, Sendable {
 /// before it does.
 ///
 /// Found: page numbers outside the file or used twice (that includes cycles, and free pages that
-/// are in use), pages with another number or kind than the way to them says, lower and upper
-/// bounds and node offsets outside the page, lengths outside the page, keys out of order, trees
-/// whose counts differ from their description. Not found: changed bytes inside values.
+/// are in use), pages with another number or kind than the way to them says, pages without nodes
+/// or marked as being written, lower and upper bounds and node offsets outside the page, nodes that
+/// overlap, lengths outside the page, keys out of order or too long, trees whose counts differ from
+/// their description, free pages of a transaction that is still to come. So nothing of a file
+/// without a problem leads LMDB astray. Not found: changed bytes inside values.
 @safe struct PageWalker {
   static let problemsMax = 100
   static let pageHeaderByteCount = 16
   static let nodeHeaderByteCount = 8
+  /// The longest key that LMDB takes.
+  static let keyByteCountMax = 511
 
   private enum Kind: UInt16 {
     case branch = 0x01
@@ -53,6 +57,8 @@ package struct PageReport: Equatable, Sendable {
   private let bytes: UnsafeRawBufferPointer
   private let header: StoreHeader
   private let pagesThere: UInt64
+  /// Whether all pages are looked at, and not only the way to the last entry of each tree.
+  private let isWhole: Bool
   private var seen: [UInt64]
   private var report = PageReport()
   private var treeName = ""
@@ -61,19 +67,32 @@ package struct PageReport: Equatable, Sendable {
   private var leafDepth = 0
   private var isFromBranch = false
   private var freePagesBeyondEnd: UInt64 = 0
+  /// A bit for each two bytes of the page at hand that a node was found to have.
+  private var taken: [UInt64]
 
   /// Walks the file's bytes, from the roots that the header names.
   static func walk(_ bytes: UnsafeRawBufferPointer, header: StoreHeader) -> PageReport {
-    var walker = unsafe PageWalker(bytes, header)
+    var walker = unsafe PageWalker(bytes, header, isWhole: true)
     walker.walkAll()
     return walker.report
   }
 
-  private init(_ bytes: UnsafeRawBufferPointer, _ header: StoreHeader) {
+  /// Looks at the pages that lead from each root to the last entry of its tree: some ten, however
+  /// large the file is. The way to the head record is among them.
+  static func walkPaths(_ bytes: UnsafeRawBufferPointer, header: StoreHeader) -> [String] {
+    var walker = unsafe PageWalker(bytes, header, isWhole: false)
+    walker.walk(header.free, name: "free list", keysAreNumbers: true)
+    walker.walk(header.main, name: "tree", keysAreNumbers: false)
+    return walker.report.problems
+  }
+
+  private init(_ bytes: UnsafeRawBufferPointer, _ header: StoreHeader, isWhole: Bool) {
     unsafe self.bytes = bytes
+    self.isWhole = isWhole
     self.header = header
     pagesThere = min(UInt64(bytes.count / header.pageSize), header.lastPage + 1)
-    seen = [UInt64](repeating: 0, count: Int(pagesThere / 64) + 1)
+    seen = isWhole ? [UInt64](repeating: 0, count: Int(pagesThere / 64) + 1) : []
+    taken = [UInt64](repeating: 0, count: header.pageSize / 128 + 1)
     report.transactionID = header.transactionID
     report.pageSize = header.pageSize
     report.pageCount = Int(header.lastPage + 1)
@@ -94,13 +113,13 @@ package struct PageReport: Equatable, Sendable {
   }
 
   private mutating func walk(_ tree: StoreHeader.Tree, name: String, keysAreNumbers: Bool) {
-    guard tree.root != StoreHeader.noPage else { return }
     let before = report
     treeName = name
     self.keysAreNumbers = keysAreNumbers
     previousKey = nil
     leafDepth = Int(tree.depth)
-    visit(tree.root, depth: 1)
+    if tree.root != StoreHeader.noPage { visit(tree.root, depth: 1) }
+    guard isWhole else { return }
     let counts = [
       ("branch pages", report.branchPages - before.branchPages, tree.branchPages),
       ("leaf pages", report.leafPages - before.leafPages, tree.leafPages),
@@ -116,26 +135,64 @@ package struct PageReport: Equatable, Sendable {
     let kind: Kind = depth == leafDepth ? .leaf : .branch
     guard let page = open(number, kind) else { return }
     if kind == .branch { report.branchPages += 1 } else { report.leafPages += 1 }
-    var nodeByteCount = 0
+    checkNodesAreApart(page, isBranch: kind == .branch)
     for index in 0..<page.nodeCount {
       guard let node = node(index, in: page, isBranch: kind == .branch) else { continue }
-      nodeByteCount += byteCount(of: node, isBranch: kind == .branch)
       if kind == .branch {
         // The first key of a branch page is empty and never looked at.
+        guard isWhole || index == page.nodeCount - 1 else { continue }
         visit(node.low | UInt64(node.flags) << 32, depth: depth + 1)
       } else {
         check(node, of: page, index)
       }
     }
-    // Nodes lie side by side, so that none overlaps another if their lengths add up.
-    if page.upper + nodeByteCount != header.pageSize {
-      add("page \(number): its nodes have \(nodeByteCount) bytes from \(page.upper) on")
+  }
+
+  /// Nodes lie side by side from the upper bound to the end of the page, in any order. LMDB moves
+  /// them by their lengths when it changes a page.
+  private mutating func checkNodesAreApart(_ page: Page, isBranch: Bool) {
+    for index in taken.indices { taken[index] = 0 }
+    var total = 0
+    for index in 0..<page.nodeCount {
+      guard let place = place(ofNode: index, in: page, isBranch: isBranch) else { return }
+      total += place.count
+      guard takeBytes(place) else {
+        add("page \(page.number), node \(index): it overlaps another")
+        return
+      }
+    }
+    if page.upper + total != header.pageSize {
+      add("page \(page.number): its nodes have \(total) bytes from \(page.upper) on")
     }
   }
 
-  private func byteCount(of node: Node, isBranch: Bool) -> Int {
-    let data = isBranch ? 0 : node.flags & 0x01 != 0 ? 8 : Int(node.low)
-    return (Self.nodeHeaderByteCount + node.key.count + data + 1) & ~1
+  /// Where a node's bytes are in its page; nil if they leave it, which is told elsewhere.
+  private func place(ofNode index: Int, in page: Page, isBranch: Bool) -> Range<Int>? {
+    let offset = Int(load(page.base + Self.pageHeaderByteCount + 2 * index) as UInt16)
+    guard offset >= page.upper, offset % 2 == 0,
+      offset + Self.nodeHeaderByteCount <= header.pageSize
+    else { return nil }
+    let at = page.base + offset
+    let low = Int(load(at) as UInt16) | Int(load(at + 2) as UInt16) << 16
+    let flags: UInt16 = load(at + 4)
+    let data = isBranch ? 0 : flags & 0x01 != 0 ? 8 : low
+    let byteCount = Self.nodeHeaderByteCount + Int(load(at + 6) as UInt16) + data
+    let end = offset + (byteCount + 1) & ~1
+    return end <= header.pageSize ? offset..<end : nil
+  }
+
+  /// Marks these bytes of the page at hand; false if some of them were marked.
+  private mutating func takeBytes(_ range: Range<Int>) -> Bool {
+    var bit = range.lowerBound / 2
+    let end = range.upperBound / 2
+    while bit < end {
+      let count = min(64 - bit % 64, end - bit)
+      let mask = (UInt64.max >> UInt64(64 - count)) << UInt64(bit % 64)
+      guard taken[bit / 64] & mask == 0 else { return false }
+      taken[bit / 64] |= mask
+      bit += count
+    }
+    return true
   }
 
   /// Marks the page as met; false, with the problem noted, if there is no such page to be met.
@@ -148,6 +205,7 @@ package struct PageReport: Equatable, Sendable {
       add("page \(number) is used but missing at the end of the file")
       return false
     }
+    guard isWhole else { return true }
     let (word, bit) = (Int(number / 64), UInt64(1) << (number % 64))
     guard seen[word] & bit == 0 else {
       add("page \(number) is used twice")
@@ -168,7 +226,8 @@ package struct PageReport: Equatable, Sendable {
       add("page \(number) says that it is page \(own)")
       return nil
     }
-    guard flags & ~0x10 == kind.rawValue else {
+    // A page that is marked as being written would be changed in its place.
+    guard flags == kind.rawValue else {
       add("page \(number) of the \(treeName) is no \(kind) page")
       return nil
     }
@@ -179,6 +238,10 @@ package struct PageReport: Equatable, Sendable {
       return nil
     }
     let nodeCount = (lower - Self.pageHeaderByteCount) / 2
+    guard nodeCount >= (kind == .branch && !keysAreNumbers ? 2 : 1) else {
+      add("page \(number) of the \(treeName) has \(nodeCount) nodes")
+      return nil
+    }
     return Page(number: number, base: base, nodeCount: nodeCount, upper: upper)
   }
 
@@ -217,14 +280,14 @@ package struct PageReport: Equatable, Sendable {
         add("page \(page.number), node \(index): its value has \(byteCount) bytes")
         return
       }
-      if keysAreNumbers { checkFreePages(at: node.data, byteCount: byteCount) }
+      if keysAreNumbers, isWhole { checkFreePages(at: node.data, byteCount: byteCount) }
       return
     }
     guard node.data + 8 <= end else {
       add("page \(page.number), node \(index): the number of its value's page is cut off")
       return
     }
-    checkOverflow(load(node.data), byteCount: byteCount)
+    if isWhole { checkOverflow(load(node.data), byteCount: byteCount) }
   }
 
   private mutating func checkOverflow(_ first: UInt64, byteCount: Int) {
@@ -234,7 +297,7 @@ package struct PageReport: Equatable, Sendable {
     let flags: UInt16 = load(base + 10)
     let pages = UInt64(load(base + 12) as UInt32)
     let needed = (Self.pageHeaderByteCount + byteCount + header.pageSize - 1) / header.pageSize
-    guard own == first, flags & ~0x10 == Kind.overflow.rawValue, pages == needed else {
+    guard own == first, flags == Kind.overflow.rawValue, pages == needed else {
       add("page \(first) is not the start of a value of \(byteCount) bytes")
       return
     }
@@ -278,9 +341,16 @@ package struct PageReport: Equatable, Sendable {
       add("page \(page.number), node \(index): a key of the free list has \(key.count) bytes")
       return
     }
-    if !keysAreNumbers, key.isEmpty {
-      add("page \(page.number), node \(index): an empty key")
+    if !keysAreNumbers, key.isEmpty || key.count > Self.keyByteCountMax {
+      add("page \(page.number), node \(index): a key of \(key.count) bytes")
       return
+    }
+    if keysAreNumbers {
+      let transaction: UInt64 = load(key.lowerBound)
+      guard (1...max(1, header.transactionID)).contains(transaction) else {
+        add("page \(page.number), node \(index): pages that transaction \(transaction) freed")
+        return
+      }
     }
     // A separator in a branch may equal the first key below it, never the last key before it.
     if let previous = previousKey, compare(previous, key) >= 0, !(isFromBranch && !isBranch) {

@@ -82,20 +82,36 @@ final class ClassEdit {
 
   /// The key that a new row gets: the given one, or the next of the counter, which never goes
   /// back, not even when the class is emptied.
-  func claim(_ key: ObjectKey?) -> ObjectKey {
+  func claim(_ key: ObjectKey?) throws(StorageError) -> ObjectKey {
     if let key { return key }
+    guard nextKey < .max else {
+      throw StorageError(
+        .limitExceeded, operation: "add object", path: "",
+        detail: "Class \(schema.name) has no object key left to give.")
+    }
     defer { nextKey += 1 }
     return ObjectKey(nextKey)
+  }
+
+  func damaged(_ detail: String) -> StorageError {
+    StorageError(
+      .corrupted, operation: "change objects", path: "",
+      detail: "The record of class \(schema.name) is damaged: \(detail).")
   }
 
   /// From here on the counter gives larger keys than `key`.
   func continueKeys(after key: ObjectKey) { nextKey = max(nextKey, key.rawValue + 1) }
 
   /// The cluster that a new row with this key belongs in, with room for it.
+  ///
+  /// - Parameter isCounted: the key is the counter's, so it is larger than all.
   func clusterForInserting(
-    _ key: ObjectKey, _ session: WriteSession
+    _ key: ObjectKey, isCounted: Bool, _ session: WriteSession
   ) throws(StorageError) -> EditedCluster {
     try learnLargestKey(session)
+    if isCounted, let largestKey, largestKey >= key {
+      throw damaged("it gives the key \(key.rawValue), but there are larger ones")
+    }
     if let largestKey, largestKey < key, let last {
       self.largestKey = key
       let working = try last.working(schema)

@@ -74,11 +74,30 @@ extension SnapshotReader {
       unsafe try snapshot.transaction.value(forKey: key)
     }
     guard let bytes = unsafe bytes else { return 1 }
-    guard bytes.count == 8 else {
-      throw StorageError(
-        .corrupted, operation: "read link count", path: "", detail: "A count has a wrong length.")
+    guard bytes.count == 8 else { throw Self.damagedCount("has a wrong length") }
+    let count = unsafe UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
+    guard (2...UInt64(SequenceShape.countMax)).contains(count) else {
+      throw Self.damagedCount("is impossible")
     }
-    return unsafe UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
+    return count
+  }
+
+  /// How often an object is to be listed for a link. A large count is compared with the links
+  /// themselves: a damaged one would ask for all the memory there is.
+  func listedCount(_ name: LinkName, _ column: ColumnSchema) throws(StorageError) -> Int {
+    let count = try storedCount(name)
+    if count > Self.trustedCount {
+      let links = try links(from: column, at: name.owner, in: name.classID)
+      guard links[name.target] == count else { throw Self.damagedCount("is wrong") }
+    }
+    return Int(count)
+  }
+  private static let trustedCount: UInt64 = 10_000
+
+  private static func damagedCount(_ what: String) -> StorageError {
+    StorageError(
+      .corrupted, operation: "read link count", path: "",
+      detail: "A count of how often an object links to another \(what).")
   }
 
   func orderKey(of target: LinkTarget, _ column: ColumnSchema) -> OrderKey {
@@ -99,7 +118,7 @@ extension SnapshotReader {
     var result: [ObjectKey] = []
     for key in keys {
       let name = LinkName(classID: id, column: column, owner: key, target: target)
-      result += repeatElement(key, count: Int(clamping: try storedCount(name)))
+      result += repeatElement(key, count: try listedCount(name, described))
     }
     return result
   }

@@ -162,7 +162,8 @@ package struct SequenceCheck {
       } else {
         pending.append((id, .map, name))
       }
-    case .value: break
+    case .value(let value):
+      attempt(name) { check throws(StorageError) in _ = try check.reader.schema.checked(value) }
     }
   }
 

@@ -155,7 +155,11 @@ struct SequenceChunks {
     guard chunk.body == nil, let label = chunk.label else { return }
     let page = try base.page(label, count: chunk.count)
     try page.verify()
-    fill(place, with: try page.elements())
+    let elements = try page.elements()
+    if base.shape.type == .any {
+      for element in elements.values { _ = try base.snapshot.schema.checked(element) }
+    }
+    fill(place, with: elements)
   }
 
   /// Puts loaded elements in the place of a page that was not loaded.

@@ -94,6 +94,32 @@ package final class SchemaView: Sendable {
   package func indexed(in id: ClassID) -> [ColumnSchema] { indexed[Int(id.rawValue)] }
   package func owning(in id: ClassID) -> [ColumnSchema] { owning[Int(id.rawValue)] }
 
+  /// The value of a column or element of any type, once it is known that an object in it is of a
+  /// class that the file has: whoever goes on from there asks for the class.
+  @inline(__always)
+  package func checked(_ value: Value) throws(StorageError) -> Value {
+    if case .object(let id, _) = value, id.rawValue >= UInt32(schema.classes.count) {
+      throw unknownClass(id)
+    }
+    return value
+  }
+
+  /// The same for an element.
+  @inline(__always)
+  func checked(_ element: TaggedValue) throws(StorageError) -> TaggedValue {
+    if case .value(let value) = element { _ = try checked(value) }
+    return element
+  }
+
+  @inline(never)
+  private func unknownClass(_ id: ClassID) -> StorageError {
+    StorageError(
+      .corrupted, operation: "read value", path: "",
+      detail:
+        "A value of any type is an object of class number \(id.rawValue), which the file does "
+        + "not have.")
+  }
+
   /// True if an object of that class lives and dies with the one object that links to it.
   package func isEmbedded(_ id: ClassID) -> Bool { self[id].isEmbedded }
 

@@ -6,10 +6,10 @@ extension SnapshotReader {
   ) throws(StorageError) -> Value? {
     guard let (image, slot) = try row(key, in: id) else { return nil }
     let described = schema[id][column]
-    if let value = try image.value(described, slot) { return value }
+    if let value = try image.value(described, slot) { return try schema.checked(value) }
     let bytes = try longBytes(of: column, at: key, in: id)
     return try unsafe withBytes(of: bytes) { bytes throws(StorageError) in
-      try unsafe Value(cell: bytes, of: described)
+      try schema.checked(unsafe Value(cell: bytes, of: described))
     }
   }
 

@@ -148,6 +148,7 @@ package final class SnapshotReader {
       return nil
     }
     let image = unsafe try ClusterImage(validating: cursor.value)
+    guard image.rowCount > 0 else { throw ClusterImage.corrupted("it has no rows") }
     return FoundCluster(boundary: parsed.first, image: image)
   }
 }

@@ -14,6 +14,11 @@ extension Store {
     let environment = try Environment.open(place, options: environmentOptions)
     let signal: SignalFile
     do {
+      if options.verifiesPages {
+        try environment.requireSoundPages()
+      } else {
+        try environment.requireSoundPaths()
+      }
       signal = try SignalFile(for: environment)
     } catch {
       environment.close()

@@ -15,6 +15,9 @@ package final class Store: Sendable {
     package var schemaVersion: UInt64?
     /// False to leave the classes alone: nothing is added, nothing compared.
     package var adoptsClasses = true
+    /// Whether all pages are walked before anything is read from them: for tools, which are there
+    /// to find damage and must not die of it. Costs time for each page of the file.
+    package var verifiesPages = false
     package init() {}
   }
 
@@ -142,7 +145,31 @@ package final class Store: Sendable {
   package func changes(
     after version: Version, upTo snapshot: Snapshot
   ) throws(StorageError) -> ChangeSet {
-    try ChangeLog.changes(after: version, upTo: snapshot.version, in: snapshot.transaction)
+    let changes = try ChangeLog.changes(
+      after: version, upTo: snapshot.version, in: snapshot.transaction)
+    let classCount = UInt32(clamping: snapshot.schema.schema.classes.count)
+    if let last = changes.classes.last, last.id.rawValue >= classCount {
+      throw damagedChanges("it names a class that there is not")
+    }
+    for entry in changes.classes where entry.isLarge { try check(entry, against: snapshot) }
+    return changes
+  }
+
+  private func damagedChanges(_ detail: String) -> StorageError {
+    StorageError(
+      .corrupted, operation: "read change record", path: path,
+      detail: "A change record is damaged: \(detail).")
+  }
+
+  /// A few damaged bytes can name more objects than anybody could go through.
+  private func check(
+    _ entry: ClassChanges, against snapshot: Snapshot
+  ) throws(StorageError) {
+    let record = try SnapshotReader(snapshot).record(of: entry.id)
+    let touched = entry.touched.map(\.keys.count).max() ?? 0
+    guard max(entry.inserted.count, touched) <= record.rowCount else {
+      throw damagedChanges("it names more objects of a class than there are")
+    }
   }
 
   /// True if what `changes` would read are more records, or larger ones, than that.

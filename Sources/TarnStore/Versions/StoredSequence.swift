@@ -53,13 +53,21 @@ package final class StoredSequence {
 
   func element(at position: Int) throws(StorageError) -> TaggedValue {
     require(position >= 0 && position < count, "no such element")
-    if case .small(let elements) = cell { return elements.values[position] }
+    if case .small(let elements) = cell { return try checked(elements.values[position]) }
     let slot = try turn(to: position)
-    return try current!.element(slot)
+    return try checked(current!.element(slot))
+  }
+
+  /// An element of any type may be an object of a class that there is not.
+  @inline(__always)
+  private func checked(_ element: TaggedValue) throws(StorageError) -> TaggedValue {
+    shape.type == .any ? try snapshot.schema.checked(element) : element
   }
 
   func keyElement(at position: Int) throws(StorageError) -> TaggedValue {
-    require(position >= 0 && position < count && shape.isMap, "no such key")
+    require(position >= 0 && position < count, "no such key")
+    // A value may lead to a list although it says that it is a map.
+    guard shape.isMap else { throw SequenceShape.damaged("a map is stored as something else") }
     if case .small(let elements) = cell { return elements.keys[position] }
     let slot = try turn(to: position)
     return try current!.key(slot)
@@ -224,13 +232,13 @@ package final class StoredSequence {
   ) throws(StorageError) {
     if case .small(let elements) = cell {
       for position in range {
-        guard try body(elements.values[position]) else { return }
+        guard try body(checked(elements.values[position])) else { return }
       }
       return
     }
     try forEachPage(in: range) { page, slots, _ throws(StorageError) in
       for slot in slots {
-        guard try body(page.element(slot)) else { return false }
+        guard try body(checked(page.element(slot))) else { return false }
       }
       return true
     }

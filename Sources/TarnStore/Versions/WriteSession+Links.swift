@@ -52,8 +52,11 @@ extension WriteSession {
     for key in keys {
       let name = LinkName(classID: id, column: column, owner: key, target: target)
       let changed = linkCounts[name]
-      let count = if let changed { changed } else { try reader.storedCount(name) }
-      result += repeatElement(key, count: Int(clamping: count))
+      let count =
+        if let changed { Int(clamping: changed) } else {
+          try reader.listedCount(name, schema[id][column])
+        }
+      result += repeatElement(key, count: count)
     }
     return result
   }

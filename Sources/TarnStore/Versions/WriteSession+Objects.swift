@@ -39,7 +39,7 @@ extension WriteSession {
     case .image(let image, let slot): inline = try image.value(schema[id][column], slot)
     case .working(let cluster, let slot): inline = try cluster.value(schema[id][column], slot)
     }
-    if let inline { return inline }
+    if let inline { return try schema.checked(inline) }
     return try readLong(column, key, id)
   }
 
@@ -48,7 +48,7 @@ extension WriteSession {
   ) throws(StorageError) -> Value {
     let bytes = try longBytes(of: column, at: key, in: id)
     return try unsafe withBytes(of: bytes) { bytes throws(StorageError) in
-      try unsafe Value(cell: bytes, of: schema[id][column])
+      try schema.checked(unsafe Value(cell: bytes, of: schema[id][column]))
     }
   }
 

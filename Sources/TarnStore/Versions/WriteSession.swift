@@ -117,8 +117,9 @@ package final class WriteSession {
     _ key: ObjectKey?, in id: ClassID
   ) throws(StorageError) -> (key: ObjectKey, cluster: WorkingCluster, slot: Int) {
     let edit = try classEdit(id)
-    let key = edit.claim(key)
-    let cluster = try edit.clusterForInserting(key, self)
+    let isCounted = key == nil
+    let key = try edit.claim(key)
+    let cluster = try edit.clusterForInserting(key, isCounted: isCounted, self)
     let working = try cluster.working(edit.schema)
     let appends = working.rowCount == 0 || working.key(at: working.rowCount - 1) < key
     let slot = working.insert(key)
@@ -134,7 +135,9 @@ package final class WriteSession {
     guard let (working, slot) = try edit(key, in: id) else { return }
     working.remove(at: slot)
     rowsMoved()
-    try classEdit(id).rowCount -= 1
+    let edit = try classEdit(id)
+    guard edit.rowCount > 0 else { throw edit.damaged("it says that it has fewer objects") }
+    edit.rowCount -= 1
     recorder.delete(id, key)
   }
 

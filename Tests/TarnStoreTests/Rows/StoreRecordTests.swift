@@ -73,7 +73,7 @@ private func resealed(_ bytes: [UInt8]) -> [UInt8] {
   @Test func `a class record reads back and no flipped bit goes unseen`() throws {
     var record = ClassRecord()
     #expect(record.smallestKey > record.largestKey)
-    record.nextKey = ObjectKey(-5)
+    record.nextKey = ObjectKey(5)
     record.rowCount = 1 << 40
     record.smallestKey = .smallest
     record.largestKey = ObjectKey(99)

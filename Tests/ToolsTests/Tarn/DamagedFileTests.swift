@@ -1,0 +1,108 @@
+import Foundation
+import TarnStore
+import TestSupport
+import Testing
+
+/// What the commands say about a file that is damaged.
+@Suite struct DamagedFileTests {
+  private let folder = TemporaryFolder()
+  private var path: String { folder.file("x.realm") }
+
+  private func makeStore(objects: Int = 300) throws {
+    let lines = (0..<objects).map { "{\"id\": \($0), \"name\": \"name \($0)\"}\n" }.joined()
+    let input = try folder.file("crates.jsonl", Array(lines.utf8))
+    let made = try ToolProcess.run(folder, "import", path, input, "-c", "Crate", "-k", "id")
+    #expect(made.status == 0, "\(made.errors)")
+  }
+
+  private func change(_ body: (inout [UInt8]) -> Void) throws {
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    body(&bytes)
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+  }
+
+  private static let commands = [
+    ["inspect", "FILE"], ["inspect", "--check", "FILE"], ["export", "FILE", "Crate"],
+    ["watch", "FILE"], ["watch", "FILE", "Crate"], ["set", "FILE", "Crate", "name=x", "--all"],
+    ["delete", "FILE", "Crate", "--all"], ["import", "FILE", "crates.jsonl", "-c", "Crate"],
+  ]
+
+  @Test(arguments: commands)
+  func `every command names a page that is none`(_ command: [String]) throws {
+    try makeStore()
+    // The root of the tree, as the newer header says.
+    try change { bytes in
+      let header = bytes[144..<152].lexicographicallyPrecedes(bytes[4240..<4248]) ? 4096 : 0
+      let root = Int(bytes[header + 128]) | Int(bytes[header + 129]) << 8
+      for offset in 0..<4096 { bytes[root * 4096 + offset] = UInt8(offset & 0xff) }
+    }
+    let arguments = command.map { $0 == "FILE" ? path : $0 }
+    let result = try ToolProcess(folder, arguments).finish()
+    #expect(result.status == 1)
+    #expect(result.errors.hasPrefix("tarn: "))
+    #expect(result.errors.contains("page"))
+    #expect(result.errors.contains("says that it is page"))
+  }
+
+  /// What the system ends a command for is told in words.
+  @Test(arguments: [(SIGBUS, "SIGBUS"), (SIGSEGV, "SIGSEGV"), (SIGABRT, "SIGABRT")])
+  func `a command that is ended says what it worked on`(_ signal: Int32, _ name: String) throws {
+    try makeStore(objects: 3)
+    let watch = try ToolProcess(folder, ["watch", path, "--json"])
+    #expect(try watch.line() != nil)
+    watch.signal(signal)
+    let result = try watch.finish()
+    #expect(result.status == 1)
+    #expect(result.errors.hasPrefix("tarn: watch was ended by \(name) while it worked on \(path)"))
+    #expect(result.errors.contains("are sound"))
+  }
+
+  @Test func `a command that is ended names the damage of its file`() throws {
+    try makeStore()
+    let watch = try ToolProcess(folder, ["watch", path, "--json"])
+    #expect(try watch.line() != nil)
+    // In its place, so that the command has it.
+    let file = try #require(FileHandle(forUpdatingAtPath: path))
+    try file.seek(toOffset: 2 * 4096)
+    try file.write(contentsOf: Data(repeating: 0xa5, count: 6 * 4096))
+    watch.signal(SIGBUS)
+    let result = try watch.finish()
+    #expect(result.status == 1)
+    #expect(result.errors.contains("tarn: \(path) is damaged: page"))
+  }
+
+  /// A row beyond the boundary of the next cluster is where nobody looks for it.
+  @Test func `rows in the wrong cluster are found by the check`() throws {
+    try makeStore(objects: 3000)
+    do {
+      let store = try StoreRegistry.open(path, Store.Options())
+      try store.environment.write { transaction throws(StorageError) in
+        let start = TreeKey.cluster(ClassID(0), first: ObjectKey(0))
+        var boundary: ObjectKey?
+        var bytes: [UInt8] = []
+        do {
+          var cursor = try Cursor(transaction)
+          _ = try start.withBytes { key throws(StorageError) in
+            try cursor.seek(atOrAfter: key)
+          }
+          boundary = TreeKey.parseCluster(cursor.key)?.first
+          bytes = Array(cursor.value)
+        }
+        guard let boundary else { return }
+        _ = try TreeKey.cluster(ClassID(0), first: boundary).withBytes {
+          key throws(StorageError) in try transaction.delete(key)
+        }
+        let earlier = TreeKey.cluster(ClassID(0), first: ObjectKey(boundary.rawValue - 1))
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+        defer { copy.deallocate() }
+        copy.copyBytes(from: bytes)
+        try earlier.withBytes { key throws(StorageError) in
+          try transaction.put(UnsafeRawBufferPointer(copy), forKey: key)
+        }
+      }
+    }
+    let result = try ToolProcess.run(folder, "inspect", "--check", path)
+    #expect(result.status == 1)
+    #expect(result.output.contains("rows lie outside of where"), "\(result.output)")
+  }
+}

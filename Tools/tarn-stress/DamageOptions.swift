@@ -1,0 +1,47 @@
+import Foundation
+import ToolSupport
+
+/// What `tarn-stress damage` is asked for.
+struct DamageOptions {
+  var seed: UInt64 = 1
+  var count = 10_000
+  var jobs = 2
+  /// The number of the only file to be tried; its copy is left where it is.
+  var only: Int?
+
+  static func fromCommandLine() throws -> DamageOptions {
+    let parser = CommandLineParser(
+      program: "tarn-stress damage", version: "0.1", summary: command.summary, commands: [command])
+    var options = DamageOptions()
+    switch parser.parse(Array(CommandLine.arguments.dropFirst(2))) {
+    case .show(let text):
+      FileHandle.standardOutput.write(Data(text.utf8))
+      exit(ExitCode.success.rawValue)
+    case .refuse(let text):
+      FileHandle.standardError.write(Data(text.utf8))
+      exit(ExitCode.usage.rawValue)
+    case .run(let parsed):
+      options.seed = UInt64(try parsed.integer("seed", default: 1, in: 0...Int.max))
+      options.count = try parsed.integer("count", default: 10_000, in: 1...Int.max)
+      options.jobs = try parsed.integer("jobs", default: 2, in: 1...64)
+      options.only =
+        parsed.has("only") ? try parsed.integer("only", default: 0, in: 0...Int.max) : nil
+    }
+    return options
+  }
+
+  private static let command = CommandSpec(
+    "tarn-stress damage", "Damages copies of stores and runs tarn's commands on them.",
+    discussion: """
+      Each copy has bytes changed, pages zeroed, overwritten, swapped, cut, or records changed in \
+      a way that their checksums stay right. inspect, inspect --check, export, watch, set and \
+      import must end by themselves and in time, with status 0, or with 1 and words that say what \
+      is wrong. Exit status 0 only if all of them did.
+      """,
+    options: [
+      .value("seed", "N", "what the random choices start from (1)"),
+      .value("count", "N", "how many copies (10000)"),
+      .value("jobs", "N", "how many at once (2)"),
+      .value("only", "N", "only the copy of that number, which is kept"),
+    ])
+}

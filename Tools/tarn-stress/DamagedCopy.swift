@@ -1,0 +1,180 @@
+import Foundation
+import ToolSupport
+
+/// One copy of a store with damage done to it, and all commands run on it.
+struct DamagedCopy {
+  /// Much longer than any command takes, also where many processes share a machine.
+  private static let patience = Duration.seconds(60)
+
+  private let folder: String
+  private let tarn: String
+  private let number: Int
+  private let seed: UInt64
+  private let path: String
+
+  init(folder: String, tarn: String, number: Int, seed: UInt64) {
+    self.folder = folder
+    self.tarn = tarn
+    self.number = number
+    self.seed = seed
+    path = folder + "/x.realm"
+  }
+
+  /// - Parameter keeps: leaves the copy as it was before the first command, as well.
+  func run(_ stores: [DamageMap], keeps: Bool) throws -> DamageOutcome {
+    var random = StressRandom(seed &+ UInt64(number) &* 0x9E37_79B9)
+    // Mostly a small store, in which more of the damage hits something that is looked at.
+    let map = stores[random.chance(12) ? 2 : random.below(2)]
+    var mutation = DamageMutation(map)
+    for _ in 0...(random.chance(75) ? 0 : random.below(4)) { mutation.run(&random) }
+    try write(mutation.bytes)
+    if keeps { try Data(mutation.bytes).write(to: URL(fileURLWithPath: folder + "/kept.realm")) }
+    var outcome = DamageOutcome(title: "\(number) (\(mutation.title))")
+    try runAll(&random, &outcome)
+    return outcome
+  }
+
+  private func write(_ bytes: [UInt8]) throws {
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    for suffix in ["-lock", "-signal"] { unlink(path + suffix) }
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+    try Data(DamageStore.imported.utf8).write(to: URL(fileURLWithPath: input))
+  }
+
+  private var input: String { folder + "/input.jsonl" }
+
+  private func runAll(_ random: inout StressRandom, _ outcome: inout DamageOutcome) throws {
+    let name = DamageStore.className
+    let inspect = try finish(
+      start("inspect", [path] + (random.chance(30) ? ["--json"] : [])), &outcome)
+    let check = try finish(start("check", ["--check", path], command: "inspect"), &outcome)
+    let conditions = [
+      [], [], ["-w", "rank > 100"], ["-s", "note"], ["-s", "rank:desc,note", "-f", "csv"],
+      ["-w", "note CONTAINS 'dog' OR id IN {1, 2, 3}"],
+    ]
+    let condition = conditions[random.below(conditions.count)]
+    try finish(start("export", [path, name] + condition), &outcome)
+    let watch = try start("watch", [path, "--json"] + (random.chance(30) ? [name] : []))
+    var patience = watch.lineLimit(Self.patience)
+    while watch.process.isOpen, watch.lines == 0, patience > .now { watch.wait(&patience) }
+    let change = random.chance(50) ? ["--all"] : ["-w", "id < 20"]
+    let assignment = random.chance(50) ? "note=changed" : "rank=7"
+    try finish(start("set", [path, name, assignment] + change), &outcome)
+    try finish(start("import", [path, input, "-c", name, "--update"]), &outcome)
+    // Whatever it still has to tell, it has told or tells now.
+    watch.wait(&patience)
+    watch.process.signal(SIGTERM)
+    finish(watch, &outcome)
+    try look(arePagesSound: inspect == 0, &outcome)
+    if check != 0 || outcome.complaints.isEmpty { return }
+    outcome.faults.append("the check finds nothing, but: \(outcome.complaints[0])")
+  }
+
+  /// A program of somebody's: it may end with our words, but where the pages are sound with no
+  /// others.
+  private func look(arePagesSound: Bool, _ outcome: inout DamageOutcome) throws {
+    let errors = folder + "/look.errors"
+    let process = try ChildProcess(
+      "/proc/self/exe", ["worker", "look", path], environment: ["SWIFT_BACKTRACE": "enable=no"],
+      errors: errors)
+    let running = Running("a program", process, errors: errors)
+    let end = end(of: running)
+    let said = text(of: running)
+    let words = said.first { $0.contains("Fatal error") } ?? said.first ?? ""
+    switch end {
+    case .exited(0): outcome.ends.append((running.name, "fine or error"))
+    case _ where words.contains("Tarn cannot go on"):
+      outcome.ends.append((running.name, "trap"))
+    default:
+      // Where LMDB is led astray, anything may happen; Recovery says so.
+      outcome.ends.append((running.name, arePagesSound ? "crash" : "crash of damaged pages"))
+      guard arePagesSound else { return }
+      outcome.faults.append("a program ended with \(end.map { "\($0)" } ?? "a hang"): \(words)")
+    }
+  }
+
+  // MARK: - Commands
+
+  private final class Running {
+    let name: String
+    let process: ChildProcess
+    let errors: String
+    private(set) var lines = 0
+
+    init(_ name: String, _ process: ChildProcess, errors: String) {
+      (self.name, self.process, self.errors) = (name, process, errors)
+    }
+
+    func lineLimit(_ patience: Duration) -> ContinuousClock.Instant { .now + patience }
+
+    func wait(_ limit: inout ContinuousClock.Instant) {
+      process.waitForOutput(milliseconds: 50)
+      lines += process.lines().count
+    }
+  }
+
+  private func start(
+    _ name: String, _ arguments: [String], command: String? = nil
+  ) throws -> Running {
+    let errors = folder + "/\(name).errors"
+    let process = try ChildProcess(
+      tarn, [command ?? name] + arguments, environment: ["SWIFT_BACKTRACE": "enable=no"],
+      errors: errors)
+    return Running(name, process, errors: errors)
+  }
+
+  /// Waits for the end and judges it.
+  /// - Returns: the exit status, nil for another end.
+  @discardableResult
+  private func finish(_ running: Running, _ outcome: inout DamageOutcome) -> Int32? {
+    let end = end(of: running)
+    let said = text(of: running)
+    switch end {
+    case nil:
+      outcome.faults.append("\(running.name) hangs")
+      outcome.ends.append((running.name, "hang"))
+      return nil
+    case .exited(0):
+      outcome.ends.append((running.name, "fine"))
+      return 0
+    case .exited(1):
+      judge(running.name, said, &outcome)
+      return 1
+    case let end?:
+      outcome.ends.append((running.name, "\(end)"))
+      outcome.faults.append("\(running.name) ended with \(end): \(said.first ?? "")")
+      return nil
+    }
+  }
+
+  /// How it ends; nil, and it is killed, if it does not.
+  private func end(of running: Running) -> ChildProcess.End? {
+    var limit = running.lineLimit(Self.patience)
+    while running.process.isOpen, limit > .now { running.wait(&limit) }
+    if !running.process.isOpen { return running.process.wait() }
+    running.process.signal(SIGKILL)
+    running.process.wait()
+    return nil
+  }
+
+  private func text(of running: Running) -> [String] {
+    let text = (try? String(contentsOfFile: running.errors, encoding: .utf8)) ?? "no UTF-8"
+    return text.split(separator: "\n").map(String.init)
+  }
+
+  private func judge(_ name: String, _ said: [String], _ outcome: inout DamageOutcome) {
+    let complaint = said.first { $0.hasPrefix("tarn: ") }
+    let isDeath = said.contains { $0.contains("was ended by") }
+    outcome.ends.append((name, isDeath ? "died" : "error"))
+    if isDeath {
+      outcome.faults.append("\(name) died: \(said.prefix(3).joined(separator: " | "))")
+    } else if let complaint {
+      outcome.complaints.append(complaint.replacing(folder, with: ""))
+    } else if name == "check", said.isEmpty {
+      // What it found is in its report.
+      outcome.complaints.append("the check's report")
+    } else {
+      outcome.faults.append("\(name) fails without a word")
+    }
+  }
+}
