@@ -59,13 +59,38 @@ extension List: RealmCollection, MutableCollection {
     }
   }
 
-  /// The elements of a range, as a view of the list. Setting replaces them.
+  /// The elements of a range, as a view of the list. Setting replaces them. What changes the view
+  /// changes the list at once.
   public subscript(bounds: Range<Int>) -> Slice<List<Element>> {
     get {
       checkRange(bounds)
       return Slice(base: self, bounds: bounds)
     }
-    set { replaceSubrange(bounds, with: Array(newValue)) }
+    set {
+      checkRange(bounds)
+      let isItself = newValue.base === self && newValue.indices == bounds
+      // What the view changed is in the list already.
+      if isItself { return backing.replace(bounds.lowerBound..<bounds.lowerBound, with: []) }
+      backing.replace(bounds, with: newValue.map { $0._boxElement() })
+    }
+  }
+
+  /// Lends the elements of a list of embedded objects to what puts them in another order, as
+  /// sorting does: all come back at once, because one that is put in the place of another would
+  /// leave its own. Nil for other lists.
+  public func withContiguousMutableStorageIfAvailable<R>(
+    _ body: (inout UnsafeMutableBufferPointer<Element>) throws -> R
+  ) rethrows -> R? {
+    let managed = backing as? ManagedSequence
+    guard managed?.holdsEmbedded ?? (Element.self is EmbeddedObject.Type) else { return nil }
+    let before = Array(self)
+    var elements = before
+    let result = try elements.withUnsafeMutableBufferPointer { try body(&$0) }
+    let isSame = zip(before, elements).allSatisfy {
+      ($0 as? ObjectBase) === ($1 as? ObjectBase)
+    }
+    if !isSame { backing.replace(0..<count, with: elements.map { $0._boxElement() }) }
+    return result
   }
 
   /// The first element, or nil.
@@ -217,5 +242,33 @@ extension List {
     check(first, upTo: end)
     check(second, upTo: end)
     if first != second { backing.swap(first, second) }
+  }
+}
+
+// A slice puts two elements in each other's places one after the other. These do it at once, as an
+// embedded object needs it, which has one place only.
+extension Slice {
+  /// Exchanges two elements of the list. Traps if one of the positions is out of bounds.
+  public func swapAt<Item>(_ first: Int, _ second: Int) where Base == List<Item> {
+    base.swapAt(first, second)
+  }
+
+  /// Turns the order of the elements round, in the list.
+  public func reverse<Item>() where Base == List<Item> {
+    for offset in 0..<count / 2 { base.swapAt(startIndex + offset, endIndex - 1 - offset) }
+  }
+
+  /// Puts the elements in an order by chance, in the list.
+  public func shuffle<Item>() where Base == List<Item> {
+    var random = SystemRandomNumberGenerator()
+    shuffle(using: &random)
+  }
+
+  /// Puts the elements in an order by chance, in the list.
+  public func shuffle<Item, Random: RandomNumberGenerator>(using random: inout Random)
+  where Base == List<Item> {
+    for position in indices.dropLast() {
+      base.swapAt(position, Int.random(in: position..<endIndex, using: &random))
+    }
   }
 }

@@ -120,10 +120,16 @@ import TarnStore
     }
   }
 
+  /// Lets go of the values that an object had when it was unmanaged.
+  func forgetValues(of object: ObjectBase) {
+    for property in reflection.properties where !property.isComputed && !property.isDynamic {
+      property.wrapper.forget(at: property.field(of: object))
+    }
+  }
+
   /// Turns an unmanaged object that was just given a new row into an accessor, and moves its
-  /// values into the row, links and then collections last: they may add objects and so move the
-  /// row. The caller has
-  /// set the object's core, context and key; indexes other than those of links are its own work.
+  /// values into the row, links and then collections last: they may give objects rows and so move
+  /// this one. The caller has set the object's core, context and key; indexes other than those of links are its own work.
   /// The primary key is written like the rest.
   func moveValuesIntoRow(_ object: ObjectBase) {
     object._binding = self

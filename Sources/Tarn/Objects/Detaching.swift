@@ -7,37 +7,50 @@ extension ObjectBase {
   ///
   /// Traps on a thread other than the Realm's and for an invalidated object.
   public func detached() -> Self {
-    var copies: [LinkTarget: ObjectBase] = [:]
-    return unsafeDowncast(ObjectBase.detached(self, &copies), to: Self.self)
+    unsafeDowncast(Detacher().detach(self), to: Self.self)
+  }
+}
+
+/// Makes unmanaged copies of objects and of what they lead to: by a list, so that chains of links
+/// may be as long as they like.
+private final class Detacher {
+  /// What has been copied, by its row.
+  private var copies: [LinkTarget: ObjectBase] = [:]
+  /// Copies that have no values yet, with what they are copies of.
+  private var pending: [(object: ObjectBase, copy: ObjectBase)] = []
+
+  func detach(_ object: ObjectBase) -> ObjectBase {
+    let result = copy(object)
+    while let next = pending.popLast() { fill(next.copy, from: next.object) }
+    return result
   }
 
-  /// - Parameter copies: what has been copied, by its row.
-  private static func detached(
-    _ object: ObjectBase, _ copies: inout [LinkTarget: ObjectBase]
-  ) -> ObjectBase {
+  /// The object's copy, itself if it is unmanaged.
+  private func copy(_ object: ObjectBase) -> ObjectBase {
     guard let core = object._core else { return object }
     if core.isInvalidated(object) { core.trapInvalid(object) }
     let row = LinkTarget(classID: object._binding!.classID, key: ObjectKey(object._key))
     if let known = copies[row] { return known }
     let copy = type(of: object).init()
     copies[row] = copy
-    for property in ClassReflection.of(type(of: object)).properties where !property.isComputed {
-      let value: Any
-      if property.collection != .none {
-        let collection = property.read(object) as! any _CollectionProperty
-        value = collection.detached { detached($0, &copies) }
-      } else {
-        let boxed = property.readBoxed(object).detached { detached($0, &copies) }
-        guard property.write(boxed, copy) else {
-          trap("a value is not of its own property's type: bug in this package")
-        }
-        continue
-      }
-      guard property.write(any: value, copy) else {
-        trap("a collection is not of its own property's type: bug in this package")
-      }
-    }
+    pending.append((object, copy))
     return copy
+  }
+
+  private func fill(_ copy: ObjectBase, from object: ObjectBase) {
+    let properties = ClassReflection.of(type(of: object)).properties
+    if properties.contains(where: \.leadsOn) { copy._state.insert(.unlinksWhenItGoes) }
+    for property in properties where !property.isComputed {
+      let fits: Bool
+      if property.collection == .none {
+        let boxed = property.readBoxed(object).detached(self.copy)
+        fits = property.write(boxed, copy)
+      } else {
+        let collection = property.read(object) as! any _CollectionProperty
+        fits = property.write(any: collection.detached(self.copy), copy)
+      }
+      require(fits, "a value is not of its own property's type: bug in this package")
+    }
   }
 }
 

@@ -42,6 +42,7 @@ public final class Migration {
     newCore.reader = migration.session.reader
     newCore.session = migration.session
     newCore.writeSerial = Generation.next()
+    newCore.openWrite = WriteMark()
   }
 
   /// Objects of the migration die with it.
