@@ -18,7 +18,7 @@ TEST := swift test --disable-xctest
 WITH_THREADS := '(Observ|FreezingTh|Reacting|Round|Skipping|WorkAhead|FreeLoop|Scheduler|Instance|Write|Signal|Gate|Environment|Killed)[A-Za-z]*Tests/'
 WITH_POINTERS := '(Cluster|Collection|Directory|Index|LongValues|Nested|Page|Record|RowAccess|Scan|Signal|TreeKey|Adding|Unmanaged|Embedded|AnyRealm|List|Map|MutableSet)[A-Za-z]*Tests/'
 
-.PHONY: help setup demo test check format lint bench stress docs
+.PHONY: help setup demo test test-release check format lint bench stress docs
 .PHONY: sanitize sanitize-address sanitize-thread clean
 
 help: ## list what can be made
@@ -33,6 +33,10 @@ demo: setup ## show the main job on this machine's package database
 
 test: setup ## run all tests
 	$(TEST)
+
+test-release: setup ## the library's tests once more, against the optimized library; FILTER='...' for some
+	TARN_TESTS=TarnTests $(TEST) -c release -Xswiftc -enable-testing --scratch-path .build/optimized \
+	  $(if $(FILTER),--filter '$(FILTER)')
 
 check: setup lint ## what must hold before a commit: lint, build, tests, short stress, tiny bench
 	swift build --build-tests

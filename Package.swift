@@ -7,6 +7,12 @@ let strict: [SwiftSetting] = [
 ]
 let engine: [SwiftSetting] = strict + [.strictMemorySafety()]
 
+// `TARN_TESTS="TarnTests TidyTests" swift test` builds no other tests, and no tools where those need
+// none. Optimizing the tests themselves would take longer than all else, so they never are.
+let chosenTests = Context.environment["TARN_TESTS"]?.split(separator: " ").map(String.init)
+let unoptimized: [SwiftSetting] =
+  chosenTests == nil ? [] : [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+
 let package = Package(
   name: "Tarn",
   products: [
@@ -48,7 +54,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "TarnTests", dependencies: ["Tarn", "TarnStore", "TestSupport"],
-      swiftSettings: strict),
+      swiftSettings: strict + unoptimized),
     .testTarget(
       name: "ToolsTests",
       dependencies: ["Tarn", "TarnStore", "ToolSupport", "BenchFloors", "TestSupport"],
@@ -60,3 +66,12 @@ let package = Package(
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ]
 )
+
+if let chosenTests {
+  package.targets.removeAll { $0.type == .test && !chosenTests.contains($0.name) }
+  if !chosenTests.contains("ToolsTests") && !chosenTests.contains("ProcessTests") {
+    let library: Set = ["CLMDB", "CTarn", "TarnStore", "Tarn", "TestSupport"]
+    package.targets.removeAll { $0.type != .test && !library.contains($0.name) }
+    package.products.removeAll { $0.name != "Tarn" }
+  }
+}
