@@ -245,30 +245,34 @@ extension List {
   }
 }
 
+/// What a slice asks its list for.
+public protocol _SlicedList: MutableCollection, RandomAccessCollection where Index == Int {}
+extension List: _SlicedList {}
+
 // A slice puts two elements in each other's places one after the other. These do it at once, as an
 // embedded object needs it, which has one place only.
-extension Slice {
+extension Slice where Base: _SlicedList {
   /// Exchanges two elements of the list. Traps if one of the positions is out of bounds.
-  public func swapAt<Item>(_ first: Int, _ second: Int) where Base == List<Item> {
-    base.swapAt(first, second)
+  public mutating func swapAt(_ first: Int, _ second: Int) {
+    var list = base
+    list.swapAt(first, second)
   }
 
   /// Turns the order of the elements round, in the list.
-  public func reverse<Item>() where Base == List<Item> {
-    for offset in 0..<count / 2 { base.swapAt(startIndex + offset, endIndex - 1 - offset) }
+  public mutating func reverse() {
+    for offset in 0..<count / 2 { swapAt(startIndex + offset, endIndex - 1 - offset) }
   }
 
   /// Puts the elements in an order by chance, in the list.
-  public func shuffle<Item>() where Base == List<Item> {
+  public mutating func shuffle() {
     var random = SystemRandomNumberGenerator()
     shuffle(using: &random)
   }
 
   /// Puts the elements in an order by chance, in the list.
-  public func shuffle<Item, Random: RandomNumberGenerator>(using random: inout Random)
-  where Base == List<Item> {
+  public mutating func shuffle<Random: RandomNumberGenerator>(using random: inout Random) {
     for position in indices.dropLast() {
-      base.swapAt(position, Int.random(in: position..<endIndex, using: &random))
+      swapAt(position, Int.random(in: position..<endIndex, using: &random))
     }
   }
 }
