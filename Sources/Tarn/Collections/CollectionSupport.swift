@@ -8,8 +8,9 @@ extension _CollectionProperty {
   /// other use of it then traps. Traps on a thread other than the Realm's.
   public var isInvalidated: Bool { backing.isInvalidated }
 
-  /// True if both are the same collection of one Realm instance, or unmanaged with equal elements.
-  public static func == (a: Self, b: Self) -> Bool { a === b || a.backing.isEqual(to: b.backing) }
+  /// True if both are the same collection of one Realm instance, or have equal elements and at
+  /// least one is unmanaged, as a literal is.
+  public static func == (a: Self, b: Self) -> Bool { a === b || a.backing.equals(b.backing) }
 }
 
 /// Goes over the elements that a collection had when it was made. Of a large collection of numbers
@@ -56,10 +57,17 @@ public struct ElementIterator<Element: RealmCollectionValue>: IteratorProtocol {
 /// An element in the type that its collection declares. Traps for what no such type has.
 func typedElement<Element: RealmCollectionValue>(_ boxed: _BoxedValue) -> Element {
   guard let element = Element._unboxElement(boxed) else {
+    // Of a map, where the object that stands for the value was deleted.
+    if boxed.value == .null, let type = Element.self as? any FailableCustomPersistable.Type,
+      type._description.type == .link, let element = type._default() as? Element
+    {
+      return element
+    }
     trap(
       """
       A collection holds \(boxed.value), which is no '\(Element.self)': a program whose model \
-      declares another type wrote it, or an enum has lost a case.
+      declares another type wrote it, or an enum has lost a case. Give the enum its case back, or \
+      declare the elements as what is stored.
       """)
   }
   return element

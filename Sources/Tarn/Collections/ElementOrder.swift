@@ -13,7 +13,7 @@ enum ElementOrder {
     }
     if let first = a.nested {
       guard let second = b.nested else { return false }
-      return first.kind == second.kind && first.isEqual(to: second)
+      return first.kind == second.kind && first.equals(second)
     }
     return b.object == nil && b.nested == nil && SequenceOrder.compare(a.value, b.value) == 0
   }

@@ -21,21 +21,112 @@ extension RealmCollection {
   public func setValue(_ value: Any?, forKey key: String) {
     ElementKeys.set(value, of: self, key, realm)
   }
+
+  /// Sets a property behind links of each element, such as `mother.age`, as
+  /// ``ObjectBase/setValue(_:forKeyPath:)`` does.
+  public func setValue(_ value: Any?, forKeyPath path: String) {
+    ElementKeys.set(value, of: self, path, realm)
+  }
 }
 
 extension Map {
-  /// A property of each value, in the order of the keys; nil where it is null or the value is. The
-  /// key "self" gives the values themselves.
+  /// The value under a key, nil if there is none or the value is nil.
   ///
-  /// Traps if the values are no objects or have no such property.
-  public func value(forKey key: String) -> [Any?] { ElementKeys.values(of: values, key) }
+  /// For a property of all values take them: `map.values.map { $0?.age }`.
+  public func value(forKey key: String) -> Any? { flattened(self[Key(_mapKey: key)] as Any) }
 
-  /// A property behind links of each value, or a number, as `List` gives it.
-  public func value(forKeyPath path: String) -> Any? { ElementKeys.value(of: values, path) }
+  /// The value under a key, nil if there is none; the same as the subscript.
+  public func object(forKey key: Key) -> Value? { self[key] }
 
-  /// Sets a property of each value that is there, as `List` does.
+  /// What a path leads to that begins with a key, such as `rex.mother.age`, nil if something on the
+  /// way is; or a number: `@count`, or `@min`, `@max`, `@sum` or `@avg` with a path behind that
+  /// begins at the values, such as `@max.age`, as `List` gives it.
+  public func value(forKeyPath path: String) -> Any? {
+    if path.hasPrefix("@") { return ElementKeys.value(of: values, path) }
+    let (key, rest) = PathStep.split(path)
+    let value = value(forKey: key)
+    guard let rest else { return value }
+    return PathStep(value)
+      .value(behind: rest, "The value under '\(key)' in '\(path)' is no object.")
+  }
+
+  /// Sets the value under a key; nil takes the key out.
+  ///
+  /// Traps for a value that is not of the map's type, for a key with "." in it or "$" at its start,
+  /// and outside of a write.
   public func setValue(_ value: Any?, forKey key: String) {
-    ElementKeys.set(value, of: values, key, realm)
+    let key = Key(_mapKey: key)
+    guard let content = value.flatMap({ flattened($0) }) else { return removeObject(for: key) }
+    guard let boxed = elementBox(of: content, as: Value.self) else {
+      trap(
+        "Invalid value '\(content)' of type '\(type(of: content))' for the key '\(key)': the map "
+          + "holds values of type '\(Value.self)'.")
+    }
+    set(boxed, for: key)
+  }
+
+  /// Sets what a path leads to that begins with a key, such as `rex.mother.age`, as
+  /// ``ObjectBase/setValue(_:forKeyPath:)`` does.
+  public func setValue(_ value: Any?, forKeyPath path: String) {
+    let (key, rest) = PathStep.split(path)
+    guard let rest else { return setValue(value, forKey: key) }
+    PathStep(self.value(forKey: key))
+      .set(value, behind: rest, "The value under '\(key)' in '\(path)' is no object.")
+  }
+}
+
+/// What a name in a path leads to, from which the rest of the path goes on.
+enum PathStep {
+  case nothing
+  case object(ObjectBase)
+  case elements(any RealmCollection)
+  case map(any AnyMap)
+  case value
+
+  /// The first name of a path, and what is behind its dot.
+  static func split(_ path: String) -> (name: String, rest: String?) {
+    guard let dot = path.firstIndex(of: ".") else { return (path, nil) }
+    return (String(path[..<dot]), String(path[path.index(after: dot)...]))
+  }
+
+  init(_ value: Any?) {
+    switch value.flatMap({ flattened($0) }) {
+    case nil: self = .nothing
+    case let object as ObjectBase: self = .object(object)
+    case let elements as any RealmCollection: self = .elements(elements)
+    case let map as any AnyMap: self = .map(map)
+    case let value as AnyRealmValue:
+      switch value {
+      case .none: self = .nothing
+      case .object(let object): self = .object(object)
+      case .list(let list): self = .elements(list)
+      case .dictionary(let map): self = .map(map)
+      default: self = .value
+      }
+    default: self = .value
+    }
+  }
+
+  /// What the rest of the path leads to. Traps for a value that nothing can be behind.
+  func value(behind path: String, _ mistake: @autoclosure () -> String) -> Any? {
+    switch self {
+    case .nothing: return nil
+    case .object(let object): return object.value(forKeyPath: path)
+    case .elements(let elements): return elements.value(forKeyPath: path)
+    case .map(let map): return map.value(forKeyPath: path)
+    case .value: trap(mistake())
+    }
+  }
+
+  /// Sets what the rest of the path leads to; nothing if this is nil.
+  func set(_ value: Any?, behind path: String, _ mistake: @autoclosure () -> String) {
+    switch self {
+    case .nothing: break
+    case .object(let object): object.setValue(value, forKeyPath: path)
+    case .elements(let elements): elements.setValue(value, forKeyPath: path)
+    case .map(let map): map.setValue(value, forKeyPath: path)
+    case .value: trap(mistake())
+    }
   }
 }
 
@@ -43,13 +134,9 @@ extension Map {
 private enum ElementKeys {
   static func values<S: Sequence>(of elements: S, _ path: String) -> [Any?] {
     elements.map { element in
-      let content = flattened(element)
-      if path == "self" { return content }
-      switch content {
-      case nil: return nil
-      case let object as ObjectBase: return object.value(forKeyPath: path)
-      default: trap("Elements of type '\(S.Element.self)' have no property '\(path)'.")
-      }
+      if path == "self" { return flattened(element) }
+      return PathStep(element)
+        .value(behind: path, "Elements of type '\(S.Element.self)' have no property '\(path)'.")
     }
   }
 
@@ -72,22 +159,19 @@ private enum ElementKeys {
   }
 
   static func set(
-    _ value: Any?, of elements: some Sequence, _ key: String, _ realm: Realm?
+    _ value: Any?, of elements: some Sequence, _ path: String, _ realm: Realm?
   ) {
     if let realm { _ = realm.core.writing("modify managed objects") }
     for element in elements {
-      switch flattened(element) {
-      case nil: break
-      case let object as ObjectBase: object.setValue(value, forKey: key)
-      default:
-        trap("Elements of type '\(type(of: element))' have no property '\(key)' to be set.")
-      }
+      PathStep(element).set(
+        value, behind: path, "Elements of type '\(type(of: element))' have no property '\(path)'.")
     }
   }
 
   private static func number(_ value: Any, _ path: String) -> Value {
     let boxed = (value as? any _Persistable)?._box().value ?? .null
     switch boxed {
+    case .date where !path.hasPrefix("@m"): trap("Dates have no sum and no average: '\(path)'.")
     case .int, .float, .double, .decimal, .date: return boxed
     default: trap("The path '\(path)' leads to '\(value)', which is no number and no date.")
     }

@@ -33,12 +33,6 @@ public final class List<Element: RealmCollectionValue>: _CollectionProperty {
     list.backing.replace(0..<0, with: boxes)
     return list
   }
-
-  private func check(_ position: Int, upTo end: Int) {
-    require(
-      position >= 0 && position < end,
-      "Index \(position) is out of bounds (must be less than \(end)).")
-  }
 }
 
 extension List: RealmCollection, MutableCollection {
@@ -50,11 +44,11 @@ extension List: RealmCollection, MutableCollection {
   /// The element at a position. Traps if it is out of bounds; setting also outside of a write.
   public subscript(position: Int) -> Element {
     get {
-      check(position, upTo: count)
+      Bounds.check(position, count, of: self)
       return typedElement(backing.element(at: position))
     }
     set {
-      check(position, upTo: count)
+      Bounds.check(position, count, of: self)
       backing.set(newValue._boxElement(), at: position)
     }
   }
@@ -63,8 +57,7 @@ extension List: RealmCollection, MutableCollection {
   /// changes the list at once.
   public subscript(bounds: Range<Int>) -> Slice<List<Element>> {
     get {
-      checkRange(bounds)
-      return Slice(base: self, bounds: bounds)
+      Slice(base: self, bounds: Bounds.range(bounds, count, of: self))
     }
     set {
       checkRange(bounds)
@@ -93,6 +86,12 @@ extension List: RealmCollection, MutableCollection {
     return result
   }
 
+  /// The same for any kind of range, such as `2...`.
+  public subscript<R: RangeExpression>(range: R) -> Slice<List<Element>> where R.Bound == Int {
+    get { Slice(base: self, bounds: Bounds.range(range, count, of: self)) }
+    set { replaceSubrange(range, with: Array(newValue)) }
+  }
+
   /// The first element, or nil.
   public var first: Element? { count == 0 ? nil : self[0] }
   /// The last element, or nil.
@@ -104,13 +103,6 @@ extension List: RealmCollection, MutableCollection {
   /// The first position of an element, or nil. Objects count as the same if they show one row.
   /// Traps for a deleted object.
   public func index(of element: Element) -> Int? { backing.index(of: element._boxElement()) }
-
-  private func checkRange(_ range: Range<Int>) {
-    require(
-      range.lowerBound >= 0 && range.upperBound <= count,
-      "Range \(range) is out of bounds (must end at \(count) or before).")
-  }
-
 }
 
 extension List: CustomStringConvertible, DumpedCollection {
@@ -133,7 +125,7 @@ extension List {
   /// Puts an element before the one at a position, or at the end. Traps if the position is larger
   /// than the count.
   public func insert(_ element: Element, at position: Int) {
-    check(insertionAt: position)
+    Bounds.check(insertionAt: position, count, of: self)
     backing.insert(element._boxElement(), at: position)
   }
 
@@ -141,29 +133,21 @@ extension List {
   /// than the count.
   public func insert<C: Collection>(contentsOf elements: C, at position: Int)
   where C.Element == Element {
-    check(insertionAt: position)
+    Bounds.check(insertionAt: position, count, of: self)
     backing.replace(position..<position, with: elements.map { $0._boxElement() })
-  }
-
-  private func check(insertionAt position: Int) {
-    let end = count
-    require(
-      position >= 0 && position <= end,
-      "Index \(position) is out of bounds (must be \(end) or less).")
   }
 
   // MARK: - Removing
 
   /// Takes out the element at a position. Traps if it is out of bounds.
   public func remove(at position: Int) {
-    check(position, upTo: count)
+    Bounds.check(position, count, of: self)
     backing.replace(position..<position + 1, with: [])
   }
 
   /// Takes out the elements at those positions. Traps if one of them is out of bounds.
   public func remove(atOffsets positions: IndexSet) {
-    if let first = positions.first { check(first, upTo: count) }
-    if let last = positions.last { check(last, upTo: count) }
+    if let last = positions.last { Bounds.check(last, count, of: self) }
     for range in positions.rangeView.reversed() { backing.replace(range, with: []) }
   }
 
@@ -175,16 +159,14 @@ extension List {
   /// Takes out the first elements. Traps if there are not so many.
   public func removeFirst(_ number: Int = 1) {
     let end = count
-    require(
-      number >= 0 && number <= end, "Cannot remove \(number) of \(end) elements.")
+    Bounds.check(number: number, end, of: self)
     backing.replace(0..<number, with: [])
   }
 
   /// Takes out the last elements. Traps if there are not so many.
   public func removeLast(_ number: Int = 1) {
     let end = count
-    require(
-      number >= 0 && number <= end, "Cannot remove \(number) of \(end) elements.")
+    Bounds.check(number: number, end, of: self)
     backing.replace(end - number..<end, with: [])
   }
 
@@ -200,8 +182,7 @@ extension List {
   public func replaceSubrange<R: RangeExpression, C: Collection>(
     _ range: R, with elements: C
   ) where R.Bound == Int, C.Element == Element {
-    let range = range.relative(to: 0..<count)
-    checkRange(range)
+    let range = Bounds.range(range, count, of: self)
     backing.replace(range, with: elements.map { $0._boxElement() })
   }
 
@@ -209,8 +190,8 @@ extension List {
   /// out of bounds.
   public func move(from: Int, to: Int) {
     let end = count
-    check(from, upTo: end)
-    check(to, upTo: end)
+    Bounds.check(from, end, of: self)
+    Bounds.check(to, end, of: self)
     if from != to { backing.move(from: from, to: to) }
   }
 
@@ -218,11 +199,8 @@ extension List {
   /// `destination` now, or to the end.
   public func move(fromOffsets positions: IndexSet, toOffset destination: Int) {
     let end = count
-    require(
-      destination >= 0 && destination <= end,
-      "Index \(destination) is out of bounds (must be \(end) or less).")
-    if let first = positions.first { check(first, upTo: end) }
-    if let last = positions.last { check(last, upTo: end) }
+    Bounds.check(insertionAt: destination, end, of: self)
+    if let last = positions.last { Bounds.check(last, end, of: self) }
     // Those before the destination go to it backwards, each past those that went already.
     var place = destination - 1
     for position in positions.reversed() where position < destination {
@@ -239,8 +217,8 @@ extension List {
   /// Exchanges two elements. Traps if one of the positions is out of bounds.
   public func swapAt(_ first: Int, _ second: Int) {
     let end = count
-    check(first, upTo: end)
-    check(second, upTo: end)
+    Bounds.check(first, end, of: self)
+    Bounds.check(second, end, of: self)
     if first != second { backing.swap(first, second) }
   }
 }

@@ -54,6 +54,14 @@ final class ManagedSequence: SequenceBacking {
 
   var core: RealmCore? { instance }
 
+  private var name: String {
+    // What is let go of can say no more.
+    if instance.hasEnded(life) { return "'\(property.name)'" }
+    return "'\(instance.schemaToBind()[place.classID].name).\(property.name)'"
+  }
+  /// What it is called in messages, such as "the list 'Person.dogs'".
+  var title: String { place.nested == nil ? "the \(kind) \(name)" : "a \(kind) within \(name)" }
+
   var isInvalidated: Bool {
     instance.checkThread()
     return found() == nil
@@ -86,8 +94,8 @@ final class ManagedSequence: SequenceBacking {
   private func viewAnew() -> any SequenceReading {
     guard let found = found() else {
       trap(
-        "The collection '\(property.name)' is used after its object was deleted or its Realm "
-          + "invalidated. Check isInvalidated first.")
+        "The collection \(name) is used after its object was deleted or its Realm invalidated. "
+          + "Check isInvalidated first.")
     }
     return found
   }
@@ -141,7 +149,7 @@ final class ManagedSequence: SequenceBacking {
       let values = ValueQuery(kind: kind, property: property)
       return _Derivation(instance, QuerySpec(values, at: place), bornIn: bornIn)
     }
-    var spec = QuerySpec(type)
+    var spec = property.dynamicTarget.map { QuerySpec(dynamicClass: $0) } ?? QuerySpec(type)
     spec.origin = .sequence(place)
     return _Derivation(instance, spec, bornIn: bornIn)
   }
@@ -150,7 +158,7 @@ final class ManagedSequence: SequenceBacking {
   func sought(_ boxed: _BoxedValue) -> Value? {
     guard let object = boxed.object else { return boxed.nested == nil ? boxed.value : nil }
     guard object._core === instance else { return nil }
-    require(!object.isInvalidated, "A deleted or invalidated object has no position.")
+    object.requirePosition()
     let key = ObjectKey(object._key)
     return property.type == .any ? .object(object._binding!.classID, key) : .link(key)
   }
@@ -169,7 +177,12 @@ final class ManagedSequence: SequenceBacking {
     switch value {
     case .link(let key):
       return _BoxedValue(value, object: object(key))
-    case .object(let id, let key): return _BoxedValue(value, object: instance.object(key, of: id))
+    case .object(let id, let key):
+      let name = instance.schemaToBind()[id].name
+      return _BoxedValue(
+        value,
+        object: property.isDynamic
+          ? instance.object(key, instance.dynamicBinding(name)) : instance.object(key, of: id))
     case .list(let id):
       return _BoxedValue(value, nested: ManagedSequence(.list, id, within: self))
     case .map(let id): return _BoxedValue(value, nested: ManagedSequence(.map, id, within: self))
@@ -180,15 +193,25 @@ final class ManagedSequence: SequenceBacking {
   /// An element as it is stored. An unmanaged object gets its row.
   func stored(_ boxed: _BoxedValue) throws(StorageError) -> Value {
     if property.type == .any {
-      require(boxed.nested == nil || kind != .set, "Lists and maps cannot be in a set.")
+      require(
+        boxed.nested == nil || kind != .set,
+        "Lists and maps cannot be in \(title): they have no value to be compared. Use a list."
+      )
       return instance.stored(boxed, in: place, update)
     }
     guard let object = boxed.object else { return boxed.value }
+    if let name = property.dynamicTarget {
+      require(
+        object._className == name,
+        "Cannot put an object of class '\(object._className)' into \(title): it holds objects of "
+          + "class '\(name)'.")
+    }
     if let core = object._core, core !== instance {
       instance.refuseFrozen(object)
       trap(
-        "Cannot put an object of another Realm into a collection. Freeze it there and thaw it "
-          + "here, or create the object in this Realm.")
+        "Cannot put an object of another Realm into a collection: one of class "
+          + "'\(object._className)' into \(title). Freeze it there and thaw it here, or create the "
+          + "object in this Realm.")
     }
     try instance.takeIn(object, update)
     return .link(ObjectKey(object._key))

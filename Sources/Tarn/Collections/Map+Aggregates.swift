@@ -17,17 +17,17 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
   /// The sum of the objects' property with that name, 0 without a value. Traps as `min` does, and
   /// if the type cannot hold the sum.
   public func sum<T: AddableType>(ofProperty name: String) -> T {
-    ValueFold.typed(fold(name).sum, "property '\(name)'") ?? T(_nearest: 0)
+    ValueFold.typed(fold(name, "sum").sum, "property '\(name)'") ?? T(_nearest: 0)
   }
 
   /// The average of the objects' property with that name, nil without a value; truncated if a whole
   /// number is asked for. Traps as `min` does.
   public func average<T: AddableType>(ofProperty name: String) -> T? {
-    ValueFold.typed(fold(name).average, "property '\(name)'")
+    ValueFold.typed(fold(name, "average").average, "property '\(name)'")
   }
 
-  private func fold(_ name: String) -> ValueFold {
-    ValueFold(of: values, elements: Value.Wrapped.self, property: name)
+  private func fold(_ name: String, _ total: String? = nil) -> ValueFold {
+    ValueFold(of: values, elements: Value.Wrapped.self, property: name, total: total)
   }
 
   /// The least value of a property of the objects, nil without any. Nil values and NaN do not take

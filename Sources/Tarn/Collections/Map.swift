@@ -13,13 +13,8 @@ extension String: _MapKey {
   public var _mapKey: String { self }
 }
 
-/// A key of a map with its value.
-public struct SingleMapEntry<Key: _MapKey, Value: RealmCollectionValue>: Hashable {
-  /// The key.
-  public let key: Key
-  /// The value.
-  public let value: Value
-}
+/// A key of a map with its value: what a loop over a map gives.
+public typealias SingleMapEntry<Key, Value> = (key: Key, value: Value)
 
 /// What maps have in common: values under keys, live where they are managed.
 public protocol RealmKeyedCollection: Sequence, Equatable, ThreadConfined,
@@ -66,7 +61,12 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: _CollectionPr
   public convenience init() { self.init(_handle: _SequenceHandle(UnmanagedSequence(.map))) }
 
   public static var _description: _ColumnDescription {
-    Value._elementDescription.collected(.map)
+    var description = Value._elementDescription.collected(.map)
+    // Whoever deletes the object that stands for a value leaves its key.
+    if Value.self is any FailableCustomPersistable.Type, description.type == .link {
+      description.isOptional = true
+    }
+    return description
   }
 
   /// Anything that is a dictionary with keys of the map's type.
@@ -95,7 +95,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: _CollectionPr
   private static func checked(_ key: String) -> String {
     require(
       canHold(key),
-      "The key '\(key)' of a map must not contain '.' nor start with '$'.")
+      "The key '\(key)' of a map must not contain '.' nor start with '$'. Write others in their "
+        + "place, as percent-encoding does.")
     return key
   }
 }
@@ -103,6 +104,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: _CollectionPr
 /// A map of any types.
 protocol AnyMap {
   var anyEntries: [(String, Any)] { get }
+  func value(forKeyPath path: String) -> Any?
+  func setValue(_ value: Any?, forKeyPath path: String)
 }
 
 extension Map: AnyMap {
@@ -144,7 +147,11 @@ extension Map: RealmKeyedCollection {
   /// Sets the value under a key, be it there or not. Traps for a key with "." in it or "$" at its
   /// start, and outside of a write.
   public func updateValue(_ value: Value, forKey key: Key) {
-    backing.set(value._boxElement(), for: Self.checked(key._mapKey))
+    set(value._boxElement(), for: key)
+  }
+
+  func set(_ value: _BoxedValue, for key: Key) {
+    backing.set(value, for: Self.checked(key._mapKey))
   }
 
   /// Takes a key out, if it is there. Objects stay in the Realm.
@@ -192,18 +199,8 @@ extension Map: RealmKeyedCollection {
     try merge(other.map { ($0.key, $0.value) }, uniquingKeysWith: combine)
   }
 
-  /// True if some key and value fulfil a condition.
-  public func contains(where condition: (_ key: Key, _ value: Value) throws -> Bool) rethrows
-    -> Bool
-  {
-    for entry in self where try condition(entry.key, entry.value) { return true }
-    return false
-  }
-
-  /// The entries as pairs of key and value.
-  public func asKeyValueSequence() -> some Sequence<(key: Key, value: Value)> {
-    lazy.map { ($0.key, $0.value) }
-  }
+  /// The entries as pairs of key and value: the map itself.
+  public func asKeyValueSequence() -> some Sequence<(key: Key, value: Value)> { self }
 
   /// Goes over the entries that are there now, whatever happens to the map meanwhile.
   public func makeIterator() -> MapIterator<Key, Value> { MapIterator(backing) }
@@ -220,10 +217,10 @@ public struct MapIterator<Key: _MapKey, Value: RealmCollectionValue>: IteratorPr
     values = ElementIterator(backing)
   }
 
-  public mutating func next() -> SingleMapEntry<Key, Value>? {
+  public mutating func next() -> (key: Key, value: Value)? {
     guard let value = values.next() else { return nil }
     defer { position += 1 }
-    return SingleMapEntry(key: Key(_mapKey: keys[position]), value: value)
+    return (Key(_mapKey: keys[position]), value)
   }
 }
 

@@ -39,10 +39,7 @@ extension MutableSet: RealmCollection {
 
   /// The element at a position. Traps if it is out of bounds.
   public subscript(position: Int) -> Element {
-    let end = count
-    require(
-      position >= 0 && position < end,
-      "Index \(position) is out of bounds (must be less than \(end)).")
+    Bounds.check(position, count, of: self)
     return typedElement(backing.element(at: position))
   }
 

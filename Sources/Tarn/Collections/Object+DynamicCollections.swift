@@ -1,4 +1,46 @@
+import Foundation
 import TarnStore
+
+extension ManagedSequence {
+  /// The sequence of a dynamic object as a collection of the type that belongs to its elements:
+  /// `Int` for every integer, `DynamicObject` for objects.
+  var dynamicCollection: Any {
+    func collection<Element: RealmCollectionValue>(_ type: Element.Type) -> Any {
+      let handle = _SequenceHandle(self)
+      switch kind {
+      case .set: return MutableSet<Element>(_handle: handle)
+      case .map: return Map<String, Element>(_handle: handle)
+      case .list, .none: return List<Element>(_handle: handle)
+      }
+    }
+    return collection(elementType)
+  }
+
+  /// The type of the elements of a dynamic object's collection.
+  private var elementType: any RealmCollectionValue.Type {
+    func optional<Wrapped: _OptionalPersistable & Hashable>(
+      _ type: Wrapped.Type
+    ) -> any RealmCollectionValue.Type {
+      Optional<Wrapped>.self
+    }
+    let type: any (_OptionalPersistable & RealmCollectionValue).Type
+    switch place.nested == nil ? property.type : .any {
+    case .any: return AnyRealmValue.self
+    case .int: type = Int.self
+    case .bool: type = Bool.self
+    case .string: type = String.self
+    case .data: type = Data.self
+    case .date: type = Date.self
+    case .float: type = Float.self
+    case .double: type = Double.self
+    case .link: type = DynamicObject.self
+    case .objectID: type = ObjectId.self
+    case .decimal: type = Decimal128.self
+    case .uuid: type = UUID.self
+    }
+    return property.isOptional ? optional(type) : type
+  }
+}
 
 /// Collections of objects of classes that the program does not have, or need not name.
 extension ObjectBase {
@@ -21,7 +63,9 @@ extension ObjectBase {
 
   private final func dynamicSequence(_ name: String, _ kind: CollectionKind) -> ManagedSequence {
     guard let core = _core else {
-      trap("'\(_className).\(name)': an unmanaged object has no dynamic collections.")
+      trap(
+        "'\(_className).\(name)': an unmanaged object has no dynamic collections. Add it to a "
+          + "Realm first.")
     }
     if core.isInvalidated(self) { core.trapInvalid(self) }
     let own = core.binding(for: self)

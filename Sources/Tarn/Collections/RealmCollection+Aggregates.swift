@@ -16,17 +16,17 @@ extension RealmCollection {
   /// The sum of the property with that name, 0 without a value. Traps as `min` does, and if the
   /// type cannot hold the sum.
   public func sum<T: AddableType>(ofProperty name: String) -> T {
-    ValueFold.typed(fold(name).sum, "property '\(name)'") ?? T(_nearest: 0)
+    ValueFold.typed(fold(name, "sum").sum, "property '\(name)'") ?? T(_nearest: 0)
   }
 
   /// The average of the property with that name, nil without a value; truncated if a whole number
   /// is asked for. Traps as `min` does.
   public func average<T: AddableType>(ofProperty name: String) -> T? {
-    ValueFold.typed(fold(name).average, "property '\(name)'")
+    ValueFold.typed(fold(name, "average").average, "property '\(name)'")
   }
 
-  private func fold(_ name: String) -> ValueFold {
-    ValueFold(of: self, elements: Element.self, property: name)
+  private func fold(_ name: String, _ total: String? = nil) -> ValueFold {
+    ValueFold(of: self, elements: Element.self, property: name, total: total)
   }
 
   fileprivate func foldOfElements() -> ValueFold { ValueFold(of: self) }
@@ -75,6 +75,15 @@ extension RealmCollection where Element: MinMaxType & Comparable {
   public func min() -> Element? { ValueFold.typed(foldOfElements().min, "the minimum") }
   /// The greatest element, nil without any. NaN does not take part.
   public func max() -> Element? { ValueFold.typed(foldOfElements().max, "the maximum") }
+}
+
+extension RealmCollection where Element == AnyRealmValue {
+  /// The least number, or date if there is no number; nil without any. Other values, and NaN, do
+  /// not take part.
+  public func min() -> AnyRealmValue? { ValueFold.typed(foldOfElements().min, "the minimum") }
+  /// The latest date, or the greatest number if there is no date; nil without any. Other values,
+  /// and NaN, do not take part.
+  public func max() -> AnyRealmValue? { ValueFold.typed(foldOfElements().max, "the maximum") }
 }
 
 extension RealmCollection where Element: OptionalProtocol, Element.Wrapped: MinMaxType {

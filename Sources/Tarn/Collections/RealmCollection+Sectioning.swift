@@ -30,9 +30,12 @@ extension RealmCollection where Element: ObjectBase {
     let base = _derivation
     let spec = base.spec.sorted(SectionKeyRule.checked(sortDescriptors))
     let own = base.spec.sorted([SortDescriptor(keyPath: keyPath)])
+    let (wanted, given) = (own.orderTerms[0].path, spec.orderTerms[0].path)
     require(
-      own.orderTerms[0].path == spec.orderTerms[0].path,
-      "The section key path must match the primary sort descriptor's key path.")
+      wanted == given,
+      "The section key path must match the primary sort descriptor's key path: sections by "
+        + "'\(wanted.joined(separator: "."))' cannot be sorted by "
+        + "'\(given.joined(separator: "."))' first. Put the key path in front.")
     let results = Results<Element>(base.core, spec, bornIn: base.bornIn)
     return SectionedResults(results, SectionRule(keyPath))
   }
@@ -105,19 +108,26 @@ enum SectionKeyRule {
   static func check<Key: _Persistable>(_ type: Key.Type) {
     let description = Key._description
     require(
-      description.target == nil, "Links are not supported as section keys: '\(Key.self)'.")
+      description.target == nil,
+      "Links are not supported as section keys: '\(Key.self)'. Use a property of the object.")
     require(
       description.collection == .none && !Key._isCollection,
-      "Collections are not supported as section keys: '\(Key.self)'.")
+      "Collections are not supported as section keys: '\(Key.self)'. Use a value, such as count."
+    )
   }
 
   /// The same for the one value that may be an object.
   static func checked<Key: _Persistable>(_ key: Key) -> Key {
     if let value = key as? AnyRealmValue {
       switch value {
-      case .object: trap("Links are not supported as section keys.")
+      case .object:
+        trap(
+          "Links are not supported as section keys: a value of any type is an object. Use a "
+            + "property of the object.")
       case .list, .dictionary:
-        trap("Collections are not supported as section keys.")
+        trap(
+          "Collections are not supported as section keys: a value of any type is a list or map. "
+            + "Use a value, such as the count.")
       default: break
       }
     }
@@ -128,7 +138,8 @@ enum SectionKeyRule {
   static func checked(_ descriptors: [SortDescriptor]) -> [SortDescriptor] {
     require(
       !descriptors.isEmpty,
-      "There must be at least one SortDescriptor when using SectionedResults.")
+      "There must be at least one SortDescriptor when using SectionedResults: the first one puts "
+        + "the sections in order.")
     return descriptors
   }
 }

@@ -40,7 +40,7 @@ extension Results {
     guard var values = base.spec.values, values.property.type != .link else {
       trap(
         "Elements of type '\(Element.self)' are stored as objects, which have no order and are "
-          + "all different.")
+          + "all different. Make an array of the elements first.")
     }
     change(&values)
     var spec = base.spec

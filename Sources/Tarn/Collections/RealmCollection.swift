@@ -9,6 +9,8 @@ import TarnStore
 public protocol RealmCollection: RandomAccessCollection, LazyCollectionProtocol, Equatable,
   ThreadConfined, CustomStringConvertible
 where Element: RealmCollectionValue, Index == Int {
+  /// The elements' type, by the name that older code gives it.
+  typealias ElementType = Element
   /// The first element, or nil.
   var first: Element? { get }
   /// The last element, or nil.

@@ -27,6 +27,10 @@ extension Decimal128: MinMaxType, AddableType {
   public init(_nearest value: Double) { self.init(value) }
 }
 extension Date: MinMaxType {}
+extension AnyRealmValue: MinMaxType, AddableType {
+  /// The number.
+  public init(_nearest value: Double) { self = .double(value) }
+}
 
 extension AddableType where Self: FixedWidthInteger {
   /// The nearest value; whole numbers are truncated.
@@ -92,19 +96,20 @@ extension Results {
   /// The least value of the property with that name, nil without any. Traps if the class has no
   /// such property or it is of another type.
   public func min<T: MinMaxType>(ofProperty name: String) -> T? {
-    ValueFold.typed(aggregate(name).min, "property '\(name)'")
+    ValueFold.typed(folded(name)?.min ?? aggregate(name).min, "property '\(name)'")
   }
 
   /// The greatest value of the property with that name, nil without any. Traps if the class has
   /// no such property or it is of another type.
   public func max<T: MinMaxType>(ofProperty name: String) -> T? {
-    ValueFold.typed(aggregate(name).max, "property '\(name)'")
+    ValueFold.typed(folded(name)?.max ?? aggregate(name).max, "property '\(name)'")
   }
 
   /// The sum of the property with that name, 0 without a value. Traps if the class has no such
   /// property, it is of another type, or the type cannot hold the sum.
   public func sum<T: AddableType>(ofProperty name: String) -> T {
-    guard let sum: T = ValueFold.typed(aggregate(name).sum, "property '\(name)'") else {
+    let total = folded(name)?.sum ?? aggregate(name).sum
+    guard let sum: T = ValueFold.typed(total, "property '\(name)'") else {
       trap("Dates have no sum: property '\(name)'.")
     }
     return sum
@@ -113,9 +118,19 @@ extension Results {
   /// The average of the property with that name, nil without a value; truncated if a whole number
   /// is asked for. Traps if the class has no such property or it is no number.
   public func average<T: AddableType>(ofProperty name: String) -> T? {
+    if let fold = folded(name) { return ValueFold.typed(fold.average, "property '\(name)'") }
     let aggregate = aggregate(name)
     require(aggregate.path.type != .date, "Dates have no average: property '\(name)'.")
     return ValueFold.typed(aggregate.average, "property '\(name)'")
+  }
+
+  /// Of a property of any type, which the store does not add up; nil for others.
+  private func folded(_ name: String) -> ValueFold? {
+    check()
+    guard spec.values == nil, core.binding(of: spec).reflection.property(name)?.type == .any else {
+      return nil
+    }
+    return ValueFold(of: self, elements: Element.self, property: name)
   }
 
   private func aggregate(_ property: String) -> Aggregate {

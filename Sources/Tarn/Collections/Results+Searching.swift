@@ -11,7 +11,7 @@ extension Results {
       return core.sequence(of: spec, bornIn: bornIn).sought(boxed).flatMap(values.position)
     }
     guard let object = boxed.object, object._core === core else { return nil }
-    require(!object.isInvalidated, "A deleted or invalidated object has no position.")
+    object.requirePosition()
     guard type(of: object) == spec.type, object._binding?.classID == live.query.classID
     else { return nil }
     return rows.position(of: ObjectKey(object._key))

@@ -37,7 +37,9 @@ public struct Results<Element: RealmCollectionValue> {
 
   func check() {
     require(
-      !isInvalidated, "This Results has been invalidated with its Realm; ask for it again.")
+      !isInvalidated,
+      "This Results<\(Element.self)> has been invalidated with its Realm; ask for it again."
+    )
   }
 
   func rows() -> ResultRows {
@@ -79,7 +81,7 @@ extension Results: RandomAccessCollection {
 
   @usableFromInline func object(at position: Int) -> ObjectBase {
     let rows = rows()
-    checkBounds(position, rows.count)
+    Bounds.check(position, rows.count, of: self)
     return core.object(rows.key(at: position), core.binding(of: spec))
   }
 
@@ -92,7 +94,7 @@ extension Results: RandomAccessCollection {
 
   @usableFromInline func value(at position: Int) -> Element {
     let rows = rows()
-    checkBounds(position, rows.count)
+    Bounds.check(position, rows.count, of: self)
     guard let values = rows.values?.values else {
       trap("objects are no values: bug in this package")
     }
@@ -102,12 +104,6 @@ extension Results: RandomAccessCollection {
   /// The element at a position of rows that were asked for before. It must be there.
   func element(at position: Int, of rows: ResultRows) -> Element {
     core.element(at: position, of: rows, spec, bornIn: bornIn)
-  }
-
-  private func checkBounds(_ position: Int, _ count: Int) {
-    require(
-      position >= 0 && position < count,
-      "Index \(position) is out of bounds (must be less than \(count)).")
   }
 
   /// Goes over the elements that are there now, whatever happens to them meanwhile.

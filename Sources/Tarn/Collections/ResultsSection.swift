@@ -60,7 +60,7 @@ public struct ResultsSection<
     let section = place(in: state.table)
     let count = section.map { state.table.count(of: $0) } ?? 0
     guard let section, item >= 0, item < count else {
-      trap("Index \(item) is out of bounds (must be less than \(count)).")
+      Bounds.trapOutside(item, 0..<count, self)
     }
     return parent.results.element(
       at: state.table.position(item, in: section), of: state.rows)

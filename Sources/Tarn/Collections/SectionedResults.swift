@@ -102,9 +102,7 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
   /// The section with a number. Traps if it is out of bounds.
   public subscript(section: Int) -> ResultsSection<Key, SectionElement> {
     let keys = state().table.keys
-    require(
-      section >= 0 && section < keys.count,
-      "Index \(section) is out of bounds (must be less than \(keys.count)).")
+    Bounds.check(section, keys.count, of: self)
     return ResultsSection(self, keys.list[section].key, number: section)
   }
 

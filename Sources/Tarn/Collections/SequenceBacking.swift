@@ -62,6 +62,19 @@ extension SequenceBacking {
   }
   var allKeys: [String] { (0..<count).map { key(at: $0) } }
 
+  /// True if both are the same collection, or one is unmanaged and their elements are equal.
+  func equals(_ other: any SequenceBacking) -> Bool {
+    guard (core == nil) != (other.core == nil) else { return isEqual(to: other) }
+    guard kind == other.kind, !isInvalidated, !other.isInvalidated, count == other.count else {
+      return false
+    }
+    // The order of an unmanaged set of objects is its own.
+    if kind == .set, core == nil { return other.equals(self) }
+    if kind == .set { return other.all.allSatisfy { index(of: $0) != nil } }
+    if kind == .map, allKeys != other.allKeys { return false }
+    return zip(all, other.all).allSatisfy { ElementOrder.areEqual($0, $1) }
+  }
+
   /// Takes over the elements of another sequence of the same kind.
   func assign(_ other: any SequenceBacking) {
     if isEqual(to: other) { return }

@@ -20,6 +20,7 @@ final class UnmanagedSequence: SequenceBacking {
     guard let other = other as? UnmanagedSequence, other.count == count, other.keys == keys else {
       return false
     }
+    if !objects.isEmpty { return objects == other.objects }
     return zip(values, other.values).allSatisfy { ElementOrder.areEqual($0, $1) }
   }
 
@@ -95,7 +96,9 @@ final class UnmanagedSequence: SequenceBacking {
   // MARK: - Sets
 
   func insert(_ value: _BoxedValue) {
-    require(value.nested == nil, "Lists and maps cannot be in a set.")
+    require(
+      value.nested == nil,
+      "Lists and maps cannot be in a set: they have no value that could be compared. Use a list.")
     if let object = value.object {
       // Only of managed objects two can be one.
       let isKnown = object._context != nil && index(of: value) != nil

@@ -1,30 +1,31 @@
 import TarnStore
 
-/// The extremes, the sum and the number of values that come one after the other. Null and what is
-/// no number do not take part.
+/// The extremes and the sum of values that come one after the other. Null, NaN and what is neither
+/// a number nor a date do not take part; dates only in the extremes.
 struct ValueFold {
   private(set) var min = Value.null
   private(set) var max = Value.null
-  private(set) var count = 0
+  /// How many numbers there were.
+  private var count = 0
   private var whole: Int128 = 0
-  private var fraction = 0.0
-  private var decimal = DecimalNumber.zero
+  /// Nil until one comes. Each kind is added up by itself.
+  private var fraction: Double?
+  private var decimal: DecimalNumber?
 
   mutating func add(_ value: Value) {
     switch value {
-    case .int(let number):
-      whole += Int128(number)
+    case .int(let number): whole += Int128(number)
     case .float(let number):
       if number.isNaN { return }
-      fraction += Double(number)
+      fraction = (fraction ?? 0) + Double(number)
     case .double(let number):
       if number.isNaN { return }
-      fraction += number
+      fraction = (fraction ?? 0) + number
     case .decimal(let cell):
       let number = DecimalNumber(cell)
       if number.isNaN { return }
-      decimal = decimal + number
-    case .date: break
+      decimal = (decimal ?? .zero) + number
+    case .date: count -= 1
     default: return
     }
     count += 1
@@ -32,24 +33,25 @@ struct ValueFold {
     if max == .null || ElementOrder.precedes(max, value) { max = value }
   }
 
-  /// Of whole numbers one, of decimals a decimal, else a double. 0 without a value.
+  /// Of whole numbers one, with a decimal among them a decimal, else a double. 0 without any.
   var sum: Value {
-    switch min {
-    case .null: .int(0)
-    case .int: Int64(exactly: whole).map { .int($0) } ?? .double(Double(whole))
-    case .decimal: .decimal(decimal.cell)
-    default: .double(fraction)
-    }
+    if let decimal { return .decimal(total(decimal).cell) }
+    if let fraction { return .double(fraction + Double(whole)) }
+    return Int64(exactly: whole).map { .int($0) } ?? .double(Double(whole))
   }
 
-  /// A decimal for decimals, else a double. Null without a value.
+  /// With a decimal among the numbers a decimal, else a double. Null without any.
   var average: Value {
-    switch min {
-    case .null: .null
-    case .int: .double(Double(whole) / Double(count))
-    case .decimal: .decimal((decimal / DecimalNumber(Int64(count))).cell)
-    default: .double(fraction / Double(count))
-    }
+    if count == 0 { return .null }
+    if let decimal { return .decimal((total(decimal) / DecimalNumber(Int64(count))).cell) }
+    return .double(((fraction ?? 0) + Double(whole)) / Double(count))
+  }
+
+  private func total(_ decimal: DecimalNumber) -> DecimalNumber {
+    var sum = decimal
+    if whole != 0 { sum = sum + (DecimalNumber(text: "\(whole)") ?? .nan) }
+    if let fraction { sum = sum + DecimalNumber(shortest: fraction) }
+    return sum
   }
 }
 
@@ -71,7 +73,7 @@ extension ValueFold {
       default: break
       }
     }
-    trap("The result for \(name) is no '\(T.self)'.")
+    trap("The result for \(name) is no '\(T.self)'. Ask for the type that it has: it is \(value).")
   }
 }
 
@@ -83,25 +85,40 @@ extension ValueFold {
 
   /// A property of objects, of those that are there.
   ///
-  /// - Parameter type: what the elements are. Traps for other types than classes, and for a class
-  ///   without such a property that is a number or a date.
-  init<S: Sequence>(of elements: S, elements type: Any.Type, property name: String) {
+  /// - Parameters:
+  ///   - type: what the elements are. Traps for other types than classes, and for a class without
+  ///     such a property that is a number, a date or of any type.
+  ///   - total: what dates do not have, if that is wanted.
+  init<S: Sequence>(
+    of elements: S, elements type: Any.Type, property name: String, total: String? = nil
+  ) {
     guard let type = type as? ObjectBase.Type else {
       trap("Elements of type '\(type)' have no property '\(name)'.")
     }
-    guard let property = ClassReflection.of(type).property(name), property.isFoldable else {
-      trap(
-        "Class '\(ClassReflection.name(of: type))' has no property '\(name)' that is a number or "
-          + "a date.")
+    if type == DynamicObject.self {
+      for case let object as DynamicObject in elements {
+        object._reflection.foldable(name, total)
+        add((object.value(forKey: name) as? any _Persistable)?._box().value ?? .null)
+      }
+      return
     }
+    let property = ClassReflection.of(type).foldable(name, total)
     for element in elements {
       if let object = element as? ObjectBase { add(property.readBoxed(object).value) }
     }
   }
 }
 
-extension PropertyReflection {
-  fileprivate var isFoldable: Bool {
-    collection == .none && [.int, .float, .double, .decimal, .date].contains(type)
+extension ClassReflection {
+  /// The property of that name. Traps if it is none of which there are extremes, or totals.
+  @discardableResult
+  fileprivate func foldable(_ property: String, _ total: String?) -> PropertyReflection {
+    guard let found = self.property(property), found.collection == .none,
+      [.int, .float, .double, .decimal, .date, .any].contains(found.type)
+    else {
+      trap("Class '\(name)' has no property '\(property)' that is a number or a date.")
+    }
+    if let total, found.type == .date { trap("Dates have no \(total): property '\(property)'.") }
+    return found
   }
 }

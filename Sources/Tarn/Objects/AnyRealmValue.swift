@@ -80,8 +80,12 @@ extension AnyRealmValue {
   public func object<T: Object>(_ type: T.Type) -> T? {
     if case .object(let value) = self { value as? T } else { nil }
   }
-  /// The object, if the value is one of a class that the program does not have.
-  public var dynamicObject: DynamicObject? { object(DynamicObject.self) }
+  /// The object with its properties by name, whatever its class; nil if the value is none, or one
+  /// that is unmanaged.
+  public var dynamicObject: DynamicObject? {
+    guard case .object(let object) = self else { return nil }
+    return object as? DynamicObject ?? object._core?.dynamicObject(for: object)
+  }
 
   /// A map of these values.
   public static func fromDictionary(_ values: [String: AnyRealmValue]) -> AnyRealmValue {
@@ -160,6 +164,8 @@ extension AnyRealmValue: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
   public init(arrayLiteral elements: AnyRealmValue...) { self = .fromArray(elements) }
   /// A map. Traps for a key that is given twice.
   public init(dictionaryLiteral elements: (String, AnyRealmValue)...) {
-    self = .fromDictionary(Dictionary(uniqueKeysWithValues: elements))
+    let map = Map<String, AnyRealmValue>()
+    map.insert(unique: elements)
+    self = .dictionary(map)
   }
 }

@@ -39,7 +39,7 @@ import TarnStore
       var column = UInt16(number)
       if !property.isComputed {
         guard let id = schema.named(property.columnName)?.id else {
-          trap("no column for \(reflection.name).\(property.name)")
+          trap("no column for '\(reflection.name).\(property.name)': bug in this package")
         }
         column = id.rawValue
         propertyOfColumn[id.index] = number

@@ -74,6 +74,9 @@ extension Decimal128 {
     }
   }
 
+  /// The nearest double.
+  public var doubleValue: Double { number.nearestDouble }
+
   /// The number as Foundation's decimal, whose range is smaller: rounded to 128 digits behind the
   /// point, and not a number for infinities and what has more than 165 digits before it.
   public var decimalValue: Decimal {

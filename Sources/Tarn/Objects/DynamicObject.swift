@@ -10,8 +10,9 @@ import TarnStore
 ///
 /// Names are those of columns in the file. A value has the type that belongs to the column: `Int`
 /// for every integer, `Bool`, `Float`, `Double`, `String`, `Data`, `Date`, `Decimal128`,
-/// `ObjectId`, `UUID`; a link gives another `DynamicObject`. A list or set comes out as an array of
-/// its elements at this moment, a map as a dictionary; assigning such a value replaces all
+/// `ObjectId`, `UUID`; a link gives another `DynamicObject`. A list comes out as a live `List` of
+/// such values, `List<DynamicObject>` for objects; sets and maps alike: `MutableSet<Int>`,
+/// `Map<String, DynamicObject?>`. Assigning one, or an array or a dictionary, replaces all
 /// elements. Confined like any other object.
 @dynamicMemberLookup
 public final class DynamicObject: Object {

@@ -6,7 +6,7 @@ import TarnStore
 ///
 /// Computed at each use from the index that every link keeps, never stored. Live: it shows what
 /// the object's Realm shows. Of an unmanaged object it is empty. In order of object keys.
-public struct LinkingObjects<Element: Object> {
+public struct LinkingObjects<Element: ObjectBase> {
   let originProperty: String
   /// The object that is linked to; nil until it is read from a managed one.
   let target: ObjectBase?
@@ -41,12 +41,21 @@ extension LinkingObjects: RandomAccessCollection {
   /// Traps if there are not so many. To walk all of them iterate, which asks once.
   public subscript(position: Int) -> Element {
     let keys = keys
-    guard keys.indices.contains(position) else {
-      trap(
-        "Index \(position) is out of bounds: \(keys.count) objects of class "
-          + "\(Element.className()) link here through '\(originProperty)'")
-    }
+    if position < 0 || position >= keys.count { trapOutside(position, keys.count) }
     return object(keys[position])
+  }
+
+  private func trapOutside(_ position: Int, _ count: Int) -> Never {
+    let property = "'\(Element.className()).\(originProperty)'"
+    guard let target, target._core != nil else {
+      trap(
+        "Index \(position) is out of bounds: nothing links to an unmanaged object through "
+          + "\(property). Add the object to a Realm first.")
+    }
+    trap(
+      "Index \(position) is out of bounds (must be less than \(count)): so many objects link to an "
+        + "object of class '\(target._className)' through \(property). Check count first, or use "
+        + "first, last or indices.")
   }
 
   /// Over the objects that link here now: changes made meanwhile do not shift it.
@@ -70,15 +79,26 @@ extension LinkingObjects: _Persistable {
 
   /// The "column" is the property's number within its class.
   public static func _load(_ object: ObjectBase, _ column: UInt16) -> Self {
+    let reflection = object._binding?.reflection ?? object._reflection
+    let origin = reflection.properties[Int(column)].originProperty ?? ""
     if object._state.contains(.tracing) {
       Tracer.note(object, column)
-      return _default()
+      return Self(originProperty: origin, target: nil)
     }
-    let property = object._binding!.reflection.properties[Int(column)]
-    return Self(originProperty: property.originProperty ?? "", target: object)
+    return Self(originProperty: origin, target: object)
   }
   public static func _store(_ object: ObjectBase, _ column: UInt16, _ value: Self) {
-    trap("LinkingObjects cannot be set: set the links of the objects instead")
+    let property = object._reflection.properties[Int(column)]
+    trap(
+      "'\(object._className).\(property.name)' is computed and cannot be set: set "
+        + "'\(Element.className()).\(property.originProperty ?? "")' of those that shall link here."
+    )
+  }
+  /// The value stays in the object: it says what to ask for where the object is unmanaged again.
+  public static var _mover: _Mover {
+    { wrapper, _, column in
+      wrapper.assumingMemoryBound(to: Persisted<Self>.self).pointee._column = column
+    }
   }
   public static func _put(_ value: Self, _ object: ObjectBase, _ column: UInt16) {}
   public func _box() -> _BoxedValue { _BoxedValue(.null) }

@@ -52,22 +52,17 @@ extension ObjectBase: Hashable {
 
   final func _isSameRow(as other: ObjectBase) -> Bool {
     _core != nil && _core === other._core && _key == other._key
-      && _binding?.classID == other._binding?.classID && type(of: self) == type(of: other)
+      && _binding?.classID == other._binding?.classID
   }
 }
 
 extension ObjectBase {
-  /// True if both show the same row of the same Realm instance, or are the same unmanaged object.
+  /// True if both show the same row of the same Realm instance, be it one of them as a
+  /// ``DynamicObject``, or are the same unmanaged object.
   public func isSameObject(as other: ObjectBase?) -> Bool {
     guard let other else { return false }
     return self === other || _isSameRow(as: other)
   }
-}
-
-extension ObjectBase: CustomStringConvertible {
-  /// The class and the values of its stored properties, a line each; linked objects indented, to
-  /// a depth of five. For logs and debuggers, not a format to read back.
-  public var description: String { TextDump.text { $0.append(self) } }
 }
 
 /// An optional of unknown type.

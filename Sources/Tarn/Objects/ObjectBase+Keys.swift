@@ -21,10 +21,12 @@ extension ObjectBase {
   public func setValue(_ value: Any?, forKey key: String) {
     let property = property(key)
     guard !property.isComputed else {
-      trap("'\(_className).\(key)' is computed and cannot be set.")
+      trap(
+        "'\(_className).\(key)' is computed and cannot be set. Set the links of the objects that "
+          + "shall link here.")
     }
     if property.isDynamic {
-      guard let core = _core else { trap("no dynamic object is unmanaged") }
+      guard let core = _core else { trap("no dynamic object is unmanaged: bug in this package") }
       return core.setDynamicValue(self, property, value)
     }
     let fits: Bool
@@ -41,21 +43,21 @@ extension ObjectBase {
   /// Traps if a class on the way has no such property, or a name that is neither a link nor a
   /// collection has something behind it.
   public func value(forKeyPath path: String) -> Any? {
-    var names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)[...]
-    var object = self
-    while let name = names.popFirst() {
-      let value = object.value(forKey: name)
-      if names.isEmpty { return value }
-      switch value {
-      case nil: return nil
-      case let next as ObjectBase: object = next
-      case let elements as any RealmCollection:
-        return elements.value(forKeyPath: names.joined(separator: "."))
-      default:
-        trap("'\(object._className).\(name)' in the path '\(path)' is no link.")
-      }
-    }
-    return nil
+    let (name, rest) = PathStep.split(path)
+    let value = value(forKey: name)
+    guard let rest else { return value }
+    return PathStep(value)
+      .value(behind: rest, "'\(_className).\(name)' in the path '\(path)' is no link.")
+  }
+
+  /// Sets the property at the end of a path of names with dots, such as `mother.age`; behind a
+  /// collection that of each element. Does nothing where a link on the way is nil, as `?.` does.
+  /// Traps where `setValue(_:forKey:)` and `value(forKeyPath:)` do.
+  public func setValue(_ value: Any?, forKeyPath path: String) {
+    let (name, rest) = PathStep.split(path)
+    guard let rest else { return setValue(value, forKey: name) }
+    PathStep(self.value(forKey: name))
+      .set(value, behind: rest, "'\(_className).\(name)' in the path '\(path)' is no link.")
   }
 
   private final func property(_ name: String) -> PropertyReflection {

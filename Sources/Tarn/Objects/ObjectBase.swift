@@ -9,7 +9,7 @@ import TarnStore
 /// the same class, and adding turns one into the other.
 ///
 /// Derive models from `Object` or `EmbeddedObject`, not from this class.
-open class ObjectBase {
+open class ObjectBase: CustomStringConvertible, CustomReflectable {
   // The way of a read. `_validate` compares `_generation` and the running thread with the
   // Realm's context; if both agree, `_image` and `_slot` say where the row is and a property is
   // one load from there. Otherwise RealmCore.locate brings these fields up to date or traps.
@@ -76,6 +76,15 @@ open class ObjectBase {
 
   /// False keeps the class out of Realms that do not list their `objectTypes`.
   open class func shouldIncludeInDefaultSchema() -> Bool { true }
+
+  /// The class and the values of its stored properties, a line each; linked objects indented, to
+  /// a depth of five. For logs and debuggers, not a format to read back. A deleted or invalidated
+  /// object has no values and says so.
+  open var description: String { TextDump.text { $0.append(self) } }
+
+  /// What `dump` and debuggers show: the values of the stored properties, none of a deleted or
+  /// invalidated object.
+  open var customMirror: Mirror { mirrorOfProperties }
 }
 
 /// What is true of an object beside its place.

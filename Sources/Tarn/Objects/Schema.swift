@@ -102,8 +102,11 @@ public struct Property: Sendable, Equatable, CustomStringConvertible {
 public struct ObjectSchema: Sendable, Equatable, CustomStringConvertible {
   /// The class's name in the file.
   public let className: String
-  /// In the order of declaration; of columns, if the program does not have the class.
+  /// Those that are stored, in the order of declaration; of columns, if the program does not have
+  /// the class.
   public let properties: [Property]
+  /// Those that are computed, `LinkingObjects`, in the order of declaration.
+  public let computedProperties: [Property]
   private let type: ObjectBase.Type
   /// True if objects of the class belong to the object that links to them.
   public let isEmbedded: Bool
@@ -114,7 +117,8 @@ public struct ObjectSchema: Sendable, Equatable, CustomStringConvertible {
 
   init(_ reflection: ClassReflection, isEmbedded: Bool) {
     className = reflection.name
-    properties = reflection.properties.map { Property($0) }
+    properties = reflection.properties.filter { !$0.isComputed }.map { Property($0) }
+    computedProperties = reflection.properties.filter(\.isComputed).map { Property($0) }
     type = reflection.type
     self.isEmbedded = isEmbedded
     primaryKeyProperty = reflection.primaryKey.map { Property(reflection.properties[$0]) }
@@ -130,12 +134,13 @@ public struct ObjectSchema: Sendable, Equatable, CustomStringConvertible {
 
   /// The property of that name, or nil.
   public subscript(propertyName: String) -> Property? {
-    properties.first { $0.name == propertyName }
+    (properties + computedProperties).first { $0.name == propertyName }
   }
 
   /// True if name, properties, unique combinations and class are the same.
   public static func == (a: ObjectSchema, b: ObjectSchema) -> Bool {
-    a.className == b.className && a.properties == b.properties && a.isEmbedded == b.isEmbedded
+    a.className == b.className && a.properties == b.properties
+      && a.computedProperties == b.computedProperties && a.isEmbedded == b.isEmbedded
       && a.primaryKeyProperty == b.primaryKeyProperty && a.type == b.type
       && a.uniqueProperties == b.uniqueProperties
   }
@@ -143,7 +148,7 @@ public struct ObjectSchema: Sendable, Equatable, CustomStringConvertible {
   /// The class and its properties, a line each.
   public var description: String {
     let key = primaryKeyProperty?.name
-    let lines = properties.map { property in
+    let lines = (properties + computedProperties).map { property in
       "\t\(property)" + (property.name == key ? ", primary key" : "")
     }
     let rules = uniqueProperties.map { "\tunique: \($0.joined(separator: ", "))" }

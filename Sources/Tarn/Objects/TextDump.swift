@@ -50,7 +50,7 @@ struct TextDump {
 
   mutating func append(_ object: ObjectBase) {
     text += object._className
-    if object._state.contains(.invalidated) || object.isInvalidated {
+    if object.isGone {
       text += " [invalidated]"
       return
     }

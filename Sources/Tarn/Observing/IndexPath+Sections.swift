@@ -7,13 +7,19 @@ extension IndexPath {
 
   /// The first of the two numbers of a place in sections. Traps for a path of another length.
   public var section: Int {
-    require(count == 2, "An index path of \(count) numbers is no place in sections.")
+    require(
+      count == 2,
+      "An index path of \(count) numbers is no place in sections. Make it of a section and an item."
+    )
     return self[0]
   }
 
   /// The second of the two numbers of a place in sections. Traps for a path of another length.
   public var item: Int {
-    require(count == 2, "An index path of \(count) numbers is no place in sections.")
+    require(
+      count == 2,
+      "An index path of \(count) numbers is no place in sections. Make it of a section and an item."
+    )
     return self[1]
   }
 }

@@ -10,7 +10,7 @@ extension LinkingObjects: RealmCollection, DumpedCollection {
   /// The first position of an object of this Realm, or nil. Traps for a deleted object.
   public func index(of object: Element) -> Int? {
     guard let target, object._core === target._core else { return nil }
-    require(!object.isInvalidated, "A deleted or invalidated object has no position.")
+    object.requirePosition()
     return keys.firstIndex(of: ObjectKey(object._key))
   }
 

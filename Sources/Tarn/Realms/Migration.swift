@@ -69,9 +69,9 @@ public final class Migration {
   // MARK: - Objects
 
   /// Calls `block` for each object that the class had before the migration, in the order of
-  /// creation: with the object as it was, and as it will be. The new one is nil if it was deleted
-  /// in this migration or the model has no such class. For a class that the file did not have, the
-  /// objects that this migration created come with nil as the old one.
+  /// creation: with the object as it was, and as it will be. Objects that were deleted in this
+  /// migration do not come. The new one is nil if the model has no such class. For a class that the
+  /// file did not have, the objects that this migration created come with nil as the old one.
   ///
   /// Traps if neither the file nor the model has the class.
   public func enumerateObjects(
@@ -97,18 +97,26 @@ public final class Migration {
     let plan = migration.plan
     let isOld = has(typeName, in: plan.stored)
     guard isOld || has(typeName, in: plan.working) else {
-      trap("Neither the file nor the model has a class '\(typeName)'.")
+      trap(
+        "Neither the file nor the model has a class '\(typeName)'. Use the name that it has in the "
+          + "file, without module; see oldSchema and newSchema.")
     }
     let id = plan.working.named(typeName)!.id
     let keys = trapping { () throws(StorageError) in
       isOld ? try migration.old.allKeys(in: id) : try migration.session.allKeys(in: id)
     }
+    var given = 0
     for (number, key) in keys.enumerated() {
       if number % 1000 == 0 { tell(typeName, number, keys.count) }
+      let isThere = trapping { () throws(StorageError) in
+        try migration.session.place(of: key, in: id) != nil
+      }
+      guard isThere else { continue }
       let old = isOld ? object(key, typeName, oldCore) : nil
-      try block(old, newObject(key, id, typeName))
+      given += 1
+      try block(old, plan.wanted.contains(typeName) ? object(key, typeName, newCore) : nil)
     }
-    enumerated[typeName, default: 0] += keys.count
+    enumerated[typeName, default: 0] += given
     tell(typeName, keys.count, keys.count)
   }
 
@@ -117,18 +125,8 @@ public final class Migration {
       MigrationProgress(className: typeName, completedObjects: done, totalObjects: total))
   }
 
-  private func newObject(
-    _ key: ObjectKey, _ id: ClassID, _ typeName: String
-  ) -> MigrationObject? {
-    guard migration.plan.wanted.contains(typeName) else { return nil }
-    let place = trapping { () throws(StorageError) in
-      try migration.session.place(of: key, in: id)
-    }
-    return place == nil ? nil : object(key, typeName, newCore)
-  }
-
   private func object(_ key: ObjectKey, _ typeName: String, _ core: RealmCore) -> MigrationObject {
-    unsafeDowncast(core.object(key, core.dynamicBinding(typeName)), to: DynamicObject.self)
+    core.dynamicObject(key, core.dynamicBinding(typeName))
   }
 
   /// Makes an object on the new side, from values as `Realm.dynamicCreate` takes them.
@@ -139,7 +137,10 @@ public final class Migration {
 
   /// Deletes an object of the new side. Traps for one of the old side.
   public func delete(_ object: MigrationObject) {
-    require(object._core === newCore, "Only new objects of a migration can be deleted.")
+    require(
+      object._core === newCore,
+      "Only new objects of a migration can be deleted. This one of class '\(object._className)' is "
+        + "an old one, or from elsewhere. Delete the new one that enumerateObjects gives with it.")
     newCore.delete(object)
   }
 

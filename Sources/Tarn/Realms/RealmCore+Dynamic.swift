@@ -8,7 +8,9 @@ extension RealmCore {
     let schema = schemaToBind()
     if let known = dynamicBindings[name] ?? frozen?.here().dynamicBindings[name] { return known }
     guard let described = schema.schema.named(name), !described.isVacant else {
-      trap("The file has no class '\(name)'.")
+      trap(
+        "The file has no class '\(name)'. Use the name that it has there, without module; see the "
+          + "Realm's schema.")
     }
     let binding = ClassBinding(ClassReflection(schema.schema, described), described)
     if let frozen {
@@ -17,6 +19,16 @@ extension RealmCore {
       dynamicBindings[name] = binding
     }
     return binding
+  }
+
+  /// The row of a managed object as a dynamic one.
+  func dynamicObject(for object: ObjectBase) -> DynamicObject {
+    if isInvalidated(object) { trapInvalid(object) }
+    return dynamicObject(ObjectKey(object._key), dynamicBinding(object._className))
+  }
+
+  func dynamicObject(_ key: ObjectKey, _ binding: ClassBinding) -> DynamicObject {
+    unsafeDowncast(object(key, binding), to: DynamicObject.self)
   }
 
   func binding(of spec: QuerySpec) -> ClassBinding {
@@ -33,40 +45,11 @@ extension RealmCore {
 
   private func column(of property: PropertyReflection, in binding: ClassBinding) -> ColumnID {
     guard let column = binding.column(property.name) else {
-      trap("Class '\(binding.reflection.name)' has no property '\(property.name)' any more.")
+      trap(
+        "Class '\(binding.reflection.name)' has no property '\(property.name)' any more: a "
+          + "migration removed it. Ask for the object again.")
     }
     return column
-  }
-
-  /// The elements of a collection: an array, of a map a dictionary.
-  private func elements(
-    _ place: SequencePlace, _ kind: CollectionKind, _ property: PropertyReflection
-  ) -> Any? {
-    guard let sequence = sequence(at: place)?.reading else { return nil }
-    return trapping { () throws(StorageError) -> Any? in
-      var values: [Any] = []
-      var byKey: [String: Any] = [:]
-      for index in 0..<sequence.count {
-        let value = shownValue(try sequence.value(at: index), in: place, property) as Any
-        if kind == .map {
-          byKey[try sequence.key(at: index)] = value
-        } else {
-          values.append(value)
-        }
-      }
-      return kind == .map ? byKey as Any : values as Any
-    }
-  }
-
-  /// A value at a place; of a list or map within it what it holds.
-  private func shownValue(
-    _ value: Value, in place: SequencePlace, _ property: PropertyReflection
-  ) -> Any? {
-    switch value {
-    case .list(let id): elements(place.nested(id), .list, property)
-    case .map(let id): elements(place.nested(id), .map, property)
-    default: swiftValue(value, of: property)
-    }
   }
 
   /// Gives a collection the elements of an array, or of a dictionary. Traps for anything else.
@@ -77,14 +60,14 @@ extension RealmCore {
     element.collection = .none
     var keys: [String] = []
     var given: [Any] = []
-    if column.collection == .map, let pairs = value as? [String: Any] {
-      for (key, value) in pairs.sorted(by: { $0.key < $1.key }) {
+    if column.collection == .map, let pairs = entries(of: value) {
+      for (key, value) in pairs.sorted(by: { $0.0 < $1.0 }) {
         keys.append(key)
         given.append(value)
       }
     } else if column.collection != .map, let values = value as? any Sequence {
       given = values.anyElements
-    } else {
+    } else if value.flatMap({ flattened($0) }) != nil {
       object.trapUnfit(value, property)
     }
     let place = SequencePlace(
@@ -98,19 +81,31 @@ extension RealmCore {
     trapping { () throws(StorageError) in try session.put(values, keys: keys, in: place) }
   }
 
+  private func entries(of value: Any?) -> [(String, Any)]? {
+    if let map = value as? any AnyMap { return map.anyEntries }
+    return (value as? [String: Any]).map { $0.map { ($0.key, $0.value) } }
+  }
+
   /// A property of a dynamic object, nil for null. Traps for an invalidated object.
   func dynamicValue(_ object: ObjectBase, _ property: PropertyReflection) -> Any? {
     if isInvalidated(object) { trapInvalid(object) }
     let binding = binding(for: object)
     let column = column(of: property, in: binding)
     let key = ObjectKey(object._key)
-    let place = SequencePlace(classID: binding.classID, key: key, column: column)
-    if property.collection != .none { return elements(place, property.collection, property) }
+    if property.collection != .none {
+      return ManagedSequence(object, column, as: property).dynamicCollection
+    }
     let value = trapping { () throws(StorageError) in
       if let session { return try session.value(of: column, at: key, in: binding.classID) }
       return try shown().value(of: column, at: key, in: binding.classID)
     }
-    return value.flatMap { shownValue($0, in: place, property) }
+    switch value {
+    case nil: return nil
+    case .list?, .map?:
+      let boxed = ManagedSequence(object, column, as: property).boxed(value ?? .null)
+      return (boxed.nested as? ManagedSequence)?.dynamicCollection
+    case let value?: return swiftValue(value, of: property)
+    }
   }
 
   /// Sets a property of a dynamic object.

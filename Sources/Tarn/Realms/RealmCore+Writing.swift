@@ -51,14 +51,18 @@ extension RealmCore {
     let active = store.activeVersionCount()
     require(
       active <= most,
-      "Number of active versions (\(active)) in the Realm exceeded the limit of \(most)")
+      "Number of active versions (\(active)) in the Realm exceeded the limit of \(most): "
+        + "'\(store.path)' keeps them for frozen objects, iterators and instances that do not "
+        + "advance. Let go of these, or raise maximumNumberOfActiveVersions.")
   }
 
   func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws(Realm.Error) {
     checkThread()
     refuseInSectionKey("commit the write transaction")
     guard let session else {
-      trap("Can't commit a non-existing write transaction")
+      trap(
+        "Can't commit a non-existing write transaction. Call beginWrite() first, once for each "
+          + "commitWrite(); in realm.write { … } the commit comes by itself.")
     }
     let skipped = activeObservations(of: tokens)
     let oldValues = oldValuesBeforeCommit(session)
@@ -97,7 +101,8 @@ extension RealmCore {
     let found = observers.observations(wanted).filter(\.state.isActive)
     require(
       found.count == wanted.count && tokens.allSatisfy { $0.identity != nil },
-      "A token to be left out must be an active one of this very Realm instance.")
+      "A token to be left out must be an active one of this very Realm instance. Leave out those "
+        + "that are invalidated or come from another one.")
     return found
   }
 
@@ -126,7 +131,9 @@ extension RealmCore {
   func cancelWrite() {
     checkThread()
     refuseInSectionKey("cancel the write transaction")
-    require(session != nil, "Can't cancel a non-existing write transaction")
+    require(
+      session != nil,
+      "Can't cancel a non-existing write transaction. Check isInWriteTransaction first.")
     let giveBack = prepareGivingBack()
     if session?.isEmpty == false { openWrite?.wasCancelled = true }
     endWrite()

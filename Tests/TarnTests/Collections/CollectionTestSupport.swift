@@ -108,8 +108,9 @@ final class Treasury {
 }
 
 extension Shelter {
-  func openChests() throws -> Place {
+  func openChests(returnsObjects: Bool = false) throws -> Place {
     var configuration = configuration
+    configuration.returnsObjectsOfCancelledWrites = returnsObjects
     configuration.fileURL = URL(fileURLWithPath: folder + "/chests.realm")
     configuration.objectTypes = [Chest.self, Coin.self, Elements.self]
     return try Place(configuration, self)

@@ -44,7 +44,7 @@ struct CollectionTrapTests: TrapSuite {
       precondition(tags.isInvalidated)
       print(tags.count)
     }
-    try expect("The collection 'tags' is used after its object was deleted", in: result)
+    try expect("The collection 'Chest.tags' is used after its object was deleted", in: result)
   }
 
   @Test func anObjectOfAnotherRealm() async throws {
@@ -100,9 +100,9 @@ struct CollectionTrapTests: TrapSuite {
 extension Shelter {
   /// A chest with three numbers. The files stay as long as the process, which is about to stop, and
   /// go with the folder around them.
-  func openWithChest() throws -> Chest {
+  func openWithChest(returnsObjects: Bool = false) throws -> Chest {
     _ = Unmanaged.passRetained(self)
-    let place = try openChests()
+    let place = try openChests(returnsObjects: returnsObjects)
     let chest = Chest(1)
     chest.numbers.append(objectsIn: [1, 2, 3])
     try place.write { place.realm.add(chest) }

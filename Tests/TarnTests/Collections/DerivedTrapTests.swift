@@ -26,7 +26,7 @@ struct DerivedTrapTests: TrapSuite {
       try place.write { place.realm.delete(place.kennel) }
       _ = hounds.sorted(by: \.age)
     }
-    try expect("The collection 'hounds' is used after its object was deleted", in: result)
+    try expect("The collection 'Kennel.hounds' is used after its object was deleted", in: result)
   }
 
   @Test func aPropertyThatIsNotThere() async throws {

@@ -28,7 +28,6 @@ struct KeyValueCodingTests {
     #expect(
       AnyRealmCollection(kennel.hounds).value(forKey: "name") as? [String] == ["h0", "h1", "h2"])
     #expect(place.yard(4)!.hounds.value(forKey: "id") as? [Int] == [1])
-    #expect(kennel.named.value(forKey: "age") as? [Int?] == [3, nil])
     #expect(kennel.pack.value(forKey: "age").isEmpty)
     let dynamic = place.realm.dynamicObjects("Hound")
     #expect(dynamic.value(forKey: "age") as? [Int] == [5, 1, 3])
@@ -57,7 +56,7 @@ struct KeyValueCodingTests {
   @Test func settingAllElements() throws {
     try place.write {
       kennel.hounds.where { $0.age < 5 }.setValue(9, forKey: "age")
-      kennel.named.setValue("named", forKey: "name")
+      kennel.named.setValue("named", forKeyPath: "a.name")
       kennel.hounds.setValue(nil, forKey: "weight")
     }
     #expect(kennel.hounds.map(\.age) == [5, 9, 9])
@@ -67,5 +66,78 @@ struct KeyValueCodingTests {
     unmanaged.append(Hound(7))
     unmanaged.setValue("x", forKey: "name")
     #expect(unmanaged[0].name == "x")
+  }
+
+  @Test(arguments: CollectionHome.allCases)
+  func namesOfAMapAreItsKeys(home: CollectionHome) throws {
+    let treasury = try Treasury(home)
+    let chest = treasury.chest
+    chest.scores.setValue(1, forKey: "a")
+    chest.scores.setValue(Int8(2), forKey: "age")
+    chest.notes.setValue("x", forKey: "a")
+    chest.notes.setValue(nil, forKey: "b")
+    chest.notes.updateValue(nil, forKey: "c")
+    chest.named.setValue(Coin(5), forKey: "rex")
+    try treasury.everywhere {
+      #expect(chest.scores.value(forKey: "a") as? Int == 1)
+      #expect(chest.scores.object(forKey: "age") == 2 && chest.scores.value(forKey: "x") == nil)
+      #expect(chest.notes.keys == ["a", "c"] && chest.notes.value(forKey: "c") == nil)
+      #expect(chest.notes.object(forKey: "c") == .some(nil))
+      #expect((chest.named.value(forKey: "rex") as? Coin)?.value == 5)
+      #expect(chest.named.value(forKeyPath: "rex.value") as? Int == 5)
+      #expect(chest.named.value(forKeyPath: "rex") is Coin)
+      #expect(chest.named.value(forKeyPath: "max.value") == nil)
+      #expect(chest.value(forKeyPath: "named.rex.value") as? Int == 5)
+      #expect(chest.value(forKeyPath: "scores.age") as? Int == 2)
+      #expect(chest.value(forKeyPath: "scores.@sum.self") as? Int == 3)
+      #expect(chest.value(forKeyPath: "named.@max.value") as? Int == 5)
+    }
+    chest.named.setValue(6, forKeyPath: "rex.value")
+    chest.setValue(7, forKeyPath: "scores.age")
+    chest.setValue(8, forKeyPath: "named.max.value")
+    chest.scores.setValue(nil, forKey: "a")
+    try treasury.everywhere {
+      #expect(chest.named["rex"]??.value == 6 && chest.named.count == 1)
+      #expect(chest.scores.keys == ["age"] && chest.scores["age"] == 7)
+    }
+  }
+
+  @Test(arguments: CollectionHome.allCases)
+  func settingBehindAPath(home: CollectionHome) throws {
+    let treasury = try Treasury(home)
+    let chest = treasury.chest
+    let inner = Chest(2)
+    inner.coins.append(objectsIn: [Coin(1), Coin(2)])
+    chest.inner.append(inner)
+    chest.setValue(3, forKeyPath: "inner.coins.value")
+    chest.inner.setValue(2.5, forKeyPath: "coins.weight")
+    try treasury.everywhere {
+      #expect(chest.inner[0].coins.map(\.value) == [3, 3])
+      #expect(chest.inner[0].coins.map(\.weight) == [2.5, 2.5])
+    }
+    let hound = Hound(1)
+    hound.setValue(5, forKeyPath: "yard.rooms")
+    #expect(hound.yard == nil)
+    hound.yard = Yard(2)
+    hound.setValue(5, forKeyPath: "yard.rooms")
+    #expect(hound.yard?.rooms == 5 && hound.value(forKeyPath: "yard.rooms") as? Int == 5)
+    hound.setValue("rex", forKeyPath: "name")
+    #expect(hound.name == "rex")
+  }
+
+  @Test func pathsGoThroughValuesOfAnyType() throws {
+    let coin = Coin(4)
+    let map: Map<String, AnyRealmValue> = [
+      "coin": .object(coin), "list": [1, .object(coin)], "more": ["deep": ["deeper": 5]],
+      "none": nil,
+    ]
+    #expect(map.value(forKeyPath: "coin.value") as? Int == 4)
+    #expect(map.value(forKeyPath: "more.deep.deeper") as? AnyRealmValue == .int(5))
+    #expect(map.value(forKeyPath: "none.deep") == nil)
+    map.setValue(7, forKeyPath: "coin.value")
+    map.setValue(6, forKeyPath: "more.deep.deeper")
+    #expect(coin.value == 7 && map.value(forKeyPath: "more.deep.deeper") as? AnyRealmValue == 6)
+    let list: List<AnyRealmValue> = [.object(coin), nil]
+    #expect(list.value(forKey: "value") as? [Int?] == [7, nil])
   }
 }

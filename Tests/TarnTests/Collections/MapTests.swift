@@ -20,6 +20,13 @@ struct MapTests {
       #expect(Dictionary(uniqueKeysWithValues: scores.asKeyValueSequence().map { $0 })["b"] == 20)
       #expect(scores.contains { key, value in key == "b" && value == 20 })
     }
+    var pairs: [String] = []
+    for (key, value) in scores { pairs.append("\(key)\(value)") }
+    for entry in scores { pairs.append("\(entry.key)\(entry.value)") }
+    let entry: SingleMapEntry<String, Int>? = scores.first { $0.value == 20 }
+    #expect(pairs == ["a1", "b20", "ä3", "a1", "b20", "ä3"] && entry?.key == "b")
+    #expect(scores.contains { $0.value == 3 } && !scores.contains { $0 == "b" && $1 == 3 })
+    #expect(scores.filter { $0.value > 2 }.map(\.key) == ["b", "ä"])
     scores["a"] = nil
     scores.removeObject(for: "nothing")
     scores.updateValue(5, forKey: "b")

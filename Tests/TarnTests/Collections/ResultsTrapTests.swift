@@ -24,14 +24,14 @@ struct ResultsTrapTests: TrapSuite {
     /// What the message says.
     var message: String {
       switch self {
-      case .invalidated: "This Results has been invalidated with its Realm; ask for it again."
+      case .invalidated: "This Results<Meal> has been invalidated with its Realm; ask for it again."
       case .unknownOrder: "Invalid query on 'Meal':"
       case .unknownProperty: "Invalid aggregate on 'Meal':"
       case .sumOfDates: "Dates have no sum: property 'time'."
       case .averageOfDates: "Dates have no average: property 'time'."
       case .otherType: "The result for property 'time' is no 'Int'."
-      case .removingTooManyFirst, .removingTooManyLast: "Cannot remove 3 of 2 elements."
-      case .removingFewerThanNone: "Cannot remove -1 of 2 elements."
+      case .removingTooManyFirst, .removingTooManyLast: "Cannot remove 3 of 2 elements of the list"
+      case .removingFewerThanNone: "Cannot remove -1 of 2 elements of the list 'Meal.portions'."
       case .dynamicOfUnmanaged:
         "'Meal.guests': an unmanaged object has no dynamic collections."
       case .dynamicOfNothing: "Class 'Meal' has no list of objects 'friends'."

@@ -92,18 +92,40 @@ struct CollectionMigrationTests {
     try fill()
     let realm = try open([])
     let boxes = realm.dynamicObjects("Box")
-    #expect(boxes[0].tags as? [String] == Self.tags)
-    #expect(boxes[0].marks as? [Int] == [1, 2, 3])
-    #expect(boxes[0].sizes as? [String: Int] == ["small": 1, "large": 9])
-    #expect((boxes[0].inside as? [DynamicObject])?.map { $0.id as? Int } == [2, 2])
+    let tags = try #require(boxes[0].tags as? List<String>)
+    let marks = try #require(boxes[0].marks as? MutableSet<Int>)
+    let sizes = try #require(boxes[0].sizes as? Map<String, Int>)
+    let inside = try #require(boxes[0].inside as? List<DynamicObject>)
+    #expect(Array(tags) == Self.tags && Array(marks) == [1, 2, 3])
+    #expect(sizes == ["small": 1, "large": 9] && inside.map { $0.id as? Int } == [2, 2])
+    try realm.write {
+      tags.append("more")
+      marks.insert(7)
+      sizes["x"] = 0
+      inside.removeLast()
+      inside.append(boxes[0])
+    }
+    #expect(tags.last == "more" && marks.contains(7) && sizes.keys == ["large", "small", "x"])
+    #expect(inside.map { $0.id as? Int } == [2, 1] && inside.max(ofProperty: "id") == 2)
+    #expect(inside.filter("id == 1").count == 1)
     try realm.write {
       boxes[1].tags = ["one", "two"]
       boxes[1].inside = [boxes[0]]
       realm.dynamicCreate("Box", value: ["id": 3, "marks": [5, 4, 5], "sizes": ["x": 2]])
     }
-    #expect(boxes[1].tags as? [String] == ["one", "two"])
-    #expect((boxes[1].inside as? [DynamicObject]) == [boxes[0]])
-    #expect(boxes[2].marks as? [Int] == [4, 5] && boxes[2].sizes as? [String: Int] == ["x": 2])
+    #expect(boxes[1].tags as? List<String> == ["one", "two"])
+    #expect(boxes[1].inside as? List<DynamicObject> == [boxes[0]])
+    #expect(boxes[2].marks as? MutableSet<Int> == [4, 5])
+    #expect(boxes[2].sizes as? Map<String, Int> == ["x": 2])
+    try realm.write {
+      boxes[2].tags = boxes[1].tags
+      boxes[2].sizes = boxes[0].sizes
+      boxes[2].inside = boxes[0].inside
+      boxes[2].marks = nil
+    }
+    #expect(boxes[2].tags as? List<String> == ["one", "two"])
+    #expect(boxes[2].sizes as? Map<String, Int> == ["small": 1, "large": 9, "x": 0])
+    #expect(boxes[2].inside as? List<DynamicObject> == [boxes[1], boxes[0]])
     let schema = boxes[0].objectSchema
     #expect(schema["tags"]?.isArray == true && schema["tags"]?.type == .string)
     #expect(schema["marks"]?.isSet == true && schema["sizes"]?.isMap == true)
@@ -116,7 +138,8 @@ struct CollectionMigrationTests {
     let realm = try open([BoxNew.Box.self], version: 1) { migration, _ in
       migration.renameProperty(onType: "Box", from: "tags", to: "labels")
       migration.enumerateObjects(ofType: "Box") { old, new in
-        new?.sizes = (old?.sizes as? [String: Int])?.mapValues { "\($0) cm" }
+        guard let sizes = old?.sizes as? Map<String, Int> else { return }
+        new?.sizes = Dictionary(uniqueKeysWithValues: sizes.map { ($0.key, "\($0.value) cm") })
       }
     }
     let boxes = realm.objects(BoxNew.Box.self)

@@ -87,9 +87,12 @@ struct MigrationRunTests {
         if enumerated == 2, let new { migration.delete(new) }
       }
       #expect(enumerated == 3)
+      var ids: [Int] = []
       migration.enumerateObjects(ofType: "Pet") { old, new in
-        #expect((new == nil) == (old?.id as? Int == 2))
+        #expect(old?.id as? Int == new?.id as? Int)
+        ids.append(old?.id as? Int ?? 0)
       }
+      #expect(ids == [1, 3], "what was deleted does not come again")
       migration.enumerateObjects(ofType: "House") { old, new in
         #expect(old?.value(forKeyPath: "pet.id") as? Int != nil)
         kept.withLock { if new?.pet != nil { $0 += 1 } }

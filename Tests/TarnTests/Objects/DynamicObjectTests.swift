@@ -234,6 +234,7 @@ struct DynamicObjectTests {
         + pairs.sorted { $0.key < $1.key }.map { "\($0.key): \(plain($0.value))" }
         .joined(separator: ", ") + "]"
     case let list as List<AnyRealmValue>: plain(Array(list))
+    case let map as Map<String, AnyRealmValue>: plain(AnyRealmValue.dictionary(map))
     case let values as [Any]: "[" + values.map(plain).joined(separator: ", ") + "]"
     case let value?: "\(value)"
     }

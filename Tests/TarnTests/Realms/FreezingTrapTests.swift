@@ -231,7 +231,7 @@ struct FreezingTrapTests: TrapSuite {
       depths.realm!.invalidate()
       print(depths[0])
     },
-    Misuse("results' elements", "This Results has been invalidated with its Realm") { place in
+    Misuse("results' elements", "This Results<Glacier> has been invalidated with its") { place in
       let glaciers = place.glaciers.freeze()
       print(glaciers.count)
       glaciers.realm!.invalidate()

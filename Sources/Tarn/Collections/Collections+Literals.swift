@@ -1,0 +1,41 @@
+import TarnStore
+
+// Collections as they are written in source code: unmanaged ones, whose elements an assignment to a
+// property of a managed object copies.
+
+extension List: ExpressibleByArrayLiteral {
+  /// An unmanaged list of these elements.
+  public convenience init(arrayLiteral elements: Element...) {
+    self.init()
+    append(objectsIn: elements)
+  }
+}
+
+extension MutableSet: ExpressibleByArrayLiteral {
+  /// An unmanaged set of these elements; equal ones are one.
+  public convenience init(arrayLiteral elements: Element...) {
+    self.init()
+    insert(objectsIn: elements)
+  }
+}
+
+extension Map: ExpressibleByDictionaryLiteral {
+  /// An unmanaged map of these keys and values. Traps for a key that is given twice, or that has
+  /// "." in it or "$" at its start.
+  public convenience init(dictionaryLiteral entries: (Key, Value)...) {
+    self.init()
+    insert(unique: entries)
+  }
+}
+
+extension Map {
+  /// Sets values under keys that are not there. Traps for one that is.
+  func insert(unique entries: [(Key, Value)]) {
+    for (key, value) in entries {
+      require(
+        !backing.find(key._mapKey).isFound,
+        "A map was given the key '\(key)' twice. Leave one of the two.")
+      updateValue(value, forKey: key)
+    }
+  }
+}

@@ -1,0 +1,94 @@
+// What `dump`, `Mirror` and debuggers show: the properties of objects and the elements of
+// collections, in place of what the library keeps in them. What is deleted or invalidated has none.
+
+extension ObjectBase {
+  /// True if the object was deleted or its Realm invalidated.
+  final var isGone: Bool { _state.contains(.invalidated) || isInvalidated }
+
+  /// The stored properties by name. What leads to other objects is a text, for objects can lead to
+  /// each other in circles.
+  final var mirrorOfProperties: Mirror {
+    let properties = isGone ? [] : _reflection.properties.filter { !$0.isComputed }
+    let children = properties.map { property -> Mirror.Child in
+      let value = property.read(self)
+      return (property.name, MirroredText(ifNotPlain: value) ?? value)
+    }
+    return Mirror(
+      self, children: children, displayStyle: .class, ancestorRepresentation: .suppressed)
+  }
+}
+
+/// A value that is shown as its text, without anything inside.
+private struct MirroredText: CustomStringConvertible, CustomReflectable {
+  let description: String
+  var customMirror: Mirror { Mirror(self, children: []) }
+
+  /// Nil for what can lead to no object.
+  init?(ifNotPlain value: Any) {
+    switch flattened(value) {
+    case let value as AnyRealmValue:
+      switch value {
+      case .object, .list, .dictionary: break
+      default: return nil
+      }
+    case is ObjectBase, is any DumpedCollection, is [Any], is [String: Any]: break
+    default: return nil
+    }
+    description = TextDump.text { $0.append(value: value) }
+  }
+}
+
+extension RandomAccessCollection where Self: ThreadConfined {
+  fileprivate var mirrorOfElements: Mirror {
+    isInvalidated
+      ? Mirror(self, unlabeledChildren: EmptyCollection<Element>(), displayStyle: .collection)
+      : Mirror(self, unlabeledChildren: self, displayStyle: .collection)
+  }
+}
+
+extension List: CustomReflectable {
+  /// The elements, none of an invalidated list.
+  public var customMirror: Mirror { mirrorOfElements }
+}
+
+extension MutableSet: CustomReflectable {
+  /// The elements, none of an invalidated set.
+  public var customMirror: Mirror { mirrorOfElements }
+}
+
+extension Map: CustomReflectable {
+  /// The entries, none of an invalidated map.
+  public var customMirror: Mirror {
+    Mirror(self, unlabeledChildren: isInvalidated ? [] : Array(self), displayStyle: .dictionary)
+  }
+}
+
+extension LinkingObjects: CustomReflectable {
+  /// The objects, none if the one that they link to is gone.
+  public var customMirror: Mirror { mirrorOfElements }
+}
+
+extension Results: CustomReflectable {
+  /// The elements, none of invalidated results.
+  public var customMirror: Mirror { mirrorOfElements }
+}
+
+extension AnyRealmCollection: CustomReflectable {
+  /// The elements, none of an invalidated collection.
+  public var customMirror: Mirror { mirrorOfElements }
+}
+
+extension ProjectedCollection: CustomReflectable {
+  /// The values, none of an invalidated collection.
+  public var customMirror: Mirror { mirrorOfElements }
+}
+
+extension SectionedResults: CustomReflectable {
+  /// The sections, none of invalidated results.
+  public var customMirror: Mirror { mirrorOfElements }
+}
+
+extension ResultsSection: CustomReflectable {
+  /// The elements, none of a section that is gone.
+  public var customMirror: Mirror { mirrorOfElements }
+}
