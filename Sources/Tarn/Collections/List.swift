@@ -60,7 +60,7 @@ extension List: RealmCollection, MutableCollection {
       Slice(base: self, bounds: Bounds.range(bounds, count, of: self))
     }
     set {
-      checkRange(bounds)
+      let bounds = Bounds.range(bounds, count, of: self)
       let isItself = newValue.base === self && newValue.indices == bounds
       // What the view changed is in the list already.
       if isItself { return backing.replace(bounds.lowerBound..<bounds.lowerBound, with: []) }
