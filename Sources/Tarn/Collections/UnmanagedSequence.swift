@@ -20,7 +20,7 @@ final class UnmanagedSequence: SequenceBacking {
     guard let other = other as? UnmanagedSequence, other.count == count, other.keys == keys else {
       return false
     }
-    if !objects.isEmpty { return objects == other.objects }
+    if kind == .set, !objects.isEmpty { return objects == other.objects }
     return zip(values, other.values).allSatisfy { ElementOrder.areEqual($0, $1) }
   }
 

@@ -1,8 +1,8 @@
 import CTarn
 import TarnStore
 
-/// An object that has just become managed: it has its row, or that of the object that it is merged
-/// into, and its values are still its own.
+/// An object that has just become managed: it has its row, but not what may lead to other objects,
+/// or it has that of the object that it is merged into, and its values are all still its own.
 struct ArrivingObject {
   let object: ObjectBase
   let binding: ClassBinding
@@ -15,12 +15,12 @@ struct ArrivingObject {
 /// How unmanaged objects become managed, with all that they link to.
 ///
 /// An object gets its row where the first link to it is found, so that there is something to link
-/// to, and its values move there later, in the order of a list. So circles end, a chain of links
+/// to, and its own links move there later, in the order of a list. So circles end, a chain of links
 /// may be as long as it likes, and nothing is set in the middle of another change: where objects
 /// come into a list, embedded objects that they have taken from that list leave it afterwards.
 extension RealmCore {
-  /// Makes a change that may bring unmanaged objects, and then moves the values of all that came
-  /// with them.
+  /// Makes a change that may bring unmanaged objects, and then moves what all that came with it have
+  /// to where it belongs.
   @discardableResult
   func takingIn<R>(
     _ change: (WriteSession) throws(StorageError) -> R
@@ -96,6 +96,14 @@ extension RealmCore {
     if object is EmbeddedObject {
       arrivedEmbedded.insert(LinkTarget(classID: binding.classID, key: row.key))
     }
+    binding.moveScalars(object)
+    for column in session.schema.indexed(in: binding.classID)
+    where column.type != .link && column.type != .any && column.id != binding.schema.primaryKey {
+      let value = try session.value(of: column.id, at: row.key, in: binding.classID)
+      guard let value else { continue }
+      try session.file(value, of: column.id, at: row.key, in: binding.classID)
+    }
+    guard binding.hasLinks else { return }
     arriving.append(
       ArrivingObject(object: object, binding: binding, policy: update, isMerged: false))
   }
@@ -113,16 +121,7 @@ extension RealmCore {
     let outer = addingPolicy
     addingPolicy = next.policy
     defer { addingPolicy = outer }
-    if next.isMerged { return try writeOver(next) }
-    let (object, binding) = (next.object, next.binding)
-    let session = writing("add objects")
-    let (id, key) = (binding.classID, ObjectKey(object._key))
-    binding.moveValuesIntoRow(object)
-    for column in session.schema.indexed(in: id)
-    where column.type != .link && column.type != .any && column.id != binding.schema.primaryKey {
-      guard let value = try session.value(of: column.id, at: key, in: id) else { continue }
-      try session.file(value, of: column.id, at: key, in: id)
-    }
+    if next.isMerged { try writeOver(next) } else { next.binding.moveLinks(next.object) }
   }
 
   /// Writes an object's values over those of a row: all of them, or those that differ.

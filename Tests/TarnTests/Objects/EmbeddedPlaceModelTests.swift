@@ -152,9 +152,14 @@ struct EmbeddedPlaceModelTests {
       run.necklaces[index].beads.observe { change in
         switch change {
         case .initial(let list): mirror[index] = list.map(\.n)
-        case .update(let list, let deletions, let insertions, _):
+        case .update(let list, let deletions, let insertions, let modifications):
+          // One that took the place of another is told as a change of the place.
+          let replaced = modifications.map { mirror[index][$0] }
           for position in deletions.reversed() { mirror[index].remove(at: position) }
           for position in insertions { mirror[index].insert(list[position].n, at: position) }
+          for position in list.indices where replaced.contains(mirror[index][position]) {
+            mirror[index][position] = list[position].n
+          }
         case .error(let error): Issue.record(error)
         }
       }
