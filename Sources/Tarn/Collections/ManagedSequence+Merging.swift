@@ -17,7 +17,8 @@ extension ManagedSequence {
     let (boxes, keys) = (other.all, kind == .map ? other.allKeys : [])
     takingIn { session throws(StorageError) in
       let (old, oldKeys) = (values(), kind == .map ? allKeys : [])
-      guard property.target is EmbeddedObject.Type else {
+      // Elements of a set have neither a position nor a key.
+      guard kind != .set, property.target is EmbeddedObject.Type else {
         let new = try stored(boxes)
         if !isSame(new, keys, old, oldKeys) { try session.put(new, keys: keys, in: place) }
         return
