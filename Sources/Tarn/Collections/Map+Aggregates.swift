@@ -33,38 +33,38 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
   /// The least value of a property of the objects, nil without any. Nil values and NaN do not take
   /// part.
   public func min<T: MinMaxType>(of keyPath: KeyPath<Value.Wrapped, T>) -> T? {
-    min(ofProperty: _name(for: keyPath))
+    min(ofProperty: _name(for: keyPath, .aggregate))
   }
   /// The same for an optional property.
   public func min<T: MinMaxType>(of keyPath: KeyPath<Value.Wrapped, T?>) -> T? {
-    min(ofProperty: _name(for: keyPath))
+    min(ofProperty: _name(for: keyPath, .aggregate))
   }
 
   /// The greatest value of a property of the objects, nil without any.
   public func max<T: MinMaxType>(of keyPath: KeyPath<Value.Wrapped, T>) -> T? {
-    max(ofProperty: _name(for: keyPath))
+    max(ofProperty: _name(for: keyPath, .aggregate))
   }
   /// The same for an optional property.
   public func max<T: MinMaxType>(of keyPath: KeyPath<Value.Wrapped, T?>) -> T? {
-    max(ofProperty: _name(for: keyPath))
+    max(ofProperty: _name(for: keyPath, .aggregate))
   }
 
   /// The sum of a property of the objects, 0 without any. Traps if the type cannot hold it.
   public func sum<T: AddableType>(of keyPath: KeyPath<Value.Wrapped, T>) -> T {
-    sum(ofProperty: _name(for: keyPath))
+    sum(ofProperty: _name(for: keyPath, .aggregate))
   }
   /// The same for an optional property.
   public func sum<T: AddableType>(of keyPath: KeyPath<Value.Wrapped, T?>) -> T {
-    sum(ofProperty: _name(for: keyPath))
+    sum(ofProperty: _name(for: keyPath, .aggregate))
   }
 
   /// The average of a property of the objects, nil without any.
   public func average<T: AddableType>(of keyPath: KeyPath<Value.Wrapped, T>) -> Double? {
-    average(ofProperty: _name(for: keyPath))
+    average(ofProperty: _name(for: keyPath, .aggregate))
   }
   /// The same for an optional property.
   public func average<T: AddableType>(of keyPath: KeyPath<Value.Wrapped, T?>) -> Double? {
-    average(ofProperty: _name(for: keyPath))
+    average(ofProperty: _name(for: keyPath, .aggregate))
   }
 }
 

@@ -35,38 +35,38 @@ extension RealmCollection {
 extension RealmCollection where Element: ObjectBase {
   /// The least value of a property, nil without any. Nil values and NaN do not take part.
   public func min<T: MinMaxType>(of keyPath: KeyPath<Element, T>) -> T? {
-    min(ofProperty: _name(for: keyPath))
+    min(ofProperty: _name(for: keyPath, .aggregate))
   }
   /// The same for an optional property.
   public func min<T: MinMaxType>(of keyPath: KeyPath<Element, T?>) -> T? {
-    min(ofProperty: _name(for: keyPath))
+    min(ofProperty: _name(for: keyPath, .aggregate))
   }
 
   /// The greatest value of a property, nil without any. Nil values and NaN do not take part.
   public func max<T: MinMaxType>(of keyPath: KeyPath<Element, T>) -> T? {
-    max(ofProperty: _name(for: keyPath))
+    max(ofProperty: _name(for: keyPath, .aggregate))
   }
   /// The same for an optional property.
   public func max<T: MinMaxType>(of keyPath: KeyPath<Element, T?>) -> T? {
-    max(ofProperty: _name(for: keyPath))
+    max(ofProperty: _name(for: keyPath, .aggregate))
   }
 
   /// The sum of a property's values, 0 without any. Traps if the type cannot hold it.
   public func sum<T: AddableType>(of keyPath: KeyPath<Element, T>) -> T {
-    sum(ofProperty: _name(for: keyPath))
+    sum(ofProperty: _name(for: keyPath, .aggregate))
   }
   /// The same for an optional property.
   public func sum<T: AddableType>(of keyPath: KeyPath<Element, T?>) -> T {
-    sum(ofProperty: _name(for: keyPath))
+    sum(ofProperty: _name(for: keyPath, .aggregate))
   }
 
   /// The average of a property's values, nil without any.
   public func average<T: AddableType>(of keyPath: KeyPath<Element, T>) -> Double? {
-    average(ofProperty: _name(for: keyPath))
+    average(ofProperty: _name(for: keyPath, .aggregate))
   }
   /// The same for an optional property.
   public func average<T: AddableType>(of keyPath: KeyPath<Element, T?>) -> Double? {
-    average(ofProperty: _name(for: keyPath))
+    average(ofProperty: _name(for: keyPath, .aggregate))
   }
 }
 

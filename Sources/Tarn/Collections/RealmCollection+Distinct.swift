@@ -34,7 +34,7 @@ extension RealmCollection where Element: ObjectBase {
   /// The same by key paths: `distinct(by: [\.breed])`. Traps also for a key path that is not made
   /// of persisted properties.
   public func distinct(by keyPaths: [PartialKeyPath<Element>]) -> Results<Element> {
-    distinct(by: keyPaths.map(_name(for:)))
+    distinct(by: keyPaths.map { _name(for: $0, .distinct) })
   }
 }
 

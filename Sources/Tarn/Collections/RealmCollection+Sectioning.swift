@@ -14,7 +14,7 @@ extension RealmCollection where Element: ObjectBase {
     by keyPath: KeyPath<Element, Key>, ascending: Bool = true
   ) -> SectionedResults<Key, Element> {
     SectionKeyRule.check(Key.self)
-    let descriptor = SortDescriptor(keyPath: keyPath, ascending: ascending)
+    let descriptor = SortDescriptor(keyPath, ascending: ascending, for: .sections)
     return sectioned(by: keyPath, sortDescriptors: [descriptor])
   }
 
@@ -29,7 +29,7 @@ extension RealmCollection where Element: ObjectBase {
     SectionKeyRule.check(Key.self)
     let base = _derivation
     let spec = base.spec.sorted(SectionKeyRule.checked(sortDescriptors))
-    let own = base.spec.sorted([SortDescriptor(keyPath: keyPath)])
+    let own = base.spec.sorted([SortDescriptor(keyPath, for: .sections)])
     let (wanted, given) = (own.orderTerms[0].path, spec.orderTerms[0].path)
     require(
       wanted == given,

@@ -86,7 +86,7 @@ extension Results where Element: ObjectBase {
   }
 
   private func name(of keyPath: PartialKeyPath<Element>) -> String {
-    SortDescriptor(keyPath: keyPath).keyPath
+    _name(for: keyPath, .aggregate)
   }
 }
 

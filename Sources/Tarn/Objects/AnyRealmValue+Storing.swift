@@ -16,10 +16,7 @@ extension AnyRealmValue: _Persistable, _Indexable, _SortableElement {
   }
 
   public static func _store(_ object: ObjectBase, _ column: UInt16, _ value: AnyRealmValue) {
-    guard let core = object._core else {
-      trap("A key path must only read properties, not set them.")
-    }
-    core.setAny(object, ColumnID(column), value._box())
+    object._core!.setAny(object, ColumnID(column), value._box())
   }
 
   public static func _put(_ value: AnyRealmValue, _ object: ObjectBase, _ column: UInt16) {

@@ -27,11 +27,7 @@ extension _CollectionProperty {
   }
 
   public static func _load(_ object: ObjectBase, _ column: UInt16) -> Self {
-    if object._state.contains(.tracing) {
-      Tracer.note(object, column)
-      return _default()
-    }
-    return Self(_handle: _SequenceHandle(ManagedSequence(object, ColumnID(column))))
+    Self(_handle: _SequenceHandle(ManagedSequence(object, ColumnID(column))))
   }
 
   public static func _store(_ object: ObjectBase, _ column: UInt16, _ value: Self) {

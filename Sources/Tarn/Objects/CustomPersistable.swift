@@ -12,10 +12,13 @@ internal import TarnStore
 /// `PersistedType` is any type with one value (a number, `String`, `Data`, `Date`, an id, an enum)
 /// or an embedded object's class; of that, a fresh unmanaged object is asked for at each write.
 ///
+/// A property of the type can have an index, or be the primary key, if one of `PersistedType` can.
+/// Numbers can be aggregated as what they are stored as.
+///
 /// Both members run at every read and write of the property, on the Realm's thread. They must not
 /// use the Realm.
 public protocol FailableCustomPersistable: _Persistable, _OptionalPersistable,
-  _SortableElement
+  _SortableElement, _StoredAs
 {
   /// The type that is stored.
   associatedtype PersistedType: _OptionalPersistable

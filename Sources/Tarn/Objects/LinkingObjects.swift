@@ -80,12 +80,8 @@ extension LinkingObjects: _Persistable {
   /// The "column" is the property's number within its class.
   public static func _load(_ object: ObjectBase, _ column: UInt16) -> Self {
     let reflection = object._binding?.reflection ?? object._reflection
-    let origin = reflection.properties[Int(column)].originProperty ?? ""
-    if object._state.contains(.tracing) {
-      Tracer.note(object, column)
-      return Self(originProperty: origin, target: nil)
-    }
-    return Self(originProperty: origin, target: object)
+    return Self(
+      originProperty: reflection.properties[Int(column)].originProperty ?? "", target: object)
   }
   public static func _store(_ object: ObjectBase, _ column: UInt16, _ value: Self) {
     let property = object._reflection.properties[Int(column)]

@@ -1,17 +1,13 @@
 public import CTarn
 import TarnStore
 
-/// Loads that the image could not answer: the row is under edit, or the object only traces a key
-/// path, or the cluster is older than the column (then every row has null, or the type's zero).
-/// They run no user code, which is what "releasenone" promises to the getters.
+/// Loads that the image could not answer: the row is under edit, or the cluster is older than the
+/// column (then every row has null, or the type's zero). They run no user code, which is what
+/// "releasenone" promises to the getters.
 extension ObjectBase {
   /// The cluster under edit and the slot in it; nil if the answer is null.
   @inline(__always)
   private final func slow(_ column: UInt16) -> (WorkingCluster, Int)? {
-    if _state.contains(.tracing) {
-      Tracer.note(self, column)
-      return nil
-    }
     guard let working = _working?.takeUnretainedValue() else { return nil }
     return working.isNull(ColumnID(column), Int(_slot)) ? nil : (working, Int(_slot))
   }

@@ -98,8 +98,8 @@ open class ObjectBase: CustomStringConvertible, CustomReflectable {
   static let invalidated = _ObjectState(rawValue: 1)
   /// Belongs to a frozen Realm: nothing of the object changes any more, for any thread may read it.
   static let frozen = _ObjectState(rawValue: 2)
-  /// No object at all: records which properties a key path touches.
-  static let tracing = _ObjectState(rawValue: 4)
+  /// An unmanaged object that notes which of its properties are read.
+  @inlinable static var tracing: _ObjectState { _ObjectState(rawValue: 4) }
   /// Every assignment goes through RealmCore.edit, because somebody observes properties.
   static let alwaysNotesEdits = _ObjectState(rawValue: 8)
   /// Deleted by the write that is open; invalidated even if that write is cancelled.
@@ -133,7 +133,7 @@ extension ObjectBase {
   @inline(never) @usableFromInline
   final func _set(_ column: UInt16, _ boxed: _BoxedValue) {
     let id = ColumnID(column)
-    guard let core = _core, let binding = _binding else { tracedObjectsAreReadOnly() }
+    let (core, binding) = (_core!, _binding!)
     if binding.needsUpkeep(id) {
       binding.checkAssignable(id, on: self)
       core.setIndexed(self, id, boxed.value)
@@ -144,10 +144,6 @@ extension ObjectBase {
     if column < 64, !_state.contains(.alwaysNotesEdits), _working != nil {
       _warmColumns |= 1 << UInt64(column)
     }
-  }
-
-  private func tracedObjectsAreReadOnly() -> Never {
-    trap("A key path into \(_className) must only read properties, not set them.")
   }
 
   /// The name of the object's class, as it stands in files.

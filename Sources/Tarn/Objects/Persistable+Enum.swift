@@ -9,7 +9,7 @@ import TarnStore
 /// Reading a stored value that no case has gives nil for an optional property and traps for
 /// others. So never remove a case that files may hold.
 public protocol PersistableEnum: RawRepresentable, CaseIterable, Comparable, _Persistable,
-  _OptionalPersistable, _Indexable, _SortableElement
+  _OptionalPersistable, _Indexable, _SortableElement, _StoredAs
 where RawValue: _PersistableScalar & Comparable {}
 
 extension PersistableEnum {

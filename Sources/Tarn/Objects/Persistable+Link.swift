@@ -20,10 +20,7 @@ extension ObjectBase: _OptionalPersistable {
   /// Another Swift object for the row at each read; compare with `isSameObject(as:)`.
   public static func _loadOptional(_ object: ObjectBase, _ column: UInt16) -> Self? {
     let raw = Int64._raw(object, column)
-    if raw.state == TARN_STATE_NULL {
-      guard object._state.contains(.tracing) else { return nil }
-      return Tracer.follow(object, to: self)
-    }
+    if raw.state == TARN_STATE_NULL { return nil }
     let target = object._core!.linkedObject(
       object, ColumnID(column), ObjectKey(raw.value), as: self)
     return unsafeDowncast(target, to: self)
@@ -32,10 +29,7 @@ extension ObjectBase: _OptionalPersistable {
   public static func _storeOptional(
     _ object: ObjectBase, _ column: UInt16, _ value: ObjectBase?
   ) {
-    guard let core = object._core else {
-      trap("A key path must only read properties, not set them.")
-    }
-    core.setLink(object, ColumnID(column), to: value)
+    object._core!.setLink(object, ColumnID(column), to: value)
   }
 
   public static func _putOptional(_ value: ObjectBase?, _ object: ObjectBase, _ column: UInt16) {

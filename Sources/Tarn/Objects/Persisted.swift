@@ -55,6 +55,10 @@ public struct Persisted<Value: _Persistable> {
         return Value._load(object, object[keyPath: storage]._column)
       }
       if let value = object[keyPath: storage]._value { return value }
+      if object._state.contains(.tracing) {
+        // In a closure, because the key path is made right before the test otherwise: see above.
+        return object._trace(object[keyPath: storage]._column) { wrapped }
+      }
       let value = Value._default()
       object[keyPath: storage]._value = value
       return value
@@ -132,6 +136,12 @@ protocol AnyPersisted {
   static var description: _ColumnDescription { get }
   /// Where the column number lies in the wrapper.
   static var columnOffset: Int { get }
+  /// The type of the property.
+  static var valueType: Any.Type { get }
+  /// A value of that type on its way to the store, nil for one of another type.
+  static func boxed(_ value: Any) -> _BoxedValue?
+  /// Leaves an unmanaged object's property without a value.
+  static func forget(at field: UnsafeMutableRawPointer)
   /// The wrapper's flags.
   static func flags(at field: UnsafeRawPointer) -> UInt8
   /// For LinkingObjects the property on the other side, else nil.
@@ -167,6 +177,12 @@ extension Persisted: AnyPersisted {
     Value._unbox(boxed).flatMap { flattened($0) }
   }
   static var columnOffset: Int { MemoryLayout<Self>.offset(of: \._column)! }
+  static var valueType: Any.Type { Value.self }
+  static func boxed(_ value: Any) -> _BoxedValue? { (value as? Value)?._box() }
+
+  static func forget(at field: UnsafeMutableRawPointer) {
+    field.assumingMemoryBound(to: Self.self).pointee._value = nil
+  }
 
   static func flags(at field: UnsafeRawPointer) -> UInt8 {
     field.assumingMemoryBound(to: Self.self).pointee._flags

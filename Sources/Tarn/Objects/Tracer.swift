@@ -1,83 +1,199 @@
-import CTarn
 import TarnStore
 
-/// Finds out which properties a key path goes through, by reading it from an object that is no
-/// row but notes what is asked of it. Such an object has the tracer's context, which agrees with
-/// it, and no image, so that each load comes to the slow path, and there to `note`. A link leads
-/// to another such object.
+/// Finds out which stored properties a key path leads through.
+///
+/// A key path names no properties, so it is used on an object of the class whose properties have no
+/// values yet: the getter of each one that is read then says which it is, and how a key path to it
+/// looks. The key path is a chain of stored properties if its parts are those, one by one. A
+/// computed property reads stored ones, too, but has a getter of its own.
+///
+/// The object is an unmanaged one. What a property is read as is the value that it has in a new
+/// object, made apart from the traced one: initializers of the program's types are not traced. A
+/// link leads to another such object.
+///
+/// In generic code `\T.age` can mean what a protocol requires, and then has no getter to compare.
+/// It is taken for a stored property that is read alone, if it gives back whatever that is said to
+/// be: see `KeyPathProbe`.
 final class Tracer {
-  private var steps: [PropertyReflection] = []
-  /// The object that the next step must be read from; another one means that the key path is a
-  /// computed property that looks at several.
+  /// A property that was read.
+  struct Step {
+    /// Nil for one that `ignoredProperties()` names.
+    let property: PropertyReflection?
+    let shape: KeyPathShape.Property?
+  }
+
+  private var steps: [Step] = []
+  /// The object that the next step must be read from; another one means that a property looks at
+  /// several.
   private var tip: ObjectBase?
   private var isChain = true
-  private let place: UnsafeMutablePointer<Place>
+  private var objects: [ObjectBase] = []
+  private let probe: Int?
+  /// What the last property was read as.
+  private var lastValue: Any?
 
-  /// What traced objects take for their Realm's context; leads back to the tracer.
-  private struct Place {
-    var context: tarn_context
-    var tracer: Unmanaged<Tracer>
-  }
+  private init(probe: Int? = nil) { self.probe = probe }
 
-  private init() {
-    place = .allocate(capacity: 1)
-    place.initialize(
-      to: Place(
-        context: tarn_context(generation: 0, thread: tarn_thread_id()),
-        tracer: .passUnretained(self)))
-  }
-
-  deinit { place.deallocate() }
-
-  /// The properties that a key path goes through, in order; nil if it is not a chain of
-  /// persisted properties.
-  static func steps<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> [PropertyReflection]? {
+  /// The properties that a key path goes through, in order.
+  static func steps<Root: ObjectBase>(
+    of keyPath: PartialKeyPath<Root>
+  ) throws(KeyPathFault) -> [PropertyReflection] {
+    let path = try Root.propertiesThatMayBeStored(along: keyPath)
     let tracer = Tracer()
-    let root = tracer.makeObject(Root.self)
-    // The traced objects point to the tracer without keeping it.
-    return withExtendedLifetime(tracer) {
-      _ = root[keyPath: keyPath]
-      return tracer.isChain && !tracer.steps.isEmpty ? tracer.steps : nil
+    _ = tracer.read(keyPath)
+    let properties = tracer.steps.compactMap(\.property)
+    guard tracer.wentAlong(path), isWhatIsStored(keyPath, path) else {
+      throw KeyPathFault(keyPath, readsFrom: properties)
+    }
+    return properties
+  }
+
+  private func read<Root: ObjectBase>(_ keyPath: PartialKeyPath<Root>) -> Any {
+    defer { letGoOfObjects() }
+    return unsafeDowncast(makeObject(Root.self), to: Root.self)[keyPath: keyPath]
+  }
+
+  private func wentAlong(_ path: [KeyPathShape.Property]) -> Bool {
+    isChain && steps.count == path.count
+      && zip(steps, path).allSatisfy { step, part in
+        guard let property = step.property, let shape = step.shape else { return false }
+        return part.isRequirement
+          ? property.wrapper.valueType == part.type : shape.getter == part.getter
+      }
+  }
+
+  /// True for a key path without requirements of protocols. With some, if it gives each value that
+  /// the last property is said to have.
+  private static func isWhatIsStored<Root: ObjectBase>(
+    _ keyPath: PartialKeyPath<Root>, _ path: [KeyPathShape.Property]
+  ) -> Bool {
+    guard path.contains(where: \.isRequirement) else { return true }
+    return (0..<KeyPathProbe.count).allSatisfy { number in
+      let tracer = Tracer(probe: number)
+      let value = tracer.read(keyPath)
+      guard tracer.wentAlong(path), let property = tracer.steps.last?.property,
+        let expected = tracer.lastValue
+      else { return false }
+      return KeyPathProbe.isSame(value, expected, of: property)
     }
   }
 
-  private func makeObject<T: ObjectBase>(_ type: T.Type) -> T {
+  /// The same. Traps for a key path that is no chain of stored properties.
+  static func steps<Root: ObjectBase>(
+    of keyPath: PartialKeyPath<Root>, for use: KeyPathFault.Use
+  ) -> [PropertyReflection] {
+    do throws(KeyPathFault) {
+      return try steps(of: keyPath)
+    } catch {
+      trap(error.message(for: use))
+    }
+  }
+
+  private func makeObject(_ type: ObjectBase.Type) -> ObjectBase {
     let object = type.init()
-    ClassReflection.of(type).numberProperties(of: object)
+    ClassReflection.of(type).forgetValues(of: object)
     object._state = .tracing
-    object._context = UnsafeMutableRawPointer(place).assumingMemoryBound(to: tarn_context.self)
-    object._image = tarn_cluster_empty()
+    // Unmanaged objects have no image.
+    object._image = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+    objects.append(object)
     tip = object
     return object
   }
 
-  private static func of(_ object: ObjectBase) -> Tracer {
-    UnsafeRawPointer(object._context!).assumingMemoryBound(to: Place.self)
-      .pointee.tracer.takeUnretainedValue()
+  /// Should the program have kept one, it is an ordinary object from now on.
+  private func letGoOfObjects() {
+    for object in objects {
+      object._state = []
+      object._image = nil
+    }
   }
 
-  /// A property of a traced object was read.
-  static func note(_ object: ObjectBase, _ column: UInt16) {
-    let tracer = of(object)
-    if object !== tracer.tip { tracer.isChain = false }
-    tracer.tip = nil
-    tracer.steps.append(ClassReflection.of(type(of: object)).properties[Int(column)])
+  /// What a property of a traced object is read as.
+  fileprivate func value<V: _Persistable>(
+    of object: ObjectBase, _ number: UInt16, _ keyPath: AnyKeyPath, default make: () -> V
+  ) -> V {
+    if object !== tip { isChain = false }
+    tip = nil
+    let properties = ClassReflection.of(type(of: object)).properties
+    let property = properties.indices.contains(Int(number)) ? properties[Int(number)] : nil
+    steps.append(Step(property: property, shape: KeyPathShape(keyPath)?.onlyProperty))
+    guard let property else { return make() }
+    let value: V
+    if let target = property.target, property.isPlainLink {
+      value = makeObject(target) as! V
+    } else if let probe, let odd = KeyPathProbe.value(V.self, probe) {
+      value = odd
+    } else {
+      value = property.read(type(of: object).init()) as! V
+    }
+    if probe != nil { lastValue = value }
+    return value
+  }
+}
+
+extension ObjectBase {
+  /// The value of a property of an object that a key path is traced with.
+  @inline(never) @usableFromInline
+  final func _trace<V: _Persistable>(_ number: UInt16, _ keyPath: () -> AnyKeyPath) -> V {
+    guard let image = _image else { return V._default() }
+    let tracer = Unmanaged<Tracer>.fromOpaque(image).takeUnretainedValue()
+    return tracer.value(of: self, number, keyPath(), default: V._default)
   }
 
-  /// What a link of a traced object leads to.
-  static func follow<T: ObjectBase>(_ object: ObjectBase, to type: T.Type) -> T {
-    of(object).makeObject(type)
+  /// The parts of a key path that are properties, if all could be stored ones as far as their types
+  /// tell: no getter of another type need be called then.
+  fileprivate static func propertiesThatMayBeStored<Root: ObjectBase>(
+    along keyPath: PartialKeyPath<Root>
+  ) throws(KeyPathFault) -> [KeyPathShape.Property] {
+    guard let shape = KeyPathShape(keyPath) else { throw KeyPathFault(keyPath, .unknown) }
+    guard !shape.parts.isEmpty else { throw KeyPathFault(keyPath, .object) }
+    var found: [KeyPathShape.Property] = []
+    var owner: ObjectBase.Type? = Root.self
+    for part in shape.parts {
+      switch part {
+      case .property(let property):
+        guard let type = owner else { throw KeyPathFault(keyPath, .member) }
+        guard ClassReflection.of(type).mayStore(property) else {
+          throw KeyPathFault(keyPath, .notStored(from: []))
+        }
+        found.append(property)
+        owner = nil
+      case .field: throw KeyPathFault(keyPath, owner == nil ? .member : .notStored(from: []))
+      case .chain, .force:
+        let link = found.last?.type as? any OptionalProtocol.Type
+        owner = link?.wrappedClass
+      case .wrap: break
+      }
+    }
+    return found
+  }
+}
+
+extension OptionalProtocol {
+  fileprivate static var wrappedClass: ObjectBase.Type? { Wrapped.self as? ObjectBase.Type }
+}
+
+extension PropertyReflection {
+  /// A property whose value is an object, not a type of the program's that is stored as one.
+  var isPlainLink: Bool {
+    guard collection == .none, !isComputed else { return false }
+    return (wrapper.valueType as? any OptionalProtocol.Type)?.wrappedClass != nil
   }
 }
 
 extension ClassReflection {
-  /// Gives the wrappers of an object the properties' numbers in place of columns.
-  func numberProperties(of object: ObjectBase) {
+  fileprivate func mayStore(_ part: KeyPathShape.Property) -> Bool {
+    properties.contains { $0.wrapper.valueType == part.type }
+  }
+
+  /// Leaves the properties of an object without values, and numbers them in place of columns.
+  fileprivate func forgetValues(of object: ObjectBase) {
     let base = Unmanaged.passUnretained(object).toOpaque()
     for (number, property) in properties.enumerated() {
       base.storeBytes(
         of: UInt16(number), toByteOffset: property.offset + property.wrapper.columnOffset,
         as: UInt16.self)
+      property.wrapper.forget(at: base + property.offset)
     }
   }
 }
@@ -85,12 +201,12 @@ extension ClassReflection {
 /// The name of the property that a key path leads to, with dots after links: "mother.age" for
 /// `\Dog.mother?.age`. Traps if the path is not made of persisted properties only.
 public func _name<Root: ObjectBase>(for keyPath: PartialKeyPath<Root>) -> String {
-  guard let steps = Tracer.steps(of: keyPath) else {
-    trap(
-      """
-      The key path \(keyPath) of \(Root.self) is no chain of @Persisted properties. Computed \
-      properties have no place in the file to look at.
-      """)
-  }
-  return steps.map(\.name).joined(separator: ".")
+  _name(for: keyPath, .name)
+}
+
+/// The same, for a use that the trap's message names.
+func _name<Root: ObjectBase>(
+  for keyPath: PartialKeyPath<Root>, _ use: KeyPathFault.Use
+) -> String {
+  Tracer.steps(of: keyPath, for: use).map(\.name).joined(separator: ".")
 }

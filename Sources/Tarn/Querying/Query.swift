@@ -60,14 +60,7 @@ public struct Query<T> {
   }
 
   private func names<Root: ObjectBase, V>(of keyPath: KeyPath<Root, V>) -> [String] {
-    guard let steps = Tracer.steps(of: keyPath) else {
-      trap(
-        """
-        The property \(keyPath) in a query on \(Root.self) is not @Persisted, so the file knows \
-        nothing of it. Filter the results in Swift instead.
-        """)
-    }
-    return steps.map(\.columnName)
+    Tracer.steps(of: keyPath, for: .condition).map(\.columnName)
   }
 }
 

@@ -121,10 +121,13 @@ public struct SortDescriptor: Hashable, Sendable, ExpressibleByStringLiteral {
 
   /// Orders by a property of a class, such as `\Dog.age`. Traps if it is not `@Persisted`.
   public init<T: ObjectBase>(keyPath: PartialKeyPath<T>, ascending: Bool = true) {
-    guard let steps = Tracer.steps(of: keyPath) else {
-      trap(
-        "The property \(keyPath) of \(T.self) is not @Persisted, so nothing can be sorted by it.")
-    }
+    self.init(keyPath, ascending: ascending, for: .order)
+  }
+
+  init<T: ObjectBase>(
+    _ keyPath: PartialKeyPath<T>, ascending: Bool = true, for use: KeyPathFault.Use
+  ) {
+    let steps = Tracer.steps(of: keyPath, for: use)
     self.init(keyPath: steps.map(\.columnName).joined(separator: "."), ascending: ascending)
   }
 

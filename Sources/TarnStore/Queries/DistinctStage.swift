@@ -27,7 +27,7 @@ struct DistinctStage: Sendable {
   ) throws(PredicateError) {
     var resolved: [ColumnPath] = []
     for names in term.paths {
-      let path = try ColumnPath(names, from: classID, in: schema)
+      let path = try ColumnPath(names, from: classID, in: schema, for: .distinct)
       guard path.type != .link else {
         throw PredicateError(
           "cannot tell objects apart by property '\(names.joined(separator: "."))' of class "

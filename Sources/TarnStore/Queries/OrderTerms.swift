@@ -38,11 +38,12 @@ package struct ResolvedOrder: Hashable, Sendable {
     self.classID = classID
     var resolved: [Term] = []
     for term in terms {
-      let path = try ColumnPath(term.path, from: classID, in: schema)
+      let path = try ColumnPath(term.path, from: classID, in: schema, for: .order)
       guard path.type != .link else {
         throw PredicateError(
           "cannot sort by property '\(term.path.joined(separator: "."))' of class "
-            + "'\(schema[path.classID]?.name ?? "")': it is a link, which has no order")
+            + "'\(schema[path.classID]?.name ?? "")': it is a link, which has no order; "
+            + "name a property behind it")
       }
       resolved.append(Term(path: path, isAscending: term.isAscending))
     }

@@ -21,6 +21,24 @@ package struct LinkStep: Hashable, Sendable {
   }
 }
 
+/// What a path is given for: decides what is said of one that leads to a collection.
+package enum PathPurpose: Sendable {
+  case condition, order, distinct, aggregate
+
+  /// Of a property that is a collection: the rule and the way out.
+  fileprivate var ruleOfCollections: String {
+    switch self {
+    case .condition: "conditions on it need ANY, NONE or @count"
+    case .order: "objects cannot be ordered by it. Sort by a property with one value, or in Swift"
+    case .distinct:
+      "objects cannot be told apart by it. Name properties with one value, or group in Swift"
+    case .aggregate:
+      "only properties with one value can be aggregated. Use the collection's own min, max, sum "
+        + "and average, or go over the objects"
+    }
+  }
+}
+
 /// A column of a class, or of a class that is reached through links.
 package struct ColumnPath: Hashable, Sendable {
   /// The links to follow first; none for a column of the class itself.
@@ -40,14 +58,15 @@ package struct ColumnPath: Hashable, Sendable {
   /// Finds the columns of a path of names. Throws if there is none, or one before the last is
   /// not a link.
   package init(
-    _ names: [String], from start: ClassID, in schema: StoreSchema
+    _ names: [String], from start: ClassID, in schema: StoreSchema,
+    for purpose: PathPurpose = .condition
   ) throws(PredicateError) {
     guard var owner = schema[start], let last = names.last else {
       throw PredicateError("a path needs a class and at least one property")
     }
     var steps: [LinkStep] = []
     for name in names.dropLast() {
-      let column = try Self.find(name, in: owner)
+      let column = try Self.find(name, in: owner, purpose)
       guard column.type == .link, let target = column.target, let next = schema[target] else {
         throw PredicateError(
           "property '\(name)' of class '\(owner.name)' is not a link: "
@@ -56,7 +75,7 @@ package struct ColumnPath: Hashable, Sendable {
       steps.append(LinkStep(classID: owner.id, column: column.id, target: target))
       owner = next
     }
-    let column = try Self.find(last, in: owner)
+    let column = try Self.find(last, in: owner, purpose)
     self.init(column, of: owner.id, links: steps)
   }
 
@@ -71,14 +90,14 @@ package struct ColumnPath: Hashable, Sendable {
   }
 
   private static func find(
-    _ name: String, in owner: ClassSchema
+    _ name: String, in owner: ClassSchema, _ purpose: PathPurpose
   ) throws(PredicateError) -> ColumnSchema {
     if let column = owner.named(name) {
       guard column.collection == .none, column.type != .any else {
         let reason =
           column.collection == .none
           ? "of any type, which queries cannot look into"
-          : "a collection: conditions on it need ANY, NONE or @count"
+          : "a collection: \(purpose.ruleOfCollections)"
         throw PredicateError("property '\(name)' of class '\(owner.name)' is \(reason)")
       }
       return column

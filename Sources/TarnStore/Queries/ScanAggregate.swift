@@ -22,12 +22,20 @@ package struct Aggregate {
   package init(
     _ name: String, on classID: ClassID, in schema: StoreSchema
   ) throws(PredicateError) {
-    path = try ColumnPath([name], from: classID, in: schema)
+    if let problem = Self.problem(of: name) { throw PredicateError(problem) }
+    path = try ColumnPath([name], from: classID, in: schema, for: .aggregate)
     guard path.type.isNumeric || path.type == .date else {
       throw PredicateError(
         "property '\(name)' of class '\(schema[classID]?.name ?? "")' is of type "
           + "\(path.typeName(in: schema)), which has no minimum, maximum or sum")
     }
+  }
+
+  /// What is wrong with a path in place of a name.
+  package static func problem(of name: String) -> String? {
+    guard name.contains(".") else { return nil }
+    return "'\(name)' is no property of the objects themselves, and only those can be aggregated. "
+      + "Go over the objects in Swift instead"
   }
 
   /// The least value; null without any.

@@ -127,7 +127,8 @@ import Testing
       message("s.name") == "property 's' of class 'Thing' is not a link: 's.name' leads nowhere")
     #expect(
       message("owner.home")
-        == "cannot sort by property 'owner.home' of class 'Owner': it is a link, which has no order"
+        == "cannot sort by property 'owner.home' of class 'Owner': it is a link, which has no "
+        + "order; name a property behind it"
     )
   }
 

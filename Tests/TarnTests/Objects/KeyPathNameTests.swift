@@ -30,10 +30,4 @@ import Testing
     #expect(_name(for: \ModelDog.mother?.favouriteToy?.color) == "mother.favouriteToy.color")
     #expect(_name(for: \ModelDog.mother?.mother) == "mother.mother")
   }
-
-  @Test func computedPropertiesHaveNoName() {
-    #expect(Tracer.steps(of: \ModelDog.label) == nil)
-    #expect(Tracer.steps(of: \ModelDog.doubled) == nil)
-    #expect(Tracer.steps(of: \ModelEverything.ordinary) == nil)
-  }
 }

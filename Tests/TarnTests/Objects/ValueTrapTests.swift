@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tarn
 
-/// Reading it has side effects, which a key path must not have.
+/// Reading it has side effects.
 private class Moment: Object {
   @Persisted var date = Date(timeIntervalSinceReferenceDate: 0)
   @Persisted var visits = 0
@@ -85,10 +85,11 @@ struct ValueTrapTests: TrapSuite {
       case .oddValue, .oddDynamicValue: "from a dictionary, an array or an object, not from a 'Int'"
       case .badObjectId: "no ObjectId"
       case .endlessDate: "A Date must be finite and within 292 billion years to be stored: inf"
-      case .writingPath: "A key path into Moment must only read properties, not set them."
-      case .writingPathOfALink, .writingPathOfAny: "A key path must only read properties"
-      case .computedPath: "is no chain of @Persisted properties"
-      case .computedOrder: "is not @Persisted, so nothing can be sorted by it"
+      case .writingPath: "\\Moment.visited is not stored but computed from 'visits'"
+      case .writingPathOfALink: "\\Moment.freed is not stored but computed from 'visits'"
+      case .writingPathOfAny: "\\Moment.emptied is not stored but computed from 'visits'"
+      case .computedPath: "\\Moment.hashValue is not stored, so it has no name in the file."
+      case .computedOrder: "\\Moment.hashValue is not stored, so the store cannot sort by it."
       case .narrowNumber: "Reading.number holds 300, which does not fit Int8"
       case .lostCase: "Reading.level holds 7, which is no case of Level"
       case .lostValue: "Reading.even holds 3, of which no Even can be made"

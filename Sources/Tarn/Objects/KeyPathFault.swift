@@ -1,0 +1,87 @@
+/// Why a key path stands for nothing that is in the file.
+struct KeyPathFault: Error {
+  enum Reason {
+    /// With the stored properties that were read for its value.
+    case notStored(from: [String])
+    /// It goes on from a value, or from a collection.
+    case member
+    case object
+    case unknown
+  }
+
+  /// What a key path is given for.
+  enum Use {
+    case name, order, aggregate, condition, distinct, sections
+  }
+
+  /// As people write it, as far as the program's symbols tell.
+  private let subject: String
+  private let reason: Reason
+
+  init<Root>(_ keyPath: PartialKeyPath<Root>, _ reason: Reason) {
+    subject = Self.text(of: keyPath)
+    self.reason = reason
+  }
+
+  /// Not stored, but read from these.
+  init<Root>(_ keyPath: PartialKeyPath<Root>, readsFrom properties: [PropertyReflection]) {
+    var names: [String] = []
+    for property in properties where !names.contains(property.name) { names.append(property.name) }
+    self.init(keyPath, .notStored(from: names))
+  }
+
+  func message(for use: Use) -> String { "\(subject) \(what), \(rule(use))" }
+
+  private var what: String {
+    switch reason {
+    case .notStored(let names):
+      names.isEmpty
+        ? "is not stored"
+        : "is not stored but computed from "
+          + names.map { "'\($0)'" }.joined(separator: ", ")
+    case .member: "goes into a value, of which the file knows no parts"
+    case .object: "is no property but the object itself"
+    case .unknown: "is no chain of stored properties"
+    }
+  }
+
+  private func rule(_ use: Use) -> String {
+    switch use {
+    case .name: "so it has no name in the file. Use a @Persisted property, or one behind links."
+    case .order:
+      "so the store cannot sort by it. Sort by a @Persisted property, or sort an array of the "
+        + "objects."
+    case .aggregate:
+      "so the store cannot compute with it. Go over the objects in Swift instead."
+    case .condition:
+      "so the store cannot ask for it. Ask for @Persisted properties, or filter the objects in "
+        + "Swift."
+    case .distinct:
+      "so the store cannot tell objects apart by it. Use @Persisted properties, or go over the "
+        + "objects in Swift."
+    case .sections:
+      "so the store cannot order sections by it. Give a closure instead: "
+        + "sectioned(by: { … }, sortDescriptors: […])."
+    }
+  }
+
+  private static func text<Root>(of keyPath: PartialKeyPath<Root>) -> String {
+    let type = Swift.type(of: keyPath).valueType
+    let unnamed = "A key path of \(Root.self) to a value of type \(type)"
+    guard let shape = KeyPathShape(keyPath) else { return unnamed }
+    if shape.parts.isEmpty { return "\\\(Root.self).self" }
+    var text = "\\\(Root.self)"
+    for part in shape.parts {
+      switch part {
+      case .property(let property):
+        guard let name = SymbolNames.property(readBy: property.thunk) else { return unnamed }
+        text += ".\(name)"
+      case .field: return unnamed
+      case .chain: text += "?"
+      case .force: text += "!"
+      case .wrap: break
+      }
+    }
+    return text
+  }
+}

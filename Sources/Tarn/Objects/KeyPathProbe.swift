@@ -1,0 +1,57 @@
+import TarnStore
+
+/// Values that a property is said to have, one at a time, to see whether a key path gives them back
+/// as they are. Among them are those that computed properties make exceptions for.
+enum KeyPathProbe {
+  static let count = 24
+
+  /// One of the values, nil if the type has none like that.
+  static func value<V: _Persistable>(_: V.Type, _ number: Int) -> V? {
+    let description = V._description
+    guard description.collection == .none, description.target == nil else { return nil }
+    if let type = V.self as? any CaseIterable.Type { return aCase(of: type, number) as? V }
+    return plain(description.type, number).flatMap { V._unbox(_BoxedValue($0)) }
+  }
+
+  /// True if what a key path gave is the value that its last property was said to have.
+  static func isSame(_ value: Any, _ expected: Any, of property: PropertyReflection) -> Bool {
+    if property.isComputed { return true }
+    if property.collection != .none || property.isPlainLink {
+      return flattened(value).map { $0 as AnyObject }
+        === flattened(expected).map { $0 as AnyObject }
+    }
+    guard let given = property.wrapper.boxed(value) else { return false }
+    return given.value == property.wrapper.boxed(expected)?.value
+  }
+
+  private static func aCase<T: CaseIterable>(of _: T.Type, _ number: Int) -> Any? {
+    let cases = Array(T.allCases)
+    return cases.isEmpty ? nil : cases[number % cases.count]
+  }
+
+  private static func plain(_ type: ColumnType, _ number: Int) -> Value? {
+    let integers: [Int64] = [
+      0, 1, -1, 2, 5, 10, 17, 18, 60, 65, 99, 100, 101, 127, -128, 255, 256, 999, 1000, 9999,
+      1 << 40, -(1 << 40), .max, .min,
+    ]
+    let integer = integers[number % integers.count]
+    let texts = [
+      "", " ", "a", "Ä ", "unknown", "\n0", "Straße", String(repeating: "ab ", count: 99),
+    ]
+    let text = texts[number % texts.count]
+    switch type {
+    case .int: return .int(integer)
+    case .bool: return .bool(number % 2 == 0)
+    case .float: return .float(Float(integer) / 3)
+    case .double: return .double(Double(integer) / 3)
+    case .string: return .string(text)
+    case .data: return .data(Array(text.utf8))
+    case .date: return .date(Timestamp(seconds: integer >> 16, nanoseconds: 500_000_000))
+    case .objectID: return .objectID(Bytes12(high: UInt64(bitPattern: integer), low: 7))
+    case .uuid: return .uuid(Bytes16(high: UInt64(bitPattern: integer), low: 7))
+    case .decimal: return .decimal(DecimalNumber(integer).cell)
+    case .any: return .int(integer)
+    case .link: return nil
+    }
+  }
+}

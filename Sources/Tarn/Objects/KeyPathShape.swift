@@ -1,0 +1,106 @@
+/// What a key path goes through, read from its object in memory.
+///
+/// The standard library compares whole key paths and takes none apart, but only the parts tell a
+/// stored property from a computed one that reads it. The layout is the runtime's; what is read is
+/// checked as it is read, and `KeyPathShapeTests` holds it against the toolchain's.
+struct KeyPathShape {
+  enum Part {
+    /// A property that is read by a getter, as those with wrappers are, or a subscript.
+    case property(Property)
+    /// A property that is read where it lies.
+    case field
+    /// `?`, `!`, and the optional around all of a path with a question mark.
+    case chain, force, wrap
+  }
+
+  struct Property {
+    /// The getter, or its entry in the class's table: the same in all key paths to the property,
+    /// through whichever subclass and from whichever module.
+    let getter: UInt
+    /// Generic code asks for what a protocol requires: that is no getter but a number.
+    let isRequirement: Bool
+    /// What this key path calls for the value.
+    let thunk: UnsafeRawPointer
+    let type: Any.Type
+  }
+
+  let parts: [Part]
+
+  /// Nil for a layout that is not known.
+  init?(_ keyPath: AnyKeyPath) {
+    let parts: [Part]? = withExtendedLifetime(keyPath) {
+      // Behind what each object has: a name for Objective-C, the size, the parts.
+      let object = UnsafeRawPointer(Unmanaged.passUnretained(keyPath).toOpaque())
+      let size = Int(object.load(fromByteOffset: 24, as: UInt32.self) & 0xff_ffff)
+      var cursor = Cursor(next: object + 32, end: object + 32 + size)
+      return cursor.parts(endingIn: Swift.type(of: keyPath).valueType)
+    }
+    guard let parts else { return nil }
+    self.parts = parts
+  }
+
+  /// The only part, if it is a property.
+  var onlyProperty: Property? {
+    guard parts.count == 1, case .property(let property) = parts[0] else { return nil }
+    return property
+  }
+
+  private struct Cursor {
+    var next: UnsafeRawPointer
+    let end: UnsafeRawPointer
+
+    mutating func parts(endingIn last: Any.Type) -> [Part]? {
+      var parts: [Part] = []
+      while next < end {
+        guard let word = word(UInt32.self) else { return nil }
+        let payload = word & 0xff_ffff
+        switch (word >> 24) & 0x7f {
+        case 1, 3:
+          // An offset too large for the payload stands behind it.
+          if payload == 0x7f_ffff, self.word(UInt32.self) == nil { return nil }
+          guard next == end || type() != nil else { return nil }
+          parts.append(.field)
+        case 2:
+          guard let property = property(payload, last) else { return nil }
+          parts.append(.property(property))
+        case 4:
+          guard payload <= 2, next == end || type() != nil else { return nil }
+          parts.append([.chain, .wrap, .force][Int(payload)])
+        default: return nil
+        }
+      }
+      return parts
+    }
+
+    private mutating func property(_ payload: UInt32, _ last: Any.Type) -> Property? {
+      guard let getter = word(UInt.self), let thunk = word(UnsafeRawPointer?.self) ?? nil else {
+        return nil
+      }
+      let (isSettable, hasArguments) = (payload & 0x40_0000 != 0, payload & 0x08_0000 != 0)
+      if isSettable, word(UInt.self) == nil { return nil }
+      if hasArguments {
+        guard let size = word(UInt.self), word(UInt.self) != nil else { return nil }
+        if payload & 0x10 != 0, word(UInt.self) == nil { return nil }
+        guard size <= end - next else { return nil }
+        next += Int(size)
+      }
+      let type = next == end ? last : self.type()
+      guard let type else { return nil }
+      return Property(
+        getter: getter, isRequirement: payload & 0x10_0000 != 0, thunk: thunk, type: type)
+    }
+
+    /// The type between two parts.
+    private mutating func type() -> Any.Type? {
+      guard let metadata = word(UnsafeRawPointer?.self) ?? nil else { return nil }
+      return unsafeBitCast(metadata, to: Any.Type.self)
+    }
+
+    private mutating func word<T>(_: T.Type) -> T? {
+      let place = next.alignedUp(for: T.self)
+      guard place + MemoryLayout<T>.size <= end else { return nil }
+      next = place + MemoryLayout<T>.size
+      return place.load(as: T.self)
+    }
+  }
+}

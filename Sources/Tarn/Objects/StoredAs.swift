@@ -1,0 +1,75 @@
+import TarnStore
+
+/// A type of the program's that is stored as another one: an enum, or a custom type.
+public protocol _StoredAs: _Persistable {
+  /// The type that is stored.
+  associatedtype _Stored
+  /// What values sum up to: of enums the stored type, since a sum is no case.
+  associatedtype _Sum
+  static func _sum(of stored: _Stored) -> _Sum
+}
+
+extension PersistableEnum {
+  public static func _sum(of stored: RawValue) -> RawValue { stored }
+}
+
+extension FailableCustomPersistable {
+  public static func _sum(of stored: PersistedType) -> Self {
+    guard let value = Self(persistedValue: stored) else {
+      trap(
+        "The sum \(stored) stands for no \(Self.self). Make its initializer take sums, or sum up "
+          + "in Swift.")
+    }
+    return value
+  }
+}
+
+// Indexes and primary keys: what is stored decides.
+
+extension Persisted where Value: FailableCustomPersistable, Value.PersistedType: _Indexable {
+  /// A property with an index, over what is stored.
+  @inlinable public init(indexed: Bool) {
+    self.init(nil, flags: indexed ? _PropertyFlags.indexed : 0)
+  }
+  /// A property with an index, over what is stored, and a default.
+  @inlinable public init(wrappedValue: Value, indexed: Bool) {
+    self.init(wrappedValue, flags: indexed ? _PropertyFlags.indexed : 0)
+  }
+}
+
+extension Persisted
+where
+  Value: OptionalProtocol, Value.Wrapped: FailableCustomPersistable,
+  Value.Wrapped.PersistedType: _Indexable
+{
+  /// A property with an index, over what is stored.
+  @inlinable public init(indexed: Bool) {
+    self.init(nil, flags: indexed ? _PropertyFlags.indexed : 0)
+  }
+  /// A property with an index, over what is stored, and a default.
+  @inlinable public init(wrappedValue: Value, indexed: Bool) {
+    self.init(wrappedValue, flags: indexed ? _PropertyFlags.indexed : 0)
+  }
+}
+
+extension Persisted where Value: PersistableEnum, Value.RawValue: _PrimaryKey {
+  /// An enum that names an object within its class, by its raw value.
+  @inlinable public init(primaryKey: Bool) {
+    self.init(nil, flags: primaryKey ? _PropertyFlags.primaryKey : 0)
+  }
+  /// The same with a default.
+  @inlinable public init(wrappedValue: Value, primaryKey: Bool) {
+    self.init(wrappedValue, flags: primaryKey ? _PropertyFlags.primaryKey : 0)
+  }
+}
+
+extension Persisted where Value: FailableCustomPersistable, Value.PersistedType: _PrimaryKey {
+  /// A value that names an object within its class, by what is stored.
+  @inlinable public init(primaryKey: Bool) {
+    self.init(nil, flags: primaryKey ? _PropertyFlags.primaryKey : 0)
+  }
+  /// The same with a default.
+  @inlinable public init(wrappedValue: Value, primaryKey: Bool) {
+    self.init(wrappedValue, flags: primaryKey ? _PropertyFlags.primaryKey : 0)
+  }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import Testing
+
+@testable import Tarn
+
+/// Which key paths stand for stored properties.
+struct KeyPathStepsTests {
+  private func names<T: ObjectBase>(_ keyPath: PartialKeyPath<T>) -> String {
+    do throws(KeyPathFault) {
+      return try Tracer.steps(of: keyPath).map(\.name).joined(separator: ".")
+    } catch {
+      return error.message(for: .name)
+    }
+  }
+
+  @Test func storedPropertiesHaveTheirNames() {
+    let paths: [PartialKeyPath<Mare>] = [
+      \.age, \.name, \.note, \.mood, \.isOld, \.born, \.mother, \.foals, \.crowd, \.named, \.mane,
+      \.stable, \.otherStable, \.hooves, \.weight, \.counted, Mare.secretPath, \.parents,
+    ]
+    #expect(
+      paths.map(names) == [
+        "age", "name", "note", "mood", "isOld", "born", "mother", "foals", "crowd", "named", "mane",
+        "stable", "otherStable", "hooves", "weight", "counted", "secret", "parents",
+      ])
+    #expect(names(\StableRow.boxes) == "boxes")
+  }
+
+  @Test func linksAreFollowed() {
+    #expect(names(\Mare.mother?.age) == "mother.age")
+    #expect(names(\Mare.mother!.age) == "mother.age")
+    #expect(names(\Mare.mother?.note) == "mother.note")
+    #expect(names(\Mare.mother?.mother?.weight) == "mother.mother.weight")
+    #expect(names(\Mare.mother!.mother?.stable) == "mother.mother.stable")
+    #expect(names((\Mare.mother!).appending(path: \.counted)) == "mother.counted")
+  }
+
+  @Test func subclassesHaveTheirSuperclassesProperties() {
+    #expect(names(\Pinto.age) == "age" && names(\Pinto.spots) == "spots")
+    #expect(names(\Pinto.weight) == "weight" && names(\Pinto.mother?.mood) == "mother.mood")
+    #expect(names(\Pinto.negative).contains("is not stored"))
+    #expect(names(\Pinto.lessSpots) == names(\Pinto.lessSpots))
+    #expect(names(\Pinto.lessSpots).contains("computed from 'spots'"))
+  }
+
+  @Test func computedPropertiesAreNotStored() {
+    let paths: [PartialKeyPath<Mare>] = [
+      \.negative, \.years, \.same, \.both, \.twice, \.changing, \.isYoung, \.shouting, \.firstFoal,
+      \.grandmother, \.partner, \.finalNegative, \.extended, \.ordinary, \.constant, \.description,
+      \.hashValue, \.isInvalidated, \.mother?.negative, \.mother?.changing, \.grandmother?.age,
+      \.partner?.age, \.mother?.ordinary, \.skipped,
+    ]
+    for path in paths {
+      let text = names(path)
+      #expect(text.contains(" is not stored") && text.hasSuffix("behind links."), "\(text)")
+    }
+  }
+
+  @Test func faultsAreNamed() {
+    #expect(
+      names(\Mare.negative)
+        == "\\Mare.negative is not stored but computed from 'age', so it has no name in the file. "
+        + "Use a @Persisted property, or one behind links.")
+    let both = names(\Mare.both)
+    #expect(both.contains("\\Mare.both is not stored but computed from 'age', 'counted', so"))
+    #expect(names(\Mare.mother?.negative).contains("\\Mare.mother?.negative is not stored"))
+    #expect(names(\Mare.extended).contains("\\Mare.extended is not stored"))
+    #expect(names(\Mare.skipped).contains("\\Mare.skipped is not stored"))
+    #expect(names(\Mare.name.count).contains("\\Mare.name.count goes into a value"))
+    #expect(names(\Mare.self).contains("\\Mare.self is no property but the object itself"))
+  }
+
+  @Test func membersOfValuesAreNotStored() {
+    let paths: [PartialKeyPath<Mare>] = [
+      \.name.count, \.name.isEmpty, \.mood.rawValue, \.born.timeIntervalSince1970, \.mane.color,
+      \.note?.count, \.stable.street, \.otherStable?.boxes, \.foals.count, \.foals[0].age,
+      \.parents.count, \.mane.persistableValue, \.mother?.name.count,
+    ]
+    for path in paths {
+      let text = names(path)
+      #expect(text.contains("goes into a value"), "\(text)")
+    }
+  }
+
+  @Test func genericCodeMayMeanARequirement() {
+    func age<T: Object & Aged>(of _: T.Type) -> String { names(\T.age) }
+    func mane<T: Object & Aged>(of _: T.Type) -> String { names(\T.mane) }
+    func years<T: Object & Aged>(of _: T.Type) -> String { names(\T.years) }
+    func weight<T: Mare>(of _: T.Type) -> String { names(\T.weight) }
+    func negative<T: Mare>(of _: T.Type) -> String { names(\T.negative) }
+    #expect(age(of: Mare.self) == "age" && age(of: Pinto.self) == "age")
+    #expect(mane(of: Mare.self) == "mane")
+    #expect(years(of: Mare.self).contains("is not stored but computed from 'age'"))
+    #expect(weight(of: Pinto.self) == "weight" && weight(of: Mare.self) == "weight")
+    #expect(negative(of: Mare.self).contains("is not stored"))
+  }
+
+  @Test func aKeptObjectOfATraceIsAnOrdinaryOne() {
+    #expect(names(\Hoarder.kept).contains("is not stored"))
+    let kept = Hoarder.last!
+    #expect(kept.number == 8 && kept.realm == nil)
+    kept.number = 9
+    #expect(kept.number == 9)
+    Hoarder.last = nil
+  }
+}
+
+/// Its computed property keeps the object that it is asked of.
+private class Hoarder: Object {
+  nonisolated(unsafe) static var last: Hoarder?  // because: one test uses it
+  @Persisted var number: Int
+  var kept: Int {
+    Hoarder.last = self
+    number = 8
+    return number
+  }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
