@@ -208,6 +208,7 @@ final class ManagedSequence: SequenceBacking {
     }
     if let core = object._core, core !== instance {
       instance.refuseFrozen(object)
+      if instance.isOfOldSide(object) { return .link(ObjectKey(object._key)) }
       trap(
         "Cannot put an object of another Realm into a collection: one of class "
           + "'\(object._className)' into \(title). Freeze it there and thaw it here, or create the "

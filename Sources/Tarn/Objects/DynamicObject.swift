@@ -70,7 +70,6 @@ enum DynamicValue: AnyPersisted {
   static var description: _ColumnDescription { hasNoStorage() }
   static var columnOffset: Int { hasNoStorage() }
   static var valueType: Any.Type { hasNoStorage() }
-  static func forget(at field: UnsafeMutableRawPointer) { hasNoStorage() }
   static func boxed(_ value: Any) -> _BoxedValue? { hasNoStorage() }
   static var mover: _Mover { hasNoStorage() }
   static func forget(at field: UnsafeMutableRawPointer) { hasNoStorage() }

@@ -159,8 +159,6 @@ protocol AnyPersisted {
   static func unboxed(_ boxed: _BoxedValue) -> Any?
   /// Lets go of an unmanaged value that leads to objects, and hands those over.
   static func giveUpLinks(at field: UnsafeMutableRawPointer, to pending: inout [ObjectBase])
-  /// Lets go of the unmanaged value.
-  static func forget(at field: UnsafeMutableRawPointer)
   /// Moves the unmanaged value into the row under edit.
   static var mover: _Mover { get }
 }
@@ -168,10 +166,6 @@ protocol AnyPersisted {
 extension Persisted: AnyPersisted {
   static var description: _ColumnDescription { Value._description }
   static var mover: _Mover { Value._mover }
-
-  static func forget(at field: UnsafeMutableRawPointer) {
-    field.assumingMemoryBound(to: Self.self).pointee._value = nil
-  }
 
   static func unboxed(_ boxed: _BoxedValue) -> Any? {
     Value._unbox(boxed).flatMap { flattened($0) }

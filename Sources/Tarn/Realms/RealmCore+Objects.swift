@@ -120,11 +120,27 @@ extension RealmCore {
   /// belongs to another Realm, or that is gone.
   func checkLinkable(_ object: ObjectBase) {
     refuseFrozen(object)
+    if isOfOldSide(object) { return }
     require(
       object._core === self,
-      "Cannot link to an object of another Realm. Freeze it there and thaw it here, or create the "
-        + "object in this Realm.")
+      "Cannot link to an object of another Realm, one of class '\(object._className)'. Freeze it "
+        + "there and thaw it here, or create the object in this Realm.")
     if isInvalidated(object) { trapInvalid(object) }
+  }
+
+  /// True for an object of the old side of this migration: it stands for the new one with its key.
+  /// Traps if that was deleted.
+  func isOfOldSide(_ object: ObjectBase) -> Bool {
+    guard let oldSide, object._core === oldSide else { return false }
+    let (id, key) = (object._binding!.classID, ObjectKey(object._key))
+    let isThere = trapping { () throws(StorageError) in
+      try session?.place(of: key, in: id) != nil
+    }
+    require(
+      isThere,
+      "An object of class '\(object._className)' was deleted in this migration: nothing can "
+        + "link to it. Check what is left with enumerateObjects.")
+    return true
   }
 
   /// The bytes of a value that is kept in pieces.

@@ -30,6 +30,8 @@ final class RealmCore {
   /// The open write, nil outside of one.
   var session: WriteSession?
   var gateToken: GateToken?
+  /// On the new side of a migration the instance that shows the old one.
+  weak var oldSide: RealmCore?
   /// Names the last write of this instance.
   var writeSerial: UInt64 = 0
   /// The same for what is born in it.
