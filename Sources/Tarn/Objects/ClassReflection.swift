@@ -20,6 +20,8 @@ struct PropertyReflection: Sendable {
   let originProperty: String?
   /// The class that the link of a dynamic object points to.
   var dynamicTarget: String?
+  /// True if the declaration, or the class's `init`, gives a value.
+  var hasOwnDefault = true
 
   var type: ColumnType { description.type }
   var collection: CollectionKind { description.collection }
@@ -46,8 +48,20 @@ struct PropertyReflection: Sendable {
   func write(_ value: _BoxedValue, _ object: ObjectBase) -> Bool {
     withExtendedLifetime(object) { wrapper.write(value, object, at: field(of: object)) }
   }
-  func write(any value: Any, _ object: ObjectBase) -> Bool {
-    withExtendedLifetime(object) { wrapper.write(any: value, object, at: field(of: object)) }
+  /// Gives a collection those elements.
+  func write(elements: any SequenceBacking, _ object: ObjectBase) {
+    withExtendedLifetime(object) {
+      wrapper.write(elements: elements, object, at: field(of: object))
+    }
+  }
+}
+
+extension PropertyReflection {
+  /// As what a collection that is in no object takes its elements.
+  init<C: _CollectionProperty>(of type: C.Type) {
+    self.init(
+      name: "", columnName: "", offset: 0, wrapper: Persisted<C>.self,
+      description: C._description, isIndexed: false, isPrimaryKey: false, originProperty: nil)
   }
 }
 
@@ -117,7 +131,8 @@ final class ClassReflection: Sendable {
         name: $0.name, columnName: mapping[$0.name] ?? $0.name, offset: $0.offset,
         wrapper: $0.wrapper, description: $0.description,
         isIndexed: $0.isIndexed || indexed.contains($0.name), isPrimaryKey: $0.name == key,
-        deleteRule: $0.deleteRule, originProperty: $0.originProperty)
+        deleteRule: $0.deleteRule, originProperty: $0.originProperty,
+        hasOwnDefault: $0.hasOwnDefault)
     }
     primaryKey = properties.firstIndex(where: \.isPrimaryKey)
     numbers = Dictionary(properties.enumerated().map { ($1.name, $0) }) { first, _ in first }
@@ -272,7 +287,8 @@ extension ClassReflection {
           description: wrapper.description, isIndexed: flags & _PropertyFlags.indexed != 0,
           isPrimaryKey: flags & _PropertyFlags.primaryKey != 0,
           deleteRule: flags & _PropertyFlags.cascade != 0 ? .cascade : .nullify,
-          originProperty: wrapper.originProperty(at: base + offset)))
+          originProperty: wrapper.originProperty(at: base + offset),
+          hasOwnDefault: wrapper.hasOwnDefault(at: base + offset)))
       return true
     }
     withExtendedLifetime(example) {}

@@ -106,6 +106,12 @@ extension FailableCustomPersistable {
     if stored != nil, value == nil { fits = false }
     return value
   }
+  public static func _canHold(_ boxed: _BoxedValue) -> Bool {
+    (boxed.object != nil || boxed.value != .null) && PersistedType._canHoldOptional(boxed)
+  }
+  public static func _canHoldOptional(_ boxed: _BoxedValue) -> Bool {
+    PersistedType._canHoldOptional(boxed)
+  }
 }
 
 extension ObjectBase {

@@ -41,15 +41,14 @@ private final class Detacher {
     let properties = ClassReflection.of(type(of: object)).properties
     if properties.contains(where: \.leadsOn) { copy._state.insert(.unlinksWhenItGoes) }
     for property in properties where !property.isComputed {
-      let fits: Bool
-      if property.collection == .none {
-        let boxed = property.readBoxed(object).detached(self.copy)
-        fits = property.write(boxed, copy)
-      } else {
+      if property.collection != .none {
         let collection = property.read(object) as! any _CollectionProperty
-        fits = property.write(any: collection.detached(self.copy), copy)
+        property.write(elements: collection.backing.detached(self.copy), copy)
+        continue
       }
-      require(fits, "a value is not of its own property's type: bug in this package")
+      require(
+        property.write(property.readBoxed(object).detached(self.copy), copy),
+        "a value is not of its own property's type: bug in this package")
     }
   }
 }

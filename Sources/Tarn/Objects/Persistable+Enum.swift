@@ -60,6 +60,10 @@ extension PersistableEnum {
     fits = value != nil || boxed.value == .null
     return value
   }
+  public static func _canHold(_ boxed: _BoxedValue) -> Bool { RawValue._canHold(boxed) }
+  public static func _canHoldOptional(_ boxed: _BoxedValue) -> Bool {
+    RawValue._canHoldOptional(boxed)
+  }
 }
 
 extension ObjectBase {

@@ -12,36 +12,34 @@ extension RealmCore {
         "Cannot add an object that belongs to another Realm. Copy it, or freeze it there and "
           + "thaw it here.")
       require(
-        !isInvalidated(object), "Adding a deleted or invalidated object to a Realm is not permitted"
+        !isInvalidated(object),
+        "Adding a deleted or invalidated object to a Realm is not permitted: it was one of class "
+          + "'\(object._className)'. Create a new one."
       )
       return
     }
     require(
       update == .error || binding(of: type(of: object)).schema.primaryKey != nil,
       "'\(binding(of: type(of: object)).schema.name)' does not have a primary key and can not be "
-        + "updated")
+        + "updated: nothing says which object is meant. Use update: .error, or give the class a "
+        + "primary key.")
     takingIn { _ throws(StorageError) in try giveRow(object, update) }
-  }
-
-  /// Makes a managed object from values by name, in order, or of another object.
-  func create<T: ObjectBase>(
-    _ type: T.Type, value: Any, update: Realm.UpdatePolicy
-  ) -> T {
-    _ = writing("create objects")
-    let object = type.init()
-    let outer = given
-    object._fill(from: value, &given)
-    add(object, update: update)
-    given = outer
-    return object
   }
 
   // MARK: - Deleting
 
+  private func requireOwn(_ object: ObjectBase) {
+    require(
+      object._core === self,
+      "Can only delete an object from the Realm it belongs to: this one of class "
+        + "'\(object._className)' belongs to \(object._core == nil ? "none" : "another one"). Use "
+        + "its realm property.")
+  }
+
   func delete(_ object: ObjectBase) {
     let session = writing("delete objects")
     refuseFrozen(object)
-    require(object._core === self, "Can only delete an object from the Realm it belongs to.")
+    requireOwn(object)
     if isInvalidated(object) { trapInvalid(object) }
     trapping { () throws(StorageError) in
       _ = try session.delete(ObjectKey(object._key), in: object._binding!.classID)
@@ -65,8 +63,7 @@ extension RealmCore {
     var keys: [ClassID: [ObjectKey]] = [:]
     for object in objects {
       refuseFrozen(object)
-      require(
-        object._core === self, "Can only delete an object from the Realm it belongs to.")
+      requireOwn(object)
       if isInvalidated(object) { trapInvalid(object) }
       keys[object._binding!.classID, default: []].append(ObjectKey(object._key))
     }

@@ -57,6 +57,14 @@ extension RealmCore {
     try giveRow(object, update == .error ? addingPolicy : update)
   }
 
+  /// What becomes of an object that something links to: one without primary key is always new.
+  func policy(
+    for object: ObjectBase, _ update: Realm.UpdatePolicy
+  ) -> Realm.UpdatePolicy {
+    let wanted = update == .error ? addingPolicy : update
+    return binding(of: type(of: object)).schema.primaryKey == nil ? .error : wanted
+  }
+
   /// Traps for an embedded object that came with this change and is in it once more: of its two
   /// places neither is the one that is meant.
   private func refuseSecondPlace(of object: ObjectBase) {
@@ -79,10 +87,7 @@ extension RealmCore {
     if let primaryKey,
       let existing = try session.find(primaryKey: primaryKey, in: binding.classID)
     {
-      require(
-        update != .error,
-        "Attempting to create an object of type '\(binding.schema.name)' with an existing "
-          + "primary key value '\(primaryKey)'.")
+      if update == .error { trapDuplicate(primaryKey, binding) }
       return merge(object, into: existing, update)
     }
     let row = try session.create(primaryKey: primaryKey, in: binding.classID)

@@ -1,4 +1,5 @@
 import CTarn
+import Foundation
 import TarnStore
 
 /// What accessors ask of their instance, and accessors for rows.
@@ -158,6 +159,12 @@ extension RealmCore {
   /// An accessor for a row that exists.
   func object(_ key: ObjectKey, _ binding: ClassBinding) -> ObjectBase {
     let object = binding.reflection.type.init()
+    adopt(object, key, binding)
+    return object
+  }
+
+  /// Makes a fresh object the accessor of a row that exists.
+  func adopt(_ object: ObjectBase, _ key: ObjectKey, _ binding: ClassBinding) {
     attach(object, key, binding)
     binding.bind(object)
     if isFrozen {
@@ -165,7 +172,6 @@ extension RealmCore {
     } else if isNew(key, binding.classID) {
       object._bornIn = openWrite
     }
-    return object
   }
 
   /// Finds the row of an accessor of a frozen instance. It is not looked for again, so that any
@@ -267,29 +273,29 @@ extension RealmCore {
       return object(ObjectKey(Int64(key as! Int)), existingIn: binding)
     }
     guard let column = binding.schema.primaryKey else {
-      trap("'\(binding.schema.name)' does not have a primary key")
+      trap(
+        "'\(binding.schema.name)' does not have a primary key, by which an object could be found. "
+          + "Use a condition.")
     }
-    var value = Value.null
-    if let content = flattened(key) {
-      value = (content as? any _Persistable)?._box().value ?? .null
-      require(
-        value.canBePrimaryKey(of: binding.schema[column].type),
-        "'\(Swift.type(of: content))' is not the type of the primary key of "
-          + "'\(binding.schema.name)'.")
-    }
+    guard let value = primaryKey(key, binding, binding.schema[column]) else { return nil }
     let found = trapping { () throws(StorageError) in
       if let session { return try session.find(primaryKey: value, in: binding.classID) }
       return try shown().find(primaryKey: value, in: binding.classID)
     }
     return found.map { object($0, binding) }
   }
-}
 
-extension Value {
-  fileprivate func canBePrimaryKey(of type: ColumnType) -> Bool {
-    switch (self, type) {
-    case (.int, .int), (.string, .string), (.objectID, .objectID), (.uuid, .uuid): true
-    default: false
+  /// A primary key from outside as its column has it; nil for a number that no object can have.
+  private func primaryKey(_ key: Any, _ binding: ClassBinding, _ column: ColumnSchema) -> Value? {
+    var natural = Value.null
+    if let content = flattened(key), !(content is NSNull) {
+      natural = Value(single: content) ?? .null
+      let fits = natural.converted(to: column.type) != nil || natural.isNumber
+      require(
+        natural != .null && fits && (natural.isNumber == (column.type == .int)),
+        "'\(Swift.type(of: content))' is not the type of the primary key of "
+          + "'\(binding.schema.name)'.")
     }
+    return natural.converted(to: column.type)
   }
 }

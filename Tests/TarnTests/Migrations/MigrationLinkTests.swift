@@ -102,4 +102,44 @@ struct MigrationLinkTests: TrapSuite {
     }
     try expect("An object of class 'Sheep' was deleted in this migration", in: result)
   }
+
+  @Test func objectsOfTheProgramsClassesAreCopied() throws {
+    let url = folder.url("meadows.realm")
+    try Self.fill(url)
+    let realm = try Self.migrate(url) { _, new, migration in
+      let sheep = MeadowNew.Sheep(value: ["name": "Tilly", "lambs": [["name": "Billy"]]])
+      sheep.friend = sheep
+      new.first = sheep
+      new.all = [sheep, sheep]
+      new["kinds"] = [MeadowNew.Sheep(value: ["name": "Willy"])]
+      new.byName = ["x": MeadowNew.Sheep(value: ["Jilly"])]
+      new.any = MeadowNew.Sheep(value: ["Lilly"])
+      new.size = 1.5
+      #expect(sheep.realm == nil && (new.size as? Float) == 1.5)
+      migration.create("Meadow", value: ["id": 2, "first": sheep, "size": 2.5])
+    }
+    let meadow = try #require(realm.objects(MeadowNew.Meadow.self).first)
+    #expect(meadow.first?.name == "Tilly" && meadow.first?.lambs.first?.name == "Billy")
+    #expect(meadow.first?.friend?.isSameObject(as: meadow.first) == true && meadow.size == 1.5)
+    #expect(meadow.all.count == 2 && meadow.all[0].isSameObject(as: meadow.all[1]))
+    #expect(meadow.kinds.first?.name == "Willy" && meadow.byName["x"]??.name == "Jilly")
+    #expect(meadow.any.object(MeadowNew.Sheep.self)?.name == "Lilly")
+    let other = try #require(realm.object(ofType: MeadowNew.Meadow.self, forPrimaryKey: 2))
+    #expect(other.first?.friend?.name == "Tilly" && other.size == 2.5)
+    try realm.checkIndexes()
+  }
+
+  @Test func soAreThoseThatARealmDoesNotHave() throws {
+    let url = folder.url("meadows.realm")
+    do { _ = try Realm(configuration: PetFile.configuration(url, Self.new)) }
+    let realm = try Realm(configuration: PetFile.configuration(url, []))
+    try realm.write {
+      let meadow = realm.dynamicCreate("Meadow", value: ["id": 1, "size": 0.5])
+      meadow["first"] = MeadowNew.Sheep(value: ["name": "Tilly", "friend": ["name": "Milly"]])
+      meadow["size"] = 2
+    }
+    let meadow = realm.dynamicObjects("Meadow")[0]
+    #expect(meadow.value(forKeyPath: "first.friend.name") as? String == "Milly")
+    #expect(meadow.size as? Float == 2 && realm.dynamicObjects("Sheep").count == 2)
+  }
 }

@@ -203,6 +203,17 @@ struct EmbeddedPlaceTests {
       } == [9, 0, 1, 2, 3])
   }
 
+  @Test func creatingCopiesAnElementForEachPlace() throws {
+    let box = try BeadBox()
+    let bead = Bead(9)
+    try box.place.write {
+      let one = box.realm.create(Necklace.self, value: ["id": 1, "beads": [bead, bead]])
+      #expect(one.numbers == [9, 9] && !one.beads[0].isSameObject(as: one.beads[1]))
+    }
+    try box.expectSound()
+    #expect(bead.realm == nil)
+  }
+
   @Test func listsOfDynamicObjects() throws {
     let box = try BeadBox()
     let one = try box.add(1)

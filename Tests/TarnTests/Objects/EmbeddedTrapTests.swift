@@ -90,32 +90,6 @@ struct EmbeddedTrapTests: TrapSuite {
     try expect(Self.twiceInMemory, in: result)
   }
 
-  @Test func creatingFromValuesWithOneTwice() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let box = try BeadBox(Shelter(within: folder))
-      let bead = Bead(9)
-      try box.place.write {
-        _ = box.realm.create(Necklace.self, value: ["id": 1, "beads": [bead, bead]])
-      }
-    }
-    try expect("An embedded object has one place", in: result)
-  }
-
-  @Test func aMapWithOneUnderTwoKeys() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let box = try BeadBox(Shelter(within: folder))
-      let one = try box.add(1)
-      try box.place.write {
-        one.setValue(["a": one.beads[0], "b": one.beads[0]], forKey: "named")
-      }
-    }
-    try expect("An embedded object has one place", in: result)
-  }
-
   @Test func updatingByAnObjectWithOneTwice() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
