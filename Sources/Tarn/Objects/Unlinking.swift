@@ -27,7 +27,7 @@ extension PropertyReflection {
   var leadsOn: Bool { !isComputed && !isDynamic && (target != nil || type == .any) }
 }
 
-extension Persisted {
+extension Persisted where Value: _Persistable {
   static func giveUpLinks(
     at field: UnsafeMutableRawPointer, to pending: inout [ObjectBase]
   ) {
