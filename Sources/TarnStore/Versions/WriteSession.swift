@@ -26,7 +26,7 @@ package final class WriteSession {
   var dropping: [(id: CollectionID, place: SequencePlace)] = []
   var isDropping = false
   /// Called when positions of rows that somebody keeps may have moved.
-  let rowsMoved: () -> Void
+  package var rowsMoved: () -> Void
 
   package var base: Snapshot { reader.snapshot }
 
