@@ -6,9 +6,9 @@ public struct _Derivation {
   /// The elements that it has, in its order.
   let spec: QuerySpec
   /// The write that made what it belongs to.
-  let bornIn: UInt64
+  let bornIn: WriteMark?
 
-  init(_ core: RealmCore, _ spec: QuerySpec, bornIn: UInt64) {
+  init(_ core: RealmCore, _ spec: QuerySpec, bornIn: WriteMark?) {
     self.core = core
     self.spec = spec
     self.bornIn = bornIn

@@ -193,6 +193,8 @@ protocol AnyPersisted {
   static func hasOwnDefault(at field: UnsafeRawPointer) -> Bool
   /// The value in the property's own type, nil for null or for what is not of that type.
   static func unboxed(_ boxed: _BoxedValue) -> Any?
+  /// Lets go of an unmanaged value that leads to objects, and hands those over.
+  static func giveUpLinks(at field: UnsafeMutableRawPointer, to pending: inout [ObjectBase])
   /// Moves the unmanaged value into the row under edit.
   static var mover: _Mover { get }
 }

@@ -32,13 +32,19 @@ final class RealmCore {
   var gateToken: GateToken?
   /// On the new side of a migration the instance that shows the old one.
   weak var oldSide: RealmCore?
-  /// Counts writes of this instance, so that accessors born in a cancelled one are known.
+  /// Names the last write of this instance.
   var writeSerial: UInt64 = 0
-  var cancelledWrites: Set<UInt64> = []
+  /// The same for what is born in it.
+  var openWrite: WriteMark?
   /// While objects are made of values: which properties those name.
   var given: GivenProperties = [:]
   /// While an object is added: what becomes of those that it links to and that exist.
   var addingPolicy = Realm.UpdatePolicy.error
+  /// Objects that have their rows and whose values are still to come there, the next one last.
+  var arriving: [ArrivingObject] = []
+  var isTakingIn = false
+  /// The embedded ones among those that came with the change that is being made.
+  var arrivedEmbedded: Set<LinkTarget> = []
   /// What the open write has made managed, where that is wanted back if it is cancelled.
   var addedObjects: [ObjectBase] = []
   /// How often the instance was invalidated; accessors of an earlier life are dead.
