@@ -42,7 +42,7 @@ public struct ElementIterator<Element: RealmCollectionValue>: IteratorProtocol {
     guard pages != nil else {
       guard position < elements.count else { return nil }
       defer { position += 1 }
-      return typedElement(elements[position])
+      return typedElement(elements[position], elements.title)
     }
     if position == numbers.count {
       trapping { () throws(StorageError) in try pages!.next(&numbers) }
@@ -55,7 +55,11 @@ public struct ElementIterator<Element: RealmCollectionValue>: IteratorProtocol {
 }
 
 /// An element in the type that its collection declares. Traps for what no such type has.
-func typedElement<Element: RealmCollectionValue>(_ boxed: _BoxedValue) -> Element {
+///
+/// - Parameter title: whose element it is, for the message.
+func typedElement<Element: RealmCollectionValue>(
+  _ boxed: _BoxedValue, _ title: @autoclosure () -> String = "a collection"
+) -> Element {
   guard let element = Element._unboxElement(boxed) else {
     // Of a map, where the object that stands for the value was deleted.
     if boxed.value == .null, let type = Element.self as? any FailableCustomPersistable.Type,
@@ -65,46 +69,10 @@ func typedElement<Element: RealmCollectionValue>(_ boxed: _BoxedValue) -> Elemen
     }
     trap(
       """
-      A collection holds \(boxed.value), which is no '\(Element.self)': a program whose model \
+      \(boxed.value) in \(title()) is no '\(Element.self)': a program whose model \
       declares another type wrote it, or an enum has lost a case. Give the enum its case back, or \
       declare the elements as what is stored.
       """)
   }
   return element
-}
-
-/// The elements of any sequence, nil if one is not of the type.
-func elementBoxes<Element: RealmCollectionValue>(
-  of value: Any, as type: Element.Type
-) -> [_BoxedValue]? {
-  if let same = value as? [Element] { return same.map { $0._boxElement() } }
-  guard let sequence = value as? any Sequence else { return nil }
-  return boxes(of: sequence, as: type)
-}
-
-private func boxes<S: Sequence, Element: RealmCollectionValue>(
-  of sequence: S, as type: Element.Type
-) -> [_BoxedValue]? {
-  var boxes: [_BoxedValue] = []
-  for element in sequence {
-    guard let boxed = elementBox(of: element, as: type) else { return nil }
-    boxes.append(boxed)
-  }
-  return boxes
-}
-
-/// One element, nil if it is not of the type: perhaps an Int for an Int8, a raw value of an enum.
-func elementBox<Element: RealmCollectionValue>(
-  of value: Any, as type: Element.Type
-) -> _BoxedValue? {
-  if let same = value as? Element { return same._boxElement() }
-  if type == AnyRealmValue.self { return AnyRealmValue._convert(value)?._box() }
-  let boxed: _BoxedValue
-  if let content = flattened(value) {
-    guard let other = content as? any RealmCollectionValue else { return nil }
-    boxed = other._boxElement()
-  } else {
-    boxed = _BoxedValue(.null)
-  }
-  return Element._unboxElement(boxed).map { $0._boxElement() }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import TarnStore
 
 extension RealmCollection {
@@ -52,17 +53,29 @@ extension Map {
 
   /// Sets the value under a key; nil takes the key out.
   ///
-  /// Traps for a value that is not of the map's type, for a key with "." in it or "$" at its start,
+  /// Takes what `create(value:)` takes for a value of the map; objects themselves are put there as
+  /// they are. Traps for a value that does not fit, for a key with "." in it or "$" at its start,
   /// and outside of a write.
   public func setValue(_ value: Any?, forKey key: String) {
     let key = Key(_mapKey: key)
-    guard let content = value.flatMap({ flattened($0) }) else { return removeObject(for: key) }
-    guard let boxed = elementBox(of: content, as: Value.self) else {
-      trap(
-        "Invalid value '\(content)' of type '\(type(of: content))' for the key '\(key)': the map "
-          + "holds values of type '\(Value.self)'.")
+    guard let content = value.flatMap({ flattened($0) }), !(content is NSNull) else {
+      return removeObject(for: key)
     }
-    set(boxed, for: key)
+    let core = backing.core
+    let property = (backing as? ManagedSequence)?.property ?? PropertyReflection(of: Map.self)
+    var reader = ValueReader(.taken, core, keepsRefused: core != nil)
+    do throws(Realm.InvalidValue) {
+      guard let boxed = try reader.readElement(content, for: property) else {
+        trap(
+          "Invalid value '\(content)' of type '\(type(of: content))' for the key '\(key)': the map "
+            + "holds values of type '\(Value.self)'.")
+      }
+      core?.makeRows(for: reader, .error)
+      set(boxed, for: key)
+      core?.keepRefused(reader, .error)
+    } catch {
+      trap(error.description)
+    }
   }
 
   /// Sets what a path leads to that begins with a key, such as `rex.mother.age`, as

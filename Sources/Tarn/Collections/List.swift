@@ -27,11 +27,9 @@ public final class List<Element: RealmCollectionValue>: _CollectionProperty {
     Element._elementDescription.collected(.list)
   }
 
-  public static func _collection(of value: Any) -> List? {
-    guard let boxes = elementBoxes(of: value, as: Element.self) else { return nil }
-    let list = List()
-    list.backing.replace(0..<0, with: boxes)
-    return list
+  public static func _canHold(_ boxed: _BoxedValue) -> Bool { Element._canHoldElement(boxed) }
+  public static func _fits(_ boxed: _BoxedValue) -> Bool {
+    Element._unboxElement(boxed) != nil
   }
 }
 
@@ -45,7 +43,7 @@ extension List: RealmCollection, MutableCollection {
   public subscript(position: Int) -> Element {
     get {
       Bounds.check(position, count, of: self)
-      return typedElement(backing.element(at: position))
+      return typedElement(backing.element(at: position), backing.title)
     }
     set {
       Bounds.check(position, count, of: self)

@@ -210,6 +210,7 @@ final class ManagedSequence: SequenceBacking {
       instance.add(object, update: instance.policy(for: object, update))
     }
     instance.refuseFrozen(object)
+    if instance.isOfOldSide(object) { return .link(ObjectKey(object._key)) }
     require(
       object._core === instance,
       "Cannot put an object of another Realm into a collection: one of class "

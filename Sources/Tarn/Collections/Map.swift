@@ -69,23 +69,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: _CollectionPr
     return description
   }
 
-  /// Anything that is a dictionary with keys of the map's type.
-  public static func _collection(of value: Any) -> Map? {
-    let map = Map()
-    if let other = value as? any AnyMap {
-      for (key, value) in other.anyEntries {
-        guard let boxed = elementBox(of: value, as: Value.self) else { return nil }
-        map.backing.set(boxed, for: key)
-      }
-      return map
-    }
-    guard let values = value as? [String: Any] else { return nil }
-    for (key, value) in values {
-      guard let boxed = elementBox(of: value, as: Value.self) else { return nil }
-      map.backing.set(boxed, for: Self.checked(key))
-    }
-    return map
-  }
+  public static func _canHold(_ boxed: _BoxedValue) -> Bool { Value._canHoldElement(boxed) }
+  public static func _fits(_ boxed: _BoxedValue) -> Bool { Value._unboxElement(boxed) != nil }
 
   static func canHold(_ key: String) -> Bool {
     !key.utf8.contains(UInt8(ascii: ".")) && key.utf8.first != UInt8(ascii: "$")
@@ -103,14 +88,11 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: _CollectionPr
 
 /// A map of any types.
 protocol AnyMap {
-  var anyEntries: [(String, Any)] { get }
   func value(forKeyPath path: String) -> Any?
   func setValue(_ value: Any?, forKeyPath path: String)
 }
 
-extension Map: AnyMap {
-  var anyEntries: [(String, Any)] { map { ($0.key._mapKey, $0.value) } }
-}
+extension Map: AnyMap {}
 
 extension Map: RealmKeyedCollection {
   /// How many keys there are.
@@ -123,7 +105,7 @@ extension Map: RealmKeyedCollection {
   public var keys: [Key] { backing.allKeys.map { Key(_mapKey: $0) } }
 
   /// The values, in the order of the keys.
-  public var values: [Value] { backing.all.map { typedElement($0) } }
+  public var values: [Value] { backing.all.map { typedElement($0, backing.title) } }
 
   /// The value under a key, nil if there is none. Setting nil takes the key out; to set a value
   /// that is nil use `updateValue(_:forKey:)`. Setting traps for a key with "." in it or "$" at its
@@ -131,7 +113,7 @@ extension Map: RealmKeyedCollection {
   public subscript(key: Key) -> Value? {
     get {
       let place = backing.find(key._mapKey)
-      return place.isFound ? typedElement(backing.element(at: place.index)) : nil
+      return place.isFound ? typedElement(backing.element(at: place.index), backing.title) : nil
     }
     set {
       if let newValue { updateValue(newValue, forKey: key) } else { removeObject(for: key) }

@@ -23,12 +23,8 @@ public final class MutableSet<Element: RealmCollectionValue>: _CollectionPropert
     Element._elementDescription.collected(.set)
   }
 
-  public static func _collection(of value: Any) -> MutableSet? {
-    guard let boxes = elementBoxes(of: value, as: Element.self) else { return nil }
-    let set = MutableSet()
-    for boxed in boxes { set.backing.insert(boxed) }
-    return set
-  }
+  public static func _canHold(_ boxed: _BoxedValue) -> Bool { Element._canHoldElement(boxed) }
+  public static func _fits(_ boxed: _BoxedValue) -> Bool { Element._unboxElement(boxed) != nil }
 }
 
 extension MutableSet: RealmCollection {
@@ -40,7 +36,7 @@ extension MutableSet: RealmCollection {
   /// The element at a position. Traps if it is out of bounds.
   public subscript(position: Int) -> Element {
     Bounds.check(position, count, of: self)
-    return typedElement(backing.element(at: position))
+    return typedElement(backing.element(at: position), backing.title)
   }
 
   /// The first element, or nil.

@@ -58,13 +58,6 @@ extension RealmCollection where Element: ObjectBase {
     let base = _derivation
     return Results(base.core, base.spec.sorted(descriptors), bornIn: base.bornIn)
   }
-
-  /// The position of the first object that meets a condition, or nil. Traps for an unmanaged or
-  /// invalidated collection.
-  public func index(matching condition: (Query<Element>) -> Query<Bool>) -> Int? {
-    let base = _derivation
-    return Results<Element>(base.core, base.spec, bornIn: base.bornIn).index(matching: condition)
-  }
 }
 
 extension _CollectionProperty {

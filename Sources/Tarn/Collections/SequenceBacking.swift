@@ -14,6 +14,8 @@ protocol SequenceBacking: AnyObject {
   /// True if both are the same collection of one instance, or unmanaged and equal.
   func isEqual(to other: any SequenceBacking) -> Bool
 
+  /// What messages call it.
+  var title: String { get }
   /// Of list, set and map the one that it is.
   var kind: CollectionKind { get }
   var count: Int { get }
@@ -100,6 +102,14 @@ enum SequenceSnapshot {
     switch self {
     case .boxed(let values): values.count
     case .stored(let values, _): values.count
+    }
+  }
+
+  /// What messages call the sequence.
+  var title: String {
+    switch self {
+    case .boxed: "a collection"
+    case .stored(_, let sequence): sequence.title
     }
   }
 

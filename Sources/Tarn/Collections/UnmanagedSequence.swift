@@ -13,6 +13,7 @@ final class UnmanagedSequence: SequenceBacking {
 
   var core: RealmCore? { nil }
   var isInvalidated: Bool { false }
+  var title: String { "an unmanaged \(kind)" }
 
   func isEqual(to other: any SequenceBacking) -> Bool {
     if other === self { return true }

@@ -63,33 +63,6 @@ extension AnyRealmValue: _Persistable, _Indexable, _SortableElement {
     case .uuid: return UUID._unbox(boxed).map { .uuid($0) }
     }
   }
-
-  /// Dictionaries and arrays of what values can be, at any depth.
-  public static func _convert(_ value: Any) -> AnyRealmValue? {
-    guard let content = flattened(value) else { return AnyRealmValue.none }
-    switch content {
-    case let same as AnyRealmValue: return same
-    case let list as List<AnyRealmValue>: return .list(list)
-    case let map as Map<String, AnyRealmValue>: return .dictionary(map)
-    case let object as Object: return .object(object)
-    case let single as any _Persistable: return _unbox(single._box())
-    case let values as [String: Any]:
-      var converted: [String: AnyRealmValue] = [:]
-      for (key, value) in values {
-        guard let value = _convert(value) else { return nil }
-        converted[key] = value
-      }
-      return .fromDictionary(converted)
-    case let values as [Any]:
-      var converted: [AnyRealmValue] = []
-      for value in values {
-        guard let value = _convert(value) else { return nil }
-        converted.append(value)
-      }
-      return .fromArray(converted)
-    default: return nil
-    }
-  }
 }
 
 extension ObjectBase {
@@ -110,9 +83,6 @@ extension ObjectBase {
 
 /// Values of any type on their way into rows.
 extension RealmCore {
-  /// As deep as lists and maps may lie within each other.
-  private static var depthMax: Int { 100 }
-
   func setAny(_ object: ObjectBase, _ column: ColumnID, _ boxed: _BoxedValue) {
     _ = writing(object, column)
     if isInvalidated(object) { trapInvalid(object) }
@@ -130,8 +100,8 @@ extension RealmCore {
     if let object = boxed.object { return storedLink(object, update) }
     guard let nested = boxed.nested else { return boxed.value }
     require(
-      depth <= Self.depthMax,
-      "Lists and maps within values may be up to \(Self.depthMax) deep.")
+      depth <= ValueReader.depthMax,
+      "Lists and maps within values may be up to \(ValueReader.depthMax) deep.")
     let session = writing("modify managed objects")
     // Read before anything is written: what is copied may be what is about to be replaced.
     let (keys, values) = (nested.kind == .map ? nested.allKeys : [], nested.all)

@@ -20,6 +20,8 @@ struct PropertyReflection: Sendable {
   let originProperty: String?
   /// The class that the link of a dynamic object points to.
   var dynamicTarget: String?
+  /// True if the declaration, or the class's `init`, gives a value.
+  var hasOwnDefault = true
 
   var type: ColumnType { description.type }
   var collection: CollectionKind { description.collection }
@@ -46,8 +48,20 @@ struct PropertyReflection: Sendable {
   func write(_ value: _BoxedValue, _ object: ObjectBase) -> Bool {
     withExtendedLifetime(object) { wrapper.write(value, object, at: field(of: object)) }
   }
-  func write(any value: Any, _ object: ObjectBase) -> Bool {
-    withExtendedLifetime(object) { wrapper.write(any: value, object, at: field(of: object)) }
+  /// Gives a collection those elements.
+  func write(elements: any SequenceBacking, _ object: ObjectBase) {
+    withExtendedLifetime(object) {
+      wrapper.write(elements: elements, object, at: field(of: object))
+    }
+  }
+}
+
+extension PropertyReflection {
+  /// As what a collection that is in no object takes its elements.
+  init<C: _CollectionProperty>(of type: C.Type) {
+    self.init(
+      name: "", columnName: "", offset: 0, wrapper: Persisted<C>.self,
+      description: C._description, isIndexed: false, isPrimaryKey: false, originProperty: nil)
   }
 }
 
@@ -64,14 +78,18 @@ final class ClassReflection: Sendable {
   let uniqueRules: [[Int]]
   private let numbers: [String: Int]
 
-  /// The reflection of a class. The first call for a class makes one object of it, to see the
-  /// arguments of its `@Persisted` attributes. Traps if the declaration contradicts itself.
+  /// The reflection of a class. Traps if the declaration contradicts itself.
   static func of(_ type: ObjectBase.Type) -> ClassReflection {
+    do { return try find(type) } catch { trap(error.description) }
+  }
+
+  /// The reflection of a class. The first call for a class makes one object of it, to see the
+  /// arguments of its `@Persisted` attributes.
+  static func find(_ type: ObjectBase.Type) throws(ModelError) -> ClassReflection {
     let id = ObjectIdentifier(type)
     if let known = known.withLock({ $0[id] }) { return known }
     // Not under the lock: this runs the model's `init()`.
-    let reflection: ClassReflection
-    do { reflection = try ClassReflection(type) } catch { trap(error.description) }
+    let reflection = try ClassReflection(type)
     return known.withLock { known in
       let first = known[id] ?? reflection
       known[id] = first
@@ -117,7 +135,8 @@ final class ClassReflection: Sendable {
         name: $0.name, columnName: mapping[$0.name] ?? $0.name, offset: $0.offset,
         wrapper: $0.wrapper, description: $0.description,
         isIndexed: $0.isIndexed || indexed.contains($0.name), isPrimaryKey: $0.name == key,
-        deleteRule: $0.deleteRule, originProperty: $0.originProperty)
+        deleteRule: $0.deleteRule, originProperty: $0.originProperty,
+        hasOwnDefault: $0.hasOwnDefault)
     }
     primaryKey = properties.firstIndex(where: \.isPrimaryKey)
     numbers = Dictionary(properties.enumerated().map { ($1.name, $0) }) { first, _ in first }
@@ -237,10 +256,19 @@ extension PropertyReflection {
   }
 }
 
-/// A contradiction in the declaration of a model, with the class and the property.
+/// A contradiction in the declaration of a model, with the class and the property; or several.
 struct ModelError: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
+
+  init(_ problems: [String]) {
+    if problems.count == 1 {
+      description = problems[0]
+    } else {
+      let list = problems.map { "- " + $0 }.joined(separator: "\n")
+      description = "\(problems.count) things are wrong with the model classes:\n\(list)"
+    }
+  }
 }
 
 // MARK: Reading a declaration
@@ -272,7 +300,8 @@ extension ClassReflection {
           description: wrapper.description, isIndexed: flags & _PropertyFlags.indexed != 0,
           isPrimaryKey: flags & _PropertyFlags.primaryKey != 0,
           deleteRule: flags & _PropertyFlags.cascade != 0 ? .cascade : .nullify,
-          originProperty: wrapper.originProperty(at: base + offset)))
+          originProperty: wrapper.originProperty(at: base + offset),
+          hasOwnDefault: wrapper.hasOwnDefault(at: base + offset)))
       return true
     }
     withExtendedLifetime(example) {}

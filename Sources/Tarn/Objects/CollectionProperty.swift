@@ -9,15 +9,11 @@ public protocol _CollectionProperty: AnyObject, _Persistable {
   var _handle: _SequenceHandle { get set }
   /// A collection whose elements are there.
   init(_handle: _SequenceHandle)
-  /// The value's elements as such a collection, nil if they are not of its types.
-  static func _collection(of value: Any) -> Self?
 }
 
 extension _CollectionProperty {
   var backing: any SequenceBacking { _handle.backing }
   static var kind: CollectionKind { _description.collection }
-
-  static func collection(of value: Any) -> Self? { value as? Self ?? _collection(of: value) }
 }
 
 extension _CollectionProperty {
@@ -68,4 +64,5 @@ extension _CollectionProperty {
 
   public func _box() -> _BoxedValue { _BoxedValue(.null) }
   public static func _unbox(_ boxed: _BoxedValue) -> Self? { nil }
+  public static func _collection(_ elements: _SequenceHandle) -> Self? { Self(_handle: elements) }
 }

@@ -18,8 +18,8 @@ internal import TarnStore
 /// Both members run at every read and write of the property, on the Realm's thread. They must not
 /// use the Realm.
 public protocol FailableCustomPersistable: _Persistable, _OptionalPersistable,
-  _SortableElement, _StoredAs
-{
+  _SortableElement, _StoredAs, _QueryComparable, _QueryStored
+where _StoredType == PersistedType {
   /// The type that is stored.
   associatedtype PersistedType: _OptionalPersistable
   /// Makes a value of what is stored; nil if that stands for none.
@@ -105,6 +105,12 @@ extension FailableCustomPersistable {
     let value = stored.flatMap { Self(persistedValue: $0) }
     if stored != nil, value == nil { fits = false }
     return value
+  }
+  public static func _canHold(_ boxed: _BoxedValue) -> Bool {
+    (boxed.object != nil || boxed.value != .null) && PersistedType._canHoldOptional(boxed)
+  }
+  public static func _canHoldOptional(_ boxed: _BoxedValue) -> Bool {
+    PersistedType._canHoldOptional(boxed)
   }
 }
 

@@ -22,20 +22,16 @@ extension ObjectBase {
     let copy = type(of: object).init()
     copies[row] = copy
     for property in ClassReflection.of(type(of: object)).properties where !property.isComputed {
-      let value: Any
       if property.collection != .none {
         let collection = property.read(object) as! any _CollectionProperty
-        value = collection.detached { detached($0, &copies) }
-      } else {
-        let boxed = property.readBoxed(object).detached { detached($0, &copies) }
-        guard property.write(boxed, copy) else {
-          trap("a value is not of its own property's type: bug in this package")
-        }
+        let elements = collection.backing.detached { detached($0, &copies) }
+        property.write(elements: elements, copy)
         continue
       }
-      guard property.write(any: value, copy) else {
-        trap("a collection is not of its own property's type: bug in this package")
-      }
+      let boxed = property.readBoxed(object).detached { detached($0, &copies) }
+      require(
+        property.write(boxed, copy),
+        "a value is not of its own property's type: bug in this package")
     }
     return copy
   }

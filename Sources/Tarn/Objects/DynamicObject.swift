@@ -69,7 +69,7 @@ enum DynamicValue: AnyPersisted {
 
   static var description: _ColumnDescription { hasNoStorage() }
   static var columnOffset: Int { hasNoStorage() }
-  static var valueType: Any.Type { hasNoStorage() }
+  static var valueType: Any.Type { DynamicValue.self }
   static func forget(at field: UnsafeMutableRawPointer) { hasNoStorage() }
   static func boxed(_ value: Any) -> _BoxedValue? { hasNoStorage() }
   static var mover: _Mover { hasNoStorage() }
@@ -84,7 +84,10 @@ enum DynamicValue: AnyPersisted {
   static func write(
     _ value: _BoxedValue, _ object: ObjectBase, at field: UnsafeMutableRawPointer
   ) -> Bool { hasNoStorage() }
-  static func write(any value: Any, _ object: ObjectBase, at field: UnsafeMutableRawPointer)
-    -> Bool
-  { hasNoStorage() }
+  static func write(
+    elements: any SequenceBacking, _ object: ObjectBase, at field: UnsafeMutableRawPointer
+  ) { hasNoStorage() }
+  static func hasOwnDefault(at field: UnsafeRawPointer) -> Bool { hasNoStorage() }
+  static func canHold(_ boxed: _BoxedValue) -> Bool { true }
+  static func fits(_ boxed: _BoxedValue) -> Bool { true }
 }

@@ -16,8 +16,10 @@ extension ObjectBase {
     flattened(property(key).read(self))
   }
 
-  /// Sets the property of that name. Traps if the class has no such one, if it cannot be set, or
-  /// if the value is not of its type.
+  /// Sets the property of that name. Takes what `init(value:)` takes for a property, so nil empties
+  /// a collection, and a dictionary makes an object; objects themselves are put there as they are.
+  ///
+  /// Traps if the class has no such property, if it cannot be set, or if the value does not fit.
   public func setValue(_ value: Any?, forKey key: String) {
     let property = property(key)
     guard !property.isComputed else {
@@ -25,17 +27,20 @@ extension ObjectBase {
         "'\(_className).\(key)' is computed and cannot be set. Set the links of the objects that "
           + "shall link here.")
     }
-    if property.isDynamic {
-      guard let core = _core else { trap("no dynamic object is unmanaged: bug in this package") }
-      return core.setDynamicValue(self, property, value)
+    if property.isDynamic, _core == nil {
+      trap("no dynamic object is unmanaged: bug in this package")
     }
-    let fits: Bool
-    if let content = value.flatMap({ flattened($0) }) {
-      fits = property.write(any: content, self)
-    } else {
-      fits = property.write(_BoxedValue(.null), self)
+    var reader = ValueReader(.taken, _core, keepsRefused: _core != nil)
+    do throws(Realm.InvalidValue) {
+      let given = try reader.read(value as Any, for: property, of: self)
+      if let core = _core {
+        core.set(property, of: self, given, reader)
+      } else {
+        try reader.set(property, of: self, given)
+      }
+    } catch {
+      trap(error.description)
     }
-    guard fits else { trapUnfit(value, property) }
   }
 
   /// The value at the end of a path of names with dots, such as `mother.age`; nil if a link on the
@@ -67,11 +72,5 @@ extension ObjectBase {
       trap("Class '\(reflection.name)' has no property '\(name)'.")
     }
     return property
-  }
-
-  final func trapUnfit(_ value: Any?, _ property: PropertyReflection) -> Never {
-    let given = value.flatMap { flattened($0) }
-    let text = given.map { "'\($0)' of type '\(Swift.type(of: $0))'" } ?? "nil"
-    trap("Invalid value \(text) for property '\(_className).\(property.name)'.")
   }
 }

@@ -24,13 +24,21 @@ public protocol _Persistable {
   func _box() -> _BoxedValue
   /// Nil if the value is not of this type.
   static func _unbox(_ boxed: _BoxedValue) -> Self?
-  /// A value made of something of another type, nil if that cannot be.
-  static func _convert(_ value: Any) -> Self?
+  /// True if a column of this type can hold the value, of a collection the element; even one that
+  /// the type refuses, as an enum does for which there is no such case.
+  static func _canHold(_ boxed: _BoxedValue) -> Bool
+  /// True if the value is of this type, of a collection the element.
+  static func _fits(_ boxed: _BoxedValue) -> Bool
+  /// The collection of this type with those elements; nil for other types.
+  static func _collection(_ elements: _SequenceHandle) -> Self?
 }
 
 extension _Persistable {
   @inlinable public static var _isCollection: Bool { false }
   public static func _replaceElements(of current: Self, with value: Self) {}
+  public static func _canHold(_ boxed: _BoxedValue) -> Bool { _fits(boxed) }
+  public static func _fits(_ boxed: _BoxedValue) -> Bool { _unbox(boxed) != nil }
+  public static func _collection(_ elements: _SequenceHandle) -> Self? { nil }
 }
 
 /// A type that is persistable when optional: the scalar ones and objects.
@@ -47,13 +55,15 @@ public protocol _OptionalPersistable {
   static func _boxOptional(_ value: Self?) -> _BoxedValue
   /// Sets `fits` to false if the value is neither null nor of this type.
   static func _unboxOptional(_ boxed: _BoxedValue, _ fits: inout Bool) -> Self?
+  /// True if an optional column of this type can hold the value, null included.
+  static func _canHoldOptional(_ boxed: _BoxedValue) -> Bool
 }
 
-extension _Persistable {
-  /// Perhaps an Int for an Int8, or the raw value of an enum.
-  public static func _convert(_ value: Any) -> Self? {
-    guard let other = value as? any _Persistable else { return nil }
-    return _unbox(other._box())
+extension _OptionalPersistable {
+  public static func _canHoldOptional(_ boxed: _BoxedValue) -> Bool {
+    var fits = true
+    _ = _unboxOptional(boxed, &fits)
+    return fits
   }
 }
 
@@ -244,6 +254,7 @@ extension Optional: _Persistable where Wrapped: _OptionalPersistable {
     let value = Wrapped._unboxOptional(boxed, &fits)
     return fits ? .some(value) : nil
   }
+  public static func _canHold(_ boxed: _BoxedValue) -> Bool { Wrapped._canHoldOptional(boxed) }
 }
 
 extension _Persistable {

@@ -1,14 +1,14 @@
 // Models that are `Codable` the way the compiler makes it: each property is encoded under its name.
 // Values go through containers, for coders have ways of their own for dates and data.
 
-extension Persisted: Decodable where Value: Decodable {
+extension Persisted: Decodable where Value: _Persistable & Decodable {
   /// Decodes the value of an unmanaged object's property.
   public init(from decoder: any Decoder) throws {
     self.init(try decoder.singleValueContainer().decode(Value.self), flags: 0)
   }
 }
 
-extension Persisted: Encodable where Value: Encodable {
+extension Persisted: Encodable where Value: _Persistable & Encodable {
   /// Encodes the value of an unmanaged object's property.
   ///
   /// - Throws: `EncodingError.invalidValue` for a managed object: its values are in its row, not

@@ -11,7 +11,7 @@ internal import TarnStore
 /// the row that its Realm shows, and each assignment goes to the open write transaction; reading
 /// traps if the object is invalidated or on the wrong thread, assigning also outside a write.
 @frozen @propertyWrapper
-public struct Persisted<Value: _Persistable> {
+public struct Persisted<Value> {
   // The order packs: the two numbers lie in the padding behind most values.
 
   /// The unmanaged value; nil until it is first read or set, and once the object is managed.
@@ -23,9 +23,11 @@ public struct Persisted<Value: _Persistable> {
 
   /// A property whose value is its type's default: zero, empty, nil, the first case of an enum;
   /// a new one for each object if it is an `ObjectId` or `UUID`.
-  @inlinable public init() { self.init(nil, flags: 0) }
+  @inlinable public init() where Value: _Persistable { self.init(nil, flags: 0) }
   /// A property with a default of its own.
-  @inlinable public init(wrappedValue: Value) { self.init(wrappedValue, flags: 0) }
+  @inlinable public init(wrappedValue: Value) where Value: _Persistable {
+    self.init(wrappedValue, flags: 0)
+  }
 
   @inlinable init(_ value: Value?, flags: UInt8) {
     _value = value
@@ -48,7 +50,7 @@ public struct Persisted<Value: _Persistable> {
     _enclosingInstance object: O,
     wrapped wrapped: ReferenceWritableKeyPath<O, Value>,
     storage storage: ReferenceWritableKeyPath<O, Self>
-  ) -> Value {
+  ) -> Value where Value: _Persistable {
     @inline(__always) get {
       if let context = object._context {
         object._validate(context)
@@ -78,7 +80,33 @@ public struct Persisted<Value: _Persistable> {
   }
 }
 
-extension Persisted where Value: _Indexable {
+// What the compiler says about a property of another type. The struct itself asks nothing of its
+// value, so that it comes to these.
+extension Persisted {
+  /// Never called: for types that cannot be stored.
+  @available(
+    *, unavailable,
+    message: """
+      this type cannot be stored. Use List<Element> for an array, MutableSet<Element> for a set, \
+      Map<String, Value> for a dictionary, Int for an unsigned integer, an optional for an object, \
+      PersistableEnum for an enum and CustomPersistable for a type of your own
+      """
+  )
+  public init() { trap("a type that cannot be stored") }
+
+  /// Never called: for types that cannot be stored.
+  @available(
+    *, unavailable,
+    message: """
+      this type cannot be stored. Use List<Element> for an array, MutableSet<Element> for a set, \
+      Map<String, Value> for a dictionary, Int for an unsigned integer, an optional for an object, \
+      PersistableEnum for an enum and CustomPersistable for a type of your own
+      """
+  )
+  public init(wrappedValue: Value) { trap("a type that cannot be stored") }
+}
+
+extension Persisted where Value: _Persistable & _Indexable {
   /// A property with an index, which makes queries for equality, prefixes and ranges fast and
   /// each write a little slower.
   @inlinable public init(indexed: Bool) {
@@ -90,7 +118,7 @@ extension Persisted where Value: _Indexable {
   }
 }
 
-extension Persisted where Value: _PrimaryKey {
+extension Persisted where Value: _Persistable & _PrimaryKey {
   /// The property that names an object within its class. At most one a class; it cannot change
   /// once the object is managed.
   @inlinable public init(primaryKey: Bool) {
@@ -102,7 +130,7 @@ extension Persisted where Value: _PrimaryKey {
   }
 }
 
-extension Persisted where Value: _Linking {
+extension Persisted where Value: _Persistable & _Linking {
   /// A property that links to objects, and what becomes of them when the object is deleted.
   @inlinable public init(onDelete rule: LinkDeleteRule) {
     self.init(nil, flags: rule == .cascade ? _PropertyFlags.cascade : 0)
@@ -153,15 +181,23 @@ protocol AnyPersisted {
   static func write(
     _ value: _BoxedValue, _ object: ObjectBase, at field: UnsafeMutableRawPointer
   ) -> Bool
-  static func write(any value: Any, _ object: ObjectBase, at field: UnsafeMutableRawPointer)
-    -> Bool
+  /// Gives a collection those elements.
+  static func write(
+    elements: any SequenceBacking, _ object: ObjectBase, at field: UnsafeMutableRawPointer)
+  /// True if the column can hold the value, of a collection the element, even if the property's
+  /// type refuses it.
+  static func canHold(_ boxed: _BoxedValue) -> Bool
+  /// True if the property, of a collection the element, is of a type that has the value.
+  static func fits(_ boxed: _BoxedValue) -> Bool
+  /// True if a new object has a value there that its class gives it.
+  static func hasOwnDefault(at field: UnsafeRawPointer) -> Bool
   /// The value in the property's own type, nil for null or for what is not of that type.
   static func unboxed(_ boxed: _BoxedValue) -> Any?
   /// Moves the unmanaged value into the row under edit.
   static var mover: _Mover { get }
 }
 
-extension Persisted: AnyPersisted {
+extension Persisted: AnyPersisted where Value: _Persistable {
   static var description: _ColumnDescription { Value._description }
   static var mover: _Mover { Value._mover }
 
@@ -229,20 +265,18 @@ extension Persisted: AnyPersisted {
     return true
   }
 
-  static func write(any value: Any, _ object: ObjectBase, at field: UnsafeMutableRawPointer)
-    -> Bool
-  {
-    if let value = value as? Value {
-      assign(value, object, at: field)
-      return true
+  static func write(
+    elements: any SequenceBacking, _ object: ObjectBase, at field: UnsafeMutableRawPointer
+  ) {
+    guard let value = Value._collection(_SequenceHandle(elements)) else {
+      trap("'\(Value.self)' is no collection: bug in this package")
     }
-    if let type = Value.self as? any _CollectionProperty.Type {
-      guard let made = type.collection(of: value) as? Value else { return false }
-      assign(made, object, at: field)
-      return true
-    }
-    guard let converted = Value._convert(value) else { return false }
-    assign(converted, object, at: field)
-    return true
+    assign(value, object, at: field)
+  }
+
+  static func canHold(_ boxed: _BoxedValue) -> Bool { Value._canHold(boxed) }
+  static func fits(_ boxed: _BoxedValue) -> Bool { Value._fits(boxed) }
+  static func hasOwnDefault(at field: UnsafeRawPointer) -> Bool {
+    field.assumingMemoryBound(to: Self.self).pointee._value != nil
   }
 }

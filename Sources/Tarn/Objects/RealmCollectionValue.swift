@@ -10,6 +10,8 @@ public protocol RealmCollectionValue: Hashable {
   func _boxElement() -> _BoxedValue
   /// Nil if the value is not of this type.
   static func _unboxElement(_ boxed: _BoxedValue) -> Self?
+  /// True if a collection of such elements can hold the value, even if this type refuses it.
+  static func _canHoldElement(_ boxed: _BoxedValue) -> Bool
   /// The quick way for whole numbers; nil for other types, and for a number that does not fit.
   static func _element(ofNumber number: Int64) -> Self?
   /// True for classes of objects.
@@ -24,6 +26,7 @@ public protocol _SortableElement: RealmCollectionValue {}
 extension RealmCollectionValue {
   @inlinable public static func _element(ofNumber number: Int64) -> Self? { nil }
   @inlinable public static var _isObject: Bool { false }
+  public static func _canHoldElement(_ boxed: _BoxedValue) -> Bool { _unboxElement(boxed) != nil }
   public static func _element(of object: ObjectBase) -> Self {
     trap("an object is no '\(Self.self)': bug in this package")
   }
@@ -37,6 +40,7 @@ extension RealmCollectionValue where Self: _Persistable {
   public static var _elementDescription: _ColumnDescription { _description }
   public func _boxElement() -> _BoxedValue { _box() }
   public static func _unboxElement(_ boxed: _BoxedValue) -> Self? { _unbox(boxed) }
+  public static func _canHoldElement(_ boxed: _BoxedValue) -> Bool { _canHold(boxed) }
 }
 
 extension RealmCollectionValue where Self: _PersistableInteger {

@@ -10,11 +10,24 @@ extension ObjectBase {
   final var mirrorOfProperties: Mirror {
     let properties = isGone ? [] : _reflection.properties.filter { !$0.isComputed }
     let children = properties.map { property -> Mirror.Child in
-      let value = property.read(self)
+      let value = property.readForText(self)
       return (property.name, MirroredText(ifNotPlain: value) ?? value)
     }
     return Mirror(
       self, children: children, displayStyle: .class, ancestorRepresentation: .suppressed)
+  }
+}
+
+extension PropertyReflection {
+  /// The value to be shown in a text: what is stored where the property's type refuses it, as an
+  /// enum without such a case does, and reading it would trap.
+  func readForText(_ object: ObjectBase) -> Any {
+    guard collection == .none, !isOptional, !isComputed, !isDynamic, type != .link, type != .any,
+      let core = object._core, let column = core.binding(for: object).column(name),
+      let stored = core.storedValue(object, column), stored != .null,
+      wrapper.unboxed(_BoxedValue(stored)) == nil
+    else { return read(object) }
+    return DynamicValue.unboxed(_BoxedValue(stored)) as Any
   }
 }
 

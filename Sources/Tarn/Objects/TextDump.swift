@@ -64,7 +64,7 @@ struct TextDump {
     for property in object._reflection.properties where !property.isComputed {
       indent()
       text += "\(property.name) = "
-      append(value: property.read(object))
+      append(value: property.readForText(object))
       text += ";\n"
     }
     open.removeLast()

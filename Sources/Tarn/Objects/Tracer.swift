@@ -7,13 +7,14 @@ import TarnStore
 /// looks. The key path is a chain of stored properties if its parts are those, one by one. A
 /// computed property reads stored ones, too, but has a getter of its own.
 ///
-/// The object is an unmanaged one. What a property is read as is the value that it has in a new
-/// object, made apart from the traced one: initializers of the program's types are not traced. A
-/// link leads to another such object.
+/// The object is an unmanaged one. A property is read as an odd value that the key path must give
+/// back: a subclass may override a stored property by a computed one that uses it. Types of the
+/// program's have the value that they have in a new object, made apart from the traced one, so that
+/// their initializers are not traced. A link leads to another such object.
 ///
 /// In generic code `\T.age` can mean what a protocol requires, and then has no getter to compare.
 /// It is taken for a stored property that is read alone, if it gives back whatever that is said to
-/// be: see `KeyPathProbe`.
+/// be, of many values.
 final class Tracer {
   /// A property that was read.
   struct Step {
@@ -28,29 +29,36 @@ final class Tracer {
   private var tip: ObjectBase?
   private var isChain = true
   private var objects: [ObjectBase] = []
-  private let probe: Int?
+  /// Which of the odd values properties have.
+  private let probe: Int
   /// What the last property was read as.
   private var lastValue: Any?
 
-  private init(probe: Int? = nil) { self.probe = probe }
+  private init(probe: Int) { self.probe = probe }
 
   /// The properties that a key path goes through, in order.
   static func steps<Root: ObjectBase>(
     of keyPath: PartialKeyPath<Root>
   ) throws(KeyPathFault) -> [PropertyReflection] {
     let path = try Root.propertiesThatMayBeStored(along: keyPath)
-    let tracer = Tracer()
-    _ = tracer.read(keyPath)
-    let properties = tracer.steps.compactMap(\.property)
-    guard tracer.wentAlong(path), isWhatIsStored(keyPath, path) else {
-      throw KeyPathFault(keyPath, readsFrom: properties)
+    let tracer = Tracer(probe: 0)
+    let properties = try tracer.follow(keyPath, path)
+    if path.contains(where: \.isRequirement) {
+      for probe in 1..<KeyPathProbe.count { _ = try Tracer(probe: probe).follow(keyPath, path) }
     }
     return properties
   }
 
-  private func read<Root: ObjectBase>(_ keyPath: PartialKeyPath<Root>) -> Any {
-    defer { letGoOfObjects() }
-    return unsafeDowncast(makeObject(Root.self), to: Root.self)[keyPath: keyPath]
+  private func follow<Root: ObjectBase>(
+    _ keyPath: PartialKeyPath<Root>, _ path: [KeyPathShape.Property]
+  ) throws(KeyPathFault) -> [PropertyReflection] {
+    let value = unsafeDowncast(makeObject(Root.self), to: Root.self)[keyPath: keyPath]
+    letGoOfObjects()
+    let properties = steps.compactMap(\.property)
+    guard wentAlong(path), let last = properties.last, let lastValue,
+      KeyPathProbe.isSame(value, lastValue, of: last)
+    else { throw KeyPathFault(keyPath, readsFrom: properties) }
+    return properties
   }
 
   private func wentAlong(_ path: [KeyPathShape.Property]) -> Bool {
@@ -60,22 +68,6 @@ final class Tracer {
         return part.isRequirement
           ? property.wrapper.valueType == part.type : shape.getter == part.getter
       }
-  }
-
-  /// True for a key path without requirements of protocols. With some, if it gives each value that
-  /// the last property is said to have.
-  private static func isWhatIsStored<Root: ObjectBase>(
-    _ keyPath: PartialKeyPath<Root>, _ path: [KeyPathShape.Property]
-  ) -> Bool {
-    guard path.contains(where: \.isRequirement) else { return true }
-    return (0..<KeyPathProbe.count).allSatisfy { number in
-      let tracer = Tracer(probe: number)
-      let value = tracer.read(keyPath)
-      guard tracer.wentAlong(path), let property = tracer.steps.last?.property,
-        let expected = tracer.lastValue
-      else { return false }
-      return KeyPathProbe.isSame(value, expected, of: property)
-    }
   }
 
   /// The same. Traps for a key path that is no chain of stored properties.
@@ -121,12 +113,12 @@ final class Tracer {
     let value: V
     if let target = property.target, property.isPlainLink {
       value = makeObject(target) as! V
-    } else if let probe, let odd = KeyPathProbe.value(V.self, probe) {
+    } else if let odd = KeyPathProbe.value(V.self, probe) {
       value = odd
     } else {
       value = property.read(type(of: object).init()) as! V
     }
-    if probe != nil { lastValue = value }
+    lastValue = value
     return value
   }
 }

@@ -41,6 +41,7 @@ public final class Migration {
     oldCore.reader = migration.old
     newCore.reader = migration.session.reader
     newCore.session = migration.session
+    newCore.oldSide = oldCore
     newCore.writeSerial = Generation.next()
   }
 

@@ -27,14 +27,55 @@ extension Realm {
     for object in objects { core.add(object, update: update) }
   }
 
-  /// Makes a managed object from values by property name; what is missing takes its default.
+  /// Makes a managed object from values: a dictionary by property names, an array in the order of
+  /// declaration, or another object. What is missing takes its default, names that the class does
+  /// not have are ignored. Values may be what `JSONSerialization` gives; see the article on models.
   ///
-  /// Traps as `add` does, and for a name or a value that the class does not have.
+  /// Objects among the values are copied with all that they lead to, unless they are in this Realm:
+  /// unmanaged ones stay unmanaged, and those of another Realm or a frozen one stay there.
+  ///
+  /// A value that an enum or a failable type of the program refuses is stored as it is: an optional
+  /// property then reads nil, another one traps when it is read.
+  ///
+  /// Traps as `add` does, and for a value that does not fit. To be thrown an error instead use
+  /// ``create(_:checking:update:unknownKeys:)``.
   @discardableResult
   public func create<T: Object>(
     _ type: T.Type, value: Any = [String: Any](), update: UpdatePolicy = .error
   ) -> T {
     core.create(type, value: value, update: update)
+  }
+
+  /// What becomes of names in a dictionary that the class does not have.
+  public enum UnknownKeys: Sendable {
+    /// They are skipped.
+    case ignored
+    /// They are an error.
+    case refused
+  }
+
+  /// Makes a managed object from values that come from outside, as ``create(_:value:update:)``
+  /// does, and checks them first.
+  ///
+  ///     try realm.write {
+  ///       try realm.create(Dog.self, checking: JSONSerialization.jsonObject(with: data))
+  ///     }
+  ///
+  /// Stricter in two things: a value that an enum or a failable type refuses is an error, and so is
+  /// a property without a value that is neither optional nor declared with one. A property of an
+  /// id's type needs none, nor does an object that is updated.
+  ///
+  /// Traps outside of a write, and for an update policy in a class without primary key.
+  ///
+  /// - Throws: ``InvalidValue`` for the first value that does not fit, at any depth. The write then
+  ///   has changed nothing for it, and can go on.
+  @discardableResult
+  public func create<T: Object>(
+    _ type: T.Type, checking value: Any, update: UpdatePolicy = .error,
+    unknownKeys: UnknownKeys = .ignored
+  ) throws(InvalidValue) -> T {
+    try core.create(
+      type, checking: value, update: update, allowsUnknownKeys: unknownKeys == .ignored)
   }
 
   /// Removes an object. Links to it become nil; every accessor of it is invalidated.
@@ -67,7 +108,9 @@ extension Realm {
   /// Traps outside of a write and for a collection of another Realm.
   public func delete<Element: ObjectBase>(_ objects: Results<Element>) {
     require(
-      objects.core === core, "Can only delete a collection from the Realm it belongs to.")
+      objects.core === core,
+      "Can only delete a collection from the Realm it belongs to. Use "
+        + "its realm property.")
     core.delete(objects)
   }
 

@@ -13,7 +13,9 @@ extension RealmCore {
         "Cannot add an object that belongs to another Realm. Copy it, or freeze it there and "
           + "thaw it here.")
       require(
-        !isInvalidated(object), "Adding a deleted or invalidated object to a Realm is not permitted"
+        !isInvalidated(object),
+        "Adding a deleted or invalidated object to a Realm is not permitted: it was one of class "
+          + "'\(object._className)'. Create a new one."
       )
       return
     }
@@ -24,15 +26,13 @@ extension RealmCore {
     let primaryKey = binding.primaryKey(of: object)
     require(
       update == .error || primaryKey != nil,
-      "'\(binding.schema.name)' does not have a primary key and can not be updated")
+      "'\(binding.schema.name)' does not have a primary key and can not be updated: nothing "
+        + "says which object is meant. Use update: .error, or give the class a primary key.")
     trapping { () throws(StorageError) in
       if let primaryKey,
         let existing = try session.find(primaryKey: primaryKey, in: binding.classID)
       {
-        require(
-          update != .error,
-          "Attempting to create an object of type '\(binding.schema.name)' with an existing "
-            + "primary key value '\(primaryKey)'.")
+        if update == .error { trapDuplicate(primaryKey, binding) }
         try merge(object, into: existing, binding, update)
       } else {
         // What the object links to follows the same policy.
@@ -130,25 +130,20 @@ extension RealmCore {
     return binding(of: type(of: object)).schema.primaryKey == nil ? .error : wanted
   }
 
-  /// Makes a managed object from values by name, in order, or of another object.
-  func create<T: ObjectBase>(
-    _ type: T.Type, value: Any, update: Realm.UpdatePolicy
-  ) -> T {
-    _ = writing("create objects")
-    let object = type.init()
-    let outer = given
-    object._fill(from: value, &given)
-    add(object, update: update)
-    given = outer
-    return object
-  }
-
   // MARK: - Deleting
+
+  private func requireOwn(_ object: ObjectBase) {
+    require(
+      object._core === self,
+      "Can only delete an object from the Realm it belongs to: this one of class "
+        + "'\(object._className)' belongs to \(object._core == nil ? "none" : "another one"). Use "
+        + "its realm property.")
+  }
 
   func delete(_ object: ObjectBase) {
     let session = writing("delete objects")
     refuseFrozen(object)
-    require(object._core === self, "Can only delete an object from the Realm it belongs to.")
+    requireOwn(object)
     if isInvalidated(object) { trapInvalid(object) }
     trapping { () throws(StorageError) in
       _ = try session.delete(ObjectKey(object._key), in: object._binding!.classID)
@@ -172,8 +167,7 @@ extension RealmCore {
     var keys: [ClassID: [ObjectKey]] = [:]
     for object in objects {
       refuseFrozen(object)
-      require(
-        object._core === self, "Can only delete an object from the Realm it belongs to.")
+      requireOwn(object)
       if isInvalidated(object) { trapInvalid(object) }
       keys[object._binding!.classID, default: []].append(ObjectKey(object._key))
     }

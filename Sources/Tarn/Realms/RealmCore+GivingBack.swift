@@ -66,12 +66,13 @@ extension ObjectBase {
     for (property, value) in values {
       let field = property.field(of: self)
       (field + property.wrapper.columnOffset).storeBytes(of: .max, as: UInt16.self)
-      let fits =
-        switch value {
-        case .single(let value): property.write(value, self)
-        case .collection(let value): property.write(any: value, self)
-        }
-      require(fits, "a value is not of its own property's type: bug in this package")
+      switch value {
+      case .single(let value):
+        require(
+          property.write(value, self),
+          "a value is not of its own property's type: bug in this package")
+      case .collection(let value): property.write(elements: value.backing, self)
+      }
     }
   }
 }

@@ -1,4 +1,5 @@
 import CTarn
+import Foundation
 import TarnStore
 
 /// What accessors ask of their instance, and accessors for rows.
@@ -119,11 +120,27 @@ extension RealmCore {
   /// belongs to another Realm, or that is gone.
   func checkLinkable(_ object: ObjectBase) {
     refuseFrozen(object)
+    if isOfOldSide(object) { return }
     require(
       object._core === self,
-      "Cannot link to an object of another Realm. Freeze it there and thaw it here, or create the "
-        + "object in this Realm.")
+      "Cannot link to an object of another Realm, one of class '\(object._className)'. Freeze it "
+        + "there and thaw it here, or create the object in this Realm.")
     if isInvalidated(object) { trapInvalid(object) }
+  }
+
+  /// True for an object of the old side of this migration: it stands for the new one with its key.
+  /// Traps if that was deleted.
+  func isOfOldSide(_ object: ObjectBase) -> Bool {
+    guard let oldSide, object._core === oldSide else { return false }
+    let (id, key) = (object._binding!.classID, ObjectKey(object._key))
+    let isThere = trapping { () throws(StorageError) in
+      try session?.place(of: key, in: id) != nil
+    }
+    require(
+      isThere,
+      "An object of class '\(object._className)' was deleted in this migration: nothing can "
+        + "link to it. Check what is left with enumerateObjects.")
+    return true
   }
 
   /// The bytes of a value that is kept in pieces.
@@ -141,6 +158,12 @@ extension RealmCore {
   /// An accessor for a row that exists.
   func object(_ key: ObjectKey, _ binding: ClassBinding) -> ObjectBase {
     let object = binding.reflection.type.init()
+    adopt(object, key, binding)
+    return object
+  }
+
+  /// Makes a fresh object the accessor of a row that exists.
+  func adopt(_ object: ObjectBase, _ key: ObjectKey, _ binding: ClassBinding) {
     attach(object, key, binding)
     binding.bind(object)
     if isFrozen {
@@ -148,7 +171,6 @@ extension RealmCore {
     } else if isNew(key, binding.classID) {
       object._bornIn = writeSerial
     }
-    return object
   }
 
   /// Finds the row of an accessor of a frozen instance. It is not looked for again, so that any
@@ -250,29 +272,29 @@ extension RealmCore {
       return object(ObjectKey(Int64(key as! Int)), existingIn: binding)
     }
     guard let column = binding.schema.primaryKey else {
-      trap("'\(binding.schema.name)' does not have a primary key")
+      trap(
+        "'\(binding.schema.name)' does not have a primary key, by which an object could be found. "
+          + "Use a condition.")
     }
-    var value = Value.null
-    if let content = flattened(key) {
-      value = (content as? any _Persistable)?._box().value ?? .null
-      require(
-        value.canBePrimaryKey(of: binding.schema[column].type),
-        "'\(Swift.type(of: content))' is not the type of the primary key of "
-          + "'\(binding.schema.name)'.")
-    }
+    guard let value = primaryKey(key, binding, binding.schema[column]) else { return nil }
     let found = trapping { () throws(StorageError) in
       if let session { return try session.find(primaryKey: value, in: binding.classID) }
       return try shown().find(primaryKey: value, in: binding.classID)
     }
     return found.map { object($0, binding) }
   }
-}
 
-extension Value {
-  fileprivate func canBePrimaryKey(of type: ColumnType) -> Bool {
-    switch (self, type) {
-    case (.int, .int), (.string, .string), (.objectID, .objectID), (.uuid, .uuid): true
-    default: false
+  /// A primary key from outside as its column has it; nil for a number that no object can have.
+  private func primaryKey(_ key: Any, _ binding: ClassBinding, _ column: ColumnSchema) -> Value? {
+    var natural = Value.null
+    if let content = flattened(key), !(content is NSNull) {
+      natural = Value(single: content) ?? .null
+      let fits = natural.converted(to: column.type) != nil || natural.isNumber
+      require(
+        natural != .null && fits && (natural.isNumber == (column.type == .int)),
+        "'\(Swift.type(of: content))' is not the type of the primary key of "
+          + "'\(binding.schema.name)'.")
     }
+    return natural.converted(to: column.type)
   }
 }

@@ -20,6 +20,7 @@ extension RealmCore {
         + "first where code may be called inside and outside of one.")
     if let failure { throw Realm.Error(failure) }
     checkActiveVersions()
+    ThreadEnd.watch(scheduler.key)
     do {
       takeWorkBack()
       // Without the gate as far as it goes: nobody waits for what observers' results cost.

@@ -17,7 +17,7 @@ final class RealmCore {
   let store: Store
   let configuration: Realm.Configuration
   let scheduler: Scheduler
-  let model: ModelSchema
+  var model: ModelSchema
 
   /// The state that a frozen instance shows; nil for every other one.
   let frozen: FrozenState?
@@ -30,6 +30,8 @@ final class RealmCore {
   /// The open write, nil outside of one.
   var session: WriteSession?
   var gateToken: GateToken?
+  /// On the new side of a migration the instance that shows the old one.
+  weak var oldSide: RealmCore?
   /// Counts writes of this instance, so that accessors born in a cancelled one are known.
   var writeSerial: UInt64 = 0
   var cancelledWrites: Set<UInt64> = []
@@ -108,12 +110,13 @@ final class RealmCore {
   }
 
   deinit {
-    if session != nil {
-      StoreLog.shared.write(
-        .warning, "\(store.path): a Realm was let go of in a write, which is cancelled")
-    }
     workAhead?.work.cancel()
-    wakeUp?.end()
+    if let wakeUp {
+      wakeUp.end()
+      let key = LeftWrites.Key(store: ObjectIdentifier(store), scheduler: scheduler.key)
+      if let session { LeftWrites.keep(LeftWrite(self, session), key) }
+      RealmCache.forget(ObjectIdentifier(self), key)
+    }
     context.deallocate()
   }
 
@@ -183,12 +186,15 @@ final class RealmCore {
       if frozen == nil { recentBinding = known }
       return known
     }
-    guard let reflection = model.reflection(of: type),
-      let described = schema.schema.named(reflection.name)
-    else {
+    guard let reflection = model.reflection(of: type) else {
       trap(
         "Object type '\(ClassReflection.name(of: type))' is not managed by the Realm. If using a "
           + "custom `objectTypes` array in the configuration, add the class to it.")
+    }
+    guard let described = schema.schema.named(reflection.name) else {
+      trap(
+        "Object type '\(reflection.name)' is not in the version that the Realm shows: the program "
+          + "has loaded the class since. Call refresh() first.")
     }
     let binding = ClassBinding(reflection, described)
     if let frozen { frozen.here().bindings[id] = binding } else { bindings[id] = binding }

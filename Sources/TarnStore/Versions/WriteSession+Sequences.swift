@@ -47,6 +47,21 @@ extension WriteSession {
     try stored.forEach(in: 0..<stored.count, body)
   }
 
+  /// The same for the keys of a map.
+  func forEachKey(
+    of place: SequencePlace, _ body: (String) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    func each(
+      _ count: Int, _ key: (Int) throws(StorageError) -> String
+    ) throws(StorageError) {
+      for position in 0..<count {
+        guard try body(try key(position)) else { return }
+      }
+    }
+    if let known = sequences.find(place) { return try each(known.count, known.key(at:)) }
+    if let stored = try propertySequence(place) { try each(stored.count, stored.key(at:)) }
+  }
+
   private func existing(_ place: SequencePlace) throws(StorageError) -> WorkingSequence {
     guard let found = try sequence(at: place) else {
       throw StorageError(

@@ -23,7 +23,7 @@ package final class WriteSession {
   var abandoned: [LinkTarget] = []
   var changeDepth = 0
   /// Called when positions of rows that somebody keeps may have moved.
-  let rowsMoved: () -> Void
+  package var rowsMoved: () -> Void
 
   package var base: Snapshot { reader.snapshot }
 

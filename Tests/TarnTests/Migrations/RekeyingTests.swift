@@ -103,21 +103,29 @@ struct RekeyingTests {
   private func described(_ object: DynamicObject) -> String {
     object.objectSchema.properties.sorted { $0.name < $1.name }.map { property in
       let name = property.name.hasSuffix("2") ? String(property.name.dropLast()) : property.name
-      return "\(name)=\(shown(object[property.name], isSet: property.isSet))"
+      return "\(name)=\(shown(object[property.name]))"
     }.joined(separator: " ")
   }
 
-  private func shown(_ value: Any?, isSet: Bool = false) -> String {
+  private func shown(_ value: Any?) -> String {
     switch value {
     case let object as DynamicObject:
-      return object._className == "Part" ? "{\(described(object))}" : "\(object["name"]!)"
-    case let items as [Any?]:
-      let items = items.map { shown($0) }
-      return "\(isSet ? items.sorted() : items)"
-    case let pairs as [String: Any?]:
-      return "\(pairs.sorted { $0.key < $1.key }.map { "\($0): \(shown($1))" })"
-    case let value?: return "\(value)"
-    case nil: return "nil"
+      object._className == "Part" ? "{\(described(object))}" : "\(object["name"]!)"
+    case let collection as any _CollectionProperty: shown(collection.backing)
+    case let value?: "\(value)"
+    case nil: "nil"
+    }
+  }
+
+  private func shown(_ elements: any SequenceBacking) -> String {
+    let items = elements.all.map { boxed -> String in
+      if let nested = boxed.nested { return shown(nested) }
+      return shown(boxed.object ?? DynamicValue.unboxed(boxed))
+    }
+    switch elements.kind {
+    case .set: return "\(items.sorted())"
+    case .map: return "\(zip(elements.allKeys, items).map { "\($0): \($1)" })"
+    case .list, .none: return "\(items)"
     }
   }
 

@@ -12,13 +12,13 @@ struct DynamicTrapTests {
     case unknownName, unmanagedUnknownName, wrongType, unmanagedWrongType, nilForRequired
     case pathOverAValue, computed, primaryKey, outsideOfAWrite, dynamicUnknownName
     case dynamicWrongType, dynamicNil, dynamicPrimaryKey, dynamicOutsideOfAWrite, dynamicClass
-    case dynamicLinkOfAnotherClass, createUnknownName, createWrongType, createExisting
+    case dynamicLinkOfAnotherClass, createWrongType, createExisting
     case createUnknownClass, wrongKeyType, deleted, added
 
     /// What the message says.
     var message: String {
       switch self {
-      case .unknownName, .unmanagedUnknownName, .dynamicUnknownName, .createUnknownName:
+      case .unknownName, .unmanagedUnknownName, .dynamicUnknownName:
         "Class 'Cat' has no property 'fur'."
       case .wrongType, .unmanagedWrongType, .dynamicWrongType, .createWrongType:
         "Invalid value 'old' of type 'String' for property 'Cat.age'."
@@ -76,7 +76,6 @@ struct DynamicTrapTests {
       case .dynamicPrimaryKey: cat.id = 2
       case .dynamicClass: _ = realm.dynamicObjects("Dog")
       case .dynamicLinkOfAnotherClass: cat.home = cat
-      case .createUnknownName: realm.dynamicCreate("Cat", value: ["fur": 1])
       case .createWrongType: realm.dynamicCreate("Cat", value: ["age": "old"])
       case .createExisting: realm.dynamicCreate("Cat", value: ["id": 1])
       case .createUnknownClass: realm.dynamicCreate("Dog")

@@ -60,6 +60,8 @@ class Mare: Object, Aged {
   @Persisted private(set) var counted = 5
   @Persisted private var secret = 7
   @Persisted var skipped = 9
+  @Persisted var counting = 0.0
+  @Persisted var flag = false
   @Persisted(originProperty: "foals") var parents: LinkingObjects<Mare>
   var ordinary = 1
   let constant = 2
@@ -103,6 +105,18 @@ extension Mare {
 class Pinto: Mare {
   @Persisted var spots = 4
   var lessSpots: Int { spots - 1 }
+
+  override var counting: Double {
+    get { super.counting * 2 }
+    set { super.counting = newValue / 2 }
+  }
+  override var flag: Bool {
+    get { !super.flag }
+    set { super.flag = !newValue }
+  }
+  override var note: String? {
+    didSet { spots += 1 }
+  }
 }
 
 extension Shelter {

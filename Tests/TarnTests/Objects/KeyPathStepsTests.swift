@@ -43,6 +43,20 @@ struct KeyPathStepsTests {
     #expect(names(\Pinto.lessSpots).contains("computed from 'spots'"))
   }
 
+  @Test func anOverridingPropertyIsNotWhatItUses() {
+    #expect(names(\Mare.counting) == "counting" && names(\Mare.flag) == "flag")
+    #expect(names(\Pinto.counting).contains("is not stored but computed from 'counting'"))
+    #expect(names(\Pinto.flag).contains("is not stored but computed from 'flag'"))
+    #expect(names(\Pinto.note) == "note", "an observer changes nothing")
+  }
+
+  @Test func initializersOfTypesSeeNoOddValues() {
+    #expect(names(\Insisting.strict) == "strict" && names(\Insisting.maybe) == "maybe")
+    #expect(names(\Insisting.object) == "object" && names(\Insisting.own) == "own")
+    func strict<T: Object & Insists>(of _: T.Type) -> String { names(\T.strict) }
+    #expect(strict(of: Insisting.self) == "strict")
+  }
+
   @Test func computedPropertiesAreNotStored() {
     let paths: [PartialKeyPath<Mare>] = [
       \.negative, \.years, \.same, \.both, \.twice, \.changing, \.isYoung, \.shouting, \.firstFoal,
@@ -114,5 +128,30 @@ private class Hoarder: Object {
     number = 8
     return number
   }
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private protocol Insists {
+  var strict: Strict { get }
+}
+
+/// Stops the program for any value but the zero of what it is stored as.
+private struct Strict: CustomPersistable, Equatable {
+  init(persistedValue: String) { precondition(persistedValue.isEmpty) }
+  var persistableValue: String { "" }
+}
+
+/// Stops the program for the zero.
+private struct Picky: CustomPersistable, Equatable {
+  init() {}
+  init(persistedValue: StableRow) { precondition(persistedValue.boxes > 0) }
+  var persistableValue: StableRow { StableRow() }
+}
+
+private class Insisting: Object, Insists {
+  @Persisted var strict: Strict
+  @Persisted var maybe: Picky?
+  @Persisted var object: Stable
+  @Persisted var own = Picky()
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }

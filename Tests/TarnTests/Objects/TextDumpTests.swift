@@ -39,6 +39,19 @@ struct TextDumpTests {
     #expect(dynamic.contains("content = Map<String, AnyRealmValue> (\n\t\t[a] string(\"x\")\n\t);"))
   }
 
+  @Test func whatAnEnumRefusesIsWrittenAsItIsStored() throws {
+    let shelter = try Shelter()
+    let place = try shelter.open()
+    try place.write {
+      place.realm.dynamicCreate("Cat", value: ["id": 1, "mood": "odd"])
+    }
+    let cat = try #require(place.realm.objects(Cat.self).first)
+    var dumped = ""
+    dump(cat, to: &dumped)
+    #expect(cat.description.contains("mood = odd;") && dumped.contains("- mood: \"odd\"\n"))
+    #expect("\(place.realm.objects(Cat.self))".contains("mood = odd;"))
+  }
+
   @Test func circlesAreWrittenOnce() throws {
     let a = try openSafes()
     let safe = Safe()

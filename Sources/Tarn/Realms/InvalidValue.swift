@@ -1,0 +1,118 @@
+public import Foundation
+import TarnStore
+
+extension Realm {
+  /// Why values from outside make no object, as ``Realm/create(_:checking:update:unknownKeys:)``
+  /// throws it: which property of which class cannot have which value, and where that is in what
+  /// was given. Where nothing throws, its description is the message of the trap.
+  public struct InvalidValue: Swift.Error, Equatable, Sendable, CustomStringConvertible,
+    LocalizedError
+  {
+    /// What is wrong with the value.
+    public enum Reason: Sendable, CaseIterable {
+      /// The property takes values of another type.
+      case wrongType
+      /// The property takes numbers, but not this one: it is beyond those that the type has, or has
+      /// a fraction where only whole numbers are.
+      case outOfRange
+      /// The type is an enum without such a case, or one of the program that makes nothing of it.
+      case refused
+      /// The value is nil, or there is none, and the property is not optional.
+      case missing
+      /// The class has no property of that name that can be set.
+      case unknownKey
+      /// A key of a map contains "." or starts with "$".
+      case invalidMapKey
+      /// An array has more values than the class has properties.
+      case tooManyValues
+      /// Lists and maps lie more than a hundred deep within each other, or an embedded object lies
+      /// within itself.
+      case tooDeep
+      /// There is an object with that primary key already, and the update policy is `.error`.
+      case duplicatePrimaryKey
+    }
+
+    /// What is wrong with the value.
+    public let reason: Reason
+    /// The class of the object that the value was for.
+    public let className: String
+    /// The property of the class, or the key that is none; nil for what stands for a whole object.
+    public let propertyName: String?
+    /// Where the value is in what was given, as `dogs[2].owner.name`; empty for the whole of it.
+    public let path: String
+    /// The value as a text, shortened; nil if there is none.
+    public let value: String?
+    /// The name of the value's type in Swift; nil if there is no value.
+    public let valueType: String?
+
+    init(
+      _ reason: Reason, _ className: String, _ propertyName: String?, path: String = "",
+      value: ShownValue
+    ) {
+      self.reason = reason
+      self.className = className
+      self.propertyName = propertyName
+      self.path = path
+      self.value = value.text
+      valueType = value.type
+    }
+
+    public var errorDescription: String? { description }
+    public var description: String {
+      let place = path.isEmpty || path == propertyName ? "" : " It is given at '\(path)'."
+      return "\(statement)\(place)"
+    }
+
+    private var statement: String {
+      let property = propertyName.map { "'\(className).\($0)'" } ?? "'\(className)'"
+      let value = value.map { "'\($0)' of type '\(valueType ?? "")'" } ?? "nil"
+      let invalid = "Invalid value \(value) for property \(property)."
+      switch reason {
+      case .wrongType where propertyName == nil:
+        return "Objects of \(property) are made from a dictionary, an array or an object, not from "
+          + "a '\(valueType ?? "nil")'."
+      case .wrongType: return invalid
+      case .outOfRange: return "\(invalid) The number does not fit the property's type."
+      case .refused: return "\(invalid) The property's type has no such value."
+      case .missing: return "\(invalid) The property is not optional."
+      case .unknownKey: return "Class '\(className)' has no property '\(propertyName ?? "")'."
+      case .invalidMapKey:
+        return "\(invalid) A key of a map must not contain '.' nor start with '$'."
+      case .tooManyValues:
+        return "\(self.value ?? "") values are more than '\(className)' has properties."
+      case .tooDeep:
+        return "\(invalid) Lists and maps may be up to 100 deep, and nothing lies within itself."
+      case .duplicatePrimaryKey:
+        return "Attempting to create an object of type '\(className)' with an existing primary key "
+          + "value '\(self.value ?? "nil")'. Pass update: .modified to change that object."
+      }
+    }
+  }
+}
+
+/// A value for a message.
+struct ShownValue {
+  let text: String?
+  let type: String?
+
+  init(_ value: Any?) {
+    let content = value.flatMap { flattened($0) }
+    text = content.map { Self.text($0) }
+    type = content.map { Self.typeName($0) }
+  }
+
+  private static func text(_ value: Any) -> String {
+    if let object = value as? ObjectBase { return "\(object._className) { … }" }
+    let text = "\((value as? _BoxedValue)?.value ?? value)"
+    return text.count > 100 ? text.prefix(100) + "…" : text
+  }
+
+  private static func typeName(_ value: Any) -> String {
+    if let boxed = value as? _BoxedValue {
+      return DynamicValue.unboxed(boxed).map { typeName($0) } ?? "nil"
+    }
+    // Its own type would be one that nobody has heard of.
+    let isNumber = Swift.type(of: value) is AnyObject.Type && value is NSNumber
+    return isNumber ? "NSNumber" : "\(Swift.type(of: value))"
+  }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import TarnStore
+
+/// Dynamic objects that a `ValueReader` made get their rows.
+extension RealmCore {
+  /// Makes an object of a class of the file from values by name, in order, or of another object.
+  func dynamicCreate(
+    _ name: String, value: Any, update: Realm.UpdatePolicy
+  ) -> DynamicObject {
+    _ = writing("create objects")
+    require(
+      schemaToBind().schema.named(name)?.isEmbedded != true,
+      "Objects of the embedded class '\(name)' are made as the value of a property of another one.")
+    let binding = dynamicBinding(name)
+    require(
+      update == .error || binding.schema.primaryKey != nil,
+      "'\(name)' does not have a primary key and can not be updated: nothing says which object is "
+        + "meant. Use update: .error, or give the class a primary key.")
+    let object = DynamicObject()
+    var reader = ValueReader(.copied, self, keepsRefused: true)
+    do { try reader.fill(object, binding.reflection, from: value) } catch {
+      trap(error.description)
+    }
+    makeRows(for: reader, update)
+    return object
+  }
+
+  /// Gives objects their rows: first each its values, then what leads from one to another. An
+  /// embedded object is so taken from the one that has it.
+  func makeRows(for reader: ValueReader, _ update: Realm.UpdatePolicy) {
+    let dynamic = reader.made.filter { $0.reflection.type == DynamicObject.self }
+    let policies = dynamic.map { made in
+      let binding = dynamicBinding(made.reflection.name)
+      let policy = binding.schema.primaryKey == nil ? .error : update
+      makeRow(made, binding, policy)
+      return policy
+    }
+    for (made, policy) in zip(dynamic, policies) {
+      for (property, value) in made.values where !value.isPlain {
+        let column = column(of: property, in: made.object._binding!)
+        set(column, of: made.object, property, value, policy)
+      }
+    }
+  }
+
+  private func makeRow(
+    _ made: ValueReader.Made, _ binding: ClassBinding, _ update: Realm.UpdatePolicy
+  ) {
+    let session = writing("create objects")
+    var values: [ColumnID: Value] = [:]
+    for case (let property, .single(let boxed)) in made.values
+    where boxed.object == nil && boxed.nested == nil {
+      values[column(of: property, in: binding)] = boxed.value
+    }
+    let id = binding.classID
+    let key = trapping { () throws(StorageError) in
+      guard let primary = binding.schema.primaryKey else {
+        return try session.create(values, in: id)
+      }
+      let value = values[primary] ?? binding.schema[primary].zero
+      values[primary] = value
+      guard let existing = try session.find(primaryKey: value, in: id) else {
+        return try session.create(values, in: id)
+      }
+      if update == .error { trapDuplicate(value, binding) }
+      for (column, value) in values.sorted(by: { $0.key < $1.key }) where column != primary {
+        if update == .modified, let old = try session.value(of: column, at: existing, in: id),
+          old.hasSameBits(as: value)
+        {
+          continue
+        }
+        try session.set(column, at: existing, in: id, to: value)
+      }
+      return existing
+    }
+    adopt(made.object, key, binding)
+  }
+
+  /// Sets a property of a dynamic object. What it leads to is managed, or is added.
+  func set(
+    _ column: ColumnID, of object: ObjectBase, _ property: PropertyReflection,
+    _ given: GivenValue, _ update: Realm.UpdatePolicy
+  ) {
+    switch given {
+    case .elements(let elements):
+      let sequence = ManagedSequence(object, column)
+      if update == .modified, sequence.hasElements(of: elements) { return }
+      sequence.assign(elements, property.collection)
+    case .single(let boxed) where property.type == .any:
+      setAny(object, column, boxed)
+    case .single(let boxed):
+      guard let target = boxed.object else { return setIndexed(object, column, boxed.value) }
+      if target._core == nil { add(target, update: policy(for: target, .error)) }
+      checkLinkable(target)
+      let link = Value.link(ObjectKey(target._key))
+      if update == .modified, storedValue(object, column) == link { return }
+      setIndexed(object, column, link)
+    }
+  }
+}
+
+extension GivenValue {
+  /// True for what is in the row itself and leads nowhere.
+  fileprivate var isPlain: Bool {
+    guard case .single(let boxed) = self else { return false }
+    return boxed.object == nil && boxed.nested == nil
+  }
+}
+
+extension ColumnSchema {
+  /// What a column has that was given nothing, as a primary key: a new one if it is an id.
+  fileprivate var zero: Value {
+    if isOptional { return .null }
+    switch type {
+    case .string: return .string("")
+    case .objectID: return ObjectId.generate()._box().value
+    case .uuid: return UUID()._box().value
+    default: return .int(0)
+    }
+  }
+}

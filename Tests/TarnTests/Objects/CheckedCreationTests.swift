@@ -1,0 +1,124 @@
+import Foundation
+import Testing
+
+@testable import Tarn
+
+/// The throwing way to create from values that come from outside.
+struct CheckedCreationTests {
+  private struct Wrong: Sendable {
+    let values: String
+    let reason: Realm.InvalidValue.Reason
+    let property: String?
+    let path: String
+    init(_ values: String, _ reason: Realm.InvalidValue.Reason, _ property: String?, _ path: String)
+    {
+      (self.values, self.reason, self.property, self.path) = (values, reason, property, path)
+    }
+  }
+
+  private static let wrong: [Wrong] = [
+    Wrong(#"{"number": "x"}"#, .wrongType, "number", "number"),
+    Wrong(#"{"number": 1.5}"#, .outOfRange, "number", "number"),
+    Wrong(#"{"number": null}"#, .missing, "number", "number"),
+    Wrong(#"{"label": "x"}"#, .missing, "number", "number"),
+    Wrong(#"{"number": 1, "label": 4}"#, .wrongType, "label", "label"),
+    Wrong(#"{"number": 1, "labels": 4}"#, .unknownKey, "labels", "labels"),
+    Wrong(#"{"number": 1, "next": {"number": 1, "x": 4}}"#, .unknownKey, "x", "next.x"),
+    Wrong(
+      #"{"number": 1, "boxes": [{"number": 2}, {"number": 3, "next": {"number": true}}]}"#,
+      .wrongType, "number", "boxes[1].next.number"),
+    Wrong(#"{"number": 1, "boxes": [[1], 7]}"#, .wrongType, "boxes", "boxes[1]"),
+    Wrong(#"{"number": 1, "boxes": 7}"#, .wrongType, "boxes", "boxes"),
+    Wrong(#"{"number": 1, "next": 7}"#, .wrongType, "next", "next"),
+    Wrong("[1, null, null, null, [], 4]", .tooManyValues, nil, ""),
+    Wrong("7", .wrongType, nil, ""),
+    Wrong(#"{"number": 1, "horse": {"id": 1, "int8": 300}}"#, .outOfRange, "int8", "horse.int8"),
+    Wrong(#"{"number": 1, "horse": {"id": 1, "mood": "odd"}}"#, .refused, "mood", "horse.mood"),
+    Wrong(#"{"number": 1, "horse": {"id": 1, "share": 101}}"#, .refused, "share", "horse.share"),
+    Wrong(
+      #"{"number": 1, "horse": {"id": 1, "moods": ["calm", "odd"]}}"#, .refused, "moods",
+      "horse.moods[1]"),
+    Wrong(
+      #"{"number": 1, "horse": {"id": 1, "scores": [1, null]}}"#, .missing, "scores",
+      "horse.scores[1]"),
+    Wrong(
+      #"{"number": 1, "horse": {"id": 1, "sizes": {"a.b": 1}}}"#, .invalidMapKey, "sizes",
+      "horse.sizes['a.b']"),
+    Wrong(
+      #"{"number": 1, "horse": {"id": 1, "any": [1, {"$a": 2}]}}"#, .invalidMapKey, "any",
+      "horse.any[1]['$a']"),
+    Wrong(
+      #"{"number": 1, "horse": {"id": 1, "weight": 1e300}}"#, .outOfRange, "weight",
+      "horse.weight"),
+    Wrong(
+      #"{"number": 1, "horse": {"id": 40}}"#, .duplicatePrimaryKey, "id", "horse.id"),
+    Wrong(
+      #"{"number": 1, "horse": {"id": 1, "int8": 1, "age": 1, "height": 1, "weight": 1,"#
+        + #""price": 1, "isTame": 1, "mood": "calm", "mother": {"id": 1}}}"#,
+      .duplicatePrimaryKey, "id", "horse.mother.id"),
+  ]
+
+  @Test func whatDoesNotFitIsToldAndNothingIsChanged() throws {
+    let place = try Shelter().openStable()
+    try place.write { place.realm.create(StableHorse.self, value: [40]) }
+    try place.write {
+      for wrong in Self.wrong {
+        let values = try json(wrong.values)
+        do throws(Realm.InvalidValue) {
+          try place.realm.create(StableBox.self, checking: values, unknownKeys: .refused)
+          Issue.record("\(wrong.values) was taken")
+        } catch {
+          #expect(error.reason == wrong.reason, "\(wrong.values): \(error)")
+          #expect(error.propertyName == wrong.property && error.path == wrong.path, "\(error)")
+        }
+      }
+      #expect(place.realm.objects(StableBox.self).isEmpty)
+      #expect(place.realm.objects(StableHorse.self).count == 1)
+      try place.realm.create(StableBox.self, checking: ["number": 1, "x": 2])
+    }
+    #expect(place.realm.objects(StableBox.self).count == 1)
+  }
+
+  @Test func theErrorNamesAllThereIsToKnow() throws {
+    let place = try Shelter().openStable()
+    place.realm.beginWrite()
+    defer { place.realm.cancelWrite() }
+    do {
+      let values = try json(#"{"number": 1, "boxes": [{"number": "many"}]}"#)
+      try place.realm.create(StableBox.self, checking: values)
+    } catch let error as Realm.InvalidValue {
+      #expect(error.className == "StableBox" && error.value == "many")
+      #expect(error.valueType == "String")
+      #expect(
+        error.description == "Invalid value 'many' of type 'String' for property "
+          + "'StableBox.number'. It is given at 'boxes[0].number'.")
+    }
+    do {
+      try place.realm.create(StableBox.self, checking: ["number": try json("1.5")])
+    } catch let error as Realm.InvalidValue {
+      #expect(
+        error.description == "Invalid value '1.5' of type 'NSNumber' for property "
+          + "'StableBox.number'. The number does not fit the property's type.")
+    }
+    place.realm.create(StableHorse.self, value: [40])
+    do throws(Realm.InvalidValue) {
+      try place.realm.create(StableHorse.self, checking: [40])
+    } catch {
+      #expect(error.description.contains("existing primary key value '40'. Pass update: .modified"))
+    }
+  }
+
+  @Test func anUpdateNeedsNoMoreThanWhatChanges() throws {
+    let place = try Shelter().openStable()
+    try place.write {
+      place.realm.create(StableHorse.self, value: ["id": 40, "age": 3, "front": ["n": 1]])
+      let horse = try place.realm.create(
+        StableHorse.self, checking: ["id": 40, "name": "x", "front": ["horse": NSNull()]],
+        update: .modified)
+      #expect(horse.age == 3 && horse.name == "x" && horse.front?.n == 1)
+      #expect(throws: Realm.InvalidValue.self) {
+        try place.realm.create(StableHorse.self, checking: ["id": 41], update: .modified)
+      }
+    }
+  }
+}
