@@ -11,7 +11,7 @@ enum StoreAccess {
     var options = Store.Options()
     options.isReadOnly = !forWriting
     options.verifiesPages = true
-    return try StoreRegistry.open(path, options)
+    return try StoreRegistry.open(.file(path), options)
   }
 
   /// Bytes of the file at the path, nil if there is none.

@@ -100,7 +100,13 @@ extension List: RealmCollection, MutableCollection {
 
   /// The first position of an element, or nil. Objects count as the same if they show one row.
   /// Traps for a deleted object.
-  public func index(of element: Element) -> Int? { backing.index(of: element._boxElement()) }
+  public func index(of element: Element) -> Int? {
+    // A value of a custom type is equal to others, but the object that it makes is a new one.
+    if !Element._isObject, Element._elementDescription.target != nil {
+      return firstIndex(of: element)
+    }
+    return backing.index(of: element._boxElement())
+  }
 }
 
 extension List: CustomStringConvertible, DumpedCollection {

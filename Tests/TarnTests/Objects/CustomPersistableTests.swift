@@ -46,6 +46,7 @@ private class Parcel: Object {
   @Persisted var otherShare: Percent?
   @Persisted var place = Place2D(x: 1, y: 2)
   @Persisted var otherPlace: Place2D?
+  @Persisted var places: List<Place2D>
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
@@ -108,6 +109,16 @@ struct CustomPersistableTests {
         Parcel.self, value: ["id": 1, "tag": Tag("x"), "otherTag": "y", "share": 5])
       #expect(parcel.tag == Tag("x") && parcel.otherTag == Tag("y") && parcel.share == Percent(5))
     }
+  }
+
+  @Test func elementsStoredAsObjectsAreFoundByValue() throws {
+    let a = try open(Shelter(), [Parcel.self, PointObject.self])
+    let parcel = Parcel()
+    parcel.places.append(objectsIn: [Place2D(x: 1, y: 1), Place2D(x: 2, y: 2)])
+    #expect(parcel.places.index(of: Place2D(x: 2, y: 2)) == 1)
+    try a.write { a.realm.add(parcel) }
+    #expect(parcel.places.index(of: Place2D(x: 2, y: 2)) == 1)
+    #expect(parcel.places.index(of: Place2D(x: 9, y: 2)) == nil)
   }
 
   @Test func aRequiredPropertyWithAValueThatStandsForNothingTraps() async throws {
