@@ -97,3 +97,16 @@ void tarn_subclasses(
     ((const struct class_descriptor *const *)root)[DESCRIPTOR_WORD], body, context};
   swift_enumerateAllMetadataSections(visit, &search);
 }
+
+// Counts one more binary.
+static bool count(const struct sections *sections, void *context) {
+  (void)sections;
+  ++*(int64_t *)context;
+  return true;
+}
+
+int64_t tarn_binary_count(void) {
+  int64_t found = 0;
+  swift_enumerateAllMetadataSections(count, &found);
+  return found;
+}

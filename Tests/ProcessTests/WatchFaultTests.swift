@@ -34,7 +34,7 @@ extension ProcessTests {
       // Where the system allows no name spaces there is no way to try this without taking all
       // instances from the user who runs the tests.
       guard let first, first != "none" else { return }
-      #expect(said.contains { $0.hasPrefix("Tarn: ") && $0.contains("looking every few ms") })
+      #expect(said.contains { $0.hasPrefix("Tarn: ") && $0.contains("every few milliseconds") })
       try checkFollows(observer, realm)
     }
 

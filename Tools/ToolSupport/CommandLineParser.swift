@@ -36,7 +36,7 @@ package struct CommandLineParser: Sendable {
     do throws(UsageError) {
       return try understand(arguments)
     } catch {
-      return .refuse(refusal(error))
+      return .refuse(refusal(error, of: arguments.first))
     }
   }
 
@@ -51,8 +51,11 @@ package struct CommandLineParser: Sendable {
 
   /// The text for standard error about a command line that was refused, also for what a command
   /// finds wrong later, such as a number out of range.
-  package func refusal(_ error: UsageError) -> String {
-    "\(program): \(error.message)\nTry '\(program) --help' for what it can do.\n"
+  /// - Parameter command: the command, if it was understood so far: its own help is named.
+  package func refusal(_ error: UsageError, of command: String? = nil) -> String {
+    let known = commands.first { $0.name == command && $0.name != program }
+    let name = known.map { "\(program) \($0.name)" } ?? program
+    return "\(program): \(error.message)\nTry '\(name) --help' for what it can do.\n"
   }
 
   private func end(_ text: String, to file: FileHandle, with code: ExitCode) -> Never {

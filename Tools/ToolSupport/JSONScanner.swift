@@ -142,12 +142,12 @@ extension JSONScanner {
       try digits()
     }
     let text = String(decoding: bytes[start..<place], as: UTF8.self)
-    // Minus zero is a number of its own only as a Double.
     if isWhole, text != "-0", let integer = Int64(text) { return .integer(integer) }
     guard let double = Double(text), double.isFinite else {
       throw error("a number that no Double holds", at: start)
     }
-    return .double(double)
+    // Minus zero is a number of its own only as a Double.
+    return isWhole && text != "-0" ? .whole(text) : .double(double)
   }
 }
 

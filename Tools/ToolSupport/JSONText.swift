@@ -16,9 +16,14 @@ package struct JSONText {
 
   /// A value as text.
   package static func text(_ value: JSONValue) -> String {
+    String(decoding: bytes(value), as: UTF8.self)
+  }
+
+  /// A value as the bytes of its text.
+  package static func bytes(_ value: JSONValue) -> [UInt8] {
     var json = JSONText()
     json.value(value)
-    return json.text
+    return json.bytes
   }
 
   /// Forgets what is written and keeps the room for more.
@@ -86,6 +91,7 @@ package struct JSONText {
     case .null: null()
     case .bool(let value): bool(value)
     case .integer(let value): integer(value)
+    case .whole(let text): raw(text)
     case .double(let value): double(value)
     case .string(let value): string(value)
     case .array(let items):

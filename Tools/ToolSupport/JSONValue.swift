@@ -4,7 +4,9 @@ package enum JSONValue: Equatable, Sendable {
   case null
   case bool(Bool)
   case integer(Int64)
-  /// A number with a fraction or an exponent, or a whole one that no Int64 holds.
+  /// A whole number that no Int64 holds, as it is written.
+  case whole(String)
+  /// A number with a fraction or an exponent.
   case double(Double)
   case string(String)
   case array([JSONValue])

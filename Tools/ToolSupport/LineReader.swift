@@ -75,6 +75,33 @@ package final class LineReader {
     }
   }
 
+  /// The first byte that is neither white space nor part of a byte order mark; nil if there is
+  /// none. Takes nothing.
+  package func firstByte() throws(ToolError) -> UInt8? {
+    var place = start
+    while true {
+      while place < end {
+        if ![0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf].contains(buffer[place]) {
+          return buffer[place]
+        }
+        place += 1
+      }
+      if atEnd { return nil }
+      let moved = start
+      try fill()
+      place -= moved
+    }
+  }
+
+  /// Bytes without regard to lines: those that are there, or as many as come next; nil at the end.
+  /// They are valid until the next call.
+  package func piece() throws(ToolError) -> UnsafeRawBufferPointer? {
+    if start == end, !atEnd { try fill() }
+    if start == end { return nil }
+    defer { start = end }
+    return UnsafeRawBufferPointer(rebasing: buffer[start..<end])
+  }
+
   private func line(upTo stop: Int) -> UnsafeRawBufferPointer {
     lineNumber += 1
     var bytes = UnsafeRawBufferPointer(rebasing: buffer[start..<stop])

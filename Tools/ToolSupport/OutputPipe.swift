@@ -10,6 +10,8 @@ import Foundation
 ///   reported ready, so that no write blocks where `cancel` cannot reach it. The descriptor's own
 ///   flags stay as they are: other processes may share them.
 /// - A full disk, or any other error, is `Failure.failed` with the reason.
+/// - After `neverWait()` no write waits for the reader: what it does not take is kept, in a file
+///   without a name where it is much. `flush` waits all the same.
 ///
 /// `cancel` may be called from any thread; everything else belongs to one thread at a time.
 package final class OutputPipe {
@@ -19,12 +21,23 @@ package final class OutputPipe {
     case failed(ToolError)
   }
 
+  /// What is kept in memory for a reader that does not read.
+  private static let keptBytesMax = 1 << 20
+
   private let descriptor: Int32
   private let name: String
   private let isWaitable: Bool
+  private let isSocket: Bool
   private let canceller: Canceller
   private var buffer: [UInt8] = []
+  /// How many bytes of the buffer have been written.
+  private var start = 0
   private let bufferBytes: Int
+  private var waits = true
+  /// The same pipe or terminal, opened so that no write waits; -1 where that cannot be had.
+  private var impatient: Int32 = -1
+  /// What follows the buffer.
+  private var kept: ByteQueueFile?
 
   /// - Parameter bufferBytes: how much is gathered before it is written; `flush` writes earlier.
   package init(
@@ -36,6 +49,7 @@ package final class OutputPipe {
     self.bufferBytes = bufferBytes
     var status = stat()
     let kind = fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : S_IFREG
+    isSocket = kind == S_IFSOCK
     isWaitable = kind == S_IFIFO || kind == S_IFSOCK || kind == S_IFCHR
     canceller = Canceller()
     buffer.reserveCapacity(bufferBytes)
@@ -50,29 +64,101 @@ package final class OutputPipe {
   package func write(_ text: String) throws(Failure) { try write(Array(text.utf8)) }
 
   package func write(_ bytes: [UInt8]) throws(Failure) {
+    if let kept, !kept.isEmpty { return try keep(bytes[...]) }
     buffer.append(contentsOf: bytes)
-    if buffer.count >= bufferBytes { try flush() }
+    if buffer.count - start < bufferBytes { return }
+    if waits { return try flush() }
+    if try !writeWhatGoes(), buffer.count - start > Self.keptBytesMax {
+      let rest = buffer[(start + Self.keptBytesMax)...]
+      buffer.removeSubrange((start + Self.keptBytesMax)...)
+      try keep(rest)
+    }
   }
 
   /// Writes what is gathered. What was not written when this throws is dropped.
-  package func flush() throws(Failure) {
-    defer { buffer.removeAll(keepingCapacity: true) }
-    var start = 0
-    while start < buffer.count {
-      if isWaitable { try wait() }
-      let limit = isWaitable ? Int(PIPE_BUF) : buffer.count
-      let piece = min(limit, buffer.count - start)
-      let count = buffer.withUnsafeBytes {
-        Foundation.write(descriptor, $0.baseAddress! + start, piece)
-      }
-      if count >= 0 {
-        start += count
-      } else if errno == EPIPE {
-        throw .closed
-      } else if errno != EINTR && errno != EAGAIN {
-        throw .failed(ToolError("cannot write to", name, errno: errno))
-      }
+  package func flush() throws(Failure) { _ = try drain(waiting: true) }
+
+  // MARK: - Without waiting
+
+  /// From now on `write` keeps what the reader does not take at once.
+  package func neverWait() {
+    waits = false
+    guard isWaitable, !isSocket else { return }
+    // A description of its own, since other processes may share the flags of this one.
+    impatient = open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+  }
+
+  /// Writes what the reader takes now. False if something is left.
+  package func writeWhatGoes() throws(Failure) -> Bool { try drain(waiting: false) }
+
+  private func keep(_ bytes: ArraySlice<UInt8>) throws(Failure) {
+    do throws(ToolError) {
+      if kept == nil { kept = try ByteQueueFile() }
+      try kept?.append(bytes)
+    } catch {
+      // There is no room: the reader has to be waited for after all.
+      try flush()
+      buffer.append(contentsOf: bytes)
     }
+  }
+
+  // MARK: - Writing
+
+  private func drain(waiting: Bool) throws(Failure) -> Bool {
+    do throws(Failure) {
+      while true {
+        if start == buffer.count {
+          buffer.removeAll(keepingCapacity: true)
+          start = 0
+          guard let kept, !kept.isEmpty else { return true }
+          do throws(ToolError) {
+            buffer = try kept.take(bufferBytes)
+          } catch {
+            throw .failed(error)
+          }
+        }
+        guard try writePiece(waiting) else { return false }
+      }
+    } catch {
+      buffer.removeAll(keepingCapacity: true)
+      start = 0
+      kept = nil
+      throw error
+    }
+  }
+
+  /// False if the reader takes nothing now.
+  private func writePiece(_ waiting: Bool) throws(Failure) -> Bool {
+    if isWaitable {
+      if waiting { try wait() } else if impatient < 0, !isReady() { return false }
+    }
+    let isLimited = isWaitable && impatient < 0
+    let piece = min(isLimited ? Int(PIPE_BUF) : buffer.count, buffer.count - start)
+    let count = buffer.withUnsafeBytes { bytes in
+      let from = bytes.baseAddress! + start
+      return isSocket && !waiting
+        ? send(descriptor, from, piece, Int32(MSG_DONTWAIT))
+        : Foundation.write(impatient >= 0 ? impatient : descriptor, from, piece)
+    }
+    if count >= 0 {
+      start += count
+    } else if errno == EPIPE {
+      throw .closed
+    } else if errno == EAGAIN {
+      return waiting
+    } else if errno != EINTR {
+      throw .failed(ToolError("cannot write to", name, errno: errno))
+    }
+    return true
+  }
+
+  private func isReady() -> Bool {
+    var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    return poll(&wanted, 1, 0) > 0
+  }
+
+  deinit {
+    if impatient >= 0 { close(impatient) }
   }
 
   /// Returns when a write of a piece will not block.

@@ -15,6 +15,8 @@ package struct TextTable: Sendable {
 
   private let columns: [Column]
   private var rows: [[String]] = []
+  /// The widths of the columns, once `takeText` has decided them.
+  private var settled: [Int]?
 
   package init(_ columns: [Column]) { self.columns = columns }
 
@@ -35,6 +37,21 @@ package struct TextTable: Sendable {
     return text
   }
 
+  /// The lines of the rows that were added since the last call, the first time under the headings.
+  /// Those of the first call decide how wide the columns are: of later ones what is wider is cut,
+  /// or, where there is no width to keep to, stands out.
+  package mutating func takeText(width: Int?, terminal: Terminal? = nil) -> String {
+    var text = ""
+    let widths = settled ?? fit(width)
+    if settled == nil {
+      text = line(columns.map(\.title), widths) { terminal?.styled($0, .bold) ?? $0 }
+    }
+    for row in rows { text += line(row, widths, cuts: width != nil) { $0 } }
+    settled = widths
+    rows = []
+    return text
+  }
+
   private func fit(_ width: Int?) -> [Int] {
     var widths = columns.indices.map { column in
       rows.reduce(displayWidth(columns[column].title)) { max($0, displayWidth($1[column])) }
@@ -48,12 +65,15 @@ package struct TextTable: Sendable {
     return widths
   }
 
-  private func line(_ cells: [String], _ widths: [Int], _ style: (String) -> String) -> String {
+  private func line(
+    _ cells: [String], _ widths: [Int], cuts: Bool = true, _ style: (String) -> String
+  ) -> String {
     var text = ""
     for (column, cell) in cells.enumerated() {
       if column > 0 { text += "  " }
-      let shown = truncated(cell, toWidth: widths[column])
-      text += padded(shown, toWidth: widths[column], toRight: columns[column].alignment == .right)
+      let isFigure = columns[column].alignment == .right
+      let shown = cuts && !isFigure ? truncated(cell, toWidth: widths[column]) : cell
+      text += padded(shown, toWidth: widths[column], toRight: isFigure)
     }
     while text.last == " " { text.removeLast() }
     return style(text) + "\n"

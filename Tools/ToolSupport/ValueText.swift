@@ -22,16 +22,6 @@ package enum ValueText {
     type == .objectID ? "objectId" : "\(type)"
   }
 
-  package static func type(_ inferred: InferredType) -> ColumnType {
-    switch inferred {
-    case .bool: .bool
-    case .int: .int
-    case .double: .double
-    case .date: .date
-    case .string: .string
-    }
-  }
-
   // MARK: - Writing
 
   package static func write(_ value: Value, to json: inout JSONText) {
@@ -126,6 +116,8 @@ package enum ValueText {
     case (.float, .double(let value)): return .float(Float(value))
     case (.double, .integer(let value)): return .double(Double(value))
     case (.double, .double(let value)): return .double(value)
+    case (.float, .whole(let text)), (.double, .whole(let text)), (.decimal, .whole(let text)):
+      return parse(text, as: type)
     case (.decimal, .integer(let value)): return .decimal(DecimalNumber(value).cell)
     case (.decimal, .double(let value)): return .decimal(DecimalNumber(shortest: value).cell)
     case (.float, .string(let text)), (.double, .string(let text)):

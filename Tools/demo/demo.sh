@@ -115,7 +115,7 @@ fi
 
 say "1  One process imports $database"
 show "import packages.realm $database --format debian --class Package --key name"
-"$tarn" import "$store" "$database" --format debian --class Package --key name --on-error skip
+"$tarn" import "$store" "$database" --format debian --class Package --key name --on-error ignore
 show "inspect packages.realm"
 "$tarn" inspect "$store" | sed -n '2p;5,6p;10p'
 pause 1.5

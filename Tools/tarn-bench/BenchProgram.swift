@@ -122,6 +122,7 @@ struct BenchWorkload {
       BenchWorkload("W8", "W8b", title: "wake another process", measureWake),
       BenchWorkload("W1", "W1f", title: "insert", measureInsert),
       BenchWorkload("W10", title: "open", measureOpening),
+      BenchWorkload("W13", title: "open again", measureReopening),
       BenchWorkload("W3", title: "find by primary key", measureLookup),
       BenchWorkload("W4", "W4s", title: "read properties", measureReads),
       BenchWorkload("W5", "W5n", "W5c", "W5a", title: "count matches", measureCounting),

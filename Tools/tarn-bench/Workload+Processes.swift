@@ -193,3 +193,25 @@ func measureOpening(_ bench: Bench) throws {
       "W10", "open a file of \(bench.objects), find one object", .seconds, ours: ours,
       floor: floors[0], sqlite: floors[1], target: .value(0.5e-3)))
 }
+
+/// W13: opening again what is open here, in a program of 160 classes that lists none of them.
+func measureReopening(_ bench: Bench) throws {
+  let configuration = Realm.Configuration(
+    fileURL: URL(fileURLWithPath: "\(bench.folder)/again.realm"), durability: .relaxed)
+  let first = try Realm(configuration: configuration)
+  guard first.schema.objectSchema.count >= 160 else { throw ToolError("classes are missing") }
+  let openings = bench.rounds(20_000, tiny: 200)
+  var same = 0
+  let medians = try bench.alternate([
+    {
+      try benchTime {
+        for _ in 0..<openings where try Realm(configuration: configuration) == first { same += 1 }
+      } / Double(openings)
+    }
+  ])
+  guard same % openings == 0, same > 0 else { throw ToolError("another instance was opened") }
+  bench.add(
+    BenchFigure(
+      "W13", "try Realm() of an open file, 160 classes", .seconds, ours: medians[0],
+      target: .value(5e-6)))
+}

@@ -5,26 +5,42 @@ import ToolSupport
 /// names an object to people.
 struct ClassView {
   let schema: ClassSchema
-  /// Those that are not removed, in their order.
+  /// Those that are shown: all that are not removed in their order, or those that were asked for.
   let columns: [ColumnSchema]
   /// Where the primary key is among `columns`.
   let keyPosition: Int?
+  private let names: [String]?
 
   var id: ClassID { schema.id }
   var name: String { schema.name }
+  /// Whether it is not all columns that are shown.
+  var showsSome: Bool { names != nil }
 
-  init(_ schema: ClassSchema) {
+  /// - Parameter names: the columns to show, nil for all. What the class does not have is left out.
+  init(_ schema: ClassSchema, only names: [String]? = nil) {
     self.schema = schema
-    columns = schema.columns.filter { !$0.isRemoved }
+    self.names = names
+    columns = names.map { $0.compactMap(schema.named) } ?? schema.columns.filter { !$0.isRemoved }
     keyPosition = columns.firstIndex { $0.id == schema.primaryKey }
   }
 
+  /// The same view of the class as another version has it.
+  func at(_ schema: SchemaView) -> ClassView { ClassView(schema[id], only: names) }
+
   /// The class of that name.
-  static func named(_ name: String, in view: SchemaView, _ path: String) throws -> ClassView {
-    if let found = view.schema.named(name) { return ClassView(found) }
-    let names = view.schema.classes.map(\.name).sorted().joined(separator: ", ")
-    throw ToolError(
-      "no class '\(name)' in \(path); " + (names.isEmpty ? "it has none" : "it has: \(names)"))
+  static func named(
+    _ name: String, in view: SchemaView, _ path: String, only columns: [String]? = nil
+  ) throws -> ClassView {
+    guard let found = view.schema.named(name), !found.isVacant else {
+      let names = view.schema.classes.filter { !$0.isVacant }.map(\.name).sorted()
+      let list = names.isEmpty ? "it has none" : "it has: \(names.joined(separator: ", "))"
+      throw ToolError("no class '\(name)' in \(path); \(list)")
+    }
+    for column in columns ?? [] where found.named(column) == nil {
+      let list = ClassView(found).columns.map(\.name).joined(separator: ", ")
+      throw ToolError("class \(name) has no column '\(column)'; it has: \(list)")
+    }
+    return ClassView(found, only: columns)
   }
 
   /// The object's properties in the order of `columns`, nil if there is no such object. A link is
@@ -59,11 +75,12 @@ struct ClassView {
   }
 
   /// What names the object: its primary key, else its object key.
-  func identity(_ key: ObjectKey, _ fields: [Field]) -> Value {
-    if let keyPosition, keyPosition < fields.count, case .value(let value) = fields[keyPosition] {
-      return value
-    }
-    return .int(key.rawValue)
+  func identity(
+    _ key: ObjectKey, _ fields: [Field], _ reader: SnapshotReader
+  ) throws -> Value {
+    if let keyPosition, case .value(let value) = fields[keyPosition] { return value }
+    guard let primaryKey = schema.primaryKey else { return .int(key.rawValue) }
+    return try reader.value(of: primaryKey, at: key, in: id) ?? .int(key.rawValue)
   }
 
   func write(_ fields: [Field], to json: inout JSONText) {

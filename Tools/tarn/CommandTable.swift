@@ -2,7 +2,9 @@ import ToolSupport
 
 /// The commands and what each of them takes.
 enum CommandTable {
-  static let commands = [inspect, importing, exporting, watch, set, delete]
+  static let commands = [
+    inspect, query, count, watch, importing, exporting, set, delete,
+  ]
 
   private static let typeNames = ValueText.typeNames.joined(separator: ", ")
   private static let file = PositionalSpec("FILE", "the store")
@@ -11,6 +13,12 @@ enum CommandTable {
   private static let order = OptionSpec.value(
     "sort", short: "s", "KEY[:desc]", repeats: true,
     "sort by a property; several are separated by commas")
+  private static let color = OptionSpec.value(
+    "color", "WHEN", "auto (default), always or never")
+  private static let timeout = OptionSpec.value(
+    "timeout", "SECONDS", "how long to wait for other writers (default: until they are done)")
+  private static let columns = OptionSpec.value(
+    "columns", "NAME,...", repeats: true, "only these columns, in this order (default: all)")
   private static let all = OptionSpec.flag("all", "all objects of the class")
 
   private static let inspect = CommandSpec(
@@ -21,13 +29,40 @@ enum CommandTable {
       .flag("json", "one JSON object instead of text"),
     ])
 
-  private static let importing = CommandSpec(
-    "import", "Adds objects from CSV, JSON Lines or Debian package files.",
+  private static let query = CommandSpec(
+    "query", "Shows objects of a class.",
     discussion: """
-      Types are inferred unless given; what the class has already is kept. Bad lines are reported
-      with their numbers. With 'refuse' (the default) nothing is written if there is one.
-      Arrays are lists and sets, objects are maps and embedded objects, as 'export' writes them; in
-      CSV they are JSON in a field. New columns for them need a type.
+      A table has the columns that fit the width of the terminal, and names the others. --json
+      writes one object a line and --csv a heading and a line for each object, both as 'export'
+      does.
+      """,
+    positionals: [file, PositionalSpec("CLASS", "the class")],
+    options: [
+      condition, order, .value("limit", short: "n", "N", "the first N only"), columns,
+      .flag("json", "one JSON object a line instead of a table"),
+      .flag("csv", "CSV instead of a table"), color,
+    ])
+
+  private static let count = CommandSpec(
+    "count", "Tells how many objects of a class there are.",
+    positionals: [file, PositionalSpec("CLASS", "the class")], options: [condition])
+
+  private static let importing = CommandSpec(
+    "import", "Adds objects from CSV, JSON or Debian package files.",
+    discussion: """
+      JSON is an object a line, or an array of objects. Types are inferred unless given; what the
+      class has already is kept. Arrays become lists. Objects become embedded objects if most of
+      them have the same names (of a class CLASS_COLUMN), else maps; what is of no one type becomes
+      a column of any type. Sets are given with --types; in CSV all of these are JSON in a field of
+      a column whose type is given or there already.
+
+      Bad lines are reported with their numbers. With --on-error refuse, which is the default,
+      nothing is written if there is one, and no file is left that was not there before. 'skip'
+      passes over them and ends with 1; 'ignore' does the same and ends with 0.
+
+      A pipe is copied to a temporary file first, since the types come before the values. With
+      --batch it is imported as it comes: the first batch, or the first 1000 lines for a new class,
+      tells the columns, and a line that has another one is a bad line.
 
       A link is given as the primary key of its target, which is in the file already or comes in
       any line of any input. So classes that link to each other are imported at once:
@@ -48,7 +83,9 @@ enum CommandTable {
       .value(
         "class", short: "c", "NAME", repeats: true,
         "the class to add to, one for each INPUT; made if it does not exist"),
-      .value("format", short: "f", "FORMAT", "csv, jsonl or debian (default: by the file's name)"),
+      .value(
+        "format", short: "f", "FORMAT",
+        "csv, jsonl (also for an array) or debian (default: by the file's name)"),
       .value(
         "key", short: "k", "[CLASS.]COL", repeats: true,
         "the primary key of new classes, or of one"),
@@ -57,8 +94,8 @@ enum CommandTable {
         "types of columns: \(typeNames); names of classes for links; TYPE? may be null; "
           + "list<TYPE>, set<TYPE>, map<TYPE>"),
       .flag("update", "change objects that exist already, where values differ"),
-      .value("on-error", "skip|refuse", "what a bad line does (default: refuse)"),
-      .value("batch", "N", "objects a commit (default: all in one)"),
+      .value("on-error", "refuse|skip|ignore", "what a bad line does (default: refuse)"),
+      .value("batch", "N", "objects a commit (default: all in one)"), timeout,
     ])
 
   private static let exporting = CommandSpec(
@@ -82,14 +119,20 @@ enum CommandTable {
       object has "old" and "new" values, and under "collections" the deletions, insertions and
       modifications within each list, set or map; "path" leads to one within a value. What moved
       is deleted and inserted.
+
+      Each difference leads from what was shown before to what is there now. If nobody reads for a
+      while, or a migration changes the classes, the next one tells all that happened: there lists,
+      sets and maps are told as wholes, among the "old" and "new" values. Values have the names that
+      their columns had in the version they are of.
       """,
     positionals: [file, PositionalSpec("CLASS", "the class (default: all)", isOptional: true)],
     options: [
-      condition, order,
+      condition, order, columns,
       .flag("json", "one JSON object a line instead of text"),
+      .flag("no-initial", "differences only"),
       .value("rows", "N", "rows of the first state that are shown as text (default: 20)"),
       .value("exit-after", "N", "end after so many differences"),
-      .value("color", "WHEN", "auto (default), always or never"),
+      color,
     ])
 
   private static let set = CommandSpec(
@@ -102,9 +145,10 @@ enum CommandTable {
       file, PositionalSpec("CLASS", "the class"),
       PositionalSpec("COLUMN=VALUE", "what to set", repeats: true),
     ],
-    options: [condition, all])
+    options: [condition, all, timeout])
 
   private static let delete = CommandSpec(
     "delete", "Removes objects.",
-    positionals: [file, PositionalSpec("CLASS", "the class")], options: [condition, all])
+    positionals: [file, PositionalSpec("CLASS", "the class")],
+    options: [condition, all, timeout])
 }

@@ -32,7 +32,9 @@ enum Content {
       return a.count == b.count && zip(a, b).allSatisfy { $0.isSame(as: $1) }
     case (.map(let a), .map(let b)):
       return a.count == b.count
-        && zip(a, b).allSatisfy { $0.key == $1.key && $0.value.isSame(as: $1.value) }
+        && zip(a, b).allSatisfy {
+          SequenceOrder.compare($0.key, $1.key) == 0 && $0.value.isSame(as: $1.value)
+        }
     case (.object(let a), .object(let b)):
       return a.allSatisfy { field in
         b.contains { $0.column == field.column && field.content.isSame(as: $0.content) }

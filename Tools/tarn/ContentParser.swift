@@ -49,7 +49,7 @@ struct ContentParser {
     case (.map, .object(let members)):
       return .map(
         try Self.pairs(members) { try single($1, column, "\(path)[\(Self.quoted($0))]") })
-    case (_, .null): throw ToolError("column '\(path)' cannot be null")
+    case (_, .null): return column.absent
     default:
       let wanted = column.collection == .map ? "object, as a map is" : "array"
       throw ToolError("column '\(path)': \(Self.quoted(json)) is no \(wanted)")
@@ -68,8 +68,12 @@ struct ContentParser {
     if let described = embedded(column) { return try object(json, described, path) }
     if let target = column.target { return .value(try link(.json(json), target, path)) }
     guard let value = ValueText.parse(json, as: column.type) else {
+      var hint = ""
+      if case .whole = json {
+        hint = ": it has more than 64 bits (--types \(path):decimal keeps its digits)"
+      }
       throw ToolError(
-        "column '\(path)': \(Self.quoted(json)) is no \(ValueText.name(of: column.type))")
+        "column '\(path)': \(Self.quoted(json)) is no \(ValueText.name(of: column.type))\(hint)")
     }
     return .value(value)
   }
@@ -141,6 +145,12 @@ struct ContentParser {
     case .bool(let value): return .value(.bool(value))
     case .integer(let value): return .value(.int(value))
     case .double(let value): return .value(.double(value))
+    case .whole:
+      // Not a double, which would lose digits.
+      guard let value = ValueText.parse(json, as: .decimal) else {
+        throw ToolError("column '\(path)': \(Self.quoted(json)) is no number that can be kept")
+      }
+      return .value(value)
     case .string(let text): return .value(.string(text))
     case .array(let items):
       return .list(try items.enumerated().map { try any($1, "\(path)[\($0)]") })

@@ -107,12 +107,12 @@ extension WriteSession {
     switch content {
     case .value(let value): return value
     case .list(let items):
-      let id = makeNested(.list, in: place)
+      let id = try makeNested(.list, in: place)
       let inner = place.nested(id)
       try insert(stored(items, column, inner), at: 0, in: inner)
       return .list(id)
     case .map(let pairs):
-      let id = makeNested(.map, in: place)
+      let id = try makeNested(.map, in: place)
       let inner = place.nested(id)
       for pair in pairs {
         try set(stored(pair.value, column, inner), forKey: pair.key, inMap: inner)

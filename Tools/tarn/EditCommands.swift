@@ -6,16 +6,18 @@ struct DeleteCommand {
   private let path: String
   private let className: String
   private let condition: Predicate
+  private let patience: WriterPatience
 
   init(_ arguments: ParsedArguments) throws {
     path = arguments.required("FILE")
     className = arguments.required("CLASS")
     condition = try StoreAccess.deliberateCondition(arguments)
+    patience = try WriterPatience(arguments)
   }
 
   func run(_ output: OutputPipe) throws -> ExitCode {
     let store = try StoreAccess.openExisting(path, forWriting: true)
-    let (count, version) = try StoreAccess.write(store) { session in
+    let (count, version) = try StoreAccess.write(store, patience) { session in
       let view = try ClassView.named(className, in: session.schema, path)
       let query = try CompiledQuery(condition, [], on: view.id, session.schema)
       let keys = try query.evaluate(StoreRows(session.reader, session)).keys
@@ -34,12 +36,14 @@ struct SetCommand {
   private let path: String
   private let className: String
   private let condition: Predicate
+  private let patience: WriterPatience
   private let assignments: [(column: String, text: String)]
 
   init(_ arguments: ParsedArguments) throws {
     path = arguments.required("FILE")
     className = arguments.required("CLASS")
     condition = try StoreAccess.deliberateCondition(arguments)
+    patience = try WriterPatience(arguments)
     assignments = try arguments.positionals("COLUMN=VALUE").map { text in
       guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
         throw UsageError("'\(text)' is not of the form COLUMN=VALUE")
@@ -50,7 +54,7 @@ struct SetCommand {
 
   func run(_ output: OutputPipe) throws -> ExitCode {
     let store = try StoreAccess.openExisting(path, forWriting: true)
-    let (count, version) = try StoreAccess.write(store) { session in try change(session) }
+    let (count, version) = try StoreAccess.write(store, patience) { session in try change(session) }
     try output.write(
       "changed \(counted(count, "object")) of \(className), version \(version.rawValue)\n")
     return .success

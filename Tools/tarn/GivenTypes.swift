@@ -7,6 +7,8 @@ struct GivenTypes {
   private struct Item {
     var className: String?
     var column: ColumnReading
+    /// The type as it was given.
+    var word: String
   }
   private var items: [Item] = []
 
@@ -20,7 +22,7 @@ struct GivenTypes {
       guard let reading = ColumnReading(name: name, typeName: word) else {
         throw UsageError("--types: no type '\(word)'; there are \(Self.known)")
       }
-      items.append(Item(className: className, column: reading))
+      items.append(Item(className: className, column: reading, word: word))
     }
   }
 
@@ -34,6 +36,53 @@ struct GivenTypes {
     let fitting = items.filter { $0.column.name == name }
     return (fitting.last { $0.className == className } ?? fitting.last { $0.className == nil })?
       .column
+  }
+}
+
+extension GivenTypes {
+  /// - Parameters:
+  ///   - found: the columns of each input, by its class; nil where not all of them are known yet.
+  ///   - stored: the classes of the file.
+  /// - Throws: for a column that there is not, and for one that the class has with another type.
+  func check(_ found: [String: [String]?], _ stored: StoreSchema) throws {
+    for item in items {
+      let name = item.column.name
+      var isKnown = false
+      for className in item.className.map({ [$0] }) ?? found.keys.sorted() {
+        if let column = stored.named(className)?.named(name) {
+          isKnown = true
+          guard !item.column.contradicts(column, stored) else {
+            throw ToolError(
+              "--types \(name):\(item.word): class \(className) has '\(name)' as "
+                + "\(SchemaText.type(of: column, stored)) already, which an import does not change")
+          }
+        } else if let columns = found[className] ?? nil {
+          isKnown = isKnown || columns.contains(name)
+        } else {
+          isKnown = true
+        }
+      }
+      if isKnown { continue }
+      let names = found.values.flatMap { $0 ?? [] }.map { "'\($0)'" }.joined(separator: ", ")
+      throw ToolError(
+        "--types \(name):\(item.word): the input has no column '\(name)'; it has \(names)")
+    }
+  }
+
+  /// The columns that are given for that class and are not among those names.
+  func others(than names: [String], in className: String) -> [ColumnReading] {
+    items.filter { $0.className ?? className == className && !names.contains($0.column.name) }
+      .map(\.column)
+  }
+}
+
+extension ColumnReading {
+  /// Whether the column of the file is another one than these words say. What the file lets be null
+  /// need not be so in what is imported.
+  fileprivate func contradicts(_ column: ColumnSchema, _ schema: StoreSchema) -> Bool {
+    if type != column.type || collection != column.collection { return true }
+    if let targetName, column.target.flatMap({ schema[$0]?.name }) != targetName { return true }
+    return isOptional && type != .link && !(column.isOptional || type == .any)
   }
 }
 

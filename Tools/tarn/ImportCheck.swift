@@ -10,7 +10,7 @@ final class ImportCheck {
   private let report: ImportReport
   private let imported: Set<ClassID>
   /// The primary keys of what comes, by class.
-  private var keys: [ClassID: Set<Value>] = [:]
+  private var keys: [ClassID: Set<KeyValue>] = [:]
   /// How many objects come of classes without one.
   private var counts: [ClassID: Int] = [:]
   private var place = ImportPlace(input: 0, line: 0)
@@ -62,7 +62,7 @@ final class ImportCheck {
       counts[plan.classID, default: 0] += 1
       return
     }
-    let isNew = keys[plan.classID, default: []].insert(value).inserted
+    let isNew = keys[plan.classID, default: []].insert(KeyValue(value)).inserted
     if updates { return }
     if try !isNew || stored(value, plan.classID) != nil { throw plan.taken(value) }
   }
@@ -77,7 +77,7 @@ final class ImportCheck {
 
   /// Whether the import brings the object.
   private func comes(_ value: Value, _ id: ClassID) throws -> Bool {
-    if keys[id]?.contains(value) == true { return true }
+    if keys[id]?.contains(KeyValue(value)) == true { return true }
     guard plans.contains(where: { $0.classID == id && $0.key == nil }), case .int(let key) = value
     else { return false }
     let isInFile = reader?.schema.schema[id] != nil
@@ -96,7 +96,7 @@ extension ImportCheck: LinkFinding {
   func find(_ value: Value, in id: ClassID, at path: String) throws -> ObjectKey? {
     if let key = try stored(value, id) { return key }
     guard imported.contains(id) else { return nil }
-    if keys[id]?.contains(value) != true {
+    if keys[id]?.contains(KeyValue(value)) != true {
       sought.append(Sought(value: value, classID: id, place: place, path: path))
     }
     return ObjectKey(0)

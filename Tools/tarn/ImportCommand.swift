@@ -9,7 +9,23 @@ import ToolSupport
 /// 3. to write, in one commit or one for each batch.
 ///
 /// A record that cannot become an object is reported by the number of its first line.
+///
+/// A pipe that is imported in batches is read once, as it comes: its first records tell the
+/// columns.
 struct ImportCommand {
+  /// What becomes of the others if a record is bad.
+  private enum OnError: String {
+    /// Nothing is imported.
+    case refuse
+    /// They are imported, and the command ends with 1.
+    case skip
+    /// They are imported, and all is well.
+    case ignore
+  }
+
+  /// Of a pipe, the records that tell the columns of a new class, at least.
+  private static let sampleSize = 1000
+
   /// What is read, and what it becomes.
   private struct Source {
     var path: String
@@ -22,8 +38,11 @@ struct ImportCommand {
   private let sources: [Source]
   private let types: GivenTypes
   private let updates: Bool
-  private let refuses: Bool
+  private let onError: OnError
   private let batch: Int?
+  private let patience: WriterPatience
+
+  private var refuses: Bool { onError == .refuse }
 
   init(_ arguments: ParsedArguments) throws {
     path = arguments.required("FILE")
@@ -47,13 +66,16 @@ struct ImportCommand {
     }
     types = try GivenTypes(arguments, classes: classes)
     updates = arguments.has("update")
-    refuses =
-      try arguments.choice("on-error", of: ["skip", "refuse"], default: "refuse") == "refuse"
+    let word = try arguments.choice(
+      "on-error", of: ["refuse", "skip", "ignore"], default: "refuse")
+    onError = OnError(rawValue: word) ?? .refuse
+    patience = try WriterPatience(arguments)
     batch =
       arguments.has("batch")
       ? try arguments.integer("batch", default: .max, in: 1...(.max)) : nil
-    if refuses, batch != nil {
-      throw UsageError("--batch needs --on-error skip: what is committed cannot be refused")
+    if onError == .refuse, batch != nil {
+      throw UsageError(
+        "--batch needs --on-error skip or ignore: what is committed cannot be refused")
     }
   }
 
@@ -69,39 +91,124 @@ struct ImportCommand {
   }
 
   func run(_ output: OutputPipe) throws -> ExitCode {
-    let inputs = try sources.map { try ImportInput($0.path, $0.format) }
+    let isNew = StoreAccess.fileSize(path) == nil
     let report = ImportReport(sources.map(\.path))
-    let plans = try prepare(inputs, report)
+    do {
+      let code = try run(report, output)
+      if isNew, report.count > 0 { try StoreAccess.removeIfEmpty(path) }
+      return code
+    } catch {
+      if isNew { try? StoreAccess.removeIfEmpty(path) }
+      throw error
+    }
+  }
+
+  /// A function of its own, so that nothing holds the store when it returns.
+  private func run(_ report: ImportReport, _ output: OutputPipe) throws -> ExitCode {
+    let isStream = batch != nil && sources.count == 1 && ImportInput.isPipe(sources[0].path)
+    let (plans, records) = isStream ? try prepareStream() : try prepare(report)
     if refuses, report.count > 0 {
       TarnProgram.complain(
         "\(counted(report.count, "bad line")), so nothing was imported "
           + "(--on-error skip passes over them)")
       return .failure
     }
+    if let size = StoreAccess.fileSize(path), size > 0 {
+      // New classes are written while the file is opened, which says nothing of waiting.
+      let store = try StoreAccess.openExisting(path, forWriting: true)
+      try patience.acquireGate(of: store).release()
+    }
     var options = Store.Options()
-    options.classes = plans.map(\.definition)
+    options.classes = plans.flatMap { $0.embedded + [$0.definition] }
     let store = try StoreRegistry.open(path, options)
     let writer = ImportWriter(plans, updates: updates, refuses: refuses, report)
-    let version = try writer.run(inputs, store, batch: batch)
+    let version = try writer.run(records, store, batch: batch, patience)
     try output.write(summary(writer.counts, report.count, version))
-    return .success
+    return report.count > 0 && onError == .skip ? .failure : .success
   }
 
+  // MARK: - Before writing
+
   /// All that comes before writing. A function of its own, so that no snapshot is held later.
-  private func prepare(_ inputs: [ImportInput], _ report: ImportReport) throws -> [ImportPlan] {
+  private func prepare(
+    _ report: ImportReport
+  ) throws -> (plans: [ImportPlan], records: [RecordSource]) {
+    let inputs = try sources.map { try ImportInput($0.path, $0.format) }
     let existing = try existingSnapshot()
     let stored = existing?.schema.schema ?? StoreSchema()
-    var plans: [ImportPlan] = []
+    var found: [[InferredColumn]?] = []
     for (number, source) in sources.enumerated() {
-      let found = try columns(of: inputs[number], number, report)
-      plans.append(try ImportPlan(source.className, stored: stored, found: found, key: source.key))
-      if updates, plans[number].key == nil {
-        throw UsageError("--update needs a primary key: give --key")
-      }
+      found.append(
+        source.format == .debian ? nil : try columns(of: inputs[number], number, report))
     }
-    plans = try ImportPlan.settled(plans, stored: stored)
+    // What a bad line has is not known.
+    let plans = try plans(found, stored, areAllKnown: report.count == 0)
     if refuses { try ImportCheck(plans, existing, updates: updates, report).run(inputs) }
-    return plans
+    return (plans, inputs.map { input in { try input.forEach("Importing", $0) } })
+  }
+
+  /// The same for a pipe that is read once. The first records are kept until they are written.
+  private func prepareStream() throws -> (plans: [ImportPlan], records: [RecordSource]) {
+    let source = sources[0]
+    let next = try ImportInput(source.path, source.format, isReadOnce: true).records()
+    let stored = try existingSnapshot()?.schema.schema ?? StoreSchema()
+    let isKnown = stored.named(source.className)?.isVacant == false
+    let size = isKnown ? batch ?? 1 : max(batch ?? 1, Self.sampleSize)
+    var first: [InputItem<ImportRecord>] = []
+    var inference = TypeInference()
+    while first.count < size, let item = try next() {
+      first.append(item)
+      if case .record(let record, _) = item { inference.add(record) }
+    }
+    let found = source.format == .debian ? nil : inference.columns
+    let plans = try plans([found], stored, areAllKnown: false)
+    let records: RecordSource = { body in
+      for item in first { try body(item) }
+      while let item = try next() { try body(item) }
+    }
+    return (plans, [records])
+  }
+
+  /// - Parameters:
+  ///   - found: the columns of each input; nil for those that its format says.
+  ///   - areAllKnown: whether no others can come.
+  private func plans(
+    _ found: [[InferredColumn]?], _ stored: StoreSchema, areAllKnown: Bool
+  ) throws -> [ImportPlan] {
+    var names: [String: [String]?] = [:]
+    for (source, columns) in zip(sources, found) {
+      let known = columns?.map(\.name) ?? DebianPackage.columns.map(\.name)
+      names.updateValue(areAllKnown && !known.isEmpty ? known : nil, forKey: source.className)
+    }
+    try types.check(names, stored)
+    var inferred = InferredClasses(
+      taken: Set(stored.classes.map(\.name) + sources.map(\.className)))
+    var plans: [ImportPlan] = []
+    for (source, columns) in zip(sources, found) {
+      let before = inferred.embedded.count
+      let known = stored.named(source.className)
+      var readings: [ColumnReading] = []
+      for column in columns ?? [] where known?.named(column.name) == nil {
+        readings.append(
+          types.type(of: column.name, in: source.className)
+            ?? inferred.reading(column, in: source.className))
+      }
+      if columns == nil {
+        readings = DebianPackage.columns.map {
+          types.type(of: $0.name, in: source.className) ?? $0
+        }
+      }
+      if !areAllKnown {
+        readings += types.others(than: readings.map(\.name), in: source.className)
+      }
+      var plan = try ImportPlan(
+        source.className, stored: stored, found: readings, key: source.key)
+      plan.embedded = Array(inferred.embedded[before...])
+      plan.refusesUnknown = !areAllKnown
+      if updates, plan.key == nil { throw UsageError("--update needs a primary key: give --key") }
+      plans.append(plan)
+    }
+    return try ImportPlan.settled(plans, stored: stored)
   }
 
   private func summary(
@@ -124,12 +231,7 @@ struct ImportCommand {
 
   private func columns(
     of input: ImportInput, _ number: Int, _ report: ImportReport
-  ) throws -> [ColumnReading] {
-    let source = sources[number]
-    if source.format == .debian {
-      // The lines are looked at when they are read for their values.
-      return DebianPackage.columns.map { types.type(of: $0.name, in: source.className) ?? $0 }
-    }
+  ) throws -> [InferredColumn] {
     var inference = TypeInference()
     try input.forEach("Reading") { item in
       switch item {
@@ -137,11 +239,7 @@ struct ImportCommand {
       case .record(let record, _): inference.add(record)
       }
     }
-    return inference.columns.map { column in
-      types.type(of: column.name, in: source.className)
-        ?? ColumnReading(
-          name: column.name, type: ValueText.type(column.type), isOptional: column.isOptional)
-    }
+    return inference.columns
   }
 }
 

@@ -27,23 +27,35 @@ enum ImportFormat: String {
   }
 }
 
+/// Where records come from, in their order: each, or why there is none, with its line.
+typealias RecordSource = (_ body: (InputItem<ImportRecord>) throws -> Void) throws -> Void
+
 /// A file of records that can be read several times: first for the types, then for the values. A
-/// pipe is copied to a file without a name for that.
+/// pipe is copied to a file without a name for that, unless it is to be read only once.
 struct ImportInput {
   private let path: String
-  private let name: String
   private let format: ImportFormat
 
-  init(_ path: String, _ format: ImportFormat) throws {
+  /// - Parameter isReadOnce: whether it is enough to call one of the methods, once.
+  init(_ path: String, _ format: ImportFormat, isReadOnce: Bool = false) throws {
     self.format = format
-    var status = stat()
-    let isFile = path != "-" && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-    name = path == "-" ? "standard input" : path
-    self.path = isFile ? path : try Self.spooled(path, name)
+    let name = path == "-" ? "standard input" : path
+    let isFile = path != "-" && Self.kind(path) == S_IFREG
+    self.path = isFile || isReadOnce ? path : try Self.spooled(path, name)
   }
 
-  /// Reads all records. `body` gets each record or why there is none, with its line and the share
-  /// of bytes read.
+  /// Whether what is read there comes bit by bit and only once.
+  static func isPipe(_ path: String) -> Bool {
+    [S_IFIFO, S_IFSOCK, S_IFCHR].contains(kind(path))
+  }
+
+  private static func kind(_ path: String) -> mode_t {
+    var status = stat()
+    let result = path == "-" ? fstat(STDIN_FILENO, &status) : stat(path, &status)
+    return result == 0 ? status.st_mode & S_IFMT : 0
+  }
+
+  /// Reads all records, and shows how far it is.
   func forEach(
     _ label: String, _ body: (InputItem<ImportRecord>) throws -> Void
   ) throws {
@@ -56,6 +68,11 @@ struct ImportInput {
     }
   }
 
+  /// The records one by one, as they come; nil at the end.
+  func records() throws -> () throws -> InputItem<ImportRecord>? {
+    try reader(LineReader.open(path))
+  }
+
   private func reader(_ lines: LineReader) throws -> () throws -> InputItem<ImportRecord>? {
     switch format {
     case .csv:
@@ -66,12 +83,15 @@ struct ImportInput {
         }
       }
     case .jsonl:
-      let jsonl = JSONLinesReader(lines)
-      return {
-        try jsonl.next()?.map { members in
-          ImportRecord(fields: members.map { ($0.name, .json($0.value)) })
-        }
+      func record(_ members: [JSONMember]) -> ImportRecord {
+        ImportRecord(fields: members.map { ($0.name, .json($0.value)) })
       }
+      if try lines.firstByte() == UInt8(ascii: "[") {
+        let array = JSONArrayReader(lines)
+        return { try array.next()?.map(record) }
+      }
+      let jsonl = JSONLinesReader(lines)
+      return { try jsonl.next()?.map(record) }
     case .debian:
       let debian = DebianStatusReader(lines)
       return { try debian.next()?.map { $0.importRecord } }
@@ -82,10 +102,7 @@ struct ImportInput {
   private static func spooled(_ path: String, _ name: String) throws -> String {
     let input = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
     guard input >= 0 else { throw ToolError("cannot read", path, errno: errno) }
-    var template = Array((NSTemporaryDirectory() + "/tarn-import-XXXXXX").utf8CString)
-    let copy = mkstemp(&template)
-    guard copy >= 0 else { throw ToolError("cannot make a file in", "/tmp", errno: errno) }
-    unlink(template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) })
+    let copy = try UnnamedFile.make()
     let output = OutputPipe(descriptor: copy, name: "the copy of \(name)")
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {

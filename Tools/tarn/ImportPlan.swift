@@ -8,6 +8,10 @@ struct ImportPlan {
   private(set) var columns: [String: ColumnReading]
   /// The class as it will be, for the schema.
   let definition: ClassDefinition
+  /// Classes that new columns need.
+  var embedded: [ClassDefinition] = []
+  /// Whether a record may not have fields that the class does not have.
+  var refusesUnknown = false
   /// The column that names an object, if there is one.
   let key: String?
   /// The id that the class has, or will have.
@@ -74,7 +78,8 @@ struct ImportPlan {
 
   /// The plans of several classes, which may link to each other, and all that the file will have.
   static func settled(_ plans: [ImportPlan], stored: StoreSchema) throws -> [ImportPlan] {
-    let names = Set(plans.map(\.className))
+    let wanted = plans.flatMap { $0.embedded + [$0.definition] }
+    let names = Set(wanted.map(\.name))
     for plan in plans {
       for case (let column, let target?) in plan.columns.map({ ($0.key, $0.value.targetName) })
       where !names.contains(target) && stored.named(target)?.isVacant != false {
@@ -83,7 +88,7 @@ struct ImportPlan {
             + "this import, and no such type; there are \(GivenTypes.known)")
       }
     }
-    let schema = SchemaPlan(stored: stored, wanted: plans.map(\.definition)).schema
+    let schema = SchemaPlan(stored: stored, wanted: wanted).schema
     return plans.map { plan in
       var plan = plan
       plan.schema = schema
@@ -105,7 +110,12 @@ struct ImportPlan {
     var waiting: [ImportField] = []
     contents.reserveCapacity(record.fields.count)
     for field in record.fields {
-      guard let column = columns[field.name] else { continue }
+      guard let column = columns[field.name] else {
+        guard refusesUnknown, !field.value.isNull else { continue }
+        throw ToolError(
+          "column '\(field.name)': neither the class nor the first lines have it "
+            + "(--types \(field.name):… makes it one)")
+      }
       do {
         contents[field.name] = try parser.content(field.value, column)
       } catch is LinkComesLater {

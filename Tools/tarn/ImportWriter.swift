@@ -37,16 +37,18 @@ final class ImportWriter {
   }
 
   /// - Parameter batch: how many objects a commit holds at most, nil for one commit of all.
-  func run(_ inputs: [ImportInput], _ store: Store, batch: Int?) throws -> Version {
+  func run(
+    _ inputs: [RecordSource], _ store: Store, batch: Int?, _ patience: WriterPatience
+  ) throws -> Version {
     guard let batch else {
-      return try StoreAccess.write(store) { session in
+      return try StoreAccess.write(store, patience) { session in
         try forEach(inputs) { record, place in try put(record, place, session) }
         try link(session)
       }.version
     }
     var records: [(ImportRecord, ImportPlace)] = []
     func commit() throws {
-      _ = try StoreAccess.write(store) { session in
+      _ = try StoreAccess.write(store, patience) { session in
         for (record, place) in records { try put(record, place, session) }
       }
       records.removeAll(keepingCapacity: true)
@@ -56,14 +58,14 @@ final class ImportWriter {
       if records.count == batch { try commit() }
     }
     try commit()
-    return try StoreAccess.write(store) { session in try link(session) }.version
+    return try StoreAccess.write(store, patience) { session in try link(session) }.version
   }
 
   private func forEach(
-    _ inputs: [ImportInput], _ body: (ImportRecord, ImportPlace) throws -> Void
+    _ inputs: [RecordSource], _ body: (ImportRecord, ImportPlace) throws -> Void
   ) throws {
     for (number, input) in inputs.enumerated() {
-      try input.forEach("Importing") { item in
+      try input { item in
         switch item {
         case .bad(let reason, let line):
           report.add(ImportPlace(input: number, line: line), reason)

@@ -20,6 +20,16 @@ enum StoreAccess {
     return stat(path, &status) == 0 ? Int(status.st_size) : nil
   }
 
+  /// Removes a file in which nothing was ever written but classes.
+  static func removeIfEmpty(_ path: String) throws {
+    guard fileSize(path) != nil, try isEmpty(path) else { return }
+    try StoreRegistry.removeUnused(path)
+  }
+
+  private static func isEmpty(_ path: String) throws -> Bool {
+    try openExisting(path).newestSnapshot().version == Version(0)
+  }
+
   // MARK: - Queries
 
   /// What `--where` says; everything if it is not given.
@@ -53,21 +63,66 @@ enum StoreAccess {
     }
   }
 
+  /// What `--columns` says; nil if it is not given.
+  static func columns(_ arguments: ParsedArguments) throws -> [String]? {
+    guard arguments.has("columns") else { return nil }
+    let names = arguments.values("columns").flatMap { $0.split(separator: ",") }.map(String.init)
+    guard !names.isEmpty else { throw UsageError("--columns names no column") }
+    guard Set(names).count == names.count else { throw UsageError("--columns names one twice") }
+    return names
+  }
+
+  /// The terminal as `--color` wants it.
+  static func terminal(_ arguments: ParsedArguments) throws -> Terminal {
+    .standardOutput.colored(
+      try arguments.choice("color", of: ["auto", "always", "never"], default: "auto"))
+  }
+
   // MARK: - Writing
 
   /// Runs one write transaction and commits it, unless it changed nothing.
   ///
   /// - Returns: what `body` returned, and the version that shows it.
   static func write<R>(
-    _ store: Store, _ body: (WriteSession) throws -> R
+    _ store: Store, _ patience: WriterPatience, _ body: (WriteSession) throws -> R
   ) throws -> (result: R, version: Version) {
-    let token = try store.acquireGate()
+    let token = try patience.acquireGate(of: store)
     let session = WriteSession(try SnapshotReader(store.newestSnapshot())) {}
     let result = try body(session)
     if session.isEmpty { return (result, session.base.version) }
     let (snapshot, _) = try store.commit(session)
     store.announce(snapshot.version, token)
     return (result, snapshot.version)
+  }
+}
+
+/// How long a command waits for another writer, and that it says so to a person.
+struct WriterPatience {
+  /// Whoever waits no longer than that need not know.
+  private static let silence = Duration.seconds(1)
+
+  /// Nil for as long as it takes.
+  private let timeout: Duration?
+
+  /// What `--timeout` says.
+  init(_ arguments: ParsedArguments) throws {
+    timeout =
+      arguments.has("timeout")
+      ? .seconds(try arguments.integer("timeout", default: 0, in: 0...1_000_000)) : nil
+  }
+
+  func acquireGate(of store: Store) throws -> GateToken {
+    try store.acquireGate(
+      timeout: timeout,
+      telling: GateToken.Notice(after: Self.silence) {
+        guard Terminal.standardError.isTerminal else { return }
+        let holder = store.gate.holder.map { holder in
+          let id = holder.process.processID
+          return "\(processName(id)) (\(id)), which has been writing for "
+            + "\(Int(holder.heldFor.seconds)) s"
+        }
+        TarnProgram.complain("waiting for \(holder ?? "other writers") …")
+      })
   }
 }
 

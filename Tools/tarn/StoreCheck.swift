@@ -1,6 +1,7 @@
 import TarnStore
 
-/// Verifies what a file says against itself: pages, checksums, rows, counts, indexes, collections.
+/// Verifies what a file says against itself: pages, checksums, rows, counts, indexes, collections,
+/// owners.
 /// Finds what is wrong; changes nothing.
 struct StoreCheck {
   private static let problemsMax = 100
@@ -30,6 +31,7 @@ struct StoreCheck {
     sequences = collections.sequences
     elements = collections.elements
     for problem in collections.problems { note(problem) }
+    for problem in OwnerCheck(reader).problems { note(problem) }
   }
 
   private mutating func note(_ problem: String) {

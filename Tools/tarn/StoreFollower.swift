@@ -10,7 +10,7 @@ import ToolSupport
 /// Without a descriptor to wait on, or when the signal file was deleted, it looks every few
 /// milliseconds and says so once.
 final class StoreFollower {
-  enum Event { case news, stopped, readerGone }
+  enum Event { case news, stopped, readerGone, writable }
 
   private static let lookEveryMilliseconds: Int32 = 250
   private static let pollEveryMilliseconds: Int32 = 5
@@ -32,7 +32,9 @@ final class StoreFollower {
   }
 
   /// Returns when there may be something newer than `shown`.
-  func wait(beyond shown: Version) -> Event {
+  ///
+  /// - Parameter toWrite: returns also when the output takes something.
+  func wait(beyond shown: Version, toWrite: Bool) -> Event {
     while true {
       if descriptor != nil, !store.signal.isIntact {
         sayPolling("the signal file was deleted or replaced")
@@ -41,14 +43,15 @@ final class StoreFollower {
       var waits = [
         pollfd(fd: stop.descriptor, events: Int16(POLLIN), revents: 0),
         pollfd(fd: descriptor?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
-        // Only for what is always told: that nobody reads any more.
-        pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
+        // What is always told is that nobody reads any more.
+        pollfd(fd: STDOUT_FILENO, events: toWrite ? Int16(POLLOUT) : 0, revents: 0),
       ]
       // What was committed before this call has left its mark in the counter.
       let isBehind = store.newestKnownVersion > shown
       let ready = poll(&waits, nfds_t(waits.count), isBehind ? 0 : timeout)
       if stop.isRequested || waits[0].revents != 0 { return .stopped }
       if waits[2].revents & Int16(POLLERR | POLLHUP) != 0 { return .readerGone }
+      if waits[2].revents & Int16(POLLOUT) != 0 { return .writable }
       let arrivals = waits[1].revents != 0 ? descriptor?.drain() ?? [] : []
       if isBehind || ready == 0 || !arrivals.isEmpty { return .news }
     }

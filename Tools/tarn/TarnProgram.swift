@@ -25,7 +25,7 @@ enum TarnProgram {
       try output.flush()
       return code.rawValue
     } catch {
-      return status(of: error, output).rawValue
+      return status(of: error, arguments.command, output).rawValue
     }
   }
 
@@ -37,19 +37,23 @@ enum TarnProgram {
     case "import": return try ImportCommand(arguments).run(output)
     case "export": return try ExportCommand(arguments).run(output)
     case "watch": return try WatchCommand(arguments).run(output)
+    case "query": return try QueryCommand(arguments).run(output)
+    case "count": return try CountCommand(arguments).run(output)
     case "set": return try SetCommand(arguments).run(output)
     default: return try DeleteCommand(arguments).run(output)
     }
   }
 
-  private static func status(of error: any Error, _ output: OutputPipe) -> ExitCode {
+  private static func status(
+    of error: any Error, _ command: String, _ output: OutputPipe
+  ) -> ExitCode {
     switch error {
     case OutputPipe.Failure.closed, OutputPipe.Failure.cancelled: return .success
     case OutputPipe.Failure.failed(let error):
       complain(error.message)
       return .failure
     case let error as UsageError:
-      write(parser.refusal(error))
+      write(parser.refusal(error, of: command))
       return .usage
     default:
       // What was printed before is worth showing; that it fails too is not.

@@ -5,15 +5,18 @@ import ToolSupport
 /// `tarn watch`: what there is, then each difference as it happens, until a signal ends it.
 ///
 /// The differences are exact: they lead from the version that was shown to the one shown next,
-/// however many commits lie between them. The old version is held until the difference has been
-/// written, since the old values are read from it; a reader that is slow holds it longer.
+/// however many commits lie between them. No version is held for a reader that is slow, or that
+/// does not read at all: what was said already waits for it in memory and in a file, and what
+/// happens meanwhile becomes one difference, told when the reader has taken what was before.
 struct WatchCommand {
   private let path: String
   private let className: String?
   private let condition: TarnStore.Predicate
   private let order: [OrderTerm]
+  private let columns: [String]?
+  private let showsInitial: Bool
   private let usesJSON: Bool
-  private let color: String
+  private let terminal: Terminal
   private let rowsShown: Int
   private let differencesMax: Int
 
@@ -22,12 +25,14 @@ struct WatchCommand {
     className = arguments.positional("CLASS")
     condition = try StoreAccess.condition(arguments)
     order = try StoreAccess.order(arguments)
+    columns = try StoreAccess.columns(arguments)
+    showsInitial = !arguments.has("no-initial")
     usesJSON = arguments.has("json")
-    color = try arguments.choice("color", of: ["auto", "always", "never"], default: "auto")
+    terminal = try StoreAccess.terminal(arguments)
     rowsShown = try arguments.integer("rows", default: 20, in: 0...(.max))
     differencesMax = try arguments.integer("exit-after", default: .max, in: 1...(.max))
-    if className == nil, arguments.has("where") || arguments.has("sort") {
-      throw UsageError("--where and --sort need a CLASS")
+    if className == nil, let option = ["where", "sort", "columns"].first(where: arguments.has) {
+      throw UsageError("--\(option) needs a CLASS")
     }
   }
 
@@ -45,30 +50,35 @@ struct WatchCommand {
     let printer: any WatchPrinter =
       usesJSON
       ? JSONWatchPrinter(output)
-      : TextWatchPrinter(
-        output, .standardOutput.colored(color), rowsShown: rowsShown, highlighted: highlighted)
-    let watched = try begin(store)
-    try watched.showInitial(printer)
-    try output.flush()
-    return try follow(store, follower, watched, printer, output)
+      : TextWatchPrinter(output, terminal, rowsShown: rowsShown, highlighted: highlighted)
+    output.neverWait()
+    return try follow(store, follower, printer, output)
   }
 
   /// A function of its own, so that nothing but the result holds the first snapshot.
   private func begin(_ store: Store) throws -> any Watched {
     let snapshot = try store.newestSnapshot()
     guard let className else { return try WatchedClasses(snapshot) }
-    return try WatchedResult(
-      try ClassView.named(className, in: snapshot.schema, path), condition, order, snapshot)
+    let view = try ClassView.named(className, in: snapshot.schema, path, only: columns)
+    return try WatchedResult(view, condition, order, snapshot)
   }
 
+  /// What is left to be written when it returns waits in the output, which holds no version.
   private func follow(
-    _ store: Store, _ follower: StoreFollower, _ watched: any Watched,
-    _ printer: any WatchPrinter, _ output: OutputPipe
+    _ store: Store, _ follower: StoreFollower, _ printer: any WatchPrinter, _ output: OutputPipe
   ) throws -> ExitCode {
+    let watched = try begin(store)
+    if showsInitial { try watched.showInitial(printer) }
     var told = 0
     while told < differencesMax {
-      switch follower.wait(beyond: watched.snapshot.version) {
+      let isWritten = try output.writeWhatGoes()
+      if isWritten, watched.hasGathered {
+        told += try watched.tellGathered(printer)
+        continue
+      }
+      switch follower.wait(beyond: watched.snapshot.version, toWrite: !isWritten) {
       case .stopped, .readerGone: return .success
+      case .writable: continue
       case .news: break
       }
       let newest = try store.newestSnapshot()
@@ -77,8 +87,11 @@ struct WatchCommand {
         newest.version == watched.snapshot.version
         ? ChangeSet(from: newest.version, to: newest.version)
         : try store.changes(after: watched.snapshot.version, upTo: newest)
-      told += try watched.advance(to: newest, changes, printer)
-      try output.flush()
+      if isWritten, !changes.schemaChanged {
+        told += try watched.advance(to: newest, changes, printer)
+      } else {
+        try watched.gather(to: newest, changes)
+      }
     }
     return .success
   }

@@ -45,11 +45,11 @@ struct ModificationReader {
     of key: ObjectKey, at index: (old: Int, new: Int)? = nil
   ) throws -> WatchedModification {
     let inPlace = try columnsInPlace(key)
-    let before = try old.view.fields(of: key, old.reader, without: inPlace) ?? []
-    let after = try new.view.fields(of: key, new.reader, without: inPlace) ?? []
+    let before = try old.view.fields(of: key, old.reader, without: inPlace)
+    let after = try new.view.fields(of: key, new.reader, without: inPlace)
     var modification = WatchedModification(
-      WatchedRow(index: index?.old, key: old.view.identity(key, before), values: before),
-      WatchedRow(index: index?.new, key: new.view.identity(key, after), values: after))
+      try WatchedRow(old.view, key, before, at: index?.old, old.reader),
+      try WatchedRow(new.view, key, after, at: index?.new, new.reader))
     for column in new.view.columns where inPlace.contains(column.id) {
       modification.sequences += try differences(column, key)
     }

@@ -4,6 +4,7 @@
 #include "ctarn_classes.h"
 #include "ctarn_cluster.h"
 #include "ctarn_decimal.h"
+#include "ctarn_files.h"
 #include "ctarn_shared.h"
 #include "ctarn_thread.h"
 #endif

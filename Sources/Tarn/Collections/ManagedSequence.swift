@@ -7,13 +7,13 @@ import TarnStore
 /// instance has moved, and kept there until it does.
 final class ManagedSequence: SequenceBacking {
   let place: SequencePlace
-  private let instance: RealmCore
+  let instance: RealmCore
   let property: PropertyReflection
   let kind: CollectionKind
   /// The instance's life that the object belongs to; `invalidate()` ends it.
   private let life: UInt32
   /// The write that made the object, while it was open: if it is cancelled, the collection dies.
-  private let bornIn: UInt64
+  private let bornIn: WriteMark?
   /// What was read through last. The instance empties it when rows move: what the program holds
   /// must not keep a version in the file.
   private var known: SequenceView?
@@ -42,7 +42,7 @@ final class ManagedSequence: SequenceBacking {
   /// The collection at a place, for elements that are no objects of one class.
   init(
     _ core: RealmCore, _ property: PropertyReflection, _ kind: CollectionKind,
-    at place: SequencePlace, bornIn: UInt64
+    at place: SequencePlace, bornIn: WriteMark?
   ) {
     instance = core
     self.property = property
@@ -74,7 +74,7 @@ final class ManagedSequence: SequenceBacking {
 
   /// What the present state says of the sequence, nil if its object is not there.
   private func found() -> (any SequenceReading)? {
-    guard !instance.hasEnded(life), !instance.cancelledWrites.contains(bornIn) else {
+    guard !instance.hasEnded(life), bornIn?.wasCancelled != true else {
       return nil
     }
     let found = instance.sequence(at: place)
@@ -107,7 +107,7 @@ final class ManagedSequence: SequenceBacking {
     kind = other.kind
     place = other.place
     life = core.invalidations
-    bornIn = 0
+    bornIn = nil
     if core.sequence(at: place)?.reading == nil { return nil }
   }
 
@@ -190,8 +190,8 @@ final class ManagedSequence: SequenceBacking {
     }
   }
 
-  /// An element as it is stored. An unmanaged object is added first.
-  private func stored(_ boxed: _BoxedValue) -> Value {
+  /// An element as it is stored. An unmanaged object gets its row.
+  func stored(_ boxed: _BoxedValue) throws(StorageError) -> Value {
     if property.type == .any {
       require(
         boxed.nested == nil || kind != .set,
@@ -206,18 +206,23 @@ final class ManagedSequence: SequenceBacking {
         "Cannot put an object of class '\(object._className)' into \(title): it holds objects of "
           + "class '\(name)'.")
     }
-    if object._core == nil {
-      instance.add(object, update: instance.policy(for: object, update))
+    if let core = object._core, core !== instance {
+      instance.refuseFrozen(object)
+      if instance.isOfOldSide(object) { return .link(ObjectKey(object._key)) }
+      trap(
+        "Cannot put an object of another Realm into a collection: one of class "
+          + "'\(object._className)' into \(title). Freeze it there and thaw it here, or create the "
+          + "object in this Realm.")
     }
-    instance.refuseFrozen(object)
-    if instance.isOfOldSide(object) { return .link(ObjectKey(object._key)) }
-    require(
-      object._core === instance,
-      "Cannot put an object of another Realm into a collection: one of class "
-        + "'\(object._className)' into \(title). Freeze it there and thaw it here, or create the "
-        + "object in this Realm.")
-    if instance.isInvalidated(object) { instance.trapInvalid(object) }
+    try instance.takeIn(object, update)
     return .link(ObjectKey(object._key))
+  }
+
+  func stored(_ boxes: [_BoxedValue]) throws(StorageError) -> [Value] {
+    var values: [Value] = []
+    values.reserveCapacity(boxes.count)
+    for boxed in boxes { values.append(try stored(boxed)) }
+    return values
   }
 
   // MARK: - Reading
@@ -237,7 +242,7 @@ final class ManagedSequence: SequenceBacking {
     return instance.unsharedSequence(at: place)?.numberPages
   }
 
-  private func values() -> [Value] {
+  func values() -> [Value] {
     let view = view()
     let count = view.count
     var values: [Value] = []
@@ -279,49 +284,38 @@ final class ManagedSequence: SequenceBacking {
     return trapping { () throws(StorageError) in try view.find(key: key) }
   }
 
-  /// True if the elements of an unmanaged sequence are the same to the bit. Adds its objects.
-  func hasElements(of other: any SequenceBacking) -> Bool {
-    let new = other.all.map { stored($0) }
-    guard new.count == count else { return false }
-    if kind == .map, allKeys != other.allKeys { return false }
-    let old = values()
-    if kind == .set { return Set(old) == Set(new) }
-    return zip(old, new).allSatisfy { $0.hasSameBits(as: $1) }
-  }
-
   // MARK: - Changing
 
   /// Traps outside of a write, and if the object is gone.
-  private func writing() -> WriteSession {
+  func writing() -> WriteSession {
     if instance.isFrozen { instance.trapFrozen("Cannot change the \(kind) '\(property.name)' of") }
     let session = instance.writing("modify managed collections")
     _ = view()
     return session
   }
 
+  /// Makes a change that may bring unmanaged objects.
+  func takingIn(_ change: (WriteSession) throws(StorageError) -> Void) {
+    _ = writing()
+    instance.takingIn(change)
+  }
+
   func insert(_ value: _BoxedValue, at index: Int) {
-    let session = writing()
-    let value = stored(value)
-    trapping { () throws(StorageError) in try session.insert(value, at: index, in: place) }
+    takingIn { session throws(StorageError) in
+      try session.insert(stored(value), at: index, in: place)
+    }
   }
 
   func replace(_ range: Range<Int>, with new: [_BoxedValue]) {
-    let session = writing()
-    let values = new.map { stored($0) }
-    trapping { () throws(StorageError) in
-      if range == 0..<count, !range.isEmpty {
-        try session.removeAll(in: place)
-      } else if !range.isEmpty {
-        try session.remove(range, in: place)
-      }
-      if !values.isEmpty { try session.insert(values, at: range.lowerBound, in: place) }
+    takingIn { session throws(StorageError) in
+      try session.replace(range, with: stored(new), in: place)
     }
   }
 
   func set(_ value: _BoxedValue, at index: Int) {
-    let session = writing()
-    let value = stored(value)
-    trapping { () throws(StorageError) in try session.set(value, at: index, in: place) }
+    takingIn { session throws(StorageError) in
+      try session.set(stored(value), at: index, in: place)
+    }
   }
 
   func move(from: Int, to: Int) {
@@ -335,9 +329,9 @@ final class ManagedSequence: SequenceBacking {
   }
 
   func insert(_ value: _BoxedValue) {
-    let session = writing()
-    let value = stored(value)
-    trapping { () throws(StorageError) in _ = try session.insert(value, intoSet: place) }
+    takingIn { session throws(StorageError) in
+      _ = try session.insert(stored(value), intoSet: place)
+    }
   }
 
   func remove(_ value: _BoxedValue) {
@@ -347,9 +341,9 @@ final class ManagedSequence: SequenceBacking {
   }
 
   func set(_ value: _BoxedValue, for key: String) {
-    let session = writing()
-    let value = stored(value)
-    trapping { () throws(StorageError) in try session.set(value, forKey: key, inMap: place) }
+    takingIn { session throws(StorageError) in
+      try session.set(stored(value), forKey: key, inMap: place)
+    }
   }
 
   func removeValue(for key: String) {
@@ -362,5 +356,11 @@ final class ManagedSequence: SequenceBacking {
   func removeAll() {
     let session = writing()
     trapping { () throws(StorageError) in try session.removeAll(in: place) }
+  }
+
+  func put(_ values: [_BoxedValue], keys: [String]) {
+    takingIn { session throws(StorageError) in
+      try session.put(stored(values), keys: keys, in: place)
+    }
   }
 }

@@ -27,7 +27,7 @@ public struct ProjectedCollection<Element: RealmCollectionValue> {
   /// value that is the same may be told as modified, none that differs is left out.
   ///
   /// Traps for an unmanaged or invalidated collection, on a thread that has no later turns, on a
-  /// read-only Realm, and in a write that has changed something.
+  /// read-only Realm that has a private copy, and in a write that has changed something.
   ///
   /// - Returns: a token; keep it for as long as the observation shall go on.
   public func observe(

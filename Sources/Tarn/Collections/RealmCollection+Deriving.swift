@@ -6,9 +6,9 @@ public struct _Derivation {
   /// The elements that it has, in its order.
   let spec: QuerySpec
   /// The write that made what it belongs to.
-  let bornIn: UInt64
+  let bornIn: WriteMark?
 
-  init(_ core: RealmCore, _ spec: QuerySpec, bornIn: UInt64) {
+  init(_ core: RealmCore, _ spec: QuerySpec, bornIn: WriteMark?) {
     self.core = core
     self.spec = spec
     self.bornIn = bornIn
@@ -57,13 +57,6 @@ extension RealmCollection where Element: ObjectBase {
   public func sorted(by descriptors: [SortDescriptor]) -> Results<Element> {
     let base = _derivation
     return Results(base.core, base.spec.sorted(descriptors), bornIn: base.bornIn)
-  }
-
-  /// The position of the first object that meets a condition, or nil. Traps for an unmanaged or
-  /// invalidated collection.
-  public func index(matching condition: (Query<Element>) -> Query<Bool>) -> Int? {
-    let base = _derivation
-    return Results<Element>(base.core, base.spec, bornIn: base.bornIn).index(matching: condition)
   }
 }
 

@@ -6,8 +6,8 @@ enum LiveRows {
   case ofClass(LiveResult)
   /// `bornIn` is the write that made the object, while it was open: if it is cancelled, there are
   /// no rows.
-  case derived(DerivedResult, bornIn: UInt64)
-  case values(LiveValues, bornIn: UInt64)
+  case derived(DerivedResult, bornIn: WriteMark?)
+  case values(LiveValues, bornIn: WriteMark?)
 
   /// What is asked of objects. Traps for values.
   var query: CompiledQuery {
@@ -44,10 +44,10 @@ enum LiveRows {
     switch self {
     case .ofClass(let live): return .root(try live.current())
     case .derived(let live, let bornIn):
-      if core.cancelledWrites.contains(bornIn) { return .derived(DerivedRows()) }
+      if bornIn?.wasCancelled == true { return .derived(DerivedRows()) }
       return .derived(try live.current())
     case .values(let live, let bornIn):
-      if core.cancelledWrites.contains(bornIn) { return .values(ValueRows()) }
+      if bornIn?.wasCancelled == true { return .values(ValueRows()) }
       return .values(try live.current())
     }
   }
@@ -122,7 +122,7 @@ extension RealmCore {
   /// The shared rows of a query.
   ///
   /// - Parameter bornIn: the write that made the object whose collection the query is about.
-  func liveRows(_ spec: QuerySpec, bornIn: UInt64) -> LiveRows {
+  func liveRows(_ spec: QuerySpec, bornIn: WriteMark?) -> LiveRows {
     if spec.origin == nil, spec.stages.isEmpty { return .ofClass(liveResult(spec)) }
     let origin = spec.origin ?? .objects
     if let values = spec.values, case .sequence(let place) = origin {

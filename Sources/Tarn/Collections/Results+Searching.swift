@@ -23,11 +23,6 @@ extension Results {
 
 extension Results where Element: ObjectBase {
   /// The position of the first object that meets a condition, or nil.
-  public func index(matching condition: (Query<Element>) -> Query<Bool>) -> Int? {
-    index(of: condition(Query<Element>.root).predicate)
-  }
-
-  /// The position of the first object that meets a condition, or nil.
   func index(of condition: TarnStore.Predicate) -> Int? {
     let rows = rows()
     let predicate: ResolvedPredicate

@@ -16,9 +16,9 @@ public struct Results<Element: RealmCollectionValue> {
   /// The instance's life that the collection belongs to; `invalidate()` ends it.
   private let life: UInt32
   /// The write that made the object whose collection the rows are from.
-  let bornIn: UInt64
+  let bornIn: WriteMark?
 
-  init(_ core: RealmCore, _ spec: QuerySpec, bornIn: UInt64 = 0) {
+  init(_ core: RealmCore, _ spec: QuerySpec, bornIn: WriteMark? = nil) {
     self.core = core
     self.spec = spec
     self.bornIn = bornIn
@@ -134,12 +134,12 @@ extension Results: RandomAccessCollection {
   private let core: RealmCore
   private let spec: QuerySpec
   private let rows: ResultRows
-  private let bornIn: UInt64
+  private let bornIn: WriteMark?
   private var keys: [ObjectKey] = []
   private var place = 0
   private var fetched = 0
 
-  init(_ core: RealmCore, _ spec: QuerySpec, _ rows: ResultRows, bornIn: UInt64) {
+  init(_ core: RealmCore, _ spec: QuerySpec, _ rows: ResultRows, bornIn: WriteMark?) {
     self.core = core
     self.spec = spec
     self.rows = rows
@@ -167,7 +167,7 @@ extension Results: RandomAccessCollection {
 
 extension RealmCore {
   /// The collection that results of values are from.
-  func sequence(of spec: QuerySpec, bornIn: UInt64) -> ManagedSequence {
+  func sequence(of spec: QuerySpec, bornIn: WriteMark?) -> ManagedSequence {
     guard let values = spec.values, case .sequence(let place)? = spec.origin else {
       trap("objects are no values: bug in this package")
     }
@@ -176,7 +176,7 @@ extension RealmCore {
 
   /// The element at a position of rows, as the program sees it.
   func element<Element: RealmCollectionValue>(
-    at position: Int, of rows: ResultRows, _ spec: QuerySpec, bornIn: UInt64
+    at position: Int, of rows: ResultRows, _ spec: QuerySpec, bornIn: WriteMark?
   ) -> Element {
     guard let values = rows.values?.values else {
       return Element._element(of: object(rows.key(at: position), binding(of: spec)))
@@ -185,7 +185,7 @@ extension RealmCore {
   }
 
   /// A value of results as the program sees it.
-  fileprivate func boxed(_ value: Value, of spec: QuerySpec, bornIn: UInt64) -> _BoxedValue {
+  fileprivate func boxed(_ value: Value, of spec: QuerySpec, bornIn: WriteMark?) -> _BoxedValue {
     switch value {
     case .link, .object, .list, .map: sequence(of: spec, bornIn: bornIn).boxed(value)
     default: _BoxedValue(value)
@@ -198,8 +198,8 @@ extension Results {
   /// with the exact difference whenever it has changed. Commits that follow each other fast are
   /// told in one call.
   ///
-  /// Traps on a thread that has no later turns, on a read-only Realm, and in a write that has
-  /// changed something.
+  /// Traps on a thread that has no later turns, on a read-only Realm that has a private copy, and
+  /// in a write that has changed something.
   ///
   /// - Returns: a token; keep it for as long as the observation shall go on.
   public func observe(

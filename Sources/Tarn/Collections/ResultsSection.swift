@@ -109,8 +109,8 @@ public struct ResultsSection<
   /// Index paths begin with the number of the section among all. That other sections came or went
   /// before it is no change.
   ///
-  /// Traps on a thread that has no later turns, on a read-only Realm, and in a write that has
-  /// changed something.
+  /// Traps on a thread that has no later turns, on a read-only Realm that has a private copy, and
+  /// in a write that has changed something.
   ///
   /// - Returns: a token; keep it for as long as the observation shall go on.
   public func observe(

@@ -141,8 +141,8 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
   /// difference whenever they have changed. Commits that follow each other fast are told in one
   /// call.
   ///
-  /// Traps on a thread that has no later turns, on a read-only Realm, and in a write that has
-  /// changed something.
+  /// Traps on a thread that has no later turns, on a read-only Realm that has a private copy, and
+  /// in a write that has changed something.
   ///
   /// - Returns: a token; keep it for as long as the observation shall go on.
   public func observe(

@@ -45,6 +45,8 @@ protocol SequenceBacking: AnyObject {
   func removeValue(for key: String)
   // All.
   func removeAll()
+  /// Gives the sequence these elements and no others; of a map the values, with their keys.
+  func put(_ values: [_BoxedValue], keys: [String])
 }
 
 /// A backing on its way through public code.
@@ -76,20 +78,9 @@ extension SequenceBacking {
   }
 
   /// Takes over the elements of another sequence of the same kind.
-  func assign(_ other: any SequenceBacking, _ kind: CollectionKind) {
+  func assign(_ other: any SequenceBacking) {
     if isEqual(to: other) { return }
-    let values = other.all
-    switch kind {
-    case .none: trap("no collection: bug in this package")
-    case .list: replace(0..<count, with: values)
-    case .set:
-      removeAll()
-      for value in values { insert(value) }
-    case .map:
-      let keys = other.allKeys
-      removeAll()
-      for (key, value) in zip(keys, values) { set(value, for: key) }
-    }
+    put(other.all, keys: other.kind == .map ? other.allKeys : [])
   }
 }
 

@@ -6,7 +6,8 @@ final class UnmanagedSequence: SequenceBacking {
   private var values: [_BoxedValue] = []
   /// Maps: ascending, as many as values.
   private var keys: [String] = []
-  /// Sets of objects: which ones are in. They are in the order in which they came.
+  /// Sets of objects: which ones are in. They are in the order in which they came. Of lists and
+  /// maps the embedded objects that were ever in, so that a new one is not looked for.
   private var objects: Set<ObjectIdentifier> = []
 
   init(_ kind: CollectionKind) { self.kind = kind }
@@ -20,7 +21,7 @@ final class UnmanagedSequence: SequenceBacking {
     guard let other = other as? UnmanagedSequence, other.count == count, other.keys == keys else {
       return false
     }
-    if !objects.isEmpty { return objects == other.objects }
+    if kind == .set, !objects.isEmpty { return objects == other.objects }
     return zip(values, other.values).allSatisfy { ElementOrder.areEqual($0, $1) }
   }
 
@@ -54,11 +55,42 @@ final class UnmanagedSequence: SequenceBacking {
 
   // MARK: - Lists
 
-  func insert(_ value: _BoxedValue, at index: Int) { values.insert(value, at: index) }
+  func insert(_ value: _BoxedValue, at index: Int) { replace(index..<index, with: [value]) }
+  func set(_ value: _BoxedValue, at index: Int) { replace(index..<index + 1, with: [value]) }
+
+  /// Embedded objects leave the positions where they are, as in a managed list.
   func replace(_ range: Range<Int>, with new: [_BoxedValue]) {
+    let leaving = positions(of: new).filter { !range.contains($0) }
     values.replaceSubrange(range, with: new)
+    for position in leaving.reversed() {
+      values.remove(at: position < range.lowerBound ? position : position + new.count - range.count)
+    }
   }
-  func set(_ value: _BoxedValue, at index: Int) { values[index] = value }
+
+  /// The ascending positions of the embedded objects among elements that are about to come. Traps
+  /// for one that comes twice.
+  private func positions(of new: [_BoxedValue]) -> [Int] {
+    var mayBeHere: [ObjectBase] = []
+    var coming: Set<ObjectIdentifier> = []
+    for object in new.lazy.compactMap(\.object) {
+      guard object is EmbeddedObject else { return [] }
+      require(
+        coming.insert(ObjectIdentifier(object)).inserted,
+        "An object of the embedded class '\(object._className)' is to be in two places of a "
+          + "\(kind) at once. An embedded object has one place: make another object for the "
+          + "second one.")
+      // Only of managed objects two can be one.
+      let isKnown = !objects.insert(ObjectIdentifier(object)).inserted
+      if isKnown || object._context != nil { mayBeHere.append(object) }
+    }
+    if mayBeHere.isEmpty { return [] }
+    let rows = mayBeHere.filter { $0._context != nil }
+    return values.indices.filter { index in
+      guard let object = values[index].object else { return false }
+      return coming.contains(ObjectIdentifier(object))
+        || rows.contains { $0._isSameRow(as: object) }
+    }
+  }
   func move(from: Int, to: Int) { values.insert(values.remove(at: from), at: to) }
   func swap(_ first: Int, _ second: Int) { values.swapAt(first, second) }
 
@@ -88,6 +120,7 @@ final class UnmanagedSequence: SequenceBacking {
 
   func set(_ value: _BoxedValue, for key: String) {
     let place = find(key)
+    for position in positions(of: [value]) { values[position] = _BoxedValue(.null) }
     if place.isFound {
       values[place.index] = value
     } else {
@@ -107,5 +140,19 @@ final class UnmanagedSequence: SequenceBacking {
     values = []
     keys = []
     objects = []
+  }
+
+  func put(_ values: [_BoxedValue], keys: [String]) {
+    switch kind {
+    case .list, .none: replace(0..<count, with: values)
+    case .set:
+      removeAll()
+      for value in values { insert(value) }
+    case .map:
+      // Before an element goes to its second key.
+      _ = positions(of: values)
+      removeAll()
+      for (key, value) in zip(keys, values) { set(value, for: key) }
+    }
   }
 }

@@ -8,8 +8,9 @@ public enum LogLevel: Int, Comparable, CaseIterable, Sendable {
   public static func < (a: LogLevel, b: LogLevel) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// What receives the library's messages: what it had to work around, never what a call already
-/// reports by an error.
+/// What receives the library's messages: at `.warn` what it had to work around; at `.info` also
+/// which files were opened, extended with classes, migrated, deleted and refused; at `.detail` what
+/// a file held when it was opened, and that it was closed.
 ///
 /// ```swift
 /// Logger.shared = Logger(level: .info) { level, message in print(level, message) }
@@ -53,6 +54,7 @@ public final class Logger: Sendable {
     let level: LogLevel =
       switch level {
       case .debug: .debug
+      case .detail: .detail
       case .info: .info
       case .warning: .warn
       case .error: .error

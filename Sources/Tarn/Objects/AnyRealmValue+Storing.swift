@@ -92,27 +92,28 @@ extension RealmCore {
     if isInvalidated(object) { trapInvalid(object) }
     let place = SequencePlace(
       classID: object._binding!.classID, key: ObjectKey(object._key), column: column)
-    let value = stored(boxed, in: place, .error)
-    setIndexed(object, column, value)
+    takingIn { _ throws(StorageError) in
+      setIndexed(object, column, stored(boxed, in: place, .error))
+    }
   }
 
   /// A value of any type as it is stored at a place: an unmanaged object is added first, a list or
   /// map copied into a new one, which the caller then puts there.
   func stored(
-    _ boxed: _BoxedValue, in place: SequencePlace, _ update: Realm.UpdatePolicy, depth: Int = 1
+    _ boxed: _BoxedValue, in place: SequencePlace, _ update: Realm.UpdatePolicy
   ) -> Value {
     if let object = boxed.object { return storedLink(object, update) }
     guard let nested = boxed.nested else { return boxed.value }
     require(
-      depth <= ValueReader.depthMax,
-      "Lists and maps within values may be up to \(ValueReader.depthMax) deep.")
+      place.depth < SequencePlace.depthMax,
+      "Lists and maps within values may be up to \(SequencePlace.depthMax) deep.")
     let session = writing("modify managed objects")
     // Read before anything is written: what is copied may be what is about to be replaced.
     let (keys, values) = (nested.kind == .map ? nested.allKeys : [], nested.all)
-    let id = session.makeNested(nested.kind, in: place)
-    let inner = place.nested(id)
-    let elements = values.map { stored($0, in: inner, update, depth: depth + 1) }
-    trapping { () throws(StorageError) in
+    return trapping { () throws(StorageError) in
+      let id = try session.makeNested(nested.kind, in: place)
+      let inner = place.nested(id)
+      let elements = values.map { stored($0, in: inner, update) }
       if nested.kind == .map {
         for (key, value) in zip(keys, elements) {
           try session.set(value, forKey: key, inMap: inner)
@@ -120,14 +121,18 @@ extension RealmCore {
       } else {
         try session.insert(elements, at: 0, in: inner)
       }
+      return nested.kind == .map ? .map(id) : .list(id)
     }
-    return nested.kind == .map ? .map(id) : .list(id)
   }
 
   private func storedLink(_ object: ObjectBase, _ update: Realm.UpdatePolicy) -> Value {
-    if object._core == nil { add(object, update: policy(for: object, update)) }
-    checkLinkable(object)
-    return .object(object._binding!.classID, ObjectKey(object._key))
+    trapping { () throws(StorageError) in try takeIn(object, update) }
+    let id = object._binding!.classID
+    require(
+      !schemaToBind().isEmbedded(id),
+      "An object of the embedded class '\(object._className)' cannot be a value of any type: it "
+        + "belongs to the property that has it. Copy its values.")
+    return .object(id, ObjectKey(object._key))
   }
 
   /// An object of any class: of the program's class of that name, else a dynamic one.

@@ -11,6 +11,8 @@ import TarnStore
   private let columnOfProperty: [UInt16]
   /// The wrappers; links after scalars, collections last.
   private let moves: [Move]
+  /// How many of them lead to no other objects.
+  private let scalarMoves: Int
 
   /// How a wrapper's value moves into its column. Not a tuple: an array of tuples would keep each
   /// function behind another one, which is counted at every call.
@@ -59,6 +61,8 @@ import TarnStore
       return Move(
         mover: property.wrapper.mover, offset: property.offset, column: columnOfProperty[$0])
     }
+    scalarMoves = order.prefix { reflection.properties[$0].rank == 0 }
+      .count { !reflection.properties[$0].isDynamic }
     self.propertyOfColumn = propertyOfColumn
     let key = reflection.primaryKey.map { reflection.properties[$0] }
     intKeyOffset = schema.keyIsPrimary && key?.wrapper == Persisted<Int>.self ? key?.offset : nil
@@ -120,15 +124,31 @@ import TarnStore
     }
   }
 
-  /// Turns an unmanaged object that was just given a new row into an accessor, and moves its
-  /// values into the row, links and then collections last: they may add objects and so move the
-  /// row. The caller has
-  /// set the object's core, context and key; indexes other than those of links are its own work.
-  /// The primary key is written like the rest.
-  func moveValuesIntoRow(_ object: ObjectBase) {
+  /// Lets go of the values that an object had when it was unmanaged.
+  func forgetValues(of object: ObjectBase) {
+    for property in reflection.properties where !property.isComputed && !property.isDynamic {
+      property.wrapper.forget(at: property.field(of: object))
+    }
+  }
+
+  /// True if there is more than `moveScalars` moves.
+  var hasLinks: Bool { scalarMoves < moves.count }
+
+  /// Moves the values of an unmanaged object that was just given a new row into that, but for what
+  /// may lead to other objects. The caller has set the object's core, context, place and key;
+  /// indexes are its own work. The primary key is written like the rest.
+  func moveScalars(_ object: ObjectBase) {
     object._binding = self
     let base = Unmanaged.passUnretained(object).toOpaque()
-    for move in moves {
+    for move in moves[..<scalarMoves] {
+      move.mover(base + move.offset, object, move.column)
+    }
+  }
+
+  /// Moves the rest, links and then collections: they may give objects rows and so move this one.
+  func moveLinks(_ object: ObjectBase) {
+    let base = Unmanaged.passUnretained(object).toOpaque()
+    for move in moves[scalarMoves...] {
       object._validate(object._context!)
       move.mover(base + move.offset, object, move.column)
     }

@@ -78,14 +78,18 @@ final class ClassReflection: Sendable {
   let uniqueRules: [[Int]]
   private let numbers: [String: Int]
 
-  /// The reflection of a class. The first call for a class makes one object of it, to see the
-  /// arguments of its `@Persisted` attributes. Traps if the declaration contradicts itself.
+  /// The reflection of a class. Traps if the declaration contradicts itself.
   static func of(_ type: ObjectBase.Type) -> ClassReflection {
+    do { return try find(type) } catch { trap(error.description) }
+  }
+
+  /// The reflection of a class. The first call for a class makes one object of it, to see the
+  /// arguments of its `@Persisted` attributes.
+  static func find(_ type: ObjectBase.Type) throws(ModelError) -> ClassReflection {
     let id = ObjectIdentifier(type)
     if let known = known.withLock({ $0[id] }) { return known }
     // Not under the lock: this runs the model's `init()`.
-    let reflection: ClassReflection
-    do { reflection = try ClassReflection(type) } catch { trap(error.description) }
+    let reflection = try ClassReflection(type)
     return known.withLock { known in
       let first = known[id] ?? reflection
       known[id] = first
@@ -252,10 +256,19 @@ extension PropertyReflection {
   }
 }
 
-/// A contradiction in the declaration of a model, with the class and the property.
+/// A contradiction in the declaration of a model, with the class and the property; or several.
 struct ModelError: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
+
+  init(_ problems: [String]) {
+    if problems.count == 1 {
+      description = problems[0]
+    } else {
+      let list = problems.map { "- " + $0 }.joined(separator: "\n")
+      description = "\(problems.count) things are wrong with the model classes:\n\(list)"
+    }
+  }
 }
 
 // MARK: Reading a declaration

@@ -27,15 +27,15 @@ extension _CollectionProperty {
   }
 
   public static func _store(_ object: ObjectBase, _ column: UInt16, _ value: Self) {
-    ManagedSequence(object, ColumnID(column)).assign(value.backing, kind)
+    ManagedSequence(object, ColumnID(column)).assign(value.backing)
   }
 
   public static func _put(_ value: Self, _ object: ObjectBase, _ column: UInt16) {
-    ManagedSequence(object, ColumnID(column)).assign(value.backing, kind)
+    ManagedSequence(object, ColumnID(column)).assign(value.backing)
   }
 
   public static func _replaceElements(of current: Self, with value: Self) {
-    current.backing.assign(value.backing, kind)
+    current.backing.assign(value.backing)
   }
 
   /// The very collection that the program holds becomes a view of what is stored.
@@ -57,8 +57,7 @@ extension _CollectionProperty {
     // Managed before its objects are added: a cycle ends here.
     if unmanaged.core == nil { _handle = _SequenceHandle(managed) }
     managed.update = update
-    if update == .modified, managed.hasElements(of: unmanaged) { return }
-    managed.assign(unmanaged, Self.kind)
+    if update == .modified { managed.merge(unmanaged) } else { managed.assign(unmanaged) }
     managed.update = .error
   }
 

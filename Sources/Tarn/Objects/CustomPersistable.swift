@@ -18,8 +18,8 @@ internal import TarnStore
 /// Both members run at every read and write of the property, on the Realm's thread. They must not
 /// use the Realm.
 public protocol FailableCustomPersistable: _Persistable, _OptionalPersistable,
-  _SortableElement, _StoredAs
-{
+  _SortableElement, _StoredAs, _QueryComparable, _QueryStored
+where _StoredType == PersistedType {
   /// The type that is stored.
   associatedtype PersistedType: _OptionalPersistable
   /// Makes a value of what is stored; nil if that stands for none.

@@ -7,33 +7,49 @@ extension ObjectBase {
   ///
   /// Traps on a thread other than the Realm's and for an invalidated object.
   public func detached() -> Self {
-    var copies: [LinkTarget: ObjectBase] = [:]
-    return unsafeDowncast(ObjectBase.detached(self, &copies), to: Self.self)
+    unsafeDowncast(Detacher().detach(self), to: Self.self)
+  }
+}
+
+/// Makes unmanaged copies of objects and of what they lead to: by a list, so that chains of links
+/// may be as long as they like.
+private final class Detacher {
+  /// What has been copied, by its row.
+  private var copies: [LinkTarget: ObjectBase] = [:]
+  /// Copies that have no values yet, with what they are copies of.
+  private var pending: [(object: ObjectBase, copy: ObjectBase)] = []
+
+  func detach(_ object: ObjectBase) -> ObjectBase {
+    let result = copy(object)
+    while let next = pending.popLast() { fill(next.copy, from: next.object) }
+    return result
   }
 
-  /// - Parameter copies: what has been copied, by its row.
-  private static func detached(
-    _ object: ObjectBase, _ copies: inout [LinkTarget: ObjectBase]
-  ) -> ObjectBase {
+  /// The object's copy, itself if it is unmanaged.
+  private func copy(_ object: ObjectBase) -> ObjectBase {
     guard let core = object._core else { return object }
     if core.isInvalidated(object) { core.trapInvalid(object) }
     let row = LinkTarget(classID: object._binding!.classID, key: ObjectKey(object._key))
     if let known = copies[row] { return known }
     let copy = type(of: object).init()
     copies[row] = copy
-    for property in ClassReflection.of(type(of: object)).properties where !property.isComputed {
+    pending.append((object, copy))
+    return copy
+  }
+
+  private func fill(_ copy: ObjectBase, from object: ObjectBase) {
+    let properties = ClassReflection.of(type(of: object)).properties
+    if properties.contains(where: \.leadsOn) { copy._state.insert(.unlinksWhenItGoes) }
+    for property in properties where !property.isComputed {
       if property.collection != .none {
         let collection = property.read(object) as! any _CollectionProperty
-        let elements = collection.backing.detached { detached($0, &copies) }
-        property.write(elements: elements, copy)
+        property.write(elements: collection.backing.detached(self.copy), copy)
         continue
       }
-      let boxed = property.readBoxed(object).detached { detached($0, &copies) }
       require(
-        property.write(boxed, copy),
+        property.write(property.readBoxed(object).detached(self.copy), copy),
         "a value is not of its own property's type: bug in this package")
     }
-    return copy
   }
 }
 

@@ -70,9 +70,12 @@ enum DynamicValue: AnyPersisted {
   static var description: _ColumnDescription { hasNoStorage() }
   static var columnOffset: Int { hasNoStorage() }
   static var valueType: Any.Type { DynamicValue.self }
-  static func forget(at field: UnsafeMutableRawPointer) { hasNoStorage() }
   static func boxed(_ value: Any) -> _BoxedValue? { hasNoStorage() }
   static var mover: _Mover { hasNoStorage() }
+  static func forget(at field: UnsafeMutableRawPointer) { hasNoStorage() }
+  static func giveUpLinks(
+    at field: UnsafeMutableRawPointer, to pending: inout [ObjectBase]
+  ) { hasNoStorage() }
   static func flags(at field: UnsafeRawPointer) -> UInt8 { hasNoStorage() }
   static func originProperty(at field: UnsafeRawPointer) -> String? { hasNoStorage() }
   static func read(_ object: ObjectBase, at field: UnsafeMutableRawPointer) -> Any {

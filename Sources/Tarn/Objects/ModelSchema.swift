@@ -1,9 +1,13 @@
 import CTarn
+import Synchronization
 import TarnStore
 
 /// What a program's models ask of a file: classes and columns by name, in no file's numbers.
-struct ModelSchema {
-  struct Column: Equatable {
+///
+/// Describing them takes far longer than opening a file that is open, so that it is done once for
+/// each choice of classes; see `of`.
+final class ModelSchema: Sendable {
+  struct Column: Equatable, Sendable {
     var name: String
     /// Of a collection this and the rest describe the elements.
     var type: ColumnType
@@ -16,7 +20,7 @@ struct ModelSchema {
     var deleteRule = DeleteRule.nullify
   }
 
-  struct Class {
+  struct Class: Sendable {
     var name: String
     var reflection: ClassReflection
     /// In the order of declaration.
@@ -27,24 +31,9 @@ struct ModelSchema {
 
   /// In the order of their names.
   let classes: [Class]
-
   /// What a file is asked for.
-  var definitions: [ClassDefinition] {
-    classes.map { described in
-      ClassDefinition(
-        name: described.name,
-        properties: described.columns.map { column in
-          ClassDefinition.Property(
-            name: column.name, type: column.type, collection: column.collection,
-            isOptional: column.isOptional, isIndexed: column.isIndexed,
-            isPrimaryKey: column.name == described.primaryKey, target: column.target,
-            deleteRule: column.deleteRule)
-        }, isEmbedded: described.reflection.type is EmbeddedObject.Type,
-        uniqueRules: described.reflection.uniqueRules.map { rule in
-          rule.map { described.reflection.properties[$0].columnName }
-        })
-    }
-  }
+  let definitions: [ClassDefinition]
+  private let numbers: [String: Int]
 
   /// The reflection of a class that is in the schema, else nil.
   func reflection(of type: ObjectBase.Type) -> ClassReflection? {
@@ -54,22 +43,37 @@ struct ModelSchema {
     return known
   }
 
-  subscript(name: String) -> Class? { classes.first { $0.name == name } }
+  subscript(name: String) -> Class? { numbers[name].map { classes[$0] } }
 
   /// Of no class.
   static let empty = ModelSchema(classes: [])
 
-  private init(classes: [Class]) { self.classes = classes }
+  private init(classes: [Class]) {
+    self.classes = classes
+    definitions = classes.map(\.definition)
+    numbers = Dictionary(uniqueKeysWithValues: classes.enumerated().map { ($1.name, $0) })
+  }
 
   /// Describes the given classes, or all of the program that want to be in default schemas.
-  init(_ types: [ObjectBase.Type]? = nil) throws(ModelError) {
+  ///
+  /// - Throws: what contradicts itself in any of them, all at once.
+  convenience init(_ types: [ObjectBase.Type]? = nil) throws(ModelError) {
     var reflections: [String: ClassReflection] = [:]
+    var problems: [String] = []
+    var refused: Set<String> = []
     for type in types ?? ModelSchema.discoverClasses() {
-      let reflection = ClassReflection.of(type)
+      let reflection: ClassReflection
+      do {
+        reflection = try ClassReflection.find(type)
+      } catch {
+        problems.append(error.description)
+        refused.insert(ClassReflection.name(of: type))
+        continue
+      }
       if let other = reflections.updateValue(reflection, forKey: reflection.name),
         other.type != type
       {
-        throw ModelError(
+        problems.append(
           """
           Two model classes are called '\(reflection.name)': \(String(reflecting: other.type)) and \
           \(String(reflecting: type)). Rename one, override its className(), or list the \
@@ -77,28 +81,31 @@ struct ModelSchema {
           """)
       }
     }
-    var classes: [Class] = []
-    for reflection in reflections.values.sorted(by: { $0.name < $1.name }) {
-      classes.append(try ModelSchema.describe(reflection, among: reflections))
+    let classes = reflections.values.sorted { $0.name < $1.name }.map {
+      ModelSchema.describe($0, among: reflections, refused, &problems)
     }
-    self.classes = classes
+    guard problems.isEmpty else { throw ModelError(problems) }
+    self.init(classes: classes)
   }
 
   private static func describe(
-    _ reflection: ClassReflection, among known: [String: ClassReflection]
-  ) throws(ModelError) -> Class {
+    _ reflection: ClassReflection, among known: [String: ClassReflection],
+    _ refused: Set<String>, _ problems: inout [String]
+  ) -> Class {
     var columns: [Column] = []
     for property in reflection.properties {
       let target = property.target.map { ClassReflection.name(of: $0) }
       if let target, known[target] == nil {
-        throw ModelError(
+        if refused.contains(target) { continue }
+        problems.append(
           """
           '\(reflection.name).\(property.name)' points to class '\(target)', which is not in the \
           schema. Add \(target).self to Configuration.objectTypes.
           """)
+        continue
       }
       if property.isComputed {
-        try checkOrigin(of: property, in: reflection, known[target!]!)
+        checkOrigin(of: property, in: reflection, known[target!]!, &problems)
         continue
       }
       let keyIsRow = property.isPrimaryKey && property.type == .int && !property.isOptional
@@ -116,22 +123,24 @@ struct ModelSchema {
   }
 
   private static func checkOrigin(
-    of property: PropertyReflection, in reflection: ClassReflection, _ origin: ClassReflection
-  ) throws(ModelError) {
+    of property: PropertyReflection, in reflection: ClassReflection, _ origin: ClassReflection,
+    _ problems: inout [String]
+  ) {
     let name = property.originProperty ?? ""
-    guard let other = origin.property(name), !other.isComputed,
+    if let other = origin.property(name), !other.isComputed,
       other.target.map({ ClassReflection.name(of: $0) }) == reflection.name
-    else {
-      throw ModelError(
-        """
-        '\(reflection.name).\(property.name)' shows what links here through \
-        '\(origin.name).\(name)', but that is no link to '\(reflection.name)'.
-        """)
+    {
+      return
     }
+    problems.append(
+      """
+      '\(reflection.name).\(property.name)' shows what links here through \
+      '\(origin.name).\(name)', but that is no link to '\(reflection.name)'.
+      """)
   }
 
   /// Every class of the running program that is a model, is not generic, and does not
-  /// refuse to be in default schemas. Asked anew each time: libraries may have been loaded.
+  /// refuse to be in default schemas.
   static func discoverClasses() -> [ObjectBase.Type] {
     var found: [ObjectBase.Type] = []
     let root = unsafeBitCast(ObjectBase.self as AnyObject.Type, to: UnsafeRawPointer.self)
@@ -146,5 +155,67 @@ struct ModelSchema {
     return found.filter { type in
       type != Object.self && type != EmbeddedObject.self && type.shouldIncludeInDefaultSchema()
     }
+  }
+}
+
+// MARK: - Once for each choice of classes
+
+extension ModelSchema {
+  private struct Known: Sendable {
+    /// All classes of the program, and how many binaries it had loaded when they were looked for.
+    var all: (binaries: Int64, model: ModelSchema)?
+    var lists: [[ObjectIdentifier]: ModelSchema] = [:]
+  }
+
+  private static let known = Mutex(Known())
+  private static let listsMax = 64
+
+  /// The model of the given classes, or of all of the program that want to be in default schemas.
+  /// Those of libraries that were loaded since the last time are found. Traps for classes that
+  /// contradict themselves, with all that is wrong with them.
+  static func of(_ types: [ObjectBase.Type]?) -> ModelSchema {
+    // Before the classes are looked for: a library that is loaded meanwhile is looked at next time.
+    let binaries = tarn_binary_count()
+    let list = types.map { $0.map { ObjectIdentifier($0) } }
+    let found = known.withLock { known in
+      if let list { return known.lists[list] }
+      return known.all.flatMap { $0.binaries == binaries ? $0.model : nil }
+    }
+    if let found { return found }
+    let made: ModelSchema
+    do { made = try ModelSchema(types) } catch { trap(error.description) }
+    return known.withLock { known in
+      guard let list else {
+        // Most libraries bring no classes: what was made for the model before stays right.
+        let model = known.all.flatMap { $0.model.describesSame(made) ? $0.model : nil } ?? made
+        known.all = (binaries, model)
+        return model
+      }
+      if known.lists.count >= listsMax { known.lists = [:] }
+      let model = known.lists[list] ?? made
+      known.lists[list] = model
+      return model
+    }
+  }
+
+  private func describesSame(_ other: ModelSchema) -> Bool {
+    classes.elementsEqual(other.classes) { $0.reflection === $1.reflection }
+  }
+}
+
+extension ModelSchema.Class {
+  fileprivate var definition: ClassDefinition {
+    ClassDefinition(
+      name: name,
+      properties: columns.map { column in
+        ClassDefinition.Property(
+          name: column.name, type: column.type, collection: column.collection,
+          isOptional: column.isOptional, isIndexed: column.isIndexed,
+          isPrimaryKey: column.name == primaryKey, target: column.target,
+          deleteRule: column.deleteRule)
+      }, isEmbedded: reflection.type is EmbeddedObject.Type,
+      uniqueRules: reflection.uniqueRules.map { rule in
+        rule.map { reflection.properties[$0].columnName }
+      })
   }
 }

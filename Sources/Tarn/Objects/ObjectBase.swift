@@ -40,10 +40,14 @@ open class ObjectBase: CustomStringConvertible, CustomReflectable {
   /// How often the Realm had been invalidated when the object became managed.
   @exclusivity(unchecked) final var _life: UInt32 = 0
   /// The write that made the row, while it was open: if it is cancelled, the object dies.
-  @exclusivity(unchecked) final var _bornIn: UInt64 = 0
+  @exclusivity(unchecked) final var _bornIn: WriteMark?
 
   /// Makes an unmanaged object; properties take their defaults.
   public required init() {}
+
+  deinit {
+    if _state.contains(.unlinksWhenItGoes) { unlink() }
+  }
 
   /// The class's name in files: without module and enclosing types, unless overridden.
   open class func className() -> String { ClassReflection.unqualifiedName(of: self) }
@@ -100,6 +104,8 @@ open class ObjectBase: CustomStringConvertible, CustomReflectable {
   static let alwaysNotesEdits = _ObjectState(rawValue: 8)
   /// Deleted by the write that is open; invalidated even if that write is cancelled.
   static let deletedByThisWrite = _ObjectState(rawValue: 16)
+  /// A copy that leads to further ones, which may be a long chain.
+  static let unlinksWhenItGoes = _ObjectState(rawValue: 32)
 }
 
 extension ObjectBase {

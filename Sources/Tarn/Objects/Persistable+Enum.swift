@@ -9,8 +9,8 @@ import TarnStore
 /// Reading a stored value that no case has gives nil for an optional property and traps for
 /// others. So never remove a case that files may hold.
 public protocol PersistableEnum: RawRepresentable, CaseIterable, Comparable, _Persistable,
-  _OptionalPersistable, _Indexable, _SortableElement, _StoredAs
-where RawValue: _PersistableScalar & Comparable {}
+  _OptionalPersistable, _Indexable, _SortableElement, _StoredAs, _QueryComparable, _QueryStored
+where RawValue: _PersistableScalar & Comparable, _StoredType == RawValue {}
 
 extension PersistableEnum {
   @inlinable public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }

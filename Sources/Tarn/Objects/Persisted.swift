@@ -83,7 +83,6 @@ public struct Persisted<Value> {
 // What the compiler says about a property of another type. The struct itself asks nothing of its
 // value, so that it comes to these.
 extension Persisted {
-  /// Never called: for types that cannot be stored.
   @available(
     *, unavailable,
     message: """
@@ -92,9 +91,9 @@ extension Persisted {
       PersistableEnum for an enum and CustomPersistable for a type of your own
       """
   )
+  /// Never called: for types that cannot be stored.
   public init() { trap("a type that cannot be stored") }
 
-  /// Never called: for types that cannot be stored.
   @available(
     *, unavailable,
     message: """
@@ -103,6 +102,7 @@ extension Persisted {
       PersistableEnum for an enum and CustomPersistable for a type of your own
       """
   )
+  /// Never called: for types that cannot be stored.
   public init(wrappedValue: Value) { trap("a type that cannot be stored") }
 }
 
@@ -193,6 +193,8 @@ protocol AnyPersisted {
   static func hasOwnDefault(at field: UnsafeRawPointer) -> Bool
   /// The value in the property's own type, nil for null or for what is not of that type.
   static func unboxed(_ boxed: _BoxedValue) -> Any?
+  /// Lets go of an unmanaged value that leads to objects, and hands those over.
+  static func giveUpLinks(at field: UnsafeMutableRawPointer, to pending: inout [ObjectBase])
   /// Moves the unmanaged value into the row under edit.
   static var mover: _Mover { get }
 }

@@ -25,9 +25,10 @@ extension PropertyReflection {
     guard collection == .none, !isOptional, !isComputed, !isDynamic, type != .link, type != .any,
       let core = object._core, let column = core.binding(for: object).column(name),
       let stored = core.storedValue(object, column), stored != .null,
-      wrapper.unboxed(_BoxedValue(stored)) == nil
+      wrapper.unboxed(_BoxedValue(stored)) == nil,
+      let shown = DynamicValue.unboxed(_BoxedValue(stored))
     else { return read(object) }
-    return DynamicValue.unboxed(_BoxedValue(stored)) as Any
+    return shown
   }
 }
 

@@ -163,7 +163,7 @@ struct ValueReader {
       guard values.count <= stored.count else {
         throw Realm.InvalidValue(
           .tooManyValues, reflection.name, nil, path: path(of: number),
-          value: ShownValue(values.count))
+          value: ShownValue("\(values.count) values for the \(stored.count) properties"))
       }
       for (property, value) in zip(stored, values) { try put(value, property, number) }
     } else {

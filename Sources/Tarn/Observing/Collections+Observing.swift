@@ -42,7 +42,7 @@ extension List {
   /// and nothing comes after that; the list passed is invalidated then.
   ///
   /// Traps for an unmanaged or invalidated list, on a thread that has no later turns, on a
-  /// read-only Realm, and in a write that has changed something.
+  /// read-only Realm that has a private copy, and in a write that has changed something.
   ///
   /// - Returns: a token; keep it for as long as the observation shall go on.
   public func observe(
@@ -57,7 +57,7 @@ extension MutableSet {
   /// a value out and putting it in again is no change.
   ///
   /// Traps for an unmanaged or invalidated set, on a thread that has no later turns, on a
-  /// read-only Realm, and in a write that has changed something.
+  /// read-only Realm that has a private copy, and in a write that has changed something.
   ///
   /// - Returns: a token; keep it for as long as the observation shall go on.
   public func observe(
@@ -85,7 +85,7 @@ extension Map {
   /// positions. A key that was taken out and put in again is modified.
   ///
   /// Traps for an unmanaged or invalidated map, on a thread that has no later turns, on a
-  /// read-only Realm, and in a write that has changed something.
+  /// read-only Realm that has a private copy, and in a write that has changed something.
   ///
   /// - Returns: a token; keep it for as long as the observation shall go on.
   public func observe(

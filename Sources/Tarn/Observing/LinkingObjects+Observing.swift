@@ -29,7 +29,7 @@ extension LinkingObjects: RealmCollection, DumpedCollection {
   /// to be deleted, and nothing comes after that.
   ///
   /// Traps on an unmanaged or invalidated object, on a thread that has no later turns, on a
-  /// read-only Realm, and in a write that has changed something.
+  /// read-only Realm that has a private copy, and in a write that has changed something.
   ///
   /// - Returns: a token; keep it for as long as the observation shall go on.
   public func observe(

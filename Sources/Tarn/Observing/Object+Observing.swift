@@ -14,7 +14,7 @@ extension ObjectObservable {
   /// not told.
   ///
   /// Traps on an unmanaged or invalidated object, on a thread that has no later turns, on a
-  /// read-only Realm, and in a write that has changed something.
+  /// read-only Realm that has a private copy, and in a write that has changed something.
   ///
   /// - Returns: a token; keep it for as long as the observation shall go on.
   public func observe(_ block: @escaping (ObjectChange<Self>) -> Void) -> NotificationToken {

@@ -61,12 +61,15 @@ extension RealmCore {
     checkThread()
     if isFrozen { trapFrozen("Nothing changes in, and so nothing can be observed of,") }
     require(
-      !configuration.readOnly,
-      "Read-only Realms do not change and do not have change notifications.")
+      !store.isPrivateCopy,
+      "'\(store.path)' cannot be observed: this user may not write its lock file, so that the "
+        + "Realm reads a private copy, to which no commits come. Let the user write "
+        + "'\(store.path)-lock' and '-signal' to follow the file itself.")
     require(
       scheduler.hasTurns,
       "Can only add notification blocks from within run loops, on serial queues, or with a "
-        + "ManualScheduler: a plain thread has no later turn in which they could be called.")
+        + "ManualScheduler: a plain thread has no later turn in which they could be called."
+        + scheduler.adviceForTasks)
     require(
       isRealmLevel || session == nil || session?.isEmpty == true,
       "Cannot create asynchronous query after making changes in a write transaction.")

@@ -17,16 +17,32 @@ struct FilterText {
   func predicate(
     on spec: QuerySpec, _ core: RealmCore
   ) throws(Realm.Error) -> TarnStore.Predicate {
+    let binding = core.binding(of: spec)
+    return try predicate(
+      on: "'\(binding.schema.name)'", core, renamed: spec.columnNames(of:)
+    ) { (parsed) throws(PredicateSyntaxError) in
+      try parsed.check(on: binding.classID, in: core.shown().schema.schema)
+    }
+  }
+
+  /// - Parameters:
+  ///   - core: nil for what is in no Realm.
+  ///   - renamed: gives a path of the text the names that it has in the file.
+  ///   - check: throws what does not fit what is asked for.
+  func predicate(
+    on name: String, _ core: RealmCore?, renamed: @escaping ([String]) -> [String] = { $0 },
+    check: (ParsedPredicate) throws(PredicateSyntaxError) -> Void
+  ) throws(Realm.Error) -> TarnStore.Predicate {
     let arguments = arguments.map { FilterArgument($0, core).argument }
     do throws(PredicateSyntaxError) {
-      let parsed = try PredicateParser.parse(text, arguments) { spec.columnNames(of: $0) }
-      try parsed.check(on: core.binding(of: spec).classID, in: core.shown().schema.schema)
+      let parsed = try PredicateParser.parse(text, arguments, renamed: renamed)
+      try check(parsed)
       return parsed.predicate
     } catch {
       throw Realm.Error(
         .invalidInput,
-        message: "Invalid filter \"\(text)\" on '\(core.binding(of: spec).schema.name)' at "
-          + "character \(error.offset + 1): \(error.message).")
+        message: "Invalid filter \"\(text)\" on \(name) at character \(error.offset + 1): "
+          + "\(error.message).")
     }
   }
 }
@@ -35,7 +51,7 @@ struct FilterText {
 private struct FilterArgument {
   let argument: PredicateArgument
 
-  init(_ value: Any?, _ core: RealmCore) {
+  init(_ value: Any?, _ core: RealmCore?) {
     guard let value, let content = flattened(value) else {
       argument = .value(.null)
       return
@@ -44,10 +60,13 @@ private struct FilterArgument {
   }
 
   private static func argument(
-    _ value: Any, _ core: RealmCore, isElement: Bool
+    _ value: Any, _ core: RealmCore?, isElement: Bool
   ) -> PredicateArgument {
     switch value {
-    case let object as ObjectBase: return self.object(object, core)
+    case let object as ObjectBase:
+      return isElement && object is EmbeddedObject
+        ? .unusable("an embedded object, which compares by == only: join comparisons with OR")
+        : self.object(object, core)
     case let collection as any RealmCollection:
       return isElement ? .unusable("a list of lists") : values(of: collection, core)
     case is any _CollectionProperty: return .unusable("a map")
@@ -69,16 +88,28 @@ private struct FilterArgument {
     }
   }
 
-  private static func boxed(_ boxed: _BoxedValue, _ core: RealmCore) -> PredicateArgument {
+  private static func boxed(_ boxed: _BoxedValue, _ core: RealmCore?) -> PredicateArgument {
     if let object = boxed.object { return self.object(object, core) }
     return boxed.nested == nil ? .value(boxed.value) : .unusable("a value that is a list or map")
   }
 
-  private static func object(_ object: ObjectBase, _ core: RealmCore) -> PredicateArgument {
+  private static func object(_ object: ObjectBase, _ core: RealmCore?) -> PredicateArgument {
+    if let embedded = object as? EmbeddedObject {
+      do throws(MemberMistake) {
+        guard case .members(let name, let members) = try embedded.membersToCompare() else {
+          return .unusable("an object without members")
+        }
+        return .members(of: name, members)
+      } catch {
+        return .unusable("an object that does not compare: \(error.message)")
+      }
+    }
     guard let owner = object._core, let binding = object._binding else {
       return .unusable("an object that is in no Realm")
     }
     if object.isInvalidated { return .unusable("an object that has been deleted") }
+    // What is in no Realm links to objects by their keys alone.
+    guard let core else { return .value(.link(ObjectKey(object._key))) }
     guard owner.store === core.store else { return .unusable("an object of another Realm") }
     return .value(.object(binding.classID, ObjectKey(object._key)))
   }
@@ -88,7 +119,7 @@ private struct FilterArgument {
     return .double(number.doubleValue)
   }
 
-  private static func values<S: Sequence>(of sequence: S, _ core: RealmCore) -> PredicateArgument {
+  private static func values<S: Sequence>(of sequence: S, _ core: RealmCore?) -> PredicateArgument {
     var values: [Value] = []
     for element in sequence {
       guard let content = flattened(element) else {
@@ -98,6 +129,7 @@ private struct FilterArgument {
       switch argument(content, core, isElement: true) {
       case .value(let value): values.append(value)
       case .values: return .unusable("a list of lists")
+      case .members: return .unusable("a list with an embedded object")
       case .unusable(let what): return .unusable("a list with \(what)")
       }
     }

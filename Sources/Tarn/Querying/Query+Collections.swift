@@ -1,64 +1,80 @@
 import TarnStore
 
-/// Conditions on the elements of lists and sets.
+/// Conditions on the elements of lists and sets, and on the objects that link to one.
+///
+/// What is said of a collection is true if some element meets it, and through several collections
+/// if there is one at the end of some way: `$0.tasks.labels.name == "x"`.
 extension Query where T: RealmCollection {
-  /// How many elements the collection has: `$0.dogs.count > 2`.
-  public var count: Query<Int> { Query<Int>(.count(collectionPath)) }
-
-  /// The path of a collection that is a property, and not behind another one.
-  private var collectionPath: [String] { pathOfCollection }
+  /// How many elements the collection has: `$0.dogs.count > 2`. Of one that is reached through
+  /// another, the condition is true if some of those has so many.
+  public var count: Query<Int> { numberOfElements }
 
   /// A property of some object in the collection: `$0.dogs.age > 3` is true if one of the dogs is
   /// older than that.
   public subscript<V>(dynamicMember member: KeyPath<T.Element, V>) -> Query<V>
-  where T.Element: ObjectBase { appending(toElementsOf: member) }
+  where T.Element: _ObjectClass { appending(toElementsOf: member) }
 }
 
 extension Query where T: RealmCollection, T.Element: _Persistable {
   /// True if the value is among the elements.
   public func contains(_ element: T.Element) -> Query<Bool> {
-    anyElement(.equal, constant(element))
+    anyElement(constant(element))
   }
 
   /// True if one of the values is among the elements.
   public func containsAny<S: Sequence<T.Element>>(in values: S) -> Query<Bool> {
-    anyElement(.in, .values(values.map { constantValue($0) }))
+    anyElement(of: values.map { constant($0) })
   }
 }
 
 extension Query where T: RealmCollection, T.Element: ObjectBase & _OptionalPersistable {
-  /// True if the object is in the collection. Traps for one that is in no Realm.
+  /// True if the object is in the collection; of embedded objects, one with the same members. Traps
+  /// for one that is in no Realm and not embedded.
   public func contains(_ object: T.Element) -> Query<Bool> {
-    anyElement(.equal, constant(Optional(object)))
+    anyElement(constant(Optional(object)))
   }
 
   /// True if one of the objects is in the collection. Traps for one that is in no Realm.
   public func containsAny<S: Sequence<T.Element>>(in objects: S) -> Query<Bool> {
-    anyElement(.in, .values(objects.map { constantValue(Optional($0)) }))
+    anyElement(of: objects.map { constant(Optional($0)) })
   }
 }
 
-/// Conditions on the values of maps.
+/// Conditions on the keys and values of maps.
 extension Query where T: RealmKeyedCollection {
   /// How many keys the map has.
-  public var count: Query<Int> { Query<Int>(.count(pathOfCollection)) }
+  public var count: Query<Int> { numberOfElements }
 
   /// Some value of the map: `$0.scores.values > 3` is true if one of them is greater than that.
   public var values: Query<T.Value> { Query<T.Value>(.any(pathOfCollection)) }
+
+  /// Some key of the map: `$0.scores.keys.starts(with: "a")`.
+  public var keys: Query<T.Key> {
+    Query<T.Key>(.any(pathOfCollection + [CollectionCondition.mapKeys]))
+  }
 }
 
 extension Query where T: RealmKeyedCollection, T.Value: _Persistable {
   /// True if the value is under some key.
-  public func contains(_ value: T.Value) -> Query<Bool> { anyElement(.equal, constant(value)) }
+  public func contains(_ value: T.Value) -> Query<Bool> { anyElement(constant(value)) }
 
   /// True if one of the values is under some key.
   public func containsAny<S: Sequence<T.Value>>(in values: S) -> Query<Bool> {
-    anyElement(.in, .values(values.map { constantValue($0) }))
+    anyElement(of: values.map { constant($0) })
   }
 }
 
 extension Query {
-  private func anyElement(_ op: ComparisonOperator, _ right: Operand) -> Query<Bool> {
-    Query<Bool>(.collection(CollectionCondition(pathOfCollection, .any(op, right, []))))
+  private var numberOfElements: Query<Int> {
+    if case .any(let path) = content { return Query<Int>(.anyCount(path)) }
+    return Query<Int>(.count(pathOfCollection))
+  }
+
+  private func anyElement(_ value: Operand) -> Query<Bool> {
+    Query<Bool>(.any(pathOfCollection)).compare(.equal, value)
+  }
+
+  private func anyElement(of values: [Operand]) -> Query<Bool> {
+    Query<Bool>(.any(pathOfCollection)).isOne(of: values)
   }
 }

@@ -16,6 +16,9 @@ extension Date: _QueryComparable {}
 extension ObjectId: _QueryComparable {}
 extension UUID: _QueryComparable {}
 extension Optional: _QueryComparable where Wrapped: _QueryComparable {}
+extension Optional: _QueryStored where Wrapped: _QueryStored {
+  public typealias _StoredType = Wrapped._StoredType?
+}
 
 /// A type of text or bytes, or an optional of one.
 public protocol _QueryText {}
@@ -29,30 +32,69 @@ extension String: _QueryString {}
 extension Optional: _QueryString where Wrapped: _QueryString {}
 
 extension Query {
-  private func compare(
+  func compare(
     _ op: ComparisonOperator, _ right: Operand, _ options: StringOptions = []
   ) -> Query<Bool> {
     switch (content, right) {
-    case (.any(let path), .value), (.any(let path), .values):
-      Query<Bool>(.collection(CollectionCondition(path, .any(op, right, options.store))))
-    case (.count(let path), .value(let number)):
-      Query<Bool>(.collection(CollectionCondition(path, .count(op, number))))
+    case (.any(let path), .value), (.any(let path), .values), (.any(let path), .members):
+      condition(path, .any(op, right, options.store))
+    case (.count(let path), .value(let number)): condition(path, .count(op, number))
     case (.count(let path), .values(let numbers)):
+      Query<Bool>(.or(numbers.map { .collection(CollectionCondition(path, .count(.equal, $0))) }))
+    case (.anyCount(let path), .value(let number)): condition(path, .anyCount(op, number))
+    case (.anyCount(let path), .values(let numbers)):
       Query<Bool>(
-        .or(numbers.map { .collection(CollectionCondition(path, .count(.equal, $0))) }))
+        .or(numbers.map { .collection(CollectionCondition(path, .anyCount(.equal, $0))) }))
     default: Query<Bool>(.comparison(Comparison(operand, op, right, options.store)))
     }
   }
 
-  /// A value to compare with; for a link, the object's key.
-  func constant(_ value: some _Persistable) -> Operand { .value(constantValue(value)) }
+  private func condition(_ path: [String], _ test: CollectionCondition.Test) -> Query<Bool> {
+    Query<Bool>(.collection(CollectionCondition(path, test)))
+  }
 
-  func constantValue(_ value: some _Persistable) -> Value {
+  /// True if the property has one of the values.
+  func isOne(of values: [Operand]) -> Query<Bool> {
+    var constants: [Value] = []
+    var conditions: [TarnStore.Predicate] = []
+    for value in values {
+      if case .value(let constant) = value {
+        constants.append(constant)
+      } else {
+        conditions.append(compare(.equal, value).predicate)
+      }
+    }
+    if conditions.isEmpty { return compare(.in, .values(constants)) }
+    if !constants.isEmpty { conditions.append(compare(.in, .values(constants)).predicate) }
+    return Query<Bool>(.or(conditions))
+  }
+
+  /// True if the property is from `low` to `high`, of some elements of a collection one of them.
+  func isWithin(_ low: Operand, _ high: Operand, isClosed: Bool) -> Query<Bool> {
+    let end = isClosed ? ComparisonOperator.lessOrEqual : .less
+    switch (content, low, high) {
+    case (.any(let path), .value(let low), .value(let high)):
+      return condition(path, .anyWithin(low, high, isClosed: isClosed))
+    case (.anyCount, _, _):
+      trap("A number of elements behind another collection compares with one number, not a range.")
+    default: return compare(.greaterOrEqual, low) && compare(end, high)
+    }
+  }
+
+  /// A value to compare with: for a link, the object's key; for an embedded object, its members.
+  func constant(_ value: some _Persistable) -> Operand {
     let boxed = value._box()
+    if let embedded = boxed.object as? EmbeddedObject {
+      do throws(MemberMistake) {
+        return try embedded.membersToCompare()
+      } catch {
+        trap("A query cannot compare with \(embedded): \(error.message).")
+      }
+    }
     if let object = boxed.object, object._context == nil {
       trap("A query can only compare with an object that is in a Realm: \(object)")
     }
-    return boxed.value
+    return .value(boxed.value)
   }
 }
 
@@ -72,7 +114,7 @@ extension Query where T: _Persistable {
 
   /// True if the property has one of the values.
   public func `in`<S: Sequence<T>>(_ values: S) -> Query<Bool> {
-    compare(.in, .values(values.map { constantValue($0) }))
+    isOne(of: values.map { constant($0) })
   }
 }
 
@@ -108,11 +150,11 @@ extension Query where T: _Persistable & _QueryComparable {
 extension Query where T: _Persistable & _QueryComparable & Comparable {
   /// True if the property's value is in the range.
   public func contains(_ range: Range<T>) -> Query<Bool> {
-    self >= range.lowerBound && self < range.upperBound
+    isWithin(constant(range.lowerBound), constant(range.upperBound), isClosed: false)
   }
   /// True if the property's value is in the range.
   public func contains(_ range: ClosedRange<T>) -> Query<Bool> {
-    self >= range.lowerBound && self <= range.upperBound
+    isWithin(constant(range.lowerBound), constant(range.upperBound), isClosed: true)
   }
 }
 
@@ -121,13 +163,15 @@ extension Query {
   public func contains<W: _OptionalPersistable & _QueryComparable & Comparable>(
     _ range: Range<W>
   ) -> Query<Bool> where T == W? {
-    self >= range.lowerBound && self < range.upperBound
+    isWithin(
+      constant(Optional(range.lowerBound)), constant(Optional(range.upperBound)), isClosed: false)
   }
   /// True if the property's value is in the range; nil never is.
   public func contains<W: _OptionalPersistable & _QueryComparable & Comparable>(
     _ range: ClosedRange<W>
   ) -> Query<Bool> where T == W? {
-    self >= range.lowerBound && self <= range.upperBound
+    isWithin(
+      constant(Optional(range.lowerBound)), constant(Optional(range.upperBound)), isClosed: true)
   }
 }
 
@@ -162,9 +206,6 @@ extension Query where T: _Persistable & _QueryText {
   ) -> Query<Bool> {
     compare(.endsWith, other.operand, options)
   }
-}
-
-extension Query where T: _Persistable & _QueryString {
   /// True if the property's text is that text, as the options compare.
   public func equals(_ text: T, options: StringOptions = []) -> Query<Bool> {
     compare(.equal, constant(text), options)
@@ -173,23 +214,26 @@ extension Query where T: _Persistable & _QueryString {
   public func notEquals(_ text: T, options: StringOptions = []) -> Query<Bool> {
     compare(.notEqual, constant(text), options)
   }
-  /// True if all of the property's text fits a pattern, in which `*` stands for any text, also for
-  /// none, `?` for one character (a Unicode scalar), and what is behind a backslash for itself.
-  /// Never for a nil pattern.
-  public func like(_ pattern: T, caseInsensitive: Bool = false) -> Query<Bool> {
-    compare(.like, constant(pattern), caseInsensitive ? .caseInsensitive : [])
-  }
   /// As `equals` with the text of another property.
-  public func equals<U: _QueryString>(
+  public func equals<U: _QueryText>(
     _ other: Query<U>, options: StringOptions = []
   ) -> Query<Bool> {
     compare(.equal, other.operand, options)
   }
   /// As `notEquals` with the text of another property.
-  public func notEquals<U: _QueryString>(
+  public func notEquals<U: _QueryText>(
     _ other: Query<U>, options: StringOptions = []
   ) -> Query<Bool> {
     compare(.notEqual, other.operand, options)
+  }
+}
+
+extension Query where T: _Persistable & _QueryString {
+  /// True if all of the property's text fits a pattern, in which `*` stands for any text, also for
+  /// none, `?` for one character (a Unicode scalar), and what is behind a backslash for itself.
+  /// Never for a nil pattern.
+  public func like(_ pattern: T, caseInsensitive: Bool = false) -> Query<Bool> {
+    compare(.like, constant(pattern), caseInsensitive ? .caseInsensitive : [])
   }
   /// As `like` with the pattern in another property.
   public func like<U: _QueryString>(

@@ -7,19 +7,22 @@ import TarnStore
 /// `$0.age` stands for the property; comparing it gives a `Query<Bool>`, and those combine with
 /// `&&`, `||` and `!`. A `Bool` property is a condition by itself. Links are followed without a
 /// question mark; a condition beyond a link that is nil is false, except `== nil` and `!=` with a
-/// value. Values are taken when the closure runs; building a condition touches no Realm.
+/// value. What is said of a collection, or of what links here, is true if some element meets it.
+/// Values are taken when the closure runs; building a condition touches no Realm.
 ///
 /// A property that is not `@Persisted` traps: the file knows nothing of it.
 @dynamicMemberLookup
 public struct Query<T> {
   enum Content {
-    /// A property, reached through links, by columns' names; empty for the object itself.
+    /// A property, reached through links, by columns' names; empty for what is asked itself.
     case path([String])
     case condition(Predicate)
     /// Something of some element of a collection: the path to that, and on from an element.
     case any([String])
     /// The number of a collection's elements.
     case count([String])
+    /// The same of some collection among those that a path through another one leads to.
+    case anyCount([String])
   }
   let content: Content
 
@@ -31,26 +34,36 @@ public struct Query<T> {
 
   var operand: Operand {
     switch content {
-    case .path(let path) where !path.isEmpty: .path(path)
-    case .any, .count:
+    case .path(let path): .path(path)
+    case .any, .count, .anyCount:
       trap("A condition on a collection compares with a value, not with another property")
-    default: trap("Compare a property of the object, not the object or another condition")
+    case .condition:
+      trap("Compare a property of the object, not another condition")
     }
   }
 
-  /// The property that is a collection.
+  /// The property that is a collection, which may be one of an element of another.
   var pathOfCollection: [String] {
-    guard case .path(let path) = content else {
-      trap("Conditions do not reach through two collections: filter in Swift instead")
+    switch content {
+    case .path(let path), .any(let path): path
+    case .condition, .count, .anyCount: trap("A condition has no elements")
     }
-    return path
   }
 
   private func appending<Root: ObjectBase, V>(_ keyPath: KeyPath<Root, V>) -> Query<V> {
     switch content {
     case .path(let path): Query<V>(.path(path + names(of: keyPath)))
     case .any(let path): Query<V>(.any(path + names(of: keyPath)))
-    case .condition, .count: trap("A condition has no properties")
+    case .condition, .count, .anyCount: trap("A condition has no properties")
+    }
+  }
+
+  /// The same property under another type.
+  func retyped<V>() -> Query<V> {
+    switch content {
+    case .path(let path): Query<V>(.path(path))
+    case .any(let path): Query<V>(.any(path))
+    case .condition, .count, .anyCount: trap("A condition has no other type")
     }
   }
 
@@ -60,19 +73,34 @@ public struct Query<T> {
   }
 
   private func names<Root: ObjectBase, V>(of keyPath: KeyPath<Root, V>) -> [String] {
-    Tracer.steps(of: keyPath, for: .condition).map(\.columnName)
+    Tracer.steps(of: keyPath, for: .condition).map(\.pathName)
   }
 }
 
-extension Query where T: ObjectBase {
+/// A class of objects. As a requirement it is checked where a property of a value is asked for: one
+/// of a superclass is not (Swift 6.3), and then a text would be taken for an object.
+public protocol _ObjectClass: ObjectBase {}
+extension ObjectBase: _ObjectClass {}
+
+extension Query where T: _ObjectClass {
   /// A property of the object.
   public subscript<V>(dynamicMember member: KeyPath<T, V>) -> Query<V> { appending(member) }
 }
 
 extension Query {
   /// A property of the object that a link points to.
-  public subscript<V, W: ObjectBase>(dynamicMember member: KeyPath<W, V>) -> Query<V>
+  public subscript<V, W: _ObjectClass>(dynamicMember member: KeyPath<W, V>) -> Query<V>
   where T == W? { appending(member) }
+}
+
+extension PropertyReflection {
+  /// What stands for the property in paths: its column, or what links to the object.
+  var pathName: String {
+    guard isComputed, let target else { return columnName }
+    let origin = ClassReflection.of(target)
+    let column = originProperty.flatMap { origin.property($0)?.columnName } ?? ""
+    return BacklinkName(origin: origin.name, property: column).name
+  }
 }
 
 extension Query where T == Bool {
@@ -83,7 +111,7 @@ extension Query where T == Bool {
     case .path(let path): .comparison(Comparison(.path(path), .equal, .value(.bool(true))))
     case .any(let path):
       .collection(CollectionCondition(path, .any(.equal, .value(.bool(true)), [])))
-    case .count: trap("A number of elements is no condition")
+    case .count, .anyCount: trap("A number of elements is no condition")
     }
   }
 

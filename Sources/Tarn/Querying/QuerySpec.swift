@@ -85,7 +85,7 @@ struct QuerySpec: Hashable {
       let property =
         reflection?.property(name) ?? reflection?.properties.first { $0.columnName == name }
       owner = property?.target
-      return property?.columnName ?? name
+      return property?.pathName ?? name
     }
   }
 

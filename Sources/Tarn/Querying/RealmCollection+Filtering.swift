@@ -51,19 +51,6 @@ extension RealmCollection where Element: ObjectBase {
     let spec = try base.filtered(FilterText(format, arguments))
     return Results(base.core, spec, bornIn: base.bornIn)
   }
-
-  /// The position of the first object that meets a condition written as text, or nil. Traps as
-  /// `filter(_:_:)` does.
-  public func index(matching format: String, _ arguments: Any?...) -> Int? {
-    let base = _derivation
-    let condition: Predicate
-    do throws(Realm.Error) {
-      condition = try FilterText(format, arguments).predicate(on: base.spec, base.core)
-    } catch {
-      trap(error.message)
-    }
-    return Results<Element>(base.core, base.spec, bornIn: base.bornIn).index(of: condition)
-  }
 }
 
 extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {

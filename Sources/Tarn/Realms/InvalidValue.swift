@@ -79,7 +79,7 @@ extension Realm {
       case .invalidMapKey:
         return "\(invalid) A key of a map must not contain '.' nor start with '$'."
       case .tooManyValues:
-        return "\(self.value ?? "") values are more than '\(className)' has properties."
+        return "\(self.value ?? "") of '\(className)'."
       case .tooDeep:
         return "\(invalid) Lists and maps may be up to 100 deep, and nothing lies within itself."
       case .duplicatePrimaryKey:

@@ -43,6 +43,7 @@ public final class Migration {
     newCore.session = migration.session
     newCore.oldSide = oldCore
     newCore.writeSerial = Generation.next()
+    newCore.openWrite = WriteMark()
   }
 
   /// Objects of the migration die with it.

@@ -2,25 +2,31 @@ import Foundation
 import TarnStore
 
 extension Realm {
-  /// True if the configuration's file exists.
+  /// True if the configuration's file exists; for one in memory, if an instance is open.
   public static func fileExists(for configuration: Configuration) -> Bool {
-    FileManager.default.fileExists(atPath: configuration.path)
+    switch configuration.place {
+    case .file(let path): FileManager.default.fileExists(atPath: path)
+    case .memory: StoreRegistry.isOpen(configuration.place)
+    }
   }
 
-  /// Deletes the configuration's file and the two that stand beside it.
+  /// Deletes the configuration's file and the two that stand beside it. One in memory is gone with
+  /// its last instance.
   ///
   /// - Returns: true if there was a file.
   /// - Throws: `Realm.Error.alreadyOpen` if this process has it open, `.filePermissionDenied` or
   ///   `.fileOperationFailed` if it cannot be deleted.
   @discardableResult
   public static func deleteFiles(for configuration: Configuration) throws -> Bool {
-    let path = configuration.path
-    let url = URL(fileURLWithPath: path)
-    guard !StoreRegistry.isOpen(path) else {
+    let place = configuration.place
+    guard !StoreRegistry.isOpen(place) else {
       throw Error(
-        .alreadyOpen, message: "\(path) is open in this process: let go of every Realm first.",
-        fileURL: url)
+        .alreadyOpen,
+        message: "\(place.description) is open in this process: let go of every Realm first.",
+        fileURL: configuration.fileURL)
     }
+    guard case .file(let path) = place else { return false }
+    let url = URL(fileURLWithPath: path)
     let existed = fileExists(for: configuration)
     for suffix in ["", "-lock", "-signal"] {
       do {
@@ -34,6 +40,7 @@ extension Realm {
           message: "Cannot delete \(path + suffix): \(error.localizedDescription)", fileURL: url)
       }
     }
+    if existed { StoreLog.shared.write(.info, "deleted \(path)") }
     return existed
   }
 }

@@ -18,25 +18,20 @@ extension Realm {
     for configuration: Configuration = .defaultConfiguration, dryRun: Bool = false,
     progress: ((MigrationProgress) -> Void)? = nil
   ) throws -> MigrationReport {
-    let model: ModelSchema
-    do {
-      model = try ModelSchema(configuration.objectTypes)
-    } catch {
-      trap(error.description)
-    }
+    let model = ModelSchema.of(configuration.objectTypes)
     let opening = StoreOpening(configuration, model)
     guard dryRun else {
       return try opening.migrate(opening.open(), isDryRun: false, progress: progress)
     }
     guard fileExists(for: configuration) else {
       throw Error(
-        .fileNotFound, message: "There is no file at \(configuration.path).",
+        .fileNotFound, message: "There is no file at \(configuration.place.description).",
         fileURL: configuration.fileURL)
     }
     var options = configuration.storeOptions(model)
     options.adoptsClasses = false
     let store = try publicly { () throws(StorageError) in
-      try StoreRegistry.open(configuration.path, options)
+      try StoreRegistry.open(configuration.place, options)
     }
     return try opening.migrate(store, isDryRun: true, progress: progress)
   }

@@ -96,8 +96,7 @@ public struct Realm: Equatable {
   }
 
   /// Moves to the newest version and calls the observers that it concerns, before it returns.
-  /// Does nothing inside a write or inside an observer's callback, and on a frozen Realm. Traps on
-  /// a read-only one.
+  /// Does nothing inside a write or inside an observer's callback, and on a frozen Realm.
   ///
   /// - Returns: true if the version changed or there was none yet.
   @discardableResult
@@ -143,6 +142,10 @@ public struct Realm: Equatable {
   }
 
   /// Begins a write; see `write`. Traps if it cannot be begun; use `write` to get an error.
+  ///
+  /// The write stays open until it is committed or cancelled, also if nobody keeps the Realm: the
+  /// next one that is opened on this thread or queue goes on with it. If the thread or queue ends
+  /// before that, the write is cancelled, with a warning in the log.
   public func beginWrite() {
     do {
       try core.beginWrite()

@@ -1,14 +1,10 @@
 import Foundation
-import Glibc
 import Synchronization
 import TarnStore
 
 /// The instances of this process: opening a file again on the same scheduler gives the same one.
 enum RealmCache {
-  private struct Key: Hashable {
-    var store: ObjectIdentifier
-    var scheduler: Scheduler.Key
-  }
+  private typealias Key = LeftWrites.Key
 
   /// Instances are confined to their schedulers; this table is not, so it only ever hands one to
   /// code that runs on the scheduler which the key names.
@@ -18,10 +14,12 @@ enum RealmCache {
   }
 
   private struct WeakCore {
+    let id: ObjectIdentifier
     let scheduler: Scheduler
     weak var core: RealmCore?
 
     init(_ core: RealmCore) {
+      id = ObjectIdentifier(core)
       scheduler = core.scheduler
       self.core = core
     }
@@ -32,12 +30,7 @@ enum RealmCache {
   static func open(
     _ configuration: Realm.Configuration, _ scheduler: Scheduler
   ) throws(Realm.Error) -> RealmCore {
-    let model: ModelSchema
-    do {
-      model = try ModelSchema(configuration.objectTypes)
-    } catch {
-      trap(error.description)
-    }
+    let model = ModelSchema.of(configuration.objectTypes)
     let opening = StoreOpening(configuration, model)
     let store = try opening.open()
     let key = Key(store: ObjectIdentifier(store), scheduler: scheduler.key)
@@ -53,7 +46,10 @@ enum RealmCache {
           .alreadyOpen,
           message: "Realm at path '\(store.path)' already opened with different schema version: "
             + "\(found.configuration.schemaVersion), not \(configuration.schemaVersion).",
-          fileURL: URL(fileURLWithPath: store.path))
+          fileURL: store.fileURL)
+      }
+      if found.model !== model {
+        try publicly { () throws(StorageError) in try found.learn(model, configuration) }
       }
       return found
     }
@@ -61,12 +57,35 @@ enum RealmCache {
     let core = RealmCore(
       store: store, configuration: configuration, scheduler: scheduler, model: model)
     core.wakeUp = WakeRegistration(core)
+    if let left = LeftWrites.take(key) { left.resume(in: core) }
     nonisolated(unsafe) let made = core  // because: it stays on this thread
     table.withLock { table in
-      table.instances = table.instances.filter { $0.value.core != nil }
       table.instances[key] = WeakCore(made)
     }
     return core
+  }
+
+  /// The instance ends. An entry that stays would keep its queue alive.
+  static func forget(_ id: ObjectIdentifier, _ key: LeftWrites.Key) {
+    nonisolated(unsafe) var ended: WeakCore?  // because: it is let go of outside of the lock
+    table.withLock { table in
+      if table.instances[key]?.id == id { ended = table.instances.removeValue(forKey: key) }
+    }
+    withExtendedLifetime(ended) {}
+  }
+
+  /// The scheduler is no more: writes that are open there are cancelled. Called on a thread that
+  /// ends.
+  static func end(_ scheduler: Scheduler.Key) {
+    nonisolated(unsafe) var living: [RealmCore] = []  // because: they belong to this thread
+    table.withLock { table in
+      living = table.instances.filter { $0.key.scheduler == scheduler }.compactMap { $1.core }
+    }
+    for core in living where core.isInWriteTransaction {
+      LeftWrite.warn(core.store)
+      core.cancelWrite()
+    }
+    LeftWrites.end(scheduler)
   }
 
   /// An instance of the store that lives where this code runs; nil if there is none.
@@ -99,30 +118,19 @@ extension Scheduler.Key {
 }
 
 extension Realm.Configuration {
-  /// Where the store lies. One in memory lies where the operating system keeps files in memory,
-  /// under a name that no file of the program's has.
-  var path: String {
-    if let inMemoryIdentifier {
-      let folder =
-        FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
-      let name = inMemoryIdentifier.utf8.map { byte in
-        let isPlain =
-          (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
-        return isPlain ? String(UnicodeScalar(byte)) : "_" + String(byte, radix: 16)
-      }
-      return "\(folder)/tarn-memory-\(getuid())-\(name.joined()).realm"
-    }
+  /// Where the store lies.
+  var place: StorePlace {
+    if let inMemoryIdentifier { return .memory(inMemoryIdentifier) }
     guard let fileURL else {
       trap("A configuration needs a fileURL or an inMemoryIdentifier.")
     }
-    return fileURL.path
+    return .file(fileURL.path)
   }
 
   func storeOptions(_ model: ModelSchema) -> Store.Options {
     var options = Store.Options()
     options.isReadOnly = readOnly
     options.isDurable = durability == .full && inMemoryIdentifier == nil
-    options.isTemporary = inMemoryIdentifier != nil
     options.classes = model.definitions
     options.schemaVersion = schemaVersion
     return options

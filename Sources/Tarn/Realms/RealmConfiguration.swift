@@ -28,13 +28,16 @@ extension Realm {
       didSet { if fileURL != nil { inMemoryIdentifier = nil } }
     }
 
-    /// Names a Realm that is kept in memory and is gone with its last instance. Setting it clears
-    /// `fileURL`.
+    /// Names a Realm that is kept in the memory of this process and is gone with its last instance,
+    /// or with the process. Its threads share it by this name; other processes have others of the
+    /// same name. Setting it clears `fileURL`.
     public var inMemoryIdentifier: String? {
       didSet { if inMemoryIdentifier != nil { fileURL = nil } }
     }
 
-    /// True to refuse every write, and to refuse to create the file.
+    /// True to refuse every write, and to refuse to create the file. Other processes' commits are
+    /// followed and observed as ever, unless this user may not write the lock file: then the Realm
+    /// has a private copy of the newest commit, which stays as it is.
     public var readOnly = false
 
     /// The classes that the Realm knows, nil for all that the program has loaded. Linked classes

@@ -53,7 +53,7 @@ extension RealmCore {
   /// One turn of the scheduler: follow the file, then tell observers.
   func takeTurn() {
     checkThread()
-    guard failure == nil else { return }
+    if let failure { return observers.end(with: Realm.Error(failure)) }
     if session != nil || !roundTargets.isEmpty || realmNotification != nil {
       turnIsOwed = true
       return
@@ -64,6 +64,8 @@ extension RealmCore {
       if !autorefresh, isBehind { sendRealmNotification(.refreshRequired) }
       // A realm-level observer may have left a write open.
       if session == nil { deliverRound() } else { turnIsOwed = true }
+      // What was committed to it before is shown first.
+      if let loss = store.loss, session == nil, workAhead == nil { fail(loss) }
     } catch {
       fail(error)
     }
@@ -100,10 +102,13 @@ extension RealmCore {
   func refresh() -> Bool {
     if isFrozen { return false }
     checkThread()
-    require(!configuration.readOnly, "Cannot refresh a read-only Realm.")
     refuseInSectionKey("refresh the Realm")
     if session != nil || !roundTargets.isEmpty || realmNotification == .didChange { return false }
-    if let failure { trap("Tarn cannot go on reading: \(failure)") }
+    if let failure {
+      // Nothing can come any more, and what is shown stays.
+      if failure.code == .replaced { return false }
+      trap("Tarn cannot go on reading: \(failure)")
+    }
     takeWorkBack()
     let hadVersion = reader != nil
     let restarts = startsOver

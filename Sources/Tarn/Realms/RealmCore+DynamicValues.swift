@@ -84,8 +84,7 @@ extension RealmCore {
     switch given {
     case .elements(let elements):
       let sequence = ManagedSequence(object, column)
-      if update == .modified, sequence.hasElements(of: elements) { return }
-      sequence.assign(elements, property.collection)
+      if update == .modified { sequence.merge(elements) } else { sequence.assign(elements) }
     case .single(let boxed) where property.type == .any:
       setAny(object, column, boxed)
     case .single(let boxed):

@@ -61,7 +61,7 @@ extension ObjectBase {
     _image = nil
     _generation = 0
     _key = 0
-    _bornIn = 0
+    _bornIn = nil
     _state = []
     for (property, value) in values {
       let field = property.field(of: self)

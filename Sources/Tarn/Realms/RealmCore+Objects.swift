@@ -28,7 +28,7 @@ extension RealmCore {
   /// Brings an accessor's place up to date. False if its row is not there.
   func find(_ object: ObjectBase) -> Bool {
     if object._state.contains(.invalidated) { return false }
-    guard object._life == invalidations, !cancelledWrites.contains(object._bornIn) else {
+    guard object._life == invalidations, object._bornIn?.wasCancelled != true else {
       object._state.insert(.invalidated)
       return false
     }
@@ -111,9 +111,10 @@ extension RealmCore {
   func setLink(_ object: ObjectBase, _ column: ColumnID, to target: ObjectBase?) {
     guard let target else { return setIndexed(object, column, .null) }
     _ = writing(object, column)
-    if target._core == nil { add(target, update: policy(for: target, .error)) }
-    checkLinkable(target)
-    setIndexed(object, column, .link(ObjectKey(target._key)))
+    takingIn { _ throws(StorageError) in
+      try takeIn(target, .error)
+      setIndexed(object, column, .link(ObjectKey(target._key)))
+    }
   }
 
   /// Traps for a managed object that nothing in this Realm can link to: one that is frozen, that
@@ -169,7 +170,7 @@ extension RealmCore {
     if isFrozen {
       placeForGood(object)
     } else if isNew(key, binding.classID) {
-      object._bornIn = writeSerial
+      object._bornIn = openWrite
     }
   }
 
@@ -205,7 +206,7 @@ extension RealmCore {
   }
 
   /// True if the open write made that row, so that its accessors die if it is cancelled.
-  private func isNew(_ key: ObjectKey, _ id: ClassID) -> Bool {
+  func isNew(_ key: ObjectKey, _ id: ClassID) -> Bool {
     guard let session, session.hasInserted(into: id) else { return false }
     let stored = trapping { () throws(StorageError) in try session.reader.row(key, in: id) }
     return stored == nil
@@ -257,7 +258,7 @@ extension RealmCore {
     guard found else { return nil }
     object._generation = context.pointee.generation
     binding.bind(object)
-    if isNew(key, binding.classID) { object._bornIn = writeSerial }
+    if isNew(key, binding.classID) { object._bornIn = openWrite }
     return object
   }
 

@@ -1,5 +1,11 @@
 import TarnStore
 
+/// One write, as accessors of the rows that it made know it while it is open, and afterwards: they
+/// are dead if it is cancelled. It goes with the last of them.
+final class WriteMark {
+  var wasCancelled = false
+}
+
 /// Write transactions of an instance.
 ///
 /// A begin first catches up and calls observers without holding the gate, as far as that can be
@@ -20,6 +26,7 @@ extension RealmCore {
         + "first where code may be called inside and outside of one.")
     if let failure { throw Realm.Error(failure) }
     checkActiveVersions()
+    ThreadEnd.watch(scheduler.key)
     do {
       takeWorkBack()
       // Without the gate as far as it goes: nobody waits for what observers' results cost.
@@ -30,6 +37,7 @@ extension RealmCore {
       if try advance() { moved = true }
       session = WriteSession(shown()) { [unowned self] in rowsMoved() }
       writeSerial = Generation.next()
+      openWrite = WriteMark()
       rowsMoved()
       tellOfMove(moved)
       deliverRoundForBegin()
@@ -68,6 +76,7 @@ extension RealmCore {
       throw Realm.Error(error)
     }
     self.session = nil
+    openWrite = nil
     addedObjects = []
     if let token = gateToken.take() { store.announce(snapshot.version, token) }
     do {
@@ -127,7 +136,7 @@ extension RealmCore {
       session != nil,
       "Can't cancel a non-existing write transaction. Check isInWriteTransaction first.")
     let giveBack = prepareGivingBack()
-    if session?.isEmpty == false { cancelledWrites.insert(writeSerial) }
+    if session?.isEmpty == false { openWrite?.wasCancelled = true }
     endWrite()
     giveBack()
     makeUpForOwedTurn()
@@ -136,6 +145,7 @@ extension RealmCore {
   /// Lets go of the write and of the gate.
   private func endWrite() {
     session = nil
+    openWrite = nil
     gateToken.take()?.release()
     rowsMoved()
   }

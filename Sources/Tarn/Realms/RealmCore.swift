@@ -17,7 +17,7 @@ final class RealmCore {
   let store: Store
   let configuration: Realm.Configuration
   let scheduler: Scheduler
-  let model: ModelSchema
+  var model: ModelSchema
 
   /// The state that a frozen instance shows; nil for every other one.
   let frozen: FrozenState?
@@ -32,13 +32,19 @@ final class RealmCore {
   var gateToken: GateToken?
   /// On the new side of a migration the instance that shows the old one.
   weak var oldSide: RealmCore?
-  /// Counts writes of this instance, so that accessors born in a cancelled one are known.
+  /// Names the last write of this instance.
   var writeSerial: UInt64 = 0
-  var cancelledWrites: Set<UInt64> = []
+  /// The same for what is born in it.
+  var openWrite: WriteMark?
   /// While objects are made of values: which properties those name.
   var given: GivenProperties = [:]
   /// While an object is added: what becomes of those that it links to and that exist.
   var addingPolicy = Realm.UpdatePolicy.error
+  /// Objects that have their rows and whose values are still to come there, the next one last.
+  var arriving: [ArrivingObject] = []
+  var isTakingIn = false
+  /// The embedded ones among those that came with the change that is being made.
+  var arrivedEmbedded: Set<LinkTarget> = []
   /// What the open write has made managed, where that is wanted back if it is cancelled.
   var addedObjects: [ObjectBase] = []
   /// How often the instance was invalidated; accessors of an earlier life are dead.
@@ -110,12 +116,13 @@ final class RealmCore {
   }
 
   deinit {
-    if session != nil {
-      StoreLog.shared.write(
-        .warning, "\(store.path): a Realm was let go of in a write, which is cancelled")
-    }
     workAhead?.work.cancel()
-    wakeUp?.end()
+    if let wakeUp {
+      wakeUp.end()
+      let key = LeftWrites.Key(store: ObjectIdentifier(store), scheduler: scheduler.key)
+      if let session { LeftWrites.keep(LeftWrite(self, session), key) }
+      RealmCache.forget(ObjectIdentifier(self), key)
+    }
     context.deallocate()
   }
 
@@ -128,7 +135,8 @@ final class RealmCore {
     require(
       scheduler.isCurrent,
       "Realm accessed from incorrect thread. An instance and everything obtained from it belong "
-        + "to the thread, queue or actor that opened it; open another instance here.")
+        + "to the thread, queue or actor that opened it; open another instance here."
+        + scheduler.adviceForTasks)
     context.pointee.thread = tarn_thread_id()
   }
 
@@ -184,12 +192,15 @@ final class RealmCore {
       if frozen == nil { recentBinding = known }
       return known
     }
-    guard let reflection = model.reflection(of: type),
-      let described = schema.schema.named(reflection.name)
-    else {
+    guard let reflection = model.reflection(of: type) else {
       trap(
         "Object type '\(ClassReflection.name(of: type))' is not managed by the Realm. If using a "
           + "custom `objectTypes` array in the configuration, add the class to it.")
+    }
+    guard let described = schema.schema.named(reflection.name) else {
+      trap(
+        "Object type '\(reflection.name)' is not in the version that the Realm shows: the program "
+          + "has loaded the class since. Call refresh() first.")
     }
     let binding = ClassBinding(reflection, described)
     if let frozen { frozen.here().bindings[id] = binding } else { bindings[id] = binding }

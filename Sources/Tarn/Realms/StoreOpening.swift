@@ -19,25 +19,28 @@ struct StoreOpening {
   /// Opens the file; with `deleteRealmIfMigrationNeeded` an empty one in its place.
   func open() throws(Realm.Error) -> Store {
     try publicly { () throws(StorageError) in
+      let place = configuration.place
       guard configuration.deleteRealmIfMigrationNeeded, !configuration.readOnly else {
-        return try StoreRegistry.open(configuration.path, options)
+        return try StoreRegistry.open(place, options)
       }
       do throws(StorageError) {
-        let store = try StoreRegistry.open(configuration.path, options)
+        let store = try StoreRegistry.open(place, options)
         if try !store.needsMigration(options) { return store }
       } catch {
         guard error.code == .schemaMismatch else { throw error }
       }
       do throws(StorageError) {
-        try StoreRegistry.removeUnused(configuration.path)
+        try StoreRegistry.removeUnused(place)
       } catch {
         guard error.code == .alreadyOpen else { throw error }
         throw StorageError(
-          .alreadyOpen, operation: "open", path: configuration.path,
+          .alreadyOpen, operation: "open", path: place.description,
           detail: "a migration is needed, and the file cannot be deleted in its place: "
             + error.detail)
       }
-      return try StoreRegistry.open(configuration.path, options)
+      StoreLog.shared.write(
+        .info, "deleted \(place.description), which would have needed a migration")
+      return try StoreRegistry.open(place, options)
     }
   }
 
@@ -84,7 +87,7 @@ struct StoreOpening {
       throw Realm.Error(
         .fail,
         message: "Cannot migrate \(store.path): others have been writing it for \(Self.patience). "
-          + error.detail, fileURL: URL(fileURLWithPath: store.path))
+          + error.detail, fileURL: store.fileURL)
     }
   }
 
@@ -102,7 +105,7 @@ struct StoreOpening {
     } catch {
       throw Realm.Error(
         .fail, message: "The migration's block threw: \(error). The file is as it was.",
-        fileURL: URL(fileURLWithPath: store.path))
+        fileURL: store.fileURL)
     }
     let result = try publicly { () throws(StorageError) in try migration.migration.finish() }
     return (result, MigrationReport(migration, result, to: configuration.schemaVersion))
@@ -113,7 +116,11 @@ struct StoreOpening {
   ) throws(Realm.Error) {
     do {
       let (snapshot, _) = try store.commit(session)
+      let before = session.base.head.schemaVersion
       store.announce(snapshot.version, token)
+      StoreLog.shared.write(
+        .info,
+        "migrated \(store.path) from schema version \(before) to \(configuration.schemaVersion)")
     } catch {
       throw Realm.Error(error)
     }

@@ -30,6 +30,8 @@ public final class ManualScheduler: Sendable {
     state = Mutex(State(owner: tarn_thread_id()))
   }
 
+  deinit { LeftWrites.end(.manual(ObjectIdentifier(self))) }
+
   /// Hands the scheduler, and every Realm on it, to the calling thread.
   public func adopt() {
     state.withLock { $0.owner = tarn_thread_id() }

@@ -76,11 +76,20 @@ enum Scheduler: Sendable {
     }
   }
 
+  /// What to do about a scheduler that is only a thread, where code that runs in a task or an actor
+  /// has met it: those have no thread of their own. Empty for any other.
+  var adviceForTasks: String {
+    guard case .thread = self, withUnsafeCurrentTask(body: { $0 != nil }) else { return "" }
+    return " A task or an actor may continue on another thread after each await: open, use and let "
+      + "go of a Realm between two of them, use @MainActor, or run the actor on a serial queue and "
+      + "open with Realm(queue:), as the article Concurrency shows."
+  }
+
   /// Two schedulers with equal keys share their instances.
   var key: Key {
     switch self {
     case .main: .main
-    case .queue(let queue): .queue(ObjectIdentifier(queue))
+    case .queue(let queue): .queue(QueueIdentity.id(of: queue))
     case .runLoop(let loop): .thread(loop.thread)
     case .manual(let manual): .manual(ObjectIdentifier(manual))
     case .thread(let thread): .thread(thread)
@@ -105,16 +114,27 @@ enum Scheduler: Sendable {
 
 /// Recognises a queue from the code that runs on it.
 enum QueueIdentity {
-  private static let key = DispatchSpecificKey<ObjectIdentifier>()
+  /// Lives as long as the queue, whichever object of Dispatch's stands for that.
+  private final class Mark: Sendable {
+    deinit { LeftWrites.end(.queue(ObjectIdentifier(self))) }
+  }
+
+  private static let key = DispatchSpecificKey<Mark>()
   private static let mainKey = DispatchSpecificKey<Bool>()
   private static let mainIsMarked: Void = DispatchQueue.main.setSpecific(key: mainKey, value: true)
 
   static func mark(_ queue: DispatchQueue) {
-    queue.setSpecific(key: key, value: ObjectIdentifier(queue))
+    if queue.getSpecific(key: key) == nil { queue.setSpecific(key: key, value: Mark()) }
   }
 
   static func isCurrent(_ queue: DispatchQueue) -> Bool {
-    DispatchQueue.getSpecific(key: key) == ObjectIdentifier(queue)
+    guard let mark = DispatchQueue.getSpecific(key: key) else { return false }
+    return queue.getSpecific(key: key) === mark
+  }
+
+  /// Of a queue that was marked.
+  static func id(of queue: DispatchQueue) -> ObjectIdentifier {
+    queue.getSpecific(key: key).map { ObjectIdentifier($0) } ?? ObjectIdentifier(queue)
   }
 
   /// `DispatchQueue.main` is another object at each use, so objects do not tell it.

@@ -29,7 +29,7 @@ final class WakeRegistration: Sendable {
     target = Target(core)
     guard scheduler.hasTurns else { return }
     let store = core.store
-    if case .manual(let manual) = scheduler {
+    if case .manual(let manual) = scheduler, store.isShared {
       let watched = WatchedStore(store) { [weak self] in self?.schedule() }
       manual.watch(watched)
       held.withLock { $0.watched = watched }

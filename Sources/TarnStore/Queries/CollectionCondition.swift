@@ -1,14 +1,23 @@
-/// A condition on the elements of a list, set or map, with the properties by name.
+/// A condition on the elements of a list, set or map, or on the objects that link to one, with the
+/// properties by name.
 package struct CollectionCondition: Hashable, Sendable {
   package enum Test: Hashable, Sendable {
     /// The number of elements compares so with a number.
     case count(ComparisonOperator, Value)
+    /// The elements are these, in this order.
+    case elements([Value])
     /// Some element, or what the path names behind it, compares so with constants.
     case any(ComparisonOperator, Operand, StringOptions)
+    /// Some element, or what the path names behind it, is from the first value to the second, or
+    /// below the second.
+    case anyWithin(Value, Value, isClosed: Bool)
+    /// For some element the collection that the path names behind it has so many of its own.
+    case anyCount(ComparisonOperator, Value)
   }
 
   /// The collection, reached from the object through the links named before it; behind it, for
-  /// objects, the path from an element on.
+  /// objects, the path from an element on, which may lead to another collection. What links to an
+  /// object is named as `BacklinkName` says, the keys of a map `mapKeys` behind it.
   package var path: [String]
   package var test: Test
 
@@ -16,6 +25,10 @@ package struct CollectionCondition: Hashable, Sendable {
     self.path = path
     self.test = test
   }
+
+  /// What stands in a path for the keys of a map, and for its values, which are meant without.
+  package static let mapKeys = "@allKeys"
+  static let mapValues = "@allValues"
 }
 
 extension CollectionCondition: CustomStringConvertible {
@@ -23,41 +36,138 @@ extension CollectionCondition: CustomStringConvertible {
     let path = "\(Operand.path(path))"
     switch test {
     case .count(let op, let value): return "\(path).@count \(op) \(value.predicateText)"
+    case .elements(let values): return "\(path) == \(Operand.values(values))"
     case .any(let op, let right, let options):
       return "ANY \(path) \(op)\(options.contains(.caseInsensitive) ? "[c]" : "") \(right)"
+    case .anyWithin(let low, let high, let isClosed):
+      let end = isClosed ? "}" : "} without the second"
+      return "ANY \(path) BETWEEN {\(low.predicateText), \(high.predicateText)\(end)"
+    case .anyCount(let op, let value):
+      return "ANY \(path).@count \(op) \(value.predicateText)"
     }
   }
 }
 
+/// How a path names the objects that link to one through a property of theirs:
+/// `@links.Person.dogs`, one name with dots.
+package struct BacklinkName: CustomStringConvertible {
+  private static let prefix = "@links."
+  package let origin: String
+  package let property: String
+
+  package init(origin: String, property: String) {
+    self.origin = origin
+    self.property = property
+  }
+
+  /// Nil for the name of a property.
+  init?(_ name: String) {
+    guard name.hasPrefix(Self.prefix) else { return nil }
+    let rest = name.dropFirst(Self.prefix.count)
+    guard let dot = rest.lastIndex(of: ".") else { return nil }
+    self.init(origin: String(rest[..<dot]), property: String(rest[rest.index(after: dot)...]))
+  }
+
+  /// As it stands in a path.
+  package var name: String { "\(Self.prefix)\(origin).\(property)" }
+  package var description: String { "'\(origin).\(property)'" }
+}
+
 /// A collection that a path leads to, and what the path names behind it.
 struct CollectionPath {
-  private(set) var links: [LinkStep] = []
-  private(set) var owner: ClassSchema
-  private(set) var column: ColumnSchema
+  /// Where the elements come from.
+  enum Elements: Hashable {
+    /// A list or set, or a map, of which the values.
+    case values(ColumnID)
+    case keys(ColumnID)
+    /// The objects of a class whose column links to the object.
+    case origins(ClassID, ColumnID)
+  }
+
+  let links: [LinkStep]
+  /// The class of the object that has the collection.
+  let owner: ClassSchema
+  let elements: Elements
+  /// What describes an element; of what links to an object a link to the class of that.
+  let column: ColumnSchema
   /// From an element on.
-  private(set) var rest: [String]
+  let rest: [String]
 
   /// Throws if a property does not exist, or none of them is a collection.
   init(_ names: [String], from start: ClassID, in schema: StoreSchema) throws(PredicateError) {
+    guard let found = try Self.find(names, from: start, in: schema) else {
+      throw PredicateError("'\(names.joined(separator: "."))' leads to no collection")
+    }
+    self = found
+  }
+
+  /// The first collection of a path; nil if it follows to-one links only.
+  ///
+  /// - Throws: where the path goes on behind something that leads nowhere.
+  static func find(
+    _ names: [String], from start: ClassID, in schema: StoreSchema
+  ) throws(PredicateError) -> CollectionPath? {
     guard var owner = schema[start] else { throw PredicateError("a path needs a class") }
     var steps: [LinkStep] = []
     for (index, name) in names.enumerated() {
+      let rest = Array(names[(index + 1)...])
+      if let backlinks = BacklinkName(name) {
+        return try CollectionPath(backlinks, to: owner, steps, rest, schema)
+      }
       guard let column = owner.named(name) else {
         throw PredicateError("class '\(owner.name)' has no property '\(name)'")
       }
-      if column.collection != .none {
-        links = steps
-        self.owner = owner
-        self.column = column
-        rest = Array(names[(index + 1)...])
-        return
-      }
+      if column.collection != .none { return CollectionPath(column, of: owner, steps, rest) }
+      if index + 1 == names.count { return nil }
       guard column.type == .link, let target = column.target, let next = schema[target] else {
-        throw PredicateError("property '\(name)' of class '\(owner.name)' is no collection")
+        throw PredicateError(
+          "property '\(name)' of class '\(owner.name)' is neither a link nor a collection: "
+            + "'\(names.joined(separator: "."))' leads nowhere")
       }
       steps.append(LinkStep(classID: owner.id, column: column.id, target: target))
       owner = next
     }
-    throw PredicateError("'\(names.joined(separator: "."))' leads to no collection")
+    return nil
+  }
+
+  private init(
+    _ column: ColumnSchema, of owner: ClassSchema, _ links: [LinkStep], _ rest: [String]
+  ) {
+    self.links = links
+    self.owner = owner
+    var (column, rest, areKeys) = (column, rest, false)
+    if column.collection == .map, let first = rest.first,
+      [CollectionCondition.mapKeys, CollectionCondition.mapValues].contains(first)
+    {
+      areKeys = first == CollectionCondition.mapKeys
+      rest.removeFirst()
+    }
+    elements = areKeys ? .keys(column.id) : .values(column.id)
+    if areKeys {
+      (column.type, column.isOptional, column.target) = (.string, false, nil)
+    }
+    self.column = column
+    self.rest = rest
+  }
+
+  private init(
+    _ name: BacklinkName, to owner: ClassSchema, _ links: [LinkStep], _ rest: [String],
+    _ schema: StoreSchema
+  ) throws(PredicateError) {
+    guard let origin = schema.classes.first(where: { $0.name == name.origin }) else {
+      throw PredicateError("there is no class '\(name.origin)' that could link here")
+    }
+    guard var column = origin.named(name.property) else {
+      throw PredicateError("class '\(origin.name)' has no property '\(name.property)'")
+    }
+    guard column.type == .link, column.target == owner.id else {
+      throw PredicateError("\(name) does not link to objects of class '\(owner.name)'")
+    }
+    self.links = links
+    self.owner = owner
+    elements = .origins(origin.id, column.id)
+    (column.target, column.isOptional) = (origin.id, false)
+    self.column = column
+    self.rest = rest
   }
 }

@@ -1,38 +1,40 @@
-/// A condition on the elements of a collection, bound to its column.
+/// A condition on the elements of a collection, bound to its column, or on what links to an object.
 final class CollectionTest: Hashable, Sendable {
-  enum Elements: Hashable, Sendable {
+  enum Test: Hashable, Sendable {
     /// About their number.
     case count(ResolvedNode)
     /// About some value among them.
     case value(ResolvedNode)
     /// About some object among them, which is of that class.
     case object(ClassID, ResolvedNode)
+    /// About each of them in turn: there are as many.
+    case each([ResolvedNode])
   }
 
   /// The links to the object that has the collection.
   let links: [LinkStep]
   let classID: ClassID
-  let column: ColumnID
-  let elements: Elements
+  let elements: CollectionPath.Elements
+  let test: Test
 
-  init(_ path: CollectionPath, _ elements: Elements) {
+  init(_ path: CollectionPath, _ test: Test) {
     links = path.links
     classID = path.owner.id
-    column = path.column.id
-    self.elements = elements
+    elements = path.elements
+    self.test = test
   }
 
   static func == (a: CollectionTest, b: CollectionTest) -> Bool {
     a === b
-      || (a.links == b.links && a.classID == b.classID && a.column == b.column
-        && a.elements == b.elements)
+      || (a.links == b.links && a.classID == b.classID && a.elements == b.elements
+        && a.test == b.test)
   }
 
   func hash(into hasher: inout Hasher) {
     hasher.combine(links)
     hasher.combine(classID)
-    hasher.combine(column)
     hasher.combine(elements)
+    hasher.combine(test)
   }
 
   /// The links to the collection, the collection, and what is looked at in its objects.
@@ -43,14 +45,35 @@ final class CollectionTest: Hashable, Sendable {
         QueryDependency(
           links: Array(links[..<index]), classID: link.classID, column: link.column))
     }
-    result.append(QueryDependency(links: links, classID: classID, column: column))
-    guard case .object(let target, let node) = elements else { return result }
-    let way = links + [LinkStep(classID: classID, column: column, target: target)]
+    result.append(ownDependency)
+    guard case .object(let target, let node) = test else { return result }
+    let way = links + [step(to: target)]
     node.forEachDependency { inner in
       result.append(
-        QueryDependency(links: way + inner.links, classID: inner.classID, column: inner.column))
+        QueryDependency(
+          links: way + inner.links, classID: inner.classID, column: inner.column,
+          origin: inner.origin))
     }
     return result
+  }
+
+  private var ownDependency: QueryDependency {
+    switch elements {
+    case .values(let column), .keys(let column):
+      QueryDependency(links: links, classID: classID, column: column)
+    case .origins(let origin, let column):
+      QueryDependency(links: links, classID: classID, column: column, origin: origin)
+    }
+  }
+
+  /// From the object that has the collection to its elements.
+  private func step(to target: ClassID) -> LinkStep {
+    switch elements {
+    case .values(let column), .keys(let column):
+      LinkStep(classID: classID, column: column, target: target)
+    case .origins(let origin, let column):
+      LinkStep(classID: origin, column: column, target: classID, isBackwards: true)
+    }
   }
 
   func matches<Rows: RowReading, Source: RowSource>(
@@ -62,34 +85,74 @@ final class CollectionTest: Hashable, Sendable {
     }
     if let found { return found }
     // Behind a link that leads nowhere is nothing that could be counted.
-    if case .count(let node) = elements { return node.passes(.null) }
+    if case .count(let node) = test { return node.passes(.null) }
     return false
   }
 
   private func matches<Source: RowSource>(
     of owner: ObjectKey, _ source: Source
   ) throws(StorageError) -> Bool {
-    let place = SequencePlace(classID: classID, key: owner, column: column)
-    var isMet = false
-    switch elements {
+    switch test {
     case .count(let node):
-      return node.passes(.int(Int64(try source.elementCount(of: place))))
+      return node.passes(.int(Int64(try count(of: owner, source))))
     case .value(let node):
-      try source.forEachElement(of: place) { value in
-        isMet = node.passes(value)
-        return !isMet
-      }
+      return try contains(of: owner, source) { value in node.passes(value) }
     case .object(let target, let node):
-      try source.forEachElement(of: place) { (value) throws(StorageError) in
-        guard case .link(let key) = value else { return true }
+      return try contains(of: owner, source) { (value) throws(StorageError) in
+        guard case .link(let key) = value else { return false }
         let found = try source.withRow(target, key) { (rows, slot) throws(StorageError) in
           try node.matches(rows, slot, source)
         }
-        isMet = found == true
+        return found == true
+      }
+    case .each(let nodes):
+      guard try count(of: owner, source) == nodes.count else { return false }
+      var position = 0
+      return try !contains(of: owner, source) { value in
+        position += 1
+        return !nodes[position - 1].passes(value)
+      }
+    }
+  }
+
+  private func count<Source: RowSource>(
+    of owner: ObjectKey, _ source: Source
+  ) throws(StorageError) -> Int {
+    switch elements {
+    case .values(let column), .keys(let column):
+      return try source.elementCount(of: place(column, owner))
+    case .origins(let origin, let column):
+      let target = LinkTarget(classID: classID, key: owner)
+      return try source.origins(of: target, in: origin, through: column).count
+    }
+  }
+
+  private func contains<Source: RowSource>(
+    of owner: ObjectKey, _ source: Source, _ passes: (Value) throws(StorageError) -> Bool
+  ) throws(StorageError) -> Bool {
+    var isMet = false
+    switch elements {
+    case .values(let column):
+      try source.forEachElement(of: place(column, owner)) { (value) throws(StorageError) in
+        isMet = try passes(value)
         return !isMet
+      }
+    case .keys(let column):
+      try source.forEachKey(of: place(column, owner)) { (key) throws(StorageError) in
+        isMet = try passes(.string(key))
+        return !isMet
+      }
+    case .origins(let origin, let column):
+      let target = LinkTarget(classID: classID, key: owner)
+      for key in try source.origins(of: target, in: origin, through: column) {
+        if try passes(.link(key)) { return true }
       }
     }
     return isMet
+  }
+
+  private func place(_ column: ColumnID, _ owner: ObjectKey) -> SequencePlace {
+    SequencePlace(classID: classID, key: owner, column: column)
   }
 }
 
@@ -137,59 +200,5 @@ extension ColumnTest {
 extension TextPattern {
   fileprivate func matches(_ bytes: [UInt8]) -> Bool {
     unsafe bytes.withUnsafeBytes { unsafe matches($0) }
-  }
-}
-
-extension PredicateBuilder {
-  func node(_ condition: CollectionCondition) throws(PredicateError) -> ResolvedNode {
-    let path = try CollectionPath(condition.path, from: classID, in: schema)
-    switch condition.test {
-    case .count(let op, let value):
-      guard path.rest.isEmpty else {
-        throw PredicateError("@count stands behind a collection: \(condition)")
-      }
-      var number = ColumnPath(path.column, of: path.owner.id)
-      number.type = .int
-      number.isOptional = !path.links.isEmpty
-      number.target = nil
-      let names = condition.path + ["@count"]
-      let builder = ConstantBuilder(number, names, classID, schema, false)
-      return .collection(CollectionTest(path, .count(try builder.node(op, value))))
-    case .any(let op, let right, let options):
-      return try any(path, condition, Comparison(.path(path.rest), op, right, options))
-    }
-  }
-
-  private func any(
-    _ path: CollectionPath, _ condition: CollectionCondition, _ comparison: Comparison
-  ) throws(PredicateError) -> ResolvedNode {
-    if case .path = comparison.right {
-      throw PredicateError("a condition through a collection needs a value: \(condition)")
-    }
-    if !path.rest.isEmpty {
-      guard path.column.type == .link, let target = path.column.target else {
-        throw PredicateError(
-          "the elements of property '\(path.column.name)' of class '\(path.owner.name)' are no "
-            + "objects: \(condition)")
-      }
-      let builder = PredicateBuilder(classID: target, schema: schema)
-      let node = try builder.node(.comparison(comparison), depth: 0)
-      return .collection(CollectionTest(path, .object(target, node)))
-    }
-    guard path.column.type != .any else {
-      throw PredicateError(
-        "property '\(path.column.name)' of class '\(path.owner.name)' has elements of any type, "
-          + "which queries cannot look into")
-    }
-    let element = ColumnPath(path.column, of: path.owner.id)
-    let folds = comparison.options.contains(.caseInsensitive)
-    let builder = ConstantBuilder(element, condition.path, classID, schema, folds)
-    let node =
-      switch comparison.right {
-      case .values(let values): try builder.node(anyOf: values)
-      case .value(let value): try builder.node(comparison.op, value)
-      case .path: ResolvedNode.constant(false)
-      }
-    return .collection(CollectionTest(path, .value(node)))
   }
 }

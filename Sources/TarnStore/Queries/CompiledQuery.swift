@@ -9,18 +9,21 @@ package final class CompiledQuery: Sendable {
   /// Columns of the class itself that decide membership, and those that decide the order.
   private let memberColumns: Set<ColumnID>
   private let orderColumns: Set<ColumnID>
-  /// Columns behind links that decide either.
+  /// What decides either and is not in the row: columns behind links, and what links to the row or
+  /// to one behind links.
   private let linked: [LinkedColumn]
   private let reached: Set<ClassID>
   /// Links of the class: a change of what they point to modifies the row.
   private let links: [LinkStep]
 
   private struct LinkedColumn: Sendable {
-    /// At least one.
-    var links: [LinkStep]
-    var classID: ClassID
-    var column: ColumnID
+    var dependency: QueryDependency
     var decidesOrder: Bool
+
+    /// True if it is in an object that the row has a link to.
+    var isBehindOwnLink: Bool {
+      dependency.links.count == 1 && !dependency.links[0].isBackwards && dependency.origin == nil
+    }
   }
 
   /// Which rows a change concerns.
@@ -39,7 +42,7 @@ package final class CompiledQuery: Sendable {
 
     package init() {}
 
-    init(came: KeySet, went: KeySet) {
+    package init(came: KeySet, went: KeySet) {
       self.came = came
       self.went = went
       replaced = came.intersection(went)
@@ -95,13 +98,10 @@ package final class CompiledQuery: Sendable {
     func own(_ dependencies: [QueryDependency], decidesOrder: Bool) -> Set<ColumnID> {
       var columns: Set<ColumnID> = []
       for dependency in dependencies {
-        if dependency.links.isEmpty {
+        if dependency.isInRow {
           columns.insert(dependency.column)
         } else {
-          linked.append(
-            LinkedColumn(
-              links: dependency.links, classID: dependency.classID, column: dependency.column,
-              decidesOrder: decidesOrder))
+          linked.append(LinkedColumn(dependency: dependency, decidesOrder: decidesOrder))
         }
       }
       return columns
@@ -180,7 +180,7 @@ package final class CompiledQuery: Sendable {
   package var concerningClasses: Set<ClassID> { reached }
 
   /// True if what decides on a row is all in the row itself.
-  package var staysInRow: Bool { dependencies.allSatisfy(\.links.isEmpty) }
+  package var staysInRow: Bool { dependencies.allSatisfy(\.isInRow) }
 
   /// False if `changes` cannot concern the rows or what they show.
   package func isConcerned(by changes: ChangeSet) -> Bool {
@@ -197,9 +197,8 @@ package final class CompiledQuery: Sendable {
     for link in links {
       if let target = changes[link.target] { sum = saturatingSum(sum, target.keyCount) }
     }
-    for far in linked where far.links.count > 1 {
-      let keys = changes[far.classID]?.touchedKeys(in: far.column)
-      sum = saturatingSum(sum, keys?.count ?? 0)
+    for far in linked where !far.isBehindOwnLink {
+      sum = saturatingSum(sum, far.dependency.touchedKeys(in: changes).count)
     }
     return sum
   }
@@ -296,16 +295,17 @@ package final class CompiledQuery: Sendable {
       }
       touched.candidates.formUnion(touched.repositioned)
     }
-    for dependency in linked {
-      guard var keys = changes[dependency.classID]?.touchedKeys(in: dependency.column) else {
-        continue
-      }
+    for far in linked {
+      var keys = far.dependency.touchedKeys(in: changes)
       // Links that moved on the way are dependencies themselves: the others are as they were.
-      for link in dependency.links.reversed() where !keys.isEmpty {
-        keys = try origins(of: keys, through: link, rows, among: nil)
+      for link in far.dependency.links.reversed() where !keys.isEmpty {
+        keys =
+          link.isBackwards
+          ? try targets(of: keys, through: link, rows)
+          : try origins(of: keys, through: link, rows, among: nil)
       }
       touched.candidates.formUnion(keys)
-      if dependency.decidesOrder { touched.repositioned.formUnion(keys) }
+      if far.decidesOrder { touched.repositioned.formUnion(keys) }
     }
     for link in links {
       guard let target = changes[link.target] else { continue }
@@ -330,6 +330,30 @@ package final class CompiledQuery: Sendable {
       return try forwards(to: targets, through: link, rows, root)
     }
     return KeySet(origins)
+  }
+
+  /// The rows that the link of one of `origins` points to.
+  private func targets(
+    of origins: KeySet, through link: LinkStep, _ rows: StoreRows
+  ) throws(StorageError) -> KeySet {
+    var targets: Set<ObjectKey> = []
+    if isSingle(link, rows) {
+      for key in origins {
+        let target = try rows.withRow(link.classID, key) { row, slot in
+          row.isNull(link.column, slot) ? nil : ObjectKey(row.int(link.column, slot))
+        }
+        if let target, let target { targets.insert(target) }
+      }
+    } else {
+      for key in origins {
+        let place = SequencePlace(classID: link.classID, key: key, column: link.column)
+        try rows.forEachElement(of: place) { value in
+          if case .link(let target) = value { targets.insert(target) }
+          return true
+        }
+      }
+    }
+    return KeySet(targets)
   }
 
   private func isSingle(_ link: LinkStep, _ rows: StoreRows) -> Bool {

@@ -146,8 +146,6 @@ extension CompiledQuery {
     {
       return true
     }
-    return dependencies.contains { dependency in
-      changes[dependency.classID]?.touchedKeys(in: dependency.column).isEmpty == false
-    }
+    return dependencies.contains { !$0.touchedKeys(in: changes).isEmpty }
   }
 }

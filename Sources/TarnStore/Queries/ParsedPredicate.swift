@@ -3,6 +3,8 @@ package enum PredicateArgument: Sendable {
   case value(Value)
   /// What `IN %@` and `BETWEEN %@` take.
   case values([Value])
+  /// An object whose members are compared, of that class.
+  case members(of: String, Predicate)
   /// Something that no property can be compared with; what the message says of it.
   case unusable(String)
 }
@@ -32,6 +34,17 @@ package struct ParsedPredicate: Sendable {
       }
       do {
         _ = try ResolvedPredicate(place.predicate, on: classID, in: schema)
+      } catch {
+        throw lexer.error(at: place.left, error.message)
+      }
+    }
+  }
+
+  /// The same for conditions on values, which the column describes.
+  package func check(onValuesOf column: ColumnSchema) throws(PredicateSyntaxError) {
+    for place in places {
+      do {
+        _ = try ValueCondition(place.predicate, column)
       } catch {
         throw lexer.error(at: place.left, error.message)
       }

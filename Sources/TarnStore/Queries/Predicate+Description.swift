@@ -50,9 +50,11 @@ extension ComparisonOperator: CustomStringConvertible {
 extension Operand: CustomStringConvertible {
   package var description: String {
     switch self {
+    case .path([]): "SELF"
     case .path(let names): names.map(Self.escaped).joined(separator: ".")
     case .value(let value): value.predicateText
     case .values(let values): "{" + values.map(\.predicateText).joined(separator: ", ") + "}"
+    case .members(let name, let members): "(an object of class '\(name)' with \(members))"
     }
   }
 

@@ -33,11 +33,14 @@ package struct Comparison: Hashable, Sendable {
 }
 
 package enum Operand: Hashable, Sendable {
-  /// A property, reached from the object through the links named before it.
+  /// A property, reached from the object through the links named before it. Of an element without
+  /// properties the empty path is the element itself.
   case path([String])
   case value(Value)
   /// The right side of `in`.
   case values([Value])
+  /// An object that is compared member by member: its class, and what its members are to be.
+  indirect case members(of: String, Predicate)
 }
 
 package enum ComparisonOperator: Hashable, Sendable, CaseIterable {
@@ -111,6 +114,32 @@ extension Operand {
   /// A property by its dotted path.
   package init(path: String) {
     self = .path(path.split(separator: ".", omittingEmptySubsequences: false).map(String.init))
+  }
+
+  var isPath: Bool { if case .path = self { true } else { false } }
+
+  /// The same, of an object that the path leads to.
+  fileprivate func behind(_ path: [String]) -> Operand {
+    if case .path(let names) = self { .path(path + names) } else { self }
+  }
+}
+
+extension Predicate {
+  /// The same condition on an object that the path leads to.
+  func behind(_ path: [String]) -> Predicate {
+    switch self {
+    case .constant: self
+    case .comparison(let comparison):
+      .comparison(
+        Comparison(
+          comparison.left.behind(path), comparison.op, comparison.right.behind(path),
+          comparison.options))
+    case .and(let terms): .and(terms.map { $0.behind(path) })
+    case .or(let terms): .or(terms.map { $0.behind(path) })
+    case .not(let term): .not(term.behind(path))
+    case .collection(let condition):
+      .collection(CollectionCondition(path + condition.path, condition.test))
+    }
   }
 }
 

@@ -31,8 +31,11 @@ struct PredicateArguments {
 
   /// What stands for `%@`, or for a placeholder of a number.
   mutating func value(_ kind: String) throws(Mistake) -> Value {
-    guard case .value(let value) = try next(for: kind) else {
-      throw wrong("a list, which stands behind IN and BETWEEN only")
+    let value: Value
+    switch try next(for: kind) {
+    case .value(let given): value = given
+    case .members: throw wrong("an embedded object, which stands behind == and != only")
+    case .values, .unusable: throw wrong("a list, which stands behind IN and BETWEEN only")
     }
     switch kind {
     case "@": return value
@@ -49,12 +52,20 @@ struct PredicateArguments {
     }
   }
 
+  /// What stands for `%@` if that is an object whose members are compared, else nil.
+  mutating func members() -> Operand? {
+    guard used < all.count, case .members(let name, let members) = all[used] else { return nil }
+    used += 1
+    return .members(of: name, members)
+  }
+
   /// What stands for `%@` behind IN or BETWEEN.
   mutating func values(_ word: String) throws(Mistake) -> [Value] {
     switch try next(for: "@") {
     case .values(let values): return values
     case .value(let value):
       throw wrong("\(value.predicateText), and \(word) needs a list of values")
+    case .members: throw wrong("an object, and \(word) needs a list of values")
     case .unusable(let what): throw wrong(what)
     }
   }

@@ -33,7 +33,7 @@ struct PredicateLexer {
   static let reservedWords: Set<String> = [
     "AND", "OR", "NOT", "IN", "BETWEEN", "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "MATCHES",
     "TRUE", "FALSE", "YES", "NO", "NULL", "NIL", "TRUEPREDICATE", "FALSEPREDICATE", "ANY", "SOME",
-    "ALL", "NONE", "SUBQUERY",
+    "ALL", "NONE", "SUBQUERY", "SELF",
   ]
   private static let symbols = [
     "&&", "||", "==", "!=", "<>", "<=", "=<", ">=", "=>", "=", "<", ">", "!", "(", ")", "{", "}",

@@ -137,38 +137,54 @@ package struct PredicateParser {
     try advance()
     let options = try stringOptions()
     let second = start
-    if op == .in, case .operand(.value) = left, token.isPath, case .operand(let path) = try side() {
+    if op == .in, left.isConstant, token.isPath, case .operand(let path) = try side() {
       return try noted(.any(path, .equal, left.operand, options), first, second)
     }
     let right = op == .in ? Side.operand(.values(try list("IN"))) : try side()
     switch (left, right) {
     case (.operand(let left), .operand(let right)):
       return try noted(.comparison(Comparison(left, op, right, options)), first, second)
-    case (.count(let path), .operand(.value(let number))):
+    case (.count(let path), .operand(.value(let number))) where op.mirrored != nil:
       return try noted(.collection(CollectionCondition(path, .count(op, number))), first, second)
     case (.operand(.value(let number)), .count(let path)) where op.mirrored != nil:
       let condition = CollectionCondition(path, .count(op.mirrored ?? op, number))
       return try noted(.collection(condition), first, second)
-    default:
-      throw lexer.error(at: first, "@count compares with a number by ==, !=, <, <=, > or >=")
+    default: throw countNeedsNumber(at: first)
     }
+  }
+
+  private func countNeedsNumber(at place: Int) -> PredicateSyntaxError {
+    lexer.error(at: place, "@count compares with a number by ==, !=, <, <=, > or >=")
   }
 
   /// What is behind ANY or NONE.
   private mutating func quantified() throws(PredicateSyntaxError) -> Predicate {
     let first = start
-    guard case .operand(.path(let path)) = try side() else {
+    let left = try side()
+    switch left {
+    case .operand(.path), .count: break
+    case .operand:
       throw lexer.error(at: first, "expected a property that is a collection, or behind one")
+    }
+    if case .operand(.path(let path)) = left, try take("BETWEEN") {
+      return try anyBetween(path, at: first)
     }
     guard let op = token.comparisonOperator else { throw expected("a comparison operator") }
     try advance()
     let options = try stringOptions()
     let second = start
+    if case .count(let path) = left {
+      guard op.mirrored != nil, options.isEmpty, case .operand(.value(let number)) = try side()
+      else { throw countNeedsNumber(at: first) }
+      return try noted(
+        .collection(CollectionCondition(path, .anyCount(op, number))), first, second)
+    }
+    guard let path = left.operand else { throw expected("a property") }
     let right = op == .in ? Operand.values(try list("IN")) : try side().operand
     guard let right, !right.isPath else {
       throw lexer.error(at: second, "a condition through a collection needs a value")
     }
-    return try noted(.any(.path(path), op, right, options), first, second)
+    return try noted(.any(path, op, right, options), first, second)
   }
 
   /// Keeps where a condition stands.
@@ -189,17 +205,40 @@ package struct PredicateParser {
     var operand: Operand? {
       if case .operand(let operand) = self { operand } else { nil }
     }
+
+    var isConstant: Bool {
+      switch self {
+      case .operand(.value), .operand(.members): true
+      default: false
+      }
+    }
+  }
+
+  /// Behind ANY: one element is within both bounds.
+  private mutating func anyBetween(
+    _ path: [String], at first: Int
+  ) throws(PredicateSyntaxError) -> Predicate {
+    let second = start
+    let (low, high) = try bounds()
+    let condition = CollectionCondition(path, .anyWithin(low, high, isClosed: true))
+    return try noted(.collection(condition), first, second)
+  }
+
+  private mutating func bounds() throws(PredicateSyntaxError) -> (Value, Value) {
+    let place = start
+    let bounds = try list("BETWEEN")
+    guard bounds.count == 2 else {
+      throw lexer.error(at: place, "expected two values after BETWEEN, found \(bounds.count)")
+    }
+    return (bounds[0], bounds[1])
   }
 
   private mutating func between(
     _ operand: Operand, at first: Int
   ) throws(PredicateSyntaxError) -> Predicate {
     let second = start
-    let bounds = try list("BETWEEN")
-    guard bounds.count == 2 else {
-      throw lexer.error(at: second, "expected two values after BETWEEN, found \(bounds.count)")
-    }
-    let predicate = Predicate.between(operand, .value(bounds[0]), .value(bounds[1]))
+    let (low, high) = try bounds()
+    let predicate = Predicate.between(operand, .value(low), .value(high))
     for term in predicate.terms {
       places.append(ParsedPredicate.Place(predicate: term, left: first, right: second))
     }
@@ -225,26 +264,51 @@ package struct PredicateParser {
       let path = try argument { (all) throws(PredicateArguments.Mistake) in try all.path() }
       return .operand(.path(renamed(path)))
     }
-    guard case .name(let first) = token else {
+    if try take("SELF") { return .operand(.path([])) }
+    if token == .placeholder("@"), let members = arguments.members() {
+      try advance()
+      return .operand(members)
+    }
+    guard let first = try pathPart() else {
       if let value = try literal() { return .operand(.value(value)) }
       throw expected("a property or a value")
     }
     var names = [first]
-    try advance()
     while try take(".") {
-      if token == .symbol("@count") {
-        try advance()
-        return .count(renamed(names))
-      }
-      guard case .name(let name) = token else { throw expected("a property after '.'") }
+      if try take("@count") { return .count(renamed(names)) }
+      guard let name = try pathPart() else { throw expected("a property after '.'") }
       names.append(name)
-      try advance()
     }
     if token == .symbol("[") {
       throw lexer.error(
         at: start, "'[' behind a property is not supported: conditions cannot look into maps")
     }
     return .operand(.path(renamed(names)))
+  }
+
+  /// A name, or what stands in its place: what links here, or the keys or values of a map.
+  private mutating func pathPart() throws(PredicateSyntaxError) -> String? {
+    switch token {
+    case .name(let name):
+      try advance()
+      return name
+    case .symbol(CollectionCondition.mapKeys), .symbol(CollectionCondition.mapValues):
+      guard case .symbol(let name) = token else { return nil }
+      try advance()
+      return name
+    case .symbol("@links"):
+      try advance()
+      var names: [String] = []
+      for _ in 0..<2 {
+        guard try take("."), case .name(let name) = token else {
+          throw expected("a class and a property of it, as in @links.Person.dogs")
+        }
+        names.append(name)
+        try advance()
+      }
+      return BacklinkName(origin: names[0], property: names[1]).name
+    default: return nil
+    }
   }
 
   /// What stands for the placeholder that is next.
@@ -302,60 +366,5 @@ extension Predicate {
   ) -> Predicate? {
     guard case .path(let path) = path, let right, !right.isPath else { return nil }
     return .collection(CollectionCondition(path, .any(op, right, options)))
-  }
-}
-
-extension Operand {
-  fileprivate var isPath: Bool { if case .path = self { true } else { false } }
-}
-
-extension PredicateToken {
-  fileprivate var comparisonOperator: ComparisonOperator? {
-    switch self {
-    case .symbol("=="), .symbol("="): .equal
-    case .symbol("!="), .symbol("<>"): .notEqual
-    case .symbol("<"): .less
-    case .symbol("<="), .symbol("=<"): .lessOrEqual
-    case .symbol(">"): .greater
-    case .symbol(">="), .symbol("=>"): .greaterOrEqual
-    case .keyword("CONTAINS"): .contains
-    case .keyword("BEGINSWITH"): .beginsWith
-    case .keyword("ENDSWITH"): .endsWith
-    case .keyword("LIKE"): .like
-    case .keyword("IN"): .in
-    default: nil
-    }
-  }
-
-  /// True for the beginning of a path.
-  fileprivate var isPath: Bool {
-    switch self {
-    case .name, .placeholder("K"): true
-    default: false
-    }
-  }
-
-  /// How an error names this token.
-  fileprivate var found: String {
-    switch self {
-    case .name(let name): "'\(name)'"
-    case .keyword(let word): word
-    case .value(let value): value.predicateText
-    case .symbol(let symbol): "'\(symbol)'"
-    case .placeholder(let kind): "%\(kind)"
-    case .end: "the end"
-    }
-  }
-
-  /// What an error says of a token that has a meaning elsewhere, but none here yet.
-  fileprivate var refusal: String? {
-    switch self {
-    case .keyword("MATCHES"): "MATCHES is not supported: use LIKE with * and ?"
-    case .keyword(let word) where ["ALL", "SUBQUERY"].contains(word):
-      "\(word) is not supported: on collections there are ANY, NONE, IN and @count"
-    case .symbol(let symbol) where symbol.hasPrefix("@"):
-      "\(symbol) is not supported: on collections there are ANY, NONE, IN and @count"
-    default: nil
-    }
   }
 }

@@ -50,6 +50,20 @@ extension Domain<Int64> {
   }
 }
 
+extension NumericConstant {
+  /// What a float column is compared with: the float nearest to the number, as a program that gives
+  /// a float does. A number that is beyond all floats, or nearer to zero, stays as it is.
+  var asFloat: NumericConstant {
+    let float: Float
+    switch self {
+    case .int(let value): float = Float(value)
+    case .double(let value): float = Float(value)
+    case .decimal(let value): float = Float(value.nearestDouble)
+    }
+    return float.isFinite && float != 0 ? .double(Double(float)) : self
+  }
+}
+
 extension Domain<Double> {
   /// The doubles that compare so with a number other than NaN; nil for none. A decimal stands for
   /// the double nearest to it: a literal of more digits than a double has is one to a double.

@@ -6,18 +6,23 @@ package struct PredicateError: Error, Equatable, Sendable, CustomStringConvertib
   package var description: String { message }
 }
 
-/// A to-one link that a path follows.
+/// A link, or a collection of links, that a path follows.
 package struct LinkStep: Hashable, Sendable {
   /// The class that has the link.
   package var classID: ClassID
   package var column: ColumnID
   /// The class that it leads to.
   package var target: ClassID
+  /// The path goes from the target to the objects that link there.
+  package var isBackwards: Bool
 
-  package init(classID: ClassID, column: ColumnID, target: ClassID) {
+  package init(
+    classID: ClassID, column: ColumnID, target: ClassID, isBackwards: Bool = false
+  ) {
     self.classID = classID
     self.column = column
     self.target = target
+    self.isBackwards = isBackwards
   }
 }
 
@@ -62,7 +67,7 @@ package struct ColumnPath: Hashable, Sendable {
     for purpose: PathPurpose = .condition
   ) throws(PredicateError) {
     guard var owner = schema[start], let last = names.last else {
-      throw PredicateError("a path needs a class and at least one property")
+      throw PredicateError("SELF is an object here: compare a property of it")
     }
     var steps: [LinkStep] = []
     for name in names.dropLast() {
@@ -102,6 +107,11 @@ package struct ColumnPath: Hashable, Sendable {
       }
       return column
     }
+    if let backlinks = BacklinkName(name) {
+      throw PredicateError(
+        "what links to objects of class '\(owner.name)' through \(backlinks) is a collection: "
+          + "conditions on it need ANY, NONE or @count")
+    }
     throw PredicateError("class '\(owner.name)' has no property '\(name)'")
   }
 }
@@ -112,11 +122,26 @@ package struct QueryDependency: Hashable, Sendable {
   package var links: [LinkStep]
   package var classID: ClassID
   package var column: ColumnID
+  /// For what links to the rows the class of the origins, which then has the column.
+  package var origin: ClassID?
 
-  package init(links: [LinkStep], classID: ClassID, column: ColumnID) {
+  package init(
+    links: [LinkStep], classID: ClassID, column: ColumnID, origin: ClassID? = nil
+  ) {
     self.links = links
     self.classID = classID
     self.column = column
+    self.origin = origin
+  }
+
+  /// True if the rows of the query's class have the column themselves.
+  var isInRow: Bool { links.isEmpty && origin == nil }
+
+  /// The rows at the end of the links that changed there.
+  func touchedKeys(in changes: ChangeSet) -> KeySet {
+    guard let changed = changes[classID] else { return KeySet() }
+    if let origin { return changed.backTouchedKeys(from: origin, column) }
+    return changed.touchedKeys(in: column)
   }
 }
 

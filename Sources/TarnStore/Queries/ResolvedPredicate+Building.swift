@@ -27,8 +27,8 @@ struct PredicateBuilder {
     }
     switch predicate {
     case .constant(let value): return .constant(value)
-    case .comparison(let comparison): return try node(comparison)
-    case .collection(let condition): return try node(condition)
+    case .comparison(let comparison): return try node(comparison, depth: depth)
+    case .collection(let condition): return try node(condition, depth: depth)
     case .not(let inner): return !(try node(inner, depth: depth + 1))
     case .and(let terms): return .all(try nodes(terms, depth: depth + 1))
     case .or(let terms): return .any(try nodes(terms, depth: depth + 1))
@@ -41,29 +41,57 @@ struct PredicateBuilder {
     return result
   }
 
-  private func node(_ comparison: Comparison) throws(PredicateError) -> ResolvedNode {
+  private func node(
+    _ comparison: Comparison, depth: Int
+  ) throws(PredicateError) -> ResolvedNode {
     let folds = comparison.options.contains(.caseInsensitive)
     switch (comparison.left, comparison.right) {
     case (.path(let names), .value(let value)):
       let path = try ColumnPath(names, from: classID, in: schema)
-      return try ConstantBuilder(path, names, classID, schema, folds).node(comparison.op, value)
+      return try ConstantBuilder(path, names, schema, folds).node(comparison.op, value)
     case (.path(let names), .values(let values)):
       let path = try ColumnPath(names, from: classID, in: schema)
       guard comparison.op == .in else {
         throw PredicateError("a list of values stands behind IN only: \(comparison)")
       }
-      return try ConstantBuilder(path, names, classID, schema, folds).node(anyOf: values)
+      return try ConstantBuilder(path, names, schema, folds).node(anyOf: values)
     case (.value(let value), .path(let names)):
       guard let op = comparison.op.mirrored else {
         throw PredicateError("\(comparison.op) needs a property on its left: \(comparison)")
       }
       let path = try ColumnPath(names, from: classID, in: schema)
-      return try ConstantBuilder(path, names, classID, schema, folds).node(op, value)
+      return try ConstantBuilder(path, names, schema, folds).node(op, value)
     case (.path(let left), .path(let right)):
       return try node(comparison, left, right, folds)
+    case (.path(let names), .members(let name, let members)),
+      (.members(let name, let members), .path(let names)):
+      return try node(comparison, names, membersOf: name, members, depth)
     default:
       throw PredicateError("a comparison needs a property on one side: \(comparison)")
     }
+  }
+
+  /// What a link leads to against the members of an object.
+  private func node(
+    _ comparison: Comparison, _ names: [String], membersOf name: String, _ members: Predicate,
+    _ depth: Int
+  ) throws(PredicateError) -> ResolvedNode {
+    let path = try ColumnPath(names, from: classID, in: schema)
+    guard path.type == .link, let target = path.target else {
+      throw PredicateError(
+        "property '\(names.joined(separator: "."))' of class '\(schema[path.classID]?.name ?? "")' "
+          + "is of type \(path.typeName(in: schema)), which does not compare with an object of "
+          + "class '\(name)'")
+    }
+    // Says what does not fit in the words of the class that has the members.
+    let inner = PredicateBuilder(classID: target, schema: schema)
+    _ = try inner.node(.equal, membersOf: name, members, comparison, depth: depth + 1)
+    guard comparison.op == .equal || comparison.op == .notEqual else {
+      throw PredicateError("embedded objects compare with == and != only: \(comparison)")
+    }
+    let isThere = ResolvedNode.test(ColumnTest(path, .isNull, isNegated: true))
+    let isEqual = ResolvedNode.all([isThere, try node(members.behind(names), depth: depth + 1)])
+    return comparison.op == .equal ? isEqual : !isEqual
   }
 
   /// One column against another.
@@ -97,9 +125,7 @@ struct ConstantBuilder {
   let schema: StoreSchema
   let folds: Bool
 
-  init(
-    _ path: ColumnPath, _ names: [String], _ classID: ClassID, _ schema: StoreSchema, _ folds: Bool
-  ) {
+  init(_ path: ColumnPath, _ names: [String], _ schema: StoreSchema, _ folds: Bool) {
     self.path = path
     self.names = names
     self.schema = schema
@@ -164,7 +190,7 @@ struct ConstantBuilder {
     switch path.type {
     case .int: return Domain<Int64>(op, number: try number(value)).map { .int($0) }
     case .double, .float:
-      let constant = try number(value)
+      let constant = try floatingNumber(value)
       if constant.isNaN { return op == .equal ? .isNaN : nil }
       let domain = Domain<Double>(op, number: constant)
       if path.type == .double { return domain.map { .double($0) } }
@@ -193,7 +219,9 @@ struct ConstantBuilder {
       let domains = try all(values, number).compactMap { Domain<Int64>(.equal, number: $0) }
       return Domain(domains.flatMap(\.values)).map { .int($0) }
     case .double, .float:
-      let domains = try all(values, number).compactMap { Domain<Double>(.equal, number: $0) }
+      let domains = try all(values, floatingNumber).compactMap {
+        Domain<Double>(.equal, number: $0)
+      }
       let domain = Domain(domains.flatMap(\.values))
       if path.type == .double { return domain.map { .double($0) } }
       return domain?.floats.map { .float($0) }
@@ -229,6 +257,7 @@ struct ConstantBuilder {
 
 extension ConstantBuilder {
   private var described: String {
+    if names.isEmpty { return "the value" }
     let owner = schema[path.classID]?.name ?? ""
     return "property '\(names.joined(separator: "."))' of class '\(owner)'"
   }
@@ -250,8 +279,17 @@ extension ConstantBuilder {
     return number
   }
 
+  /// A number in the type of a double or float column.
+  private func floatingNumber(_ value: Value) throws(PredicateError) -> NumericConstant {
+    let number = try number(value)
+    return path.type == .float ? number.asFloat : number
+  }
+
   private func decimal(_ value: Value) throws(PredicateError) -> NumericConstant {
     switch value {
+    case .float(let value):
+      guard let written = DecimalNumber(text: "\(value)") else { return .double(Double(value)) }
+      return .decimal(written)
     case .string(let text):
       guard let decimal = DecimalNumber(text: text) else {
         throw mismatch(value, ": a decimal is written like 12.50 or \"12.50\"")
@@ -333,9 +371,11 @@ extension ColumnPath {
     } else {
       return
     }
-    throw PredicateError(
-      "\(reason): property '\(names.joined(separator: "."))' of class "
-        + "'\(schema[classID]?.name ?? "")' is of type \(typeName(in: schema))")
+    let owner = schema[classID]?.name ?? ""
+    let what =
+      names.isEmpty
+      ? "the value" : "property '\(names.joined(separator: "."))' of class '\(owner)'"
+    throw PredicateError("\(reason): \(what) is of type \(typeName(in: schema))")
   }
 
   func typeName(in schema: StoreSchema) -> String {

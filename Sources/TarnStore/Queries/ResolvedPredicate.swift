@@ -7,7 +7,7 @@
 ///   must place them all the same: null, then NaN, then the numbers.)
 /// - Numbers compare by their exact value, whatever their types: no rounding of either side. But a
 ///   constant with a fraction stands for what is written: 0.1 is the double nearest to a tenth to a
-///   double or float, and a tenth to a decimal.
+///   double, and a tenth to a decimal. To a float every constant is the float nearest to it.
 /// - Strings and data compare byte by byte, strings as UTF-8.
 /// - A link on a path that leads nowhere makes the value at its end null.
 /// - Nothing contains, begins or ends with an empty text or null, nor is like null.

@@ -31,6 +31,16 @@ package protocol RowSource {
   func forEachElement(
     of place: SequencePlace, _ body: (Value) throws(StorageError) -> Bool
   ) throws(StorageError)
+
+  /// Calls `body` with each key of a map until it returns false.
+  func forEachKey(
+    of place: SequencePlace, _ body: (String) throws(StorageError) -> Bool
+  ) throws(StorageError)
+
+  /// The objects whose column links to that one, each as often as it does.
+  func origins(
+    of target: LinkTarget, in id: ClassID, through column: ColumnID
+  ) throws(StorageError) -> [ObjectKey]
 }
 
 /// Rows of one of two kinds: what a source returns that has both stored and edited clusters.

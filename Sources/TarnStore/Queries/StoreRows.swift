@@ -53,6 +53,23 @@ package struct StoreRows: RowSource {
     try sequence.forEach(in: 0..<sequence.count, body)
   }
 
+  package func forEachKey(
+    of place: SequencePlace, _ body: (String) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    if let session { return try session.forEachKey(of: place, body) }
+    guard let sequence = try reader.sequence(at: place) else { return }
+    for position in 0..<sequence.count {
+      guard try body(sequence.key(at: position)) else { return }
+    }
+  }
+
+  package func origins(
+    of target: LinkTarget, in id: ClassID, through column: ColumnID
+  ) throws(StorageError) -> [ObjectKey] {
+    if let session { return try session.origins(of: target, in: id, through: column) }
+    return try reader.origins(of: target, in: id, through: column)
+  }
+
   /// Says that about so many rows of the class will be looked up, in no order.
   func expect(lookups: Int, in id: ClassID) { reader.expect(lookups: lookups, in: id) }
 

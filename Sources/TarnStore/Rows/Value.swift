@@ -101,12 +101,29 @@ package struct Bytes16: Hashable, Comparable, Sendable {
 }
 
 extension Value {
-  /// True if both are the same to the bit: not a number equals itself, and 0 does not equal -0.
+  /// True if both are the same to the bit: not a number equals itself, 0 does not equal -0, and
+  /// texts have the same bytes.
   package func hasSameBits(as other: Value) -> Bool {
     switch (self, other) {
     case (.float(let a), .float(let b)): a.bitPattern == b.bitPattern
     case (.double(let a), .double(let b)): a.bitPattern == b.bitPattern
+    case (.string(let a), .string(let b)): SequenceOrder.compare(a, b) == 0
     default: self == other
     }
+  }
+}
+
+/// A value as the primary key of an object: texts are different where their bytes are, as in the
+/// tree, also if they are two spellings of the same letters.
+package struct KeyValue: Hashable, Sendable {
+  package let value: Value
+
+  package init(_ value: Value) { self.value = value }
+
+  package static func == (a: Self, b: Self) -> Bool { a.value.hasSameBits(as: b.value) }
+
+  package func hash(into hasher: inout Hasher) {
+    guard case .string(var text) = value else { return hasher.combine(value) }
+    text.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
   }
 }

@@ -47,7 +47,10 @@ package final class Knock: Sendable {
   /// Traps if the process has no descriptors left.
   package init() {
     descriptor = tarn_event()
-    require(descriptor >= 0, "no descriptor is left for the watcher")
+    require(
+      descriptor >= 0,
+      "The process has no file descriptor left for the watcher: raise its limit (ulimit -n), or "
+        + "close files.")
   }
 
   deinit { close(descriptor) }

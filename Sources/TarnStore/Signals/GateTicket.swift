@@ -31,9 +31,12 @@ package struct GateTicket: ~Copyable, Sendable {
   }
 
   /// Waits for the turn of this ticket. Errors: `.busy` after the timeout.
-  consuming func wait(timeout: Duration?) throws(StorageError) -> GateToken {
+  consuming func wait(
+    timeout: Duration?, telling notice: GateToken.Notice? = nil
+  ) throws(StorageError) -> GateToken {
     let start = GateWord.now()
     let limit = timeout.map { GateWord.nanoseconds($0) }
+    var noticeAt = notice.map { GateWord.nanoseconds($0.after) }
     while true {
       let seen = wakeCount
       switch tryClaim() {
@@ -43,6 +46,10 @@ package struct GateTicket: ~Copyable, Sendable {
           let spent = GateWord.now() &- start
           if spent >= limit { throw busy() }
           nanoseconds = min(nanoseconds, limit - spent)
+        }
+        if let time = noticeAt, GateWord.now() &- start >= time {
+          noticeAt = nil
+          notice?.tell()
         }
         sleep(unless: seen, nanoseconds)
       }

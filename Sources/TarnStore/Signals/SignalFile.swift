@@ -41,6 +41,7 @@ import Synchronization
   let descriptor: Int32
   let base: UnsafeMutableRawPointer
   private let identity: FileIdentity
+  private let isNamed: Bool
   private let forkCount: UInt32
   /// Makes the words by which gate owners of this process are told apart.
   private let lastNonce = Atomic<UInt32>(0)
@@ -56,14 +57,17 @@ import Synchronization
   package convenience init(for environment: Environment) throws(StorageError) {
     try self.init(
       path: environment.path + "-signal", data: environment.dataIdentity,
-      lock: environment.lockIdentity, owner: SignalOwner(likeFileAt: environment.path))
+      lock: environment.lockIdentity,
+      like: environment.kind == .shared ? FileFacts.at(environment.path) : nil)
   }
 
+  /// - Parameter facts: of the file whose rights it gets; nil for one without a name.
   package init(
-    path: String, data: FileIdentity, lock: FileIdentity, owner: SignalOwner
+    path: String, data: FileIdentity, lock: FileIdentity, like facts: FileFacts?
   ) throws(StorageError) {
-    let opened = try SignalOpening.open(path: path, data: data, lock: lock, owner: owner)
+    let opened = try SignalOpening.open(path: path, data: data, lock: lock, like: facts)
     self.path = path
+    isNamed = facts != nil
     place = opened.place
     descriptor = opened.descriptor
     unsafe base = opened.base
@@ -119,8 +123,8 @@ import Synchronization
     return false
   }
 
-  /// Does the path still lead to this file? About a microsecond.
-  package var isIntact: Bool { FileFacts.at(path)?.identity == identity }
+  /// Does the path still lead to this file? About a microsecond. Always true of one without a name.
+  package var isIntact: Bool { !isNamed || FileFacts.at(path)?.identity == identity }
 
   /// Errors: `.forked`.
   func checkUsable(_ operation: String) throws(StorageError) {

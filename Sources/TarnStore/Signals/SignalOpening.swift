@@ -1,20 +1,6 @@
 internal import CTarn
 internal import Glibc
 
-/// Whose file it is to be, and who may use it: as the data file.
-package struct SignalOwner: Sendable {
-  package var mode: UInt32
-  package var user: UInt32
-  package var group: UInt32
-
-  package init(likeFileAt path: String) {
-    let facts = FileFacts.at(path)
-    mode = facts?.mode ?? 0o600
-    user = facts?.owner ?? UInt32.max
-    group = facts?.group ?? UInt32.max
-  }
-}
-
 /// How a signal file comes to be: create, lock the byte of initialisation, look, repair if nobody
 /// lives, map, take a place, unlock. A process killed anywhere in between leaves either no magic,
 /// and the next one starts over, or a file that is right.
@@ -25,16 +11,22 @@ package struct SignalOwner: Sendable {
   let place: Int
 
   /// The byte of initialisation stays locked until `finish`.
+  ///
+  /// - Parameter facts: of the data file, whose rights it gets; nil for a file without a name,
+  ///   which this process keeps for itself.
   static func open(
-    path: String, data: FileIdentity, lock: FileIdentity, owner: SignalOwner
+    path: String, data: FileIdentity, lock: FileIdentity, like facts: FileFacts?
   ) throws(StorageError) -> SignalOpening {
     let fields = [data.device, data.inode, lock.device, lock.inode]
     while true {
-      let descriptor = unsafe Glibc.open(
-        path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, owner.mode)
-      guard descriptor >= 0 else { throw StorageError(errno: errno, operation: "open", path: path) }
+      let file =
+        if let facts { try CompanionFile.open(path, like: facts) } else {
+          try NamelessFiles.inMemory(for: path)
+        }
+      let descriptor = file.release()
       do throws(StorageError) {
-        if let opening = try prepare(descriptor, path, fields, owner) { return opening }
+        let isNamed = facts != nil
+        if let opening = try prepare(descriptor, path, fields, isNamed: isNamed) { return opening }
         abandon(descriptor)
       } catch {
         abandon(descriptor)
@@ -54,7 +46,7 @@ package struct SignalOwner: Sendable {
 
   /// nil if the file went away meanwhile.
   private static func prepare(
-    _ descriptor: Int32, _ path: String, _ fields: [UInt64], _ owner: SignalOwner
+    _ descriptor: Int32, _ path: String, _ fields: [UInt64], isNamed: Bool
   ) throws(StorageError) -> SignalOpening? {
     func check(_ result: Int32) throws(StorageError) {
       if result != 0 { throw StorageError(errno: result, operation: "open", path: path) }
@@ -62,7 +54,7 @@ package struct SignalOwner: Sendable {
     try check(tarn_close_in_child(descriptor))
     try check(tarn_lock_exclusive_wait(descriptor, SignalLayout.initLockByte, 1))
     guard let facts = FileFacts.of(descriptor: descriptor) else { return nil }
-    guard FileFacts.at(path)?.identity == facts.identity else { return nil }
+    if isNamed, FileFacts.at(path)?.identity != facts.identity { return nil }
     FaultPoint.hit("signal.locked")
     let isInUse =
       tarn_is_locked_elsewhere(
@@ -72,7 +64,7 @@ package struct SignalOwner: Sendable {
       if found != .right { throw refusal(found, path) }
     } else {
       // Whatever it holds is nobody's: a counter with a flipped bit would hide versions to come.
-      try initialise(descriptor, path, fields, owner)
+      try initialise(descriptor, path, fields)
     }
     let base = unsafe try map(descriptor, path)
     guard let place = unsafe takePlace(descriptor, base) else {
@@ -90,8 +82,15 @@ package struct SignalOwner: Sendable {
   private static func map(
     _ descriptor: Int32, _ path: String
   ) throws(StorageError) -> UnsafeMutableRawPointer {
-    let other = try OwnedDescriptor(
-      opening: "/proc/self/fd/\(descriptor)", flags: O_RDWR, operation: "open")
+    let other: OwnedDescriptor
+    do throws(StorageError) {
+      other = try OwnedDescriptor(
+        opening: "/proc/self/fd/\(descriptor)", flags: O_RDWR, operation: "open")
+    } catch {
+      var error = error
+      error.path = path
+      throw error
+    }
     let map = unsafe mmap(
       nil, SignalLayout.byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, other.raw, 0)
     guard let base = unsafe map, unsafe base != MAP_FAILED else {
@@ -138,7 +137,7 @@ package struct SignalOwner: Sendable {
   /// Nobody lives here. All bytes are written, so that a full disk shows now and not as a fatal
   /// signal when the mapping is touched.
   private static func initialise(
-    _ descriptor: Int32, _ path: String, _ fields: [UInt64], _ owner: SignalOwner
+    _ descriptor: Int32, _ path: String, _ fields: [UInt64]
   ) throws(StorageError) {
     var words = [UInt64](repeating: 0, count: SignalLayout.byteCount / 8)
     words[1] = UInt64(SignalLayout.format) | UInt64(SignalLayout.byteCount) << 32
@@ -156,10 +155,6 @@ package struct SignalOwner: Sendable {
     if ftruncate(descriptor, off_t(SignalLayout.byteCount)) != 0 {
       throw StorageError(errno: errno, operation: "open", path: path)
     }
-    // Who may use the data may use this. Refused if the file is another user's, and then that
-    // user has seen to it.
-    _ = fchmod(descriptor, owner.mode)
-    if geteuid() == 0 { _ = fchown(descriptor, owner.user, owner.group) }
     try put([SignalLayout.magic])
     FaultPoint.hit("signal.initialised")
   }

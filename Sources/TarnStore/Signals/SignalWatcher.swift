@@ -13,6 +13,7 @@ import Synchronization
 ///     the queue overflows              every file is looked at, data's head included
 ///     no inotify instance, no watch    the file is looked at every few milliseconds; tried again
 ///     the signal file is deleted       the same, for good
+///     the data or its lock is          told once; nobody looks any more
 ///     the process is forked            the child has no thread; it gets a watcher of its own
 ///
 /// Each falling back is logged once a file.
@@ -55,15 +56,17 @@ package final class SignalWatcher: Sendable {
   /// Calls `onChange` from now on whenever there may be something newer than `seen`, the version
   /// that the caller knows; at once, if there is already. It may be called for nothing.
   ///
-  /// - Parameter probeHead: the version in the data's head record as a new read transaction shows
-  ///   it, or nil if it cannot be read now.
+  /// - Parameter isGone: true if the data's files are not at their paths any more; that is told
+  ///   once, and then nothing.
   /// - Returns: what ends it when it is let go of. What happens later is not told; a call for what
   ///   happened before may still be under way.
   package func add(
     _ file: SignalFile, seen: UInt64, probeHead: @escaping @Sendable () -> UInt64?,
-    onChange: @escaping @Sendable () -> Void
+    isGone: @escaping @Sendable () -> Bool = { false }, onChange: @escaping @Sendable () -> Void
   ) -> SignalRegistration {
-    let watched = WatchedFile(file: file, seen: seen, probeHead: probeHead, onChange: onChange)
+    let observer = WatchedFile.Observer(
+      probeHead: probeHead, isGone: isGone, onChange: onChange)
+    let watched = WatchedFile(file: file, seen: seen, observer: observer)
     let id = state.withLock { state in
       state.lastID += 1
       state.entries[state.lastID] = Entry(watched: watched)
@@ -123,7 +126,7 @@ package final class SignalWatcher: Sendable {
       }
       if state.inotify == nil { state.inotify = try? WaitDescriptor() }
       var failed: [WatchedFile] = []
-      for (id, entry) in state.entries where entry.watch == nil {
+      for (id, entry) in state.entries where entry.watch == nil && !entry.watched.isEnded {
         if let watch = try? state.inotify?.add(entry.watched.file) {
           state.entries[id]?.watch = watch
           entry.watched.endFallback()

@@ -1,11 +1,32 @@
 import Synchronization
 
-/// One observer of one signal file, as the watcher's thread knows it. It compares numbers; what
-/// they mean is for `onChange` to find out.
-final class WatchedFile: Sendable {
+/// One observer of one signal file. It compares numbers; what they mean is for `onChange` to find
+/// out.
+///
+/// Threading: any thread, one at a time.
+package final class WatchedFile: Sendable {
+  /// What the observer says of the store.
+  package struct Observer: Sendable {
+    /// The version in the data's head record, nil if it cannot be read now.
+    package let probeHead: @Sendable () -> UInt64?
+    /// True if the data's files are not at their paths any more, so that nothing can follow.
+    package let isGone: @Sendable () -> Bool
+    /// There may be something newer, or the files are gone.
+    package let onChange: @Sendable () -> Void
+
+    package init(
+      probeHead: @escaping @Sendable () -> UInt64?,
+      isGone: @escaping @Sendable () -> Bool = { false },
+      onChange: @escaping @Sendable () -> Void
+    ) {
+      self.probeHead = probeHead
+      self.isGone = isGone
+      self.onChange = onChange
+    }
+  }
+
   let file: SignalFile
-  private let probeHead: @Sendable () -> UInt64?
-  private let onChange: @Sendable () -> Void
+  private let observer: Observer
   private let state: Mutex<State>
 
   private struct State {
@@ -14,54 +35,60 @@ final class WatchedFile: Sendable {
     var head: UInt64
     var fallback: Fallback?
     var hasLogged = false
-    var isCancelled = false
+    /// Nothing more is told: it was cancelled, or the store is gone.
+    var isEnded = false
   }
 
   /// Why a file is looked at every few milliseconds instead of being watched.
-  enum Fallback: Sendable {
+  package enum Fallback: Sendable {
     case noWatch, fileLost
   }
 
-  init(
-    file: SignalFile, seen: UInt64, probeHead: @escaping @Sendable () -> UInt64?,
-    onChange: @escaping @Sendable () -> Void
-  ) {
+  /// - Parameter seen: the version that the observer knows.
+  package init(file: SignalFile, seen: UInt64, observer: Observer) {
     self.file = file
-    self.probeHead = probeHead
-    self.onChange = onChange
+    self.observer = observer
     state = Mutex(State(counter: seen, head: seen))
   }
 
   /// The counter first; if it has not moved and that is asked for, the data's head.
-  func look(probing: Bool) {
+  package func look(probing: Bool) {
     let counter = file.version
     let counterMoved = state.withLock { state in
       defer { state.counter = counter }
-      return state.counter != counter && !state.isCancelled
+      return state.counter != counter && !state.isEnded
     }
-    if counterMoved { return onChange() }
-    guard probing, let head = probeHead() else { return }
+    if counterMoved { return observer.onChange() }
+    guard probing, let head = observer.probeHead() else { return }
     let headMoved = state.withLock { state in
       defer { state.head = head }
-      return state.head != head && head != state.counter && !state.isCancelled
+      return state.head != head && head != state.counter && !state.isEnded
     }
     guard headMoved else { return }
     // A writer died or was stopped between its commit and its announcement.
     if file.raise(to: head) { state.withLock { $0.counter = head } }
-    onChange()
+    observer.onChange()
   }
 
   /// What happens from here on is not told any more.
-  func cancel() { state.withLock { $0.isCancelled = true } }
+  func cancel() { state.withLock { $0.isEnded = true } }
 
-  var isPolled: Bool { state.withLock { $0.fallback != nil } }
+  package var isPolled: Bool { state.withLock { $0.fallback != nil && !$0.isEnded } }
+  package var isEnded: Bool { state.withLock { $0.isEnded } }
 
-  /// Looks whether the file is still the one at its path; a lost one stays lost.
-  func checkIntact() {
+  /// Looks whether the store's files are still those at their paths; lost ones stay lost. Without
+  /// the signal file alone others' commits are found in the data; without that they are in another
+  /// file, which is told once.
+  package func checkIntact() {
+    if isEnded { return }
+    if observer.isGone() {
+      cancel()
+      return observer.onChange()
+    }
     if !file.isIntact { fallBack(.fileLost) }
   }
 
-  func fallBack(_ reason: Fallback) {
+  package func fallBack(_ reason: Fallback) {
     let isNews = state.withLock { state in
       if state.fallback != .fileLost { state.fallback = reason }
       defer { state.hasLogged = true }

@@ -35,9 +35,11 @@ package struct WriteGate: Sendable {
   /// Waits until the gate is this caller's.
   ///
   /// Traps never. Errors: `.busy` after the timeout, `.forked`.
-  package func acquire(timeout: Duration? = nil) throws(StorageError) -> GateToken {
+  package func acquire(
+    timeout: Duration? = nil, telling notice: GateToken.Notice? = nil
+  ) throws(StorageError) -> GateToken {
     if let token = try tryAcquire() { return token }
-    return try enqueue().wait(timeout: timeout)
+    return try enqueue().wait(timeout: timeout, telling: notice)
   }
 
   /// Takes the gate if it is free and nobody waits for it.
@@ -133,6 +135,17 @@ package struct WriteGate: Sendable {
 
 /// The right to write. Letting go of it releases the gate.
 package struct GateToken: ~Copyable, Sendable {
+  /// What is told, once, to somebody who has waited for it that long.
+  package struct Notice {
+    let after: Duration
+    let tell: () -> Void
+
+    package init(after: Duration, _ tell: @escaping () -> Void) {
+      self.after = after
+      self.tell = tell
+    }
+  }
+
   let gate: WriteGate
   let word: UInt64
 

@@ -86,12 +86,17 @@ extension Environment {
   ///
   /// Errors: `.replaced`. Writing must stop then: a commit would go to a file that nobody else
   /// sees. Reading what is open goes on.
-  package func checkIdentity() throws(StorageError) {
+  package func checkIdentity(_ operation: String = "write") throws(StorageError) {
+    // Files without names cannot be replaced.
+    guard kind == .shared else { return }
     guard FileFacts.at(path)?.identity == dataIdentity else {
-      throw error(.replaced, "write", "another file lies at the path than the one that was opened")
+      throw error(
+        .replaced, operation,
+        "the file was deleted, moved or replaced while it was open; let go of every Realm of it, "
+          + "and open it anew")
     }
     guard FileFacts.at(lockPath)?.identity == lockIdentity else {
-      throw error(.replaced, "write", "the lock file was deleted or replaced while in use")
+      throw error(.replaced, operation, "the lock file was deleted or replaced while in use")
     }
   }
 

@@ -12,6 +12,9 @@ import Synchronization
 ///    ("Do not have open an LMDB database twice in the same process at the same time"): it would
 ///    reset the table of readers, and closing either would drop the locks of both. A second `open`
 ///    gives the same object, and `close` counts.
+///    Who may read the data but not write the lock file gets a private copy instead, if he asks for
+///    nothing but reading; what is said of sharing below does not hold for it, nor for stores in
+///    memory, whose files have no names.
 /// 3. Both header pages are validated before LMDB sees them. A file that is something else is
 ///    refused before anything is written, the lock file included.
 /// 4. LMDB opens, and we take a shared lock on the data file at a place that the lock file's
@@ -43,10 +46,13 @@ import Synchronization
 package final class Environment: Sendable {
   package let path: String
   package let lockPath: String
+  package let kind: FileKind
   /// False if the file may only be read by this process, whatever was asked for.
   package let isWritable: Bool
   package let options: EnvironmentOptions
   package let dataIdentity: FileIdentity
+  /// Of the file at the path: the data's, unless that is a copy of it.
+  package let sourceIdentity: FileIdentity
   package let lockIdentity: FileIdentity
   /// Bytes of address space that this process could take for the file.
   package let mapByteCount: Int
@@ -84,9 +90,11 @@ package final class Environment: Sendable {
   init(opened: OpenedFile, options: EnvironmentOptions) {
     path = opened.path
     lockPath = opened.lockPath
+    kind = opened.kind
     isWritable = opened.isWritable
     self.options = options
     dataIdentity = opened.data.identity
+    sourceIdentity = opened.source
     lockIdentity = opened.lock
     mapByteCount = opened.mapByteCount
     mapStart = opened.mapStart
@@ -107,8 +115,15 @@ package final class Environment: Sendable {
   package static func open(
     path: String, options: EnvironmentOptions = EnvironmentOptions()
   ) throws(StorageError) -> Environment {
+    try open(.file(path), options: options)
+  }
+
+  /// The same for a store that may be in memory, which is a new one each time.
+  package static func open(
+    _ place: StorePlace, options: EnvironmentOptions
+  ) throws(StorageError) -> Environment {
     FaultPoint.armFromEnvironment()
-    return try EnvironmentRegistry.shared.open(path: path, options: options)
+    return try EnvironmentRegistry.shared.open(place, options: options)
   }
 
   /// Gives back one `open`. The file is closed when all are given back and the last transaction

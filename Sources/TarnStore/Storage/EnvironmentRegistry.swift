@@ -10,27 +10,40 @@ final class EnvironmentRegistry: Sendable {
   /// Held while a file is opened or closed, so that these never overlap.
   private let open = Mutex<[FileIdentity: Environment]>([:])
 
-  func open(path: String, options: EnvironmentOptions) throws(StorageError) -> Environment {
+  func open(_ place: StorePlace, options: EnvironmentOptions) throws(StorageError) -> Environment {
     try open.withLock { open throws(StorageError) in
       // What the parent had open is nothing of this process's.
       for (identity, environment) in open where environment.isForked { open[identity] = nil }
-      let target = try FileToOpen(path: path, options: options)
-      if let existing = open[target.facts.identity] {
-        try check(existing, target, options)
-        existing.state.withLock { $0.openings += 1 }
-        return existing
+      let opened: OpenedFile
+      switch place {
+      case .memory: opened = try FileToOpen(inMemoryAt: place).open(options)
+      case .file(let path):
+        let target = try FileToOpen(path: path, options: options)
+        if let existing = open[target.facts.identity] {
+          try check(existing, target, options)
+          existing.state.withLock { $0.openings += 1 }
+          return existing
+        }
+        try checkLock(of: target, open.values)
+        opened =
+          options.isReadOnly && !target.mayLock
+          ? try target.copied().open(options) : try target.open(options)
       }
-      if let lock = FileFacts.at(target.lockPath)?.identity,
-        open.values.contains(where: { $0.lockIdentity == lock })
-      {
-        throw StorageError(
-          .replaced, operation: "open", path: target.path,
-          detail: "the file was replaced while this process has the one before it open")
-      }
-      let environment = Environment(opened: try target.open(options), options: options)
+      let environment = Environment(opened: opened, options: options)
       open[environment.dataIdentity] = environment
       return environment
     }
+  }
+
+  private func checkLock(
+    of target: borrowing FileToOpen, _ others: some Sequence<Environment>
+  ) throws(StorageError) {
+    guard let lock = FileFacts.at(target.lockPath)?.identity,
+      others.contains(where: { $0.lockIdentity == lock })
+    else { return }
+    throw StorageError(
+      .replaced, operation: "open", path: target.path,
+      detail: "the file was replaced while this process has the one before it open")
   }
 
   private func check(

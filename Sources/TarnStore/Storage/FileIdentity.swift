@@ -44,16 +44,27 @@ package struct FileFacts: Sendable {
   }
 }
 
-/// A descriptor that is closed when it goes out of scope.
+/// A descriptor that is closed when it goes out of scope. The mode of a file that it creates is
+/// the user's to choose (umask).
 package struct OwnedDescriptor: ~Copyable {
   package let raw: Int32
 
   /// Opens with close-on-exec. Errors: as the system call's, mapped.
   package init(
-    opening path: String, flags: Int32, mode: UInt32 = 0o644, operation: String
+    opening path: String, flags: Int32, mode: UInt32 = 0o666, operation: String
   ) throws(StorageError) {
     raw = unsafe open(path, flags | O_CLOEXEC, mode)
     if raw < 0 { throw StorageError(errno: errno, operation: operation, path: path) }
+  }
+
+  /// Takes over a descriptor that is open.
+  init(adopting descriptor: Int32) { raw = descriptor }
+
+  /// The descriptor, which the caller closes.
+  consuming func release() -> Int32 {
+    let descriptor = raw
+    discard self
+    return descriptor
   }
 
   deinit { close(raw) }

@@ -6,8 +6,11 @@ internal import Glibc
 struct OpenedFile {
   let path: String
   let lockPath: String
+  let kind: FileKind
   let isWritable: Bool
   let data: FileFacts
+  /// The file at the path; the data itself unless that is a copy of it.
+  let source: FileIdentity
   let lock: FileIdentity
   let mapByteCount: Int
   let mapStart: UInt
@@ -16,14 +19,29 @@ struct OpenedFile {
   let descriptor: Int32
 }
 
+/// Who can have the data open.
+package enum FileKind: Sendable {
+  /// Every process that may.
+  case shared
+  /// This process alone: a store in memory, and a copy of what could not be locked.
+  case inMemory, copied
+}
+
 /// A file before it is opened: found or created, looked at, and not yet given to LMDB.
 struct FileToOpen: ~Copyable {
   let path: String
+  /// Where LMDB finds the data, and its lock.
+  private let dataPath: String
   let lockPath: String
   let facts: FileFacts
+  private let source: FileIdentity
+  private let kind: FileKind
   private let isWritable: Bool
   private let header: StoreHeader?
   private let file: OwnedDescriptor
+  /// Of files without names of their own; gone when LMDB has opened them.
+  private let names: PassingNames?
+  private let namelessLock: OwnedDescriptor?
 
   /// Errors: as `Environment.open`. Writes nothing, except an empty file where there is none.
   init(path given: String, options: EnvironmentOptions) throws(StorageError) {
@@ -52,11 +70,56 @@ struct FileToOpen: ~Copyable {
     let header = try StoreHeader.read(descriptor: file.raw, path: path)
     try Self.check(header, file.raw, facts, path, options)
     self.path = path
+    dataPath = path
     lockPath = path + "-lock"
     self.facts = facts
+    source = facts.identity
+    kind = .shared
     isWritable = mayWrite
     self.header = header
     self.file = file
+    names = nil
+    namelessLock = nil
+  }
+
+  /// A store in memory, empty.
+  init(inMemoryAt place: StorePlace) throws(StorageError) {
+    let path = place.description
+    try self.init(
+      path, try NamelessFiles.inMemory(for: path), header: nil, kind: .inMemory, copyOf: nil)
+  }
+
+  private init(
+    _ path: String, _ file: consuming OwnedDescriptor, header: StoreHeader?, kind: FileKind,
+    copyOf source: FileIdentity?
+  ) throws(StorageError) {
+    let lock = try NamelessFiles.inMemory(for: path)
+    let names = try PassingNames(data: file.raw, lock: lock.raw, for: path)
+    guard let facts = FileFacts.of(descriptor: file.raw) else {
+      throw StorageError(errno: errno, operation: "open", path: path)
+    }
+    self.path = path
+    let dataPath = names.dataPath
+    self.dataPath = dataPath
+    lockPath = dataPath + "-lock"
+    self.facts = facts
+    self.source = source ?? facts.identity
+    self.kind = kind
+    isWritable = true
+    self.header = header
+    self.file = file
+    self.names = consume names
+    namelessLock = consume lock
+  }
+
+  /// True if this process may lock where all others do, or has nobody to lock out.
+  var mayLock: Bool { kind != .shared || CompanionFile.mayBeUsed(besides: path, facts) }
+
+  /// The same data as it is at one commit, for this process alone.
+  consuming func copied() throws(StorageError) -> FileToOpen {
+    let copy = try PrivateCopy.take(of: file.raw, path: path)
+    let header = try StoreHeader.read(descriptor: copy.raw, path: path)
+    return try FileToOpen(path, copy, header: header, kind: .copied, copyOf: source)
   }
 
   private static func check(
@@ -80,21 +143,20 @@ struct FileToOpen: ~Copyable {
 
   /// Gives the file to LMDB.
   consuming func open(_ options: EnvironmentOptions) throws(StorageError) -> OpenedFile {
-    try checkLockIsWritable()
+    if kind == .shared { try checkLockIsWritable() }
     // A forked child has its parent's mappings, which nobody uses there.
-    let inherited = ProcessMaps.shared(of: facts.identity)
+    let inherited = try maps()
     guard inherited.isEmpty || tarn_fork_count() > 0 else {
       throw StorageError(
         .alreadyOpen, operation: "open", path: path,
         detail: "another copy of this library in the same process has the file open")
     }
-    let hadLock = FileFacts.at(lockPath) != nil
     try allocateLock(options)
     let (handle, mapByteCount) = try openLMDB(options)
     var isDone = false
     defer { if !isDone { unsafe mdb_env_close(handle.raw) } }
-    let lock = try adoptLock(isNew: !hadLock)
-    if header == nil { try FilePaths.syncFolder(of: path) }
+    let lock = try checkNames()
+    if header == nil, kind == .shared { try FilePaths.syncFolder(of: path) }
     let descriptor = try lockData(lock)
     defer {
       if !isDone {
@@ -104,19 +166,30 @@ struct FileToOpen: ~Copyable {
     }
     try tryReading(handle)
     closeOnExec(handle)
-    let maps = ProcessMaps.shared(of: facts.identity)
-    guard let map = maps.first(where: { $0.fileOffset == 0 && !inherited.contains($0) }) else {
+    let map = try maps().first { $0.fileOffset == 0 && !inherited.contains($0) }
+    guard let map else {
       throw StorageError(
-        .inputOutput, operation: "open", path: path, detail: "the system does not show the mapping")
+        .inputOutput, operation: "open", path: path,
+        detail: "/proc/self/maps does not show what was mapped just now; is /proc mounted?")
     }
     var statistics = MDB_stat()
     unsafe mdb_env_stat(handle.raw, &statistics)
     isDone = true
     return OpenedFile(
-      path: path, lockPath: lockPath, isWritable: isWritable,
-      data: FileFacts.of(descriptor: descriptor) ?? facts, lock: lock, mapByteCount: mapByteCount,
-      mapStart: map.start, pageSize: Int(statistics.ms_psize), handle: handle,
-      descriptor: descriptor)
+      path: path, lockPath: lockPath, kind: kind, isWritable: isWritable,
+      data: FileFacts.of(descriptor: descriptor) ?? facts, source: source, lock: lock,
+      mapByteCount: mapByteCount, mapStart: map.start, pageSize: Int(statistics.ms_psize),
+      handle: handle, descriptor: descriptor)
+  }
+
+  private borrowing func maps() throws(StorageError) -> [ProcessMaps.Mapping] {
+    do throws(StorageError) {
+      return try ProcessMaps.shared(of: facts.identity)
+    } catch {
+      var error = error
+      error.path = path
+      throw error
+    }
   }
 
   /// Without its lock file a reader's pages are not safe from writers, and LMDB would go on
@@ -137,11 +210,15 @@ struct FileToOpen: ~Copyable {
   /// hole would be ended by SIGBUS. Here that is an error. Closing the file again drops no lock of
   /// LMDB's, because this process does not have it open yet.
   private borrowing func allocateLock(_ options: EnvironmentOptions) throws(StorageError) {
-    let lock = try OwnedDescriptor(
-      opening: lockPath, flags: O_RDWR | O_CREAT, mode: facts.mode, operation: "open")
     // LMDB's own sum: a header of three lines of cache, a line for each reader but one.
     let byteCount = Int64(options.readerCount - 1) * 64 + 192
-    let result = tarn_allocate(lock.raw, byteCount)
+    let result: Int32
+    switch namelessLock {
+    case .some(let lock): result = tarn_allocate(lock.raw, byteCount)
+    case nil:
+      let lock = try CompanionFile.open(lockPath, like: facts)
+      result = tarn_allocate(lock.raw, byteCount)
+    }
     if result != 0 { throw StorageError(errno: result, operation: "open", path: lockPath) }
   }
 
@@ -187,21 +264,17 @@ struct FileToOpen: ~Copyable {
     var flags = UInt32(MDB_NOSUBDIR | MDB_NOTLS)
     if options.durability == .none { flags |= UInt32(MDB_NOSYNC) }
     if !isWritable { flags |= UInt32(MDB_RDONLY) }
-    result = unsafe mdb_env_open(raw, path, flags, facts.mode)
+    result = unsafe mdb_env_open(raw, dataPath, flags, facts.mode)
     if result == 0 { return unsafe (0, LMDBHandle(raw: raw)) }
     // "If this function fails, mdb_env_close() must be called to discard the handle."
     unsafe mdb_env_close(raw)
     return (result, nil)
   }
 
-  /// The lock file gets the data file's owner and mode: who may use one may use the other. By
-  /// path, because closing a descriptor of it would drop LMDB's locks in this process.
-  private borrowing func adoptLock(isNew: Bool) throws(StorageError) -> FileIdentity {
-    if isNew {
-      _ = unsafe chmod(lockPath, facts.mode)
-      if geteuid() == 0 { _ = unsafe chown(lockPath, facts.owner, facts.group) }
-    }
-    guard let lock = FileFacts.at(lockPath), FileFacts.at(path)?.identity == facts.identity else {
+  /// LMDB has opened what lies at the paths by now: is that what was looked at?
+  private borrowing func checkNames() throws(StorageError) -> FileIdentity {
+    guard let lock = FileFacts.at(lockPath), FileFacts.at(dataPath)?.identity == facts.identity
+    else {
       throw StorageError(
         .replaced, operation: "open", path: path, detail: "the file was replaced just now")
     }

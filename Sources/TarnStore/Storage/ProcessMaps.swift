@@ -10,8 +10,10 @@ enum ProcessMaps {
 
   /// Shared mappings of the file in this process. Private ones do not count: the page walker's
   /// are such, and nobody can commit through one.
-  static func shared(of file: FileIdentity) -> [Mapping] {
-    parse(readAll(), file: file)
+  ///
+  /// Errors: `.limitExceeded` if the process has no descriptor left.
+  static func shared(of file: FileIdentity) throws(StorageError) -> [Mapping] {
+    parse(try readAll(), file: file)
   }
 
   static func parse(_ text: [UInt8], file: FileIdentity) -> [Mapping] {
@@ -52,11 +54,9 @@ enum ProcessMaps {
     return value
   }
 
-  private static func readAll() -> [UInt8] {
-    guard
-      let file = try? OwnedDescriptor(
-        opening: "/proc/self/maps", flags: O_RDONLY, operation: "open")
-    else { return [] }
+  private static func readAll() throws(StorageError) -> [UInt8] {
+    let file = try OwnedDescriptor(
+      opening: "/proc/self/maps", flags: O_RDONLY, operation: "open")
     var text: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65536)
     while true {

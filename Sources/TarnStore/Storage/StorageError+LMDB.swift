@@ -43,7 +43,13 @@ extension StorageError {
     default: code = .inputOutput
     }
     let detail =
-      code == .addressSpace ? Self.addressSpaceDetail : unsafe String(cString: strerror(number))
+      switch number {
+      case ENOMEM: Self.addressSpaceDetail
+      case EMFILE:
+        "the process has no file descriptor left: raise its limit (ulimit -n), or close files"
+      case ENFILE: "the system has no file descriptor left (fs.file-max)"
+      default: unsafe String(cString: strerror(number))
+      }
     self.init(code, operation: operation, path: path, detail: detail)
   }
 

@@ -1,13 +1,14 @@
 internal import Glibc
 import Synchronization
 
-/// Where the engine tells people what it had to work around: a watch that fell back to polling, a
-/// pin that holds too much. Nothing depends on anybody reading it.
+/// Where the engine tells people what happened to files (they are opened, changed, refused), and
+/// what it had to work around: a watch that fell back to polling. Nothing depends on anybody
+/// reading it.
 ///
 /// Threading: any thread. The hook is called outside every lock of the engine.
 package final class StoreLog: Sendable {
   package enum Level: Int, Comparable, Sendable {
-    case debug, info, warning, error
+    case debug, detail, info, warning, error
     package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
   }
 

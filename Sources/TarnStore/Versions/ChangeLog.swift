@@ -100,7 +100,7 @@ package enum ChangeLog {
 }
 
 /// An array's bytes with typed errors, which the standard function does not pass on.
-func withBytes<R>(
+package func withBytes<R>(
   of array: [UInt8], _ body: (UnsafeRawBufferPointer) throws(StorageError) -> R
 ) throws(StorageError) -> R {
   let result = unsafe array.withUnsafeBytes { bytes in

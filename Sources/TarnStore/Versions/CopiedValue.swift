@@ -7,24 +7,31 @@ indirect enum CopiedValue {
 
   /// - Parameter elements: the elements of a collection within a value, nil if it is gone.
   init(
-    _ value: Value, _ elements: (CollectionID) throws(StorageError) -> SequenceParts?
+    _ value: Value, depth: Int = 1,
+    _ elements: (CollectionID) throws(StorageError) -> SequenceParts?
   ) throws(StorageError) {
+    if value.collection != nil, depth > SequencePlace.depthMax {
+      throw SequencePlace.tooDeep("copy collection")
+    }
     switch value {
     case .list(let id):
-      self = .list(try Self.copies(elements(id)?.values ?? [], elements))
+      let values = try elements(id)?.values ?? []
+      self = .list(try Self.copies(values, depth: depth + 1, elements))
     case .map(let id):
       let parts = try elements(id) ?? SequenceParts()
-      self = .map(keys: parts.keys, values: try Self.copies(parts.values, elements))
+      self = .map(
+        keys: parts.keys, values: try Self.copies(parts.values, depth: depth + 1, elements))
     default: self = .value(value)
     }
   }
 
   static func copies(
-    _ values: [Value], _ elements: (CollectionID) throws(StorageError) -> SequenceParts?
+    _ values: [Value], depth: Int = 1,
+    _ elements: (CollectionID) throws(StorageError) -> SequenceParts?
   ) throws(StorageError) -> [CopiedValue] {
     var copies: [CopiedValue] = []
     copies.reserveCapacity(values.count)
-    for value in values { copies.append(try CopiedValue(value, elements)) }
+    for value in values { copies.append(try CopiedValue(value, depth: depth, elements)) }
     return copies
   }
 
@@ -75,12 +82,12 @@ extension WriteSession {
     switch copy {
     case .value(let value): return value
     case .list(let items):
-      let id = makeNested(.list, in: place)
+      let id = try makeNested(.list, in: place)
       let inner = place.nested(id)
       try insert(make(items, in: inner), at: 0, in: inner)
       return .list(id)
     case .map(let keys, let items):
-      let id = makeNested(.map, in: place)
+      let id = try makeNested(.map, in: place)
       let inner = place.nested(id)
       for (key, item) in zip(keys, items) {
         try set(make(item, in: inner), forKey: key, inMap: inner)

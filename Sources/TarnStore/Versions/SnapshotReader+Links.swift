@@ -7,10 +7,15 @@ extension SnapshotReader {
   ) throws(StorageError) -> [LinkTarget: UInt64] {
     var found: [LinkTarget: UInt64] = [:]
     var pending: [StoredSequence] = []
+    // A damaged file may have collections in each other.
+    var known: Set<CollectionID> = []
     func take(_ value: Value) throws(StorageError) {
       switch value {
       case .list(let nested), .map(let nested):
-        if let sequence = try nestedSequence(nested) { pending.append(sequence) }
+        guard known.insert(nested).inserted, let sequence = try nestedSequence(nested) else {
+          return
+        }
+        pending.append(sequence)
       default:
         if let target = column.linkTarget(of: value) { found[target, default: 0] += 1 }
       }

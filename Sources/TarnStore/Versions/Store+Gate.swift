@@ -3,8 +3,10 @@ extension Store {
   /// shows what it is to write on: a commit that its dead writer left hidden is published first.
   ///
   /// Errors: `.busy` after the timeout, `.forked`.
-  package func acquireGate(timeout: Duration? = nil) throws(StorageError) -> GateToken {
-    let token = try gate.acquire(timeout: timeout)
+  package func acquireGate(
+    timeout: Duration? = nil, telling notice: GateToken.Notice? = nil
+  ) throws(StorageError) -> GateToken {
+    let token = try gate.acquire(timeout: timeout, telling: notice)
     environment.publishOrphanedCommit()
     return token
   }

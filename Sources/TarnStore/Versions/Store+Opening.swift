@@ -5,11 +5,13 @@ internal import Glibc
 /// Both are commits of their own, under the gate. They do not raise the version: nobody's data
 /// changes. The schema's epoch in the head record tells everybody else.
 extension Store {
-  static func open(_ path: String, _ options: Options) throws(StorageError) -> Store {
+  static func open(_ place: StorePlace, _ options: Options) throws(StorageError) -> (
+    Store, isExtended: Bool
+  ) {
     var environmentOptions = EnvironmentOptions()
     environmentOptions.isReadOnly = options.isReadOnly
     environmentOptions.durability = options.isDurable ? .strict : .none
-    let environment = try Environment.open(path: path, options: environmentOptions)
+    let environment = try Environment.open(place, options: environmentOptions)
     let signal: SignalFile
     do {
       if options.verifiesPages {
@@ -22,12 +24,41 @@ extension Store {
       environment.close()
       throw error
     }
-    let store = Store(
-      environment: environment, signal: signal, isTemporary: options.isTemporary)
+    let store = Store(environment: environment, signal: signal)
     try store.prepareHead(options)
-    try store.adopt(options)
+    let isExtended = try store.adopt(options)
     signal.raise(to: try store.newestSnapshot().version.rawValue)
-    return store
+    return (store, isExtended)
+  }
+
+  /// What the log says of a file that was opened.
+  var openingNews: [(StoreLog.Level, String)] {
+    get throws(StorageError) {
+      let snapshot = try newestSnapshot()
+      let what =
+        switch environment.kind {
+        case .shared, .inMemory: "opened"
+        case .copied: "opened a private copy, because its lock file may not be written, of"
+        }
+      let schema = snapshot.schema.schema
+      let classes = schema.classes.map(\.name).joined(separator: ", ")
+      return [
+        (
+          .info,
+          "\(what) \(path) at version \(snapshot.version.rawValue), schema version "
+            + "\(snapshot.head.schemaVersion)"
+        ),
+        (
+          .detail,
+          "\(path) has \(environment.statistics.fileByteCount) bytes and "
+            + "\(schema.classes.count) classes: \(classes)"
+        ),
+      ]
+    }
+  }
+
+  var extensionNews: String {
+    "extended \(path) by classes, properties or rules that the program has and it lacked"
   }
 
   /// Removes the file and its companions.
@@ -43,7 +74,9 @@ extension Store {
     guard environment.statistics.entries == 0 else { throw HeadRecord.missing(path) }
     guard !options.isReadOnly else {
       throw StorageError(
-        .notAStore, operation: "open", path: path, detail: "the file holds no store yet")
+        .notAStore, operation: "open", path: path,
+        detail: environment.kind == .inMemory
+          ? "there is no store in memory of that name yet" : "the file holds no store yet")
     }
     try holdingGate { () throws(StorageError) in
       try environment.write { transaction throws(StorageError) in
@@ -59,25 +92,30 @@ extension Store {
   /// Adds what the classes of an opener have and the file lacks. Does nothing if a migration has
   /// to come first, which is the opener's work.
   ///
+  /// - Returns: true if something was added.
   /// - Throws: `.schemaMismatch` naming every difference that adding cannot mend, or for a version
   ///   less than the file's.
-  func adopt(_ options: Options) throws(StorageError) {
+  func adopt(_ options: Options) throws(StorageError) -> Bool {
     let snapshot = try newestSnapshot()
     try checkDurability(snapshot.head, options)
-    guard options.adoptsClasses else { return }
+    guard options.adoptsClasses, !hasAdopted(options, snapshot) else { return false }
     if try needsMigration(options, snapshot) {
-      guard options.isReadOnly else { return }
+      guard options.isReadOnly else { return false }
       throw mismatch(
         "a migration to schema version \(options.schemaVersion ?? 0) is required, and the file is "
           + "opened read-only")
     }
     let first = try plan(options.classes, over: snapshot)
     let raises = options.schemaVersion.map { $0 > snapshot.head.schemaVersion } ?? false
-    guard first.schema != snapshot.schema.schema || raises else { return }
+    guard first.schema != snapshot.schema.schema || raises else {
+      noteAdopted(options, snapshot)
+      return false
+    }
     guard !options.isReadOnly else {
       throw mismatch("the file lacks classes or properties of the program, and cannot be changed")
     }
     try holdingGate { () throws(StorageError) in try extend(options) }
+    return true
   }
 
   /// True if the opener's version is higher than that of the file, which has classes already.

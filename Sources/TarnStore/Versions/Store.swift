@@ -10,8 +10,6 @@ package final class Store: Sendable {
   package struct Options: Sendable {
     package var isReadOnly = false
     package var isDurable = true
-    /// In memory: the last process that closes it removes it.
-    package var isTemporary = false
     package var classes: [ClassDefinition] = []
     /// The number of the program's model; nil for tools, which take a file as it is.
     package var schemaVersion: UInt64?
@@ -28,26 +26,42 @@ package final class Store: Sendable {
     weak var newest: Snapshot?
     var schema: SchemaView?
     var retention = Retention()
+    /// What openers asked for last that the schema of an epoch has.
+    var adopted: [Adopted] = []
+    var loss: StorageError?
   }
+
+  /// Classes, with the version of their model, that the schema of an epoch has.
+  private struct Adopted {
+    var epoch: UInt64
+    var schemaVersion: UInt64?
+    var classes: [ClassDefinition]
+  }
+  private static let adoptedMax = 4
 
   package let path: String
   package let environment: Environment
   package let signal: SignalFile
-  let isTemporary: Bool
   let listeners = StoreListeners()
   private let state = Mutex(State())
 
-  init(environment: Environment, signal: SignalFile, isTemporary: Bool) {
+  /// A copy of a file that this process may read and not lock: nothing that is committed to the
+  /// file comes to it.
+  package var isPrivateCopy: Bool { environment.kind == .copied }
+
+  /// False if no other process can have it open.
+  package var isShared: Bool { environment.kind == .shared }
+
+  init(environment: Environment, signal: SignalFile) {
     path = environment.path
     self.environment = environment
     self.signal = signal
-    self.isTemporary = isTemporary
   }
 
   deinit {
     listeners.end()
-    if isTemporary, signal.processes().count <= 1 { removeFiles() }
     environment.close()
+    StoreLog.shared.write(.detail, "closed \(path)")
   }
 
   /// One at a time writes the file, over all processes.
@@ -103,6 +117,27 @@ package final class Store: Sendable {
     return view
   }
 
+  /// True if the schema that the snapshot shows has all that an opener wants, as was found before.
+  /// Cheap for who comes again with the very same array, however long it is.
+  func hasAdopted(_ options: Options, _ snapshot: Snapshot) -> Bool {
+    state.withLock { state in
+      state.adopted.contains {
+        $0.epoch == snapshot.schema.epoch && $0.schemaVersion == options.schemaVersion
+          && $0.classes == options.classes
+      }
+    }
+  }
+
+  func noteAdopted(_ options: Options, _ snapshot: Snapshot) {
+    let adopted = Adopted(
+      epoch: snapshot.schema.epoch, schemaVersion: options.schemaVersion, classes: options.classes)
+    state.withLock { state in
+      state.adopted.removeAll { $0.epoch != adopted.epoch }
+      state.adopted.append(adopted)
+      if state.adopted.count > Self.adoptedMax { state.adopted.removeFirst() }
+    }
+  }
+
   /// What changed after `version`, up to what `snapshot` shows.
   ///
   /// - Throws: `.corrupted` if a record is damaged or missing although the caller has held the
@@ -144,6 +179,23 @@ package final class Store: Sendable {
     if snapshot.version.rawValue - version.rawValue > UInt64(commits) { return true }
     return try ChangeLog.byteCount(
       after: version, upTo: snapshot.version, most: bytes, in: snapshot.transaction) > bytes
+  }
+
+  /// Why the store cannot be followed any more, once `isLost` has found it so.
+  package var loss: StorageError? { state.withLock { $0.loss } }
+
+  /// Looks whether the files at the paths are still those that were opened. If they are not, no
+  /// process can commit to these, and nothing will ever change here.
+  package func isLost() -> Bool {
+    if loss != nil { return true }
+    do throws(StorageError) {
+      try environment.checkIdentity("follow")
+    } catch {
+      state.withLock { $0.loss = error }
+      StoreLog.shared.write(.warning, "\(error)")
+      return true
+    }
+    return false
   }
 
   // MARK: - Committing

@@ -78,11 +78,14 @@ extension Store {
     usesWatcher: Bool, _ onChange: @escaping @Sendable () -> Void
   ) -> StoreRegistration {
     let id = listeners.add(onChange)
-    if usesWatcher {
+    // Others cannot commit to what only this process has.
+    if usesWatcher, isShared {
       listeners.watch(id) {
         // Weak: a store that is followed by the watcher alone shall close.
         SignalWatcher.shared.add(signal, seen: signal.version) { [weak self] in
           self?.probeHead()?.rawValue
+        } isGone: { [weak self] in
+          self?.isLost() ?? true
         } onChange: { [weak self] in
           self?.listeners.tell()
         }

@@ -1,12 +1,28 @@
 import Synchronization
 
-/// The stores that this process has open: one for each file, however many paths lead to it.
+/// The stores that this process has open: one for each file, however many paths lead to it, and
+/// one for each name in memory.
 package enum StoreRegistry {
   private struct WeakStore {
     weak var store: Store?
   }
 
-  private static let stores = Mutex<[FileIdentity: WeakStore]>([:])
+  private enum Key: Hashable {
+    case file(FileIdentity)
+    case memory(String)
+
+    /// Nil for a file that is not there.
+    init?(_ place: StorePlace) {
+      switch place {
+      case .memory(let name): self = .memory(name)
+      case .file(let path):
+        guard let identity = FileFacts.at(path)?.identity else { return nil }
+        self = .file(identity)
+      }
+    }
+  }
+
+  private static let stores = Mutex<[Key: WeakStore]>([:])
   /// Opening is rare and touches several files; one at a time keeps it simple to reason about.
   private static let opening = Mutex<Void>(())
 
@@ -14,37 +30,74 @@ package enum StoreRegistry {
   package static func open(
     _ path: String, _ options: Store.Options
   ) throws(StorageError) -> Store {
-    try opening.withLock { _ throws(StorageError) in
-      if let identity = FileFacts.at(path)?.identity,
-        let known = stores.withLock({ $0[identity]?.store }),
-        // In a forked child the parent's stores are dead; it opens its own.
-        !known.environment.isForked
-      {
-        try known.adopt(options)
-        return known
+    try open(.file(path), options)
+  }
+
+  /// The same for a store that may be in memory.
+  package static func open(
+    _ place: StorePlace, _ options: Store.Options
+  ) throws(StorageError) -> Store {
+    let (store, news): (Store, [(StoreLog.Level, String)])
+    do throws(StorageError) {
+      (store, news) = try opening.withLock { _ throws(StorageError) in
+        try openLocked(place, options)
       }
-      let store = try Store.open(path, options)
-      stores.withLock { stores in
-        stores = stores.filter { $0.value.store != nil }
-        stores[store.environment.dataIdentity] = WeakStore(store: store)
-      }
-      return store
+    } catch {
+      StoreLog.shared.write(.info, "refused: \(error)")
+      throw error
     }
+    for (level, message) in news { StoreLog.shared.write(level, message) }
+    return store
+  }
+
+  /// - Returns: the store, and what is to be logged outside of the lock.
+  private static func openLocked(
+    _ place: StorePlace, _ options: Store.Options
+  ) throws(StorageError) -> (Store, [(StoreLog.Level, String)]) {
+    if let known = store(at: place), !known.isPrivateCopy || options.isReadOnly {
+      let isExtended = try known.adopt(options)
+      return (known, isExtended ? [(.info, known.extensionNews)] : [])
+    }
+    let (store, isExtended) = try Store.open(place, options)
+    let key =
+      switch place {
+      case .file: Key.file(store.environment.sourceIdentity)
+      case .memory(let name): Key.memory(name)
+      }
+    stores.withLock { stores in
+      stores = stores.filter { $0.value.store != nil }
+      stores[key] = WeakStore(store: store)
+    }
+    return (store, try store.openingNews + (isExtended ? [(.info, store.extensionNews)] : []))
+  }
+
+  /// The store that this process has open there. In a forked child the parent's stores are dead; it
+  /// opens its own.
+  private static func store(at place: StorePlace) -> Store? {
+    guard let key = Key(place), let known = stores.withLock({ $0[key]?.store }) else { return nil }
+    return known.environment.isForked ? nil : known
   }
 
   /// Removes a file with its companions, unless somebody uses it.
   ///
   /// - Throws: `.alreadyOpen` if this process or another has it open.
-  package static func removeUnused(_ path: String) throws(StorageError) {
+  package static func removeUnused(_ place: StorePlace) throws(StorageError) {
     try opening.withLock { _ throws(StorageError) in
-      guard !isOpen(path) else {
+      guard !isOpen(place) else {
         throw StorageError(
-          .alreadyOpen, operation: "delete", path: path, detail: "this process has the file open")
+          .alreadyOpen, operation: "delete", path: place.description,
+          detail: "this process has it open")
       }
+      guard case .file(let path) = place else { return }
       var options = Store.Options()
       options.adoptsClasses = false
       options.isReadOnly = true
-      let store = try Store.open(path, options)
+      let (store, _) = try Store.open(place, options)
+      guard !store.isPrivateCopy else {
+        throw StorageError(
+          .permissionDenied, operation: "delete", path: path,
+          detail: "whether others have the file open cannot be seen by who may not lock it")
+      }
       let others = store.signal.processes().count - 1
       guard others <= 0 else {
         throw StorageError(
@@ -55,9 +108,9 @@ package enum StoreRegistry {
     }
   }
 
-  /// True if this process has the file open.
-  package static func isOpen(_ path: String) -> Bool {
-    guard let identity = FileFacts.at(path)?.identity else { return false }
-    return stores.withLock { $0[identity]?.store != nil }
+  /// True if this process has the store open.
+  package static func isOpen(_ place: StorePlace) -> Bool {
+    guard let key = Key(place) else { return false }
+    return stores.withLock { $0[key]?.store != nil }
   }
 }

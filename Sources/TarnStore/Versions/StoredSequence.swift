@@ -275,7 +275,10 @@ struct SequencePageList {
 extension SnapshotReader {
   /// The collection there, nil if its owner is gone, or the value that it was in.
   package func sequence(at place: SequencePlace) throws(StorageError) -> StoredSequence? {
-    if let nested = place.nested { return try nestedSequence(nested) }
+    if let nested = place.nested {
+      try place.checkDepth()
+      return try nestedSequence(nested)
+    }
     let column = schema[place.classID][place.column]
     guard let (image, slot) = try row(place.key, in: place.classID) else { return nil }
     let shape = SequenceShape(column)

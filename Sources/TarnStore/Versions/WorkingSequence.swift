@@ -227,6 +227,35 @@ package final class WorkingSequence {
     try insert(element, [origin], at: target)
   }
 
+  /// Takes elements out and puts others in, which then are at `target` and behind it. Those that
+  /// come from a position here are told as moved.
+  ///
+  /// - Parameter positions: ascending; those that elements come from are among them.
+  func rearrange(
+    removing positions: [Int], inserting items: [(element: TaggedValue, from: Int?)],
+    at target: Int
+  ) throws(StorageError) {
+    try begin()
+    var origins = ContiguousArray<SequenceChunks.Origin>()
+    for item in items {
+      guard let position = item.from else {
+        origins.append(.fresh)
+        continue
+      }
+      let (body, slot) = try loaded(position)
+      origins.append(body.origins[slot])
+    }
+    var end = positions.count
+    while end > 0 {
+      var start = end - 1
+      while start > 0, positions[start - 1] == positions[start] - 1 { start -= 1 }
+      try remove(positions[start]..<positions[end - 1] + 1)
+      end = start
+    }
+    let elements = SequenceElements(keys: [], values: ContiguousArray(items.map(\.element)))
+    try insert(elements, origins, at: target)
+  }
+
   /// Lets two elements change places.
   func swap(_ a: Int, _ b: Int) throws(StorageError) {
     if a == b { return }

@@ -75,10 +75,14 @@ extension WriteSession {
   }
 
   /// A column of an object that links to something.
-  private struct Holder: Hashable {
+  struct Holder: Hashable, Comparable {
     var classID: ClassID
     var column: ColumnID
     var key: ObjectKey
+
+    static func < (a: Holder, b: Holder) -> Bool {
+      (a.classID, a.column, a.key) < (b.classID, b.column, b.key)
+    }
   }
 
   /// Takes objects out of everything that links to them and stays.

@@ -1,4 +1,4 @@
-/// Links from collections and from values of any type, and objects that belong to others.
+/// Links from collections and from values of any type.
 extension WriteSession {
   // MARK: - Counting
 
@@ -73,18 +73,32 @@ extension WriteSession {
     guard schema[id][column].collection == .none else { return try sweep(place, matches) }
     guard let value = try value(of: column, at: owner, in: id) else { return }
     switch value {
-    case .list(let nested), .map(let nested): try sweep(place.nested(nested), matches)
+    case .list(let nested), .map(let nested): try sweep(place.atAnyDepth(nested), matches)
     default:
       guard let target = schema[id][column].linkTarget(of: value), matches(target) else { return }
       try set(column, at: owner, in: id, to: .null)
     }
   }
 
-  /// Takes links out of a collection, and of the collections within its values.
-  private func sweep(
+  /// Takes links out of a collection, and of the collections within its values: by a list and
+  /// each once, because a damaged file may have them in each other.
+  func sweep(
     _ place: SequencePlace, _ matches: (LinkTarget) -> Bool
   ) throws(StorageError) {
-    guard let sequence = try sequence(at: place) else { return }
+    var pending = [place]
+    var known: Set<CollectionID> = []
+    while let next = pending.popLast() {
+      for id in try sweepElements(next, matches) where known.insert(id).inserted {
+        pending.append(next.atAnyDepth(id))
+      }
+    }
+  }
+
+  /// Takes links out of one collection and returns those within its values.
+  private func sweepElements(
+    _ place: SequencePlace, _ matches: (LinkTarget) -> Bool
+  ) throws(StorageError) -> [CollectionID] {
+    guard let sequence = try sequence(at: place) else { return [] }
     let column = schema[place.classID][place.column]
     var positions: [Int] = []
     var within: [CollectionID] = []
@@ -110,57 +124,6 @@ extension WriteSession {
         try remove(position..<position + 1, in: place)
       }
     }
-    for id in within { try sweep(place.nested(id), matches) }
-  }
-
-  // MARK: - Objects that belong to others
-
-  /// Runs changes that belong together. At the end of the outermost, embedded objects that
-  /// nobody has any more are deleted.
-  func changing<R>(
-    _ body: () throws(StorageError) -> R
-  ) throws(StorageError) -> R {
-    changeDepth += 1
-    defer { changeDepth -= 1 }
-    let result = try body()
-    if changeDepth == 1 {
-      while let object = abandoned.popLast() {
-        guard try place(of: object.key, in: object.classID) != nil, try !hasOrigin(object) else {
-          continue
-        }
-        try delete(object.key, in: object.classID)
-      }
-    }
-    return result
-  }
-
-  private func hasOrigin(_ object: LinkTarget) throws(StorageError) -> Bool {
-    for link in schema.incoming(to: object.classID) {
-      let origins = try keys(linkingTo: object, in: link.origin, through: link.column)
-      if !origins.isEmpty { return true }
-    }
-    return false
-  }
-
-  /// Notes that an embedded object has lost its place, maybe to get another one.
-  func abandon(_ value: Value, _ column: ColumnSchema) {
-    guard let target = column.linkTarget(of: value), schema.isEmbedded(target.classID) else {
-      return
-    }
-    abandoned.append(target)
-  }
-
-  /// Takes the embedded objects among the values away from the objects that have them, because
-  /// others are about to.
-  func detach(_ values: some Sequence<Value>, _ column: ColumnSchema) throws(StorageError) {
-    guard let id = column.target, schema.isEmbedded(id) else { return }
-    for value in values {
-      guard let target = column.linkTarget(of: value) else { continue }
-      for link in schema.incoming(to: id) {
-        for origin in try keys(linkingTo: target, in: link.origin, through: link.column) {
-          try removeLinks(from: link.column, at: origin, in: link.origin) { $0 == target }
-        }
-      }
-    }
+    return within
   }
 }

@@ -127,7 +127,9 @@ extension WriteSession {
   ) throws(StorageError) -> Bool {
     let described = schema[id]
     guard let old = try self.value(of: column, at: key, in: id) else { return false }
-    if old != value { try detach([value], described[column]) }
+    if old != value, value.isLink {
+      _ = try take([value], for: SequencePlace(classID: id, key: key, column: column))
+    }
     guard let (cluster, slot) = try edit(key, in: id) else { return false }
     cluster.set(column, slot, value)
     recorder.touch(id, key, column)

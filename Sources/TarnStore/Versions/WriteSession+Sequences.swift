@@ -9,6 +9,7 @@ extension WriteSession {
   /// The collection there as this write sees it, nil if its owner is gone, or the value that it
   /// was in. Good until the owner goes, and as long as the session.
   package func sequence(at place: SequencePlace) throws(StorageError) -> WorkingSequence? {
+    try place.checkDepth()
     if let known = sequences.find(place) { return known }
     let found: StoredSequence?
     if let id = place.nested {
@@ -47,6 +48,21 @@ extension WriteSession {
     try stored.forEach(in: 0..<stored.count, body)
   }
 
+  /// The same for the keys of a map.
+  func forEachKey(
+    of place: SequencePlace, _ body: (String) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    func each(
+      _ count: Int, _ key: (Int) throws(StorageError) -> String
+    ) throws(StorageError) {
+      for position in 0..<count {
+        guard try body(try key(position)) else { return }
+      }
+    }
+    if let known = sequences.find(place) { return try each(known.count, known.key(at:)) }
+    if let stored = try propertySequence(place) { try each(stored.count, stored.key(at:)) }
+  }
+
   private func existing(_ place: SequencePlace) throws(StorageError) -> WorkingSequence {
     guard let found = try sequence(at: place) else {
       throw StorageError(
@@ -69,10 +85,37 @@ extension WriteSession {
   package func insert(
     _ values: [Value], at index: Int, in place: SequencePlace
   ) throws(StorageError) {
+    try replace(index..<index, with: values, in: place)
+  }
+
+  /// Puts elements in the place of those at the positions of a range, which are as they are before
+  /// any embedded object moves.
+  package func replace(
+    _ range: Range<Int>, with values: [Value], in place: SequencePlace
+  ) throws(StorageError) {
     try changing { () throws(StorageError) in
-      try detach(values, schema[place.classID][place.column])
-      try insert(values, keys: [], at: index, in: existing(place))
+      let sequence = try existing(place)
+      if ownsElements(place) {
+        try replaceOwned(range, with: values, in: sequence)
+      } else {
+        try replaceElements(range, with: values, in: sequence)
+      }
     }
+  }
+
+  func replaceElements(
+    _ range: Range<Int>, with values: [Value], in sequence: WorkingSequence
+  ) throws(StorageError) {
+    if !range.isEmpty {
+      try release(range, of: sequence)
+      if range == 0..<sequence.count {
+        try sequence.removeAll()
+      } else {
+        try sequence.remove(range)
+      }
+      touch(sequence.place)
+    }
+    if !values.isEmpty { try insert(values, at: range.lowerBound, in: sequence) }
   }
 
   /// Sets an element, and notes it as modified even if it is equal.
@@ -129,8 +172,16 @@ extension WriteSession {
   ) throws(StorageError) -> (index: Int, isNew: Bool) {
     let sequence = try existing(place)
     let (index, isFound) = try sequence.find(value)
-    if !isFound { try add(value, key: nil, at: index, to: sequence) }
-    return (index, !isFound)
+    if isFound { return (index, false) }
+    if value.isLink, ownsElements(place) {
+      try changing { () throws(StorageError) in
+        _ = try take([value], for: place)
+        try add(value, key: nil, at: index, to: sequence)
+      }
+    } else {
+      try add(value, key: nil, at: index, to: sequence)
+    }
+    return (index, true)
   }
 
   /// Takes an element out of a set. False if it is not in it.
@@ -148,15 +199,19 @@ extension WriteSession {
     _ value: Value, forKey key: String, inMap place: SequencePlace
   ) throws(StorageError) {
     try changing { () throws(StorageError) in
-      try detach([value], schema[place.classID][place.column])
       let sequence = try existing(place)
       let (index, isFound) = try sequence.find(key: key)
-      if isFound {
-        try set(value, at: index, in: sequence)
-      } else {
-        try add(value, key: key, at: index, to: sequence)
-      }
+      if isFound { return try set(value, at: index, in: sequence) }
+      if try take([value], for: place) { try clear(value, in: sequence) }
+      try add(value, key: key, at: index, to: sequence)
     }
+  }
+
+  /// Makes an embedded object's value in a map null, because it comes under another key.
+  private func clear(_ value: Value, in map: WorkingSequence) throws(StorageError) {
+    let column = schema[map.place.classID][map.place.column]
+    guard let target = column.linkTarget(of: value) else { return }
+    try sweep(map.place) { $0 == target }
   }
 
   /// Takes a key and its value out of a map. False if it is not in it.
@@ -175,8 +230,16 @@ extension WriteSession {
   /// of it is written.
   ///
   /// - Parameter place: what it will be in; its own place is `place.nested(id)`.
-  package func makeNested(_ kind: CollectionKind, in place: SequencePlace) -> CollectionID {
+  /// Throws if it would lie deeper than lists and maps may.
+  package func makeNested(
+    _ kind: CollectionKind, in place: SequencePlace
+  ) throws(StorageError) -> CollectionID {
     require(kind == .list || kind == .map, "only lists and maps lie within values")
+    guard place.depth < SequencePlace.depthMax else {
+      throw StorageError(
+        .invalidInput, operation: "change collection", path: "",
+        detail: "Lists and maps within values may be up to \(SequencePlace.depthMax) deep.")
+    }
     let id = sequences.claimID()
     let base = StoredSequence(.empty, .nested(kind), reader.snapshot)
     sequences.make(WorkingSequence(place.nested(id), base, sequences), id)
@@ -191,14 +254,21 @@ extension WriteSession {
     }
   }
 
-  /// Drops the list or map that a value of any type was, with all that is in it.
+  /// Drops the list or map that a value of any type was, with all that is in it: by a list,
+  /// because a damaged file may have collections in each other. Each goes once.
   func drop(_ value: Value, at place: SequencePlace) throws(StorageError) {
-    switch value {
-    case .list(let id), .map(let id):
-      guard let sequence = try sequence(at: place.nested(id)) else { return }
-      try drop(sequence)
+    guard let id = value.collection else { return }
+    dropping.append((id, place))
+    if isDropping { return }
+    isDropping = true
+    defer {
+      isDropping = false
+      dropping = []
+    }
+    while let (id, place) = dropping.popLast() {
+      guard let sequence = try sequence(at: place.atAnyDepth(id)) else { continue }
       sequences.dropNested(id)
-    default: break
+      try drop(sequence)
     }
   }
 
@@ -206,13 +276,18 @@ extension WriteSession {
   package func put(
     _ values: [Value], keys: [String], in place: SequencePlace
   ) throws(StorageError) {
-    try removeAll(in: place)
-    switch schema[place.classID][place.column].collection {
-    case .none: trap("a property that is no collection: bug in this package")
-    case .list: try insert(values, at: 0, in: place)
-    case .set: for value in values { _ = try insert(value, intoSet: place) }
-    case .map:
-      for (key, value) in zip(keys, values) { try set(value, forKey: key, inMap: place) }
+    try changing { () throws(StorageError) in
+      switch schema[place.classID][place.column].collection {
+      case .none: trap("a property that is no collection: bug in this package")
+      case .list: try replace(0..<existing(place).count, with: values, in: place)
+      case .set:
+        try removeAll(in: place)
+        for value in values { _ = try insert(value, intoSet: place) }
+      case .map:
+        refuseRepeated(values, for: place)
+        try removeAll(in: place)
+        for (key, value) in zip(keys, values) { try set(value, forKey: key, inMap: place) }
+      }
     }
   }
 
@@ -250,16 +325,13 @@ extension WriteSession {
   // MARK: - Elements
 
   private func insert(
-    _ values: [Value], keys: [String], at index: Int, in sequence: WorkingSequence
+    _ values: [Value], at index: Int, in sequence: WorkingSequence
   ) throws(StorageError) {
-    if values.count == 1 { return try add(values[0], key: keys.first, at: index, to: sequence) }
+    if values.count == 1 { return try add(values[0], key: nil, at: index, to: sequence) }
     for value in values { check(value, sequence) }
     try sequence.insert(
-      SequenceElements(
-        keys: ContiguousArray(keys.map { .value(.string($0)) }),
-        values: ContiguousArray(values.map { .value($0) })), at: index)
+      SequenceElements(keys: [], values: ContiguousArray(values.map { .value($0) })), at: index)
     if sequence.shape.mayBeLong || sequence.shape.mayRefer {
-      for key in keys where TaggedValue.value(.string(key)).isOutside { sequence.hasOutside = true }
       for value in values { try own(.value(value), in: sequence) }
     }
     touch(sequence.place)
@@ -284,8 +356,13 @@ extension WriteSession {
   ) throws(StorageError) {
     check(value, sequence)
     let element = TaggedValue.value(value)
-    if value.isLink, try sequence.element(at: index) != element {
-      try detach([value], schema[sequence.place.classID][sequence.place.column])
+    if value.isLink, ownsElements(sequence.place), try sequence.element(at: index) != element,
+      try take([value], for: sequence.place)
+    {
+      guard sequence.shape.isMap else {
+        return try replaceOwned(index..<index + 1, with: [value], in: sequence)
+      }
+      try clear(value, in: sequence)
     }
     if sequence.shape.mayRefer || sequence.hasOutside {
       let old = try sequence.element(at: index)
@@ -302,12 +379,12 @@ extension WriteSession {
       sequence.shape.accepts(value), "a collection of \(sequence.shape.type) cannot hold \(value)")
   }
 
-  private func touch(_ place: SequencePlace) {
+  func touch(_ place: SequencePlace) {
     recorder.touch(place.classID, place.key, place.column)
   }
 
   /// Notes what a new element refers to.
-  private func own(
+  func own(
     _ element: TaggedValue, in sequence: WorkingSequence
   ) throws(StorageError) {
     if element.isOutside { sequence.hasOutside = true }
@@ -317,7 +394,7 @@ extension WriteSession {
   }
 
   /// Lets go of what elements refer to that are about to go.
-  private func release(
+  func release(
     _ range: Range<Int>, of sequence: WorkingSequence
   ) throws(StorageError) {
     guard sequence.shape.mayRefer || sequence.hasOutside else { return }
@@ -363,6 +440,14 @@ extension WriteSession {
 }
 
 extension Value {
+  /// The list or map that the value is.
+  var collection: CollectionID? {
+    switch self {
+    case .list(let id), .map(let id): id
+    default: nil
+    }
+  }
+
   /// True for what names an object.
   var isLink: Bool {
     switch self {

@@ -22,8 +22,11 @@ package final class WriteSession {
   /// Embedded objects that lost their place in the change that is being made.
   var abandoned: [LinkTarget] = []
   var changeDepth = 0
+  /// Collections within values that go, and are still to be gone through.
+  var dropping: [(id: CollectionID, place: SequencePlace)] = []
+  var isDropping = false
   /// Called when positions of rows that somebody keeps may have moved.
-  let rowsMoved: () -> Void
+  package var rowsMoved: () -> Void
 
   package var base: Snapshot { reader.snapshot }
 

@@ -54,6 +54,36 @@ import Testing
       .collection(CollectionCondition(["owner", "dogs"], .count(.greaterOrEqual, .int(2))))
     ),
     ("2 < dogs.@count", .collection(CollectionCondition(["dogs"], .count(.greater, .int(2))))),
+    (
+      "any dogs.toys.@count > 2",
+      .collection(CollectionCondition(["dogs", "toys"], .anyCount(.greater, .int(2))))
+    ),
+    (
+      "ANY ages between {1, 2.5}",
+      .collection(
+        CollectionCondition(["ages"], .anyWithin(.int(1), .double(2.5), isClosed: true)))
+    ),
+    (
+      "ANY marks.@allKeys LIKE 'a*'",
+      .collection(
+        CollectionCondition(["marks", "@allKeys"], .any(.like, .value(.string("a*")), [])))
+    ),
+    (
+      "3 IN dog.marks.@allValues",
+      .collection(
+        CollectionCondition(["dog", "marks", "@allValues"], .any(.equal, .value(.int(3)), [])))
+    ),
+    (
+      "@links.Person.dogs.@count == 0",
+      .collection(CollectionCondition(["@links.Person.dogs"], .count(.equal, .int(0))))
+    ),
+    (
+      "ANY toy.@links.Dog.toys.name == 'x'",
+      .collection(
+        CollectionCondition(
+          ["toy", "@links.Dog.toys", "name"], .any(.equal, .value(.string("x")), [])))
+    ),
+    ("self > 3", .comparison(Comparison(.path([]), .greater, .value(.int(3))))),
   ])
   func `a text gives its tree`(_ text: String, _ expected: Predicate) throws {
     #expect(try parsed(text) == expected)
@@ -118,7 +148,12 @@ import Testing
     ("dogs.@count IN {1}", 0, "@count compares with a number by ==, !=, <, <=, > or >="),
     ("ANY 3 == dogs.age", 4, "expected a property that is a collection, or behind one"),
     ("ANY dogs.age == x", 16, "a condition through a collection needs a value"),
-    ("ANY dogs.age BETWEEN {1, 2}", 13, "expected a comparison operator, found BETWEEN"),
+    ("ANY dogs.age BETWEEN {1}", 21, "expected two values after BETWEEN, found 1"),
+    ("ANY dogs.@count == age", 4, "@count compares with a number by ==, !=, <, <=, > or >="),
+    (
+      "ANY @links.Person > 1", 18, "expected a class and a property of it, as in @links.Person.dogs"
+    ),
+    ("SELF.age > 1", 4, "expected a comparison operator, found '.'"),
     (
       "map['a'] == 1", 3,
       "'[' behind a property is not supported: conditions cannot look into maps"

@@ -141,6 +141,14 @@ extension FixtureSource {
   func forEachElement(
     of place: SequencePlace, _ body: (Value) throws(StorageError) -> Bool
   ) throws(StorageError) {}
+
+  func forEachKey(
+    of place: SequencePlace, _ body: (String) throws(StorageError) -> Bool
+  ) throws(StorageError) {}
+
+  func origins(
+    of target: LinkTarget, in id: ClassID, through column: ColumnID
+  ) throws(StorageError) -> [ObjectKey] { [] }
 }
 
 extension SeededRandom {

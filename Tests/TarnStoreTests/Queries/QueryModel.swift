@@ -38,7 +38,7 @@ struct QueryModel {
       switch operand {
       case .path(let names): self.value(names, classID, key)
       case .value(let value): value
-      case .values: .null
+      case .values, .members: .null
       }
     }
     let folds = comparison.options.contains(.caseInsensitive)
@@ -78,12 +78,21 @@ struct QueryModel {
     case (.double(let constant), .decimal):
       .decimal((DecimalNumber(text: "\(constant)") ?? .nan).cell)
     case (.float(let constant), .decimal):
-      .decimal((DecimalNumber(text: "\(Double(constant))") ?? .nan).cell)
+      .decimal((DecimalNumber(text: "\(constant)") ?? .nan).cell)
     case (.string(let text), .decimal): .decimal((DecimalNumber(text: text) ?? .nan).cell)
-    case (.decimal(let cell), .double), (.decimal(let cell), .float):
-      .double(DecimalNumber(cell).nearestDouble)
+    case (.decimal(let cell), .double): .double(DecimalNumber(cell).nearestDouble)
+    case (.int(let value), .float): Self.float(Float(value), constant)
+    case (.double(let value), .float): Self.float(Float(value), constant)
+    case (.decimal(let cell), .float):
+      Self.float(
+        Float(DecimalNumber(cell).nearestDouble), .double(DecimalNumber(cell).nearestDouble))
     default: constant
     }
+  }
+
+  /// The float nearest to a constant; beyond all floats or nearer to zero the constant itself.
+  private static func float(_ nearest: Float, _ constant: Value) -> Value {
+    nearest.isFinite && nearest != 0 ? .float(nearest) : constant
   }
 
   private static func search(

@@ -13,7 +13,7 @@ struct SignalFolder {
 
   func open(data: FileIdentity? = nil) throws(StorageError) -> SignalFile {
     try SignalFile(
-      path: path, data: data ?? self.data, lock: lock, owner: SignalOwner(likeFileAt: folder.path))
+      path: path, data: data ?? self.data, lock: lock, like: FileFacts.at(folder.path))
   }
 
   func overwrite(at offset: UInt64, _ bytes: [UInt8]) throws {

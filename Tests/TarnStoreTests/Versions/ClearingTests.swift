@@ -60,11 +60,11 @@ struct ClearingTests {
     case .anySet: try session.insert(object, intoSet: at)
     case .anyMap: try session.set(object, forKey: "k", inMap: at)
     case .nestedInAny:
-      let id = session.makeNested(.list, in: at)
+      let id = try session.makeNested(.list, in: at)
       try session.set(place.column, at: key, in: Self.holder, to: .list(id))
       try session.insert(object, at: 0, in: at.nested(id))
     case .nestedInList:
-      let id = session.makeNested(.map, in: at)
+      let id = try session.makeNested(.map, in: at)
       try session.insert(.map(id), at: 0, in: at)
       try session.set(object, forKey: "k", inMap: at.nested(id))
     }

@@ -37,7 +37,7 @@ import Testing
         number % 5 == 0 ? Value.null : .date(Timestamp(seconds: Int64(number), nanoseconds: 5))
       }
       try session.insert(dates, at: 0, in: place(key, Self.columns[3]))
-      let nested = session.makeNested(.list, in: place(key, Self.columns[2]))
+      let nested = try session.makeNested(.list, in: place(key, Self.columns[2]))
       try session.set(.list(nested), forKey: "nested", inMap: place(key, Self.columns[2]))
       try session.insert(
         (0..<count).map { .int(Int64($0)) }, at: 0, in: place(key, Self.columns[2]).nested(nested))

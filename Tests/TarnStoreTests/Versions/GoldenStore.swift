@@ -104,9 +104,9 @@ struct GoldenStore {
 
   /// A list within a value, with a map in it.
   private static func makeNested(_ place: SequencePlace, _ session: WriteSession) throws {
-    let list = session.makeNested(.list, in: place)
+    let list = try session.makeNested(.list, in: place)
     try session.set(place.column, at: place.key, in: place.classID, to: .list(list))
-    let map = session.makeNested(.map, in: place)
+    let map = try session.makeNested(.map, in: place)
     try session.insert(
       [.int(1), .map(map), .string("last"), .null], at: 0, in: place.nested(list))
     for number in 0..<60 {

@@ -173,7 +173,7 @@ private struct LinkRun {
       nodes[key]!.any = [target]
     default:
       let place = place(key, Self.any)
-      let id = session.makeNested(.list, in: place)
+      let id = try session.makeNested(.list, in: place)
       try session.insert(
         [.object(Self.node, target), .object(Self.node, target)], at: 0, in: place.nested(id))
       value = .list(id)

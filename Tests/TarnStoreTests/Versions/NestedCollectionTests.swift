@@ -60,30 +60,30 @@ import Testing
   /// A value to be put there; `fill` puts its elements in.
   private func make(
     _ tree: Tree, _ session: WriteSession, _ place: SequencePlace
-  ) -> (value: Value, fill: () throws -> Void) {
+  ) throws -> (value: Value, fill: () throws -> Void) {
     switch tree {
     case .leaf(let value): return (value, {})
     case .list(let elements):
-      let id = session.makeNested(.list, in: place)
+      let id = try session.makeNested(.list, in: place)
       let inner = place.nested(id)
       return (
         .list(id),
         {
           for (index, element) in elements.enumerated() {
-            let made = make(element, session, inner)
+            let made = try make(element, session, inner)
             try session.insert(made.value, at: index, in: inner)
             try made.fill()
           }
         }
       )
     case .map(let elements):
-      let id = session.makeNested(.map, in: place)
+      let id = try session.makeNested(.map, in: place)
       let inner = place.nested(id)
       return (
         .map(id),
         {
           for (key, element) in elements.sorted(by: { $0.key > $1.key }) {
-            let made = make(element, session, inner)
+            let made = try make(element, session, inner)
             try session.set(made.value, forKey: key, inMap: inner)
             try made.fill()
           }
@@ -139,7 +139,7 @@ import Testing
             try session.remove(index..<index + 1, in: place(Self.list))
             draft.remove(at: index)
           } else {
-            let made = make(tree, session, place(Self.list))
+            let made = try make(tree, session, place(Self.list))
             try session.set(made.value, at: index, in: place(Self.list))
             try made.fill()
             draft[index] = tree
@@ -156,13 +156,13 @@ import Testing
             try session.remove(0..<1, in: inner)
             elements.removeFirst()
           }
-          let made = make(tree, session, inner)
+          let made = try make(tree, session, inner)
           try session.insert(made.value, at: elements.count, in: inner)
           try made.fill()
           draft[index] = .list(elements + [tree])
         } else {
           let index = random.below(draft.count + 1)
-          let made = make(tree, session, place(Self.list))
+          let made = try make(tree, session, place(Self.list))
           try session.insert(made.value, at: index, in: place(Self.list))
           try made.fill()
           draft.insert(tree, at: index)
@@ -209,7 +209,7 @@ import Testing
   @Test func aValueOfAnyTypeOwnsItsCollection() throws {
     let deep = Tree.map(["a": .list([.leaf(.int(1)), .list([])]), "b": .leaf(.string("x"))])
     try store.write { session in
-      let made = make(deep, session, place(Self.value))
+      let made = try make(deep, session, place(Self.value))
       try session.set(Self.value, at: key, in: Self.things, to: made.value)
       try made.fill()
     }
@@ -229,7 +229,7 @@ import Testing
 
   @Test func whatNoValueHoldsIsNotWritten() throws {
     try store.write { session in
-      let id = session.makeNested(.list, in: place(Self.list))
+      let id = try session.makeNested(.list, in: place(Self.list))
       try session.insert(.int(1), at: 0, in: place(Self.list).nested(id))
     }
     #expect(try entries(SnapshotReader(store.newestSnapshot())) == 0)

@@ -37,7 +37,7 @@ struct PrimaryKeyMigrationTests {
     let error = #expect(throws: Realm.Error.self) {
       try file.open(PetsOld.types, version: 2) { _ in }
     }
-    #expect(error?.message.contains("two objects of class 'Pet' have int(2)") == true)
+    #expect(error?.message.contains("two objects of class 'Pet' have 2") == true)
     #expect(try schemaVersionAtURL(file.url) == 1)
     let fix: MigrationBlock = { migration, _ in
       var next = 100

@@ -122,6 +122,24 @@ private enum ModelTwin {
     #expect(twins.contains("Two model classes are called 'ModelDog'"))
   }
 
+  @Test func allContradictionsAreNamedAtOnce() {
+    let error = #expect(throws: ModelError.self) {
+      try ModelSchema([ModelTwoKeys.self, ModelWrongKey.self, ModelDog.self, ModelWrongName.self])
+    }
+    let text = error?.description ?? ""
+    #expect(text.hasPrefix("4 things are wrong with the model classes:\n- "))
+    for part in ["'ModelTwoKeys'", "'ModelWrongKey.code'", "'nothing'", "class 'ModelToy'"] {
+      #expect(text.contains(part), "\(text)")
+    }
+  }
+
+  @Test func aModelIsDescribedOnce() {
+    let types: [ObjectBase.Type] = [ModelDog.self, ModelToy.self]
+    #expect(ModelSchema.of(types) === ModelSchema.of(types))
+    #expect(ModelSchema.of(types) !== ModelSchema.of([ModelToy.self, ModelDog.self]))
+    #expect(ModelSchema.of(types)["ModelToy"]?.name == "ModelToy")
+  }
+
   @Test func discoveryFindsEveryConcreteClass() {
     class ModelLocal: Object {
       @Persisted var value: Int

@@ -93,7 +93,7 @@ struct ValueTrapTests: TrapSuite {
       case .narrowNumber: "Reading.number holds 300, which does not fit Int8"
       case .lostCase: "Reading.level holds 7, which is no case of Level"
       case .lostValue: "Reading.even holds 3, of which no Even can be made"
-      case .narrowElement: "A collection holds int(300), which is no 'Int8'"
+      case .narrowElement: "300 in the list"
       case .noDefault: "Never has no value for 0: give its properties a default of their own."
       case .observedAsAnother: "The object is a Cat, not a Home."
       }

@@ -151,7 +151,10 @@ struct CollectionConditionTests {
 
   @Test(arguments: [
     ("parts.weight == 1", 1, "is a collection: conditions on it need ANY, NONE or @count"),
-    ("ANY inner.id == 1", 5, "property 'id' of class 'Hopper' is no collection"),
+    ("ANY inner.id == 1", 5, "'inner.id' leads to no collection"),
+    (
+      "ANY inner.id.x == 1", 5, "property 'id' of class 'Hopper' is neither a link nor a collection"
+    ),
     ("ANY inner == nil", 5, "'inner' leads to no collection"),
     ("ANY parts.legs == 1", 5, "class 'HopperPart' has no property 'legs'"),
     (
@@ -160,7 +163,18 @@ struct CollectionConditionTests {
     ),
     ("ANY tags > 1", 5, "is of type string, which does not compare with 1"),
     ("parts.@count == 'a'", 1, "which does not compare with \"a\""),
-    ("parts.weight.@count == 1", 1, "@count stands behind a collection"),
+    (
+      "parts.weight.@count == 1", 1,
+      "'parts.weight' goes on behind a collection: write ANY before it"
+    ),
+    ("ANY parts.weight.@count == 1", 5, "@count stands behind a collection"),
+    ("ANY parts.@count == 1", 5, "'parts.@count' is one number: leave ANY away"),
+    ("ANY scores.@allKeys == 1", 5, "is of type string, which does not compare with 1"),
+    ("ANY @links.Hopper.legs == nil", 5, "class 'Hopper' has no property 'legs'"),
+    ("@links.HopperPart.next.@count > 1", 1, "does not link to objects of class 'Hopper'"),
+    ("@links.Nobody.next.@count > 1", 1, "there is no class 'Nobody' that could link here"),
+    ("@links.Hopper.inner == nil", 1, "through 'Hopper.inner' is a collection: conditions on it"),
+    ("SELF == nil", 1, "SELF is an object here: compare a property of it"),
     ("id == 1 AND 3 IN tags", 13, "is of type string, which does not compare with 3"),
   ])
   func whatDoesNotFit(_ text: String, _ place: Int, _ message: String) throws {

@@ -226,7 +226,6 @@ struct InstanceTests {
     #expect(changed.inMemoryIdentifier == nil)
     changed.inMemoryIdentifier = "y"
     #expect(changed.fileURL == nil)
-    #expect(!Realm.fileExists(for: configuration))
   }
 
   @Test func aDroppedInstanceAndItsTokensLeaveNothingBehind() throws {

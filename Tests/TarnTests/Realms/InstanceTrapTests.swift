@@ -10,7 +10,7 @@ struct InstanceTrapTests: TrapSuite {
 
   enum Mistake: String, CaseIterable, Codable {
     case otherPermissions, noFile, contradictoryClasses, contradictoryClassesToMigrate
-    case readOnlyWrite, readOnlyRefresh, readOnlyObservation, tooManyVersions
+    case readOnlyWrite, tooManyVersions
     case pumpedElsewhere, notTheMainQueue, notItsQueue, tokenEndedElsewhere
 
     /// What the message says.
@@ -20,8 +20,6 @@ struct InstanceTrapTests: TrapSuite {
       case .noFile: "A configuration needs a fileURL or an inMemoryIdentifier."
       case .contradictoryClasses, .contradictoryClassesToMigrate: "'Home'"
       case .readOnlyWrite: "Can't perform transactions on read-only Realms."
-      case .readOnlyRefresh: "Cannot refresh a read-only Realm."
-      case .readOnlyObservation: "Read-only Realms do not change"
       case .tooManyVersions: "in the Realm exceeded the limit of 1"
       case .pumpedElsewhere: "A ManualScheduler is pumped on its own thread"
       case .notTheMainQueue: "this is not the main queue"
@@ -37,7 +35,7 @@ struct InstanceTrapTests: TrapSuite {
       let scheduler = ManualScheduler()
       let realm = try Realm(configuration: configuration, scheduler: scheduler)
       switch self {
-      case .otherPermissions, .readOnlyWrite, .readOnlyRefresh, .readOnlyObservation:
+      case .otherPermissions, .readOnlyWrite:
         try makeReadOnly(configuration, scheduler)
       case .noFile:
         configuration.fileURL = nil
@@ -61,11 +59,7 @@ struct InstanceTrapTests: TrapSuite {
       configuration.readOnly = true
       let scheduler = self == .otherPermissions ? taken : ManualScheduler()
       let realm = try Realm(configuration: configuration, scheduler: scheduler)
-      switch self {
-      case .readOnlyWrite: try realm.write {}
-      case .readOnlyRefresh: realm.refresh()
-      default: _ = realm.objects(Cat.self).observe { _ in }
-      }
+      try realm.write {}
     }
 
     private func pinVersions(_ configuration: Realm.Configuration) throws {

@@ -27,4 +27,38 @@ struct LoggerTests {
     StoreLog.shared.write(.error, "d \(marker)")
     #expect(lines.all.withLock { $0 } == ["error a", "debug c"])
   }
+
+  @Test func whatHappensToFilesIsLogged() async throws {
+    let result = await #expect(processExitsWith: .exitCode(0), observing: [\.standardErrorContent])
+    {
+      let shelter = try Shelter(within: "/tmp")
+      Logger.shared = Logger(level: .detail)
+      var configuration = shelter.configuration
+      configuration.objectTypes = [Stray.self]
+      func open() throws { _ = try Realm(configuration: configuration) }
+      try open()
+      configuration.objectTypes = [Cat.self, Home.self, Stray.self]
+      try open()
+      configuration.schemaVersion = 3
+      try open()
+      configuration.schemaVersion = 2
+      try? open()
+      configuration.schemaVersion = 4
+      configuration.deleteRealmIfMigrationNeeded = true
+      try open()
+      try Realm.deleteFiles(for: configuration)
+      try FileManager.default.removeItem(atPath: shelter.folder)
+      exit(0)
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    for part in [
+      "Tarn: opened /tmp/tarn-test-", "cats.realm at version 0, schema version 0",
+      "1 classes: Stray", "cats.realm by classes, properties or rules", "Tarn: migrated /tmp/",
+      "from schema version 0 to 3", "Tarn: refused: open /tmp/",
+      "2 is less than last set version 3",
+      "which would have needed a migration", "Tarn: deleted /tmp/", "Tarn: closed /tmp/",
+    ] {
+      #expect(text.contains(part), "\(part) is missing in: \(text)")
+    }
+  }
 }

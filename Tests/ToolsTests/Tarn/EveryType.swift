@@ -147,7 +147,7 @@ struct EveryType {
       return .object(described.id, random.pick(name == "Target" ? targets : keyless))
     case 2...4 where mayNest && depth < 4:
       let kind: CollectionKind = random.chance(50) ? .list : .map
-      let id = session.makeNested(kind, in: place)
+      let id = try session.makeNested(kind, in: place)
       let inner = place.nested(id)
       for index in 0..<random.below(5) {
         let value = try any(inner, depth + 1, mayNest: true)

@@ -29,22 +29,31 @@ final class ToolProcess {
   /// Starts `tarn` with these arguments in the folder; what it says on standard error is kept in
   /// a file beside, which never fills.
   ///
-  /// - Parameter program: another program than `tarn`. Its temporary files go to the folder.
+  /// - Parameters:
+  ///   - program: another program than `tarn`. Its temporary files go to the folder.
+  ///   - errors: where else its standard error goes.
+  ///   - screen: where its standard output goes, in place of what `line` and `finish` read.
   init(
-    _ folder: TemporaryFolder, _ arguments: [String], program: String? = nil, input: String = ""
+    _ folder: TemporaryFolder, _ arguments: [String], program: String? = nil, input: String = "",
+    environment: [String: String] = [:], errors: FileHandle? = nil,
+    output screen: Screen? = nil
   ) throws {
     self.folder = folder
     process.executableURL = program.map { URL(fileURLWithPath: $0) } ?? Self.tarn
     process.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": folder.path]) {
       $1
-    }
+    }.merging(environment) { $1 }
     process.arguments = arguments
     process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
     let inputFile = try folder.file("input-\(UUID())", Array(input.utf8))
     errorFile = try folder.file("errors-\(UUID())", [])
     process.standardInput = FileHandle(forReadingAtPath: inputFile)
-    process.standardError = FileHandle(forWritingAtPath: errorFile)
-    process.standardOutput = output
+    process.standardError = errors ?? FileHandle(forWritingAtPath: errorFile)
+    if let screen {
+      process.standardOutput = screen.program
+    } else {
+      process.standardOutput = output
+    }
     try process.run()
     try FileManager.default.removeItem(atPath: inputFile)
   }
@@ -64,6 +73,8 @@ final class ToolProcess {
     try ToolProcess(folder, arguments, input: input).finish()
   }
 
+  var processID: Int32 { process.processIdentifier }
+
   func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
   func closeOutput() { try? output.fileHandleForReading.close() }
@@ -81,9 +92,14 @@ final class ToolProcess {
 
   /// Returns when there is something to read, and reads none of it.
   func awaitOutput() throws {
+    guard hasOutput(within: Self.patienceMilliseconds) else { throw Silence() }
+  }
+
+  /// Whether there is something to read, or its end, within that time.
+  func hasOutput(within milliseconds: Int32) -> Bool {
     let descriptor = output.fileHandleForReading.fileDescriptor
     var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    guard poll(&wait, 1, Self.patienceMilliseconds) > 0 else { throw Silence() }
+    return poll(&wait, 1, milliseconds) > 0
   }
 
   /// All the rest, and how it ended.

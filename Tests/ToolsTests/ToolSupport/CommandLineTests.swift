@@ -100,7 +100,9 @@ import Testing
       (["watch", "f", "-n1", "-n2"], "--limit is given twice"),
     ]
     for (line, message) in cases {
-      let expected = "pond: \(message)\nTry 'pond --help' for what it can do.\n"
+      // The help of the command, as far as there is one.
+      let command = ["watch", "count"].contains(line.first) ? " \(line[0])" : ""
+      let expected = "pond: \(message)\nTry 'pond\(command) --help' for what it can do.\n"
       #expect(parser.parse(line) == .refuse(expected), "\(line)")
     }
   }

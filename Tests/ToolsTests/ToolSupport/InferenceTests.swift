@@ -10,7 +10,63 @@ import Testing
     var inference = TypeInference()
     for value in values { inference.add(["c"], [value]) }
     let column = inference.columns[0]
-    return column.type.rawValue + (column.isOptional ? "?" : "")
+    return Self.text(column.type) + (column.isOptional ? "?" : "")
+  }
+
+  private static func text(_ type: InferredType) -> String {
+    switch type {
+    case .list(let element, let hasNull): "list<\(text(element))\(hasNull ? "?" : "")>"
+    case .map(let element, let hasNull): "map<\(text(element))\(hasNull ? "?" : "")>"
+    case .object(let columns): "{\(columns.map(text).joined(separator: " "))}"
+    default: "\(type)"
+    }
+  }
+
+  private static func text(_ column: InferredColumn) -> String {
+    "\(column.name):\(text(column.type))\(column.isOptional ? "?" : "")"
+  }
+
+  @Test(
+    arguments: [
+      ([#"{"a":[1,2]}"#, #"{"a":[]}"#], "a:list<int>"),
+      ([#"{"a":[1,2.5]}"#, #"{"a":null}"#], "a:list<double>?"),
+      ([#"{"a":["x",null]}"#], "a:list<string?>"), ([#"{"a":[]}"#], "a:list<any>"),
+      ([#"{"a":[[1]]}"#], "a:list<any>"), ([#"{"a":[1]}"#, #"{"a":2}"#], "a:any"),
+      ([#"{"a":[1]}"#, #"{"a":{"b":1}}"#], "a:any"), ([#"{"a":{}}"#], "a:map<any>"),
+      ([#"{"a":{"b":1}}"#, #"{"a":{"b":2,"c":"x"}}"#], "a:{b:int c:string?}"),
+      ([#"{"a":{"b":1}}"#, #"{"a":{"c":2}}"#, #"{"a":{"d":null}}"#], "a:map<int?>"),
+      ([#"{"a":{"b.c":1}}"#], "a:map<int>"), ([#"{"a":{"b":[1]}}"#], "a:{b:list<int>}"),
+      ([#"{"a":{"x":[1]}}"#, #"{"a":{"y":[1]}}"#, #"{"a":{"z":[1]}}"#], "a:map<any>"),
+      ([#"{"a":[{"b":{"c":1}},{"b":{"c":2}}]}"#], "a:list<{b:{c:int}}>"),
+      ([#"{"a":[{"b":1},null]}"#], "a:list<any>"),
+      ([#"{"a":{"$type":"decimal","value":"1"}}"#, #"{"a":1}"#], "a:any"),
+      ([#"{"a":1}"#, #"{"a":9223372036854775808}"#], "a:int"),
+      ([#"{"a":1.5}"#, #"{"a":9223372036854775808}"#], "a:double"),
+      ([#"{"a":1.5}"#, #"{"a":9223372036854775809}"#], "a:string"),
+      ([#"{"a":1.5}"#, #"{"a":9007199254740993}"#], "a:string"),
+    ] as [([String], String)])
+  func jsonSuggestsShapes(_ lines: [String], _ expected: String) throws {
+    var inference = TypeInference()
+    for line in lines {
+      guard case .object(let members) = try JSONScanner.value(in: line) else { continue }
+      inference.add(members)
+    }
+    #expect(inference.columns.map(Self.text).joined(separator: " ") == expected)
+  }
+
+  /// More work with each level would show.
+  @Test func deepAndWideValuesSuggestAnyType() throws {
+    var deep = TypeInference()
+    let nested = String(repeating: #"{"a":"#, count: 300) + "1" + String(repeating: "}", count: 300)
+    guard case .object(let members) = try JSONScanner.value(in: nested) else { return }
+    deep.add(members)
+    #expect(Self.text(deep.columns[0]).hasPrefix("a:{a:{a:{"))
+    #expect(Self.text(deep.columns[0]).contains("a:map<any>"))
+    var wide = TypeInference()
+    for line in 0..<300 {
+      wide.add([JSONMember("a", .object([JSONMember("key \(line)", .integer(Int64(line)))]))])
+    }
+    #expect(wide.columns.map(Self.text) == ["a:map<int>"])
   }
 
   @Test(
@@ -35,10 +91,10 @@ import Testing
       guard case .object(let members) = try JSONScanner.value(in: line) else { continue }
       inference.add(members)
     }
-    let text = inference.columns.map { "\($0.name):\($0.type.rawValue)\($0.isOptional ? "?" : "")" }
     #expect(
-      text.joined(separator: " ")
-        == "id:int d:double s:string b:bool t:date n:string? mixed:string late:string? f:double?")
+      inference.columns.map(Self.text).joined(separator: " ")
+        == "id:int d:double s:string b:bool t:date n:string? mixed:string late:list<int>? f:double?"
+    )
   }
 
   @Test(

@@ -8,7 +8,7 @@ import Testing
   @Test(arguments: [
     ("null", JSONValue.null), (" true ", .bool(true)), ("-0", .double(-0.0)), ("0", .integer(0)),
     ("9223372036854775807", .integer(.max)), ("-9223372036854775808", .integer(.min)),
-    ("9223372036854775808", .double(9_223_372_036_854_775_808)), ("1.0", .double(1)),
+    ("9223372036854775808", .whole("9223372036854775808")), ("1.0", .double(1)),
     ("1e3", .double(1000)), ("-2.5E-2", .double(-0.025)), ("\"\"", .string("")),
     (#""a\"\\\/\b\f\n\r\tz""#, .string("a\"\\/\u{8}\u{c}\n\r\tz")),
     (#""\u00e4\ud83d\ude00ö""#, .string("ä😀ö")), ("[]", .array([])), ("{ }", .object([])),

@@ -51,6 +51,37 @@ import Testing
     }
   }
 
+  @Test func whatNobodyReadsIsKeptInItsOrder() throws {
+    let ends = try PipeEnds()
+    // More than is kept in memory, and than a pipe holds.
+    let lines = (0..<300_000).map { "line \($0) of what nobody reads\n" }
+    let writing = ends.giveWriting()
+    let written = DispatchSemaphore(value: 0)
+    let group = DispatchGroup()
+    DispatchQueue.global().async(group: group) {
+      do {
+        let output = OutputPipe(descriptor: writing)
+        output.neverWait()
+        for line in lines { try? output.write(line) }
+        // Nobody has read anything yet.
+        written.signal()
+        try? output.flush()
+      }
+      close(writing)
+    }
+    written.wait()
+    #expect(ends.readAll() == lines.flatMap { Array($0.utf8) })
+    group.wait()
+  }
+
+  @Test func aTerminalThatIsStoppedMakesNobodyWait() throws {
+    let screen = try Screen()
+    let output = OutputPipe(descriptor: screen.program.fileDescriptor)
+    output.neverWait()
+    for number in 0..<50_000 { try output.write("line \(number)\n") }
+    #expect(try !output.writeWhatGoes())
+  }
+
   @Test func aFullDiskIsSaid() throws {
     let descriptor = open("/dev/full", O_WRONLY)
     try #require(descriptor >= 0)

@@ -71,6 +71,31 @@ import Testing
       ])
   }
 
+  @Test(
+    arguments: [
+      (" \n[{\"a\":1},\n\n {\"b\":[1,{\"c\":\"],}\\\"\"}]}\n ]\n", ["2: a", "4: b"]),
+      ("[]", []), ("\u{feff}[ ]\n", []), ("[\n{\"a\":\n1}\n,{\"a\":2}]", ["2: a", "4: a"]),
+      ("[{\"a\":1},2,{\"b\":3}]", ["1: a", "1: not a JSON object", "1: b"]),
+      ("[{\"a\":1},]", ["1: a", "1: a value is missing at column 1"]),
+      ("[{\"a\":1}]\nx", ["1: a", "2: something follows the array"]),
+      ("[{\"a\":1},\n{\"a\":", ["1: a", "2: the array does not end"]),
+      ("[{\"a\":1}}, {\"b\":2}]", ["1: something follows the value at column 8", "1: b"]),
+    ] as [(String, [String])])
+  func arraysAreReadElementByElement(_ text: String, _ expected: [String]) throws {
+    let (reader, folder) = try lines(Array(text.utf8))
+    defer { withExtendedLifetime(folder) {} }
+    #expect(try reader.firstByte() == UInt8(ascii: "["))
+    let input = JSONArrayReader(reader)
+    var found: [String] = []
+    while let item = try input.next() {
+      switch item {
+      case .record(let members, let line): found.append("\(line): \(members[0].name)")
+      case .bad(let reason, let line): found.append("\(line): \(reason)")
+      }
+    }
+    #expect(found == expected)
+  }
+
   private func csv(_ text: String, bufferBytes: Int = 16) throws -> [String] {
     try csv(Array(text.utf8), bufferBytes: bufferBytes)
   }

@@ -1,0 +1,63 @@
+import TarnStore
+
+/// Why an object cannot be compared member by member.
+struct MemberMistake: Error {
+  let message: String
+}
+
+extension EmbeddedObject {
+  /// What an embedded object has in each of its properties, to be compared with those of others:
+  /// embedded objects are equal if their members are. Those of embedded members count in turn;
+  /// elements of lists in their order.
+  func membersToCompare() throws(MemberMistake) -> Operand {
+    let reflection = ClassReflection.of(type(of: self))
+    if isInvalidated {
+      throw MemberMistake(message: "an object that has been deleted")
+    }
+    var terms: [Predicate] = []
+    for property in reflection.properties where !property.isComputed {
+      terms += try member(property, of: reflection)
+    }
+    return .members(of: reflection.name, terms.count == 1 ? terms[0] : .and(terms))
+  }
+
+  private func member(
+    _ property: PropertyReflection, of reflection: ClassReflection
+  ) throws(MemberMistake) -> [Predicate] {
+    let path = [property.columnName]
+    let name = "'\(reflection.name).\(property.name)'"
+    guard property.collection != .none else {
+      let boxed = property.readBoxed(self)
+      return [.comparison(Comparison(.path(path), .equal, try operand(boxed, name)))]
+    }
+    guard let collection = property.read(self) as? any _CollectionProperty else { return [] }
+    var elements: [Value] = []
+    for boxed in collection.backing.all {
+      guard case .value(let value) = try operand(boxed, name) else {
+        throw MemberMistake(message: "\(name) holds embedded objects: compare it in Swift")
+      }
+      elements.append(value)
+    }
+    switch property.collection {
+    case .map:
+      throw MemberMistake(message: "\(name) is a map: compare its entries in Swift")
+    case .set:
+      let count = CollectionCondition(path, .count(.equal, .int(Int64(elements.count))))
+      let each = elements.map { CollectionCondition(path, .any(.equal, .value($0), [])) }
+      return ([count] + each).map { .collection($0) }
+    case .list, .none: return [.collection(CollectionCondition(path, .elements(elements)))]
+    }
+  }
+
+  private func operand(_ boxed: _BoxedValue, _ name: String) throws(MemberMistake) -> Operand {
+    switch boxed.object {
+    case nil: return .value(boxed.value)
+    case let embedded as EmbeddedObject: return try embedded.membersToCompare()
+    case let object?:
+      guard object._context != nil, !object.isInvalidated else {
+        throw MemberMistake(message: "\(name) is an object that is in no Realm")
+      }
+      return .value(.link(ObjectKey(object._key)))
+    }
+  }
+}

@@ -1,0 +1,198 @@
+import TarnStore
+
+/// Objects as rows that conditions can be asked of, though they are in no Realm; and what they link
+/// to, which may be in one.
+///
+/// Objects are given keys when they are met first. Those in a Realm keep theirs, so that a link to
+/// one equals a link to it in a condition.
+final class ObjectRows: RowSource {
+  let schema: StoreSchema
+  private let classes: [ClassReflection]
+  private var objects: [LinkTarget: ObjectBase] = [:]
+  /// Those that were given one, all of which are among `objects`.
+  private var keys: [ObjectIdentifier: ObjectKey] = [:]
+
+  /// - Parameter type: the class of the objects that are asked; its id is 0.
+  init(_ type: ObjectBase.Type) {
+    var classes = [ClassReflection.of(type)]
+    var next = 0
+    while next < classes.count {
+      for target in classes[next].properties.compactMap(\.target)
+      where !classes.contains(where: { $0.type == target }) {
+        classes.append(ClassReflection.of(target))
+      }
+      next += 1
+    }
+    self.classes = classes
+    schema = StoreSchema(
+      classes: classes.enumerated().map { id, reflection in
+        let columns = reflection.properties.filter { !$0.isComputed }.enumerated().map {
+          ColumnSchema(
+            id: ColumnID(UInt16($0)), name: $1.columnName, type: $1.type,
+            collection: $1.collection, isOptional: $1.isOptional,
+            target: Self.classID(of: $1.target, among: classes))
+        }
+        return ClassSchema(
+          id: ClassID(UInt32(id)), name: reflection.name, columns: columns, primaryKey: nil)
+      })
+  }
+
+  private static func classID(
+    of type: ObjectBase.Type?, among classes: [ClassReflection]
+  ) -> ClassID? {
+    classes.firstIndex { $0.type == type }.map { ClassID(UInt32($0)) }
+  }
+
+  /// The row that an object is.
+  func row(_ object: ObjectBase, _ id: ClassID) -> ObjectRow {
+    ObjectRow(object: object, key: key(of: object, id), properties: stored(id), id: id, rows: self)
+  }
+
+  private func stored(_ id: ClassID) -> [PropertyReflection] {
+    classes[Int(id.rawValue)].properties.filter { !$0.isComputed }
+  }
+
+  fileprivate func key(of object: ObjectBase, _ id: ClassID) -> ObjectKey {
+    if let known = keys[ObjectIdentifier(object)] { return known }
+    if object._context != nil {
+      let name = LinkTarget(classID: id, key: ObjectKey(object._key))
+      let first = objects[name] ?? object
+      objects[name] = first
+      // An object of another Realm may have the same key.
+      if first._core === object._core { return name.key }
+    }
+    var name = LinkTarget(classID: id, key: ObjectKey(.min + Int64(keys.count)))
+    while objects[name] != nil { name.key = ObjectKey(name.key.rawValue + 1) }
+    objects[name] = object
+    keys[ObjectIdentifier(object)] = name.key
+    return name.key
+  }
+
+  /// A value as rows have it: of an object its key.
+  fileprivate func value(_ boxed: _BoxedValue, of column: ColumnSchema) -> Value {
+    guard let object = boxed.object, let target = column.target else { return boxed.value }
+    return .link(key(of: object, target))
+  }
+
+  // MARK: - Rows
+
+  func withRow<R>(
+    _ classID: ClassID, _ key: ObjectKey, _ body: (ObjectRow, Int) throws(StorageError) -> R
+  ) throws(StorageError) -> R? {
+    guard let object = objects[LinkTarget(classID: classID, key: key)] else { return nil }
+    return try body(row(object, classID), 0)
+  }
+
+  func withLongValue<R>(
+    _ classID: ClassID, _ key: ObjectKey, _ column: ColumnID,
+    _ body: (UnsafeRawBufferPointer) throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    let bytes: [UInt8]
+    switch objects[LinkTarget(classID: classID, key: key)].map({
+      row($0, classID).value(column)
+    }) {
+    case .string(let text): bytes = Array(text.utf8)
+    case .data(let data): bytes = data
+    default: bytes = []
+    }
+    return try withBytes(of: bytes) { bytes throws(StorageError) in try body(bytes) }
+  }
+
+  private func backing(_ place: SequencePlace) -> (any SequenceBacking)? {
+    guard let object = objects[LinkTarget(classID: place.classID, key: place.key)] else {
+      return nil
+    }
+    let property = stored(place.classID)[place.column.index]
+    return (property.read(object) as? any _CollectionProperty)?.backing
+  }
+
+  func elementCount(of place: SequencePlace) throws(StorageError) -> Int {
+    backing(place)?.count ?? 0
+  }
+
+  func forEachElement(
+    of place: SequencePlace, _ body: (Value) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    let column = schema[place.classID]![place.column]
+    for boxed in backing(place)?.all ?? [] {
+      guard try body(value(boxed, of: column)) else { return }
+    }
+  }
+
+  func forEachKey(
+    of place: SequencePlace, _ body: (String) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    for key in backing(place)?.allKeys ?? [] {
+      guard try body(key) else { return }
+    }
+  }
+
+  /// Nothing links to an object that is in no Realm as far as can be told from it.
+  func origins(
+    of target: LinkTarget, in id: ClassID, through column: ColumnID
+  ) throws(StorageError) -> [ObjectKey] {
+    guard let object = objects[target], let core = object._core else { return [] }
+    let origin = classes[Int(id.rawValue)].type
+    let property = stored(id)[column.index]
+    return core.backlinks(object, from: origin, property: property.name).map {
+      self.key(of: core.object(origin, $0), id)
+    }
+  }
+}
+
+/// One object as the only row of a cluster.
+struct ObjectRow: RowReading {
+  let object: ObjectBase
+  let key: ObjectKey
+  let properties: [PropertyReflection]
+  let id: ClassID
+  let rows: ObjectRows
+
+  func value(_ column: ColumnID) -> Value {
+    rows.value(
+      properties[column.index].readBoxed(object), of: rows.schema[id]![column])
+  }
+
+  var rowCount: Int { 1 }
+  func key(at slot: Int) -> ObjectKey { key }
+  func isNull(_ column: ColumnID, _ slot: Int) -> Bool { value(column) == .null }
+
+  func int(_ column: ColumnID, _ slot: Int) -> Int64 {
+    switch value(column) {
+    case .int(let value): value
+    case .link(let key): key.rawValue
+    default: 0
+    }
+  }
+  func bool(_ column: ColumnID, _ slot: Int) -> Bool { value(column) == .bool(true) }
+  func float(_ column: ColumnID, _ slot: Int) -> Float {
+    if case .float(let value) = value(column) { value } else { 0 }
+  }
+  func double(_ column: ColumnID, _ slot: Int) -> Double {
+    if case .double(let value) = value(column) { value } else { 0 }
+  }
+  func date(_ column: ColumnID, _ slot: Int) -> Timestamp {
+    if case .date(let value) = value(column) {
+      value
+    } else {
+      Timestamp(seconds: 0, nanoseconds: 0)
+    }
+  }
+  func bytes12(_ column: ColumnID, _ slot: Int) -> Bytes12 {
+    if case .objectID(let value) = value(column) { value } else { Bytes12(high: 0, low: 0) }
+  }
+  func bytes16(_ column: ColumnID, _ slot: Int) -> Bytes16 {
+    switch value(column) {
+    case .uuid(let value), .decimal(let value): value
+    default: Bytes16(high: 0, low: 0)
+    }
+  }
+  /// Nothing lies in a cluster.
+  func bytes(_ column: ColumnID, _ slot: Int) throws(StorageError) -> ClusterBytes {
+    switch value(column) {
+    case .string(let text): .long(length: text.utf8.count)
+    case .data(let bytes): .long(length: bytes.count)
+    default: .null
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import TarnStore
+
+/// Comparisons with the elements of a collection of values, true if some element meets them:
+/// `$0.scores > 3`, `$0.tags.starts(with: "a")`.
+extension Query where T: RealmCollection, T.Element: _Persistable {
+  private var element: Query<T.Element> { Query<T.Element>(.any(pathOfCollection)) }
+
+  /// True if some element is that value.
+  public static func == (elements: Query, value: T.Element) -> Query<Bool> {
+    elements.element == value
+  }
+  /// True if some element is another value.
+  public static func != (elements: Query, value: T.Element) -> Query<Bool> {
+    elements.element != value
+  }
+  /// True if some element is that value.
+  public static func == (value: T.Element, elements: Query) -> Query<Bool> {
+    elements.element == value
+  }
+  /// True if some element is another value.
+  public static func != (value: T.Element, elements: Query) -> Query<Bool> {
+    elements.element != value
+  }
+}
+
+extension Query where T: RealmCollection, T.Element: _Persistable & _QueryComparable {
+  public static func < (elements: Query, value: T.Element) -> Query<Bool> {
+    elements.element < value
+  }
+  public static func <= (elements: Query, value: T.Element) -> Query<Bool> {
+    elements.element <= value
+  }
+  public static func > (elements: Query, value: T.Element) -> Query<Bool> {
+    elements.element > value
+  }
+  public static func >= (elements: Query, value: T.Element) -> Query<Bool> {
+    elements.element >= value
+  }
+
+  public static func < (value: T.Element, elements: Query) -> Query<Bool> {
+    elements.element > value
+  }
+  public static func <= (value: T.Element, elements: Query) -> Query<Bool> {
+    elements.element >= value
+  }
+  public static func > (value: T.Element, elements: Query) -> Query<Bool> {
+    elements.element < value
+  }
+  public static func >= (value: T.Element, elements: Query) -> Query<Bool> {
+    elements.element <= value
+  }
+}
+
+extension Query where T: RealmCollection, T.Element: _Persistable & _QueryComparable & Comparable {
+  /// True if some element is in the range.
+  public func contains(_ range: Range<T.Element>) -> Query<Bool> { element.contains(range) }
+  /// True if some element is in the range.
+  public func contains(_ range: ClosedRange<T.Element>) -> Query<Bool> { element.contains(range) }
+}
+
+extension Query where T: RealmCollection, T.Element: _Persistable & _QueryText {
+  /// True if the text occurs in that of some element, as the options compare; give them, or it is
+  /// asked whether the text is an element.
+  public func contains(_ text: T.Element, options: StringOptions) -> Query<Bool> {
+    element.contains(text, options: options)
+  }
+  /// True if the text of some element starts with it.
+  public func starts(with text: T.Element, options: StringOptions = []) -> Query<Bool> {
+    element.starts(with: text, options: options)
+  }
+  /// True if the text of some element ends with it.
+  public func ends(with text: T.Element, options: StringOptions = []) -> Query<Bool> {
+    element.ends(with: text, options: options)
+  }
+  /// True if some element is that text, as the options compare.
+  public func equals(_ text: T.Element, options: StringOptions = []) -> Query<Bool> {
+    element.equals(text, options: options)
+  }
+  /// True if some element is another text, as the options compare.
+  public func notEquals(_ text: T.Element, options: StringOptions = []) -> Query<Bool> {
+    element.notEquals(text, options: options)
+  }
+}
+
+extension Query where T: RealmCollection, T.Element: _Persistable & _QueryString {
+  /// True if the text of some element fits the pattern.
+  public func like(_ pattern: T.Element, caseInsensitive: Bool = false) -> Query<Bool> {
+    element.like(pattern, caseInsensitive: caseInsensitive)
+  }
+}

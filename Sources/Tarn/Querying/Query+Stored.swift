@@ -1,0 +1,75 @@
+import TarnStore
+
+/// A type of the program's own that is stored as another one: an enum, or a custom type.
+public protocol _QueryStored {
+  /// What is in the file.
+  associatedtype _StoredType
+}
+
+extension Query where T: PersistableEnum {
+  /// The raw value of the enum, which is what is stored: `$0.mood.rawValue == "calm"`.
+  public var rawValue: Query<T.RawValue> { retyped() }
+}
+
+extension Query where T: OptionalProtocol, T.Wrapped: PersistableEnum {
+  /// The raw value of the enum, which is what is stored.
+  public var rawValue: Query<T.Wrapped.RawValue?> { retyped() }
+}
+
+extension Query where T: RealmCollection, T.Element: PersistableEnum {
+  /// The raw value of some element.
+  public var rawValue: Query<T.Element.RawValue> {
+    Query<T.Element.RawValue>(.any(pathOfCollection))
+  }
+}
+
+extension Query where T: FailableCustomPersistable {
+  /// What is stored for the value: `$0.link.persistableValue.starts(with: "https")`, or, of a type
+  /// stored as an embedded object, a property of that.
+  public var persistableValue: Query<T.PersistedType> { retyped() }
+}
+
+extension Query where T: OptionalProtocol, T.Wrapped: FailableCustomPersistable {
+  /// What is stored for the value.
+  public var persistableValue: Query<T.Wrapped.PersistedType?> { retyped() }
+}
+
+extension Query where T: RealmCollection, T.Element: FailableCustomPersistable {
+  /// What is stored for some element.
+  public var persistableValue: Query<T.Element.PersistedType> {
+    Query<T.Element.PersistedType>(.any(pathOfCollection))
+  }
+}
+
+/// Conditions on the text that an enum or a custom type is stored as: `$0.mood.contains("al")`.
+extension Query where T: _QueryStored, T._StoredType: _Persistable & _QueryText {
+  private var stored: Query<T._StoredType> { retyped() }
+
+  /// True if the text occurs in what is stored.
+  public func contains(_ text: T._StoredType, options: StringOptions = []) -> Query<Bool> {
+    stored.contains(text, options: options)
+  }
+  /// True if what is stored starts with the text.
+  public func starts(with text: T._StoredType, options: StringOptions = []) -> Query<Bool> {
+    stored.starts(with: text, options: options)
+  }
+  /// True if what is stored ends with the text.
+  public func ends(with text: T._StoredType, options: StringOptions = []) -> Query<Bool> {
+    stored.ends(with: text, options: options)
+  }
+  /// True if that text is stored, as the options compare.
+  public func equals(_ text: T._StoredType, options: StringOptions = []) -> Query<Bool> {
+    stored.equals(text, options: options)
+  }
+  /// True if another text is stored, as the options compare.
+  public func notEquals(_ text: T._StoredType, options: StringOptions = []) -> Query<Bool> {
+    stored.notEquals(text, options: options)
+  }
+}
+
+extension Query where T: _QueryStored, T._StoredType: _Persistable & _QueryString {
+  /// True if what is stored fits the pattern.
+  public func like(_ pattern: T._StoredType, caseInsensitive: Bool = false) -> Query<Bool> {
+    stored.like(pattern, caseInsensitive: caseInsensitive)
+  }
+}

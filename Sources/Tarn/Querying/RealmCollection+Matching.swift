@@ -1,0 +1,98 @@
+import TarnStore
+
+extension RealmCollection where Element: ObjectBase {
+  /// The position of the first object that meets a condition, or nil. The collection may be
+  /// unmanaged. Traps for an invalidated one.
+  public func index(matching condition: (Query<Element>) -> Query<Bool>) -> Int? {
+    let predicate = condition(Query<Element>.root).predicate
+    if isUnmanaged { return index(of: predicate, among: ObjectRows(Element.self)) }
+    let base = _derivation
+    return Results<Element>(base.core, base.spec, bornIn: base.bornIn).index(of: predicate)
+  }
+
+  /// The position of the first object that meets a condition written as text, or nil. Traps as
+  /// `filter(_:_:)` does, but for an unmanaged collection.
+  public func index(matching format: String, _ arguments: Any?...) -> Int? {
+    let filter = FilterText(format, arguments)
+    do throws(Realm.Error) {
+      guard isUnmanaged else {
+        let base = _derivation
+        let condition = try filter.predicate(on: base.spec, base.core)
+        return Results<Element>(base.core, base.spec, bornIn: base.bornIn).index(of: condition)
+      }
+      let rows = ObjectRows(Element.self)
+      let condition = try filter.predicate(
+        on: "'\(Element.className())'", nil, renamed: QuerySpec(Element.self).columnNames(of:)
+      ) { (parsed) throws(PredicateSyntaxError) in
+        try parsed.check(on: ClassID(0), in: rows.schema)
+      }
+      return index(of: condition, among: rows)
+    } catch {
+      trap(error.message)
+    }
+  }
+
+  /// True for one that belongs to no Realm, and never did.
+  private var isUnmanaged: Bool { realm == nil && !isInvalidated }
+
+  private func index(of predicate: Predicate, among rows: ObjectRows) -> Int? {
+    let resolved: ResolvedPredicate
+    do {
+      resolved = try ResolvedPredicate(predicate, on: ClassID(0), in: rows.schema)
+    } catch {
+      trap("Invalid query on '\(Element.className())': \(error)")
+    }
+    return trapping { () throws(StorageError) in
+      for (position, object) in enumerated()
+      where try resolved.matches(rows.row(object, ClassID(0)), 0, in: rows) {
+        return position
+      }
+      return nil
+    }
+  }
+}
+
+extension RealmCollection where Element: _Persistable {
+  /// The position of the first value that meets a condition, or nil:
+  /// `scores.index(matching: { $0 > 3 })`. The collection may be unmanaged.
+  public func index(matching condition: (Query<Element>) -> Query<Bool>) -> Int? {
+    let predicate = condition(Query<Element>.root).predicate
+    do {
+      return index(of: try ValueCondition(predicate, Element.conditionColumn))
+    } catch {
+      trap("Invalid query on values of '\(Element.self)': \(error)")
+    }
+  }
+
+  /// The position of the first value that meets a condition written as text, or nil; `SELF` in it
+  /// is the value: `scores.index(matching: "SELF > %@", 3)`. Traps for a text that cannot be
+  /// understood. The collection may be unmanaged.
+  public func index(matching format: String, _ arguments: Any?...) -> Int? {
+    let column = Element.conditionColumn
+    do throws(Realm.Error) {
+      let condition = try FilterText(format, arguments).predicate(
+        on: "values of '\(Element.self)'", nil
+      ) { (parsed) throws(PredicateSyntaxError) in try parsed.check(onValuesOf: column) }
+      do {
+        return index(of: try ValueCondition(condition, column))
+      } catch {
+        trap("\(error): bug in this package")
+      }
+    } catch {
+      trap(error.message)
+    }
+  }
+
+  private func index(of condition: ValueCondition) -> Int? {
+    firstIndex { condition.matches($0._boxElement().value) }
+  }
+}
+
+extension RealmCollectionValue {
+  /// What conditions take an element for.
+  fileprivate static var conditionColumn: ColumnSchema {
+    let description = _elementDescription
+    return ColumnSchema(
+      id: ColumnID(0), name: "SELF", type: description.type, isOptional: description.isOptional)
+  }
+}

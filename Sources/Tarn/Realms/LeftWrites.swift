@@ -1,0 +1,107 @@
+import Glibc
+import Synchronization
+import TarnStore
+
+/// Open writes whose instance nobody holds any more: `try Realm().beginWrite()`, and later
+/// `try Realm()` again, on the same scheduler, to go on.
+///
+/// An open write outlives its instance here, and belongs to the next one that is opened there. When
+/// the thread, the queue or the manual scheduler ends, nobody can end the write any more, and all
+/// other writers wait for it: then it is cancelled, with a warning in the log.
+enum LeftWrites {
+  struct Key: Hashable {
+    var store: ObjectIdentifier
+    var scheduler: Scheduler.Key
+  }
+
+  private struct Table: @unchecked Sendable {
+    // because: a write is put in and taken out whole, and used only where it then belongs.
+    var writes: [Key: LeftWrite] = [:]
+  }
+
+  private static let table = Mutex(Table())
+
+  static func keep(_ write: LeftWrite, _ key: Key) {
+    nonisolated(unsafe) let write = write  // because: the caller has let go of it
+    table.withLock { $0.writes[key] = write }
+  }
+
+  /// The write that was left on that scheduler; the caller goes on with it.
+  static func take(_ key: Key) -> LeftWrite? {
+    nonisolated(unsafe) var found: LeftWrite?  // because: nobody else has it from here on
+    table.withLock { found = $0.writes.removeValue(forKey: key) }
+    return found
+  }
+
+  /// The scheduler is no more: nobody can go on with what was left there.
+  static func end(_ scheduler: Scheduler.Key) {
+    nonisolated(unsafe) var ended: [LeftWrite] = []  // because: nobody else has them
+    table.withLock { table in
+      for (key, write) in table.writes where key.scheduler == scheduler {
+        ended.append(write)
+        table.writes[key] = nil
+      }
+    }
+    for write in ended { write.cancel() }
+  }
+}
+
+/// An open write without its instance.
+final class LeftWrite {
+  let configuration: Realm.Configuration
+  let reader: SnapshotReader
+  let session: WriteSession
+  let serial: UInt64
+  private let store: Store
+  private var token: GateToken?
+
+  init(_ core: RealmCore, _ session: WriteSession) {
+    configuration = core.configuration
+    reader = session.reader
+    serial = core.writeSerial
+    store = core.store
+    token = core.gateToken.take()
+    self.session = session
+    session.rowsMoved = {}
+  }
+
+  /// Gives the write to an instance that shows nothing yet.
+  func resume(in core: RealmCore) {
+    core.reader = reader
+    core.session = session
+    core.gateToken = token.take()
+    core.writeSerial = serial
+    session.rowsMoved = { [unowned core] in core.rowsMoved() }
+    core.rowsMoved()
+  }
+
+  func cancel() {
+    token.take()?.release()
+    LeftWrite.warn(store)
+  }
+
+  static func warn(_ store: Store) {
+    StoreLog.shared.write(
+      .warning,
+      "\(store.path): a thread or queue ended with an open write, which is cancelled. Call "
+        + "commitWrite() or cancelWrite() before it ends.")
+  }
+}
+
+/// Notices the end of threads that have begun a write.
+enum ThreadEnd {
+  private static let key: pthread_key_t = {
+    var key = pthread_key_t()
+    let result = pthread_key_create(&key) { thread in
+      RealmCache.end(.thread(UInt(bitPattern: thread)))
+    }
+    require(result == 0, "The process has no key for values of threads left (pthread_key_create).")
+    return key
+  }()
+
+  /// From now on the end of the calling thread ends the writes that are open on it.
+  static func watch(_ scheduler: Scheduler.Key) {
+    guard case .thread(let thread) = scheduler else { return }
+    pthread_setspecific(key, UnsafeRawPointer(bitPattern: thread))
+  }
+}

@@ -1,0 +1,184 @@
+import CTarn
+import TarnStore
+
+/// An object that has just become managed: it has its row, but not what may lead to other objects,
+/// or it has that of the object that it is merged into, and its values are all still its own.
+struct ArrivingObject {
+  let object: ObjectBase
+  let binding: ClassBinding
+  /// What becomes of those that it links to and that exist.
+  let policy: Realm.UpdatePolicy
+  /// True if its values are written over those of a row.
+  let isMerged: Bool
+}
+
+/// How unmanaged objects become managed, with all that they link to.
+///
+/// An object gets its row where the first link to it is found, so that there is something to link
+/// to, and its own links move there later, in the order of a list. So circles end, a chain of links
+/// may be as long as it likes, and nothing is set in the middle of another change: where objects
+/// come into a list, embedded objects that they have taken from that list leave it afterwards.
+extension RealmCore {
+  /// Makes a change that may bring unmanaged objects, and then moves what all that came with it have
+  /// to where it belongs.
+  @discardableResult
+  func takingIn<R>(
+    _ change: (WriteSession) throws(StorageError) -> R
+  ) -> R {
+    guard let session else { trap("objects come in outside of a write: bug in this package") }
+    return trapping { () throws(StorageError) in
+      if isTakingIn { return try change(session) }
+      return try session.changing { () throws(StorageError) in
+        isTakingIn = true
+        defer {
+          isTakingIn = false
+          arrivedEmbedded.removeAll(keepingCapacity: true)
+        }
+        let result = try change(session)
+        arriving.reverse()
+        while let next = arriving.popLast() {
+          let known = arriving.count
+          try moveIn(next)
+          // Those that it brought come next, in their order.
+          if arriving.count > known + 1 { arriving[known...].reverse() }
+        }
+        return result
+      }
+    }
+  }
+
+  /// Makes an object managed because something links to it. Traps for one that nothing in this
+  /// Realm can link to.
+  func takeIn(_ object: ObjectBase, _ update: Realm.UpdatePolicy) throws(StorageError) {
+    if object._core != nil {
+      checkLinkable(object)
+      return refuseSecondPlace(of: object)
+    }
+    try giveRow(object, update == .error ? addingPolicy : update)
+  }
+
+  /// What becomes of an object that something links to: one without primary key is always new.
+  func policy(
+    for object: ObjectBase, _ update: Realm.UpdatePolicy
+  ) -> Realm.UpdatePolicy {
+    let wanted = update == .error ? addingPolicy : update
+    return binding(of: type(of: object)).schema.primaryKey == nil ? .error : wanted
+  }
+
+  /// Traps for an embedded object that came with this change and is in it once more: of its two
+  /// places neither is the one that is meant.
+  private func refuseSecondPlace(of object: ObjectBase) {
+    if arrivedEmbedded.isEmpty { return }
+    let row = LinkTarget(classID: object._binding!.classID, key: ObjectKey(object._key))
+    require(
+      !arrivedEmbedded.contains(row),
+      "An object of the embedded class '\(object._className)' is in two places of what is added. "
+        + "An embedded object has one place: make another object for the second one.")
+  }
+
+  /// Gives an unmanaged object its row, by its primary key one that exists.
+  func giveRow(_ object: ObjectBase, _ update: Realm.UpdatePolicy) throws(StorageError) {
+    require(
+      !(object is DynamicObject),
+      "A DynamicObject cannot be added: make one with dynamicCreate(_:value:update:).")
+    let session = writing("add objects")
+    let binding = binding(of: type(of: object))
+    let primaryKey = binding.primaryKey(of: object)
+    if let primaryKey,
+      let existing = try session.find(primaryKey: primaryKey, in: binding.classID)
+    {
+      if update == .error { trapDuplicate(primaryKey, binding) }
+      return merge(object, into: existing, update)
+    }
+    let row = try session.create(primaryKey: primaryKey, in: binding.classID)
+    attach(object, row.key, binding)
+    object._bornIn = openWrite
+    object._working = Unmanaged.passUnretained(row.cluster)
+    object._image = tarn_cluster_empty()
+    object._slot = UInt32(row.slot)
+    object._generation = context.pointee.generation
+    noteAdded(object)
+    if object is EmbeddedObject {
+      arrivedEmbedded.insert(LinkTarget(classID: binding.classID, key: row.key))
+    }
+    binding.moveScalars(object)
+    for column in session.schema.indexed(in: binding.classID)
+    where column.type != .link && column.type != .any && column.id != binding.schema.primaryKey {
+      let value = try session.value(of: column.id, at: row.key, in: binding.classID)
+      guard let value else { continue }
+      try session.file(value, of: column.id, at: row.key, in: binding.classID)
+    }
+    guard binding.hasLinks else { return }
+    arriving.append(
+      ArrivingObject(object: object, binding: binding, policy: update, isMerged: false))
+  }
+
+  /// Makes an unmanaged object an accessor of a row that its values will be written over.
+  func merge(_ object: ObjectBase, into key: ObjectKey, _ update: Realm.UpdatePolicy) {
+    let binding = binding(of: type(of: object))
+    attach(object, key, binding)
+    if isNew(key, binding.classID) { object._bornIn = openWrite }
+    arriving.append(
+      ArrivingObject(object: object, binding: binding, policy: update, isMerged: true))
+  }
+
+  private func moveIn(_ next: ArrivingObject) throws(StorageError) {
+    let outer = addingPolicy
+    addingPolicy = next.policy
+    defer { addingPolicy = outer }
+    if next.isMerged { try writeOver(next) } else { next.binding.moveLinks(next.object) }
+  }
+
+  /// Writes an object's values over those of a row: all of them, or those that differ.
+  private func writeOver(_ next: ArrivingObject) throws(StorageError) {
+    let (object, binding, update) = (next.object, next.binding, next.policy)
+    let (id, key) = (binding.classID, ObjectKey(object._key))
+    // Of an object that was made of values the properties that they name.
+    let given = given[ObjectIdentifier(object)]
+    var singles: [(property: PropertyReflection, column: ColumnID, boxed: _BoxedValue)] = []
+    var collections: [(column: ColumnID, collection: any _CollectionProperty)] = []
+    // Its values are read as what they are still, those of an unmanaged object.
+    object._context = nil
+    for (property, column) in binding.columns
+    where column != binding.schema.primaryKey && given?.contains(property.name) ?? true {
+      if property.collection == .none {
+        singles.append((property, column, property.readBoxed(object)))
+      } else if let collection = property.read(object) as? any _CollectionProperty {
+        collections.append((column, collection))
+      }
+    }
+    object._context = context
+    binding.bind(object)
+    for (property, column, boxed) in singles {
+      let place = SequencePlace(classID: id, key: key, column: column)
+      try set(boxed, property, at: place, update)
+    }
+    for (column, collection) in collections {
+      collection.becomeManaged(object, column, update: update)
+    }
+    binding.forgetValues(of: object)
+  }
+
+  private func set(
+    _ boxed: _BoxedValue, _ property: PropertyReflection, at place: SequencePlace,
+    _ update: Realm.UpdatePolicy
+  ) throws(StorageError) {
+    let session = writing("add objects")
+    let old = try session.value(of: place.column, at: place.key, in: place.classID)
+    var value = boxed.value
+    if property.type == .any {
+      value = stored(boxed, in: place, update)
+    } else if let target = boxed.object {
+      if target._core == nil, update == .modified, target is EmbeddedObject,
+        case .link(let there)? = old
+      {
+        // An embedded object has no key of its own: the one in the same place is the same.
+        return merge(target, into: there, update)
+      }
+      try takeIn(target, update)
+      value = .link(ObjectKey(target._key))
+    }
+    if update == .modified, let old, old.hasSameBits(as: value) { return }
+    try session.set(place.column, at: place.key, in: place.classID, to: value)
+  }
+}

@@ -1,0 +1,175 @@
+extension PredicateBuilder {
+  func node(
+    _ condition: CollectionCondition, depth: Int
+  ) throws(PredicateError) -> ResolvedNode {
+    let path = try CollectionPath(condition.path, from: classID, in: schema)
+    if condition.test.isAboutSome {
+      if !path.rest.isEmpty { return try behind(path, condition, depth) }
+      return try some(path, condition, depth)
+    }
+    guard path.rest.isEmpty else {
+      throw PredicateError(
+        "'\(Operand.path(condition.path))' goes on behind a collection: write ANY before it, "
+          + "which asks for some element")
+    }
+    switch condition.test {
+    case .count(let op, let value):
+      return try count(path, condition, op, value)
+    case .elements(let values):
+      guard path.column.collection == .list else {
+        throw PredicateError("only the elements of lists have an order: \(condition)")
+      }
+      let element = try elementBuilder(path, condition)
+      var nodes: [ResolvedNode] = []
+      for value in values { nodes.append(try element.node(.equal, value)) }
+      return .collection(CollectionTest(path, .each(nodes)))
+    case .any, .anyWithin, .anyCount: trap("a condition on some element: bug in this package")
+    }
+  }
+
+  private func count(
+    _ path: CollectionPath, _ condition: CollectionCondition, _ op: ComparisonOperator,
+    _ value: Value
+  ) throws(PredicateError) -> ResolvedNode {
+    var number = ColumnPath(path.column, of: path.owner.id)
+    number.type = .int
+    number.isOptional = !path.links.isEmpty
+    number.target = nil
+    let names = condition.path + ["@count"]
+    let builder = ConstantBuilder(number, names, schema, false)
+    return .collection(CollectionTest(path, .count(try builder.node(op, value))))
+  }
+
+  /// About what the path names behind the elements, which are objects.
+  private func behind(
+    _ path: CollectionPath, _ condition: CollectionCondition, _ depth: Int
+  ) throws(PredicateError) -> ResolvedNode {
+    guard path.column.type == .link, let target = path.column.target else {
+      throw PredicateError(
+        "the elements of property '\(path.column.name)' of class '\(path.owner.name)' are no "
+          + "objects: \(condition)")
+    }
+    let inner = PredicateBuilder(classID: target, schema: schema)
+    let rest: Predicate
+    if let next = try CollectionPath.find(path.rest, from: target, in: schema) {
+      var test = condition.test
+      if next.rest.isEmpty, case .anyCount(let op, let value) = test { test = .count(op, value) }
+      rest = .collection(CollectionCondition(path.rest, test))
+    } else {
+      rest = try condition.test.onOneValue(.path(path.rest), condition)
+    }
+    let node = try inner.node(rest, depth: depth + 1)
+    return .collection(CollectionTest(path, .object(target, node)))
+  }
+
+  /// About the elements themselves.
+  private func some(
+    _ path: CollectionPath, _ condition: CollectionCondition, _ depth: Int
+  ) throws(PredicateError) -> ResolvedNode {
+    if case .anyCount = condition.test {
+      throw PredicateError("'\(Operand.path(condition.path)).@count' is one number: leave ANY away")
+    }
+    if case .any(let op, .members(let name, let members), _) = condition.test {
+      guard path.column.type == .link, let target = path.column.target else {
+        throw PredicateError("the elements are no objects: \(condition)")
+      }
+      let inner = PredicateBuilder(classID: target, schema: schema)
+      let node = try inner.node(op, membersOf: name, members, condition, depth: depth + 1)
+      return .collection(CollectionTest(path, .object(target, node)))
+    }
+    let builder = try elementBuilder(path, condition)
+    let comparison = try condition.test.onOneValue(.path([]), condition)
+    return .collection(CollectionTest(path, .value(try builder.node(comparison))))
+  }
+
+  private func elementBuilder(
+    _ path: CollectionPath, _ condition: CollectionCondition
+  ) throws(PredicateError) -> ConstantBuilder {
+    guard path.column.type != .any else {
+      throw PredicateError(
+        "property '\(path.column.name)' of class '\(path.owner.name)' has elements of any type, "
+          + "which queries cannot look into")
+    }
+    let element = ColumnPath(path.column, of: path.owner.id)
+    return ConstantBuilder(element, condition.path, schema, false)
+  }
+
+  /// An object against the members of another.
+  func node(
+    _ op: ComparisonOperator, membersOf name: String, _ members: Predicate,
+    _ condition: some CustomStringConvertible, depth: Int
+  ) throws(PredicateError) -> ResolvedNode {
+    guard op == .equal || op == .notEqual else {
+      throw PredicateError("embedded objects compare with == and != only: \(condition)")
+    }
+    guard let owner = schema[classID], owner.name == name else {
+      throw PredicateError(
+        "an object of class '\(schema[classID]?.name ?? "")' does not compare with one of class "
+          + "'\(name)'")
+    }
+    let node = try node(members, depth: depth)
+    return op == .equal ? node : !node
+  }
+}
+
+extension CollectionCondition.Test {
+  /// True where the path may go through several collections.
+  fileprivate var isAboutSome: Bool {
+    switch self {
+    case .any, .anyWithin, .anyCount: true
+    case .count, .elements: false
+    }
+  }
+
+  /// The condition on what some element, or what is behind it, has there.
+  fileprivate func onOneValue(
+    _ left: Operand, _ condition: CollectionCondition
+  ) throws(PredicateError) -> Predicate {
+    switch self {
+    case .any(_, .path, _):
+      throw PredicateError("a condition through a collection needs a value: \(condition)")
+    case .any(let op, let right, let options):
+      return .comparison(Comparison(left, op, right, options))
+    case .anyWithin(let low, let high, let isClosed):
+      return .and([
+        .comparison(Comparison(left, .greaterOrEqual, .value(low))),
+        .comparison(Comparison(left, isClosed ? .lessOrEqual : .less, .value(high))),
+      ])
+    case .anyCount, .count, .elements:
+      throw PredicateError("@count stands behind a collection: \(condition)")
+    }
+  }
+}
+
+extension ConstantBuilder {
+  /// A condition on a value that is in no row.
+  func node(_ predicate: Predicate) throws(PredicateError) -> ResolvedNode {
+    switch predicate {
+    case .constant(let value): return .constant(value)
+    case .not(let inner): return !(try node(inner))
+    case .and(let terms): return .all(try nodes(terms))
+    case .or(let terms): return .any(try nodes(terms))
+    case .collection(let condition):
+      throw PredicateError("values have no collections: \(condition)")
+    case .comparison(let comparison):
+      let folds = comparison.options.contains(.caseInsensitive)
+      let builder = ConstantBuilder(path, names, schema, folds)
+      switch (comparison.left, comparison.right) {
+      case (.path([]), .value(let value)): return try builder.node(comparison.op, value)
+      case (.path([]), .values(let values)) where comparison.op == .in:
+        return try builder.node(anyOf: values)
+      case (.value(let value), .path([])):
+        guard let op = comparison.op.mirrored else { break }
+        return try builder.node(op, value)
+      default: break
+      }
+      throw PredicateError("values compare with constants only, as in SELF > 3: \(comparison)")
+    }
+  }
+
+  private func nodes(_ terms: [Predicate]) throws(PredicateError) -> [ResolvedNode] {
+    var result: [ResolvedNode] = []
+    for term in terms { result.append(try node(term)) }
+    return result
+  }
+}

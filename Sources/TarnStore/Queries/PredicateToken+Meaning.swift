@@ -1,0 +1,50 @@
+extension PredicateToken {
+  var comparisonOperator: ComparisonOperator? {
+    switch self {
+    case .symbol("=="), .symbol("="): .equal
+    case .symbol("!="), .symbol("<>"): .notEqual
+    case .symbol("<"): .less
+    case .symbol("<="), .symbol("=<"): .lessOrEqual
+    case .symbol(">"): .greater
+    case .symbol(">="), .symbol("=>"): .greaterOrEqual
+    case .keyword("CONTAINS"): .contains
+    case .keyword("BEGINSWITH"): .beginsWith
+    case .keyword("ENDSWITH"): .endsWith
+    case .keyword("LIKE"): .like
+    case .keyword("IN"): .in
+    default: nil
+    }
+  }
+
+  /// True for the beginning of a path.
+  var isPath: Bool {
+    switch self {
+    case .name, .placeholder("K"), .keyword("SELF"), .symbol("@links"): true
+    default: false
+    }
+  }
+
+  /// How an error names this token.
+  var found: String {
+    switch self {
+    case .name(let name): "'\(name)'"
+    case .keyword(let word): word
+    case .value(let value): value.predicateText
+    case .symbol(let symbol): "'\(symbol)'"
+    case .placeholder(let kind): "%\(kind)"
+    case .end: "the end"
+    }
+  }
+
+  /// What an error says of a token that has a meaning elsewhere, but none here yet.
+  var refusal: String? {
+    switch self {
+    case .keyword("MATCHES"): "MATCHES is not supported: use LIKE with * and ?"
+    case .keyword(let word) where ["ALL", "SUBQUERY"].contains(word):
+      "\(word) is not supported: on collections there are ANY, NONE, IN and @count"
+    case .symbol(let symbol) where symbol.hasPrefix("@"):
+      "\(symbol) is not supported: on collections there are ANY, NONE, IN and @count"
+    default: nil
+    }
+  }
+}

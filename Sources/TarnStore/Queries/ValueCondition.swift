@@ -1,0 +1,23 @@
+/// A condition on values that are in no row: the elements of a collection that is asked one by one.
+/// Its paths are empty, which stands for the value.
+package struct ValueCondition: Sendable {
+  private let root: ResolvedNode
+
+  /// - Parameter column: describes the values.
+  /// - Throws: what in the condition does not fit them.
+  package init(_ predicate: Predicate, _ column: ColumnSchema) throws(PredicateError) {
+    guard column.type != .any else {
+      throw PredicateError(
+        "values of any type have nothing that a condition could look at: use index(where:)")
+    }
+    guard column.type != .link else {
+      throw PredicateError(
+        "values that are stored as objects have nothing that a condition could compare: use "
+          + "index(where:)")
+    }
+    let path = ColumnPath(column, of: ClassID(0))
+    root = try ConstantBuilder(path, [], StoreSchema(classes: []), false).node(predicate)
+  }
+
+  package func matches(_ value: Value) -> Bool { root.passes(value) }
+}

@@ -1,0 +1,116 @@
+internal import CTarn
+internal import Glibc
+
+/// Files that no path leads to. Nobody else can look at them or prepare them, and the kernel gives
+/// them back when the process ends, however it ends.
+enum NamelessFiles {
+  /// In memory.
+  static func inMemory(for path: String) throws(StorageError) -> OwnedDescriptor {
+    let descriptor = unsafe tarn_memory_file("tarn")
+    guard descriptor >= 0 else { throw StorageError(errno: errno, operation: "open", path: path) }
+    return OwnedDescriptor(adopting: descriptor)
+  }
+
+  /// In the folder for temporary files; in memory where its file system has only files with names.
+  static func temporary(for path: String) throws(StorageError) -> OwnedDescriptor {
+    let descriptor = unsafe tarn_nameless_file(temporaryFolder)
+    return descriptor >= 0 ? OwnedDescriptor(adopting: descriptor) : try inMemory(for: path)
+  }
+
+  static var temporaryFolder: String {
+    unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+  }
+}
+
+/// Names for two nameless files, for the moment in which LMDB opens them: it takes paths only, and
+/// its lock file must be called like the data.
+///
+/// They are links to this process's descriptors, in a folder with a name that nobody can foresee
+/// and that only this user may enter. A process that is killed in this moment leaves the folder
+/// behind, with links that lead nowhere; whoever makes the next one takes it away. A living maker
+/// is known by its lock on the folder.
+struct PassingNames: ~Copyable {
+  private static let prefix = "tarn-opening-\(geteuid())-"
+  private static let names = ["/store", "/store-lock"]
+
+  private let folder: LockedFolder
+
+  /// Where LMDB is to find the data. The lock is at the same path with LMDB's ending.
+  var dataPath: String { folder.path + Self.names[0] }
+
+  /// - Parameter path: the store, as errors call it.
+  init(data: Int32, lock: Int32, for path: String) throws(StorageError) {
+    let folder = try Self.makeFolder(for: path)
+    for (name, target) in zip(Self.names, [data, lock]) {
+      if unsafe symlink("/proc/self/fd/\(target)", folder.path + name) != 0 {
+        let error = StorageError(errno: errno, operation: "open", path: path)
+        Self.remove(folder.path)
+        throw error
+      }
+    }
+    self.folder = folder
+    FaultPoint.hit("names.made")
+  }
+
+  deinit { Self.remove(folder.path) }
+
+  private static func remove(_ folder: String) {
+    for name in names { unsafe unlink(folder + name) }
+    unsafe rmdir(folder)
+  }
+
+  private static func makeFolder(for path: String) throws(StorageError) -> LockedFolder {
+    var problem = StorageError(errno: EACCES, operation: "open", path: path)
+    for parent in ["/dev/shm", NamelessFiles.temporaryFolder] {
+      removeAbandoned(in: parent)
+      // Again if somebody took it away before it was locked.
+      for _ in 0..<100 {
+        var template = Array("\(parent)/\(prefix)XXXXXX".utf8CString)
+        guard let made = unsafe mkdtemp(&template) else {
+          problem = StorageError(errno: errno, operation: "open", path: path)
+          problem.detail = "no folder can be made in \(parent): \(problem.detail)"
+          break
+        }
+        let folder = unsafe String(cString: made)
+        FaultPoint.hit("names.folder")
+        if let locked = LockedFolder(folder) { return locked }
+      }
+    }
+    throw problem
+  }
+
+  /// Takes away what processes left that were killed while they had passing names.
+  private static func removeAbandoned(in parent: String) {
+    guard let entries = unsafe opendir(parent) else { return }
+    defer { unsafe closedir(entries) }
+    while let entry = unsafe readdir(entries) {
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { start in
+        unsafe start.withMemoryRebound(to: CChar.self, capacity: 256) {
+          unsafe String(cString: $0)
+        }
+      }
+      guard name.hasPrefix(prefix) else { continue }
+      if let abandoned = LockedFolder(parent + "/" + name) { remove(abandoned.path) }
+    }
+  }
+}
+
+/// A folder of this user's that this process has locked, until this goes out of scope.
+private struct LockedFolder: ~Copyable {
+  let path: String
+  private let descriptor: OwnedDescriptor
+
+  /// Nil if another process has locked it, or it is gone.
+  init?(_ path: String) {
+    guard
+      let descriptor = try? OwnedDescriptor(
+        opening: path, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW, operation: "open")
+    else { return nil }
+    guard flock(descriptor.raw, LOCK_EX | LOCK_NB) == 0,
+      let facts = FileFacts.of(descriptor: descriptor.raw), facts.owner == geteuid(),
+      facts.identity == FileFacts.at(path)?.identity
+    else { return nil }
+    self.path = path
+    self.descriptor = descriptor
+  }
+}

@@ -1,0 +1,77 @@
+internal import CTarn
+internal import Glibc
+
+/// The bytes of a store as they are at one commit, in a file that only this process has: for those
+/// who may read the data but not lock.
+///
+/// A reader that does not lock is unknown to writers, which use again the pages that it reads. So
+/// nothing is read in place. The pages of the newest commit are used again after the next commit at
+/// the earliest: if both header pages are the same before and after all bytes were copied, the copy
+/// has that commit whole. Otherwise it is taken again.
+enum PrivateCopy {
+  /// How long it is tried where others commit faster than the file can be copied.
+  private static let patience: UInt64 = 10_000_000_000
+
+  /// - Parameter file: the data, open for reading.
+  static func take(of file: Int32, path: String) throws(StorageError) -> OwnedDescriptor {
+    let start = now()
+    while true {
+      // A header page that is being written looks damaged for a moment.
+      var found = try? StoreHeader.read(descriptor: file, path: path)
+      if found == nil { found = try StoreHeader.read(descriptor: file, path: path) }
+      guard let header = found else {
+        throw StorageError(
+          .notAStore, operation: "open", path: path, detail: "the file is empty")
+      }
+      let heads = heads(of: file, header)
+      let copy = try NamelessFiles.temporary(for: path)
+      try copyBytes(from: file, to: copy.raw, upTo: Int64(clamping: header.byteCount), path)
+      FaultPoint.hit("copy.taken")
+      if self.heads(of: file, header) == heads, self.heads(of: copy.raw, header) == heads {
+        return copy
+      }
+      if now() - start > patience {
+        throw StorageError(
+          .busy, operation: "open", path: path,
+          detail: "this user may not write \(path)-lock, so that the file is read from a private "
+            + "copy, and others commit faster than one can be taken")
+      }
+    }
+  }
+
+  private static func heads(of file: Int32, _ header: StoreHeader) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: 2 * header.pageSize)
+    let count = unsafe bytes.withUnsafeMutableBytes {
+      unsafe pread(file, $0.baseAddress, $0.count, 0)
+    }
+    return Array(bytes.prefix(max(0, count)))
+  }
+
+  private static func copyBytes(
+    from file: Int32, to copy: Int32, upTo end: Int64, _ path: String
+  ) throws(StorageError) {
+    var piece = [UInt8](repeating: 0, count: 1 << 20)
+    var offset: off_t = 0
+    while offset < end {
+      let wanted = Int(min(Int64(piece.count), end - Int64(offset)))
+      let (count, written) = unsafe piece.withUnsafeMutableBytes { bytes in
+        let count = unsafe pread(file, bytes.baseAddress, wanted, offset)
+        return unsafe (count, count > 0 ? pwrite(copy, bytes.baseAddress, count, offset) : 0)
+      }
+      if count == 0 { return }
+      guard count > 0, written == count else {
+        var error = StorageError(
+          errno: written < 0 || count < 0 ? errno : ENOSPC, operation: "open", path: path)
+        error.detail = "no private copy can be taken: \(error.detail)"
+        throw error
+      }
+      offset += off_t(count)
+    }
+  }
+
+  private static func now() -> UInt64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+  }
+}

@@ -1,0 +1,103 @@
+/// Verifies that every embedded object of a file has one place, and that what it belongs to belongs
+/// in the end to an object that is not embedded. Finds what is wrong; changes nothing.
+package struct OwnerCheck {
+  package private(set) var problems: [String] = []
+  private static let problemsMax = 100
+
+  private let reader: SnapshotReader
+  private var owners: [LinkTarget: Owner] = [:]
+
+  /// What has an embedded object.
+  private struct Owner {
+    /// The first that was found.
+    var object: LinkTarget
+    var places: UInt64
+    /// It, or what it belongs to, is not embedded.
+    var isRooted = false
+  }
+
+  package init(_ reader: SnapshotReader) {
+    self.reader = reader
+    let classes = reader.schema.schema.classes
+    if !classes.contains(where: \.isEmbedded) { return }
+    do throws(StorageError) {
+      for described in classes { try findOwned(by: described) }
+      for described in classes where described.isEmbedded { try check(described) }
+    } catch {
+      note("the owners of embedded objects: \(error)")
+    }
+  }
+
+  private mutating func note(_ problem: String) {
+    if problems.count < Self.problemsMax { problems.append(problem) }
+  }
+
+  private func name(_ object: LinkTarget) -> String {
+    "object \(object.key.rawValue) of class \(reader.schema[object.classID].name)"
+  }
+
+  private func keys(of id: ClassID) throws(StorageError) -> [ObjectKey] {
+    var keys: [ObjectKey] = []
+    try reader.forEachCluster(in: id) { found throws(StorageError) in
+      for slot in 0..<found.image.rowCount { keys.append(found.image.key(at: slot)) }
+      return true
+    }
+    return keys
+  }
+
+  private mutating func findOwned(by described: ClassSchema) throws(StorageError) {
+    let columns = described.columns.filter { column in
+      !column.isRemoved && column.target.map { reader.schema.isEmbedded($0) } == true
+    }
+    if columns.isEmpty { return }
+    for key in try keys(of: described.id) {
+      let owner = LinkTarget(classID: described.id, key: key)
+      for column in columns {
+        if column.collection == .none {
+          let value = try reader.value(of: column.id, at: key, in: described.id)
+          if let target = value.flatMap({ column.linkTarget(of: $0) }) { add(target, owner, 1) }
+          continue
+        }
+        for (target, count) in try reader.links(from: column, at: key, in: described.id) {
+          add(target, owner, count)
+        }
+      }
+    }
+  }
+
+  private mutating func add(_ target: LinkTarget, _ owner: LinkTarget, _ count: UInt64) {
+    owners[target, default: Owner(object: owner, places: 0)].places += count
+  }
+
+  private mutating func check(_ described: ClassSchema) throws(StorageError) {
+    for key in try keys(of: described.id) {
+      let object = LinkTarget(classID: described.id, key: key)
+      guard let owner = owners[object] else {
+        note("\(name(object)) is embedded and belongs to no object")
+        continue
+      }
+      if owner.places > 1 {
+        note(
+          "\(name(object)) is embedded and has \(owner.places) places, one of them in "
+            + name(owner.object))
+      }
+      if !isRooted(object) {
+        note("\(name(object)) is embedded in an object that belongs to it")
+      }
+    }
+  }
+
+  /// False for one in a circle. What belongs to none is told of by itself.
+  private mutating func isRooted(_ object: LinkTarget) -> Bool {
+    var way: [LinkTarget] = []
+    var known: Set<LinkTarget> = []
+    var next = object
+    while let owner = owners[next], !owner.isRooted {
+      guard known.insert(next).inserted else { return false }
+      way.append(next)
+      next = owner.object
+    }
+    for object in way { owners[object]?.isRooted = true }
+    return true
+  }
+}

@@ -1,0 +1,160 @@
+/// Embedded objects: those that belong to one other object.
+///
+/// An embedded object has one place: one property of one object, in a list at one position, in a
+/// map under one key. Whatever gives it a place takes it from the one that it had: out of a list,
+/// null in a property and under a key.
+///
+/// For a list this is one rule, however the change is called. A change names a range of the
+/// positions as they are, which is empty for an insertion, and the elements that come there. They
+/// leave the place where they are, in this list or elsewhere; the elements of the range that do
+/// not come again go, and are deleted; all others stay in their order. With 0 1 2 3, putting 0 in
+/// the place of 2 gives 1 0 3, putting it in that of 1 gives 0 2 3, and inserting it at 4 gives
+/// 1 2 3 0. No element can come twice in one change.
+extension WriteSession {
+  // MARK: - Changes that belong together
+
+  /// Runs changes that belong together. At the end of the outermost, embedded objects that
+  /// nobody has any more are deleted.
+  package func changing<R>(
+    _ body: () throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    changeDepth += 1
+    defer { changeDepth -= 1 }
+    let result = try body()
+    if changeDepth == 1 {
+      while let object = abandoned.popLast() {
+        guard try place(of: object.key, in: object.classID) != nil, try owner(of: object) == nil
+        else {
+          continue
+        }
+        try delete(object.key, in: object.classID)
+      }
+    }
+    return result
+  }
+
+  /// Notes that an embedded object has lost its place, maybe to get another one.
+  func abandon(_ value: Value, _ column: ColumnSchema) {
+    guard let target = column.linkTarget(of: value), schema.isEmbedded(target.classID) else {
+      return
+    }
+    abandoned.append(target)
+  }
+
+  /// The object that an embedded one belongs to, nil if there is none.
+  private func owner(of object: LinkTarget) throws(StorageError) -> LinkTarget? {
+    for link in schema.incoming(to: object.classID) {
+      let origins = try keys(linkingTo: object, in: link.origin, through: link.column)
+      if let origin = origins.first { return LinkTarget(classID: link.origin, key: origin) }
+    }
+    return nil
+  }
+
+  /// True if what is in the property belongs to it.
+  func ownsElements(_ place: SequencePlace) -> Bool {
+    let column = schema[place.classID][place.column]
+    return column.target.map { schema.isEmbedded($0) } ?? false
+  }
+
+  // MARK: - Taking
+
+  /// Traps for an embedded object that is to come to two places of a collection at once.
+  package func refuseRepeated(_ values: [Value], for place: SequencePlace) {
+    if values.count < 2 || !ownsElements(place) { return }
+    let column = schema[place.classID][place.column]
+    var known: Set<ObjectKey> = []
+    for value in values {
+      guard let target = column.linkTarget(of: value) else { continue }
+      require(
+        known.insert(target.key).inserted,
+        "An object of the embedded class '\(schema[target.classID].name)' is to be in two places "
+          + "of '\(schema[place.classID].name).\(column.name)' at once. An embedded object has "
+          + "one place: make another object for the second one.")
+    }
+  }
+
+  /// Takes embedded objects among the values away from whatever has them but the property itself,
+  /// because they come there. True if some of them are in the property.
+  func take(_ values: [Value], for place: SequencePlace) throws(StorageError) -> Bool {
+    guard ownsElements(place) else { return false }
+    let column = schema[place.classID][place.column]
+    var targets: Set<LinkTarget> = []
+    var holders: Set<Holder> = []
+    let here = Holder(classID: place.classID, column: place.column, key: place.key)
+    var isHere = false
+    for value in values {
+      guard let target = column.linkTarget(of: value) else { continue }
+      targets.insert(target)
+      for link in schema.incoming(to: target.classID) {
+        for key in try keys(linkingTo: target, in: link.origin, through: link.column) {
+          let holder = Holder(classID: link.origin, column: link.column, key: key)
+          if holder == here { isHere = true } else { holders.insert(holder) }
+        }
+      }
+    }
+    if holders.isEmpty { return isHere }
+    try refuseCircle(targets, in: place)
+    for holder in holders.sorted() {
+      try removeLinks(from: holder.column, at: holder.key, in: holder.classID) {
+        targets.contains($0)
+      }
+    }
+    return isHere
+  }
+
+  /// Traps if an object is to belong to one that belongs to it.
+  private func refuseCircle(
+    _ targets: Set<LinkTarget>, in place: SequencePlace
+  ) throws(StorageError) {
+    var next = LinkTarget(classID: place.classID, key: place.key)
+    var known: Set<LinkTarget> = []
+    // A damaged file may have circles already.
+    while schema.isEmbedded(next.classID), known.insert(next).inserted {
+      require(
+        !targets.contains(next),
+        "An object of the embedded class '\(schema[next.classID].name)' cannot be put into itself, "
+          + "nor into an object that belongs to it. Take that one out first, or make a copy.")
+      guard let owner = try owner(of: next) else { return }
+      next = owner
+    }
+  }
+
+  // MARK: - Lists
+
+  /// Where a position is when elements before it have left; theirs are ascending.
+  package static func position(_ position: Int, without leaving: [Int]) -> Int {
+    position - leaving.prefix { $0 < position }.count
+  }
+
+  /// Puts elements in the place of those of a range of a list of embedded objects, by the rule
+  /// above.
+  func replaceOwned(
+    _ range: Range<Int>, with values: [Value], in sequence: WorkingSequence
+  ) throws(StorageError) {
+    let place = sequence.place
+    refuseRepeated(values, for: place)
+    guard try take(values, for: place) else {
+      return try replaceElements(range, with: values, in: sequence)
+    }
+    let coming = Set(values)
+    var moved: [Value: Int] = [:]
+    var leaving: [Int] = []
+    var position = 0
+    try sequence.forEach(in: 0..<sequence.count) { value in
+      let comes = coming.contains(value)
+      if comes { moved[value] = position }
+      if comes || range.contains(position) { leaving.append(position) }
+      position += 1
+      return true
+    }
+    let staying = Set(moved.values)
+    for position in leaving where !staying.contains(position) {
+      try release(position..<position + 1, of: sequence)
+    }
+    try sequence.rearrange(
+      removing: leaving, inserting: values.map { (.value($0), moved[$0]) },
+      at: Self.position(range.lowerBound, without: leaving))
+    for value in values where moved[value] == nil { try own(.value(value), in: sequence) }
+    touch(place)
+  }
+}

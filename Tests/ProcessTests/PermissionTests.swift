@@ -1,0 +1,146 @@
+import Foundation
+import Tarn
+import Testing
+import ToolSupport
+
+@testable import TarnStore
+
+extension ProcessTests {
+  /// Other users at a store: what they may do, and that their looks leave it usable.
+  ///
+  /// Only root can become somebody else; where the tests run as another user, those that need two
+  /// users are disabled and say so.
+  @Suite struct PermissionTests {
+    static let isRoot = geteuid() == 0
+    static let nobody: UInt32 = 65534
+
+    /// A worker of a user who is nobody.
+    private func asNobody(
+      _ words: [String], group: UInt32 = nobody, environment: [String: String] = [:]
+    ) throws -> ChildProcess {
+      let arguments = [
+        "--reuid=\(Self.nobody)", "--regid=\(group)", "--clear-groups", StressTool.path, "worker",
+      ]
+      return try ChildProcess("setpriv", arguments + words, environment: environment)
+    }
+
+    private func look(_ path: String) throws -> [String] {
+      try asNobody(["open", path, "1", "1", "read-only"]).finish().lines
+    }
+
+    private func facts(_ path: String) -> [FileFacts?] {
+      ["", "-lock", "-signal"].map { FileFacts.at(path + $0) }
+    }
+
+    private func prepare(mode: mode_t, folder: mode_t = 0o755) throws -> StressFile {
+      let file = try StressFile()
+      chmod(file.path, mode)
+      for ending in ["-lock", "-signal"] { chmod(file.path + ending, mode) }
+      chmod(file.folder, folder)
+      return file
+    }
+
+    @Test(.enabled(if: isRoot, "only root can become another user"))
+    func `who may not lock reads a private copy and leaves everything as it was`() throws {
+      let file = try prepare(mode: 0o644)
+      let bytes = file.bytes
+      #expect(try look(file.path) == ["opened 120"])
+      // In a folder where anybody may make files, with companions still to be made.
+      for ending in ["-lock", "-signal"] {
+        try FileManager.default.removeItem(atPath: file.path + ending)
+      }
+      chmod(file.folder, 0o777)
+      #expect(try look(file.path) == ["opened 120"])
+      let names = try FileManager.default.contentsOfDirectory(atPath: file.folder)
+      #expect(names == ["x.realm"])
+      #expect(file.bytes == bytes)
+      // Read-only as the whole folder is.
+      chmod(file.folder, 0o555)
+      #expect(try look(file.path) == ["opened 120"])
+      chmod(file.folder, 0o755)
+    }
+
+    @Test(.enabled(if: isRoot, "only root can become another user"))
+    func `a copy is taken again if a commit fell in between`() throws {
+      let file = try prepare(mode: 0o644)
+      let realm = try file.open()
+      let before = realm.objects(StressAccount.self).count
+      let child = try asNobody(
+        ["open", file.path, "1", "1", "read-only"],
+        environment: ["TARN_FAULT": "copy.taken", "TARN_FAULT_SIGNAL": "stop"])
+      var status: Int32 = 0
+      #expect(waitpid(child.processID, &status, WUNTRACED) == child.processID)
+      #expect(status & 0xff == 0x7f)
+      try realm.write { realm.delete(realm.objects(StressAccount.self).first!) }
+      child.signal(SIGCONT)
+      #expect(child.finish().lines == ["opened \(before - 1)"])
+    }
+
+    @Test(.enabled(if: isRoot, "only root can become another user"))
+    func `root's look at another user's store leaves it to its owner`() throws {
+      let file = try prepare(mode: 0o640, folder: 0o777)
+      chown(file.path, Self.nobody, 12345)
+      for ending in ["-lock", "-signal"] {
+        try FileManager.default.removeItem(atPath: file.path + ending)
+      }
+      var configuration = StressFile.configuration(file.path)
+      configuration.readOnly = true
+      do {
+        let realm = try Realm(configuration: configuration, scheduler: ManualScheduler())
+        #expect(realm.objects(StressAccount.self).count == 120)
+      }
+      for facts in facts(file.path) {
+        #expect(facts?.owner == Self.nobody && facts?.group == 12345 && facts?.mode == 0o640)
+      }
+      #expect(
+        try asNobody(["open", file.path, "1", "1", "write"]).finish().lines == ["opened 120"])
+    }
+
+    @Test(.enabled(if: isRoot, "only root can become another user"))
+    func `a member of the data's group makes files for the group`() throws {
+      let file = try prepare(mode: 0o660, folder: 0o777)
+      chown(file.path, 4711, 12345)
+      for ending in ["-lock", "-signal"] {
+        try FileManager.default.removeItem(atPath: file.path + ending)
+      }
+      let member = try asNobody(["open", file.path, "1", "1", "write"], group: 12345)
+      #expect(member.finish().lines == ["opened 120"])
+      for facts in facts(file.path) { #expect(facts?.group == 12345 && facts?.mode == 0o660) }
+    }
+
+    @Test(.enabled(if: isRoot, "only root can become another user"))
+    func `wrong rights of companions are set right by who may`() throws {
+      let file = try prepare(mode: 0o666)
+      for ending in ["-lock", "-signal"] { chmod(file.path + ending, 0o600) }
+      _ = try StressTool.worker("open", file.path).finish()
+      for facts in facts(file.path) { #expect(facts?.mode == 0o666) }
+    }
+
+    @Test func `the user's umask decides who may use a new store`() throws {
+      for (mask, mode) in [("002", 0o664), ("077", 0o600), ("022", 0o644)] as [(String, UInt32)] {
+        let file = try StressFile(isFilled: false)
+        let script = "umask \(mask); exec \(StressTool.path) worker fill \(file.path)"
+        _ = try ChildProcess("sh", ["-c", script]).finish()
+        for facts in facts(file.path) { #expect(facts?.mode == mode, "umask \(mask)") }
+      }
+    }
+
+    @Test(.enabled(if: isRoot, "only root can become another user"))
+    func `a private copy is not observed, and says why`() async throws {
+      let file = try prepare(mode: 0o644)
+      let result = await #expect(
+        processExitsWith: .failure, observing: [\.standardErrorContent]
+      ) { [path = file.path as String] in
+        guard setgid(Self.nobody) == 0, setuid(Self.nobody) == 0 else { exit(0) }
+        var configuration = StressFile.configuration(path)
+        configuration.readOnly = true
+        let realm = try Realm(configuration: configuration, scheduler: ManualScheduler())
+        guard realm.objects(StressAccount.self).count == 120, !realm.refresh() else { exit(0) }
+        _ = realm.objects(StressAccount.self).observe { _ in }
+        exit(0)
+      }
+      let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+      #expect(text.contains("reads a private copy, to which no commits come"), "\(text)")
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import TarnStore
+import Testing
+
+@testable import Tarn
+
+/// Files that go away under their observers, and read-only Realms, which are observed like others.
+struct LostStoreTests {
+  enum Loss: String, CaseIterable { case deleted, dataDeleted, replaced, lockDeleted }
+
+  private func lose(_ shelter: Shelter, _ loss: Loss) throws {
+    let path = shelter.folder + "/cats.realm"
+    let files = FileManager.default
+    switch loss {
+    case .deleted:
+      for ending in ["-signal", "", "-lock"] { try files.removeItem(atPath: path + ending) }
+    case .dataDeleted: try files.removeItem(atPath: path)
+    case .lockDeleted: try files.removeItem(atPath: path + "-lock")
+    case .replaced:
+      try files.copyItem(atPath: path, toPath: path + "-new")
+      #expect(rename(path + "-new", path) == 0)
+    }
+  }
+
+  @Test(arguments: Loss.allCases)
+  func observersAreToldOnceThatTheFileIsGone(loss: Loss) throws {
+    let shelter = try Shelter()
+    let place = try shelter.open(cats: 2)
+    let recorder = CatRecorder(place.cats)
+    place.pump()
+    let watched = WatchedStore(place.realm.core.store) {}
+    try lose(shelter, loss)
+    let limit = ContinuousClock.now + .seconds(20)
+    while recorder.calls.count < 2, ContinuousClock.now < limit {
+      place.scheduler.wait(timeout: 1)
+      place.pump()
+    }
+    #expect(recorder.calls.count == 2)
+    let last = recorder.calls.last ?? ""
+    #expect(last.hasPrefix("error follow /") && last.contains("cats.realm: "), "\(last)")
+    // Nothing is left to be looked for, and what was shown stays.
+    #expect(!place.scheduler.wait(timeout: 0.3))
+    place.pump()
+    #expect(recorder.calls.count == 2)
+    #expect(place.cats.count == 2)
+    #expect(!place.realm.refresh())
+    #expect(throws: Realm.Error.incompatibleLockFile) { try place.realm.write {} }
+    while !watched.isEnded, ContinuousClock.now < limit { watched.poll() }
+    #expect(watched.isEnded && !watched.mustPoll && watched.rawDescriptor == -1)
+    // Who comes later is told as well.
+    let late = CatRecorder(place.cats)
+    place.pump()
+    #expect(late.calls.count == 1 && late.calls[0].hasPrefix("error"), "\(late.calls)")
+    if loss == .deleted { #expect(try shelter.open().realm.isEmpty) }
+  }
+
+  @Test func observersOnAQueueAreToldToo() throws {
+    let shelter = try Shelter()
+    let queue = DispatchQueue(label: "lost")
+    let told = DispatchSemaphore(value: 0)
+    var token: NotificationToken?
+    try queue.sync { () throws -> Void in
+      let realm = try Realm(configuration: shelter.configuration, queue: queue)
+      token = realm.objects(Cat.self).observe { change in
+        if case .error = change { told.signal() }
+      }
+    }
+    queue.sync { () -> Void in }
+    try lose(shelter, .deleted)
+    #expect(told.wait(timeout: .now() + 20) == .success)
+    #expect(told.wait(timeout: .now() + 0.4) == .timedOut)
+    queue.sync { _ = token?.invalidate() }
+  }
+
+  @Test func aReadOnlyRealmFollowsAndIsObserved() throws {
+    let shelter = try Shelter()
+    let writer = try shelter.open(cats: 1)
+    var configuration = shelter.configuration
+    configuration.readOnly = true
+    let reader = try Place(configuration, shelter)
+    let recorder = CatRecorder(reader.cats)
+    reader.pump()
+    try writer.add(7)
+    #expect(reader.realm.refresh())
+    #expect(reader.cats.count == 2)
+    try writer.add(8)
+    reader.pump()
+    #expect(recorder.calls == ["initial 1", "-[] +[1] ~[]", "-[] +[2] ~[]"])
+    #expect(recorder.problems == [])
+  }
+
+  @Test func aDamagedCounterMakesNobodyDeaf() throws {
+    let shelter = try Shelter()
+    let writer = try shelter.open(cats: 1)
+    let reader = try shelter.open()
+    let recorder = CatRecorder(reader.cats)
+    reader.pump()
+    let file = try #require(
+      FileHandle(forUpdatingAtPath: shelter.folder + "/cats.realm-signal"))
+    try file.seek(toOffset: 64)
+    try file.write(contentsOf: withUnsafeBytes(of: UInt64(1) << 62) { Data($0) })
+    reader.pump()
+    let news = DispatchSemaphore(value: 0)
+    let deaf = WatchedStore(reader.realm.core.store) { news.signal() }
+    try writer.add(7)
+    deaf.poll()
+    #expect(news.wait(timeout: .now()) == .success)
+    reader.pump()
+    #expect(recorder.calls.last == "-[] +[1] ~[]")
+  }
+}

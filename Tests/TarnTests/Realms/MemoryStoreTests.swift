@@ -1,0 +1,118 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Tarn
+@testable import TarnStore
+
+/// Stores in memory: of this process alone, and gone with it, however it ends.
+struct MemoryStoreTests {
+  private static func configuration(_ name: String) -> Realm.Configuration {
+    Realm.Configuration(inMemoryIdentifier: name, objectTypes: [Cat.self, Home.self])
+  }
+
+  /// Whatever a file system shows of stores in memory. A living process shows its passing names for
+  /// a moment, so it is looked at until there are none.
+  private func nothingIsLeft() -> Bool {
+    let limit = ContinuousClock.now + .seconds(20)
+    while ContinuousClock.now < limit {
+      let folders = ["/dev/shm", NamelessFiles.temporaryFolder]
+      let found = folders.flatMap {
+        (try? FileManager.default.contentsOfDirectory(atPath: $0)) ?? []
+      }.filter { $0.hasPrefix("tarn-opening-") }
+      if found.isEmpty { return true }
+      sched_yield()
+    }
+    return false
+  }
+
+  @Test func theThreadsOfAProcessShareAStoreByItsName() throws {
+    let configuration = Self.configuration("shared \(UUID())")
+    let realm = try Realm(configuration: configuration, scheduler: ManualScheduler())
+    try realm.write { realm.add(Cat(1, "Tom")) }
+    let done = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      let other = try! Realm(configuration: configuration)
+      try! other.write { other.objects(Cat.self).first!.age = 7 }
+      done.signal()
+    }
+    done.wait()
+    #expect(realm.refresh())
+    #expect(realm.objects(Cat.self).map(\.age) == [7])
+    #expect(Realm.fileExists(for: configuration))
+    #expect(throws: Realm.Error.alreadyOpen) { try Realm.deleteFiles(for: configuration) }
+  }
+
+  @Test func noPathLeadsToAStoreInMemory() throws {
+    let realm = try Realm(
+      configuration: Self.configuration("nameless \(UUID())"), scheduler: ManualScheduler())
+    #expect(realm.core.store.environment.kind == .inMemory)
+    for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+      guard let number = Int32(name), let facts = FileFacts.of(descriptor: number) else { continue }
+      let environment = realm.core.store.environment
+      if facts.identity == environment.dataIdentity || facts.identity == environment.lockIdentity {
+        #expect(facts.linkCount == 0)
+        #expect(fcntl(number, F_GETFD) & FD_CLOEXEC != 0)
+      }
+    }
+    #expect(nothingIsLeft())
+  }
+
+  @Test func aReaderOfNothingIsRefused() throws {
+    var configuration = Self.configuration("nobody's \(UUID())")
+    configuration.readOnly = true
+    let error = #expect(throws: Realm.Error.self) {
+      try Realm(configuration: configuration, scheduler: ManualScheduler())
+    }
+    #expect(error?.message.contains("memory:nobody's") == true)
+    #expect(error?.fileURL == nil)
+  }
+
+  @Test(arguments: [SIGKILL, SIGTERM, 0])
+  func howeverAProcessEndsTheNextOneFindsNothing(signal: Int32) async throws {
+    let name = "fleeting \(UUID())"
+    for _ in 0..<2 {
+      await #expect(processExitsWith: signal == 0 ? .exitCode(0) : .signal(signal)) {
+        [name = name as String, signal = signal as Int32] in
+        let realm = try Realm(configuration: Self.configuration(name))
+        guard realm.isEmpty else { exit(1) }
+        try realm.write { realm.add(Cat(1)) }
+        // A global that nobody lets go of.
+        _ = Unmanaged.passRetained(realm.core)
+        if signal == 0 { exit(0) }
+        kill(getpid(), signal)
+      }
+    }
+    #expect(nothingIsLeft())
+  }
+
+  @Test(arguments: ["names.folder", "names.made"])
+  func whatAKilledOpenerLeavesIsTakenAwayByTheNext(fault: String) async throws {
+    await #expect(processExitsWith: .signal(SIGKILL)) { [fault = fault as String] in
+      setenv("TARN_FAULT", fault, 1)
+      _ = try Realm(configuration: Self.configuration("killed"))
+    }
+    _ = try Realm(
+      configuration: Self.configuration("next \(UUID())"), scheduler: ManualScheduler())
+    #expect(nothingIsLeft())
+  }
+
+  @Test func manyProcessesWithOneNameDoNotMeet() async throws {
+    let name = "crowd \(UUID())"
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          await #expect(processExitsWith: .exitCode(0)) { [name = name as String] in
+            for round in 0..<25 {
+              let realm = try Realm(
+                configuration: Self.configuration(name), scheduler: ManualScheduler())
+              guard realm.isEmpty else { exit(1) }
+              try realm.write { realm.add(Cat(round)) }
+            }
+            exit(0)
+          }
+        }
+      }
+    }
+  }
+}

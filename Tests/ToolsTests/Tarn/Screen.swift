@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+
+/// A terminal: the end that a person looks at, and the one that programs write to.
+final class Screen {
+  let person: Int32
+  let program: FileHandle
+
+  init() throws {
+    person = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+    // TIOCSPTLCK and TIOCGPTN: make the other end usable, and tell its number.
+    var isLocked: Int32 = 0
+    var number: Int32 = 0
+    try #require(
+      person >= 0 && ioctl(person, 0x4004_5431, &isLocked) == 0
+        && ioctl(person, 0x8004_5430, &number) == 0)
+    let end = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
+    try #require(end >= 0)
+    program = FileHandle(fileDescriptor: end, closeOnDealloc: true)
+  }
+
+  deinit { close(person) }
+
+  /// What is written there within twenty seconds, at least up to that text.
+  func text(upTo wanted: String) -> String {
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 4096)
+    while !String(decoding: bytes, as: UTF8.self).contains(wanted) {
+      var wait = pollfd(fd: person, events: Int16(POLLIN), revents: 0)
+      guard poll(&wait, 1, 20_000) > 0 else { break }
+      let count = read(person, &piece, piece.count)
+      guard count > 0 else { break }
+      bytes += piece[..<count]
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,130 @@
+/// Reads an array of objects, laid out in whatever way, element by element: one is in memory at a
+/// time. An element that is no object comes back as a bad one, and reading goes on after it.
+package final class JSONArrayReader {
+  private enum State { case start, elements, end }
+
+  private let lines: LineReader
+  private var piece = UnsafeRawBufferPointer(start: nil, count: 0)
+  private var place = 0
+  private var line = 1
+  private var state = State.start
+  /// What is to be told after the last element.
+  private var rest: InputItem<[JSONMember]>?
+
+  /// - Parameter lines: nothing has been taken from it yet.
+  package init(_ lines: LineReader) { self.lines = lines }
+
+  /// The next element's members, or a bad one, with its first line; nil at the end.
+  package func next() throws(ToolError) -> InputItem<[JSONMember]>? {
+    if state == .start {
+      // The byte that made this an array, after what stands before it.
+      while try peek() != UInt8(ascii: "["), try peek() != nil { take() }
+      take()
+      state = .elements
+      try skipSpace()
+      if try peek() == UInt8(ascii: "]") { try finish() }
+    }
+    guard state == .elements else {
+      defer { rest = nil }
+      return rest
+    }
+    try skipSpace()
+    let first = line
+    let bytes = try element()
+    guard let separator = try peek() else {
+      state = .end
+      return .bad("the array does not end", line: first)
+    }
+    if separator == UInt8(ascii: "]") {
+      try finish()
+    } else {
+      take()
+    }
+    do throws(JSONError) {
+      guard case .object(let members) = try Self.value(in: bytes) else {
+        return .bad("not a JSON object", line: first)
+      }
+      return .record(members, line: first)
+    } catch {
+      return .bad(error.description, line: first)
+    }
+  }
+
+  private static func value(in bytes: [UInt8]) throws(JSONError) -> JSONValue {
+    let result = bytes.withUnsafeBytes { raw -> Result<JSONValue, JSONError> in
+      do throws(JSONError) {
+        return .success(try JSONScanner.value(in: raw))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  /// After the last element: that should be all.
+  private func finish() throws(ToolError) {
+    take()
+    state = .end
+    try skipSpace()
+    if try peek() != nil { rest = .bad("something follows the array", line: line) }
+  }
+
+  /// The bytes up to the comma or bracket that ends the element.
+  private func element() throws(ToolError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var depth = 0
+    var isText = false
+    var isEscaped = false
+    while let byte = try peek() {
+      if isText {
+        if isEscaped {
+          isEscaped = false
+        } else if byte == UInt8(ascii: "\\") {
+          isEscaped = true
+        } else if byte == UInt8(ascii: "\"") {
+          isText = false
+        }
+      } else {
+        switch byte {
+        case UInt8(ascii: "\""): isText = true
+        case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+        case UInt8(ascii: "]") where depth == 0, UInt8(ascii: ",") where depth == 0: return bytes
+        case UInt8(ascii: "}"), UInt8(ascii: "]"): depth = max(0, depth - 1)
+        default: break
+        }
+      }
+      guard bytes.count < lines.maximumLineBytes else {
+        throw ToolError(
+          "\(lines.name): the object in line \(line) is longer than \(lines.maximumLineBytes) bytes"
+        )
+      }
+      bytes.append(byte)
+      take()
+    }
+    return bytes
+  }
+
+  // MARK: - Bytes
+
+  /// The next byte, nil at the end.
+  private func peek() throws(ToolError) -> UInt8? {
+    if place == piece.count {
+      guard let next = try lines.piece() else { return nil }
+      piece = next
+      place = 0
+    }
+    return piece[place]
+  }
+
+  private func take() {
+    guard place < piece.count else { return }
+    if piece[place] == 0x0a { line += 1 }
+    place += 1
+  }
+
+  private func skipSpace() throws(ToolError) {
+    while let byte = try peek(), byte == 0x20 || byte == 0x09 || byte == 0x0a || byte == 0x0d {
+      take()
+    }
+  }
+}

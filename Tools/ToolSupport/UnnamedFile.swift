@@ -1,0 +1,63 @@
+import Foundation
+
+/// A file that only this process sees and that is gone with it: it has no name.
+package enum UnnamedFile {
+  /// Makes one where temporary files go, to be closed by the caller.
+  package static func make() throws(ToolError) -> Int32 {
+    let folder = NSTemporaryDirectory()
+    var template = Array((folder + "/tarn-XXXXXX").utf8CString)
+    let descriptor = mkstemp(&template)
+    guard descriptor >= 0 else { throw ToolError("cannot make a file in", folder, errno: errno) }
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    unlink(template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) })
+    return descriptor
+  }
+}
+
+/// Bytes that wait in a file without a name: what comes first goes first. Belongs to one thread at
+/// a time.
+final class ByteQueueFile {
+  private let descriptor: Int32
+  private var readAt: off_t = 0
+  private var writtenTo: off_t = 0
+
+  var isEmpty: Bool { readAt == writtenTo }
+
+  init() throws(ToolError) { descriptor = try UnnamedFile.make() }
+
+  deinit { close(descriptor) }
+
+  /// Adds bytes: all of them, or none if it throws.
+  func append(_ bytes: ArraySlice<UInt8>) throws(ToolError) {
+    var end = writtenTo
+    var rest = bytes
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { pwrite(descriptor, $0.baseAddress!, $0.count, end) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw ToolError("cannot write to", "a file", errno: errno) }
+      end += off_t(count)
+      rest = rest.dropFirst(count)
+    }
+    writtenTo = end
+  }
+
+  /// Takes the next bytes out, at most that many.
+  func take(_ limit: Int) throws(ToolError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: min(limit, Int(writtenTo - readAt)))
+    var count = -1
+    repeat {
+      count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, readAt) }
+    } while count < 0 && errno == EINTR
+    guard count > 0 || bytes.isEmpty else {
+      throw ToolError("cannot read", "a file again", errno: errno)
+    }
+    bytes.removeLast(bytes.count - count)
+    readAt += off_t(count)
+    if isEmpty {
+      // The room goes back to the disk.
+      ftruncate(descriptor, 0)
+      (readAt, writtenTo) = (0, 0)
+    }
+    return bytes
+  }
+}

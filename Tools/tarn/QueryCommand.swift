@@ -1,0 +1,118 @@
+import TarnStore
+import ToolSupport
+
+/// What `query` and `count` ask: a class, which of its objects, in which order.
+struct ObjectQuery {
+  private let path: String
+  private let className: String
+  private let condition: Predicate
+  private let order: [OrderTerm]
+  private let columns: [String]?
+
+  init(_ arguments: ParsedArguments) throws {
+    path = arguments.required("FILE")
+    className = arguments.required("CLASS")
+    condition = try StoreAccess.condition(arguments)
+    order = try StoreAccess.order(arguments)
+    columns = try StoreAccess.columns(arguments)
+  }
+
+  /// Calls `body` with the class, and what the newest version of the file has of it.
+  func run(
+    _ body: (ClassView, CompiledQuery, SnapshotReader) throws -> Void
+  ) throws {
+    let store = try StoreAccess.openExisting(path)
+    let reader = try SnapshotReader(store.newestSnapshot())
+    let view = try ClassView.named(className, in: reader.schema, path, only: columns)
+    try body(view, CompiledQuery(condition, order, on: view.id, reader.schema), reader)
+  }
+}
+
+extension OrderedRoot {
+  /// Calls `body` with the keys in their order, up to a number of them.
+  func forEach(upTo limit: Int = .max, _ body: (ObjectKey) throws -> Void) throws {
+    var failure: (any Error)?
+    forEachKey(in: 0..<Swift.min(limit, count)) { key in
+      do {
+        try body(key)
+        return true
+      } catch {
+        failure = error
+        return false
+      }
+    }
+    if let failure { throw failure }
+  }
+}
+
+/// `tarn query`: the objects of one version that a condition finds, as a table, JSON Lines or CSV.
+struct QueryCommand {
+  /// Rows that decide how wide the columns of a table are.
+  private static let rowsOfTable = 500
+
+  private let query: ObjectQuery
+  private let limit: Int
+  private let format: ObjectFormat?
+  private let terminal: Terminal
+
+  init(_ arguments: ParsedArguments) throws {
+    query = try ObjectQuery(arguments)
+    limit = try arguments.integer("limit", default: .max, in: 0...(.max))
+    guard !arguments.has("json") || !arguments.has("csv") else {
+      throw UsageError("--json and --csv exclude each other")
+    }
+    terminal = try StoreAccess.terminal(arguments)
+    format = arguments.has("json") ? .jsonLines : arguments.has("csv") ? .csv : nil
+  }
+
+  func run(_ output: OutputPipe) throws -> ExitCode {
+    try query.run { view, query, reader in
+      let root = try query.evaluate(StoreRows(reader))
+      if let format {
+        try ObjectWriter(view, reader, output).write(root, format, limit: limit)
+      } else {
+        try writeTable(root, view, reader, output)
+      }
+    }
+    return .success
+  }
+
+  private func writeTable(
+    _ root: OrderedRoot, _ view: ClassView, _ reader: SnapshotReader, _ output: OutputPipe
+  ) throws {
+    let width = terminal.isTerminal ? terminal.width : nil
+    var table = RowTable(view)
+    var waiting = 0
+    func show() throws {
+      try output.write(table.takeText(width: width, terminal: terminal))
+      waiting = 0
+    }
+    try root.forEach(upTo: limit) { key in
+      guard let fields = try view.fields(of: key, reader) else { return }
+      table.add([], fields)
+      waiting += 1
+      if waiting == Self.rowsOfTable { try show() }
+    }
+    try show()
+    if let note = table.note(width: width) {
+      try output.write(terminal.styled(note, .dim) + "\n")
+    }
+  }
+}
+
+/// `tarn count`: how many objects a condition finds.
+struct CountCommand {
+  private let query: ObjectQuery
+
+  init(_ arguments: ParsedArguments) throws { query = try ObjectQuery(arguments) }
+
+  func run(_ output: OutputPipe) throws -> ExitCode {
+    try query.run { view, query, reader in
+      let count =
+        query.isUnfiltered
+        ? try reader.record(of: view.id).rowCount : try query.evaluate(StoreRows(reader)).count
+      try output.write("\(count)\n")
+    }
+    return .success
+  }
+}

@@ -1,0 +1,81 @@
+import TarnStore
+import ToolSupport
+
+/// An object as it is shown: its values, and the class as it was in the version that has them.
+struct WatchedRow {
+  var view: ClassView
+  /// Where it is in a result; nil where there is no order.
+  var index: Int?
+  var key: Value
+  /// In the order of the view's columns.
+  var values: [Field]
+
+  init(
+    _ view: ClassView, _ key: ObjectKey, _ values: [Field]?, at index: Int?,
+    _ reader: SnapshotReader
+  )
+    throws
+  {
+    self.view = view
+    self.index = index
+    self.values = values ?? view.columns.map { _ in .value(.null) }
+    self.key = try view.identity(key, self.values, reader)
+  }
+
+  /// The object as the reader shows it.
+  init(_ view: ClassView, _ key: ObjectKey, at index: Int? = nil, _ reader: SnapshotReader) throws {
+    try self.init(view, key, view.fields(of: key, reader), at: index, reader)
+  }
+}
+
+/// An object that stayed, before and after. Only `changed` columns differ.
+struct WatchedModification {
+  /// Places of one column among those of the old row and of the new one; nil where it was not there
+  /// yet or is not there any more.
+  struct Column {
+    var old: Int?
+    var new: Int?
+  }
+
+  var old: WatchedRow
+  var new: WatchedRow
+  var changed: [Column] = []
+  /// What changed inside of lists, sets and maps; their columns are not among `changed`.
+  var sequences: [WatchedSequence] = []
+
+  var isEmpty: Bool { changed.isEmpty && sequences.isEmpty }
+
+  init(_ old: WatchedRow, _ new: WatchedRow) {
+    self.old = old
+    self.new = new
+    var gone = Set(old.view.columns.indices)
+    var places: [Int?] = new.view.columns.map { column in
+      old.view.columns.firstIndex { $0.id == column.id }
+    }
+    for case let place? in places { gone.remove(place) }
+    // A migration may have given the property a new column.
+    for (place, column) in new.view.columns.enumerated() where places[place] == nil {
+      places[place] = gone.first { old.view.columns[$0].name == column.name }
+      if let found = places[place] { gone.remove(found) }
+    }
+    for (place, before) in places.enumerated() {
+      if let before, old.values[before].isSame(as: new.values[place]) { continue }
+      changed.append(Column(old: before, new: place))
+    }
+    changed += gone.sorted().map { Column(old: $0, new: nil) }
+  }
+}
+
+/// What one class's part of a difference is.
+struct WatchedDifference {
+  var version: Version
+  /// Objects after the change: of the result, or of the class.
+  var count: Int
+  var deletions: [WatchedRow] = []
+  var insertions: [WatchedRow] = []
+  var modifications: [WatchedModification] = []
+  /// Rows that are among both the deletions and the insertions, by their positions.
+  var moves: [IndexChanges.Move] = []
+
+  var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
+}
