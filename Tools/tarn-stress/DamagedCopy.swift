@@ -6,6 +6,12 @@ struct DamagedCopy {
   /// Much longer than any command takes, also where many processes share a machine.
   private static let patience = Duration.seconds(60)
 
+  /// A program's traps that damage may lead to: of the record that is met, of a row that is not
+  /// where it is looked for, and of a schema that was changed into another one that makes sense.
+  private static let wordsOfTraps = [
+    "Tarn cannot go on", "has been deleted or invalidated", "The file has no class",
+  ]
+
   private let folder: String
   private let tarn: String
   private let number: Int
@@ -66,8 +72,10 @@ struct DamagedCopy {
     watch.process.signal(SIGTERM)
     finish(watch, &outcome)
     try look(arePagesSound: inspect == 0, &outcome)
-    if check != 0 || outcome.complaints.isEmpty { return }
-    outcome.faults.append("the check finds nothing, but: \(outcome.complaints[0])")
+    // A class with another name is no damage that anybody could see.
+    let complaints = outcome.complaints.filter { !$0.contains("no class '") }
+    if check != 0 || complaints.isEmpty { return }
+    outcome.faults.append("the check finds nothing, but: \(complaints[0])")
   }
 
   /// A program of somebody's: it may end with our words, but where the pages are sound with no
@@ -83,7 +91,7 @@ struct DamagedCopy {
     let words = said.first { $0.contains("Fatal error") } ?? said.first ?? ""
     switch end {
     case .exited(0): outcome.ends.append((running.name, "fine or error"))
-    case _ where words.contains("Tarn cannot go on"):
+    case _ where Self.wordsOfTraps.contains(where: { words.contains($0) }):
       outcome.ends.append((running.name, "trap"))
     default:
       // Where LMDB is led astray, anything may happen; Recovery says so.
@@ -137,6 +145,10 @@ struct DamagedCopy {
     case .exited(0):
       outcome.ends.append((running.name, "fine"))
       return 0
+    case .exited(2) where said.first?.contains("--update needs a primary key") == true:
+      // As above: the class of that name is a new one then.
+      outcome.ends.append((running.name, "error"))
+      return 2
     case .exited(1):
       judge(running.name, said, &outcome)
       return 1
