@@ -217,7 +217,7 @@ struct DamageFiller {
     case 1: return .object(ClassID(0), ObjectKey(Int64(random.below(5))))
     case 2...3 where mayNest && depth < 3:
       let kind: CollectionKind = random.chance(50) ? .list : .map
-      let id = session.makeNested(kind, in: place)
+      let id = try session.makeNested(kind, in: place)
       let inner = place.nested(id)
       for index in 0..<random.below(5) {
         let value = try any(inner, session, depth: depth + 1, mayNest: true)
