@@ -23,7 +23,7 @@ enum StoreAccess {
   /// Removes a file in which nothing was ever written but classes.
   static func removeIfEmpty(_ path: String) throws {
     guard fileSize(path) != nil, try isEmpty(path) else { return }
-    try StoreRegistry.removeUnused(path)
+    try StoreRegistry.removeUnused(.file(path))
   }
 
   private static func isEmpty(_ path: String) throws -> Bool {
