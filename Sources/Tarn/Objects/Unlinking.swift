@@ -1,8 +1,8 @@
 import TarnStore
 
 // Swift lets go of a chain of objects by recursion: the first goes, and with it the last reference
-// to the second, and so on, until the stack ends. That is the program's affair where the program has
-// made the chain. Copies that this library has made of one let go of each other by a list.
+// to the second, and so on, until the stack ends. That is the program's affair where the program
+// has made the chain. Copies that this library has made of one let go of each other by a list.
 
 extension ObjectBase {
   /// Lets go of what the object links to, as it goes itself.

@@ -52,6 +52,7 @@ final class LeftWrite {
   let reader: SnapshotReader
   let session: WriteSession
   let serial: UInt64
+  private let mark: WriteMark?
   private let store: Store
   private var token: GateToken?
 
@@ -59,6 +60,7 @@ final class LeftWrite {
     configuration = core.configuration
     reader = session.reader
     serial = core.writeSerial
+    mark = core.openWrite
     store = core.store
     token = core.gateToken.take()
     self.session = session
@@ -71,6 +73,7 @@ final class LeftWrite {
     core.session = session
     core.gateToken = token.take()
     core.writeSerial = serial
+    core.openWrite = mark
     session.rowsMoved = { [unowned core] in core.rowsMoved() }
     core.rowsMoved()
   }

@@ -19,8 +19,8 @@ struct ArrivingObject {
 /// may be as long as it likes, and nothing is set in the middle of another change: where objects
 /// come into a list, embedded objects that they have taken from that list leave it afterwards.
 extension RealmCore {
-  /// Makes a change that may bring unmanaged objects, and then moves what all that came with it have
-  /// to where it belongs.
+  /// Makes a change that may bring unmanaged objects, and then moves what all that came with it
+  /// have to where it belongs.
   @discardableResult
   func takingIn<R>(
     _ change: (WriteSession) throws(StorageError) -> R

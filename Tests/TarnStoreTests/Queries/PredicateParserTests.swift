@@ -151,7 +151,8 @@ import Testing
     ("ANY dogs.age BETWEEN {1}", 21, "expected two values after BETWEEN, found 1"),
     ("ANY dogs.@count == age", 4, "@count compares with a number by ==, !=, <, <=, > or >="),
     (
-      "ANY @links.Person > 1", 18, "expected a class and a property of it, as in @links.Person.dogs"
+      "ANY @links.Person > 1", 18,
+      "expected a class and a property of it, as in @links.Person.dogs, found '>'"
     ),
     ("SELF.age > 1", 4, "expected a comparison operator, found '.'"),
     (

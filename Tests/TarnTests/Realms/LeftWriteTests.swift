@@ -26,7 +26,10 @@ struct LeftWriteTests {
     #expect(other.realm.objects(Cat.self).map(\.age) == [3])
     try realm().beginWrite()
     try realm().deleteAll()
+    let cat = Cat(2)
+    try realm().add(cat)
     try realm().cancelWrite()
+    #expect(cat.isInvalidated)
     #expect(try realm().objects(Cat.self).count == 1)
     try other.realm.write {}
   }
