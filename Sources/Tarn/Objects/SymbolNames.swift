@@ -2,7 +2,8 @@ import CTarn
 import Foundation
 
 /// Names of properties that key paths lead to, for messages: from the symbols in the program's
-/// file, which a stripped program does not have.
+/// file. A stripped program has none, and in an optimized one most getters of key paths have no
+/// names of their own.
 enum SymbolNames {
   /// The name of the property that a key path calls `thunk` for.
   static func property(readBy thunk: UnsafeRawPointer) -> String? {
