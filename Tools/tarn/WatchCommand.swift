@@ -86,7 +86,7 @@ struct WatchCommand {
       let changes =
         newest.version == watched.snapshot.version
         ? ChangeSet(from: newest.version, to: newest.version)
-        : try store.changes(after: watched.snapshot.version, upTo: newest)
+        : try ChangeLog.changes(from: watched.snapshot, to: newest)
       if isWritten, !changes.schemaChanged {
         told += try watched.advance(to: newest, changes, printer)
       } else {

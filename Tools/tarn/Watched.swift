@@ -73,16 +73,11 @@ final class WatchedClasses: Watched {
       let oldView = old.schema.schema[entry.id].map { ClassView($0) } ?? view
       let deleted = entry.isCleared ? try Self.keys(of: entry.id, old) : entry.deleted
       let modified = entry.touchedKeys(in: .all)
-      guard try deleted.count <= old.record(of: entry.id).rowCount else {
-        throw ToolError(
-          "the file is damaged: a change record names more deleted objects of \(oldView.name) than "
-            + "there were")
-      }
       if deleted.isEmpty, entry.inserted.isEmpty, modified.isEmpty { continue }
       var difference = WatchedDifference(
         version: newest.version, count: try reader.record(of: entry.id).rowCount)
-      difference.deletions = try deleted.map { try WatchedRow(oldView, $0, old) }
-      difference.insertions = try entry.inserted.map { try WatchedRow(view, $0, reader) }
+      difference.deletions = try deleted.map { try WatchedRow(of: $0, oldView, old) }
+      difference.insertions = try entry.inserted.map { try WatchedRow(of: $0, view, reader) }
       let modifications = ModificationReader(
         from: (oldView, old), to: (view, reader), entry)
       difference.modifications = try modified.map { try modifications.modification(of: $0) }
@@ -119,9 +114,6 @@ final class WatchedClasses: Watched {
     var keys = KeySet()
     if let entry = changes[id] {
       let deleted = entry.isCleared ? try Self.keys(of: id, old) : entry.deleted
-      guard try deleted.count <= old.record(of: id).rowCount else {
-        throw ToolError("the file is damaged: a change record deletes more objects than there were")
-      }
       keys = deleted.union(entry.inserted).union(entry.touchedKeys(in: .all))
     }
     if changes.schemaChanged, old.schema.schema[id] != reader.schema.schema[id] {

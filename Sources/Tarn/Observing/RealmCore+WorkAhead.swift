@@ -70,7 +70,7 @@ extension RealmCore {
     guard known.version <= shown.version else { return }
     var missed: ChangeSet?
     if known.version < shown.version {
-      missed = try store.changes(after: known.version, upTo: shown)
+      missed = try ChangeLog.changes(from: known, to: shown)
     }
     var late: [(result: LiveResult, root: OrderedRoot)] = []
     var rows = 0
@@ -96,15 +96,16 @@ extension RealmCore {
     guard let reader, !startsOver, !observers.isEmpty else { return try advance() }
     if let workAhead, workAhead.isMove, workAhead.step == step { return false }
     let newest = try newestFittingSnapshot()
-    let shown = reader.snapshot.version
-    guard newest.version > shown else { return try advance(to: newest) }
+    let shown = reader.snapshot
+    guard newest.version > shown.version else { return try advance(to: newest) }
     let isMuch = try store.isMuch(
-      after: shown, upTo: newest, commits: workLimits.commits, bytes: workLimits.recordBytes)
+      after: shown.version, upTo: newest, commits: workLimits.commits, bytes: workLimits.recordBytes
+    )
     if isMuch {
       handMoveOver(to: newest, .after(shown), observers.results)
       return false
     }
-    let changes = try store.changes(after: shown, upTo: newest)
+    let changes = try ChangeLog.changes(from: shown, to: newest)
     let concerned = observers.results(concernedBy: changes)
     if concerned.reduce(0, { sum($0, $1.rows(toFollow: changes)) }) <= workLimits.rows {
       try move(to: newest, changes)

@@ -45,7 +45,7 @@ extension RealmCore {
       }
       return false
     }
-    let changes = try store.changes(after: shown.version, upTo: newest)
+    let changes = try ChangeLog.changes(from: shown, to: newest)
     try move(to: newest, changes)
     return true
   }

@@ -20,9 +20,24 @@ extension RealmCore {
   }
 
   func trapInvalid(_ object: ObjectBase) -> Never {
+    if let damage = damage(behindMissing: object) {
+      trap(
+        "Tarn cannot go on reading: the file is damaged: \(damage). `tarn inspect --check` looks "
+          + "at all of it.")
+    }
     trap(
       "Object has been deleted or invalidated: an object of class '\(object._className)' is used "
         + "after that. Check isInvalidated first.")
+  }
+
+  /// Why the object's row is not there although what is shown says that it is; nil for one that is
+  /// gone.
+  private func damage(behindMissing object: ObjectBase) -> String? {
+    guard object._life == invalidations, object._bornIn?.wasCancelled != true,
+      frozen?.isInvalidated != true, let id = object._binding?.classID,
+      let reader = session?.reader ?? reader ?? frozen.map(shown)
+    else { return nil }
+    return reader.damage(behindMissing: ObjectKey(object._key), in: id)
   }
 
   /// Brings an accessor's place up to date. False if its row is not there.

@@ -126,7 +126,7 @@ struct CollectionModel {
     let (snapshot, changes) = try store.commit(session)
     try checkScripts(changes)
     model = draft
-    #expect(try store.changes(after: base.version, upTo: snapshot) == changes)
+    #expect(try ChangeLog.changes(from: base, to: snapshot) == changes)
   }
 
   private mutating func step(_ session: WriteSession) throws {

@@ -44,6 +44,86 @@ import Testing
     #expect(result.errors.contains("says that it is page"))
   }
 
+  // MARK: - Empty files
+
+  @Test(
+    arguments: commands.dropLast() + [["query", "FILE", "Crate"], ["count", "FILE", "Crate"]])
+  func `an empty file is no store to a command that asks for one`(_ command: [String]) throws {
+    let path = try folder.file("x.realm", [])
+    let arguments = command.map { $0 == "FILE" ? path : $0 }
+    let result = try ToolProcess(folder, arguments).finish()
+    #expect(result.status == 1)
+    #expect(result.errors == "tarn: \(path): the file is empty, it holds no store\n")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)).isEmpty)
+  }
+
+  @Test func `an import takes an empty file for a new store`() throws {
+    let path = try folder.file("x.realm", [])
+    let bad = try folder.file("bad.jsonl", Array("{\"id\": 1}\n{\"id\"".utf8))
+    let refused = try ToolProcess.run(folder, "import", path, bad, "-c", "Crate", "-k", "id")
+    #expect(refused.status == 1)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)).isEmpty)
+    try makeStore(objects: 3)
+    let counted = try ToolProcess.run(folder, "count", path, "Crate")
+    #expect(counted.output == "3\n")
+  }
+
+  // MARK: - One thing in two places
+
+  /// On each of forty levels one thing twice: all of it would take for ever.
+  private func makeTwins(areEmbedded: Bool) throws {
+    var options = Store.Options()
+    options.isDurable = false
+    options.classes = [
+      ClassDefinition(
+        name: "Twin",
+        properties: [
+          .init(name: "any", type: .any),
+          .init(name: "more", type: .link, collection: .list, target: "Inner"),
+        ]),
+      ClassDefinition(
+        name: "Inner",
+        properties: [.init(name: "more", type: .link, collection: .list, target: "Inner")],
+        isEmbedded: true),
+    ]
+    let store = try StoreRegistry.open(path, options)
+    let session = WriteSession(try SnapshotReader(store.newestSnapshot())) {}
+    let (twins, inner) = (ClassID(0), ClassID(1))
+    let key = try session.create([:], in: twins)
+    if areEmbedded {
+      var place = SequencePlace(classID: twins, key: key, column: ColumnID(1))
+      for _ in 0..<40 {
+        let next = try session.create([:], in: inner)
+        try session.put([.link(next), .link(next)], keys: [], in: place)
+        place = SequencePlace(classID: inner, key: next, column: ColumnID(0))
+      }
+    } else {
+      var place = SequencePlace(classID: twins, key: key, column: ColumnID(0))
+      let first = try session.makeNested(.list, in: place)
+      try session.set(ColumnID(0), at: key, in: twins, to: .list(first))
+      place = place.nested(first)
+      for _ in 0..<40 {
+        let next = try session.makeNested(.list, in: place)
+        try session.insert([.list(next), .list(next)], at: 0, in: place)
+        place = place.nested(next)
+      }
+    }
+    _ = try store.commit(session)
+  }
+
+  @Test(arguments: [true, false])
+  func `one thing in two places on each level ends with an error`(_ areEmbedded: Bool) throws {
+    try makeTwins(areEmbedded: areEmbedded)
+    for command in [["export", path, "Twin"], ["watch", path], ["query", path, "Twin"]] {
+      let result = try ToolProcess(folder, command).finish()
+      #expect(result.status == 1)
+      #expect(result.errors.contains("in two places"), "\(command[0]): \(result.errors)")
+    }
+    let check = try ToolProcess.run(folder, "inspect", "--check", path)
+    #expect(check.status == 1)
+    #expect(check.output.contains(areEmbedded ? "places" : "shares a collection"))
+  }
+
   /// What the system ends a command for is told in words.
   @Test(arguments: [(SIGBUS, "SIGBUS"), (SIGSEGV, "SIGSEGV"), (SIGABRT, "SIGABRT")])
   func `a command that is ended says what it worked on`(_ signal: Int32, _ name: String) throws {
