@@ -22,8 +22,6 @@ struct DamageRun {
   }
 
   func run() throws -> ExitCode {
-    // Whoever follows a log wants to see each line as it comes.
-    setvbuf(stdout, nil, _IOLBF, 0)
     print("seed \(options.seed), \(options.count) damaged files in \(folder)")
     let stores = try makeStores()
     let tally = Mutex(DamageTally())
@@ -87,6 +85,8 @@ struct DamageTally {
     if outcome.complaints.isEmpty { unnoticed += 1 }
     for fault in outcome.faults { print("FAULT \(outcome.title): \(fault)") }
     faults += outcome.faults.count
+    // Whoever follows a log wants to see each line as it comes.
+    fflush(nil)
   }
 
   /// The complaint without its numbers and names.

@@ -168,6 +168,22 @@ import Testing
     withExtendedLifetime(held) {}
   }
 
+  /// Whoever makes room for them would take all memory.
+  @Test(arguments: [1 << 17, 1 << 40])
+  func `a collection with fewer elements than it says is damage`(_ count: Int) throws {
+    let id = CollectionID(77)
+    let cell = CollectionCell.encode(LargeSequence(id: id, count: count, hasOutside: false))
+    try store.environment.put([
+      TreeKey.nested(id).withBytes { Array($0) }: NestedRecord.encode(.list, cell)
+    ])
+    let reader = try reader()
+    #expect {
+      _ = try reader.nestedSequence(id)
+    } throws: { error in
+      (error as? StorageError)?.code == .corrupted
+    }
+  }
+
   // MARK: - Missing rows
 
   @Test func `a row that was deleted is no damage`() throws {

@@ -1,7 +1,8 @@
 import Foundation
-import TarnStore
 import TestSupport
 import Testing
+
+@testable import TarnStore
 
 /// What the commands say about a file that is damaged.
 @Suite struct DamagedFileTests {
@@ -74,41 +75,52 @@ import Testing
   private func makeTwins(areEmbedded: Bool) throws {
     var options = Store.Options()
     options.isDurable = false
+    let links = ["left", "right"].map {
+      ClassDefinition.Property(name: $0, type: .link, isOptional: true, target: "Inner")
+    }
     options.classes = [
-      ClassDefinition(
-        name: "Twin",
-        properties: [
-          .init(name: "any", type: .any),
-          .init(name: "more", type: .link, collection: .list, target: "Inner"),
-        ]),
-      ClassDefinition(
-        name: "Inner",
-        properties: [.init(name: "more", type: .link, collection: .list, target: "Inner")],
-        isEmbedded: true),
+      ClassDefinition(name: "Twin", properties: links + [.init(name: "any", type: .any)]),
+      ClassDefinition(name: "Inner", properties: links, isEmbedded: true),
     ]
     let store = try StoreRegistry.open(path, options)
-    let session = WriteSession(try SnapshotReader(store.newestSnapshot())) {}
     let (twins, inner) = (ClassID(0), ClassID(1))
-    let key = try session.create([:], in: twins)
     if areEmbedded {
-      var place = SequencePlace(classID: twins, key: key, column: ColumnID(1))
-      for _ in 0..<40 {
-        let next = try session.create([:], in: inner)
-        try session.put([.link(next), .link(next)], keys: [], in: place)
-        place = SequencePlace(classID: inner, key: next, column: ColumnID(0))
-      }
-    } else {
-      var place = SequencePlace(classID: twins, key: key, column: ColumnID(0))
-      let first = try session.makeNested(.list, in: place)
-      try session.set(ColumnID(0), at: key, in: twins, to: .list(first))
-      place = place.nested(first)
-      for _ in 0..<40 {
-        let next = try session.makeNested(.list, in: place)
-        try session.insert([.list(next), .list(next)], at: 0, in: place)
-        place = place.nested(next)
+      return try store.write { session in
+        var twice: [ColumnID: Value] = [:]
+        for level in 0...40 {
+          let next = try session.create(twice, in: level < 40 ? inner : twins)
+          twice = [ColumnID(0): .link(next), ColumnID(1): .link(next)]
+        }
       }
     }
-    _ = try store.commit(session)
+    let lists = try store.write { session in
+      var lists: [CollectionID] = []
+      let key = try session.create([:], in: twins)
+      var place = SequencePlace(classID: twins, key: key, column: ColumnID(2))
+      for level in 0...40 {
+        let next = try session.makeNested(.list, in: place)
+        if level == 0 {
+          try session.set(ColumnID(2), at: key, in: twins, to: .list(next))
+        } else {
+          try session.insert(.list(next), at: 0, in: place)
+        }
+        place = place.nested(next)
+        lists.append(next)
+      }
+      return lists
+    }
+    for (list, next) in zip(lists, lists.dropFirst()) {
+      let twice = SequenceElements(keys: [], values: [.value(.list(next)), .value(.list(next))])
+      let cell = try #require(CollectionCell.encode(twice, limit: 1_000))
+      let record = NestedRecord.encode(.list, cell)
+      try store.environment.write { transaction throws(StorageError) in
+        try TreeKey.nested(list).withBytes { name throws(StorageError) in
+          try withBytes(of: record) { bytes throws(StorageError) in
+            try transaction.put(bytes, forKey: name)
+          }
+        }
+      }
+    }
   }
 
   @Test(arguments: [true, false])
