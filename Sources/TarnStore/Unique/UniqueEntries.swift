@@ -55,21 +55,6 @@ struct UniqueEntries {
   }
 }
 
-extension Store {
-  /// Says where two objects were found to break a rule, and what becomes of that.
-  func telling<R>(
-    _ operation: String, _ start: String, _ end: String, _ body: () throws(StorageError) -> R
-  ) throws(StorageError) -> R {
-    do throws(StorageError) {
-      return try body()
-    } catch {
-      guard error.code == .notUnique else { throw error }
-      throw StorageError(
-        .notUnique, operation: operation, path: path, detail: "\(start)\(error.detail) \(end)")
-    }
-  }
-}
-
 extension SnapshotReader {
   /// What an object has under a rule; nil if there is no such object or one of the values is null.
   package func uniqueKey(
@@ -157,8 +142,15 @@ extension WriteSession {
     return entries
   }
 
+  /// Removes the file's entries of rules that a migration files anew, or drops.
+  func deleteFormerUniqueEntries(
+    in transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    for id in classesWithOtherUniqueEntries { try transaction.deleteAll(.unique, of: id) }
+  }
+
   /// The classes whose rules a migration files anew, or drops.
-  var classesWithOtherUniqueEntries: [ClassID] {
+  private var classesWithOtherUniqueEntries: [ClassID] {
     schema.schema.classes.filter { described in
       let former = reader.schema.schema[described.id]?.uniqueRules ?? []
       let isEdited = classes[Int(described.id.rawValue)] != nil

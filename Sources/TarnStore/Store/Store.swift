@@ -226,10 +226,16 @@ package final class Store: Sendable {
       var writer = CommitWriter(session)
       session.schemaChange?.forgetIndexes(of: session)
       try writer.putRows(transaction)
-      try session.schemaChange?.put(session, in: transaction)
+      if let change = session.schemaChange {
+        try session.deleteFormerUniqueEntries(in: transaction)
+        try change.put(session, in: transaction)
+      }
       for entries in unique { try entries.put(transaction) }
       FaultPoint.hit("commit.rows")
-      try ChangeLog.put(changes, head: next, in: transaction)
+      let meta = ChangeRecord.Meta(
+        historyID: next.historyID, commitID: next.commitID,
+        transactionID: transaction.transactionID, schemaEpoch: next.schemaEpoch)
+      try ChangeLog.put(changes, meta, in: transaction)
       try prune(in: transaction)
       FaultPoint.hit("commit.record")
       next.nextCollectionID = session.sequences.nextID
@@ -240,6 +246,19 @@ package final class Store: Sendable {
     let snapshot = try snapshotAfterCommit()
     FaultPoint.hit("commit.shown")
     return (snapshot, changes)
+  }
+
+  /// Says where two objects were found to break a rule, and what becomes of that.
+  func telling<R>(
+    _ operation: String, _ start: String, _ end: String, _ body: () throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    do throws(StorageError) {
+      return try body()
+    } catch {
+      guard error.code == .notUnique else { throw error }
+      throw StorageError(
+        .notUnique, operation: operation, path: path, detail: "\(start)\(error.detail) \(end)")
+    }
   }
 
   /// From here on the commit is in the file, so that no failure may say that nothing was written.

@@ -180,18 +180,18 @@ package final class StoredSequence {
     let count = list.starts[number + 1] - list.starts[number]
     let found = try page(list.labels[number], count: count)
     pages[number] = found
-    if let prefix = try found.firstPrefix() { firsts[number] = prefix.bits }
+    if let prefix = try found.firstPrefix() { firsts[number] = prefix }
     return found
   }
 
   /// True and false where the beginning of the first element of a page that was read tells it apart
   /// from `sought`; nil where more must be looked at.
   @inline(__always)
-  func precedes(_ number: Int, _ sought: SearchPrefix) -> Bool? {
-    guard number < firsts.count, firsts[number] != 0, firsts[number] != sought.bits else {
+  func precedes(_ number: Int, _ sought: UInt64) -> Bool? {
+    guard number < firsts.count, firsts[number] != 0, firsts[number] != sought else {
       return nil
     }
-    return firsts[number] < sought.bits
+    return firsts[number] < sought
   }
 
   /// The page under that label. Valid as long as the snapshot is.

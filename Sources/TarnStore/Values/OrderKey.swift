@@ -158,20 +158,6 @@ package struct OrderKey: Sendable {
     next.isTruncated = false
     return next
   }
-
-  // MARK: - Sorting
-
-  /// The first sixteen bytes, zeros after a shorter key, as two numbers in the same order. Keys
-  /// that differ here are ordered by it; equal ones need `<` unless both are of a type whose
-  /// keys have at most sixteen bytes (all but UUID, decimal, string and data).
-  package var sortPrefix: (high: UInt64, low: UInt64) {
-    unsafe withUnsafeBytes(of: storage) { bytes in
-      unsafe (
-        UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
-        UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-      )
-    }
-  }
 }
 
 extension OrderKey: Comparable {
@@ -182,45 +168,4 @@ extension OrderKey: Comparable {
   package static func == (a: Self, b: Self) -> Bool {
     unsafe a.withBytes { a in unsafe b.withBytes { b in unsafe compareBytes(a, b) == 0 } }
   }
-}
-
-extension Double {
-  /// An unsigned number in the order of the values: NaN below all others, both zeros the same.
-  @inline(__always)
-  package var treeOrder: UInt64 {
-    guard !isNaN else { return 0 }
-    let bits = (self == 0 ? 0 : self).bitPattern
-    return bits >> 63 == 0 ? bits | (1 << 63) : ~bits
-  }
-}
-
-extension Float {
-  /// An unsigned number in the order of the values: NaN below all others, both zeros the same.
-  @inline(__always)
-  package var treeOrder: UInt32 {
-    guard !isNaN else { return 0 }
-    let bits = (self == 0 ? 0 : self).bitPattern
-    return bits >> 31 == 0 ? bits | (1 << 31) : ~bits
-  }
-}
-
-/// Less than, equal to or greater than zero as `a` sorts before, with or after `b`: bytewise, a
-/// beginning before what it is the beginning of.
-@inline(__always)
-package func compareBytes(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
-  let shared = min(a.count, b.count)
-  var offset = 0
-  while offset + 8 <= shared {
-    let x = unsafe a.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-    let y = unsafe b.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-    if x != y { return x.bigEndian < y.bigEndian ? -1 : 1 }
-    offset += 8
-  }
-  while offset < shared {
-    let x = unsafe a[offset]
-    let y = unsafe b[offset]
-    if x != y { return x < y ? -1 : 1 }
-    offset += 1
-  }
-  return a.count - b.count
 }

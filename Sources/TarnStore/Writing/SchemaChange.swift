@@ -46,9 +46,6 @@ package struct SchemaChange {
     _ session: WriteSession, in transaction: borrowing WriteTransaction
   ) throws(StorageError) {
     for (id, column) in droppedIndexes { try transaction.deleteIndex(id, column) }
-    for id in session.classesWithOtherUniqueEntries {
-      try transaction.deleteAll(.unique, of: id)
-    }
     for (id, column) in builtIndexes { try session.buildIndex(id, column, in: transaction) }
     for (id, column) in droppedBytes {
       try session.reader.removeLongValues(of: column, in: id, transaction)

@@ -5,13 +5,10 @@ package enum ChangeLog {
   private static let pruneMost = 512
 
   static func put(
-    _ changes: ChangeSet, head: HeadRecord, in transaction: borrowing WriteTransaction
+    _ changes: ChangeSet, _ meta: ChangeRecord.Meta, in transaction: borrowing WriteTransaction
   ) throws(StorageError) {
-    let meta = ChangeRecord.Meta(
-      historyID: head.historyID, commitID: head.commitID,
-      transactionID: transaction.transactionID, schemaEpoch: head.schemaEpoch)
     for piece in try ChangeRecord.encode(changes, meta) {
-      unsafe try key(head.version, piece.classField, piece.chunk).withBytes {
+      unsafe try key(changes.to, piece.classField, piece.chunk).withBytes {
         key throws(StorageError) in
         unsafe try withBytes(of: piece.bytes) { bytes throws(StorageError) in
           unsafe try transaction.put(bytes, forKey: key)
@@ -97,14 +94,4 @@ package enum ChangeLog {
       }
     }
   }
-}
-
-/// An array's bytes with typed errors, which the standard function does not pass on.
-package func withBytes<R>(
-  of array: [UInt8], _ body: (UnsafeRawBufferPointer) throws(StorageError) -> R
-) throws(StorageError) -> R {
-  let result = unsafe array.withUnsafeBytes { bytes in
-    Result<R, StorageError> { () throws(StorageError) in unsafe try body(bytes) }
-  }
-  return try result.get()
 }
