@@ -15,12 +15,16 @@ package struct ResultStep: Sendable {
     isNews = touched.all.contains { before.contains($0) || after.contains($0) }
   }
 
-  /// The difference as positions; worked out at the first call.
-  package mutating func difference() -> IndexChanges {
-    if let knownDifference { return knownDifference }
-    let difference = touched.difference(before, after)
-    knownDifference = difference
-    return difference
+  /// The difference as positions.
+  package func difference() -> IndexChanges {
+    knownDifference ?? touched.difference(before, after)
+  }
+
+  /// The same step, with its difference worked out.
+  func withDifference() -> ResultStep {
+    var step = self
+    step.knownDifference = difference()
+    return step
   }
 }
 
@@ -31,13 +35,6 @@ extension CompiledQuery {
   ) throws(StorageError) -> ResultStep {
     let (root, touched) = try advance(old, over: changes, to: rows)
     return ResultStep(old, root, touched)
-  }
-
-  /// The same without what it is told from, and without any work where nothing is concerned.
-  package func bringUp(
-    _ root: OrderedRoot, over changes: ChangeSet, to rows: StoreRows
-  ) throws(StorageError) -> OrderedRoot {
-    isConcerned(by: changes) ? try advance(root, over: changes, to: rows).root : root
   }
 
   /// What `changes` made of the rows in `old`, which are those in `new` now.
