@@ -22,14 +22,14 @@ struct Layers {
     folders: [
       "Storage", "Signals", "Values", "Rows", "Changes", "Snapshots", "Sequences", "Writing",
       "Unique",
-      "Checks", "Migrations", "Store", "Queries",
+      "Checks", "Migrations", "Store", "Queries", "Live",
     ],
     known: [])
 
   static let library = Layers(
     module: "Sources/Tarn",
     folders: [
-      "Logging", "Scheduling", "Objects", "Realms", "Observing", "Collections", "Querying",
+      "Logging", "Live", "Scheduling", "Objects", "Realms", "Observing", "Collections", "Querying",
     ],
     known: [
       Edge("Scheduling", "Realms"), Edge("Objects", "Realms"), Edge("Objects", "Collections"),

@@ -24,15 +24,19 @@ package struct ResultStep: Sendable {
     found = .update(update)
   }
 
-  /// The difference as positions; worked out at the first call.
-  package mutating func difference() -> IndexChanges {
+  /// The difference as positions.
+  package func difference() -> IndexChanges {
     switch found {
-    case .difference(let difference): return difference
-    case .update(let update):
-      let difference = touched.difference(update)
-      found = .difference(difference)
-      return difference
+    case .difference(let difference): difference
+    case .update(let update): touched.difference(update)
     }
+  }
+
+  /// The same step, with its difference worked out.
+  func withDifference() -> ResultStep {
+    var step = self
+    step.found = .difference(difference())
+    return step
   }
 }
 
@@ -52,13 +56,6 @@ extension CompiledQuery {
   ) throws(StorageError) -> (root: OrderedRoot, touched: TouchedRows) {
     let touched = try touchedRows(changes, rows, among: old)
     return (try update(old, touched, rows).root, touched)
-  }
-
-  /// The rows after `changes`, without any work where nothing is concerned.
-  package func bringUp(
-    _ root: OrderedRoot, over changes: ChangeSet, to rows: StoreRows
-  ) throws(StorageError) -> OrderedRoot {
-    isConcerned(by: changes) ? try advance(root, over: changes, to: rows).root : root
   }
 
   /// What `changes` made of the rows in `old`, which are those in `new` now.

@@ -78,7 +78,7 @@ import Testing
       try store.write { try write($0, changes, &random) }
       let next = try store.newestSnapshot()
       let rows = StoreRows(try SnapshotReader(next))
-      var step = try query.step(
+      let step = try query.step(
         from: root, over: store.changes(after: snapshot.version, upTo: next), to: rows)
       step.after.checkInvariants()
       #expect(try step.after.keys == query.evaluate(rows).keys)

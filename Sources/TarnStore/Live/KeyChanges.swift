@@ -1,9 +1,9 @@
 /// What happened to the keys of a map.
-struct KeyChanges {
-  private enum Fate { case deleted, inserted, modified }
+package struct KeyChanges: Sendable {
+  private enum Fate: Sendable { case deleted, inserted, modified }
 
   /// A key as it is stored: two that only differ in how they are composed of code points are two.
-  private struct StoredKey: Hashable {
+  private struct StoredKey: Hashable, Sendable {
     let text: String
     static func == (a: Self, b: Self) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
     func hash(into hasher: inout Hasher) {
@@ -14,7 +14,7 @@ struct KeyChanges {
   private var fates: [StoredKey: Fate] = [:]
 
   /// What one step did. A key that went and came has another value.
-  init(
+  package init(
     deletions: some Sequence<String> = [], insertions: some Sequence<String> = [],
     modifications: some Sequence<String> = []
   ) {
@@ -24,13 +24,13 @@ struct KeyChanges {
   }
 
   /// The difference of two sets of keys, all values being others.
-  init(from old: [String], to new: [String]) {
+  package init(from old: [String], to new: [String]) {
     self.init(deletions: old, insertions: new)
   }
 
-  var isEmpty: Bool { fates.isEmpty }
+  package var isEmpty: Bool { fates.isEmpty }
 
-  mutating func append(_ later: KeyChanges) {
+  package mutating func append(_ later: KeyChanges) {
     for (key, fate) in later.fates { note(fate, key) }
   }
 
@@ -44,11 +44,11 @@ struct KeyChanges {
   }
 
   /// The keys that went, came, or have a value that was set, each in the order of their bytes.
-  var lists: (deletions: [String], insertions: [String], modifications: [String]) {
+  package var lists: (deletions: [String], insertions: [String], modifications: [String]) {
     (keys(.deleted), keys(.inserted), keys(.modified))
   }
 
   private func keys(_ fate: Fate) -> [String] {
-    fates.filter { $0.value == fate }.map(\.key.text).sorted { ElementOrder.precedes($0, $1) }
+    fates.filter { $0.value == fate }.map(\.key.text).sorted { SequenceOrder.compare($0, $1) < 0 }
   }
 }

@@ -1,11 +1,9 @@
-import TarnStore
-
 /// Finds where objects are in an observed sequence of links, or of values of any type.
 ///
 /// The first question after elements moved or were set is answered by a scan; the second one makes
 /// an index of 16 bytes an object, which serves until that happens again.
-struct ElementFinder {
-  private struct Place {
+struct ElementFinder: Sendable {
+  private struct Place: Sendable {
     var key: ObjectKey
     var position: Int
   }

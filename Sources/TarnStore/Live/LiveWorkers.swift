@@ -2,19 +2,19 @@ internal import CTarn
 internal import Glibc
 import Synchronization
 
-/// The threads that query work runs on: one less than the machine has processors, which leaves one
+/// The threads that live work runs on: one less than the machine has processors, which leaves one
 /// to the program's own loop. A thread is there while something waits, and ends then.
 ///
 /// Threading: any thread.
-final class QueryWorkers: Sendable {
+final class LiveWorkers: Sendable {
   /// This process's workers. A forked child has none of its parent's threads.
-  static var shared: QueryWorkers {
+  static var shared: LiveWorkers {
     current.withLock { current in
-      if current.forkCount != tarn_fork_count() { current = QueryWorkers() }
+      if current.forkCount != tarn_fork_count() { current = LiveWorkers() }
       return current
     }
   }
-  private static let current = Mutex(QueryWorkers())
+  private static let current = Mutex(LiveWorkers())
 
   private struct State {
     /// The first to come is the last in here.

@@ -1,24 +1,23 @@
 import TarnStore
 
-/// The sources of one instance that go over their elements and have observers, found by the object
-/// that they belong to and by what they hold.
-struct OwnedTable {
-  private(set) var all: [any OwnedSource] = []
-  private var byOwner: [ClassID: [ObjectKey: [any OwnedSource]]] = [:]
-  /// Those of objects, by each class whose changes can concern these.
-  private var byElements: [ClassID: [any OwnedSource]] = [:]
+/// The sources of one instance that have observers, found by what can concern them: the object that
+/// they belong to, and the classes of what they show.
+struct SourceTable {
+  private(set) var all: [any ObservedSource] = []
+  private var byOwner: [ClassID: [ObjectKey: [any ObservedSource]]] = [:]
+  private var byClass: [ClassID: [any ObservedSource]] = [:]
 
-  mutating func insert(_ source: any OwnedSource) {
+  mutating func insert(_ source: any ObservedSource) {
     all.append(source)
     if let owner = source.owner {
       byOwner[owner.classID, default: [:]][owner.key, default: []].append(source)
     }
-    for id in source.elementClasses { byElements[id, default: []].append(source) }
+    for id in source.concerningClasses { byClass[id, default: []].append(source) }
   }
 
-  mutating func remove(_ source: any OwnedSource) {
+  mutating func remove(_ source: any ObservedSource) {
     all.removeAll { $0 === source }
-    for id in source.elementClasses { byElements[id]?.removeAll { $0 === source } }
+    for id in source.concerningClasses { byClass[id]?.removeAll { $0 === source } }
     guard let owner = source.owner, var there = byOwner[owner.classID]?[owner.key] else { return }
     there.removeAll { $0 === source }
     byOwner[owner.classID]?[owner.key] = there.isEmpty ? nil : there
@@ -26,17 +25,18 @@ struct OwnedTable {
   }
 
   /// Those that `changes` can concern, each once.
-  func concerned(by changes: ChangeSet) -> [any OwnedSource] {
+  func concerned(by changes: ChangeSet) -> [any ObservedSource] {
     if all.isEmpty || changes.schemaChanged { return all }
+    if byOwner.isEmpty, changes.classes.count == 1 { return byClass[changes.classes[0].id] ?? [] }
     var found: Set<ObjectIdentifier> = []
-    var concerned: [any OwnedSource] = []
-    func add(_ more: [any OwnedSource]) {
+    var concerned: [any ObservedSource] = []
+    func add(_ more: [any ObservedSource]) {
       for source in more where found.insert(ObjectIdentifier(source)).inserted {
         concerned.append(source)
       }
     }
     for change in changes.classes {
-      if let known = byElements[change.id] { add(known) }
+      if let known = byClass[change.id] { add(known) }
       guard let owners = byOwner[change.id] else { continue }
       change.forEachConcerned(among: owners.count, owners.keys) { add(owners[$0] ?? []) }
     }
