@@ -97,8 +97,8 @@
     return unsafe present
   }
 
-  /// What the first element, of a map the first key, is compared by first (see `SoughtElement`). Nil if it is neither
-  /// a number nor a text, or a long one.
+  /// What the first element, of a map the first key, is compared by first, as `SoughtElement` has
+  /// it. Nil if it is neither a number nor a text, or a long one.
   func firstPrefix() throws(StorageError) -> UInt64? {
     if shape.type == .int, !shape.isOptional, !shape.isMap {
       return OrderPrefix(image.int(valueColumn, 0)).high
