@@ -91,6 +91,13 @@ package final class OutputPipe {
   /// Writes what the reader takes now. False if something is left.
   package func writeWhatGoes() throws(Failure) -> Bool { try drain(waiting: false) }
 
+  /// Drops what the reader has not taken.
+  package func giveUp() {
+    buffer.removeAll(keepingCapacity: true)
+    start = 0
+    kept = nil
+  }
+
   private func keep(_ bytes: ArraySlice<UInt8>) throws(Failure) {
     do throws(ToolError) {
       if kept == nil { kept = try ByteQueueFile() }
@@ -120,9 +127,7 @@ package final class OutputPipe {
         guard try writePiece(waiting) else { return false }
       }
     } catch {
-      buffer.removeAll(keepingCapacity: true)
-      start = 0
-      kept = nil
+      giveUp()
       throw error
     }
   }

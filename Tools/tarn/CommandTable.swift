@@ -114,16 +114,20 @@ enum CommandTable {
   private static let watch = CommandSpec(
     "watch", "Shows a class or everything, then each difference as it happens.",
     discussion: """
-      Ends on SIGINT and SIGTERM. With --json each line is an object: first class, version and
-      "initial", then class, version, "deletions", "insertions" and "modifications". A modified
-      object has "old" and "new" values, and under "collections" the deletions, insertions and
-      modifications within each list, set or map; "path" leads to one within a value. What moved
-      is deleted and inserted.
+      Ends on SIGINT and SIGTERM, and with 1 when the file is deleted, moved or replaced.
+
+      With --json each line is an object: first class, version and "initial", then class, version,
+      "deletions", "insertions" and "modifications". A modified object has "old" and "new" values,
+      and under "collections" the deletions, insertions and modifications within each list, set or
+      map; "path" leads to one within a value. What moved is deleted and inserted.
 
       Each difference leads from what was shown before to what is there now. If nobody reads for a
       while, or a migration changes the classes, the next one tells all that happened: there lists,
       sets and maps are told as wholes, among the "old" and "new" values. Values have the names that
       their columns had in the version they are of.
+
+      With --columns the first state has these columns and no other. Differences name each object
+      by its primary key, or its object key, all the same.
       """,
     positionals: [file, PositionalSpec("CLASS", "the class (default: all)", isOptional: true)],
     options: [

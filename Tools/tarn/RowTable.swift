@@ -23,8 +23,10 @@ struct RowTable {
   init(_ view: ClassView, leading: [TextTable.Column] = [], highlighted: [String] = []) {
     self.view = view
     self.leading = leading
+    // Columns that were asked for are shown as they were, and so are those of a table of its own.
     candidates =
-      leading.isEmpty ? Array(view.columns.indices) : Self.places(view, highlighted)
+      leading.isEmpty || view.showsSome
+      ? Array(view.columns.indices) : Self.places(view, highlighted)
   }
 
   /// Columns in the order of interest: what the query is about, then the others. The one that

@@ -2,15 +2,15 @@ import Foundation
 import TarnStore
 import ToolSupport
 
-/// Waits for commits of other processes, for the end of the program, and for the reader of the
-/// output to go away, all in one `poll`.
+/// Waits for commits of other processes, for the end of the program, for the loss of the file, and
+/// for the reader of the output to go away, all in one `poll`.
 ///
 /// An arrival only means "look": what there is to show is decided by the data. Every quarter of a
-/// second it looks anyway, since a writer may have died between its commit and the announcement.
-/// Without a descriptor to wait on, or when the signal file was deleted, it looks every few
-/// milliseconds and says so once.
+/// second it looks anyway, since a writer may have died between its commit and the announcement, or
+/// the file may have been taken away. Without a descriptor to wait on, or when the signal file was
+/// deleted, it looks every few milliseconds and says so once.
 final class StoreFollower {
-  enum Event { case news, stopped, readerGone, writable }
+  enum Event { case news, lost, stopped, readerGone, writable, silence }
 
   private static let lookEveryMilliseconds: Int32 = 250
   private static let pollEveryMilliseconds: Int32 = 5
@@ -36,6 +36,8 @@ final class StoreFollower {
   /// - Parameter toWrite: returns also when the output takes something.
   func wait(beyond shown: Version, toWrite: Bool) -> Event {
     while true {
+      // Others may announce what they commit to the file that took the place of this one.
+      if (try? store.environment.checkIdentity()) == nil { return .lost }
       if descriptor != nil, !store.signal.isIntact {
         sayPolling("the signal file was deleted or replaced")
       }
@@ -55,6 +57,20 @@ final class StoreFollower {
       let arrivals = waits[1].revents != 0 ? descriptor?.drain() ?? [] : []
       if isBehind || ready == 0 || !arrivals.isEmpty { return .news }
     }
+  }
+
+  /// Waits until the output takes something, for so long.
+  ///
+  /// - Returns: `.writable`, `.silence`, `.stopped` or `.readerGone`.
+  func waitToWrite(milliseconds: Int32) -> Event {
+    var waits = [
+      pollfd(fd: stop.descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0),
+    ]
+    _ = poll(&waits, nfds_t(waits.count), milliseconds)
+    if waits[0].revents != 0 { return .stopped }
+    if waits[1].revents & Int16(POLLERR | POLLHUP) != 0 { return .readerGone }
+    return waits[1].revents != 0 ? .writable : .silence
   }
 
   private func sayPolling(_ reason: String) {

@@ -28,11 +28,12 @@ struct TextWatchPrinter: WatchPrinter {
     let shown = min(count, rowsShown)
     if shown == 0 { return }
     let keyName = view.schema.primaryKey.map { view.schema[$0].name } ?? "object"
-    var table = RowTable(
-      view, leading: [.init("", .right), .init(keyName)], highlighted: highlighted)
+    // What names the objects comes first, unless it was left out of the columns asked for.
+    let key: [TextTable.Column] = view.showsSome ? [] : [.init(keyName)]
+    var table = RowTable(view, leading: [.init("", .right)] + key, highlighted: highlighted)
     for index in 0..<shown {
       let row = try row(index)
-      table.add(["\(index)", ValueText.shown(row.key)], row.values)
+      table.add(["\(index)"] + (key.isEmpty ? [] : [ValueText.shown(row.key)]), row.values)
     }
     try output.write(table.takeText(width: width(), terminal: terminal))
     if shown < count {

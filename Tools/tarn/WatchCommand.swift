@@ -2,13 +2,18 @@ import Foundation
 import TarnStore
 import ToolSupport
 
-/// `tarn watch`: what there is, then each difference as it happens, until a signal ends it.
+/// `tarn watch`: what there is, then each difference as it happens, until a signal ends it, or the
+/// loss of the file.
 ///
 /// The differences are exact: they lead from the version that was shown to the one shown next,
 /// however many commits lie between them. No version is held for a reader that is slow, or that
 /// does not read at all: what was said already waits for it in memory and in a file, and what
 /// happens meanwhile becomes one difference, told when the reader has taken what was before.
 struct WatchCommand {
+  /// How long a reader may take nothing before what is left for it is given up, once there is
+  /// nothing to follow any more.
+  private static let patienceMilliseconds: Int32 = 1000
+
   private let path: String
   private let className: String?
   private let condition: TarnStore.Predicate
@@ -76,24 +81,61 @@ struct WatchCommand {
         told += try watched.tellGathered(printer)
         continue
       }
-      switch follower.wait(beyond: watched.snapshot.version, toWrite: !isWritten) {
+      let event = follower.wait(beyond: watched.snapshot.version, toWrite: !isWritten)
+      switch event {
       case .stopped, .readerGone: return .success
-      case .writable: continue
-      case .news: break
+      case .writable, .silence: continue
+      // What was committed before the file went away is still to be told.
+      case .news, .lost: told += try look(store, watched, isWritten ? printer : nil)
       }
-      let newest = try store.newestSnapshot()
-      if newest.head == watched.snapshot.head { continue }
-      let changes =
-        newest.version == watched.snapshot.version
-        ? ChangeSet(from: newest.version, to: newest.version)
-        : try ChangeLog.changes(from: watched.snapshot, to: newest)
-      if isWritten, !changes.schemaChanged {
-        told += try watched.advance(to: newest, changes, printer)
-      } else {
-        try watched.gather(to: newest, changes)
+      if event == .lost, told < differencesMax {
+        return try end(follower, watched, printer, output)
       }
     }
     return .success
+  }
+
+  /// Moves to the newest version.
+  ///
+  /// - Parameter printer: nil while nothing can be told.
+  /// - Returns: how many differences were told.
+  private func look(
+    _ store: Store, _ watched: any Watched, _ printer: (any WatchPrinter)?
+  ) throws -> Int {
+    let newest = try store.newestSnapshot()
+    if newest.head == watched.snapshot.head { return 0 }
+    let changes =
+      newest.version == watched.snapshot.version
+      ? ChangeSet(from: newest.version, to: newest.version)
+      : try ChangeLog.changes(from: watched.snapshot, to: newest)
+    if let printer, !changes.schemaChanged {
+      return try watched.advance(to: newest, changes, printer)
+    }
+    try watched.gather(to: newest, changes)
+    return 0
+  }
+
+  /// The end of what is followed. A reader who reads gets all that was to be told; one who does not
+  /// is not waited for.
+  private func end(
+    _ follower: StoreFollower, _ watched: any Watched, _ printer: any WatchPrinter,
+    _ output: OutputPipe
+  ) throws -> ExitCode {
+    TarnProgram.complain(
+      "\(path) or its lock file was deleted, moved or replaced: it cannot be followed any more")
+    while true {
+      if try output.writeWhatGoes() {
+        guard watched.hasGathered else { return .failure }
+        _ = try watched.tellGathered(printer)
+        continue
+      }
+      switch follower.waitToWrite(milliseconds: Self.patienceMilliseconds) {
+      case .writable: continue
+      default:
+        output.giveUp()
+        return .failure
+      }
+    }
   }
 
   /// The properties that the query is about: a person wants to see these first.

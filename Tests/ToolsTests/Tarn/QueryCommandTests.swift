@@ -129,8 +129,26 @@ import Testing
     #expect(narrow[3].hasPrefix("  … columns not shown (--columns): column"))
     #expect(narrow.allSatisfy { $0.count <= 50 })
     let chosen = try watch(51, "--columns", "column9,column1")
-    #expect(chosen[1] == "   id  column9  column1")
+    #expect(chosen[1] == "   column9  column1")
+    #expect(chosen[2] == "0  x        50")
     #expect(chosen[4] == "  ~ [0] 1  column1 50 → 51")
+  }
+
+  /// What names the objects is a column like any other where columns are asked for.
+  @Test func aWatchShowsTheColumnsThatWereAskedForAndNoOther() throws {
+    func first(_ columns: String) throws -> [String] {
+      let watch = try ToolProcess(folder, ["watch", "a.realm", "Dog", "--columns", columns])
+      _ = try watch.line()
+      return [try watch.line() ?? "", try watch.line() ?? ""]
+    }
+    #expect(try first("name") == ["   name", "0  Rex"])
+    #expect(try first("age,id") == ["   age  id", "0    7   1"])
+    let watch = try ToolProcess(
+      folder, ["watch", "a.realm", "Dog", "--columns", "name", "--no-initial", "--exit-after", "1"])
+    while !watch.hasOutput(within: 100) {
+      #expect(try tarn("delete", "a.realm", "Dog", "--where", "id == 1").status == 0)
+    }
+    #expect(try watch.finish().output.hasSuffix("\n  - [0] 1  name Rex\n"))
   }
 
   @Test func aWatchOfSomeColumnsPassesOverTheOthers() throws {
