@@ -51,7 +51,8 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "TarnStoreTests", dependencies: ["TarnStore", "CTarn", "TestSupport"],
-      exclude: ["Rows/decimal_cases.py", "Rows/decimal_cases.txt"], resources: [.copy("Resources")],
+      exclude: ["Values/decimal_cases.py", "Values/decimal_cases.txt"],
+      resources: [.copy("Resources")],
       swiftSettings: strict),
     .testTarget(
       name: "TarnTests", dependencies: ["Tarn", "TarnStore", "TestSupport"],

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// The checks on the real tree. Each finding is a line that an editor can jump to.
@@ -26,10 +27,33 @@ import Testing
   @Test func fileNamesAreUniqueInAModule() {
     expectNone(SizeChecks.uniqueNames(SourceTree.files))
   }
-  @Test func noLayerNamesATypeAboveIt() { expectNone(LayerChecks.order(SourceTree.files)) }
-  @Test func everyFileOfTheEngineIsInALayer() {
-    expectNone(LayerChecks.everyFileHasALayer(SourceTree.files))
+  @Test(arguments: [Layers.engine, .library])
+  func noLayerNamesATypeAboveIt(_ layers: Layers) {
+    expectNone(LayerChecks.order(SourceTree.files, layers))
   }
+
+  @Test(arguments: [Layers.engine, .library])
+  func knownEdgesBetweenLayersAreThere(_ layers: Layers) {
+    #expect(LayerChecks.knownInVain(SourceTree.files, layers) == [])
+    #expect(LayerChecks.emptyLayers(SourceTree.files, layers) == [])
+  }
+
+  @Test(arguments: [Layers.engine, .library])
+  func everyFileIsInALayer(_ layers: Layers) {
+    expectNone(LayerChecks.everyFileHasALayer(SourceTree.files, layers))
+  }
+
+  /// The README's list begins with the highest layer.
+  @Test func theReadmeShowsTheLayersOfTheEngine() throws {
+    let readme = try String(
+      contentsOf: SourceTree.root.appendingPathComponent("README.md"), encoding: .utf8)
+    let lines = readme.split(separator: "\n", omittingEmptySubsequences: false)
+    let start = try #require(lines.firstIndex { $0.hasPrefix("The folders of `TarnStore`") })
+    let list = lines[start...].drop { !$0.hasPrefix("    ") }.prefix { $0.hasPrefix("    ") }
+    let folders = list.compactMap { $0.split(separator: " ").first.map(String.init) }
+    #expect(folders.reversed() == Layers.engine.folders)
+  }
+
   @Test func onlyStorageTalksToLMDB() { expectNone(LayerChecks.lmdbImport) }
   @Test func trapsSpeak() { expectNone(WordChecks.trapsSpeak) }
 

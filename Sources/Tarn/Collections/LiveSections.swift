@@ -17,7 +17,8 @@ final class LiveSections<Key: Hashable> {
   }
 
   private unowned let core: RealmCore
-  private let live: LiveRows
+  private let live: LiveResult
+  private let bornIn: WriteMark?
   private let key: (ResultRows, Int) -> Key
 
   /// What a frozen instance shows; nothing else of its sections changes.
@@ -37,11 +38,12 @@ final class LiveSections<Key: Hashable> {
   ///   - key: the key of a row at a position.
   ///   - other: the same sections on another instance, to be frozen as they are there.
   init(
-    _ core: RealmCore, _ live: LiveRows, like other: LiveSections? = nil,
+    _ core: RealmCore, _ live: LiveResult, bornIn: WriteMark?, like other: LiveSections? = nil,
     key: @escaping (ResultRows, Int) -> Key
   ) {
     self.core = core
     self.live = live
+    self.bornIn = bornIn
     self.key = key
     guard core.isFrozen else { return }
     let state = other?.state(shownBy: core) ?? evaluate()
@@ -64,7 +66,7 @@ final class LiveSections<Key: Hashable> {
     return lastFrozen
   }
 
-  var source: any ObservedSource { live.source }
+  var source: any ObservedSource { live }
 
   // MARK: - Reading
 
@@ -113,7 +115,7 @@ final class LiveSections<Key: Hashable> {
   }
 
   private func currentRows() -> ResultRows {
-    trapping { () throws(StorageError) in try live.current(core) }
+    live.current(bornIn: bornIn)
   }
 
   private func evaluate() -> State {
@@ -128,11 +130,11 @@ final class LiveSections<Key: Hashable> {
   }
 
   private func follow(_ changes: ChangeSet, from old: State) -> State {
-    guard live.isConcerned(by: changes) else { return old }
+    guard live.model.isConcerned(by: changes) else { return old }
     guard !changes.schemaChanged else { return evaluate() }
     let rows = currentRows()
     let difference = trapping { () throws(StorageError) in
-      try live.difference(old.rows, rows, over: changes, core.rows())
+      try live.model.difference(old.rows, rows, over: changes, core.rows())
     }
     return self.state(old, after: difference, rows)
   }
@@ -140,7 +142,7 @@ final class LiveSections<Key: Hashable> {
   // MARK: - Observing
 
   /// An observer is about to be told of what is shown.
-  func prepareForObserving() {
+  func beginFollowing() {
     if isTracked { return }
     // What a write shows that has changed something is in no step.
     if core.session?.isEmpty != false {
@@ -173,18 +175,19 @@ final class LiveSections<Key: Hashable> {
   }
 
   /// Lets go of what everybody has been told of.
-  func forgetSteps() {
-    let seen = observations.map(\.seen).min() ?? .max
+  func forgetSteps(toldTo observations: [CollectionObservation]) {
+    let seen = observations.filter(isOwn).map(\.seen).min() ?? .max
     guard let needed = log.lastIndex(where: { $0.step <= seen }) else { return }
     log.removeFirst(needed)
   }
 
-  private var observations: [CollectionObservation] {
-    source.observations.filter { ($0 as? SectionsObservation<Key>)?.sections === self }
+  private func isOwn(_ observation: CollectionObservation) -> Bool {
+    (observation as? SectionsObservation<Key>)?.sections === self
   }
 
-  func stopTrackingIfUnobserved() {
-    guard isTracked, observations.isEmpty else { return }
+  /// - Parameter observations: those of the results.
+  func endFollowing(unlessObservedBy observations: [CollectionObservation]) {
+    guard isTracked, !observations.contains(where: isOwn) else { return }
     isTracked = false
     if let state = published?.state { published = (state, core.step) }
     log = []
@@ -206,27 +209,5 @@ extension RealmCore {
       sectionKeyDepth == 0,
       "Cannot \(operation) while the keys of sections are worked out: the block given to "
         + "sectioned(by:) may only read.")
-  }
-}
-
-extension LiveRows {
-  /// What `changes` made of older rows of this query.
-  fileprivate func difference(
-    _ old: ResultRows, _ new: ResultRows, over changes: ChangeSet, _ rows: StoreRows
-  ) throws(StorageError) -> IndexChanges {
-    switch (self, old, new) {
-    case (_, .root(let old), .root(let new)):
-      return try query.difference(old, new, over: changes, rows)
-    case (_, .derived(let old), .derived(let new)):
-      let modified = try query.modifiedRows(changes, rows) {
-        KeySet(Set(old.keys + new.keys).sorted())
-      }
-      let own = changes[query.classID]
-      return new.script(from: old, along: nil, modified: modified) { own?.isReplaced($0) == true }
-        .indexChanges()
-    case (.values(let live, _), .values(let old), .values(let new)):
-      return live.difference(old, new, over: changes)
-    default: trap("rows of two kinds of one query: bug in this package")
-    }
   }
 }

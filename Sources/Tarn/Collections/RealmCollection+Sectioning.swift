@@ -162,7 +162,7 @@ extension LiveSections {
   ) where Key: _Persistable {
     let (spec, bornIn, key) = (results.spec, results.bornIn, rule.key)
     let mayBeAnything = Key._description.type == .any
-    self.init(results.core, results.live, like: other) {
+    self.init(results.core, results.live, bornIn: results.bornIn, like: other) {
       [unowned core = results.core] rows, position in
       let made = key(core.element(at: position, of: rows, spec, bornIn: bornIn))
       return mayBeAnything ? SectionKeyRule.checked(made) : made
@@ -181,7 +181,7 @@ extension RealmCore {
       return other?.frozen(on: self) ?? LiveSections(results, rule, like: other)
     }
     let name = SectionsName(spec: results.spec, keyPath: keyPath)
-    if let known = knownSections(name) as? LiveSections<Key>, known.source === results.live.source {
+    if let known = knownSections(name) as? LiveSections<Key>, known.source === results.live {
       return known
     }
     let made = LiveSections(results, rule, like: other)

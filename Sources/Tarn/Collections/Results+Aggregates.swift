@@ -137,7 +137,7 @@ extension Results {
     check()
     require(
       spec.values == nil, "Elements of type '\(Element.self)' have no property '\(property)'.")
-    let query = live.query
+    let query = live.model.query
     let name = core.binding(of: spec).reflection.property(property)?.columnName ?? property
     var aggregate: Aggregate
     do {
@@ -147,10 +147,10 @@ extension Results {
     }
     let source = core.rows()
     trapping { () throws(StorageError) in
-      if let rows = try live.derivedRows(core) {
-        try query.feed(&aggregate, rows, source)
-      } else {
+      if case .query = live.model {
         try query.feed(&aggregate, source)
+      } else if let rows = live.current(bornIn: bornIn).derived {
+        try query.feed(&aggregate, rows, source)
       }
     }
     return aggregate

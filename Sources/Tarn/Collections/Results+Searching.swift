@@ -12,7 +12,7 @@ extension Results {
     }
     guard let object = boxed.object, object._core === core else { return nil }
     object.requirePosition()
-    guard type(of: object) == spec.type, object._binding?.classID == live.query.classID
+    guard type(of: object) == spec.type, object._binding?.classID == live.model.query.classID
     else { return nil }
     return rows.position(of: ObjectKey(object._key))
   }
@@ -28,7 +28,7 @@ extension Results where Element: ObjectBase {
     let predicate: ResolvedPredicate
     do {
       predicate = try ResolvedPredicate(
-        condition, on: live.query.classID, in: core.shown().schema.schema)
+        condition, on: live.model.query.classID, in: core.shown().schema.schema)
     } catch {
       trap("Invalid query on '\(spec.type)': \(error)")
     }

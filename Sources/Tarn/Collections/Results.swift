@@ -12,7 +12,7 @@ import TarnStore
 public struct Results<Element: RealmCollectionValue> {
   let core: RealmCore
   let spec: QuerySpec
-  let live: LiveRows
+  let live: LiveResult
   /// The instance's life that the collection belongs to; `invalidate()` ends it.
   private let life: UInt32
   /// The write that made the object whose collection the rows are from.
@@ -22,7 +22,7 @@ public struct Results<Element: RealmCollectionValue> {
     self.core = core
     self.spec = spec
     self.bornIn = bornIn
-    live = core.liveRows(spec, bornIn: bornIn)
+    live = core.liveResult(spec)
     life = core.invalidations
   }
 
@@ -44,7 +44,7 @@ public struct Results<Element: RealmCollectionValue> {
 
   func rows() -> ResultRows {
     check()
-    return trapping { () throws(StorageError) in try live.current(core) }
+    return live.current(bornIn: bornIn)
   }
 
   /// The same collection in the instance's present life.
@@ -58,7 +58,7 @@ extension Results: RandomAccessCollection {
   /// How many elements there are.
   public var count: Int {
     check()
-    if let counted = live.countWithoutRows() { return counted }
+    if let counted = live.countWithoutRows(core.rows()) { return counted }
     return rows().count
   }
 
@@ -159,9 +159,9 @@ extension Results: RandomAccessCollection {
   }
 
   @usableFromInline mutating func nextValue() -> _BoxedValue? {
-    guard case .values(let values) = rows, place < values.values.count else { return nil }
+    guard let values = rows.values?.values, place < values.count else { return nil }
     defer { place += 1 }
-    return core.boxed(values.values[place], of: spec, bornIn: bornIn)
+    return core.boxed(values[place], of: spec, bornIn: bornIn)
   }
 }
 
@@ -206,7 +206,7 @@ extension Results {
     _ block: @escaping (RealmCollectionChange<Results<Element>>) -> Void
   ) -> NotificationToken {
     check()
-    return core.observe(live.source) { news in
+    return core.observe(live) { news in
       switch news {
       case .initial: block(.initial(revived()))
       case .update(.keys): break

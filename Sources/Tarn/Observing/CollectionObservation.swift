@@ -16,7 +16,7 @@ public enum RealmCollectionChange<Collection> {
 class CollectionObservation: Observation {
   enum News {
     case initial
-    case update(ObservedChanges)
+    case update(LiveDifference)
     case error(Realm.Error)
   }
 
@@ -27,7 +27,7 @@ class CollectionObservation: Observation {
   private var skipped: Set<Int> = []
   /// What the first call showed, where that was no committed state: another observer had changed
   /// rows already, in the write whose begin made the call.
-  private var baseline: ObservedBaseline?
+  private var baseline: LiveBaseline?
 
   init(
     state: ObservationState, serial: Int, seen: Int, source: any ObservedSource,
@@ -71,19 +71,20 @@ class CollectionObservation: Observation {
       guard state.isActive else { return }
     }
     seen = max(seen, target)
-    source.forgetSteps()
   }
 
   // MARK: - For observations of what is made of the source
 
   /// The first call is near: what it shows is worked out.
-  func prepare() { source.prepareForObserving() }
+  func prepare() { source.beginFollowing() }
 
   /// The step that was just made has been logged, and concerns the source.
   func stepWasLogged() {}
 
   /// The observation has ended and is no longer among those of its source.
-  func wasRemoved() {}
+  ///
+  /// - Parameter others: those that are left.
+  func wasRemoved(_ others: [CollectionObservation]) {}
 
   /// - Parameter isBaseline: what is shown is that of an open write.
   func tellFirst(isBaseline: Bool) { block(.initial) }
@@ -92,7 +93,7 @@ class CollectionObservation: Observation {
   ///
   /// - Parameter before: the step that the callback has been told of; nil if that was an open
   ///   write's state.
-  func tell(_ changes: ObservedChanges, after before: Int?) { block(.update(changes)) }
+  func tell(_ changes: LiveDifference, after before: Int?) { block(.update(changes)) }
 
   override func end(with error: Realm.Error) {
     if state.end() { block(.error(error)) }

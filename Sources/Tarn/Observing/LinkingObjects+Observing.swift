@@ -67,7 +67,7 @@ extension LinkingObjects: RealmCollection, DumpedCollection {
 extension RealmCore {
   fileprivate func liveBacklinks(
     _ target: ObjectBase, from origin: ObjectBase.Type, property: String
-  ) -> LiveBacklinks {
+  ) -> LiveSource<BacklinksModel> {
     checkThread()
     if isInvalidated(target) { trapInvalid(target) }
     let binding = binding(of: origin)
@@ -75,6 +75,7 @@ extension RealmCore {
       trap("no column for '\(property)': bug in this package")
     }
     let owner = LinkTarget(classID: target._binding!.classID, key: ObjectKey(target._key))
-    return LiveBacklinks(self, to: owner, from: binding.classID, column)
+    let model = BacklinksModel(to: owner, from: binding.classID, column, shown().schema)
+    return LiveSource(model, on: self)
   }
 }

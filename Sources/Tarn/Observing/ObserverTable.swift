@@ -9,12 +9,9 @@ final class ObserverTable {
   private(set) var realmObservations: [RealmObservation] = []
   /// By class, by key: object observations are found from the smaller side, touched keys or these.
   private var objects: [ClassID: [ObjectKey: [ObjectObservation]]] = [:]
-  /// Results with observers.
-  private(set) var results: [LiveResult] = []
-  /// The same, by each class whose changes can concern them.
-  private var resultsByClass: [ClassID: [LiveResult]] = [:]
-  /// Lists, sets, maps and backlinks with observers.
-  private var owned = OwnedTable()
+  /// Sources with observers.
+  private(set) var sources = SourceTable()
+  private var bySource: [ObjectIdentifier: [CollectionObservation]] = [:]
   /// Observations with news, in the order in which they will be called once sorted.
   private var queue: [Observation] = []
   private(set) var count = 0
@@ -41,9 +38,10 @@ final class ObserverTable {
     count += 1
   }
 
-  func add(_ observation: CollectionObservation, to source: any ObservedSource) {
-    if source.observations.isEmpty { file(source) }
-    source.observations.append(observation)
+  func add(_ observation: CollectionObservation) {
+    let source = observation.source
+    if bySource[ObjectIdentifier(source)] == nil { sources.insert(source) }
+    bySource[ObjectIdentifier(source), default: []].append(observation)
     count += 1
     enqueue(observation)
   }
@@ -60,40 +58,22 @@ final class ObserverTable {
       if objects[id]?.isEmpty == true { objects[id] = nil }
     case .collection(let box):
       guard let source = box.source else { return }
-      let ended = source.observations.filter(isIt)
-      count -= source.observations.removeAll(countingWhere: isIt)
-      for observation in ended { observation.wasRemoved() }
-      if source.observations.isEmpty {
-        unfile(source)
-        source.stopTracking()
+      var there = observations(of: source)
+      let ended = there.filter(isIt)
+      count -= there.removeAll(countingWhere: isIt)
+      bySource[ObjectIdentifier(source)] = there.isEmpty ? nil : there
+      for observation in ended { observation.wasRemoved(there) }
+      if there.isEmpty, !ended.isEmpty {
+        sources.remove(source)
+        source.endFollowing()
       }
     }
     queue.removeAll(where: isIt)
   }
 
-  private func file(_ source: any ObservedSource) {
-    if let source = source as? any OwnedSource { return owned.insert(source) }
-    guard let result = source as? LiveResult else { return }
-    results.append(result)
-    for id in result.query.concerningClasses { resultsByClass[id, default: []].append(result) }
-  }
-
-  private func unfile(_ source: any ObservedSource) {
-    if let source = source as? any OwnedSource { return owned.remove(source) }
-    guard let result = source as? LiveResult else { return }
-    results.removeAll { $0 === result }
-    for id in result.query.concerningClasses {
-      resultsByClass[id]?.removeAll { $0 === result }
-    }
-  }
-
-  /// The results that `changes` can concern, each once.
-  func results(concernedBy changes: ChangeSet) -> [LiveResult] {
-    if changes.schemaChanged { return results }
-    if changes.classes.count == 1 { return resultsByClass[changes.classes[0].id] ?? [] }
-    var found: Set<ObjectIdentifier> = []
-    return changes.classes.flatMap { resultsByClass[$0.id] ?? [] }
-      .filter { found.insert(ObjectIdentifier($0)).inserted }
+  /// Those of one source.
+  func observations(of source: any ObservedSource) -> [CollectionObservation] {
+    bySource[ObjectIdentifier(source)] ?? []
   }
 
   // MARK: - Logging a step
@@ -115,27 +95,18 @@ final class ObserverTable {
 
   /// Logs what the step that was just made means for each observation that it concerns.
   ///
-  /// - Parameters:
-  ///   - prepared: what a worker has made of the step for these results.
-  ///   - former: the state before the step.
-  func log(
-    _ changes: ChangeSet, _ news: [ObjectNews], _ prepared: PreparedSteps,
-    from former: Snapshot, _ core: RealmCore
-  ) {
+  /// - Parameter prepared: what a worker has made of the step for these sources.
+  func log(_ move: LiveMove, step: Int, _ news: [ObjectNews], _ prepared: PreparedSteps) {
     for item in news {
       for observation in item.observations {
-        observation.log(item, step: core.step)
+        observation.log(item, step: step)
         enqueue(observation)
       }
     }
     var concerned: [CollectionObservation] = []
-    for result in results(concernedBy: changes) {
-      guard result.logStep(changes, prepared[ObjectIdentifier(result)], core) else { continue }
-      concerned += result.observations
-    }
-    let state = FormerState(former)
-    for source in owned.concerned(by: changes) where source.logStep(changes, state) {
-      concerned += source.observations
+    for source in sources.concerned(by: move.changes)
+    where source.follow(move, prepared: prepared[ObjectIdentifier(source)]) {
+      concerned += observations(of: source)
     }
     for observation in concerned { enqueue(observation) }
     // These may run the program's code, which sees the state after the step everywhere.
@@ -164,21 +135,21 @@ final class ObserverTable {
   /// True if somebody can be called.
   var hasNews: Bool { queue.contains { $0.hasNews(upTo: .max) } }
 
-  /// Results with observers of whom none has been called yet.
-  var resultsBeforeFirstCall: [LiveResult] {
+  /// Sources with observers of whom none has been called yet.
+  var sourcesBeforeFirstCall: [any ObservedSource] {
     var found: Set<ObjectIdentifier> = []
     return queue.compactMap { observation in
       guard let observation = observation as? CollectionObservation, observation.needsInitial,
-        observation.state.isActive, let result = observation.source as? LiveResult,
-        !result.isTracked, found.insert(ObjectIdentifier(result)).inserted
+        observation.state.isActive, !observation.source.isFollowed,
+        found.insert(ObjectIdentifier(observation.source)).inserted
       else { return nil }
-      return result
+      return observation.source
     }
   }
 
   /// Lets first calls come in the next round, whatever they cost there.
   func awaitNobody() {
-    for result in results { result.isAwaited = false }
+    for source in sources.all { source.isAwaited = false }
   }
 
   /// Evaluates what first calls will show.
@@ -188,8 +159,19 @@ final class ObserverTable {
     }
   }
 
-  /// Takes those out of the queue that have nothing left to be told.
-  func settle() {
+  /// Takes those out of the queue that have nothing left to be told, and lets go of the steps that
+  /// everybody has been told of.
+  ///
+  /// - Returns: what these did.
+  func settle() -> [LiveChange] {
+    var told: [LiveChange] = []
+    var settled: Set<ObjectIdentifier> = []
+    for case let observation as CollectionObservation in queue {
+      let source = observation.source
+      guard settled.insert(ObjectIdentifier(source)).inserted else { continue }
+      let oldest = observations(of: source).map(\.seen).min() ?? .max
+      told += source.forgetSteps(upTo: oldest)
+    }
     queue.removeAll { observation in
       if observation.state.isActive {
         if observation.hasNews(upTo: .max) || observation.waitsForWorker { return false }
@@ -197,14 +179,14 @@ final class ObserverTable {
       observation.isQueued = false
       return true
     }
+    return told
   }
 
   /// The observations of the tokens with these identities.
   func observations(_ identities: Set<ObjectIdentifier>) -> [Observation] {
     guard !identities.isEmpty else { return [] }
     var found: [Observation] = realmObservations
-    for result in results { found += result.observations }
-    for source in owned.all { found += source.observations }
+    for there in bySource.values { found += there as [Observation] }
     for byKey in objects.values { for there in byKey.values { found += there } }
     return found.filter { identities.contains(ObjectIdentifier($0.state)) }
   }
@@ -212,8 +194,7 @@ final class ObserverTable {
   /// Ends everybody but realm-level observers.
   func end(with error: Realm.Error) {
     var ended: [Observation] = []
-    for result in results { ended += result.observations }
-    for source in owned.all { ended += source.observations }
+    for there in bySource.values { ended += there as [Observation] }
     for byKey in objects.values { for there in byKey.values { ended += there } }
     ended.sort { $0.serial < $1.serial }
     for observation in ended {

@@ -25,19 +25,23 @@ extension RealmCore {
   ) -> NotificationToken {
     checkCanObserve()
     let state = ObservationState(.collection(WeakSource(source)))
-    observers.add(made(state, observers.claimSerial(), step), to: source)
+    observers.add(made(state, observers.claimSerial(), step))
     _ = shown()
     scheduleTurn()
     return NotificationToken(state, confinedCore())
   }
 
   /// What observers of a list, set or map share.
-  func liveSequence(at place: SequencePlace, _ kind: CollectionKind) -> LiveSequence {
-    if let known = liveSequences[place]?.source as? LiveSequence, !known.isGone { return known }
+  func liveSequence(
+    at place: SequencePlace, _ kind: CollectionKind
+  ) -> LiveSource<SequenceModel> {
+    if let known = liveSequences[place]?.source as? LiveSource<SequenceModel>, !known.isGone {
+      return known
+    }
     if liveSequences.count > 64 {
       liveSequences = liveSequences.filter { $0.value.source != nil }
     }
-    let live = LiveSequence(self, place, kind)
+    let live = LiveSource(SequenceModel(place, kind, shown().schema), on: self)
     liveSequences[place] = WeakSource(live)
     return live
   }

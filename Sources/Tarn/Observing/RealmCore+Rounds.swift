@@ -15,7 +15,7 @@ extension RealmCore {
       roundTargets.removeLast()
     }
     guard roundTargets.isEmpty else { return }
-    observers.settle()
+    letGo(of: observers.settle())
     if observers.hasNews { scheduleTurn() }
     makeUpForOwedTurn()
   }
@@ -39,5 +39,11 @@ extension RealmCore {
       guard !skipped.contains(ObjectIdentifier(observation.state)) else { continue }
       observation.block(notification, realm)
     }
+  }
+
+  /// Freeing large steps is left to a worker as well.
+  private func letGo(of told: [LiveChange]) {
+    let weight = told.reduce(0) { saturatingSum($0, $1.weight) }
+    if weight > 1_000, workLimits.usesWorker { LiveWork.letGo(of: told) }
   }
 }

@@ -28,7 +28,7 @@ extension RealmCore {
       }
     }
     if mayMove, !moved { moved = try advanceOrHandOver() }
-    handFirstRowsOver()
+    handFirstCallsOver()
     return moved
   }
 
@@ -42,13 +42,13 @@ extension RealmCore {
   // MARK: - Taking over
 
   private func take(
-    _ ahead: WorkAhead, _ changes: ChangeSet, _ answers: [QueryWork.Answer], _ mayMove: Bool
+    _ ahead: WorkAhead, _ changes: ChangeSet, _ answers: [LiveAnswer], _ mayMove: Bool
   ) throws(StorageError) -> Bool {
     let moves = ahead.isMove && mayMove && ahead.step == step && reader != nil
     if moves {
       var prepared: PreparedSteps = [:]
-      for (result, answer) in zip(ahead.results, answers) {
-        if case .stepped(let step) = answer { prepared[ObjectIdentifier(result)] = step }
+      for (source, answer) in zip(ahead.sources, answers) where answer.isStep {
+        prepared[ObjectIdentifier(source)] = answer
       }
       startsOver = false
       try move(to: ahead.work.snapshot, changes, prepared)
@@ -62,9 +62,9 @@ extension RealmCore {
   /// Gives results the rows for their first calls. They may be of an older version than the shown
   /// one: what lies in between is read from the file, which has kept it for the work's snapshot.
   private func takeFirstRows(
-    _ ahead: WorkAhead, _ answers: [QueryWork.Answer]
+    _ ahead: WorkAhead, _ answers: [LiveAnswer]
   ) throws(StorageError) {
-    let first = zip(ahead.results, answers).filter { $0.0.isAwaited }
+    let first = zip(ahead.sources, answers).filter { $0.0.isAwaited }
     guard !first.isEmpty, let shown = reader?.snapshot else { return }
     let known = ahead.work.snapshot
     guard known.version <= shown.version else { return }
@@ -72,22 +72,23 @@ extension RealmCore {
     if known.version < shown.version {
       missed = try store.changes(after: known.version, upTo: shown)
     }
-    var late: [(result: LiveResult, root: OrderedRoot)] = []
+    var late: [any ObservedSource] = []
+    var items: [any LiveItem] = []
     var rows = 0
-    for (result, answer) in first {
-      guard let root = answer.root else { continue }
+    for (source, answer) in first {
       if let missed {
-        rows = sum(rows, result.rows(toFollow: missed, root))
-        if rows > workLimits.rows {
-          late.append((result, root))
+        let cost = source.cost(ofFollowing: missed, from: answer)
+        rows = saturatingSum(rows, workLimits.rows(of: cost))
+        if rows > workLimits.rows, let item = source.followItem(from: answer) {
+          late.append(source)
+          items.append(item)
           continue
         }
       }
-      result.adopt(root, missed: missed)
+      source.adopt(answer, missed: missed)
     }
     guard let missed, !late.isEmpty else { return }
-    let items = late.map { QueryWork.Item($0.result.query, before: $0.root) }
-    start(QueryWork(shown, .known(missed), items), late.map(\.result), isMove: false)
+    start(LiveWork(shown, from: known, .known(missed), items), late, isMove: false)
   }
 
   // MARK: - Handing over
@@ -101,67 +102,68 @@ extension RealmCore {
     let isMuch = try store.isMuch(
       after: shown, upTo: newest, commits: workLimits.commits, bytes: workLimits.recordBytes)
     if isMuch {
-      handMoveOver(to: newest, .after(shown), observers.results)
+      handMoveOver(from: reader.snapshot, to: newest, .after(shown), observers.sources.all)
       return false
     }
     let changes = try store.changes(after: shown, upTo: newest)
-    let concerned = observers.results(concernedBy: changes)
-    if concerned.reduce(0, { sum($0, $1.rows(toFollow: changes)) }) <= workLimits.rows {
+    let concerned = observers.sources.concerned(by: changes)
+    let rows = concerned.reduce(0) {
+      saturatingSum($0, workLimits.rows(of: $1.cost(ofFollowing: changes)))
+    }
+    if rows <= workLimits.rows {
       try move(to: newest, changes)
       return true
     }
-    handMoveOver(to: newest, .known(changes), concerned)
+    handMoveOver(from: reader.snapshot, to: newest, .known(changes), concerned)
     return false
   }
 
   private func handMoveOver(
-    to newest: Snapshot, _ changes: QueryWork.Changes, _ concerned: [LiveResult]
+    from shown: Snapshot, to newest: Snapshot, _ changes: LiveWork.Changes,
+    _ concerned: [any ObservedSource]
   ) {
     // Work that came to nothing may run still; its end is a turn, which asks again.
     guard workAhead == nil else { return }
-    var items: [QueryWork.Item] = []
-    var results: [LiveResult] = []
-    for result in concerned {
-      guard let item = result.workItem else { continue }
+    var items: [any LiveItem] = []
+    var sources: [any ObservedSource] = []
+    for source in concerned {
+      guard let item = source.stepItem else { continue }
       items.append(item)
-      results.append(result)
+      sources.append(source)
     }
-    for result in awaitLargeFirstRows() {
-      items.append(QueryWork.Item(result.query))
-      results.append(result)
+    for source in awaitLargeFirstCalls() {
+      items.append(source.firstItem)
+      sources.append(source)
     }
-    start(QueryWork(newest, changes, items), results, isMove: true)
+    start(LiveWork(newest, from: shown, changes, items), sources, isMove: true)
   }
 
-  /// Rows for first calls that are too many for the turn.
-  private func handFirstRowsOver() {
-    let awaited = awaitLargeFirstRows()
+  /// What first calls show that is too much for the turn.
+  private func handFirstCallsOver() {
+    let awaited = awaitLargeFirstCalls()
     guard workAhead == nil, !awaited.isEmpty else { return }
     let snapshot = shown().snapshot
     let nothing = ChangeSet(from: snapshot.version, to: snapshot.version)
-    let items = awaited.map { QueryWork.Item($0.query) }
-    start(QueryWork(snapshot, .known(nothing), items), awaited, isMove: false)
+    let items = awaited.map(\.firstItem)
+    start(LiveWork(snapshot, from: snapshot, .known(nothing), items), awaited, isMove: false)
   }
 
-  /// Marks the results whose first calls have to wait for a worker: all but the smallest ones, as
+  /// Marks the sources whose first calls have to wait for a worker: all but the smallest ones, as
   /// many as fit into a turn.
-  private func awaitLargeFirstRows() -> [LiveResult] {
-    let costs = observers.resultsBeforeFirstCall.map { ($0, $0.rowsBeforeFirstCall()) }
+  private func awaitLargeFirstCalls() -> [any ObservedSource] {
+    let costs = observers.sourcesBeforeFirstCall.map {
+      ($0, workLimits.rows(of: $0.costOfFirstCall()))
+    }
     var rows = 0
-    for (result, cost) in costs.sorted(by: { $0.1 < $1.1 }) {
-      rows = sum(rows, cost)
-      result.isAwaited = rows > workLimits.rows
+    for (source, cost) in costs.sorted(by: { $0.1 < $1.1 }) {
+      rows = saturatingSum(rows, cost)
+      source.isAwaited = rows > workLimits.rows
     }
     return costs.map(\.0).filter(\.isAwaited)
   }
 
-  private func start(_ work: QueryWork, _ results: [LiveResult], isMove: Bool) {
-    workAhead = WorkAhead(work: work, step: step, isMove: isMove, results: results)
+  private func start(_ work: LiveWork, _ sources: [any ObservedSource], isMove: Bool) {
+    workAhead = WorkAhead(work: work, step: step, isMove: isMove, sources: sources)
     work.start(before: workLimits.willWork) { [weak wakeUp] in wakeUp?.schedule() }
-  }
-
-  private func sum(_ a: Int, _ b: Int) -> Int {
-    let (sum, overflow) = a.addingReportingOverflow(b)
-    return overflow ? .max : sum
   }
 }

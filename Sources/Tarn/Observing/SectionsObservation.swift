@@ -31,19 +31,21 @@ final class SectionsObservation<Key: Hashable>: CollectionObservation {
 
   override func prepare() {
     super.prepare()
-    sections.prepareForObserving()
+    sections.beginFollowing()
   }
 
   override func stepWasLogged() { sections.logStep() }
 
-  override func wasRemoved() { sections.stopTrackingIfUnobserved() }
+  override func wasRemoved(_ others: [CollectionObservation]) {
+    sections.endFollowing(unlessObservedBy: others)
+  }
 
   override func tellFirst(isBaseline: Bool) {
     if isBaseline { baseline = sections.current().table }
     report(.initial)
   }
 
-  override func tell(_ changes: ObservedChanges, after before: Int?) {
+  override func tell(_ changes: LiveDifference, after before: Int?) {
     guard case .indices(let rows) = changes else { return }
     let old = before.map { sections.table(after: $0) } ?? baseline ?? SectionTable()
     baseline = nil
@@ -55,6 +57,6 @@ final class SectionsObservation<Key: Hashable>: CollectionObservation {
 
   override func deliver(upTo target: Int, _ core: RealmCore) {
     super.deliver(upTo: target, core)
-    sections.forgetSteps()
+    sections.forgetSteps(toldTo: core.observers.observations(of: source))
   }
 }

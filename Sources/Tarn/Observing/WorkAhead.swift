@@ -1,7 +1,7 @@
 import TarnStore
 
-/// What a worker has made of a step, by the results that it is about.
-typealias PreparedSteps = [ObjectIdentifier: ResultStep]
+/// What a worker has made of a step, by the sources that it is about.
+typealias PreparedSteps = [ObjectIdentifier: LiveAnswer]
 
 /// Work that a worker does for an instance before the turn which needs it. An instance has one at
 /// most; what comes meanwhile is merged into the next.
@@ -11,7 +11,7 @@ struct WorkAhead {
     /// False where every turn computes by itself: whoever pumps a manual scheduler has chosen the
     /// moment, and one turn is to do all that there is.
     var usesWorker: Bool
-    /// The rows that all results of a turn read together, in rows that a scan passes.
+    /// The rows that all sources of a turn read together, in rows that a scan passes.
     var rows = 20_000
     /// A row that changed is looked up and put in its place in the time in which a scan passes so
     /// many.
@@ -25,13 +25,19 @@ struct WorkAhead {
     init(on scheduler: Scheduler) {
       if case .manual = scheduler { usesWorker = false } else { usesWorker = true }
     }
+
+    /// In rows that a scan passes.
+    func rows(of cost: LiveCost) -> Int {
+      let (lookups, overflow) = cost.lookedUp.multipliedReportingOverflow(by: rowsPerLookup)
+      return saturatingSum(cost.scanned, overflow ? .max : lookups)
+    }
   }
 
-  let work: QueryWork
+  let work: LiveWork
   /// The step of the instance that it begins from.
   let step: Int
   /// It is a move to a newer version; else the rows for first calls only.
   let isMove: Bool
-  /// Whose rows the items are about, in their order.
-  let results: [LiveResult]
+  /// What the items are about, in their order.
+  let sources: [any ObservedSource]
 }

@@ -11,7 +11,7 @@ struct QuerySpec: Hashable {
   /// What is done to the rows in that order.
   var stages: [Stage] = []
   /// The collection of an object that it is about; nil for all objects of the class.
-  var origin: DerivedOrigin?
+  var origin: ElementsOrigin?
   /// What is asked of a collection of values; nil for objects.
   var values: ValueQuery?
 

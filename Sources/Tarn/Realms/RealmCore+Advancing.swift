@@ -20,7 +20,8 @@ extension RealmCore {
     rowsMoved()
     step += 1
     recentSteps.append(step, changes)
-    observers.log(changes, oldValues, prepared, from: old, self)
+    observers.log(
+      LiveMove(changes, from: old, to: StoreRows(reader)), step: step, oldValues, prepared)
   }
 
   /// Moves to the newest version.

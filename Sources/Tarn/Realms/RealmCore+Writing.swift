@@ -125,7 +125,8 @@ extension RealmCore {
     rowsMoved()
     step += 1
     recentSteps.append(step, changes)
-    observers.log(changes, oldValues, [:], from: old, self)
+    observers.log(
+      LiveMove(changes, from: old, to: StoreRows(reader!)), step: step, oldValues, [:])
     for observation in skipped { observation.skip(step: step) }
   }
 

@@ -11,7 +11,7 @@ import TarnStore
 ///
 /// Threading: confined to its scheduler, apart from what its doc comment says otherwise.
 @usableFromInline
-final class RealmCore {
+final class RealmCore: LiveHost {
   /// What accessors check before each read; see `tarn_context`.
   let context: UnsafeMutablePointer<tarn_context>
   let store: Store
@@ -165,6 +165,11 @@ final class RealmCore {
   }
 
   var shownVersion: Version? { frozen?.snapshot.version ?? reader?.snapshot.version }
+
+  var activeWrite: ActiveWrite? {
+    guard let session, !session.isEmpty else { return nil }
+    return ActiveWrite(session: session, serial: writeSerial)
+  }
 
   /// The rows as they are read now, an open write's in front.
   func rows() -> StoreRows { StoreRows(shown(), session) }

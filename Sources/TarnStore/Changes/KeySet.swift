@@ -115,7 +115,7 @@ package struct KeySet: Equatable, Sendable {
 
 /// The sum of two counts, stopping at `Int.max`: a run can hold more keys than an `Int` counts.
 @inline(__always)
-func saturatingSum(_ a: Int, _ b: Int) -> Int {
+package func saturatingSum(_ a: Int, _ b: Int) -> Int {
   let (sum, overflow) = a.addingReportingOverflow(b)
   return overflow ? Int.max : sum
 }

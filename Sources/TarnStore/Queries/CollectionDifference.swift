@@ -14,15 +14,35 @@ package enum CollectionDifference {
     _ old: OrderedRoot, _ new: OrderedRoot, touched: KeySet, replaced: KeySet = KeySet(),
     isModified: (ObjectKey) -> Bool
   ) -> IndexChanges {
-    if touched.isEmpty { return IndexChanges() }
-    if touched.count == 1, let key = touched.first {
+    between(old, new, ContiguousArray(touched), replaced: replaced, isModified: isModified)
+  }
+
+  private static func between(
+    _ old: OrderedRoot, _ new: OrderedRoot, _ keys: ContiguousArray<ObjectKey>,
+    replaced: KeySet, isModified: (ObjectKey) -> Bool
+  ) -> IndexChanges {
+    if keys.isEmpty { return IndexChanges() }
+    if keys.count == 1, let key = keys.first {
       return ofOne(
         old.position(of: key), new.position(of: key), isReplaced: replaced.contains(key)
       ) { isModified(key) }
     }
-    let keys = ContiguousArray(touched)
-    var work = DifferenceWork(
-      keys, .init(old: old.ranked(keys), new: new.ranked(keys)), replaced)
+    return between(
+      .init(old: old.ranked(keys), new: new.ranked(keys)), keys, replaced: replaced,
+      isModified: isModified)
+  }
+
+  private static func between(
+    _ ranks: OrderedUpdate.Ranks, _ keys: ContiguousArray<ObjectKey>,
+    replaced: KeySet, isModified: (ObjectKey) -> Bool
+  ) -> IndexChanges {
+    if keys.count == 1 {
+      return ofOne(
+        ranks.old.first?.position, ranks.new.first?.position,
+        isReplaced: replaced.contains(keys[0])
+      ) { isModified(keys[0]) }
+    }
+    var work = DifferenceWork(keys, ranks, replaced)
     work.keepLongestIncreasing()
     return work.changes(isModified)
   }
@@ -35,32 +55,36 @@ package enum CollectionDifference {
     _ update: OrderedUpdate, others: KeySet = KeySet(), replaced: KeySet = KeySet(),
     isModified: (ObjectKey) -> Bool
   ) -> IndexChanges {
-    guard let ranks = update.ranks else {
-      return between(
-        update.old, update.root, touched: others.union(KeySet(Array(update.keys))),
-        replaced: replaced, isModified: isModified)
+    var changes: IndexChanges
+    if let ranks = update.ranks {
+      changes = between(ranks, update.keys, replaced: replaced, isModified: isModified)
+    } else {
+      changes = between(
+        update.old, update.root, update.keys, replaced: replaced, isModified: isModified)
     }
-    var work = DifferenceWork(update.keys, ranks, replaced)
-    work.keepLongestIncreasing()
-    var changes = work.changes(isModified)
-    let rest = others.isEmpty ? others : others.subtracting(KeySet(Array(update.keys)))
+    let rest = others.isEmpty ? others : others.subtracting(KeySet(update.keys))
     if rest.isEmpty { return changes }
-    let more = between(
-      update.old, update.root, staying: ContiguousArray(rest), isModified: isModified)
+    let more = modifications(update.old, update.root, rest, isModified)
     changes.modifications = merged(changes.modifications, more.modifications)
     changes.modificationsNew = merged(changes.modificationsNew, more.modificationsNew)
     return changes
   }
 
-  /// The modifications among rows of which it is known that they neither went, came nor moved.
-  private static func between(
-    _ old: OrderedRoot, _ new: OrderedRoot, staying keys: ContiguousArray<ObjectKey>,
-    isModified: (ObjectKey) -> Bool
+  /// The modifications among rows that did not move among each other. One that is in only one of
+  /// the roots, as in a damaged file, is none.
+  private static func modifications(
+    _ old: OrderedRoot, _ new: OrderedRoot, _ rows: KeySet, _ isModified: (ObjectKey) -> Bool
   ) -> IndexChanges {
+    let keys = ContiguousArray(rows.filter { isModified($0) })
+    var (before, after) = (old.ranked(keys), new.ranked(keys))
+    if before.count != after.count {
+      let common = Set(before.map(\.index)).intersection(after.map(\.index))
+      before.removeAll { !common.contains($0.index) }
+      after.removeAll { !common.contains($0.index) }
+    }
     var changes = IndexChanges()
-    let modified = ContiguousArray(keys.filter { isModified($0) })
-    changes.modifications = old.ranked(modified).map(\.position)
-    changes.modificationsNew = new.ranked(modified).map(\.position)
+    changes.modifications = before.map(\.position)
+    changes.modificationsNew = after.map(\.position)
     return changes
   }
 

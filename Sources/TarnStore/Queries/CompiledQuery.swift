@@ -69,17 +69,15 @@ package final class CompiledQuery: Sendable {
     /// The difference between two roots with everything that touched rows between them. Rows
     /// that were only modified keep their places, so that it is the others which moved.
     package func difference(_ old: OrderedRoot, _ new: OrderedRoot) -> IndexChanges {
-      var changes = CollectionDifference.between(
-        old, new, touched: candidates, replaced: replaced
-      ) { modified.contains($0) }
-      for key in modified.subtracting(candidates) {
-        guard let from = old.position(of: key), let to = new.position(of: key) else { continue }
-        changes.modifications.append(from)
-        changes.modificationsNew.append(to)
+      difference(OrderedUpdate(old: old, root: new, keys: ContiguousArray(candidates)))
+    }
+
+    /// The same where one update led from root to root.
+    func difference(_ update: OrderedUpdate) -> IndexChanges {
+      let others = modified.subtracting(candidates).union(update.staying)
+      return CollectionDifference.of(update, others: others, replaced: replaced) {
+        modified.contains($0)
       }
-      changes.modifications.sort()
-      changes.modificationsNew.sort()
-      return changes
     }
   }
 
@@ -203,21 +201,21 @@ package final class CompiledQuery: Sendable {
     return sum
   }
 
-  /// The rows after `changes`, which lead from those in `old` to what `rows` shows now, and which
-  /// rows that concerned.
-  package func advance(
-    _ old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows
-  ) throws(StorageError) -> (root: OrderedRoot, touched: TouchedRows) {
-    let touched = try touchedRows(changes, rows, among: old)
+  /// What `touched` rows make of the rows in `old`, now that they are what `rows` shows.
+  func update(
+    _ old: OrderedRoot, _ touched: TouchedRows, _ rows: StoreRows
+  ) throws(StorageError) -> OrderedUpdate {
     // A row is read and placed in the time in which a scan passes some fifty others.
     if touched.candidates.count > 1000,
       try touched.candidates.count > rows.count(of: classID) / 48
     {
-      return (try evaluate(rows), touched)
+      return OrderedUpdate(
+        old: old, root: try evaluate(rows), keys: ContiguousArray(touched.candidates))
     }
     if touched.candidates.count > 16 { rows.expect(lookups: touched.candidates.count, in: classID) }
     let comparator = OrderComparator(order, source: rows)
     var removals: [ObjectKey] = []
+    var staying: [ObjectKey] = []
     var insertions: [OrderComparator<StoreRows>.Place] = []
     var lookup = OrderedRoot.Lookup(old)
     for key in touched.candidates {
@@ -225,15 +223,16 @@ package final class CompiledQuery: Sendable {
       let isIn = try predicate.matches(key, in: rows)
       if isIn, !wasIn || touched.repositioned.contains(key) {
         insertions.append(try comparator.place(of: key))
-      } else if wasIn, !isIn {
-        removals.append(key)
+      } else if wasIn {
+        if isIn { staying.append(key) } else { removals.append(key) }
       }
     }
-    if isUnsorted {
-      let root = old.applying(removals: removals, insertions: insertions.map(\.key))
-      return (root, touched)
-    }
-    return (try place(&insertions, removals, in: old, comparator), touched)
+    var update =
+      isUnsorted
+      ? old.updating(removals: removals, insertions: insertions.map(\.key))
+      : try place(&insertions, removals, in: old, comparator)
+    update.staying = KeySet(staying)
+    return update
   }
 
   /// Each row that is put in was read once, in the order of the keys. Its place is found by the
@@ -242,7 +241,7 @@ package final class CompiledQuery: Sendable {
   private func place(
     _ insertions: inout [OrderComparator<StoreRows>.Place], _ removals: [ObjectKey],
     in old: OrderedRoot, _ comparator: OrderComparator<StoreRows>
-  ) throws(StorageError) -> OrderedRoot {
+  ) throws(StorageError) -> OrderedUpdate {
     typealias Place = OrderComparator<StoreRows>.Place
     try mergeSort(&insertions) { (a, b) throws(StorageError) in try comparator.compare(a, b) < 0 }
     var latest = insertions.first
@@ -250,7 +249,7 @@ package final class CompiledQuery: Sendable {
       if let latest, latest.key == key { return latest }
       return try comparator.place(of: key)
     }
-    return try old.applying(
+    return try old.updating(
       removals: removals, insertions: insertions.map(\.key), insertionsAreOrdered: true,
       prefixes: insertions.map(\.prefix.high)
     ) { (a, b) throws(StorageError) in

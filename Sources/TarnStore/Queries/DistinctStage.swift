@@ -66,34 +66,20 @@ struct DistinctStage: Sendable {
 
 /// A value in a form in which equal ones are the same.
 enum GroupValue: Hashable {
-  case null
-  case word(UInt64)
-  case decimal(DecimalOrder)
-  case date(Timestamp)
-  case bytes12(Bytes12)
-  case bytes16(Bytes16)
+  case scalar(Scalar)
   case bytes([UInt8])
 
   /// The value of a row at the end of the path.
   fileprivate init<Rows: RowReading, Source: RowSource>(
     _ path: ColumnPath, _ rows: Rows, _ slot: Int, _ source: Source
   ) throws(StorageError) {
-    if path.type == .string || path.type == .data {
-      self = try unsafe source.withText(rows, slot, path) { bytes in
-        guard let bytes = unsafe bytes else { return .null }
-        return unsafe .bytes([UInt8](bytes))
-      }
+    guard path.type == .string || path.type == .data else {
+      self = .scalar(rows.scalar(path, slot))
       return
     }
-    switch rows.scalar(path, slot) {
-    case .null: self = .null
-    case .int(let value): self = .word(UInt64(bitPattern: value))
-    case .bool(let value): self = .word(value ? 1 : 0)
-    case .double(let value): self = .word(value.treeOrder)
-    case .decimal(let value): self = .decimal(value.order)
-    case .date(let value): self = .date(value)
-    case .bytes12(let value): self = .bytes12(value)
-    case .bytes16(let value): self = .bytes16(value)
+    self = try unsafe source.withText(rows, slot, path) { bytes in
+      guard let bytes = unsafe bytes else { return .scalar(.null) }
+      return unsafe .bytes([UInt8](bytes))
     }
   }
 }

@@ -32,10 +32,7 @@ extension OrderedRoot {
     assert(Set(insertions).count == insertions.count, "a key is inserted twice")
     if removals.isEmpty && insertions.isEmpty { return OrderedUpdate(old: self, root: self) }
     switch storage {
-    case .keyed(let blocks):
-      return OrderedUpdate(
-        old: self, root: OrderedRoot(.keyed(Self.update(blocks, removals, insertions))),
-        keys: ContiguousArray(KeySet(removals).union(KeySet(insertions))))
+    case .keyed: return updating(removals: removals, insertions: insertions)
     case .sorted(let rows, let labels):
       if removals.isEmpty && insertions.count == 1,
         try stays(insertions[0], prefixes.first ?? 0, rows, labels, isOrderedBefore)
@@ -59,10 +56,17 @@ extension OrderedRoot {
 
   /// Removals and insertions of a keyed root, which needs no order.
   package func applying(removals: [ObjectKey], insertions: [ObjectKey]) -> OrderedRoot {
+    updating(removals: removals, insertions: insertions).root
+  }
+
+  func updating(removals: [ObjectKey], insertions: [ObjectKey]) -> OrderedUpdate {
     guard case .keyed(let blocks) = storage else {
       trap("a sorted root needs an order")
     }
-    return OrderedRoot(.keyed(Self.update(blocks, removals, insertions)))
+    let (gone, new) = (KeySet(removals), KeySet(insertions))
+    return OrderedUpdate(
+      old: self, root: OrderedRoot(.keyed(Self.update(blocks, gone, new))),
+      keys: ContiguousArray(gone.union(new)))
   }
 
   /// True if the row is in, begins as it did, and its neighbours still are the right ones.
@@ -95,10 +99,8 @@ extension OrderedRoot {
   }
 
   private static func update(
-    _ blocks: LabelTree<LabelBlock>, _ removals: [ObjectKey], _ insertions: [ObjectKey]
+    _ blocks: LabelTree<LabelBlock>, _ gone: KeySet, _ new: KeySet
   ) -> LabelTree<LabelBlock> {
-    let gone = KeySet(removals)
-    let new = KeySet(insertions)
     var edits: ContiguousArray<LabelTree<LabelBlock>.Edit> = []
     var cursor = LabelTree<LabelBlock>.Cursor(blocks)
     var changed: LabelBlock?
@@ -142,6 +144,8 @@ package struct OrderedUpdate: Sendable {
   let keys: ContiguousArray<ObjectKey>
   /// Where they were and are, if the update found out on its way.
   let ranks: Ranks?
+  /// Rows that may have gone or moved and did not.
+  var staying = KeySet()
 
   /// Both ascending by position; `index` is that in `keys`.
   struct Ranks: Sendable {

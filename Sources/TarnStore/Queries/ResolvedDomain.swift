@@ -58,18 +58,6 @@ enum NumericConstant {
   }
 }
 
-/// Compares an integer with a double that is not NaN, exactly: no rounding on either side.
-@inline(__always)
-func compareExactly(_ a: Int64, _ b: Double) -> Int {
-  // Every double from -2^63 to below 2^63 has an integer part of 64 bits.
-  if b >= 0x1p63 { return -1 }
-  if b < -0x1p63 { return 1 }
-  let integer = Int64(b)
-  if a != integer { return a < integer ? -1 : 1 }
-  let whole = Double(integer)
-  return b == whole ? 0 : (b > whole ? -1 : 1)
-}
-
 /// A type whose values a range of which can be given by its ends.
 protocol Steppable: Comparable {
   static var least: Self { get }

@@ -6,21 +6,37 @@ package struct ResultStep: Sendable {
   package let touched: CompiledQuery.TouchedRows
   /// False if no row of either root is touched: then nobody is to be told.
   package let isNews: Bool
-  private var knownDifference: IndexChanges?
+  private var found: Found
 
-  init(_ before: OrderedRoot, _ after: OrderedRoot, _ touched: CompiledQuery.TouchedRows) {
-    self.before = before
-    self.after = after
-    self.touched = touched
-    isNews = touched.all.contains { before.contains($0) || after.contains($0) }
+  private enum Found: Sendable {
+    /// What the update found out on its way.
+    case update(OrderedUpdate)
+    case difference(IndexChanges)
   }
 
-  /// The difference as positions; worked out at the first call.
-  package mutating func difference() -> IndexChanges {
-    if let knownDifference { return knownDifference }
-    let difference = touched.difference(before, after)
-    knownDifference = difference
-    return difference
+  init(_ update: OrderedUpdate, _ touched: CompiledQuery.TouchedRows) {
+    before = update.old
+    after = update.root
+    self.touched = touched
+    var (old, new) = (OrderedRoot.Lookup(before), OrderedRoot.Lookup(after))
+    func isRow(_ key: ObjectKey) -> Bool { old.contains(key) || new.contains(key) }
+    isNews = touched.candidates.contains(where: isRow) || touched.modified.contains(where: isRow)
+    found = .update(update)
+  }
+
+  /// The difference as positions.
+  package func difference() -> IndexChanges {
+    switch found {
+    case .difference(let difference): difference
+    case .update(let update): touched.difference(update)
+    }
+  }
+
+  /// The same step, with its difference worked out.
+  func withDifference() -> ResultStep {
+    var step = self
+    step.found = .difference(difference())
+    return step
   }
 }
 
@@ -29,15 +45,17 @@ extension CompiledQuery {
   package func step(
     from old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows
   ) throws(StorageError) -> ResultStep {
-    let (root, touched) = try advance(old, over: changes, to: rows)
-    return ResultStep(old, root, touched)
+    let touched = try touchedRows(changes, rows, among: old)
+    return ResultStep(try update(old, touched, rows), touched)
   }
 
-  /// The same without what it is told from, and without any work where nothing is concerned.
-  package func bringUp(
-    _ root: OrderedRoot, over changes: ChangeSet, to rows: StoreRows
-  ) throws(StorageError) -> OrderedRoot {
-    isConcerned(by: changes) ? try advance(root, over: changes, to: rows).root : root
+  /// The rows after `changes`, which lead from those in `old` to what `rows` shows now, and which
+  /// rows that concerned.
+  package func advance(
+    _ old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows
+  ) throws(StorageError) -> (root: OrderedRoot, touched: TouchedRows) {
+    let touched = try touchedRows(changes, rows, among: old)
+    return (try update(old, touched, rows).root, touched)
   }
 
   /// What `changes` made of the rows in `old`, which are those in `new` now.

@@ -40,6 +40,23 @@ package struct StoreRows: RowSource {
     return unsafe try withBytes(of: bytes) { bytes throws(StorageError) in unsafe try body(bytes) }
   }
 
+  /// A list, set or map; nil if its object is not there.
+  package func sequence(at place: SequencePlace) throws(StorageError) -> (any SequenceReading)? {
+    if let session { return try session.sequence(at: place) }
+    return try reader.sequence(at: place)
+  }
+
+  /// The same without an open write.
+  func stored(at place: SequencePlace) throws(StorageError) -> StoredSequence? {
+    try reader.sequence(at: place)
+  }
+
+  /// Whether there is that object.
+  package func contains(_ object: LinkTarget) throws(StorageError) -> Bool {
+    if let session { return try session.place(of: object.key, in: object.classID) != nil }
+    return try reader.row(object.key, in: object.classID) != nil
+  }
+
   package func elementCount(of place: SequencePlace) throws(StorageError) -> Int {
     if let session { return try session.elementCount(of: place) }
     return try reader.sequence(at: place)?.count ?? 0

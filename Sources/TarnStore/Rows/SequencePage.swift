@@ -97,14 +97,14 @@
     return unsafe present
   }
 
-  /// What the first element, of a map the first key, is compared by first. Nil if it is neither
-  /// a number nor a text, or a long one.
-  func firstPrefix() throws(StorageError) -> SearchPrefix? {
+  /// What the first element, of a map the first key, is compared by first, as `SoughtElement` has
+  /// it. Nil if it is neither a number nor a text, or a long one.
+  func firstPrefix() throws(StorageError) -> UInt64? {
     if shape.type == .int, !shape.isOptional, !shape.isMap {
-      return SearchPrefix(image.int(valueColumn, 0))
+      return OrderPrefix(image.int(valueColumn, 0)).high
     }
     guard let text = unsafe try text(0) else { return nil }
-    return unsafe SearchPrefix(text)
+    return unsafe OrderPrefix(text).high
   }
 
   /// Looks at every byte: what an edit does before it takes the elements over.

@@ -5,8 +5,9 @@ struct SoughtElement {
   let number: Int64?
   /// A text's UTF-8.
   let text: [UInt8]?
-  /// What numbers and texts are compared by first; nil for other values.
-  let prefix: SearchPrefix?
+  /// What numbers and texts are compared by first: the first word of their `OrderPrefix`. Nil for
+  /// other values.
+  let prefix: UInt64?
 
   init(_ value: Value, _ shape: SequenceShape) {
     self.value = value
@@ -16,7 +17,7 @@ struct SoughtElement {
       number = nil
     }
     if case .string(let text) = value { self.text = Array(text.utf8) } else { text = nil }
-    prefix = number.map { SearchPrefix($0) } ?? text.map { SearchPrefix($0) }
+    prefix = number.map { OrderPrefix($0).high } ?? text.map { OrderPrefix($0).high }
   }
 
   init(key: String) {
@@ -24,30 +25,8 @@ struct SoughtElement {
     number = nil
     let text = Array(key.utf8)
     self.text = text
-    prefix = SearchPrefix(text)
+    prefix = OrderPrefix(text).high
   }
-}
-
-/// A number whose order is that of what it was made from, as far as it tells two apart: of an
-/// integer all of it, of a text the first eight bytes.
-struct SearchPrefix: Comparable {
-  let bits: UInt64
-
-  init(_ number: Int64) { bits = UInt64(bitPattern: number) ^ 1 << 63 }
-
-  init(_ text: [UInt8]) {
-    self = unsafe text.withUnsafeBytes { unsafe SearchPrefix($0) }
-  }
-
-  init(_ text: UnsafeRawBufferPointer) {
-    var bits: UInt64 = 0
-    for index in 0..<min(text.count, 8) {
-      bits |= unsafe UInt64(text[index]) << UInt64(56 - 8 * index)
-    }
-    self.bits = bits
-  }
-
-  static func < (a: SearchPrefix, b: SearchPrefix) -> Bool { a.bits < b.bits }
 }
 
 extension SequenceElements {

@@ -1,0 +1,242 @@
+import TarnStore
+
+/// What one instance shows of a model: the results of a query, a list, what links to an object. All
+/// collections and observers that ask for the same share it.
+///
+/// Content is worked out when it is asked for first. Then it is brought up: by each step while
+/// somebody observes, else when it is asked for again. Contents share what is the same in them, so
+/// an older one is kept (by a loop, by an observer who has not been told yet) at the cost of the
+/// difference.
+///
+/// Threading: confined to the instance's scheduler; of a frozen instance `current` may be called on
+/// any thread.
+final class LiveSource<Model: LiveModel>: ObservedSource {
+  typealias Content = Model.Content
+
+  /// What is known of the shown version.
+  private enum State {
+    case unknown
+    /// The content at that step, to be brought up when it is asked for.
+    case known(Content, step: Int)
+    /// The content at the instance's step. Somebody has been told of it, and each step that
+    /// concerns it is logged.
+    case followed(Content)
+  }
+
+  let model: Model
+  // Whoever uses a source has its instance: collections hold it, observations are held by it.
+  private unowned let host: any LiveHost
+  private var state = State.unknown
+  private var log = StepLog()
+  /// The difference that was asked for last, by the steps that it is of.
+  private var lastDifference: (first: Int, last: Int, difference: LiveDifference)?
+  /// The content inside the open write, at a position of its journal.
+  private var working: (content: Content, serial: UInt64, position: ChangeRecorder.Position)?
+  /// The content of a frozen instance. Nothing else of its sources changes.
+  private let frozen: OnceValue<Content>?
+  var isAwaited = false
+
+  init(_ model: Model, on host: any LiveHost) {
+    self.model = model
+    self.host = host
+    frozen = host.isFrozen ? OnceValue() : nil
+  }
+
+  var owner: LinkTarget? { model.owner }
+  var concerningClasses: Set<ClassID> { model.concerningClasses }
+
+  // MARK: - Reading
+
+  /// The content now, an open write's changes included.
+  func current() throws(StorageError) -> Content {
+    if let frozen {
+      return try frozen.value { () throws(StorageError) in
+        try model.evaluate(StoreRows(host.shown()))
+      }
+    }
+    guard let write = host.activeWrite else {
+      working = nil
+      return try published()
+    }
+    let made = try content(inside: write)
+    working = (made, write.serial, write.position)
+    return made
+  }
+
+  private func content(inside write: ActiveWrite) throws(StorageError) -> Content {
+    let rows = StoreRows(host.shown(), write.session)
+    var (content, seen): (Content, ChangeRecorder.Position)
+    if let working, working.serial == write.serial {
+      if working.position == write.position { return working.content }
+      (content, seen) = (working.content, working.position)
+    } else if model.followsIncrementally {
+      (content, seen) = (try published(), .start)
+    } else {
+      return try model.evaluate(rows)
+    }
+    try model.follow(&content, over: write.session.recorder.changes(since: seen), to: rows)
+    return content
+  }
+
+  /// The content at the shown version, without an open write.
+  private func published() throws(StorageError) -> Content {
+    let rows = StoreRows(host.shown())
+    var content: Content
+    switch missing() {
+    case .nothing(let known): return known
+    case .changes(let known, let missed):
+      content = known
+      try model.follow(&content, over: missed, to: rows)
+    case .everything: content = try model.evaluate(rows)
+    }
+    state = .known(content, step: host.step)
+    return content
+  }
+
+  private enum Missing {
+    case nothing(Content)
+    case changes(Content, ChangeSet)
+    case everything
+  }
+
+  /// What is lacking to show the shown version.
+  private func missing() -> Missing {
+    switch state {
+    case .unknown: return .everything
+    case .followed(let content): return .nothing(content)
+    case .known(let content, let step):
+      if step == host.step { return .nothing(content) }
+      guard let missed = host.recentSteps.changes(after: step, upTo: host.step) else {
+        return .everything
+      }
+      return .changes(content, missed)
+    }
+  }
+
+  /// True if nobody has asked for the content yet.
+  var isUnknown: Bool {
+    if case .unknown = state { frozen == nil || frozen?.isKnown == false } else { false }
+  }
+
+  // MARK: - Observing
+
+  var isFollowed: Bool {
+    if case .followed = state { true } else { false }
+  }
+
+  private var followed: Content? {
+    if case .followed(let content) = state { content } else { nil }
+  }
+
+  /// The owner is gone, and whoever asks for the same has to make another source.
+  var isOwnerGone: Bool { followed?.isOwnerGone == true }
+  var isGone: Bool { model.needsOwner && isOwnerGone }
+  var stepNumbers: [Int] { log.numbers }
+
+  func beginFollowing() {
+    state = .followed(trapping { () throws(StorageError) in try published() })
+    isAwaited = false
+  }
+
+  func endFollowing() {
+    isAwaited = false
+    guard let content = followed else { return }
+    state = .known(content, step: host.step)
+    log = StepLog()
+    lastDifference = nil
+  }
+
+  func follow(_ move: LiveMove, prepared: LiveAnswer?) -> Bool {
+    guard case .followed(var content) = state, !content.isOwnerGone else { return false }
+    state = .unknown  // The content is changed in place: nobody else may hold it.
+    let change: LiveChange?
+    if let prepared {
+      if let made = prepared.content { content = made as! Content }
+      change = prepared.change
+    } else {
+      change = trapping { () throws(StorageError) in try model.step(&content, move) }
+    }
+    state = .followed(content)
+    guard let change else { return false }
+    log.append(change, at: host.step)
+    return true
+  }
+
+  func baseline() -> LiveBaseline {
+    trapping { () throws(StorageError) in
+      try model.baseline(try current(), StoreRows(host.shown(), host.activeWrite?.session))
+    }
+  }
+
+  func difference(
+    after seen: Int, upTo last: Int, from baseline: LiveBaseline?
+  ) -> LiveDifference {
+    let places = log.places(after: seen, upTo: last)
+    guard let first = places.first, let end = places.last else { return .indices(IndexChanges()) }
+    if case .keys(let old)? = baseline {
+      guard case .keys(let new) = self.baseline() else {
+        return .keys(KeyChanges(from: old, to: []))
+      }
+      return .keys(KeyChanges(from: old, to: new))
+    }
+    if baseline != nil { return LiveChange.difference(log[places], from: baseline) }
+    let (from, to) = (log.numbers[first], log.numbers[end])
+    if let known = lastDifference, known.first == from, known.last == to {
+      return known.difference
+    }
+    let made = LiveChange.difference(log[places])
+    lastDifference = (from, to, made)
+    return made
+  }
+
+  func forgetSteps(upTo last: Int) -> [LiveChange] {
+    lastDifference = nil
+    return log.removeAll(upTo: last)
+  }
+
+  // MARK: - Leaving work to others
+
+  func costOfFirstCall() -> LiveCost {
+    switch missing() {
+    case .nothing: .none
+    case .changes(let content, let missed): model.cost(ofFollowing: missed, from: content)
+    case .everything:
+      trapping { () throws(StorageError) in try model.cost(ofEvaluating: StoreRows(host.shown())) }
+    }
+  }
+
+  func cost(ofFollowing changes: ChangeSet) -> LiveCost {
+    followed.map { model.cost(ofFollowing: changes, from: $0) } ?? .none
+  }
+
+  var firstItem: any LiveItem { LiveTask(model, .evaluate) }
+
+  var stepItem: (any LiveItem)? { followed.map { LiveTask(model, .step($0)) } }
+
+  func adopt(_ answer: LiveAnswer, missed: ChangeSet?) {
+    guard var content = answer.content as! Content? else { return }
+    if let missed {
+      trapping { () throws(StorageError) in
+        try model.follow(&content, over: missed, to: StoreRows(host.shown()))
+      }
+    }
+    state = .known(content, step: host.step)
+    isAwaited = false
+  }
+
+  func cost(ofFollowing missed: ChangeSet, from answer: LiveAnswer) -> LiveCost {
+    (answer.content as! Content?).map { model.cost(ofFollowing: missed, from: $0) } ?? .none
+  }
+
+  func followItem(from answer: LiveAnswer) -> (any LiveItem)? {
+    (answer.content as! Content?).map { LiveTask(model, .follow($0)) }
+  }
+}
+
+extension LiveSource<ResultModel> {
+  /// The number of rows if it is known without evaluating them: that of a whole class.
+  func countWithoutRows(_ rows: StoreRows) -> Int? {
+    guard model.isWholeClass, isUnknown else { return nil }
+    return trapping { () throws(StorageError) in try rows.count(of: model.query.classID) }
+  }
+}

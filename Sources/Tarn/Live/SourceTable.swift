@@ -1,0 +1,45 @@
+import TarnStore
+
+/// The sources of one instance that have observers, found by what can concern them: the object that
+/// they belong to, and the classes of what they show.
+struct SourceTable {
+  private(set) var all: [any ObservedSource] = []
+  private var byOwner: [ClassID: [ObjectKey: [any ObservedSource]]] = [:]
+  private var byClass: [ClassID: [any ObservedSource]] = [:]
+
+  mutating func insert(_ source: any ObservedSource) {
+    all.append(source)
+    if let owner = source.owner {
+      byOwner[owner.classID, default: [:]][owner.key, default: []].append(source)
+    }
+    for id in source.concerningClasses { byClass[id, default: []].append(source) }
+  }
+
+  mutating func remove(_ source: any ObservedSource) {
+    all.removeAll { $0 === source }
+    for id in source.concerningClasses { byClass[id]?.removeAll { $0 === source } }
+    guard let owner = source.owner, var there = byOwner[owner.classID]?[owner.key] else { return }
+    there.removeAll { $0 === source }
+    byOwner[owner.classID]?[owner.key] = there.isEmpty ? nil : there
+    if byOwner[owner.classID]?.isEmpty == true { byOwner[owner.classID] = nil }
+  }
+
+  /// Those that `changes` can concern, each once.
+  func concerned(by changes: ChangeSet) -> [any ObservedSource] {
+    if all.isEmpty || changes.schemaChanged { return all }
+    if byOwner.isEmpty, changes.classes.count == 1 { return byClass[changes.classes[0].id] ?? [] }
+    var found: Set<ObjectIdentifier> = []
+    var concerned: [any ObservedSource] = []
+    func add(_ more: [any ObservedSource]) {
+      for source in more where found.insert(ObjectIdentifier(source)).inserted {
+        concerned.append(source)
+      }
+    }
+    for change in changes.classes {
+      if let known = byClass[change.id] { add(known) }
+      guard let owners = byOwner[change.id] else { continue }
+      change.forEachConcerned(among: owners.count, owners.keys) { add(owners[$0] ?? []) }
+    }
+    return concerned
+  }
+}

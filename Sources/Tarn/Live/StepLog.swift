@@ -1,0 +1,33 @@
+import TarnStore
+
+/// What the steps of one source did that not everybody has been told of.
+struct StepLog {
+  /// The number of each step among the instance's, ascending.
+  private(set) var numbers: [Int] = []
+  private var changes: [LiveChange] = []
+
+  mutating func append(_ change: LiveChange, at number: Int) {
+    numbers.append(number)
+    changes.append(change)
+  }
+
+  /// The steps after `seen` up to `last`, as places in here.
+  func places(after seen: Int, upTo last: Int) -> Range<Int> {
+    let first = numbers.partitioningIndex { $0 > seen }
+    return first..<max(first, numbers.partitioningIndex { $0 > last })
+  }
+
+  subscript(_ places: Range<Int>) -> ArraySlice<LiveChange> { changes[places] }
+
+  /// Lets go of the steps up to `last`.
+  ///
+  /// - Returns: what they did.
+  mutating func removeAll(upTo last: Int) -> [LiveChange] {
+    let count = places(after: .min, upTo: last).count
+    if count == 0 { return [] }
+    let removed = Array(changes[..<count])
+    numbers.removeFirst(count)
+    changes.removeFirst(count)
+    return removed
+  }
+}

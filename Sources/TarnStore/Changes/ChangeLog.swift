@@ -1,0 +1,97 @@
+/// The change records in the file: written with each commit, merged for whoever moves over several
+/// of them, removed when nobody needs them.
+package enum ChangeLog {
+  /// How many records one commit removes at most.
+  private static let pruneMost = 512
+
+  static func put(
+    _ changes: ChangeSet, _ meta: ChangeRecord.Meta, in transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    for piece in try ChangeRecord.encode(changes, meta) {
+      unsafe try key(changes.to, piece.classField, piece.chunk).withBytes {
+        key throws(StorageError) in
+        unsafe try withBytes(of: piece.bytes) { bytes throws(StorageError) in
+          unsafe try transaction.put(bytes, forKey: key)
+        }
+      }
+    }
+  }
+
+  private static func key(_ version: Version, _ classField: UInt32, _ chunk: UInt16) -> TreeKey {
+    classField == 0
+      ? .changeHeader(version, chunk: chunk)
+      : .change(version, ClassID(classField - 1), chunk: chunk)
+  }
+
+  /// Everything that changed in the versions after `from`, up to and with `to`.
+  ///
+  /// - Throws: `.corrupted` if a record is damaged, or missing.
+  package static func changes(
+    after from: Version, upTo to: Version, in transaction: ReadTransaction
+  ) throws(StorageError) -> ChangeSet {
+    var records: [ChangeSet] = []
+    var version = from
+    while version < to {
+      version = version.next
+      records.append(try record(of: version, in: transaction))
+    }
+    return ChangeSet.merging(records) ?? ChangeSet(from: from, to: to)
+  }
+
+  /// About how many bytes the records of these versions have, at the price of their headers.
+  /// Counts no further than `most`.
+  package static func byteCount(
+    after from: Version, upTo to: Version, most: Int, in transaction: ReadTransaction
+  ) throws(StorageError) -> Int {
+    var bytes = 0
+    var version = from
+    while version < to, bytes <= most {
+      version = version.next
+      let found = unsafe try key(version, 0, 0).withBytes { key throws(StorageError) in
+        unsafe try transaction.value(forKey: key)
+      }
+      // A missing record is found by whoever merges them.
+      guard let found = unsafe found else { continue }
+      let header = unsafe try ChangeRecord.decodeHeader(found, version: version)
+      let chunks = header.classes.reduce(Int(header.headerChunkCount)) { $0 + Int($1.chunkCount) }
+      bytes += header.isWhole ? found.count : chunks * ChangeRecord.chunkBytesMax
+    }
+    return bytes
+  }
+
+  private static func record(
+    of version: Version, in transaction: ReadTransaction
+  ) throws(StorageError) -> ChangeSet {
+    unsafe try ChangeRecord.decode(version: version) { classField, chunk throws(StorageError) in
+      unsafe try key(version, classField, chunk).withBytes { key throws(StorageError) in
+        unsafe try transaction.value(forKey: key)
+      }
+    }.1
+  }
+
+  /// Removes the oldest records whose transactions are at most `transactionID`.
+  static func prune(
+    through transactionID: UInt64, in transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    var doomed: [[UInt8]] = []
+    var cursor = try Cursor(transaction)
+    var records = 0
+    var isAtRecord = unsafe try TreeKey.changeHeader(.zero).withBytes { key throws(StorageError) in
+      unsafe try cursor.seek(atOrAfter: key)
+    }
+    while isAtRecord, let parsed = unsafe TreeKey.parseChange(cursor.key) {
+      if parsed.classID == nil, parsed.chunk == 0 {
+        let header = unsafe try ChangeRecord.decodeHeader(cursor.value, version: parsed.version)
+        if header.meta.transactionID > transactionID || records == pruneMost { break }
+        records += 1
+      }
+      doomed.append(unsafe Array(cursor.key))
+      isAtRecord = try cursor.next()
+    }
+    for key in doomed {
+      _ = unsafe try withBytes(of: key) { key throws(StorageError) in
+        unsafe try transaction.delete(key)
+      }
+    }
+  }
+}

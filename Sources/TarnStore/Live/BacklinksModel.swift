@@ -1,0 +1,119 @@
+/// The objects that link to one object through one property.
+///
+/// They are in the order of their keys, each as often as it links, so what a step did follows from
+/// the keys before and after it.
+package struct BacklinksModel: LiveModel {
+  package struct Content: LiveContent {
+    package internal(set) var isOwnerGone: Bool
+    package internal(set) var keys: [ObjectKey]
+  }
+
+  private let target: LinkTarget
+  private let column: ColumnID
+  /// The query for all objects of the origins' class, which knows what changes them.
+  private let origins: CompiledQuery
+
+  package init(
+    to target: LinkTarget, from origin: ClassID, _ column: ColumnID, _ schema: SchemaView
+  ) {
+    self.target = target
+    self.column = column
+    origins = CompiledQuery(everythingIn: origin, schema)
+  }
+
+  package var owner: LinkTarget? { target }
+  package var concerningClasses: Set<ClassID> { origins.concerningClasses }
+  package var needsOwner: Bool { true }
+
+  package func isConcerned(by changes: ChangeSet) -> Bool {
+    changes[target.classID] != nil || origins.isConcerned(by: changes)
+  }
+
+  package func evaluate(_ rows: StoreRows) throws(StorageError) -> Content {
+    guard try rows.contains(target) else { return Content(isOwnerGone: true, keys: []) }
+    return Content(isOwnerGone: false, keys: try keys(rows))
+  }
+
+  private func keys(_ rows: StoreRows) throws(StorageError) -> [ObjectKey] {
+    try rows.origins(of: target, in: origins.classID, through: column)
+  }
+
+  package func baseline(
+    _ content: Content, _ rows: StoreRows
+  ) throws(StorageError) -> LiveBaseline {
+    .count(content.keys.count)
+  }
+
+  package func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost { .none }
+
+  package func cost(ofFollowing changes: ChangeSet, from content: Content) -> LiveCost {
+    content.isOwnerGone || !isConcerned(by: changes) ? .none : .passing(content.keys.count)
+  }
+
+  // MARK: - Steps
+
+  package func step(
+    _ content: inout Content, _ move: LiveMove
+  ) throws(StorageError) -> LiveChange? {
+    let script = try script(&content, move)
+    return script.isIdentity ? nil : .positions(script)
+  }
+
+  private func script(
+    _ content: inout Content, _ move: LiveMove
+  ) throws(StorageError) -> SequenceScript {
+    if isOwnerDeleted(by: move.changes) {
+      let count = content.keys.count
+      content = Content(isOwnerGone: true, keys: [])
+      return .replacingAll(oldCount: count, newCount: 0)
+    }
+    let moves = try moves(&content.keys, move)
+    return moves.modifying(try modifiedPositions(content.keys, move))
+  }
+
+  /// How the origins moved. Whatever begins or ceases to link is noted for the object.
+  private func moves(
+    _ keys: inout [ObjectKey], _ move: LiveMove
+  ) throws(StorageError) -> SequenceScript {
+    let own = move.changes[target.classID]
+    guard
+      own?.backTouchedKeys(from: origins.classID, column).contains(target.key) == true
+        || move.changes.schemaChanged
+    else { return .identity(count: keys.count) }
+    let old = keys
+    keys = try self.keys(move.rows)
+    let replaced = move.changes[origins.classID]
+    var builder = SequenceScript.Builder(oldCount: old.count)
+    var place = 0
+    for key in keys {
+      while place < old.count, old[place] < key { place += 1 }
+      if place < old.count, old[place] == key, replaced?.isReplaced(key) != true {
+        builder.append(old: place)
+        place += 1
+      } else {
+        builder.appendFresh()
+      }
+    }
+    return builder.finish()
+  }
+
+  private func modifiedPositions(
+    _ keys: [ObjectKey], _ move: LiveMove
+  ) throws(StorageError) -> KeySet {
+    guard !keys.isEmpty, origins.isConcerned(by: move.changes) else { return KeySet() }
+    let modified = try origins.modifiedRows(move.changes, move.rows) {
+      var seen: [ObjectKey] = []
+      for key in keys where key != seen.last { seen.append(key) }
+      return KeySet(seen)
+    }
+    var positions: [ObjectKey] = []
+    for key in modified {
+      var place = keys.partitioningIndex { $0 >= key }
+      while place < keys.count, keys[place] == key {
+        positions.append(ObjectKey(Int64(place)))
+        place += 1
+      }
+    }
+    return KeySet(positions)
+  }
+}

@@ -1,0 +1,92 @@
+/// Finds where objects are in an observed sequence of links, or of values of any type.
+///
+/// The first question after elements moved or were set is answered by a scan; the second one makes
+/// an index of 16 bytes an object, which serves until that happens again.
+struct ElementFinder: Sendable {
+  private struct Place: Sendable {
+    var key: ObjectKey
+    var position: Int
+  }
+  private typealias Places = ContiguousArray<Place>
+
+  /// The class that links lead to; of values of any type each names its own.
+  private let target: ClassID?
+  /// The objects of each class, ordered by key, then position.
+  private var index: [ClassID: Places]?
+  private var wasAsked = false
+
+  init(target: ClassID?) { self.target = target }
+
+  /// The elements have moved.
+  mutating func forget() {
+    index = nil
+    wasAsked = false
+  }
+
+  /// The positions of those objects.
+  mutating func positions(
+    of sought: [ClassID: KeySet], in sequence: StoredSequence
+  ) throws(StorageError) -> KeySet {
+    let number = sought.values.reduce(0) { $0 + $1.count }
+    if number == 0 || sequence.count == 0 { return KeySet() }
+    var found: [ObjectKey] = []
+    if !wasAsked || number > sequence.count / 16 {
+      wasAsked = true
+      try forEachObject(in: sequence) { id, key, position in
+        if sought[id]?.contains(key) == true { found.append(ObjectKey(Int64(position))) }
+      }
+      return KeySet(found)
+    }
+    if index == nil { index = try makeIndex(sequence) }
+    for (id, keys) in sought {
+      guard let places = index![id] else { continue }
+      for key in keys {
+        var place = places.partitioningIndex { $0.key >= key }
+        while place < places.count, places[place].key == key {
+          found.append(ObjectKey(Int64(places[place].position)))
+          place += 1
+        }
+      }
+    }
+    return KeySet(found.sorted())
+  }
+
+  private func makeIndex(
+    _ sequence: StoredSequence
+  ) throws(StorageError) -> [ClassID: Places] {
+    var index: [ClassID: Places] = [:]
+    try forEachObject(in: sequence) { id, key, position in
+      index[id, default: []].append(Place(key: key, position: position))
+    }
+    for id in index.keys {
+      index[id]!.sort { ($0.key, $0.position) < ($1.key, $1.position) }
+    }
+    return index
+  }
+
+  private func forEachObject(
+    in sequence: StoredSequence, _ body: (ClassID, ObjectKey, Int) -> Void
+  ) throws(StorageError) {
+    var position = 0
+    try sequence.forEach(in: 0..<sequence.count) { value throws(StorageError) in
+      switch value {
+      case .link(let key): if let target { body(target, key, position) }
+      case .object(let id, let key): body(id, key, position)
+      default: break
+      }
+      position += 1
+      return true
+    }
+  }
+
+  /// The objects that a sequence links to.
+  static func keys(in sequence: StoredSequence) throws(StorageError) -> KeySet {
+    var keys: [ObjectKey] = []
+    try sequence.forEach(in: 0..<sequence.count) { value throws(StorageError) in
+      if case .link(let key) = value { keys.append(key) }
+      return true
+    }
+    keys.sort()
+    return KeySet(keys)
+  }
+}

@@ -1,0 +1,54 @@
+/// What happened to the keys of a map.
+package struct KeyChanges: Sendable {
+  private enum Fate: Sendable { case deleted, inserted, modified }
+
+  /// A key as it is stored: two that only differ in how they are composed of code points are two.
+  private struct StoredKey: Hashable, Sendable {
+    let text: String
+    static func == (a: Self, b: Self) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+    func hash(into hasher: inout Hasher) {
+      for byte in text.utf8 { hasher.combine(byte) }
+    }
+  }
+
+  private var fates: [StoredKey: Fate] = [:]
+
+  /// What one step did. A key that went and came has another value.
+  package init(
+    deletions: some Sequence<String> = [], insertions: some Sequence<String> = [],
+    modifications: some Sequence<String> = []
+  ) {
+    for key in deletions { note(.deleted, StoredKey(text: key)) }
+    for key in insertions { note(.inserted, StoredKey(text: key)) }
+    for key in modifications { note(.modified, StoredKey(text: key)) }
+  }
+
+  /// The difference of two sets of keys, all values being others.
+  package init(from old: [String], to new: [String]) {
+    self.init(deletions: old, insertions: new)
+  }
+
+  package var isEmpty: Bool { fates.isEmpty }
+
+  package mutating func append(_ later: KeyChanges) {
+    for (key, fate) in later.fates { note(fate, key) }
+  }
+
+  private mutating func note(_ fate: Fate, _ key: StoredKey) {
+    switch (fates[key], fate) {
+    case (.deleted, .inserted): fates[key] = .modified
+    case (.inserted, .modified): break
+    case (.inserted, .deleted): fates[key] = nil
+    default: fates[key] = fate
+    }
+  }
+
+  /// The keys that went, came, or have a value that was set, each in the order of their bytes.
+  package var lists: (deletions: [String], insertions: [String], modifications: [String]) {
+    (keys(.deleted), keys(.inserted), keys(.modified))
+  }
+
+  private func keys(_ fate: Fate) -> [String] {
+    fates.filter { $0.value == fate }.map(\.key.text).sorted { SequenceOrder.compare($0, $1) < 0 }
+  }
+}

@@ -1,0 +1,118 @@
+/// What a kind of live source shows, and how a change set leads on from it.
+///
+/// Every source that can be observed is a model: the results of a query, a list, what links to an
+/// object. A model is a value that reads nothing but what it is handed. So the instance that shows
+/// the source and a worker on a thread of its own come to the same result, and whoever keeps a
+/// source needs to know nothing of its kind.
+package protocol LiveModel: Sendable {
+  /// What is shown at one version, and whatever else the next step is made from.
+  associatedtype Content: LiveContent
+
+  /// The object that the source belongs to; nil for one over a class.
+  var owner: LinkTarget? { get }
+  /// The classes whose changes can concern what is shown, beside the owner's.
+  var concerningClasses: Set<ClassID> { get }
+  /// True if `follow` needs less time than `evaluate` where little has changed.
+  var followsIncrementally: Bool { get }
+  /// True if `step` reads the state before the move, not only what is known of it.
+  var readsFormerState: Bool { get }
+  /// True if the source is invalid without its owner; else it is empty then.
+  var needsOwner: Bool { get }
+
+  /// False if what is shown after `changes` is what was shown before.
+  func isConcerned(by changes: ChangeSet) -> Bool
+
+  func evaluate(_ rows: StoreRows) throws(StorageError) -> Content
+
+  /// Brings content over changes that nobody will be told of.
+  func follow(
+    _ content: inout Content, over changes: ChangeSet, to rows: StoreRows
+  ) throws(StorageError)
+
+  /// Brings content to the end of a move.
+  ///
+  /// - Returns: what the move did, nil if there is nothing to tell.
+  func step(_ content: inout Content, _ move: LiveMove) throws(StorageError) -> LiveChange?
+
+  /// What an observer has seen who was told of content inside of a write.
+  func baseline(_ content: Content, _ rows: StoreRows) throws(StorageError) -> LiveBaseline
+
+  /// About what `evaluate` reads.
+  func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost
+
+  /// The same for `step`, without reading anything.
+  func cost(ofFollowing changes: ChangeSet, from content: Content) -> LiveCost
+}
+
+/// About what it takes to show something, so that it can be left to a worker if it is much.
+package struct LiveCost: Sendable {
+  package static let none = LiveCost()
+
+  /// Rows that a scan passes.
+  package var scanned = 0
+  /// Rows that are looked up and put in their place.
+  package var lookedUp = 0
+
+  /// Of elements that are gone over in memory.
+  static func passing(_ count: Int) -> LiveCost { LiveCost(scanned: count / 8) }
+
+  /// Of rows that are looked up many at a time, in the order of a collection.
+  static func readingElements(_ count: Int) -> LiveCost {
+    LiveCost(scanned: count.multipliedReportingOverflow(by: 8).partialValue)
+  }
+}
+
+package protocol LiveContent: Sendable {
+  /// The object that the source belongs to is gone. Nothing comes after that.
+  var isOwnerGone: Bool { get }
+}
+
+extension LiveModel {
+  package var followsIncrementally: Bool { false }
+  package var readsFormerState: Bool { false }
+  package var needsOwner: Bool { false }
+
+  package func follow(
+    _ content: inout Content, over changes: ChangeSet, to rows: StoreRows
+  ) throws(StorageError) {
+    if isConcerned(by: changes) { content = try evaluate(rows) }
+  }
+
+  /// True if `changes` took the source's owner away.
+  func isOwnerDeleted(by changes: ChangeSet) -> Bool {
+    guard let owner, let own = changes[owner.classID] else { return false }
+    return own.isCleared || own.deleted.contains(owner.key)
+  }
+}
+
+/// A move from one version to a newer one.
+package struct LiveMove {
+  package let changes: ChangeSet
+  /// What is shown at the end of the move.
+  package let rows: StoreRows
+  /// Where it began.
+  package let former: FormerState
+
+  /// - Parameter former: nil if no model among those that are asked reads it.
+  package init(_ changes: ChangeSet, from former: Snapshot?, to rows: StoreRows) {
+    self.changes = changes
+    self.rows = rows
+    self.former = FormerState(former)
+  }
+}
+
+/// The state before a move. Read from only by who needs it.
+package final class FormerState {
+  private let snapshot: Snapshot?
+  private var reader: SnapshotReader?
+
+  init(_ snapshot: Snapshot?) { self.snapshot = snapshot }
+
+  func sequence(at place: SequencePlace) throws(StorageError) -> StoredSequence? {
+    guard let snapshot else { trap("the state before a move was let go of: bug in this package") }
+    let reader: SnapshotReader
+    if let made = self.reader { reader = made } else { reader = try SnapshotReader(snapshot) }
+    self.reader = reader
+    return try reader.sequence(at: place)
+  }
+}

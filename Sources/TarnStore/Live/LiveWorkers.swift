@@ -1,0 +1,54 @@
+internal import CTarn
+internal import Glibc
+import Synchronization
+
+/// The threads that live work runs on: one less than the machine has processors, which leaves one
+/// to the program's own loop. A thread is there while something waits, and ends then.
+///
+/// Threading: any thread.
+final class LiveWorkers: Sendable {
+  /// This process's workers. A forked child has none of its parent's threads.
+  static var shared: LiveWorkers {
+    current.withLock { current in
+      if current.forkCount != tarn_fork_count() { current = LiveWorkers() }
+      return current
+    }
+  }
+  private static let current = Mutex(LiveWorkers())
+
+  private struct State {
+    /// The first to come is the last in here.
+    var waiting: [@Sendable () -> Void] = []
+    var threads = 0
+  }
+
+  private let forkCount = tarn_fork_count()
+  private let threadsMost = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) - 1)
+  private let state = Mutex(State())
+
+  private init() {}
+
+  /// Runs it as soon as a thread is free, after those that came before.
+  func run(_ work: @escaping @Sendable () -> Void) {
+    let isShortOfThreads = state.withLock { state in
+      state.waiting.insert(work, at: 0)
+      guard state.threads < threadsMost else { return false }
+      state.threads += 1
+      return true
+    }
+    if isShortOfThreads { BackgroundThread.start("tarn-worker") { self.drain() } }
+  }
+
+  private func drain() {
+    while let work = next() { work() }
+  }
+
+  /// Nil, and the thread ends, when nothing waits.
+  private func next() -> (@Sendable () -> Void)? {
+    state.withLock { state in
+      if let next = state.waiting.popLast() { return next }
+      state.threads -= 1
+      return nil
+    }
+  }
+}

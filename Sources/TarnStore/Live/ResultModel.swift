@@ -1,0 +1,213 @@
+/// What results show: rows of a class, or what is found by going over the elements of a collection,
+/// which may be of values.
+package enum ResultModel: LiveModel {
+  case query(CompiledQuery)
+  case elements(ElementsModel)
+  case values(ValuesModel)
+
+  package var owner: LinkTarget? {
+    switch self {
+    case .query: nil
+    case .elements(let model): model.owner
+    case .values(let model): model.owner
+    }
+  }
+
+  package var concerningClasses: Set<ClassID> {
+    switch self {
+    case .query(let query): query.concerningClasses
+    case .elements(let model): model.concerningClasses
+    case .values(let model): model.concerningClasses
+    }
+  }
+
+  package var followsIncrementally: Bool {
+    if case .query = self { true } else { false }
+  }
+
+  package func isConcerned(by changes: ChangeSet) -> Bool {
+    switch self {
+    case .query(let query): query.isConcerned(by: changes)
+    case .elements(let model): model.isConcerned(by: changes)
+    case .values(let model): model.isConcerned(by: changes)
+    }
+  }
+
+  // MARK: - Content
+
+  package func evaluate(_ rows: StoreRows) throws(StorageError) -> ResultRows {
+    switch self {
+    case .query(let query): .root(try query.evaluate(rows))
+    case .elements(let model): .elements(try model.evaluate(rows))
+    case .values(let model): .values(try model.evaluate(rows))
+    }
+  }
+
+  package func follow(
+    _ content: inout ResultRows, over changes: ChangeSet, to rows: StoreRows
+  ) throws(StorageError) {
+    guard isConcerned(by: changes) else { return }
+    if case .query(let query) = self, case .root(let root) = content {
+      content = .root(try query.advance(root, over: changes, to: rows).root)
+    } else {
+      content = try evaluate(rows)
+    }
+  }
+
+  package func step(
+    _ content: inout ResultRows, _ move: LiveMove
+  ) throws(StorageError) -> LiveChange? {
+    switch (self, content) {
+    case (.query(let query), .root(let root)):
+      let step = try query.step(from: root, over: move.changes, to: move.rows)
+      content = .root(step.after)
+      return step.isNews ? .rows(step) : nil
+    case (.elements(let model), .elements(var elements)):
+      defer { content = .elements(elements) }
+      return try model.step(&elements, move)
+    case (.values(let model), .values(var values)):
+      defer { content = .values(values) }
+      return try model.step(&values, move)
+    default: Self.trapMixed()
+    }
+  }
+
+  package func baseline(
+    _ content: ResultRows, _ rows: StoreRows
+  ) throws(StorageError) -> LiveBaseline {
+    if case .root(let root) = content { .rows(root) } else { .count(content.count) }
+  }
+
+  /// What `changes` made of rows that nobody was told of.
+  package func difference(
+    _ old: ResultRows, _ new: ResultRows, over changes: ChangeSet, _ rows: StoreRows
+  ) throws(StorageError) -> IndexChanges {
+    switch (self, old, new) {
+    case (.query(let query), .root(let old), .root(let new)):
+      try query.difference(old, new, over: changes, rows)
+    case (.elements(let model), .elements(let old), .elements(let new)):
+      try model.difference(old, new, over: changes, rows)
+    case (.values(let model), .values(let old), .values(let new)):
+      model.difference(old, new, over: changes)
+    default: Self.trapMixed()
+    }
+  }
+
+  private static func trapMixed() -> Never {
+    trap("rows of two kinds of one query: bug in this package")
+  }
+
+  // MARK: - Costs
+
+  package func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost {
+    switch self {
+    case .query(let query): LiveCost(scanned: try rows.count(of: query.classID))
+    case .elements(let model): try model.cost(ofEvaluating: rows)
+    case .values(let model): try model.cost(ofEvaluating: rows)
+    }
+  }
+
+  package func cost(ofFollowing changes: ChangeSet, from content: ResultRows) -> LiveCost {
+    switch (self, content) {
+    case (.query(let query), .root(let root)):
+      return LiveCost(lookedUp: query.lookups(for: changes, among: root.count))
+    case (.elements(let model), .elements(let content)):
+      return model.cost(ofFollowing: changes, from: content)
+    case (.values(let model), .values(let content)):
+      return model.cost(ofFollowing: changes, from: content)
+    default: Self.trapMixed()
+    }
+  }
+
+  // MARK: - For who asks more of a query
+
+  /// What is asked of objects. Traps for values.
+  package var query: CompiledQuery {
+    switch self {
+    case .query(let query): query
+    case .elements(let model): model.query
+    case .values: trap("values are no objects: bug in this package")
+    }
+  }
+
+  /// True if the rows are all objects of their class.
+  package var isWholeClass: Bool {
+    if case .query(let query) = self { query.isUnfiltered } else { false }
+  }
+
+  /// The rows where there are none.
+  package var nothing: ResultRows {
+    switch self {
+    case .query: .root(OrderedRoot(keyed: KeySet()))
+    case .elements: .elements(ElementsModel.Content())
+    case .values: .values(ValuesModel.Content())
+    }
+  }
+}
+
+/// The rows of results at a moment, in their order.
+package enum ResultRows: LiveContent {
+  case root(OrderedRoot)
+  case elements(ElementsModel.Content)
+  case values(ValuesModel.Content)
+
+  package var isOwnerGone: Bool {
+    switch self {
+    case .root: false
+    case .elements(let content): content.isOwnerGone
+    case .values(let content): content.isOwnerGone
+    }
+  }
+
+  package var count: Int {
+    switch self {
+    case .root(let root): root.count
+    case .elements(let content): content.rows.keys.count
+    case .values(let content): content.rows.values.count
+    }
+  }
+
+  /// The elements of results that are no objects; nil for objects.
+  package var values: ValueRows? {
+    if case .values(let content) = self { content.rows } else { nil }
+  }
+
+  /// The rows of a collection of an object, nil for others.
+  package var derived: DerivedRows? {
+    if case .elements(let content) = self { content.rows } else { nil }
+  }
+
+  package func key(at position: Int) -> ObjectKey {
+    switch self {
+    case .root(let root): root.key(at: position)
+    case .elements(let content): content.rows.keys[position]
+    case .values: trap("values have no keys: bug in this package")
+    }
+  }
+
+  package func keys(in range: Range<Int>) -> [ObjectKey] {
+    switch self {
+    case .root(let root): root.keys(in: range)
+    case .elements(let content): Array(content.rows.keys[range])
+    case .values: trap("values have no keys: bug in this package")
+    }
+  }
+
+  /// The first position of an object.
+  package func position(of key: ObjectKey) -> Int? {
+    switch self {
+    case .root(let root): root.position(of: key)
+    case .elements(let content): content.rows.keys.firstIndex(of: key)
+    case .values: nil
+    }
+  }
+
+  /// The objects, each once, in any order.
+  package var objects: [ObjectKey] {
+    switch self {
+    case .root(let root): root.keys
+    case .elements(let content): Set(content.rows.keys).sorted()
+    case .values: []
+    }
+  }
+}

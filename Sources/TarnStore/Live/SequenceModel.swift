@@ -1,0 +1,207 @@
+/// A list, set or map.
+///
+/// What a step means is read off while the snapshots of both its ends are held: positions from the
+/// scripts in the change set, values of sets and keys of maps from the two states. Nothing of a
+/// snapshot is kept beyond that.
+package struct SequenceModel: LiveModel {
+  package struct Content: LiveContent {
+    package internal(set) var isOwnerGone: Bool
+    package internal(set) var count: Int
+    /// Where objects are among the elements.
+    var finder: ElementFinder
+  }
+
+  package let place: SequencePlace
+  package let kind: CollectionKind
+  /// Of objects: the query for all of their class, which knows what changes them.
+  private let elements: CompiledQuery?
+  /// Of values of any type: all classes, for they may be objects of any.
+  private let classes: Set<ClassID>
+  private let target: ClassID?
+
+  package init(_ place: SequencePlace, _ kind: CollectionKind, _ schema: SchemaView) {
+    self.place = place
+    self.kind = kind
+    let column = schema[place.classID][place.column]
+    classes = column.type == .any ? Set(schema.schema.classes.map(\.id)) : []
+    target = column.target
+    elements = column.target.map { CompiledQuery(everythingIn: $0, schema) }
+  }
+
+  package var owner: LinkTarget? { LinkTarget(classID: place.classID, key: place.key) }
+  package var concerningClasses: Set<ClassID> { elements?.concerningClasses ?? classes }
+  package var readsFormerState: Bool { true }
+  package var needsOwner: Bool { true }
+
+  package func isConcerned(by changes: ChangeSet) -> Bool {
+    changes.schemaChanged || changes[place.classID] != nil
+      || concerningClasses.contains { changes[$0] != nil }
+  }
+
+  package func evaluate(_ rows: StoreRows) throws(StorageError) -> Content {
+    let sequence = try rows.sequence(at: place)
+    return Content(
+      isOwnerGone: sequence == nil, count: sequence?.count ?? 0,
+      finder: ElementFinder(target: target))
+  }
+
+  package func baseline(
+    _ content: Content, _ rows: StoreRows
+  ) throws(StorageError) -> LiveBaseline {
+    guard kind == .map else { return .count(content.count) }
+    var keys: [String] = []
+    try rows.forEachKey(of: place) { key in
+      keys.append(key)
+      return true
+    }
+    return .keys(keys)
+  }
+
+  package func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost { .none }
+
+  package func cost(ofFollowing changes: ChangeSet, from content: Content) -> LiveCost {
+    if content.isOwnerGone { return .none }
+    let isScripted = changes.schemaChanged || changes[place.classID]?.script(of: name) != nil
+    let touched = concerningClasses.contains { changes[$0]?.keyCount ?? 0 > 0 }
+    return isScripted || touched ? .passing(content.count) : .none
+  }
+
+  private var name: SequenceName {
+    SequenceName(column: place.column, key: place.key, nested: place.nested)
+  }
+
+  // MARK: - Steps
+
+  package func step(
+    _ content: inout Content, _ move: LiveMove
+  ) throws(StorageError) -> LiveChange? {
+    let changes = move.changes
+    guard !isOwnerDeleted(by: changes), let now = try move.rows.stored(at: place) else {
+      content.isOwnerGone = true
+      content.count = 0
+      guard let old = try move.former.sequence(at: place), old.count > 0 else { return nil }
+      return try change(.replacingAll(oldCount: old.count, newCount: 0), from: old, to: nil)
+    }
+    content.count = now.count
+    var script = changes[place.classID]?.script(of: name)
+    var old: StoredSequence?
+    if script != nil || changes.schemaChanged {
+      old = try move.former.sequence(at: place)
+      script = try checked(script, from: old, to: now, changes)
+      content.finder.forget()
+    }
+    let modified = try modifiedPositions(&content.finder, move, now)
+    if script == nil, modified.isEmpty { return nil }
+    let all = (script ?? .identity(count: now.count)).modifying(modified)
+    return all.isIdentity ? nil : try change(all, from: old, to: now)
+  }
+
+  /// The script, if it leads from the one state to the other; else the one that replaces all.
+  private func checked(
+    _ script: SequenceScript?, from old: StoredSequence?, to now: StoredSequence,
+    _ changes: ChangeSet
+  ) throws(StorageError) -> SequenceScript {
+    let before = old?.count ?? 0
+    let isKnown = !changes.schemaChanged
+    if var script, isKnown, script.oldCount == before, script.newCount == now.count {
+      if kind == .set, let old { script = try keepingRepeats(script, old, now, changes) }
+      return script
+    }
+    return .replacingAll(oldCount: before, newCount: now.count)
+  }
+
+  /// Where the objects are whose data changed, be it behind one link. Links of objects in values of
+  /// any type are not followed.
+  private func modifiedPositions(
+    _ finder: inout ElementFinder, _ move: LiveMove, _ now: StoredSequence
+  ) throws(StorageError) -> KeySet {
+    if !classes.isEmpty {
+      let touched = move.changes.classes.map { ($0.id, $0.touchedKeys(in: .all)) }
+      return try finder.positions(of: Dictionary(uniqueKeysWithValues: touched), in: now)
+    }
+    guard let elements, now.count > 0, elements.isConcerned(by: move.changes) else {
+      return KeySet()
+    }
+    let keys = try elements.modifiedRows(move.changes, move.rows) {
+      () throws(StorageError) in try ElementFinder.keys(in: now)
+    }
+    return try finder.positions(of: [elements.classID: keys], in: now)
+  }
+
+  /// A value that went and came within the step stayed, unless it is an object that was deleted:
+  /// one that has its key now is another.
+  private func keepingRepeats(
+    _ script: SequenceScript, _ old: StoredSequence, _ now: StoredSequence, _ changes: ChangeSet
+  ) throws(StorageError) -> SequenceScript {
+    let moved = script.indexChanges()
+    if moved.deletions.isEmpty || moved.insertions.isEmpty { return script }
+    let removed = try Self.values(at: moved.deletions, in: old)
+    let added = try Self.values(at: moved.insertions, in: now)
+    let kept = SetStep.common(removed, added).filter {
+      !isReplaced(removed[$0.0].value, by: changes)
+    }
+    return script.keeping(kept.map { (removed[$0].position, added[$1].position) })
+  }
+
+  private func isReplaced(_ value: Value, by changes: ChangeSet) -> Bool {
+    switch value {
+    case .link(let key): elements.flatMap { changes[$0.classID] }?.isReplaced(key) == true
+    case .object(let id, let key): changes[id]?.isReplaced(key) == true
+    default: false
+    }
+  }
+
+  // MARK: - Values and keys
+
+  private func change(
+    _ script: SequenceScript, from old: StoredSequence?, to now: StoredSequence?
+  ) throws(StorageError) -> LiveChange {
+    switch kind {
+    case .none, .list: return .positions(script)
+    case .set:
+      let changes = script.indexChanges()
+      var step = SetStep(script: script)
+      if let old { step.removed = try Self.values(at: changes.deletions, in: old) }
+      if let now { step.added = try Self.values(at: changes.insertions, in: now) }
+      return .members(step)
+    case .map:
+      let changes = script.indexChanges()
+      return .keys(
+        KeyChanges(
+          deletions: try Self.keys(at: changes.deletions, in: old),
+          insertions: try Self.keys(at: changes.insertions, in: now),
+          modifications: try Self.keys(at: changes.modificationsNew, in: now)))
+    }
+  }
+
+  private static func values(
+    at positions: [Int], in sequence: StoredSequence
+  ) throws(StorageError) -> [SetStep.Placed] {
+    var values: [SetStep.Placed] = []
+    values.reserveCapacity(positions.count)
+    for position in positions {
+      values.append(SetStep.Placed(position: position, value: try sequence.value(at: position)))
+    }
+    return values
+  }
+
+  private static func keys(
+    at positions: [Int], in sequence: StoredSequence?
+  ) throws(StorageError) -> [String] {
+    guard let sequence else { return [] }
+    var keys: [String] = []
+    for position in positions { keys.append(try sequence.key(at: position)) }
+    return keys
+  }
+}
+
+extension CompiledQuery {
+  /// The query for all objects of a class.
+  convenience init(everythingIn id: ClassID, _ schema: SchemaView) {
+    do {
+      try self.init(.constant(true), [], on: id, schema)
+    } catch {
+      trap("a query for everything: \(error): bug in this package")
+    }
+  }
+}

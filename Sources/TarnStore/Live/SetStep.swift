@@ -1,0 +1,87 @@
+/// What one step did to a set: how positions moved, and the values that went and came. A value
+/// that goes in one step and comes back in a later one has stayed.
+package struct SetStep: Sendable {
+  /// A value and where it was or is.
+  struct Placed: Sendable {
+    var position: Int
+    var value: Value
+  }
+
+  var script: SequenceScript
+  /// What went, at old positions, and what came, at new ones; ascending.
+  var removed: [Placed] = []
+  var added: [Placed] = []
+
+  static func difference(_ steps: [SetStep], from baseline: LiveBaseline?) -> IndexChanges {
+    var script = steps[0].script
+    for step in steps.dropFirst() { script = script.composing(step.script) }
+    if case .count(let count)? = baseline {
+      return SequenceScript.replacingAll(oldCount: count, newCount: script.newCount).indexChanges()
+    }
+    var changes = script.indexChanges()
+    if steps.count > 1 { leaveOutRepeats(&changes, steps) }
+    return changes
+  }
+
+  /// An object that went and came back may have changed meanwhile.
+  private static func leaveOutRepeats(_ changes: inout IndexChanges, _ steps: [SetStep]) {
+    if changes.deletions.isEmpty || changes.insertions.isEmpty { return }
+    let removed = changes.deletions.map { Placed(position: $0, value: removedValue($0, steps)) }
+    let added = changes.insertions.map { Placed(position: $0, value: addedValue($0, steps)) }
+    for (old, new) in common(removed, added).reversed() {
+      changes.deletions.remove(at: old)
+      changes.insertions.remove(at: new)
+      switch removed[old].value {
+      case .link, .object: break
+      default: continue
+      }
+      changes.modifications.append(removed[old].position)
+      changes.modificationsNew.append(added[new].position)
+    }
+    changes.modifications.sort()
+    changes.modificationsNew.sort()
+  }
+
+  /// The places in both of the values that are in both; both are in the order of a set.
+  static func common(_ a: [Placed], _ b: [Placed]) -> [(Int, Int)] {
+    var pairs: [(Int, Int)] = []
+    var (i, j) = (0, 0)
+    while i < a.count, j < b.count {
+      let order = SequenceOrder.compare(a[i].value, b[j].value)
+      if order == 0 { pairs.append((i, j)) }
+      if order <= 0 { i += 1 }
+      if order >= 0 { j += 1 }
+    }
+    return pairs
+  }
+
+  /// The element that was at a position before the steps and is not there after them.
+  private static func removedValue(_ position: Int, _ steps: [SetStep]) -> Value {
+    var position = position
+    for step in steps {
+      guard let next = step.script.newPosition(of: position) else {
+        return step.removed.value(at: position)
+      }
+      position = next
+    }
+    trap("what went is there: bug in this package")
+  }
+
+  /// The element that is at a position after the steps and was not there before them.
+  private static func addedValue(_ position: Int, _ steps: [SetStep]) -> Value {
+    var position = position
+    for step in steps.reversed() {
+      guard let former = step.script.oldPosition(of: position) else {
+        return step.added.value(at: position)
+      }
+      position = former
+    }
+    trap("what came was there: bug in this package")
+  }
+}
+
+extension [SetStep.Placed] {
+  fileprivate func value(at position: Int) -> Value {
+    self[partitioningIndex { $0.position >= position }].value
+  }
+}

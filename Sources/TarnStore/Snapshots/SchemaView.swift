@@ -1,0 +1,122 @@
+/// A schema as it lies in the file at one epoch, with what is asked of it often worked out once.
+package final class SchemaView: Sendable {
+  /// A link column of some class.
+  package struct LinkColumn: Hashable, Sendable {
+    package var origin: ClassID
+    package var column: ColumnID
+  }
+
+  package let schema: StoreSchema
+  package let epoch: UInt64
+  /// For each class, by id: the link columns that point to it.
+  package let incoming: [[LinkColumn]]
+  /// The columns that may hold an object of any class.
+  package let anyColumns: [LinkColumn]
+  /// For each class, by id: the link columns whose targets are deleted with the object.
+  package let owning: [[ColumnSchema]]
+  /// For each class, by id: the columns that have an index (links, the primary key unless it is
+  /// the object key itself, and those declared so).
+  package let indexed: [[ColumnSchema]]
+  /// For each class, by id: the columns whose values may lie outside of the object, with ids of
+  /// their own: collections, and values of any type.
+  package let holding: [[ColumnSchema]]
+  /// For each class, by id: its primary key. It is asked for with each object that is made, and a
+  /// whole `ClassSchema` is costly to copy.
+  private let primaryKeys: [PrimaryKey?]
+
+  /// The column of a class's primary key, and whether its value is the object key itself.
+  package struct PrimaryKey: Sendable {
+    package var column: ColumnID
+    package var isObjectKey: Bool
+  }
+
+  package init(schema: StoreSchema, epoch: UInt64) {
+    self.schema = schema
+    self.epoch = epoch
+    var incoming = Array(repeating: [LinkColumn](), count: schema.classes.count)
+    for origin in schema.classes {
+      for column in origin.columns where column.type == .link && !column.isRemoved {
+        guard let target = column.target, schema[target] != nil else { continue }
+        incoming[Int(target.rawValue)].append(LinkColumn(origin: origin.id, column: column.id))
+      }
+    }
+    self.incoming = incoming
+    holding = schema.classes.map { described in
+      described.columns.filter { !$0.isRemoved && ($0.collection != .none || $0.type == .any) }
+    }
+    anyColumns = schema.classes.flatMap { origin in
+      origin.columns.filter { $0.type == .any && !$0.isRemoved }
+        .map { LinkColumn(origin: origin.id, column: $0.id) }
+    }
+    owning = schema.classes.map { described in
+      described.columns.filter { column in
+        guard !column.isRemoved, let target = column.target else { return false }
+        return column.deleteRule == .cascade || schema[target]?.isEmbedded == true
+      }
+    }
+    primaryKeys = schema.classes.map { described in
+      described.primaryKey.map { PrimaryKey(column: $0, isObjectKey: described.keyIsPrimary) }
+    }
+    self.indexed = schema.classes.map { described in
+      described.columns.filter { described.hasIndex($0) }
+    }
+  }
+
+  package subscript(id: ClassID) -> ClassSchema { schema.classes[Int(id.rawValue)] }
+  package func primaryKey(of id: ClassID) -> PrimaryKey? { primaryKeys[Int(id.rawValue)] }
+  package func incoming(to id: ClassID) -> [LinkColumn] { incoming[Int(id.rawValue)] }
+  package func holding(in id: ClassID) -> [ColumnSchema] { holding[Int(id.rawValue)] }
+  package func indexed(in id: ClassID) -> [ColumnSchema] { indexed[Int(id.rawValue)] }
+  package func owning(in id: ClassID) -> [ColumnSchema] { owning[Int(id.rawValue)] }
+
+  /// The value of a column or element of any type, once it is known that an object in it is of a
+  /// class that the file has: whoever goes on from there asks for the class.
+  @inline(__always)
+  package func checked(_ value: Value) throws(StorageError) -> Value {
+    if case .object(let id, _) = value, id.rawValue >= UInt32(schema.classes.count) {
+      throw unknownClass(id)
+    }
+    return value
+  }
+
+  /// The same for an element.
+  @inline(__always)
+  func checked(_ element: TaggedValue) throws(StorageError) -> TaggedValue {
+    if case .value(let value) = element { _ = try checked(value) }
+    return element
+  }
+
+  @inline(never)
+  private func unknownClass(_ id: ClassID) -> StorageError {
+    StorageError(
+      .corrupted, operation: "read value", path: "",
+      detail:
+        "A value of any type is an object of class number \(id.rawValue), which the file does "
+        + "not have.")
+  }
+
+  /// True if an object of that class lives and dies with the one object that links to it.
+  package func isEmbedded(_ id: ClassID) -> Bool { self[id].isEmbedded }
+
+  /// True if the file keeps an index over that column; false also for one that it lacks.
+  func hasIndex(_ column: ColumnID, in id: ClassID) -> Bool {
+    guard let described = schema[id], column.index < described.columns.count else { return false }
+    return described.hasIndex(described[column])
+  }
+}
+
+extension ColumnSchema {
+  /// True if an index over the column has an entry for every object. One over links has none for
+  /// those that link to nothing.
+  var filesNull: Bool { type != .link && type != .any && collection == .none }
+}
+
+extension ClassSchema {
+  /// True if the file keeps an index over that column.
+  package func hasIndex(_ column: ColumnSchema) -> Bool {
+    if column.isRemoved { return false }
+    if column.type == .link || column.type == .any { return true }
+    if column.id == primaryKey { return !keyIsPrimary }
+    return column.isIndexed
+  }
+}

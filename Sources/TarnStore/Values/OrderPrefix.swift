@@ -1,0 +1,110 @@
+/// The beginning of a value as two numbers that order as the values do, null and broken links
+/// included: what sorting compares. Only where `isExact` is false on both sides may equal numbers
+/// stand for different values.
+struct OrderPrefix {
+  var high: UInt64
+  var low: UInt64
+  var isExact: Bool
+
+  /// Behind a link that leads nowhere: above all values.
+  static let broken = OrderPrefix(high: .max, low: .max, isExact: true)
+  /// Below all values.
+  static let null = OrderPrefix(high: 0, low: 0, isExact: true)
+
+  /// The order of the values turned around.
+  @inline(__always)
+  func reversed(if isReversed: Bool) -> OrderPrefix {
+    isReversed ? OrderPrefix(high: ~high, low: ~low, isExact: isExact) : self
+  }
+
+  @inline(__always)
+  init(high: UInt64, low: UInt64, isExact: Bool) {
+    self.high = high
+    self.low = low
+    self.isExact = isExact
+  }
+
+  /// The low word is 1 for values whose high word may equal that of null or broken.
+  @inline(__always)
+  init(_ value: Int64) {
+    self.init(high: UInt64(bitPattern: value) ^ (1 << 63), low: 1, isExact: true)
+  }
+
+  @inline(__always)
+  init(_ value: Double) {
+    // NaN comes out as zero, which the low word tells from null.
+    self.init(high: value.treeOrder, low: 1, isExact: true)
+  }
+
+  @inline(__always)
+  init(_ value: DecimalNumber) {
+    // NaN is zero there, and infinity leaves room above: one up tells both from null and broken.
+    let above = value.order.bits + 1
+    self.init(
+      high: UInt64(truncatingIfNeeded: above >> 64), low: UInt64(truncatingIfNeeded: above),
+      isExact: true)
+  }
+
+  @inline(__always)
+  init(_ value: Bool) {
+    self.init(high: value ? 2 : 1, low: 1, isExact: true)
+  }
+
+  @inline(__always)
+  init(_ value: Timestamp) {
+    let fine = UInt64(UInt32(bitPattern: value.nanoseconds) ^ (1 << 31))
+    self.init(high: UInt64(bitPattern: value.seconds) ^ (1 << 63), low: fine + 1, isExact: true)
+  }
+
+  @inline(__always)
+  init(_ value: Bytes12) {
+    self.init(high: value.high, low: UInt64(value.low) + 1, isExact: true)
+  }
+
+  /// All 128 bits are taken: null and broken are told apart by giving up the last bit.
+  @inline(__always)
+  init(_ value: Bytes16, mayBeNull: Bool) {
+    if mayBeNull {
+      let low = (value.high << 63) | (value.low >> 1)
+      self.init(high: value.high >> 1, low: low, isExact: false)
+      // A value's high word is below 2^63; moving values up by one keeps null below them.
+      self.low &+= 1
+      if self.low == 0 { self.high += 1 }
+    } else {
+      self.init(high: value.high, low: value.low, isExact: true)
+    }
+  }
+
+  /// Fifteen bytes, zeros after a shorter text, and the length where that decides.
+  @inline(__always)
+  init(first: UInt64, second: UInt64, length: Int) {
+    let tail = UInt64(truncatingIfNeeded: min(length, 16) &+ 1)
+    self.init(high: first, low: (second & ~0xff) | tail, isExact: length <= 15)
+  }
+
+  /// Any text, read within its bounds.
+  init(_ bytes: UnsafeRawBufferPointer) {
+    var words: (UInt64, UInt64) = (0, 0)
+    unsafe withUnsafeMutableBytes(of: &words) { target in
+      unsafe target.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(15)))
+    }
+    self.init(first: words.0.bigEndian, second: words.1.bigEndian, length: bytes.count)
+  }
+
+  init(_ bytes: [UInt8]) {
+    self = unsafe bytes.withUnsafeBytes { unsafe OrderPrefix($0) }
+  }
+
+  init(_ scalar: Scalar, mayBeNull: Bool) {
+    switch scalar {
+    case .null: self = .null
+    case .int(let value): self.init(value)
+    case .bool(let value): self.init(value)
+    case .double(let value): self.init(value)
+    case .date(let value): self.init(value)
+    case .bytes12(let value): self.init(value)
+    case .bytes16(let value): self.init(value, mayBeNull: mayBeNull)
+    case .decimal(let value): self.init(value)
+    }
+  }
+}

@@ -1,0 +1,118 @@
+/// What a migration does to a file beside its rows, in the same transaction as they.
+package struct SchemaChange {
+  var schema: StoreSchema
+  /// The number that the program gives to its model.
+  package var version: UInt64
+  /// Indexes that go.
+  var droppedIndexes: [(ClassID, ColumnID)] = []
+  /// Indexes that are made anew over all rows.
+  var builtIndexes: [(ClassID, ColumnID)] = []
+  /// Columns that go and may have values in pieces.
+  var droppedBytes: [(ClassID, ColumnID)] = []
+
+  /// What changes when rows of `before` become rows of `after`. Classes in `rebuilt` are written
+  /// anew from nothing.
+  init(
+    from before: StoreSchema, to after: StoreSchema, version: UInt64, rebuilt: Set<ClassID>
+  ) {
+    schema = after
+    self.version = version
+    for old in before.classes where !rebuilt.contains(old.id) {
+      guard let new = after[old.id] else { continue }
+      for column in new.columns {
+        let former = column.id.index < old.columns.count ? old[column.id] : nil
+        let had = former.map { old.hasIndex($0) } ?? false
+        let has = new.hasIndex(column)
+        if had, !has { droppedIndexes.append((new.id, column.id)) }
+        // Who links where has been noted from the first link on.
+        if has, !had, column.filesNull { builtIndexes.append((new.id, column.id)) }
+        if let former, !former.isRemoved, column.isRemoved,
+          [.string, .data, .any].contains(former.type), former.collection == .none
+        {
+          droppedBytes.append((new.id, column.id))
+        }
+      }
+    }
+  }
+
+  /// The notes that the write took for indexes which are made anew or go.
+  func forgetIndexes(of session: WriteSession) {
+    for (id, column) in droppedIndexes + builtIndexes {
+      session.classes[Int(id.rawValue)]?.indexes[column.index] = nil
+    }
+  }
+
+  func put(
+    _ session: WriteSession, in transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    for (id, column) in droppedIndexes { try transaction.deleteIndex(id, column) }
+    for (id, column) in builtIndexes { try session.buildIndex(id, column, in: transaction) }
+    for (id, column) in droppedBytes {
+      try session.reader.removeLongValues(of: column, in: id, transaction)
+    }
+    FaultPoint.hit("migration.rows")
+    try SchemaCodec.write(schema, in: transaction)
+    FaultPoint.hit("migration.schema")
+  }
+}
+
+extension SnapshotReader {
+  /// The keys of all rows of the class, in order.
+  package func allKeys(in id: ClassID) throws(StorageError) -> [ObjectKey] {
+    var keys: [ObjectKey] = []
+    try forEachCluster(in: id) { found throws(StorageError) in
+      for slot in 0..<found.image.rowCount { keys.append(found.image.key(at: slot)) }
+      return true
+    }
+    return keys
+  }
+
+  /// Removes the pieces of a column's long values; the rows are left to their next edit.
+  fileprivate func removeLongValues(
+    of column: ColumnID, in id: ClassID, _ transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    var keys: [ObjectKey] = []
+    try forEachCluster(in: id) { found throws(StorageError) in
+      for slot in 0..<found.image.rowCount {
+        guard case .long = try found.image.bytes(column, slot) else { continue }
+        keys.append(found.image.key(at: slot))
+      }
+      return true
+    }
+    for key in keys { try LongValues(id, column).delete(key, in: transaction) }
+  }
+}
+
+extension WriteSession {
+  /// Makes an index over all rows as this write sees them, in the place of any former one.
+  func buildIndex(
+    _ id: ClassID, _ column: ColumnID, in transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    var changes = PackedIndexChanges()
+    let described = schema[id][column]
+    try forEachRow(in: id) { key throws(StorageError) in
+      let value = try self.value(of: column, at: key, in: id) ?? .null
+      if let order = OrderKey(value, type: described.type) { changes.add(order, key) }
+    }
+    changes.sort()
+    try transaction.deleteIndex(id, column)
+    try PackedIndex(id, column).apply(changes, in: transaction)
+  }
+
+  /// The keys of all rows of the class, in order. Rows may be edited meanwhile.
+  func forEachRow(
+    in id: ClassID, _ body: (ObjectKey) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    for key in try allKeys(in: id) { try body(key) }
+  }
+
+  /// The keys of all rows of the class, in order.
+  package func allKeys(in id: ClassID) throws(StorageError) -> [ObjectKey] {
+    var keys: [ObjectKey] = []
+    try forEachImage(in: id) { image throws(StorageError) in
+      for slot in 0..<image.rowCount { keys.append(image.key(at: slot)) }
+      return true
+    }
+    return keys
+  }
+}
