@@ -60,6 +60,12 @@ final class WatchedClasses: Watched {
     reader.schema.schema[id] == nil ? KeySet() : KeySet(try reader.allKeys(in: id))
   }
 
+  private static func deletedKeys(
+    _ changes: ClassChanges, _ old: SnapshotReader
+  ) throws -> KeySet {
+    changes.isCleared ? try keys(of: changes.id, old) : changes.deleted
+  }
+
   // MARK: - One version after the other
 
   func advance(
@@ -71,7 +77,7 @@ final class WatchedClasses: Watched {
     for entry in changes.classes {
       let view = ClassView(newest.schema[entry.id])
       let oldView = old.schema.schema[entry.id].map { ClassView($0) } ?? view
-      let deleted = entry.isCleared ? try Self.keys(of: entry.id, old) : entry.deleted
+      let deleted = try Self.deletedKeys(entry, old)
       let modified = entry.touchedKeys(in: .all)
       if deleted.isEmpty, entry.inserted.isEmpty, modified.isEmpty { continue }
       var difference = WatchedDifference(
@@ -113,8 +119,8 @@ final class WatchedClasses: Watched {
   ) throws -> KeySet {
     var keys = KeySet()
     if let entry = changes[id] {
-      let deleted = entry.isCleared ? try Self.keys(of: id, old) : entry.deleted
-      keys = deleted.union(entry.inserted).union(entry.touchedKeys(in: .all))
+      keys = try Self.deletedKeys(entry, old).union(entry.inserted).union(
+        entry.touchedKeys(in: .all))
     }
     if changes.schemaChanged, old.schema.schema[id] != reader.schema.schema[id] {
       keys.formUnion(try Self.keys(of: id, old))

@@ -14,12 +14,16 @@ struct KeyPathFault: Error {
     case name, order, aggregate, condition, distinct, sections
   }
 
-  /// As people write it, as far as the program's symbols tell.
+  /// What the program has of it: a compiled key path has no name.
   private let subject: String
   private let reason: Reason
 
   init<Root>(_ keyPath: PartialKeyPath<Root>, _ reason: Reason) {
-    subject = Self.text(of: keyPath)
+    let type = Swift.type(of: keyPath).valueType
+    subject =
+      if case .object = reason { "\\\(Root.self).self" } else {
+        "A key path of \(Root.self) to a value of type \(type)"
+      }
     self.reason = reason
   }
 
@@ -63,25 +67,5 @@ struct KeyPathFault: Error {
       "so the store cannot order sections by it. Give a closure instead: "
         + "sectioned(by: { … }, sortDescriptors: […])."
     }
-  }
-
-  private static func text<Root>(of keyPath: PartialKeyPath<Root>) -> String {
-    let type = Swift.type(of: keyPath).valueType
-    let unnamed = "A key path of \(Root.self) to a value of type \(type)"
-    guard let shape = KeyPathShape(keyPath) else { return unnamed }
-    if shape.parts.isEmpty { return "\\\(Root.self).self" }
-    var text = "\\\(Root.self)"
-    for part in shape.parts {
-      switch part {
-      case .property(let property):
-        guard let name = SymbolNames.property(readBy: property.thunk) else { return unnamed }
-        text += ".\(name)"
-      case .field: return unnamed
-      case .chain: text += "?"
-      case .force: text += "!"
-      case .wrap: break
-      }
-    }
-    return text
   }
 }

@@ -43,7 +43,7 @@ extension RealmCore {
   /// Brings an accessor's place up to date. False if its row is not there.
   func find(_ object: ObjectBase) -> Bool {
     if object._state.contains(.invalidated) { return false }
-    guard object._life == invalidations, object._bornIn?.wasCancelled != true else {
+    guard object._life == state.life, object._bornIn?.wasCancelled != true else {
       object._state.insert(.invalidated)
       return false
     }
@@ -185,7 +185,7 @@ extension RealmCore {
     if isFrozen {
       placeForGood(object)
     } else if isNew(key, binding.classID) {
-      object._bornIn = openWrite
+      object._bornIn = write.mark
     }
   }
 
@@ -214,7 +214,7 @@ extension RealmCore {
     object._key = key.rawValue
     object._binding = binding
     object._core = self
-    object._life = invalidations
+    object._life = state.life
     object._generation = 0
     object._context = context
     if isFrozen { object._state = .frozen }
@@ -273,7 +273,7 @@ extension RealmCore {
     guard found else { return nil }
     object._generation = context.pointee.generation
     binding.bind(object)
-    if isNew(key, binding.classID) { object._bornIn = openWrite }
+    if isNew(key, binding.classID) { object._bornIn = write.mark }
     return object
   }
 
