@@ -33,7 +33,7 @@ extension RealmCore {
   /// Why the object's row is not there although what is shown says that it is; nil for one that is
   /// gone.
   private func damage(behindMissing object: ObjectBase) -> String? {
-    guard object._life == invalidations, object._bornIn?.wasCancelled != true,
+    guard object._life == state.life, object._bornIn?.wasCancelled != true,
       frozen?.isInvalidated != true, let id = object._binding?.classID,
       let reader = session?.reader ?? reader ?? frozen.map(shown)
     else { return nil }
