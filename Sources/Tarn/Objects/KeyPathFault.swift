@@ -6,6 +6,8 @@ struct KeyPathFault: Error {
     /// It goes on from a value, or from a collection.
     case member
     case object
+    /// What a protocol requires, which may be computed.
+    case requirement
     case unknown
   }
 
@@ -45,6 +47,9 @@ struct KeyPathFault: Error {
           + names.map { "'\($0)'" }.joined(separator: ", ")
     case .member: "goes into a value, of which the file knows no parts"
     case .object: "is no property but the object itself"
+    case .requirement:
+      "stands for what a protocol requires, which a class may compute (name the property as text, or "
+        + "use a key path of the class)"
     case .unknown: "is no chain of stored properties"
     }
   }
