@@ -69,8 +69,10 @@ struct DamagedCopy {
     watch.process.signal(SIGTERM)
     finish(watch, &outcome)
     try look(arePagesSound: inspect == 0, &outcome)
-    // A class with another name is no damage that anybody could see.
-    let complaints = outcome.complaints.filter { !$0.contains("no class '") }
+    // A class or property with another name is no damage that anybody could see.
+    let complaints = outcome.complaints.filter {
+      !$0.contains("no class '") && !$0.contains("has no property '")
+    }
     if check != 0 || complaints.isEmpty { return }
     outcome.faults.append("the check finds nothing, but: \(complaints[0])")
   }
