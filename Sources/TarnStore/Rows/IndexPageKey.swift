@@ -5,7 +5,7 @@
 ///
 /// The escape keeps the order of (order key, object key) although order keys differ in length.
 /// An index without entries has no page.
-struct IndexPageKey: Sendable {
+struct IndexPageKey: Comparable, Sendable {
   private static let headByteCount = 7
   static let byteCountMax = headByteCount + 2 * OrderKey.byteCountMax + 2 + 8
 
@@ -81,14 +81,16 @@ struct IndexPageKey: Sendable {
 
 extension IndexPage {
   /// The key in the tree that this page has by its first entry.
-  func treeKey(in index: PackedIndex) throws(StorageError) -> IndexPageKey {
+  func treeKey(
+    in index: PackedIndex, ofEntry entry: Int = 0
+  ) throws(StorageError) -> IndexPageKey {
     var storage = InlineArray<128, UInt8>(repeating: 0)
     return try unsafe withUnsafeMutableBytes(of: &storage) {
       bytes throws(StorageError) -> IndexPageKey in
       let base = bytes.baseAddress!
-      let count = try unsafe copyOrderKey(0, to: base)
+      let count = try unsafe copyOrderKey(entry, to: base)
       let key = unsafe UnsafeRawBufferPointer(start: base, count: count)
-      return unsafe IndexPageKey(index, key, objectKey(0))
+      return unsafe IndexPageKey(index, key, objectKey(entry))
     }
   }
 }
