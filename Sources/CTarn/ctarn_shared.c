@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "ctarn_shared.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -22,13 +21,6 @@ void tarn_futex_wake(const void *p, int count) {
 }
 
 int tarn_event(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
-
-const char *tarn_image_of(const void *address, const void **base) {
-  Dl_info image;
-  if (!dladdr(address, &image)) return NULL;
-  *base = image.dli_fbase;
-  return image.dli_fname;
-}
 
 void tarn_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 

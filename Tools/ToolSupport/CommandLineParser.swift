@@ -41,8 +41,10 @@ package struct CommandLineParser: Sendable {
   }
 
   /// Understands this process's command line. Ends the process where there is nothing to run.
-  package func parseOrExit() -> ParsedArguments {
-    switch parse(Array(CommandLine.arguments.dropFirst())) {
+  package func parseOrExit(
+    _ arguments: [String] = Array(CommandLine.arguments.dropFirst())
+  ) -> ParsedArguments {
+    switch parse(arguments) {
     case .run(let parsed): return parsed
     case .show(let text): end(text, to: .standardOutput, with: .success)
     case .refuse(let text): end(text, to: .standardError, with: .usage)

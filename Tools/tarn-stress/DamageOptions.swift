@@ -1,4 +1,3 @@
-import Foundation
 import ToolSupport
 
 /// What `tarn-stress damage` is asked for.
@@ -13,20 +12,12 @@ struct DamageOptions {
     let parser = CommandLineParser(
       program: "tarn-stress damage", version: "0.1", summary: command.summary, commands: [command])
     var options = DamageOptions()
-    switch parser.parse(Array(CommandLine.arguments.dropFirst(2))) {
-    case .show(let text):
-      FileHandle.standardOutput.write(Data(text.utf8))
-      exit(ExitCode.success.rawValue)
-    case .refuse(let text):
-      FileHandle.standardError.write(Data(text.utf8))
-      exit(ExitCode.usage.rawValue)
-    case .run(let parsed):
-      options.seed = UInt64(try parsed.integer("seed", default: 1, in: 0...Int.max))
-      options.count = try parsed.integer("count", default: 10_000, in: 1...Int.max)
-      options.jobs = try parsed.integer("jobs", default: 2, in: 1...64)
-      options.only =
-        parsed.has("only") ? try parsed.integer("only", default: 0, in: 0...Int.max) : nil
-    }
+    let parsed = parser.parseOrExit(Array(CommandLine.arguments.dropFirst(2)))
+    options.seed = UInt64(try parsed.integer("seed", default: 1, in: 0...Int.max))
+    options.count = try parsed.integer("count", default: 10_000, in: 1...Int.max)
+    options.jobs = try parsed.integer("jobs", default: 2, in: 1...64)
+    options.only =
+      parsed.has("only") ? try parsed.integer("only", default: 0, in: 0...Int.max) : nil
     return options
   }
 

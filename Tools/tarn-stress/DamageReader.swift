@@ -10,6 +10,8 @@ enum DamageReader {
       let realm = try Realm(
         configuration: Realm.Configuration(
           fileURL: URL(fileURLWithPath: path), objectTypes: [], durability: .relaxed))
+      // What was made another schema that makes sense is for nobody to see.
+      guard hasThings(realm) else { return WorkerLine.say("error another schema") }
       var bytes = 0
       for name in realm.schema.objectSchema.map(\.className) {
         for object in realm.dynamicObjects(name) { bytes &+= String(describing: object).utf8.count }
@@ -23,6 +25,17 @@ enum DamageReader {
     } catch {
       WorkerLine.say("error other \(error)")
     }
+  }
+
+  private static func hasThings(_ realm: Realm) -> Bool {
+    guard let found = realm.schema[DamageStore.className] else { return false }
+    func has(_ name: String, _ type: PropertyType, isOptional: Bool) -> Bool {
+      guard let property = found[name] else { return false }
+      return property.type == type && property.isOptional == isOptional
+        && !property.isArray && !property.isSet && !property.isMap
+    }
+    return found.primaryKeyProperty?.name == "id" && has("id", .int, isOptional: false)
+      && has("note", .string, isOptional: true) && has("rank", .int, isOptional: false)
   }
 
   private static func look(_ realm: Realm) -> Int {

@@ -36,7 +36,7 @@ struct DamageRun {
           let copy = DamagedCopy(
             folder: folder + "/\(job)", tarn: tarn, number: number, seed: options.seed)
           let outcome = try copy.run(stores, keeps: options.only != nil)
-          tally.withLock { $0.add(outcome) }
+          tally.withLock { $0.add(outcome, of: options) }
           if options.only != nil { return }
         }
       } catch {
@@ -77,13 +77,16 @@ struct DamageTally {
   private var faults = 0
   private var unnoticed = 0
 
-  mutating func add(_ outcome: DamageOutcome) {
+  mutating func add(_ outcome: DamageOutcome, of options: DamageOptions) {
     files += 1
+    if files % 500 == 0 { print("\(files) of \(options.count), \(faults) faults") }
     for (command, end) in outcome.ends { ends[command, default: [:]][end, default: 0] += 1 }
     for text in outcome.complaints { complaints[Self.kind(of: text), default: 0] += 1 }
     if outcome.complaints.isEmpty { unnoticed += 1 }
     for fault in outcome.faults { print("FAULT \(outcome.title): \(fault)") }
     faults += outcome.faults.count
+    // Whoever follows a log wants to see each line as it comes.
+    fflush(nil)
   }
 
   /// The complaint without its numbers and names.

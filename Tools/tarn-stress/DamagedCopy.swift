@@ -6,11 +6,8 @@ struct DamagedCopy {
   /// Much longer than any command takes, also where many processes share a machine.
   private static let patience = Duration.seconds(60)
 
-  /// A program's traps that damage may lead to: of the record that is met, of a row that is not
-  /// where it is looked for, and of a schema that was changed into another one that makes sense.
-  private static let wordsOfTraps = [
-    "Tarn cannot go on", "has been deleted or invalidated", "The file has no class",
-  ]
+  /// How a program's trap begins that damage may lead to.
+  private static let wordsOfTrap = "Tarn cannot go on"
 
   private let folder: String
   private let tarn: String
@@ -72,8 +69,10 @@ struct DamagedCopy {
     watch.process.signal(SIGTERM)
     finish(watch, &outcome)
     try look(arePagesSound: inspect == 0, &outcome)
-    // A class with another name is no damage that anybody could see.
-    let complaints = outcome.complaints.filter { !$0.contains("no class '") }
+    // A class or property with another name is no damage that anybody could see.
+    let complaints = outcome.complaints.filter {
+      !$0.contains("no class '") && !$0.contains("has no property '")
+    }
     if check != 0 || complaints.isEmpty { return }
     outcome.faults.append("the check finds nothing, but: \(complaints[0])")
   }
@@ -91,7 +90,7 @@ struct DamagedCopy {
     let words = said.first { $0.contains("Fatal error") } ?? said.first ?? ""
     switch end {
     case .exited(0): outcome.ends.append((running.name, "fine or error"))
-    case _ where Self.wordsOfTraps.contains(where: { words.contains($0) }):
+    case _ where words.contains(Self.wordsOfTrap):
       outcome.ends.append((running.name, "trap"))
     default:
       // Where LMDB is led astray, anything may happen; Recovery says so.

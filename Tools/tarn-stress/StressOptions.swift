@@ -19,20 +19,12 @@ struct StressOptions {
     var arguments = Array(CommandLine.arguments.dropFirst())
     var options = StressOptions()
     options.sabotage = takeSabotage(&arguments)
-    switch parser.parse(arguments) {
-    case .show(let text):
-      FileHandle.standardOutput.write(Data(text.utf8))
-      exit(ExitCode.success.rawValue)
-    case .refuse(let text):
-      FileHandle.standardError.write(Data(text.utf8))
-      exit(ExitCode.usage.rawValue)
-    case .run(let parsed):
-      options.seed = UInt64(try parsed.integer("seed", default: 1, in: 0...Int.max))
-      options.seconds = try parsed.integer("seconds", default: 30, in: 1...86_400)
-      options.processes = try parsed.integer("processes", default: 20, in: 2...200)
-      options.keeps = parsed.has("keep")
-      options.isDurable = parsed.has("durable")
-    }
+    let parsed = parser.parseOrExit(arguments)
+    options.seed = UInt64(try parsed.integer("seed", default: 1, in: 0...Int.max))
+    options.seconds = try parsed.integer("seconds", default: 30, in: 1...86_400)
+    options.processes = try parsed.integer("processes", default: 20, in: 2...200)
+    options.keeps = parsed.has("keep")
+    options.isDurable = parsed.has("durable")
     return options
   }
 

@@ -14,17 +14,11 @@ if arguments.first == "worker" {
     WorkerLine.bad("\(error)")
   }
 }
-if arguments.first == "damage" {
-  do {
-    exit(try DamageRun(DamageOptions.fromCommandLine()).run().rawValue)
-  } catch {
-    FileHandle.standardError.write(Data("tarn-stress: \(error)\n".utf8))
-    exit(ExitCode.failure.rawValue)
-  }
-}
 do {
-  let options = try StressOptions.fromCommandLine()
-  exit(try StressRun(options).run().rawValue)
+  if arguments.first == "damage" {
+    exit(try DamageRun(DamageOptions.fromCommandLine()).run().rawValue)
+  }
+  exit(try StressRun(StressOptions.fromCommandLine()).run().rawValue)
 } catch {
   FileHandle.standardError.write(Data("tarn-stress: \(error)\n".utf8))
   exit((error is UsageError ? ExitCode.usage : ExitCode.failure).rawValue)

@@ -76,56 +76,94 @@ extension ColumnSchema {
   }
 }
 
-extension ContentSource {
+/// What was met on the way through one property: each list, set, map and embedded object has one
+/// place. In a damaged file that has some twice on each level, the way would have no end.
+private struct MetContents {
   /// As deep as contents are followed. What is nested deeper could not be read back either.
-  private var depthMax: Int { 200 }
+  private static let depthMax = 200
 
+  private var collections: Set<CollectionID> = []
+  private var objects: Set<LinkTarget> = []
+
+  mutating func take(_ place: SequencePlace, _ column: ColumnSchema, _ depth: Int) throws {
+    if let id = place.nested, !collections.insert(id).inserted { throw twice(column) }
+    try check(depth, column)
+  }
+
+  mutating func take(_ object: LinkTarget, _ column: ColumnSchema, _ depth: Int) throws {
+    if !objects.insert(object).inserted { throw twice(column) }
+    try check(depth, column)
+  }
+
+  private func check(_ depth: Int, _ column: ColumnSchema) throws {
+    guard depth > Self.depthMax else { return }
+    throw ToolError("'\(column.name)' holds values more than \(Self.depthMax) deep")
+  }
+
+  private func twice(_ column: ColumnSchema) -> ToolError {
+    ToolError("the file is damaged: '\(column.name)' holds one and the same thing in two places")
+  }
+}
+
+extension ContentSource {
   /// What an object's property holds. Of an object that is gone it is null.
   func content(
-    of column: ColumnSchema, at key: ObjectKey, in id: ClassID, depth: Int = 0
+    of column: ColumnSchema, at key: ObjectKey, in id: ClassID
   ) throws -> Content {
-    let place = SequencePlace(classID: id, key: key, column: column.id)
-    if column.collection != .none { return try content(at: place, column, depth) }
-    return try content(value(of: column.id, at: key, in: id) ?? .null, column, place, depth)
+    var met = MetContents()
+    return try content(of: column, at: key, in: id, 0, &met)
   }
 
   /// What a value at that place stands for.
   func content(
-    _ value: Value, _ column: ColumnSchema, _ place: SequencePlace, _ depth: Int = 0
+    _ value: Value, _ column: ColumnSchema, _ place: SequencePlace
+  ) throws -> Content {
+    var met = MetContents()
+    return try content(value, column, place, 0, &met)
+  }
+
+  private func content(
+    of column: ColumnSchema, at key: ObjectKey, in id: ClassID, _ depth: Int,
+    _ met: inout MetContents
+  ) throws -> Content {
+    let place = SequencePlace(classID: id, key: key, column: column.id)
+    if column.collection != .none { return try content(at: place, column, depth, &met) }
+    return try content(
+      value(of: column.id, at: key, in: id) ?? .null, column, place, depth, &met)
+  }
+
+  private func content(
+    _ value: Value, _ column: ColumnSchema, _ place: SequencePlace, _ depth: Int,
+    _ met: inout MetContents
   ) throws -> Content {
     switch value {
     case .list(let nested), .map(let nested):
-      return try content(at: place.nested(nested), column, depth + 1)
+      return try content(at: place.nested(nested), column, depth + 1, &met)
     case .link(let key):
       guard let target = column.target, schema.isEmbedded(target) else { return .value(value) }
-      try checkDepth(depth, column)
+      try met.take(LinkTarget(classID: target, key: key), column, depth)
       return .object(
         try schema[target].columns.filter { !$0.isRemoved }.map { field in
           Content.Part(
             column: field.id,
-            content: try content(of: field, at: key, in: target, depth: depth + 1))
+            content: try content(of: field, at: key, in: target, depth + 1, &met))
         })
     default: return .value(value)
     }
   }
 
   private func content(
-    at place: SequencePlace, _ column: ColumnSchema, _ depth: Int
+    at place: SequencePlace, _ column: ColumnSchema, _ depth: Int, _ met: inout MetContents
   ) throws -> Content {
-    try checkDepth(depth, column)
+    try met.take(place, column, depth)
     guard let sequence = try sequence(at: place) else { return .value(.null) }
     func element(_ index: Int) throws -> Content {
-      try content(sequence.value(at: index), column, place, depth + 1)
+      try content(sequence.value(at: index), column, place, depth + 1, &met)
     }
     let positions = 0..<sequence.count
     return sequence.shape.isMap
       ? .map(
         try positions.map { Content.Pair(key: try sequence.key(at: $0), value: try element($0)) })
       : .list(try positions.map(element))
-  }
-
-  private func checkDepth(_ depth: Int, _ column: ColumnSchema) throws {
-    guard depth > depthMax else { return }
-    throw ToolError("'\(column.name)' holds values more than \(depthMax) deep")
   }
 }

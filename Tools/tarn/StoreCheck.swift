@@ -1,7 +1,7 @@
 import TarnStore
 
 /// Verifies what a file says against itself: pages, checksums, rows, counts, indexes, collections,
-/// owners.
+/// owners, change records, and that nothing lies in the tree that belongs nowhere.
 /// Finds what is wrong; changes nothing.
 struct StoreCheck {
   private static let problemsMax = 100
@@ -32,6 +32,8 @@ struct StoreCheck {
     elements = collections.elements
     for problem in collections.problems { note(problem) }
     for problem in OwnerCheck(reader).problems { note(problem) }
+    for problem in TreeCheck(reader).problems { note(problem) }
+    for problem in ChangeLog.problems(in: snapshot) { note(problem) }
   }
 
   private mutating func note(_ problem: String) {
@@ -67,9 +69,12 @@ struct StoreCheck {
       clusters += images
       rows += found
       for problem in bad { note(problem) }
-      let recorded = try reader.record(of: schema.id).rowCount
-      if recorded != found {
-        note("class \(schema.name) says it has \(recorded) objects, but there are \(found)")
+      let record = try reader.record(of: schema.id)
+      if record.rowCount != found {
+        note("class \(schema.name) says it has \(record.rowCount) objects, but there are \(found)")
+      }
+      if let last, !schema.keyIsPrimary, record.nextKey <= last {
+        note("class \(schema.name) would give a new object the key of another one")
       }
       let problem = try reader.withCursor { cursor throws(StorageError) in
         try ClassDirectory(schema.id).problem(listing: listing, &cursor)
@@ -116,6 +121,7 @@ struct StoreCheck {
       }
       return true
     }
+    if let problem = try index.problem(&cursor) { note("\(name): \(problem)") }
     let filed = try index.count(&cursor)
     indexEntries += filed
     if missing > 0 {

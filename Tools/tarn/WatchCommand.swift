@@ -107,7 +107,7 @@ struct WatchCommand {
     let changes =
       newest.version == watched.snapshot.version
       ? ChangeSet(from: newest.version, to: newest.version)
-      : try store.changes(after: watched.snapshot.version, upTo: newest)
+      : try ChangeLog.changes(from: watched.snapshot, to: newest)
     if let printer, !changes.schemaChanged {
       return try watched.advance(to: newest, changes, printer)
     }

@@ -60,6 +60,12 @@ final class WatchedClasses: Watched {
     reader.schema.schema[id] == nil ? KeySet() : KeySet(try reader.allKeys(in: id))
   }
 
+  private static func deletedKeys(
+    _ changes: ClassChanges, _ old: SnapshotReader
+  ) throws -> KeySet {
+    changes.isCleared ? try keys(of: changes.id, old) : changes.deleted
+  }
+
   // MARK: - One version after the other
 
   func advance(
@@ -71,18 +77,13 @@ final class WatchedClasses: Watched {
     for entry in changes.classes {
       let view = ClassView(newest.schema[entry.id])
       let oldView = old.schema.schema[entry.id].map { ClassView($0) } ?? view
-      let deleted = entry.isCleared ? try Self.keys(of: entry.id, old) : entry.deleted
+      let deleted = try Self.deletedKeys(entry, old)
       let modified = entry.touchedKeys(in: .all)
-      guard try deleted.count <= old.record(of: entry.id).rowCount else {
-        throw ToolError(
-          "the file is damaged: a change record names more deleted objects of \(oldView.name) than "
-            + "there were")
-      }
       if deleted.isEmpty, entry.inserted.isEmpty, modified.isEmpty { continue }
       var difference = WatchedDifference(
         version: newest.version, count: try reader.record(of: entry.id).rowCount)
-      difference.deletions = try deleted.map { try WatchedRow(oldView, $0, old) }
-      difference.insertions = try entry.inserted.map { try WatchedRow(view, $0, reader) }
+      difference.deletions = try deleted.map { try WatchedRow(of: $0, oldView, old) }
+      difference.insertions = try entry.inserted.map { try WatchedRow(of: $0, view, reader) }
       let modifications = ModificationReader(
         from: (oldView, old), to: (view, reader), entry)
       difference.modifications = try modified.map { try modifications.modification(of: $0) }
@@ -118,11 +119,8 @@ final class WatchedClasses: Watched {
   ) throws -> KeySet {
     var keys = KeySet()
     if let entry = changes[id] {
-      let deleted = entry.isCleared ? try Self.keys(of: id, old) : entry.deleted
-      guard try deleted.count <= old.record(of: id).rowCount else {
-        throw ToolError("the file is damaged: a change record deletes more objects than there were")
-      }
-      keys = deleted.union(entry.inserted).union(entry.touchedKeys(in: .all))
+      keys = try Self.deletedKeys(entry, old).union(entry.inserted).union(
+        entry.touchedKeys(in: .all))
     }
     if changes.schemaChanged, old.schema.schema[id] != reader.schema.schema[id] {
       keys.formUnion(try Self.keys(of: id, old))

@@ -22,6 +22,22 @@ struct WatchedRow {
     self.key = try view.identity(key, self.values, reader)
   }
 
+  /// An object that a change record names as one of that state: it has to be there.
+  init(of key: ObjectKey, _ view: ClassView, _ reader: SnapshotReader) throws {
+    guard let values = try view.fields(of: key, reader) else {
+      throw Self.missing(key, view, reader)
+    }
+    try self.init(view, key, values, at: nil, reader)
+  }
+
+  static func missing(
+    _ key: ObjectKey, _ view: ClassView, _ reader: SnapshotReader
+  ) -> ToolError {
+    ToolError(
+      "the file is damaged: a change record names object \(key.rawValue) of \(view.name), which "
+        + "version \(reader.snapshot.version.rawValue) does not have")
+  }
+
   /// The object as the reader shows it.
   init(_ view: ClassView, _ key: ObjectKey, at index: Int? = nil, _ reader: SnapshotReader) throws {
     try self.init(view, key, view.fields(of: key, reader), at: index, reader)

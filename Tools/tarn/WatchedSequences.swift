@@ -47,6 +47,8 @@ struct ModificationReader {
     let inPlace = try columnsInPlace(key)
     let before = try old.view.fields(of: key, old.reader, without: inPlace)
     let after = try new.view.fields(of: key, new.reader, without: inPlace)
+    if before == nil { throw WatchedRow.missing(key, old.view, old.reader) }
+    if after == nil { throw WatchedRow.missing(key, new.view, new.reader) }
     var modification = WatchedModification(
       try WatchedRow(old.view, key, before, at: index?.old, old.reader),
       try WatchedRow(new.view, key, after, at: index?.new, new.reader))
@@ -168,9 +170,12 @@ struct ModificationReader {
   ) throws -> [CollectionID: [JSONValue]] {
     var paths: [CollectionID: [JSONValue]] = [:]
     var pending: [(place: SequencePlace, path: [JSONValue])] = []
+    // A damaged file may have one in several places.
+    var met: Set<CollectionID> = []
     func take(_ value: Value, _ path: [JSONValue]) {
       switch value {
       case .list(let id), .map(let id):
+        guard met.insert(id).inserted else { return }
         if ids.contains(id) { paths[id] = path }
         pending.append((place.nested(id), path))
       default: break

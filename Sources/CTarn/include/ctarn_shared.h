@@ -49,10 +49,6 @@ void tarn_futex_wait(const void *p, uint32_t expected, int64_t nanoseconds);
 // Wakes up to `count` sleepers in any process.
 void tarn_futex_wake(const void *p, int count);
 
-// The path of the program or library that an address lies in, and where that begins in memory;
-// NULL for an address that is in none.
-const char *tarn_image_of(const void *address, const void **base);
-
 // A descriptor that is readable after 8 bytes (a number that is not zero) were written to it; not
 // blocking, close-on-exec. -1 if there is none left.
 int tarn_event(void);

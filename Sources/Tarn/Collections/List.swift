@@ -53,10 +53,8 @@ extension List: RealmCollection, MutableCollection {
 
   /// The elements of a range, as a view of the list. Setting replaces them. What changes the view
   /// changes the list at once.
-  public subscript(bounds: Range<Int>) -> Slice<List<Element>> {
-    get {
-      Slice(base: self, bounds: Bounds.range(bounds, count, of: self))
-    }
+  public subscript(bounds: Range<Int>) -> ListSlice<Element> {
+    get { ListSlice(self, Bounds.range(bounds, count, of: self)) }
     set {
       let bounds = Bounds.range(bounds, count, of: self)
       let isItself = newValue.base === self && newValue.indices == bounds
@@ -72,21 +70,28 @@ extension List: RealmCollection, MutableCollection {
   public func withContiguousMutableStorageIfAvailable<R>(
     _ body: (inout UnsafeMutableBufferPointer<Element>) throws -> R
   ) rethrows -> R? {
+    try withContiguousMutableStorage(of: 0..<count, body)
+  }
+
+  /// The same for some of the elements.
+  func withContiguousMutableStorage<R>(
+    of bounds: Range<Int>, _ body: (inout UnsafeMutableBufferPointer<Element>) throws -> R
+  ) rethrows -> R? {
     let managed = backing as? ManagedSequence
     guard managed?.holdsEmbedded ?? (Element.self is EmbeddedObject.Type) else { return nil }
-    let before = Array(self)
+    let before = Array(self[bounds])
     var elements = before
     let result = try elements.withUnsafeMutableBufferPointer { try body(&$0) }
     let isSame = zip(before, elements).allSatisfy {
       ($0 as? ObjectBase) === ($1 as? ObjectBase)
     }
-    if !isSame { backing.replace(0..<count, with: elements.map { $0._boxElement() }) }
+    if !isSame { backing.replace(bounds, with: elements.map { $0._boxElement() }) }
     return result
   }
 
   /// The same for any kind of range, such as `2...`.
-  public subscript<R: RangeExpression>(range: R) -> Slice<List<Element>> where R.Bound == Int {
-    get { Slice(base: self, bounds: Bounds.range(range, count, of: self)) }
+  public subscript<R: RangeExpression>(range: R) -> ListSlice<Element> where R.Bound == Int {
+    get { ListSlice(self, Bounds.range(range, count, of: self)) }
     set { replaceSubrange(range, with: Array(newValue)) }
   }
 
@@ -224,37 +229,5 @@ extension List {
     Bounds.check(first, end, of: self)
     Bounds.check(second, end, of: self)
     if first != second { backing.swap(first, second) }
-  }
-}
-
-/// What a slice asks its list for.
-public protocol _SlicedList: MutableCollection, RandomAccessCollection where Index == Int {}
-extension List: _SlicedList {}
-
-// A slice puts two elements in each other's places one after the other. These do it at once, as an
-// embedded object needs it, which has one place only.
-extension Slice where Base: _SlicedList {
-  /// Exchanges two elements of the list. Traps if one of the positions is out of bounds.
-  public mutating func swapAt(_ first: Int, _ second: Int) {
-    var list = base
-    list.swapAt(first, second)
-  }
-
-  /// Turns the order of the elements round, in the list.
-  public mutating func reverse() {
-    for offset in 0..<count / 2 { swapAt(startIndex + offset, endIndex - 1 - offset) }
-  }
-
-  /// Puts the elements in an order by chance, in the list.
-  public mutating func shuffle() {
-    var random = SystemRandomNumberGenerator()
-    shuffle(using: &random)
-  }
-
-  /// Puts the elements in an order by chance, in the list.
-  public mutating func shuffle<Random: RandomNumberGenerator>(using random: inout Random) {
-    for position in indices.dropLast() {
-      swapAt(position, Int.random(in: position..<endIndex, using: &random))
-    }
   }
 }

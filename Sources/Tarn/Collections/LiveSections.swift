@@ -77,7 +77,7 @@ final class LiveSections<Key: Hashable> {
       working = nil
       return atShownVersion()
     }
-    let serial = core.writeSerial
+    let serial = core.write.serial
     let position = session.recorder.position
     if let working, working.serial == serial, working.position == position {
       return working.state

@@ -48,7 +48,7 @@ final class ManagedSequence: SequenceBacking {
     self.property = property
     self.kind = kind
     self.place = place
-    life = core.invalidations
+    life = core.state.life
     self.bornIn = bornIn
   }
 
@@ -106,7 +106,7 @@ final class ManagedSequence: SequenceBacking {
     property = other.property
     kind = other.kind
     place = other.place
-    life = core.invalidations
+    life = core.state.life
     bornIn = nil
     if core.sequence(at: place)?.reading == nil { return nil }
   }
@@ -117,7 +117,7 @@ final class ManagedSequence: SequenceBacking {
     property = other.property
     kind = other.kind
     place = other.place
-    life = other.instance.invalidations
+    life = other.instance.state.life
     bornIn = other.bornIn
   }
 
@@ -133,7 +133,7 @@ final class ManagedSequence: SequenceBacking {
 
   /// The same collection in the instance's present life; nil if that is what this one is in.
   var revived: ManagedSequence? {
-    life == instance.invalidations ? nil : ManagedSequence(reviving: self)
+    life == instance.state.life ? nil : ManagedSequence(reviving: self)
   }
 
   /// Traps if the collection is invalidated.

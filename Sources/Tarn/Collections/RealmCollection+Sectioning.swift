@@ -150,11 +150,6 @@ struct SectionsName: Hashable {
   let keyPath: AnyKeyPath
 }
 
-/// Sections that are kept alive by those who use them.
-struct WeakSections {
-  weak var sections: AnyObject?
-}
-
 extension LiveSections {
   /// Sections of results on their instance.
   fileprivate convenience init<Element: RealmCollectionValue>(
@@ -186,13 +181,12 @@ extension RealmCore {
     }
     let made = LiveSections(results, rule, like: other)
     if let frozen { return frozen.share(made, as: name) }
-    if liveSections.count > 64 { liveSections = liveSections.filter { $0.value.sections != nil } }
-    liveSections[name] = WeakSections(sections: made)
+    liveSections.insert(made, for: name)
     return made
   }
 
   private func knownSections(_ name: SectionsName) -> AnyObject? {
     if let frozen { return frozen.sections(name) }
-    return liveSections[name]?.sections
+    return liveSections[name]
   }
 }

@@ -17,15 +17,14 @@ extension LiveSource<ResultModel> {
 extension RealmCore {
   /// The shared rows of a query.
   func liveResult(_ spec: QuerySpec) -> LiveResult {
-    if let frozen { return frozen.source(spec) { LiveResult(model(of: spec), on: self) } }
-    if let known = liveResults[spec]?.source as? LiveResult, !known.isOwnerGone { return known }
-    let live = LiveResult(model(of: spec), on: self)
-    if liveResults.count > 64 { liveResults = liveResults.filter { $0.value.source != nil } }
-    liveResults[spec] = WeakSource(live)
+    if let frozen { return frozen.source(spec) { LiveResult(liveModel(of: spec), on: self) } }
+    if let known = liveResults[spec] as? LiveResult, !known.isOwnerGone { return known }
+    let live = LiveResult(liveModel(of: spec), on: self)
+    liveResults.insert(live, for: spec)
     return live
   }
 
-  private func model(of spec: QuerySpec) -> ResultModel {
+  private func liveModel(of spec: QuerySpec) -> ResultModel {
     if let values = spec.values, case .sequence(let place)? = spec.origin {
       return .values(
         ValuesModel(

@@ -23,7 +23,7 @@ public struct Results<Element: RealmCollectionValue> {
     self.spec = spec
     self.bornIn = bornIn
     live = core.liveResult(spec)
-    life = core.invalidations
+    life = core.state.life
   }
 
   /// The Realm that the elements belong to.

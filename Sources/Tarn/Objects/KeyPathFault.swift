@@ -6,6 +6,8 @@ struct KeyPathFault: Error {
     /// It goes on from a value, or from a collection.
     case member
     case object
+    /// What a protocol requires, which may be computed.
+    case requirement
     case unknown
   }
 
@@ -14,12 +16,16 @@ struct KeyPathFault: Error {
     case name, order, aggregate, condition, distinct, sections
   }
 
-  /// As people write it, as far as the program's symbols tell.
+  /// What the program has of it: a compiled key path has no name.
   private let subject: String
   private let reason: Reason
 
   init<Root>(_ keyPath: PartialKeyPath<Root>, _ reason: Reason) {
-    subject = Self.text(of: keyPath)
+    let type = Swift.type(of: keyPath).valueType
+    subject =
+      if case .object = reason { "\\\(Root.self).self" } else {
+        "A key path of \(Root.self) to a value of type \(type)"
+      }
     self.reason = reason
   }
 
@@ -41,6 +47,9 @@ struct KeyPathFault: Error {
           + names.map { "'\($0)'" }.joined(separator: ", ")
     case .member: "goes into a value, of which the file knows no parts"
     case .object: "is no property but the object itself"
+    case .requirement:
+      "stands for what a protocol requires, which a class may compute (name the property as "
+        + "text, or use a key path of the class)"
     case .unknown: "is no chain of stored properties"
     }
   }
@@ -63,25 +72,5 @@ struct KeyPathFault: Error {
       "so the store cannot order sections by it. Give a closure instead: "
         + "sectioned(by: { … }, sortDescriptors: […])."
     }
-  }
-
-  private static func text<Root>(of keyPath: PartialKeyPath<Root>) -> String {
-    let type = Swift.type(of: keyPath).valueType
-    let unnamed = "A key path of \(Root.self) to a value of type \(type)"
-    guard let shape = KeyPathShape(keyPath) else { return unnamed }
-    if shape.parts.isEmpty { return "\\\(Root.self).self" }
-    var text = "\\\(Root.self)"
-    for part in shape.parts {
-      switch part {
-      case .property(let property):
-        guard let name = SymbolNames.property(readBy: property.thunk) else { return unnamed }
-        text += ".\(name)"
-      case .field: return unnamed
-      case .chain: text += "?"
-      case .force: text += "!"
-      case .wrap: break
-      }
-    }
-    return text
   }
 }

@@ -19,8 +19,6 @@ struct KeyPathShape {
     let getter: UInt
     /// Generic code asks for what a protocol requires: that is no getter but a number.
     let isRequirement: Bool
-    /// What this key path calls for the value.
-    let thunk: UnsafeRawPointer
     let type: Any.Type
   }
 
@@ -73,9 +71,8 @@ struct KeyPathShape {
     }
 
     private mutating func property(_ payload: UInt32, _ last: Any.Type) -> Property? {
-      guard let getter = word(UInt.self), let thunk = word(UnsafeRawPointer?.self) ?? nil else {
-        return nil
-      }
+      // Behind the getter stands what this key path calls for the value.
+      guard let getter = word(UInt.self), word(UInt.self) != nil else { return nil }
       let (isSettable, hasArguments) = (payload & 0x40_0000 != 0, payload & 0x08_0000 != 0)
       if isSettable, word(UInt.self) == nil { return nil }
       if hasArguments {
@@ -87,7 +84,7 @@ struct KeyPathShape {
       let type = next == end ? last : self.type()
       guard let type else { return nil }
       return Property(
-        getter: getter, isRequirement: payload & 0x10_0000 != 0, thunk: thunk, type: type)
+        getter: getter, isRequirement: payload & 0x10_0000 != 0, type: type)
     }
 
     /// The type between two parts.

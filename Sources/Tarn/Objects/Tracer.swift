@@ -13,8 +13,8 @@ import TarnStore
 /// their initializers are not traced. A link leads to another such object.
 ///
 /// In generic code `\T.age` can mean what a protocol requires, and then has no getter to compare.
-/// It is taken for a stored property that is read alone, if it gives back whatever that is said to
-/// be, of many values.
+/// What it gives back cannot tell either: a property may be computed from another and be like it
+/// for all values but one. So it stands for nothing that is in the file.
 final class Tracer {
   /// A property that was read.
   struct Step {
@@ -29,24 +29,16 @@ final class Tracer {
   private var tip: ObjectBase?
   private var isChain = true
   private var objects: [ObjectBase] = []
-  /// Which of the odd values properties have.
-  private let probe: Int
   /// What the last property was read as.
   private var lastValue: Any?
-
-  private init(probe: Int) { self.probe = probe }
 
   /// The properties that a key path goes through, in order.
   static func steps<Root: ObjectBase>(
     of keyPath: PartialKeyPath<Root>
   ) throws(KeyPathFault) -> [PropertyReflection] {
     let path = try Root.propertiesThatMayBeStored(along: keyPath)
-    let tracer = Tracer(probe: 0)
-    let properties = try tracer.follow(keyPath, path)
-    if path.contains(where: \.isRequirement) {
-      for probe in 1..<KeyPathProbe.count { _ = try Tracer(probe: probe).follow(keyPath, path) }
-    }
-    return properties
+    if path.contains(where: \.isRequirement) { throw KeyPathFault(keyPath, .requirement) }
+    return try Tracer().follow(keyPath, path)
   }
 
   private func follow<Root: ObjectBase>(
@@ -64,9 +56,8 @@ final class Tracer {
   private func wentAlong(_ path: [KeyPathShape.Property]) -> Bool {
     isChain && steps.count == path.count
       && zip(steps, path).allSatisfy { step, part in
-        guard let property = step.property, let shape = step.shape else { return false }
-        return part.isRequirement
-          ? property.wrapper.valueType == part.type : shape.getter == part.getter
+        guard step.property != nil, let shape = step.shape else { return false }
+        return shape.getter == part.getter
       }
   }
 
@@ -113,7 +104,7 @@ final class Tracer {
     let value: V
     if let target = property.target, property.isPlainLink {
       value = makeObject(target) as! V
-    } else if let odd = KeyPathProbe.value(V.self, probe) {
+    } else if let odd = KeyPathProbe.value(V.self) {
       value = odd
     } else {
       value = property.read(type(of: object).init()) as! V

@@ -101,13 +101,16 @@ extension Value {
 extension Value {
   /// The value as a column of that type holds it; nil if it cannot. Any number goes into a column
   /// of numbers: whole ones take it if it is exact and fits, the others the nearest number, if it
-  /// is not beyond all of them. A Boolean is no number, but 0 and 1 are Booleans.
+  /// is not beyond all of them. Booleans are 1 and 0 there, and only these two are Booleans.
   func converted(to type: ColumnType) -> Value? {
     switch (self, type) {
     case (.int, .int), (.bool, .bool), (.float, .float), (.double, .double), (.string, .string),
       (.data, .data), (.date, .date), (.objectID, .objectID), (.uuid, .uuid),
       (.decimal, .decimal), (.null, _), (_, .any):
       self
+    case (.bool(let flag), .int), (.bool(let flag), .float), (.bool(let flag), .double),
+      (.bool(let flag), .decimal):
+      Value.int(flag ? 1 : 0).converted(to: type)
     case (_, .int): wholeNumber.map { .int($0) }
     case (.int, .bool), (.float, .bool), (.double, .bool), (.decimal, .bool):
       switch wholeNumber {
@@ -145,10 +148,10 @@ extension Value {
     }
   }
 
-  /// True for numbers, be they whole or not.
+  /// True for what a column of numbers may hold: numbers, be they whole or not, and Booleans.
   var isNumber: Bool {
     switch self {
-    case .int, .float, .double, .decimal: true
+    case .int, .float, .double, .decimal, .bool: true
     default: false
     }
   }

@@ -280,7 +280,7 @@ struct ValueReader {
     case .taken:
       // An instance without the program's classes cannot add their objects.
       if property.isDynamic, object._core == nil,
-        core?.model.reflection(of: type(of: object)) == nil
+        core?.classes.model.reflection(of: type(of: object)) == nil
       {
         return nil
       }
@@ -294,7 +294,7 @@ struct ValueReader {
       return object
     }
     guard let owner = object._core, let target = property.target,
-      owner.model.reflection(of: target) != nil
+      owner.classes.model.reflection(of: target) != nil
     else { throw Unfit(.wrongType) }
     return owner.object(target, ObjectKey(object._key))
   }
@@ -309,7 +309,7 @@ struct ValueReader {
       reflection = target(of: property)
     } else if property.isDynamic {
       reflection = core!.dynamicBinding(object._className).reflection
-    } else if let type = core?.model[object._className]?.reflection {
+    } else if let type = core?.classes.model[object._className]?.reflection {
       reflection = type
     } else {
       throw Unfit(.wrongType)

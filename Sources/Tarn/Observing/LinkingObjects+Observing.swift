@@ -57,7 +57,7 @@ extension LinkingObjects: RealmCollection, DumpedCollection {
 
   /// The same in the instance's present life.
   private func revived(_ core: RealmCore) -> Self {
-    guard let target, target._life != core.invalidations else { return self }
+    guard let target, target._life != core.state.life else { return self }
     return Self(
       originProperty: originProperty,
       target: core.object(type(of: target), ObjectKey(target._key)))

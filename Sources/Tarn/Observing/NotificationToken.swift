@@ -95,7 +95,7 @@ final class ConfinedCore: @unchecked Sendable {
   /// Takes an ended observation out of the instance's tables, with the closure that it holds:
   /// here, or in a later turn of the instance's scheduler.
   func unlink(_ state: ObservationState) {
-    if scheduler.isCurrent { return core.observers.remove(state) }
-    scheduler.schedule { self.core.observers.remove(state) }
+    if scheduler.isCurrent { return core.delivery.observers.remove(state) }
+    scheduler.schedule { self.core.delivery.observers.remove(state) }
   }
 }

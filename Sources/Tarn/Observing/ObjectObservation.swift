@@ -100,10 +100,10 @@ final class ObjectObservation: Observation {
     entries.removeAll { $0.step <= target }
     seen = target
     if told.contains(where: \.isDeletion) {
-      if state.end() { core.observers.remove(state) }
+      if state.end() { core.delivery.observers.remove(state) }
       return block(.deleted)
     }
-    if object._life != core.invalidations || object._state.contains(.invalidated) {
+    if object._life != core.state.life || object._state.contains(.invalidated) {
       object = core.object(key, core.binding(for: object))
     }
     var oldValues: [ColumnID: Value] = [:]

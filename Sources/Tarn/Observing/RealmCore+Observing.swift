@@ -1,12 +1,13 @@
 import TarnStore
 
-/// Registering observers.
+/// Registering delivery.observers.
 extension RealmCore {
   func observe(_ block: @escaping Realm.NotificationBlock) -> NotificationToken {
     checkCanObserve(isRealmLevel: true)
     let state = ObservationState(.realm)
     _ = shown()
-    observers.add(RealmObservation(state: state, serial: observers.claimSerial(), block: block))
+    delivery.observers.add(
+      RealmObservation(state: state, serial: delivery.observers.claimSerial(), block: block))
     return NotificationToken(state, confinedCore())
   }
 
@@ -25,7 +26,7 @@ extension RealmCore {
   ) -> NotificationToken {
     checkCanObserve()
     let state = ObservationState(.collection(WeakSource(source)))
-    observers.add(made(state, observers.claimSerial(), step))
+    delivery.observers.add(made(state, delivery.observers.claimSerial(), step))
     _ = shown()
     scheduleTurn()
     return NotificationToken(state, confinedCore())
@@ -35,14 +36,11 @@ extension RealmCore {
   func liveSequence(
     at place: SequencePlace, _ kind: CollectionKind
   ) -> LiveSource<SequenceModel> {
-    if let known = liveSequences[place]?.source as? LiveSource<SequenceModel>, !known.isGone {
+    if let known = liveSequences[place] as? LiveSource<SequenceModel>, !known.isGone {
       return known
     }
-    if liveSequences.count > 64 {
-      liveSequences = liveSequences.filter { $0.value.source != nil }
-    }
     let live = LiveSource(SequenceModel(place, kind, shown().schema), on: self)
-    liveSequences[place] = WeakSource(live)
+    liveSequences.insert(live, for: place)
     return live
   }
 
@@ -54,9 +52,10 @@ extension RealmCore {
     let id = object._binding!.classID
     let state = ObservationState(.object(id, ObjectKey(object._key)))
     _ = shown()
-    observers.add(
+    delivery.observers.add(
       ObjectObservation(
-        state: state, serial: observers.claimSerial(), seen: step, classID: id, object: object,
+        state: state, serial: delivery.observers.claimSerial(), seen: step, classID: id,
+        object: object,
         block: block))
     return NotificationToken(state, confinedCore())
   }

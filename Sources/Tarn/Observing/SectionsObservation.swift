@@ -57,6 +57,6 @@ final class SectionsObservation<Key: Hashable>: CollectionObservation {
 
   override func deliver(upTo target: Int, _ core: RealmCore) {
     super.deliver(upTo: target, core)
-    sections.forgetSteps(toldTo: core.observers.observations(of: source))
+    sections.forgetSteps(toldTo: core.delivery.observers.observations(of: source))
   }
 }

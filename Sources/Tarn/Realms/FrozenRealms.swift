@@ -62,6 +62,8 @@ extension RealmCore {
   /// True if what is read through both is of the same types.
   fileprivate func isOpened(as other: RealmCore) -> Bool {
     configuration == other.configuration
-      && model.classes.elementsEqual(other.model.classes) { $0.reflection === $1.reflection }
+      && classes.model.classes.elementsEqual(other.classes.model.classes) {
+        $0.reflection === $1.reflection
+      }
   }
 }

@@ -22,8 +22,8 @@ final class FrozenState {
   /// Results that are alive, by what they ask for.
   private struct LiveTable: @unchecked Sendable {
     // because: it is used under the lock, and what it refers to is made for any thread.
-    var sources: [QuerySpec: WeakSource] = [:]
-    var sections: [SectionsName: WeakSections] = [:]
+    var sources = WeakTable<QuerySpec>()
+    var sections = WeakTable<SectionsName>()
   }
 
   init(_ snapshot: Snapshot, home: Scheduler.Key) {
@@ -79,45 +79,42 @@ final class FrozenState {
   }
 
   /// The shared rows of a query.
-  func source<Source: ObservedSource>(_ spec: QuerySpec, _ make: () -> Source) -> Source {
-    nonisolated(unsafe) var found: (any ObservedSource)?  // because: it is made for any thread
-    results.withLock { found = $0.sources[spec]?.source }
-    if let known = found as? Source { return known }
-    let made = make()
-    let entry = WeakSource(made)
-    results.withLock { table in
-      found = table.sources[spec]?.source
-      guard found == nil else { return }
-      if table.sources.count > 64 {
-        table.sources = table.sources.filter { $0.value.source != nil }
-      }
-      table.sources[spec] = entry
+  func source(_ spec: QuerySpec, _ make: () -> LiveResult) -> LiveResult {
+    if let known = known({ $0.sources[spec] }) as? LiveResult { return known }
+    return share(make()) { table, made in
+      if let known = table.sources[spec] { return known }
+      table.sources.insert(made, for: spec)
+      return made
     }
-    return found as? Source ?? made
   }
 
   /// The shared sections of results by a property, nil without any.
-  func sections(_ name: SectionsName) -> AnyObject? {
-    nonisolated(unsafe) var found: AnyObject?  // because: it is made for any thread
-    results.withLock { found = $0.sections[name]?.sections }
-    return found
-  }
+  func sections(_ name: SectionsName) -> AnyObject? { known { $0.sections[name] } }
 
   /// Shares sections from now on.
   ///
   /// - Returns: them, or those that another thread shares already.
   func share<Sections: AnyObject>(_ made: Sections, as name: SectionsName) -> Sections {
-    nonisolated(unsafe) var found: AnyObject?  // because: it is made for any thread
-    let entry = WeakSections(sections: made)
-    results.withLock { table in
-      found = table.sections[name]?.sections
-      guard found == nil else { return }
-      if table.sections.count > 64 {
-        table.sections = table.sections.filter { $0.value.sections != nil }
-      }
-      table.sections[name] = entry
+    share(made) { table, made in
+      if let known = table.sections[name] { return known }
+      table.sections.insert(made, for: name)
+      return made
     }
-    return found as? Sections ?? made
+  }
+
+  private func known(_ find: (LiveTable) -> AnyObject?) -> AnyObject? {
+    nonisolated(unsafe) var found: AnyObject?  // because: it is made for any thread
+    results.withLock { found = find($0) }
+    return found
+  }
+
+  private func share<Object: AnyObject>(
+    _ object: Object, _ insert: (inout LiveTable, AnyObject) -> AnyObject
+  ) -> Object {
+    nonisolated(unsafe) let made = object  // because: it is made for any thread
+    nonisolated(unsafe) var shared: AnyObject = made  // because: the same
+    results.withLock { shared = insert(&$0, made) }
+    return shared as? Object ?? made
   }
 }
 
@@ -126,8 +123,7 @@ final class FrozenReading {
   let thread: UInt
   let reader: SnapshotReader
   /// How classes meet the file, beside what the instance knew from the beginning.
-  var bindings: [ObjectIdentifier: ClassBinding] = [:]
-  var dynamicBindings: [String: ClassBinding] = [:]
+  var classes = ClassBindings(.empty)
   /// The reading that was the newest before this one; does not change once others can see this.
   fileprivate(set) var next: Unmanaged<FrozenReading>?
   private var sequences: [SequencePlace: SequenceView] = [:]

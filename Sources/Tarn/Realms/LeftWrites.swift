@@ -59,21 +59,18 @@ final class LeftWrite {
   init(_ core: RealmCore, _ session: WriteSession) {
     configuration = core.configuration
     reader = session.reader
-    serial = core.writeSerial
-    mark = core.openWrite
+    serial = core.write.serial
+    mark = core.write.mark
     store = core.store
-    token = core.gateToken.take()
+    token = core.write.takeGateToken()
     self.session = session
     session.rowsMoved = {}
   }
 
   /// Gives the write to an instance that shows nothing yet.
   func resume(in core: RealmCore) {
-    core.reader = reader
-    core.session = session
-    core.gateToken = token.take()
-    core.writeSerial = serial
-    core.openWrite = mark
+    core.state.begin(with: reader)
+    core.write.resume(session, token.take(), serial: serial, mark)
     session.rowsMoved = { [unowned core] in core.rowsMoved() }
     core.rowsMoved()
   }

@@ -38,19 +38,17 @@ public final class Migration {
     migration = try SchemaMigration(
       snapshot, to: configuration.schemaVersion, model.definitions, path: store.path
     ) { [unowned newCore] in newCore.rowsMoved() }
-    oldCore.reader = migration.old
-    newCore.reader = migration.session.reader
-    newCore.session = migration.session
+    oldCore.state.begin(with: migration.old)
+    newCore.state.begin(with: migration.session.reader)
+    newCore.write.begin(migration.session)
     newCore.oldSide = oldCore
-    newCore.writeSerial = Generation.next()
-    newCore.openWrite = WriteMark()
   }
 
   /// Objects of the migration die with it.
   func end() {
-    newCore.session = nil
+    newCore.write.end()
     for core in [oldCore, newCore] {
-      core.invalidations += 1
+      core.state.invalidate(keepsState: false)
       core.rowsMoved()
     }
   }

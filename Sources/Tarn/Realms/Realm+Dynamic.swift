@@ -5,7 +5,7 @@ extension Realm {
   /// as the file describes them.
   public var schema: Schema {
     core.checkThread()
-    return Schema(core.schemaToBind().schema, core.model)
+    return Schema(core.schemaToBind().schema, core.classes.model)
   }
 
   /// All objects of a class of the file, be it one that the program does not have; see

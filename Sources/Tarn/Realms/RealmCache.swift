@@ -48,7 +48,7 @@ enum RealmCache {
             + "\(found.configuration.schemaVersion), not \(configuration.schemaVersion).",
           fileURL: store.fileURL)
       }
-      if found.model !== model {
+      if found.classes.model !== model {
         try publicly { () throws(StorageError) in try found.learn(model, configuration) }
       }
       return found

@@ -2,33 +2,32 @@ import TarnStore
 
 /// How the shown version moves.
 extension RealmCore {
-  /// Moves to `snapshot`, which covers `changes` since the shown one. Everything that observers
-  /// need is worked out here, while both ends are held.
+  /// Moves to `snapshot`, which covers `changes` since the shown one, as one step. Everything that
+  /// observers need is worked out here, while both ends are held.
   ///
-  /// - Parameter prepared: what a worker has worked out of it already.
+  /// - Parameters:
+  ///   - prepared: what a worker has worked out of it already.
+  ///   - news: what observed objects had before, if that had to be read earlier.
   func move(
-    to snapshot: Snapshot, _ changes: ChangeSet, _ prepared: PreparedSteps = [:]
+    to snapshot: Snapshot, _ changes: ChangeSet, _ prepared: PreparedSteps = [:],
+    news: [ObjectNews]? = nil
   ) throws(StorageError) {
     guard let reader else {
-      self.reader = try SnapshotReader(snapshot)
-      rowsMoved()
-      return
+      state.begin(with: try SnapshotReader(snapshot))
+      return rowsMoved()
     }
-    let oldValues = observers.readOldValues(changes, self)
-    let old = reader.snapshot
-    try reader.move(to: snapshot)
+    let news = news ?? delivery.observers.readOldValues(changes, self)
+    let former = try state.move(reader, to: snapshot, changes)
     rowsMoved()
-    step += 1
-    recentSteps.append(step, changes)
-    observers.log(
-      LiveMove(changes, from: old, to: StoreRows(reader)), step: step, oldValues, prepared)
+    let move = LiveMove(changes, from: former, to: StoreRows(reader))
+    delivery.observers.log(move, step: step, news, prepared)
   }
 
   /// Moves to the newest version.
   ///
   /// - Returns: true if the version changed.
   func advance() throws(StorageError) -> Bool {
-    startsOver = false
+    state.markUpToDate()
     return try advance(to: newestFittingSnapshot())
   }
 
@@ -46,37 +45,9 @@ extension RealmCore {
       }
       return false
     }
-    let changes = try store.changes(after: shown.version, upTo: newest)
+    let changes = try ChangeLog.changes(from: shown, to: newest)
     try move(to: newest, changes)
     return true
-  }
-
-  /// One turn of the scheduler: follow the file, then tell observers.
-  func takeTurn() {
-    checkThread()
-    if let failure { return observers.end(with: Realm.Error(failure)) }
-    if session != nil || !roundTargets.isEmpty || realmNotification != nil {
-      turnIsOwed = true
-      return
-    }
-    turnIsOwed = false
-    do {
-      tellOfMove(try followInTurn())
-      if !autorefresh, isBehind { sendRealmNotification(.refreshRequired) }
-      // A realm-level observer may have left a write open.
-      if session == nil { deliverRound() } else { turnIsOwed = true }
-      // What was committed to it before is shown first.
-      if let loss = store.loss, session == nil, workAhead == nil { fail(loss) }
-    } catch {
-      fail(error)
-    }
-  }
-
-  /// Tells realm-level observers that the version moved, now or where they could not be called.
-  func tellOfMove(_ moved: Bool) {
-    let owed = owesDidChange
-    owesDidChange = false
-    if moved || owed { sendRealmNotification(.didChange) }
   }
 
   var isBehind: Bool {
@@ -84,38 +55,26 @@ extension RealmCore {
     return store.newestKnownVersion > shownVersion
   }
 
-  /// Starts a later turn if one was turned away at a wrong moment.
-  func makeUpForOwedTurn() {
-    if turnIsOwed, session == nil, roundTargets.isEmpty { scheduleTurn() }
-  }
-
   func scheduleTurn() {
     wakeUp?.schedule()
-  }
-
-  /// The store can no longer be followed: observers hear of it once, the shown state stays.
-  func fail(_ error: StorageError) {
-    failure = error
-    workAhead?.work.cancel()
-    observers.end(with: Realm.Error(error))
   }
 
   func refresh() -> Bool {
     if isFrozen { return false }
     checkThread()
     refuseInSectionKey("refresh the Realm")
-    if session != nil || !roundTargets.isEmpty || realmNotification == .didChange { return false }
-    if let failure {
+    if session != nil || delivery.refusesRefresh { return false }
+    if let failure = delivery.failure {
       // Nothing can come any more, and what is shown stays.
       if failure.code == .replaced { return false }
       trap("Tarn cannot go on reading: \(failure)")
     }
-    takeWorkBack()
+    delivery.takeWorkBack()
     let hadVersion = reader != nil
-    let restarts = startsOver
+    let restarts = state.startsOver
     let moved = trapping { () throws(StorageError) in try advance() }
-    tellOfMove(moved && hadVersion)
-    if session == nil { deliverRound() }
+    delivery.tellOfMove(moved && hadVersion)
+    if session == nil { delivery.deliverRound() }
     return moved || restarts
   }
 
@@ -124,18 +83,11 @@ extension RealmCore {
     if let frozen { return frozen.invalidate() }
     checkThread()
     refuseInSectionKey("invalidate the Realm")
-    guard roundTargets.isEmpty, realmNotification == nil else { return }
+    guard !delivery.isBusy else { return }
     if session != nil { cancelWrite() }
-    if observers.isEmpty {
-      reader = nil
-      // No step leads from what is forgotten here to what will be shown.
-      step += 1
-      recentSteps = RecentSteps()
-    } else {
-      startsOver = true
-      scheduleTurn()
-    }
-    invalidations += 1
+    let isObserved = !delivery.observers.isEmpty
+    state.invalidate(keepsState: isObserved)
+    if isObserved { scheduleTurn() }
     rowsMoved()
   }
 }

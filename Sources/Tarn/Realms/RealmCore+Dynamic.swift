@@ -6,7 +6,7 @@ extension RealmCore {
   /// How dynamic objects of the class meet the file. Traps if the file has no such class.
   func dynamicBinding(_ name: String) -> ClassBinding {
     let schema = schemaToBind()
-    if let known = dynamicBindings[name] ?? frozen?.here().dynamicBindings[name] { return known }
+    if let known = classes.known(name) ?? frozen?.here().classes.known(name) { return known }
     guard let described = schema.schema.named(name), !described.isVacant else {
       trap(
         "The file has no class '\(name)'. Use the name that it has there, without module; see the "
@@ -14,9 +14,9 @@ extension RealmCore {
     }
     let binding = ClassBinding(ClassReflection(schema.schema, described), described)
     if let frozen {
-      frozen.here().dynamicBindings[name] = binding
+      frozen.here().classes.keep(binding, forDynamic: name)
     } else {
-      dynamicBindings[name] = binding
+      classes.keep(binding, forDynamic: name)
     }
     return binding
   }

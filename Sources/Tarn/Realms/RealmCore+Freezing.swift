@@ -7,7 +7,7 @@ extension RealmCore {
   /// True if things that came from the instance in that life of it are invalidated.
   func hasEnded(_ life: UInt32) -> Bool {
     if let frozen { return frozen.isInvalidated }
-    return life != invalidations
+    return life != state.life
   }
 
   /// The state of a frozen instance, to be read. Traps if the program has let go of it.
@@ -42,12 +42,11 @@ extension RealmCore {
   func makeFrozen(_ snapshot: Snapshot) -> RealmCore {
     let state = FrozenState(snapshot, home: scheduler.key)
     let made = RealmCore(
-      store: store, configuration: configuration, scheduler: .anywhere, model: model,
+      store: store, configuration: configuration, scheduler: .anywhere, model: classes.model,
       frozen: state)
     made.autorefresh = false
-    made.boundEpoch = snapshot.schema.epoch
     // What classes of the program are in this schema is known already.
-    if boundEpoch == made.boundEpoch { made.bindings = bindings }
+    made.classes = ClassBindings(classes.model, at: snapshot.schema, knowing: classes)
     return made
   }
 

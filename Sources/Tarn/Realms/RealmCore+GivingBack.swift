@@ -6,13 +6,12 @@ import TarnStore
 extension RealmCore {
   /// Notes an object that the open write has just made managed.
   func noteAdded(_ object: ObjectBase) {
-    if configuration.returnsObjectsOfCancelledWrites { addedObjects.append(object) }
+    if configuration.returnsObjectsOfCancelledWrites { write.noteAdded(object) }
   }
 
   /// To be called while the write is still open. What is to be done once it is not.
   func prepareGivingBack() -> () -> Void {
-    let objects = addedObjects.filter { $0._core === self && !isInvalidated($0) }
-    addedObjects = []
+    let objects = write.takeAddedObjects().filter { $0._core === self && !isInvalidated($0) }
     guard !objects.isEmpty else { return {} }
     var byRow: [LinkTarget: ObjectBase] = [:]
     for object in objects { byRow[row(of: object)] = object }

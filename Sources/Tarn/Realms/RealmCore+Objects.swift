@@ -20,15 +20,30 @@ extension RealmCore {
   }
 
   func trapInvalid(_ object: ObjectBase) -> Never {
+    if let damage = damage(behindMissing: object) {
+      trap(
+        "Tarn cannot go on reading: the file is damaged: \(damage). `tarn inspect --check` looks "
+          + "at all of it.")
+    }
     trap(
       "Object has been deleted or invalidated: an object of class '\(object._className)' is used "
         + "after that. Check isInvalidated first.")
   }
 
+  /// Why the object's row is not there although what is shown says that it is; nil for one that is
+  /// gone.
+  private func damage(behindMissing object: ObjectBase) -> String? {
+    guard object._life == state.life, object._bornIn?.wasCancelled != true,
+      frozen?.isInvalidated != true, let id = object._binding?.classID,
+      let reader = session?.reader ?? reader ?? frozen.map(shown)
+    else { return nil }
+    return reader.damage(behindMissing: ObjectKey(object._key), in: id)
+  }
+
   /// Brings an accessor's place up to date. False if its row is not there.
   func find(_ object: ObjectBase) -> Bool {
     if object._state.contains(.invalidated) { return false }
-    guard object._life == invalidations, object._bornIn?.wasCancelled != true else {
+    guard object._life == state.life, object._bornIn?.wasCancelled != true else {
       object._state.insert(.invalidated)
       return false
     }
@@ -170,7 +185,7 @@ extension RealmCore {
     if isFrozen {
       placeForGood(object)
     } else if isNew(key, binding.classID) {
-      object._bornIn = openWrite
+      object._bornIn = write.mark
     }
   }
 
@@ -199,7 +214,7 @@ extension RealmCore {
     object._key = key.rawValue
     object._binding = binding
     object._core = self
-    object._life = invalidations
+    object._life = state.life
     object._generation = 0
     object._context = context
     if isFrozen { object._state = .frozen }
@@ -258,7 +273,7 @@ extension RealmCore {
     guard found else { return nil }
     object._generation = context.pointee.generation
     binding.bind(object)
-    if isNew(key, binding.classID) { object._bornIn = openWrite }
+    if isNew(key, binding.classID) { object._bornIn = write.mark }
     return object
   }
 

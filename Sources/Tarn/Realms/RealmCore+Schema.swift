@@ -7,8 +7,7 @@ extension RealmCore {
   func learn(_ newer: ModelSchema, _ wanted: Realm.Configuration) throws(StorageError) {
     // Who lists classes gets what the list of the one before says.
     guard configuration.objectTypes == nil, wanted.objectTypes == nil else { return }
-    model = newer
-    fittingSchema = nil
+    classes.learn(newer)
     guard session == nil, let shown = reader?.snapshot else { return }
     let newest = try store.newestSnapshot()
     if newest.version == shown.version { _ = try advance(to: newest) }
@@ -20,12 +19,7 @@ extension RealmCore {
   /// - Throws: `.schemaMismatch` naming every difference.
   func newestFittingSnapshot() throws(StorageError) -> Snapshot {
     let newest = try store.newestSnapshot()
-    if let fittingSchema, fittingSchema.epoch == newest.schema.epoch { return newest }
-    let plan = SchemaPlan(stored: newest.schema.schema, wanted: model.definitions)
-    var problems = plan.differences + plan.additions
-    if let before = fittingSchema?.schema, problems.isEmpty {
-      problems = replacedColumns(from: before, to: newest.schema.schema)
-    }
+    let problems = classes.problems(at: newest.schema)
     guard problems.isEmpty else {
       let list = problems.map { "- " + $0 }.joined(separator: "\n")
       throw StorageError(
@@ -34,22 +28,6 @@ extension RealmCore {
           + "classes of this program do not fit:\n\(list)\nThis instance stays at the version "
           + "that it shows; open the file again with the new classes.")
     }
-    fittingSchema = newest.schema
     return newest
-  }
-
-  /// Properties that lost their column and got another one of the same kind.
-  private func replacedColumns(from before: StoreSchema, to after: StoreSchema) -> [String] {
-    var problems: [String] = []
-    for definition in model.definitions {
-      let old = before.named(definition.name)
-      let new = after.named(definition.name)
-      for property in definition.properties
-      where old?.named(property.name)?.id != new?.named(property.name)?.id {
-        problems.append(
-          "Property '\(definition.name).\(property.name)' has been removed and added again.")
-      }
-    }
-    return problems
   }
 }

@@ -75,10 +75,10 @@ extension RealmCore {
   }
 
   private func add(_ object: ObjectBase, _ reader: ValueReader, _ update: Realm.UpdatePolicy) {
-    let outer = given
-    for made in reader.made { given[ObjectIdentifier(made.object)] = made.names }
+    let named = reader.made.map { (ObjectIdentifier($0.object), $0.names) }
+    let outer = intake.use(GivenProperties(named) { $1 })
     add(object, update: update)
-    given = outer
+    intake.restore(outer)
     keepRefused(reader, update)
   }
 

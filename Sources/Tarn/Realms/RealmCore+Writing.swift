@@ -1,11 +1,5 @@
 import TarnStore
 
-/// One write, as accessors of the rows that it made know it while it is open, and afterwards: they
-/// are dead if it is cancelled. It goes with the last of them.
-final class WriteMark {
-  var wasCancelled = false
-}
-
 /// Write transactions of an instance.
 ///
 /// A begin first catches up and calls observers without holding the gate, as far as that can be
@@ -24,23 +18,21 @@ extension RealmCore {
       session == nil,
       "The Realm is already in a write transaction. Check isInWriteTransaction "
         + "first where code may be called inside and outside of one.")
-    if let failure { throw Realm.Error(failure) }
+    if let failure = delivery.failure { throw Realm.Error(failure) }
     checkActiveVersions()
     ThreadEnd.watch(scheduler.key)
     do {
-      takeWorkBack()
+      delivery.takeWorkBack()
       // Without the gate as far as it goes: nobody waits for what observers' results cost.
       var moved = try advance()
-      observers.prepareInitials()
-      gateToken = try store.acquireGate()
+      delivery.observers.prepareInitials()
+      write.hold(try store.acquireGate())
       FaultPoint.hit("gate.held")
       if try advance() { moved = true }
-      session = WriteSession(shown()) { [unowned self] in rowsMoved() }
-      writeSerial = Generation.next()
-      openWrite = WriteMark()
+      write.begin(WriteSession(shown()) { [unowned self] in rowsMoved() })
       rowsMoved()
-      tellOfMove(moved)
-      deliverRoundForBegin()
+      delivery.tellOfMove(moved)
+      delivery.deliverRoundForBegin()
     } catch {
       endWrite()
       throw Realm.Error(error)
@@ -66,7 +58,7 @@ extension RealmCore {
           + "commitWrite(); in realm.write { … } the commit comes by itself.")
     }
     let skipped = activeObservations(of: tokens)
-    let oldValues = oldValuesBeforeCommit(session)
+    let news = newsBeforeCommit(session)
     let snapshot: Snapshot
     let changes: ChangeSet
     do {
@@ -75,19 +67,16 @@ extension RealmCore {
       cancelWrite()
       throw Realm.Error(error)
     }
-    self.session = nil
-    openWrite = nil
-    addedObjects = []
-    if let token = gateToken.take() { store.announce(snapshot.version, token) }
+    write.end()
+    if let token = write.takeGateToken() { store.announce(snapshot.version, token) }
     do {
-      try follow(snapshot, changes, oldValues, skipped)
+      try move(to: snapshot, changes, news: news)
     } catch {
-      fail(error)
+      delivery.fail(error)
       throw Realm.Error(error)
     }
-    sendRealmNotification(.didChange, except: identities(of: tokens))
-    if observers.hasNews { scheduleTurn() }
-    makeUpForOwedTurn()
+    for observation in skipped { observation.skip(step: step) }
+    delivery.tellOfCommit(except: identities(of: tokens))
   }
 
   private func identities(of tokens: [NotificationToken]) -> Set<ObjectIdentifier> {
@@ -99,7 +88,7 @@ extension RealmCore {
   @discardableResult
   func activeObservations(of tokens: [NotificationToken]) -> [Observation] {
     let wanted = identities(of: tokens)
-    let found = observers.observations(wanted).filter(\.state.isActive)
+    let found = delivery.observers.observations(wanted).filter(\.state.isActive)
     require(
       found.count == wanted.count && tokens.allSatisfy { $0.identity != nil },
       "A token to be left out must be an active one of this very Realm instance. Leave out those "
@@ -108,26 +97,11 @@ extension RealmCore {
   }
 
   /// What the observed objects that this write touches had before it.
-  private func oldValuesBeforeCommit(_ session: WriteSession) -> [ObjectNews] {
-    guard observers.hasObjects else { return [] }
+  private func newsBeforeCommit(_ session: WriteSession) -> [ObjectNews] {
+    guard delivery.observers.hasObjects else { return [] }
     let version = session.base.version
     let changes = session.recorder.changeSet(from: version, to: version.next)
-    return observers.readOldValues(changes, self)
-  }
-
-  /// Shows the version that was just committed, as one step.
-  private func follow(
-    _ snapshot: Snapshot, _ changes: ChangeSet, _ oldValues: [ObjectNews],
-    _ skipped: [Observation]
-  ) throws(StorageError) {
-    let old = reader!.snapshot
-    try reader!.move(to: snapshot)
-    rowsMoved()
-    step += 1
-    recentSteps.append(step, changes)
-    observers.log(
-      LiveMove(changes, from: old, to: StoreRows(reader!)), step: step, oldValues, [:])
-    for observation in skipped { observation.skip(step: step) }
+    return delivery.observers.readOldValues(changes, self)
   }
 
   func cancelWrite() {
@@ -137,17 +111,16 @@ extension RealmCore {
       session != nil,
       "Can't cancel a non-existing write transaction. Check isInWriteTransaction first.")
     let giveBack = prepareGivingBack()
-    if session?.isEmpty == false { openWrite?.wasCancelled = true }
+    if write.active != nil { write.mark?.wasCancelled = true }
     endWrite()
     giveBack()
-    makeUpForOwedTurn()
+    delivery.makeUpForOwedTurn()
   }
 
   /// Lets go of the write and of the gate.
   private func endWrite() {
-    session = nil
-    openWrite = nil
-    gateToken.take()?.release()
+    write.end()
+    write.takeGateToken()?.release()
     rowsMoved()
   }
 

@@ -46,7 +46,7 @@ final class WakeRegistration: Sendable {
     scheduler.schedule { [weak self] in
       guard let self else { return }
       isWaiting.store(false, ordering: .sequentiallyConsistent)
-      target.core?.takeTurn()
+      target.core?.delivery.takeTurn()
     }
   }
 

@@ -26,14 +26,14 @@ package enum ChangeLog {
   /// Everything that changed in the versions after `from`, up to and with `to`.
   ///
   /// - Throws: `.corrupted` if a record is damaged, or missing.
-  package static func changes(
+  static func changes(
     after from: Version, upTo to: Version, in transaction: ReadTransaction
   ) throws(StorageError) -> ChangeSet {
     var records: [ChangeSet] = []
     var version = from
     while version < to {
       version = version.next
-      records.append(try record(of: version, in: transaction))
+      records.append(try record(of: version, in: transaction).changes)
     }
     return ChangeSet.merging(records) ?? ChangeSet(from: from, to: to)
   }
@@ -59,14 +59,14 @@ package enum ChangeLog {
     return bytes
   }
 
-  private static func record(
+  static func record(
     of version: Version, in transaction: ReadTransaction
-  ) throws(StorageError) -> ChangeSet {
+  ) throws(StorageError) -> (header: ChangeRecord.Header, changes: ChangeSet) {
     unsafe try ChangeRecord.decode(version: version) { classField, chunk throws(StorageError) in
       unsafe try key(version, classField, chunk).withBytes { key throws(StorageError) in
         unsafe try transaction.value(forKey: key)
       }
-    }.1
+    }
   }
 
   /// Removes the oldest records whose transactions are at most `transactionID`.

@@ -75,6 +75,7 @@ extension ChangeRecord {
     var changes = emptyChangeSet(header)
     if header.isWhole {
       try unsafe decodeWhole(first, header, into: &changes)
+      for (summary, entry) in zip(header.classes, changes.classes) { try check(entry, summary) }
       return (header, changes)
     }
     for summary in header.classes where wanted?(summary.id) ?? true {
@@ -89,8 +90,21 @@ extension ChangeRecord {
         try readSections(&reader, &place, into: &changes)
       }
       try place.scripts.finish()
+      try check(changes.classes[place.classIndex!], summary)
     }
     return (header, changes)
+  }
+
+  /// The sections have to say what the header promised.
+  private static func check(
+    _ entry: ClassChanges, _ summary: Summary
+  ) throws(StorageError) {
+    let touched = entry.touched.reduce(0) { saturatingSum($0, $1.keys.count) }
+    guard entry.inserted.count == summary.insertedCount,
+      entry.deleted.count == summary.deletedCount, touched == summary.touchedCount,
+      entry.touchedColumns == summary.touchedColumns,
+      entry.backTouched.isEmpty != summary.hasBackTouched
+    else { throw .damagedRecord("its parts do not say what its header does") }
   }
 
   /// Checks what all values begin with.

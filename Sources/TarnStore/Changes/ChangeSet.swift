@@ -81,11 +81,8 @@ package struct ClassChanges: Equatable, Sendable {
       && sequences.isEmpty && !isCleared
   }
 
-  /// True if some set has so many keys that it is worth a look whether there are as many objects.
-  var isLarge: Bool {
-    let most = 1 << 20
-    return inserted.count > most || touched.contains { $0.keys.count > most }
-  }
+  /// True if there are so many keys that it is worth a look whether there are as many objects.
+  var isLarge: Bool { keyCount > 4_096 }
 
   /// How many keys are inserted, deleted and, column by column, touched; `Int.max` where it is
   /// more than that.

@@ -30,6 +30,7 @@ package struct UniqueCheck {
       }
       return true
     }
+    if let problem = try index.problem(&cursor) { problems.append("\(title): \(problem)") }
     let filed = try index.count(&cursor)
     entries += filed
     if missing > 0 { problems.append("\(title) lacks \(missing) of \(expected) entries") }

@@ -11,8 +11,8 @@ package final class LiveWork: Sendable {
   /// What leads from the items' contents to the snapshot.
   package enum Changes: Sendable {
     case known(ChangeSet)
-    /// What was committed after that version, to be merged. The caller holds its state.
-    case after(Version)
+    /// What was committed after that state, to be merged.
+    case after(Snapshot)
   }
 
   package enum End: Sendable {
@@ -87,9 +87,7 @@ package final class LiveWork: Sendable {
   private func mergedChanges() throws(StorageError) -> ChangeSet {
     switch changes {
     case .known(let changes): return changes
-    case .after(let version):
-      return try ChangeLog.changes(
-        after: version, upTo: snapshot.version, in: snapshot.transaction)
+    case .after(let before): return try ChangeLog.changes(from: before, to: snapshot)
     }
   }
 }

@@ -7,31 +7,50 @@ indirect enum CopiedValue {
 
   /// - Parameter elements: the elements of a collection within a value, nil if it is gone.
   init(
-    _ value: Value, depth: Int = 1,
+    _ value: Value, _ elements: (CollectionID) throws(StorageError) -> SequenceParts?
+  ) throws(StorageError) {
+    var met: Set<CollectionID> = []
+    try self.init(value, depth: 1, &met, elements)
+  }
+
+  /// The same for the values of one property.
+  static func copies(
+    _ values: [Value], _ elements: (CollectionID) throws(StorageError) -> SequenceParts?
+  ) throws(StorageError) -> [CopiedValue] {
+    var met: Set<CollectionID> = []
+    return try copies(values, depth: 1, &met, elements)
+  }
+
+  /// - Parameter met: the collections that were copied.
+  private init(
+    _ value: Value, depth: Int, _ met: inout Set<CollectionID>,
     _ elements: (CollectionID) throws(StorageError) -> SequenceParts?
   ) throws(StorageError) {
-    if value.collection != nil, depth > SequencePlace.depthMax {
-      throw SequencePlace.tooDeep("copy collection")
+    if let id = value.collection {
+      guard depth <= SequencePlace.depthMax else {
+        throw SequencePlace.tooDeep("copy collection")
+      }
+      guard met.insert(id).inserted else { throw SequencePlace.inTwoPlaces("copy collection") }
     }
     switch value {
     case .list(let id):
       let values = try elements(id)?.values ?? []
-      self = .list(try Self.copies(values, depth: depth + 1, elements))
+      self = .list(try Self.copies(values, depth: depth + 1, &met, elements))
     case .map(let id):
       let parts = try elements(id) ?? SequenceParts()
       self = .map(
-        keys: parts.keys, values: try Self.copies(parts.values, depth: depth + 1, elements))
+        keys: parts.keys, values: try Self.copies(parts.values, depth: depth + 1, &met, elements))
     default: self = .value(value)
     }
   }
 
-  static func copies(
-    _ values: [Value], depth: Int = 1,
+  private static func copies(
+    _ values: [Value], depth: Int, _ met: inout Set<CollectionID>,
     _ elements: (CollectionID) throws(StorageError) -> SequenceParts?
   ) throws(StorageError) -> [CopiedValue] {
     var copies: [CopiedValue] = []
     copies.reserveCapacity(values.count)
-    for value in values { copies.append(try CopiedValue(value, depth: depth, elements)) }
+    for value in values { copies.append(try CopiedValue(value, depth: depth, &met, elements)) }
     return copies
   }
 

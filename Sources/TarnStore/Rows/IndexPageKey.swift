@@ -80,7 +80,7 @@ struct IndexPageKey: Comparable, Sendable {
 }
 
 extension IndexPage {
-  /// The key in the tree that this page has by its first entry.
+  /// The key in the tree that this page has by its first entry, or would have by another one.
   func treeKey(
     in index: PackedIndex, ofEntry entry: Int = 0
   ) throws(StorageError) -> IndexPageKey {
@@ -96,6 +96,16 @@ extension IndexPage {
 }
 
 extension PackedIndex {
+  /// The index of which that key of the tree names a page; nil if it is no such key.
+  init?(ofPageUnder key: UnsafeRawBufferPointer) {
+    guard key.count >= 17, key.count <= IndexPageKey.byteCountMax else { return nil }
+    guard let tag = unsafe TreeKey.tag(of: key), tag == .index || tag == .unique else { return nil }
+    self.tag = tag
+    classID = unsafe ClassID(
+      UInt32(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt32.self)))
+    number = unsafe UInt16(bigEndian: key.loadUnaligned(fromByteOffset: 5, as: UInt16.self))
+  }
+
   /// True if that key of the tree names a page of this index.
   @inline(__always)
   func owns(_ key: UnsafeRawBufferPointer) -> Bool {

@@ -187,7 +187,7 @@ package struct PackedIndex: Hashable, Sendable {
     return found ? true : try seekFirst(&cursor)
   }
 
-  private func seekFirst(_ cursor: inout Cursor) throws(StorageError) -> Bool {
+  func seekFirst(_ cursor: inout Cursor) throws(StorageError) -> Bool {
     let start = IndexPageKey(beforeAllOf: self)
     return try unsafe start.withBytes { key throws(StorageError) -> Bool in
       try unsafe cursor.seek(atOrAfter: key) && owns(cursor.key)

@@ -45,6 +45,14 @@ package struct SequencePlace: Hashable, Sendable {
       detail: "Lists and maps within a value lie more than \(depthMax) deep, or in each other.")
   }
 
+  /// For those who meet a list or map within a value once more on their way through all of it: each
+  /// has one place, and a file in which some have two on each level would lead on without end.
+  package static func inTwoPlaces(_ operation: String) -> StorageError {
+    StorageError(
+      .corrupted, operation: operation, path: "",
+      detail: "A list or map within a value lies in two places.")
+  }
+
   package static func == (a: SequencePlace, b: SequencePlace) -> Bool {
     a.classID == b.classID && a.key == b.key && a.column == b.column && a.nested == b.nested
   }

@@ -22,15 +22,29 @@ package final class StoredSequence {
   private var firsts: ContiguousArray<UInt64> = []
   private var searches = 0
   private static let searchesMax = 4
+  /// As many elements as a cell may claim to have without a look at the directory of their pages:
+  /// people make room for them before they read any.
+  private static let trustedCount = 1 << 16
 
-  init(_ cell: CollectionCell, _ shape: SequenceShape, _ snapshot: Snapshot) {
+  init(
+    _ cell: CollectionCell, _ shape: SequenceShape, _ snapshot: Snapshot
+  ) throws(StorageError) {
     self.cell = cell
     self.shape = shape
     self.snapshot = snapshot
     switch cell {
     case .empty: count = 0
     case .small(let elements): count = elements.count
-    case .large(let large): count = large.count
+    case .large(let large):
+      count = large.count
+      if count > Self.trustedCount { try checkCount(large) }
+    }
+  }
+
+  private func checkCount(_ large: LargeSequence) throws(StorageError) {
+    var cursor = try Cursor(snapshot.transaction)
+    guard try ClassDirectory(pagesOf: large.id).count(&cursor) == count else {
+      throw SequenceShape.damaged("its directory lists another number of elements than there are")
     }
   }
 
@@ -284,7 +298,7 @@ extension SnapshotReader {
       let bytes = try longBytes(of: place.column, at: place.key, in: place.classID)
       cell = try CollectionCell(bytes, shape)
     }
-    return StoredSequence(cell, shape, snapshot)
+    return try StoredSequence(cell, shape, snapshot)
   }
 
   /// The list or map within a value, nil if there is none of that id.
@@ -294,7 +308,7 @@ extension SnapshotReader {
     }
     guard let bytes = unsafe bytes else { return nil }
     let (shape, cell) = try unsafe NestedRecord.decode(bytes)
-    return StoredSequence(cell, shape, snapshot)
+    return try StoredSequence(cell, shape, snapshot)
   }
 }
 

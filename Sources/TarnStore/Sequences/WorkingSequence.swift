@@ -15,9 +15,9 @@ package final class WorkingSequence {
   /// Some element may be long or a collection.
   var hasOutside: Bool
 
-  /// Never gone when it is used: only `begin` uses it, at the first change, and whatever changes a
-  /// sequence is internal to the engine and called by the write session, which has `edits` and keeps
-  /// it as long as itself. A strong reference would be a circle: `edits` keeps this one.
+  /// Never gone when it is used: only `begin` uses it, at the first change, and whatever changes
+  /// a sequence is internal to the engine and called by the write session, which has `edits` and
+  /// keeps it as long as itself. A strong reference would be a circle: `edits` keeps this one.
   private unowned let edits: SequenceEdits
 
   init(_ place: SequencePlace, _ base: StoredSequence, _ edits: SequenceEdits) {

@@ -73,7 +73,12 @@ struct PassingNames: ~Copyable {
         }
         let folder = unsafe String(cString: made)
         FaultPoint.hit("names.folder")
-        if let locked = LockedFolder(folder) { return locked }
+        do throws(StorageError) {
+          if let locked = try LockedFolder(folder) { return locked }
+        } catch {
+          unsafe rmdir(folder)
+          throw StorageError(error.code, operation: "open", path: path, detail: error.detail)
+        }
       }
     }
     throw problem
@@ -90,7 +95,7 @@ struct PassingNames: ~Copyable {
         }
       }
       guard name.hasPrefix(prefix) else { continue }
-      if let abandoned = LockedFolder(parent + "/" + name) { remove(abandoned.path) }
+      if let abandoned = try? LockedFolder(parent + "/" + name) { remove(abandoned.path) }
     }
   }
 }
@@ -101,11 +106,17 @@ private struct LockedFolder: ~Copyable {
   private let descriptor: OwnedDescriptor
 
   /// Nil if another process has locked it, or it is gone.
-  init?(_ path: String) {
-    guard
-      let descriptor = try? OwnedDescriptor(
+  ///
+  /// Errors: `.limitExceeded` if there is no descriptor left.
+  init?(_ path: String) throws(StorageError) {
+    let descriptor: OwnedDescriptor
+    do throws(StorageError) {
+      descriptor = try OwnedDescriptor(
         opening: path, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW, operation: "open")
-    else { return nil }
+    } catch {
+      if error.code == .limitExceeded { throw error }
+      return nil
+    }
     guard flock(descriptor.raw, LOCK_EX | LOCK_NB) == 0,
       let facts = FileFacts.of(descriptor: descriptor.raw), facts.owner == geteuid(),
       facts.identity == FileFacts.at(path)?.identity

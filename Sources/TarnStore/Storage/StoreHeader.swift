@@ -34,6 +34,9 @@ struct StoreHeader: Equatable {
   /// Bytes that the file has if no page at its end is missing.
   var byteCount: UInt64 { (lastPage + 1) * UInt64(pageSize) }
 
+  /// No transaction gets here; so LMDB's numbers of them can be added to and are no negative ones.
+  static let transactionIDMax: UInt64 = 1 << 62
+
   /// The newer of the two metas; nil for an empty file, which is a store to be.
   ///
   /// Errors: `.notAStore` for other files, `.newerFormat`, `.corrupted`.
@@ -124,6 +127,9 @@ private struct MetaFields {
     guard StoreHeader.pageSizes.contains(pageSize) else { throw fail("has an odd page size") }
     guard header.lastPage >= 1, header.lastPage < UInt64(Int64.max) / UInt64(pageSize) - 1 else {
       throw fail("names a last page that cannot be")
+    }
+    guard header.transactionID < StoreHeader.transactionIDMax else {
+      throw fail("names a transaction that cannot be")
     }
     // Integer keys in the free list, and none of the kinds of tree that a store never has.
     guard header.free.flags & 0x7e == 0x08 else { throw fail("has a free list of another kind") }

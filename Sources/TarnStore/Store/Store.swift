@@ -138,41 +138,7 @@ package final class Store: Sendable {
     }
   }
 
-  /// What changed after `version`, up to what `snapshot` shows.
-  ///
-  /// - Throws: `.corrupted` if a record is damaged or missing although the caller has held the
-  ///   state of `version` all the time.
-  package func changes(
-    after version: Version, upTo snapshot: Snapshot
-  ) throws(StorageError) -> ChangeSet {
-    let changes = try ChangeLog.changes(
-      after: version, upTo: snapshot.version, in: snapshot.transaction)
-    let classCount = UInt32(clamping: snapshot.schema.schema.classes.count)
-    if let last = changes.classes.last, last.id.rawValue >= classCount {
-      throw damagedChanges("it names a class that there is not")
-    }
-    for entry in changes.classes where entry.isLarge { try check(entry, against: snapshot) }
-    return changes
-  }
-
-  private func damagedChanges(_ detail: String) -> StorageError {
-    StorageError(
-      .corrupted, operation: "read change record", path: path,
-      detail: "A change record is damaged: \(detail).")
-  }
-
-  /// A few damaged bytes can name more objects than anybody could go through.
-  private func check(
-    _ entry: ClassChanges, against snapshot: Snapshot
-  ) throws(StorageError) {
-    let record = try SnapshotReader(snapshot).record(of: entry.id)
-    let touched = entry.touched.map(\.keys.count).max() ?? 0
-    guard max(entry.inserted.count, touched) <= record.rowCount else {
-      throw damagedChanges("it names more objects of a class than there are")
-    }
-  }
-
-  /// True if what `changes` would read are more records, or larger ones, than that.
+  /// True if the change records up to there are more, or larger ones, than that.
   package func isMuch(
     after version: Version, upTo snapshot: Snapshot, commits: Int, bytes: Int
   ) throws(StorageError) -> Bool {

@@ -29,7 +29,7 @@ extension WriteSession {
     let value = try value(of: place.column, at: place.key, in: place.classID)
     guard case .data(let bytes) = value else { return nil }
     let shape = SequenceShape(schema[place.classID][place.column])
-    return StoredSequence(try CollectionCell(bytes, shape), shape, reader.snapshot)
+    return try StoredSequence(CollectionCell(bytes, shape), shape, reader.snapshot)
   }
 
   /// A property's collection, to be looked at before anything changes. Unlike `sequence(at:)` this
@@ -217,7 +217,7 @@ extension WriteSession {
         detail: "Lists and maps within values may be up to \(SequencePlace.depthMax) deep.")
     }
     let id = sequences.claimID()
-    let base = StoredSequence(.empty, .nested(kind), reader.snapshot)
+    let base = try StoredSequence(.empty, .nested(kind), reader.snapshot)
     sequences.make(WorkingSequence(place.nested(id), base, sequences), id)
     return id
   }

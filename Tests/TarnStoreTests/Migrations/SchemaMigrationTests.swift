@@ -145,7 +145,7 @@ import Testing
     let after = try store.newestSnapshot()
     #expect(after.version == before.version.next)
     #expect(after.schema.epoch == before.schema.epoch + 1)
-    let changes = try store.changes(after: before.version, upTo: after)
+    let changes = try ChangeLog.changes(from: before, to: after)
     #expect(changes.schemaChanged)
     #expect(changes[ClassID(0)]?.touchedKeys(in: ColumnID(0)) == KeySet([ObjectKey(1)]))
   }

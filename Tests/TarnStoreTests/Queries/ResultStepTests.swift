@@ -79,7 +79,7 @@ import Testing
       let next = try store.newestSnapshot()
       let rows = StoreRows(try SnapshotReader(next))
       let step = try query.step(
-        from: root, over: store.changes(after: snapshot.version, upTo: next), to: rows)
+        from: root, over: ChangeLog.changes(from: snapshot, to: next), to: rows)
       step.after.checkInvariants()
       #expect(try step.after.keys == query.evaluate(rows).keys)
       expect(step, step.difference())

@@ -131,7 +131,7 @@ struct CollectionModel {
     changes.checkInvariants()
     try checkScripts(changes)
     model = draft
-    #expect(try store.changes(after: base.version, upTo: snapshot) == changes)
+    #expect(try ChangeLog.changes(from: base, to: snapshot) == changes)
   }
 
   /// Changes one of the collections and says which.

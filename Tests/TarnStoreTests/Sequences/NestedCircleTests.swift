@@ -116,6 +116,17 @@ struct NestedCircleTests {
     #expect(error?.code == .corrupted)
   }
 
+  /// Twice on each of a hundred levels is more than anybody could copy.
+  @Test func copyingTwoOfOneEndsWithAnError() throws {
+    let error = #expect(throws: StorageError.self) {
+      _ = try CopiedValue(.list(CollectionID(1))) { id throws(StorageError) in
+        let next = Value.list(CollectionID(id.rawValue + 1))
+        return SequenceParts(values: id.rawValue < 90 ? [next, next] : [])
+      }
+    }
+    #expect(error?.detail.contains("two places") == true)
+  }
+
   @Test func noneIsMadeDeeperThanTheyMayLie() throws {
     let error = #expect(throws: StorageError.self) {
       try store.write { session in

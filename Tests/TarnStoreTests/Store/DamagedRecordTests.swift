@@ -143,6 +143,15 @@ import Testing
     }
   }
 
+  @Test(arguments: [151, 4247])
+  func `a transaction that cannot be is an error of opening`(_ offset: Int) throws {
+    do { _ = try folder.open(Self.classes) }
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path)))
+    bytes[offset] = 0xff
+    try Data(bytes).write(to: URL(fileURLWithPath: folder.path))
+    expectDamage { try folder.open(Self.classes) }
+  }
+
   /// LMDB would go wherever these pages lead, and end the program.
   @Test(arguments: [true, false], [0, 10, 12, 14, 16, 128])
   func `damage on the way to the head record is an error of opening`(

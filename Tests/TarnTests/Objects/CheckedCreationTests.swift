@@ -25,7 +25,7 @@ struct CheckedCreationTests {
     Wrong(#"{"number": 1, "labels": 4}"#, .unknownKey, "labels", "labels"),
     Wrong(#"{"number": 1, "next": {"number": 1, "x": 4}}"#, .unknownKey, "x", "next.x"),
     Wrong(
-      #"{"number": 1, "boxes": [{"number": 2}, {"number": 3, "next": {"number": true}}]}"#,
+      #"{"number": 1, "boxes": [{"number": 2}, {"number": 3, "next": {"number": "x"}}]}"#,
       .wrongType, "number", "boxes[1].next.number"),
     Wrong(#"{"number": 1, "boxes": [[1], 7]}"#, .wrongType, "boxes", "boxes[1]"),
     Wrong(#"{"number": 1, "boxes": 7}"#, .wrongType, "boxes", "boxes"),

@@ -5,118 +5,71 @@ import Testing
 
 /// An embedded object cannot be in two places at once, whoever puts it there.
 struct EmbeddedTrapTests: TrapSuite {
-  private static let twice =
+  fileprivate static let twice =
     "An object of the embedded class 'Bead' is to be in two places of 'Necklace.beads' at once. An "
     + "embedded object has one place: make another object for the second one."
-  private static let twiceAdded =
+  fileprivate static let twiceAdded =
     "An object of the embedded class 'Bead' is in two places of what is added. An embedded object "
     + "has one place: make another object for the second one."
-  private static let twiceInMemory =
+  fileprivate static let twiceInMemory =
     "An object of the embedded class 'Bead' is to be in two places of a list at once. An embedded "
     + "object has one place"
 
-  private let shelter = Result { try Shelter() }
-  private var folder: String { get throws { try shelter.get().folder } }
+  fileprivate static let intoItself =
+    "An object of the embedded class 'Bead' cannot be put into itself, nor into an object that "
+    + "belongs to it."
 
-  @Test func appendingOneElementTwice() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let box = try BeadBox(Shelter(within: folder))
-      let one = try box.add(1)
-      try box.place.write { one.beads.append(objectsIn: [one.beads[0], one.beads[0]]) }
-    }
-    try expect(Self.twice, in: result)
-  }
+  enum Mistake: String, CaseIterable, Codable {
+    case appended, insertedNew, inTwoProperties, replaced, dynamic, unmanaged, updated, intoItself
 
-  @Test func insertingANewElementTwice() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let box = try BeadBox(Shelter(within: folder))
-      let one = try box.add(1)
-      let bead = Bead(9)
-      try box.place.write { one.beads.insert(contentsOf: [bead, Bead(8), bead], at: 1) }
-    }
-    try expect(Self.twiceAdded, in: result)
-  }
-
-  @Test func addingAnObjectThatHasOneInTwoProperties() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let box = try BeadBox(Shelter(within: folder))
-      let one = Necklace(1)
-      one.clasp = Bead(9)
-      one.beads.append(one.clasp!)
-      try box.place.write { box.realm.add(one) }
-    }
-    try expect(Self.twiceAdded, in: result)
-  }
-
-  @Test func replacingARangeByOneElementTwice() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let box = try BeadBox(Shelter(within: folder))
-      let one = try box.add(1)
-      try box.place.write {
-        one.beads.replaceSubrange(0..<2, with: [one.beads[3], one.beads[3]])
+    var message: String {
+      switch self {
+      case .appended, .replaced, .dynamic: EmbeddedTrapTests.twice
+      case .insertedNew, .inTwoProperties: EmbeddedTrapTests.twiceAdded
+      case .unmanaged: EmbeddedTrapTests.twiceInMemory
+      case .updated: "An embedded object has one place"
+      case .intoItself: EmbeddedTrapTests.intoItself
       }
     }
-    try expect(Self.twice, in: result)
-  }
 
-  @Test func assigningAListOfDynamicObjectsWithOneTwice() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let box = try BeadBox(Shelter(within: folder))
-      _ = try box.add(1)
-      let dynamic = box.realm.dynamicObject(ofType: "Necklace", forPrimaryKey: 1)!
-      let list = dynamic.dynamicList("beads")
-      try box.place.write { dynamic.setValue([list[0], list[0]], forKey: "beads") }
-    }
-    try expect(Self.twice, in: result)
-  }
-
-  @Test func anUnmanagedListWithOneTwice() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) {
+    func make(_ one: Necklace, _ realm: Realm) {
       let bead = Bead(9)
-      Necklace(1).beads.append(objectsIn: [bead, bead])
-    }
-    try expect(Self.twiceInMemory, in: result)
-  }
-
-  @Test func updatingByAnObjectWithOneTwice() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let box = try BeadBox(Shelter(within: folder))
-      let one = try box.add(1)
-      let again = Necklace(1)
-      // Two accessors of one row.
-      again.beads.append(objectsIn: [one.beads[0], one.beads[0]])
-      try box.place.write { box.realm.add(again, update: .modified) }
-    }
-    try expect("An embedded object has one place", in: result)
-  }
-
-  @Test func puttingAnObjectIntoItself() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let box = try BeadBox(Shelter(within: folder))
-      let one = try box.add(1)
-      try box.place.write {
-        one.beads[0].inner = Bead(7)
+      switch self {
+      case .appended: one.beads.append(objectsIn: [one.beads[0], one.beads[0]])
+      case .insertedNew: one.beads.insert(contentsOf: [bead, Bead(8), bead], at: 1)
+      case .inTwoProperties:
+        let other = Necklace(2)
+        other.clasp = bead
+        other.beads.append(bead)
+        realm.add(other)
+      case .replaced: one.beads.replaceSubrange(0..<2, with: [one.beads[3], one.beads[3]])
+      case .dynamic:
+        let dynamic = realm.dynamicObject(ofType: "Necklace", forPrimaryKey: 1)!
+        let list = dynamic.dynamicList("beads")
+        dynamic.setValue([list[0], list[0]], forKey: "beads")
+      case .unmanaged: Necklace(2).beads.append(objectsIn: [bead, bead])
+      case .updated:
+        let again = Necklace(1)
+        // Two accessors of one row.
+        again.beads.append(objectsIn: [one.beads[0], one.beads[0]])
+        realm.add(again, update: .modified)
+      case .intoItself:
+        one.beads[0].inner = bead
         one.beads[0].inner!.pearls.append(one.beads[0])
       }
     }
-    try expect(
-      "An object of the embedded class 'Bead' cannot be put into itself, nor into an object that "
-        + "belongs to it.", in: result)
+  }
+
+  private let shelter = Result { try Shelter() }
+
+  @Test(arguments: Mistake.allCases) func traps(_ mistake: Mistake) async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [folder = try shelter.get().folder as String, mistake = mistake as Mistake] in
+      let box = try BeadBox(Shelter(within: folder))
+      let one = try box.add(1)
+      try box.place.write { mistake.make(one, box.realm) }
+    }
+    try expect(mistake.message, in: result)
   }
 }

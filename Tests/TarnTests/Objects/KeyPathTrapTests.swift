@@ -15,26 +15,31 @@ struct KeyPathTrapTests: TrapSuite {
     case condition, conditionBehindALink, conditionOnElements, conditionOfAList, conditionOfAMap
     case distinct, distinctByMember, distinctOfAMap, sections, sectionsWithDescriptors
 
+    private static let negative =
+      "A key path of Mare to a value of type Int is not stored but computed from 'age', so the "
+      + "store cannot "
+    private static let member =
+      "A key path of Mare to a value of type Int goes into a value, of which the file knows no "
+      + "parts"
+
     var message: String {
       switch self {
-      case .orderOfMember: "\\Mare.name.count goes into a value, of which the file knows no parts"
-      case .orderBehindALink: "\\Mare.mother?.negative is not stored but computed from 'mother',"
+      case .orderOfMember, .distinctByMember: Self.member
+      case .orderBehindALink:
+        "A key path of Mare to a value of type Optional<Int> is not stored but computed from "
+          + "'mother',"
       case .order, .orderOfAList, .orderOfASet, .orderOfAMap, .orderOfBacklinks, .orderOfDerived,
         .descriptor:
-        "\\Mare.negative is not stored but computed from 'age', so the store cannot sort by it. "
-          + "Sort by a @Persisted property, or sort an array of the objects."
+        Self.negative
+          + "sort by it. Sort by a @Persisted property, or sort an array of the objects."
       case .least, .greatest, .sum, .average, .sumOfAList, .sumOfAMap:
-        "\\Mare.negative is not stored but computed from 'age', so the store cannot compute with "
-          + "it. Go over the objects in Swift instead."
+        Self.negative + "compute with it. Go over the objects in Swift instead."
       case .condition, .conditionBehindALink, .conditionOnElements, .conditionOfAList,
         .conditionOfAMap:
-        "\\Mare.negative is not stored but computed from 'age', so the store cannot ask for it."
-      case .distinct, .distinctOfAMap:
-        "\\Mare.negative is not stored but computed from 'age', so the store cannot tell objects"
-      case .distinctByMember: "\\Mare.name.count goes into a value"
+        Self.negative + "ask for it."
+      case .distinct, .distinctOfAMap: Self.negative + "tell objects"
       case .sections, .sectionsWithDescriptors:
-        "\\Mare.negative is not stored but computed from 'age', so the store cannot order sections "
-          + "by it. Give a closure instead"
+        Self.negative + "order sections by it. Give a closure instead"
       }
     }
 

@@ -84,7 +84,7 @@ struct CancelledWriteTests {
     weak var mark: WriteMark?
     for id in 0..<100 {
       place.realm.beginWrite()
-      mark = place.realm.core.openWrite
+      mark = place.realm.core.write.mark
       #expect(mark != nil)
       place.realm.add(Cat(id))
       place.realm.cancelWrite()
@@ -108,6 +108,6 @@ struct CancelledWriteTests {
     }
     let (kept, life) = (Cat(3), place.realm)
     try place.write { life.add(kept) }
-    #expect(!kept.isInvalidated && place.realm.core.openWrite == nil)
+    #expect(!kept.isInvalidated && place.realm.core.write.mark == nil)
   }
 }

@@ -43,6 +43,29 @@ struct OutsideValueTests {
     #expect(place.realm.objects(StableHorse.self).where { $0.name == "x" }.count == 1)
   }
 
+  /// As where `NSNumber` stands for both. A value of any type keeps the difference.
+  @Test(arguments: StableEntry.allCases)
+  func booleansAreNumbersForPropertiesOfNumbers(entry: StableEntry) throws {
+    let place = try Shelter().openStable()
+    let values = try #require(
+      try json(
+        """
+        {"int8": true, "age": false, "height": true, "weight": true, "price": true, "grade": true,
+         "share": true, "scores": [true, 2, false], "optionalScores": [null, true],
+         "sizes": {"a": true}, "any": true, "anys": [true, 1], "anyMap": {"a": false}}
+        """) as? [String: Any])
+    let horse = try entry.make(values, in: place)
+    #expect(horse.int8 == 1 && horse.age == 0 && horse.height == 1 && horse.weight == 1)
+    #expect(horse.price == 1 && horse.grade == .low && horse.share?.value == 1)
+    #expect(Array(horse.scores) == [1, 2, 0] && Array(horse.optionalScores) == [nil, 1])
+    #expect(horse.sizes["a"] == 1 && horse.any == .bool(true))
+    #expect(Array(horse.anys) == [.bool(true), .int(1)] && horse.anyMap["a"] == .bool(false))
+    #expect(place.realm.object(ofType: StableHorse.self, forPrimaryKey: true)?.age == 0)
+    let swift = try entry.make(
+      ["age": true, "scores": [false, true], "isTame": true], in: Shelter().openStable())
+    #expect(swift.age == 1 && Array(swift.scores) == [0, 1] && swift.isTame)
+  }
+
   @Test(arguments: StableEntry.allCases)
   func nilEmptiesCollections(entry: StableEntry) throws {
     let place = try Shelter().openStable()
@@ -102,7 +125,10 @@ struct OutsideValueTests {
     #expect(to(.int, Decimal(string: "3.0")!) == .int(3))
     #expect(to(.int, Decimal(string: "3.01")!) == nil && to(.int, Double.nan) == nil)
     #expect(to(.int, UInt64.max) == nil && to(.int, UInt8(200)) == .int(200))
-    #expect(to(.int, NSDecimalNumber(string: "-7")) == .int(-7) && to(.int, true) == nil)
+    #expect(to(.int, NSDecimalNumber(string: "-7")) == .int(-7))
+    #expect(to(.int, true) == .int(1) && to(.double, false) == .double(0))
+    #expect(to(.float, true) == .float(1) && to(.decimal, true) == to(.decimal, 1))
+    #expect(to(.string, true) == nil && to(.date, true) == nil && to(.data, false) == nil)
     #expect(to(.int, Decimal128.max) == nil && to(.int, Int64.min) == .int(.min))
     #expect(to(.double, large) == .double(9_007_199_254_740_992))
     #expect(to(.double, UInt64.max) == .double(0x1p64))

@@ -147,7 +147,7 @@ struct ObjectObservationTests {
     b.pump()
     #expect(watches.map(\.calls) == [["deleted"], ["deleted"], ["deleted"]])
     #expect(watches[1].identity?.invalidate() == false)
-    #expect(b.realm.core.observers.isEmpty)
+    #expect(b.realm.core.delivery.observers.isEmpty)
   }
 
   @Test func aCancelledWriteIsNotTold() throws {

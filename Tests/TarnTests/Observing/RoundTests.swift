@@ -98,7 +98,7 @@ struct RoundTests {
     try a.write { a.cat(0)!.age += 1 }
     a.pump()
     #expect(calls == 0)
-    #expect(a.realm.core.observers.isEmpty)
+    #expect(a.realm.core.delivery.observers.isEmpty)
   }
 
   @Test func aTokenInvalidatedOnAnotherThreadIsNotCalledAgain() throws {
@@ -110,7 +110,7 @@ struct RoundTests {
     DispatchQueue(label: "ending").sync { _ = token.invalidate() }
     a.pump()
     #expect(recorder.calls == ["initial 1"])
-    #expect(a.realm.core.observers.isEmpty)
+    #expect(a.realm.core.delivery.observers.isEmpty)
   }
 
   @Test func anObserverMayEndAnotherThatWasNotCalledYetAndItself() throws {

@@ -26,25 +26,25 @@ extension Realm {
   /// Leaves to the worker what reads more than that many rows, on a manual scheduler as well. A
   /// row that changed counts as ten.
   func useWorker(rows: Int, commits: Int = 500) {
-    core.workLimits.usesWorker = true
-    core.workLimits.rows = rows
-    core.workLimits.rowsPerLookup = 10
-    core.workLimits.commits = commits
+    core.delivery.workLimits.usesWorker = true
+    core.delivery.workLimits.rows = rows
+    core.delivery.workLimits.rowsPerLookup = 10
+    core.delivery.workLimits.commits = commits
   }
 
   /// The worker stands still before each piece of work until it is released.
   func holdWorker() -> HeldWorker {
     let held = HeldWorker()
-    core.workLimits.willWork = held.hold
+    core.delivery.workLimits.willWork = held.hold
     return held
   }
 
   func goOn(_ held: HeldWorker) {
-    core.workLimits.willWork = nil
+    core.delivery.workLimits.willWork = nil
     held.release()
   }
 
-  var isAtWork: Bool { core.workAhead != nil }
+  var isAtWork: Bool { core.delivery.workAhead != nil }
 }
 
 extension Place {

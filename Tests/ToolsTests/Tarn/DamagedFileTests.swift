@@ -1,7 +1,8 @@
 import Foundation
-import TarnStore
 import TestSupport
 import Testing
+
+@testable import TarnStore
 
 /// What the commands say about a file that is damaged.
 @Suite struct DamagedFileTests {
@@ -42,6 +43,97 @@ import Testing
     #expect(result.errors.hasPrefix("tarn: "))
     #expect(result.errors.contains("page"))
     #expect(result.errors.contains("says that it is page"))
+  }
+
+  // MARK: - Empty files
+
+  @Test(
+    arguments: commands.dropLast() + [["query", "FILE", "Crate"], ["count", "FILE", "Crate"]])
+  func `an empty file is no store to a command that asks for one`(_ command: [String]) throws {
+    let path = try folder.file("x.realm", [])
+    let arguments = command.map { $0 == "FILE" ? path : $0 }
+    let result = try ToolProcess(folder, arguments).finish()
+    #expect(result.status == 1)
+    #expect(result.errors == "tarn: \(path): the file is empty, it holds no store\n")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)).isEmpty)
+  }
+
+  @Test func `an import takes an empty file for a new store`() throws {
+    let path = try folder.file("x.realm", [])
+    let bad = try folder.file("bad.jsonl", Array("{\"id\": 1}\n{\"id\"".utf8))
+    let refused = try ToolProcess.run(folder, "import", path, bad, "-c", "Crate", "-k", "id")
+    #expect(refused.status == 1)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)).isEmpty)
+    try makeStore(objects: 3)
+    let counted = try ToolProcess.run(folder, "count", path, "Crate")
+    #expect(counted.output == "3\n")
+  }
+
+  // MARK: - One thing in two places
+
+  /// On each of forty levels one thing twice: all of it would take for ever.
+  private func makeTwins(areEmbedded: Bool) throws {
+    var options = Store.Options()
+    options.isDurable = false
+    let links = ["left", "right"].map {
+      ClassDefinition.Property(name: $0, type: .link, isOptional: true, target: "Inner")
+    }
+    options.classes = [
+      ClassDefinition(name: "Twin", properties: links + [.init(name: "any", type: .any)]),
+      ClassDefinition(name: "Inner", properties: links, isEmbedded: true),
+    ]
+    let store = try StoreRegistry.open(path, options)
+    let (twins, inner) = (ClassID(0), ClassID(1))
+    if areEmbedded {
+      return try store.write { session in
+        var twice: [ColumnID: Value] = [:]
+        for level in 0...40 {
+          let next = try session.create(twice, in: level < 40 ? inner : twins)
+          twice = [ColumnID(0): .link(next), ColumnID(1): .link(next)]
+        }
+      }
+    }
+    let lists = try store.write { session in
+      var lists: [CollectionID] = []
+      let key = try session.create([:], in: twins)
+      var place = SequencePlace(classID: twins, key: key, column: ColumnID(2))
+      for level in 0...40 {
+        let next = try session.makeNested(.list, in: place)
+        if level == 0 {
+          try session.set(ColumnID(2), at: key, in: twins, to: .list(next))
+        } else {
+          try session.insert(.list(next), at: 0, in: place)
+        }
+        place = place.nested(next)
+        lists.append(next)
+      }
+      return lists
+    }
+    for (list, next) in zip(lists, lists.dropFirst()) {
+      let twice = SequenceElements(keys: [], values: [.value(.list(next)), .value(.list(next))])
+      let cell = try #require(CollectionCell.encode(twice, limit: 1_000))
+      let record = NestedRecord.encode(.list, cell)
+      try store.environment.write { transaction throws(StorageError) in
+        try TreeKey.nested(list).withBytes { name throws(StorageError) in
+          try withBytes(of: record) { bytes throws(StorageError) in
+            try transaction.put(bytes, forKey: name)
+          }
+        }
+      }
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `one thing in two places on each level ends with an error`(_ areEmbedded: Bool) throws {
+    try makeTwins(areEmbedded: areEmbedded)
+    for command in [["export", path, "Twin"], ["watch", path], ["query", path, "Twin"]] {
+      let result = try ToolProcess(folder, command).finish()
+      #expect(result.status == 1)
+      #expect(result.errors.contains("in two places"), "\(command[0]): \(result.errors)")
+    }
+    let check = try ToolProcess.run(folder, "inspect", "--check", path)
+    #expect(check.status == 1)
+    #expect(check.output.contains(areEmbedded ? "places" : "shares a collection"))
   }
 
   /// What the system ends a command for is told in words.

@@ -7,13 +7,13 @@ import TarnStore
 /// moved; the worker's end is another turn, which moves to exactly that version with what is ready
 /// by then. It is used only if the instance is still at the step that the work began from: a
 /// refresh or a write does not wait for it but computes by itself, and moves on.
-extension RealmCore {
+extension Delivery {
   /// The first half of a turn: moves to the newest version, or hands the way there over.
   ///
   /// - Returns: true if the version changed.
   func followInTurn() throws(StorageError) -> Bool {
-    let mayMove = autorefresh && (reader != nil || observers.wantsTurns)
-    guard workLimits.usesWorker else { return mayMove ? try advance() : false }
+    let mayMove = core.autorefresh && (core.reader != nil || observers.wantsTurns)
+    guard workLimits.usesWorker else { return mayMove ? try core.advance() : false }
     var moved = false
     if let ahead = workAhead, let end = ahead.work.end {
       workAhead = nil
@@ -22,7 +22,7 @@ extension RealmCore {
       case .failed:
         // Here it ends as it would have without a worker.
         observers.awaitNobody()
-        return mayMove ? try advance() : false
+        return mayMove ? try core.advance() : false
       case .done(let changes, let answers):
         moved = try take(ahead, changes, answers, mayMove)
       }
@@ -44,16 +44,15 @@ extension RealmCore {
   private func take(
     _ ahead: WorkAhead, _ changes: ChangeSet, _ answers: [LiveAnswer], _ mayMove: Bool
   ) throws(StorageError) -> Bool {
-    let moves = ahead.isMove && mayMove && ahead.step == step && reader != nil
+    let moves = ahead.isMove && mayMove && ahead.step == core.step && core.reader != nil
     if moves {
       var prepared: PreparedSteps = [:]
       for (source, answer) in zip(ahead.sources, answers) where answer.isStep {
         prepared[ObjectIdentifier(source)] = answer
       }
-      startsOver = false
-      try move(to: ahead.work.snapshot, changes, prepared)
+      try core.move(to: ahead.work.snapshot, changes, prepared)
       // What was committed meanwhile comes in a turn of its own.
-      scheduleTurn()
+      core.scheduleTurn()
     }
     try takeFirstRows(ahead, answers)
     return moves
@@ -65,12 +64,12 @@ extension RealmCore {
     _ ahead: WorkAhead, _ answers: [LiveAnswer]
   ) throws(StorageError) {
     let first = zip(ahead.sources, answers).filter { $0.0.isAwaited }
-    guard !first.isEmpty, let shown = reader?.snapshot else { return }
+    guard !first.isEmpty, let shown = core.reader?.snapshot else { return }
     let known = ahead.work.snapshot
     guard known.version <= shown.version else { return }
     var missed: ChangeSet?
     if known.version < shown.version {
-      missed = try store.changes(after: known.version, upTo: shown)
+      missed = try ChangeLog.changes(from: known, to: shown)
     }
     var late: [any ObservedSource] = []
     var items: [any LiveItem] = []
@@ -94,27 +93,30 @@ extension RealmCore {
   // MARK: - Handing over
 
   private func advanceOrHandOver() throws(StorageError) -> Bool {
-    guard let reader, !startsOver, !observers.isEmpty else { return try advance() }
-    if let workAhead, workAhead.isMove, workAhead.step == step { return false }
-    let newest = try newestFittingSnapshot()
-    let shown = reader.snapshot.version
-    guard newest.version > shown else { return try advance(to: newest) }
-    let isMuch = try store.isMuch(
-      after: shown, upTo: newest, commits: workLimits.commits, bytes: workLimits.recordBytes)
+    guard let reader = core.reader, !core.state.startsOver, !observers.isEmpty else {
+      return try core.advance()
+    }
+    if let workAhead, workAhead.isMove, workAhead.step == core.step { return false }
+    let newest = try core.newestFittingSnapshot()
+    let shown = reader.snapshot
+    guard newest.version > shown.version else { return try core.advance(to: newest) }
+    let isMuch = try core.store.isMuch(
+      after: shown.version, upTo: newest, commits: workLimits.commits,
+      bytes: workLimits.recordBytes)
     if isMuch {
-      handMoveOver(from: reader.snapshot, to: newest, .after(shown), observers.sources.all)
+      handMoveOver(from: shown, to: newest, .after(shown), observers.sources.all)
       return false
     }
-    let changes = try store.changes(after: shown, upTo: newest)
+    let changes = try ChangeLog.changes(from: shown, to: newest)
     let concerned = observers.sources.concerned(by: changes)
     let rows = concerned.reduce(0) {
       saturatingSum($0, workLimits.rows(of: $1.cost(ofFollowing: changes)))
     }
     if rows <= workLimits.rows {
-      try move(to: newest, changes)
+      try core.move(to: newest, changes)
       return true
     }
-    handMoveOver(from: reader.snapshot, to: newest, .known(changes), concerned)
+    handMoveOver(from: shown, to: newest, .known(changes), concerned)
     return false
   }
 
@@ -142,7 +144,7 @@ extension RealmCore {
   private func handFirstCallsOver() {
     let awaited = awaitLargeFirstCalls()
     guard workAhead == nil, !awaited.isEmpty else { return }
-    let snapshot = shown().snapshot
+    let snapshot = core.shown().snapshot
     let nothing = ChangeSet(from: snapshot.version, to: snapshot.version)
     let items = awaited.map(\.firstItem)
     start(LiveWork(snapshot, from: snapshot, .known(nothing), items), awaited, isMove: false)
@@ -163,7 +165,7 @@ extension RealmCore {
   }
 
   private func start(_ work: LiveWork, _ sources: [any ObservedSource], isMove: Bool) {
-    workAhead = WorkAhead(work: work, step: step, isMove: isMove, sources: sources)
-    work.start(before: workLimits.willWork) { [weak wakeUp] in wakeUp?.schedule() }
+    workAhead = WorkAhead(work: work, step: core.step, isMove: isMove, sources: sources)
+    work.start(before: workLimits.willWork) { [weak wakeUp = core.wakeUp] in wakeUp?.schedule() }
   }
 }

@@ -1,23 +1,8 @@
 import CTarn
 import TarnStore
 
-/// An object that has just become managed: it has its row, but not what may lead to other objects,
-/// or it has that of the object that it is merged into, and its values are all still its own.
-struct ArrivingObject {
-  let object: ObjectBase
-  let binding: ClassBinding
-  /// What becomes of those that it links to and that exist.
-  let policy: Realm.UpdatePolicy
-  /// True if its values are written over those of a row.
-  let isMerged: Bool
-}
-
-/// How unmanaged objects become managed, with all that they link to.
-///
-/// An object gets its row where the first link to it is found, so that there is something to link
-/// to, and its own links move there later, in the order of a list. So circles end, a chain of links
-/// may be as long as it likes, and nothing is set in the middle of another change: where objects
-/// come into a list, embedded objects that they have taken from that list leave it afterwards.
+/// How unmanaged objects become managed, with all that they link to. Where objects come into a
+/// list, embedded objects that they have taken from that list leave it afterwards.
 extension RealmCore {
   /// Makes a change that may bring unmanaged objects, and then moves what all that came with it
   /// have to where it belongs.
@@ -27,20 +12,15 @@ extension RealmCore {
   ) -> R {
     guard let session else { trap("objects come in outside of a write: bug in this package") }
     return trapping { () throws(StorageError) in
-      if isTakingIn { return try change(session) }
+      if intake.isOpen { return try change(session) }
       return try session.changing { () throws(StorageError) in
-        isTakingIn = true
-        defer {
-          isTakingIn = false
-          arrivedEmbedded.removeAll(keepingCapacity: true)
-        }
+        intake.open()
+        defer { intake.close() }
         let result = try change(session)
-        arriving.reverse()
-        while let next = arriving.popLast() {
-          let known = arriving.count
+        intake.lineUp()
+        while let (next, behind) = intake.next() {
           try moveIn(next)
-          // Those that it brought come next, in their order.
-          if arriving.count > known + 1 { arriving[known...].reverse() }
+          intake.lineUp(broughtBefore: behind)
         }
         return result
       }
@@ -54,24 +34,23 @@ extension RealmCore {
       checkLinkable(object)
       return refuseSecondPlace(of: object)
     }
-    try giveRow(object, update == .error ? addingPolicy : update)
+    try giveRow(object, update == .error ? intake.policy : update)
   }
 
   /// What becomes of an object that something links to: one without primary key is always new.
   func policy(
     for object: ObjectBase, _ update: Realm.UpdatePolicy
   ) -> Realm.UpdatePolicy {
-    let wanted = update == .error ? addingPolicy : update
+    let wanted = update == .error ? intake.policy : update
     return binding(of: type(of: object)).schema.primaryKey == nil ? .error : wanted
   }
 
   /// Traps for an embedded object that came with this change and is in it once more: of its two
   /// places neither is the one that is meant.
   private func refuseSecondPlace(of object: ObjectBase) {
-    if arrivedEmbedded.isEmpty { return }
     let row = LinkTarget(classID: object._binding!.classID, key: ObjectKey(object._key))
     require(
-      !arrivedEmbedded.contains(row),
+      !intake.holds(embedded: row),
       "An object of the embedded class '\(object._className)' is in two places of what is added. "
         + "An embedded object has one place: make another object for the second one.")
   }
@@ -92,14 +71,14 @@ extension RealmCore {
     }
     let row = try session.create(primaryKey: primaryKey, in: binding.classID)
     attach(object, row.key, binding)
-    object._bornIn = openWrite
+    object._bornIn = write.mark
     object._working = Unmanaged.passUnretained(row.cluster)
     object._image = tarn_cluster_empty()
     object._slot = UInt32(row.slot)
     object._generation = context.pointee.generation
     noteAdded(object)
     if object is EmbeddedObject {
-      arrivedEmbedded.insert(LinkTarget(classID: binding.classID, key: row.key))
+      intake.append(embedded: LinkTarget(classID: binding.classID, key: row.key))
     }
     binding.moveScalars(object)
     for column in session.schema.indexed(in: binding.classID)
@@ -109,7 +88,7 @@ extension RealmCore {
       try session.file(value, of: column.id, at: row.key, in: binding.classID)
     }
     guard binding.hasLinks else { return }
-    arriving.append(
+    intake.append(
       ArrivingObject(object: object, binding: binding, policy: update, isMerged: false))
   }
 
@@ -117,15 +96,14 @@ extension RealmCore {
   func merge(_ object: ObjectBase, into key: ObjectKey, _ update: Realm.UpdatePolicy) {
     let binding = binding(of: type(of: object))
     attach(object, key, binding)
-    if isNew(key, binding.classID) { object._bornIn = openWrite }
-    arriving.append(
+    if isNew(key, binding.classID) { object._bornIn = write.mark }
+    intake.append(
       ArrivingObject(object: object, binding: binding, policy: update, isMerged: true))
   }
 
   private func moveIn(_ next: ArrivingObject) throws(StorageError) {
-    let outer = addingPolicy
-    addingPolicy = next.policy
-    defer { addingPolicy = outer }
+    let outer = intake.use(next.policy)
+    defer { _ = intake.use(outer) }
     if next.isMerged { try writeOver(next) } else { next.binding.moveLinks(next.object) }
   }
 
@@ -134,7 +112,7 @@ extension RealmCore {
     let (object, binding, update) = (next.object, next.binding, next.policy)
     let (id, key) = (binding.classID, ObjectKey(object._key))
     // Of an object that was made of values the properties that they name.
-    let given = given[ObjectIdentifier(object)]
+    let given = intake.given(object)
     var singles: [(property: PropertyReflection, column: ColumnID, boxed: _BoxedValue)] = []
     var collections: [(column: ColumnID, collection: any _CollectionProperty)] = []
     // Its values are read as what they are still, those of an unmanaged object.

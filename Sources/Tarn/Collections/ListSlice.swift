@@ -1,0 +1,72 @@
+import TarnStore
+
+/// Some elements of a list, one after the other, at the positions that they have in the list.
+///
+/// What changes the slice changes the list at once. It is no `Slice` of the standard library: that
+/// one exchanges two elements by putting each in the other's place, one after the other, and an
+/// embedded object has one place only.
+public struct ListSlice<Element: RealmCollectionValue>: MutableCollection, RandomAccessCollection {
+  /// The list.
+  public let base: List<Element>
+  public let startIndex: Int
+  public let endIndex: Int
+
+  init(_ base: List<Element>, _ bounds: Range<Int>) {
+    self.base = base
+    (startIndex, endIndex) = (bounds.lowerBound, bounds.upperBound)
+  }
+
+  /// The element at a position of the list. Traps if it is out of bounds; setting also outside of
+  /// a write, and for an embedded object that is in the list elsewhere, which it would leave.
+  public subscript(position: Int) -> Element {
+    get {
+      check(position)
+      return base[position]
+    }
+    nonmutating set {
+      check(position)
+      if Element._isObject, let object = newValue as? EmbeddedObject,
+        let place = base.index(of: newValue),
+        place != position
+      {
+        trap(
+          "The \(type(of: object)) at \(place) cannot be put at \(position) through a slice: it "
+            + "has one place, and the list would lose an element. Use swapAt(_:_:) or "
+            + "move(from:to:).")
+      }
+      base[position] = newValue
+    }
+  }
+
+  /// The elements of a range within this one. Setting replaces them.
+  public subscript(bounds: Range<Int>) -> ListSlice<Element> {
+    get {
+      Bounds.check(bounds.lowerBound, bounds.upperBound, within: startIndex..<endIndex, of: base)
+      return ListSlice(base, bounds)
+    }
+    set {
+      Bounds.check(bounds.lowerBound, bounds.upperBound, within: startIndex..<endIndex, of: base)
+      base[bounds] = newValue
+    }
+  }
+
+  /// Exchanges two elements of the list. Traps if one of the positions is out of bounds.
+  public mutating func swapAt(_ first: Int, _ second: Int) {
+    check(first)
+    check(second)
+    base.swapAt(first, second)
+  }
+
+  /// As that of the list.
+  public mutating func withContiguousMutableStorageIfAvailable<R>(
+    _ body: (inout UnsafeMutableBufferPointer<Element>) throws -> R
+  ) rethrows -> R? {
+    try base.withContiguousMutableStorage(of: startIndex..<endIndex, body)
+  }
+
+  private func check(_ position: Int) {
+    if position < startIndex || position >= endIndex {
+      Bounds.trapOutside(position, startIndex..<endIndex, base)
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import TarnStore
+
+/// Who observes an instance, and when they are called: turns, rounds, and what a worker does before
+/// them. The rules are told at `Observation`.
+///
+/// Threading: confined to the instance's scheduler.
+final class Delivery {
+  // The instance has this, and nobody else.
+  unowned let core: RealmCore
+  let observers = ObserverTable()
+  /// The targets of the rounds that are being delivered, the innermost last.
+  private var roundTargets: [Int] = []
+  /// What realm-level observers are being told at this moment.
+  private var realmNotification: Realm.Notification?
+  /// A turn came at a moment when nothing may move; it is made up for.
+  private var turnIsOwed = false
+  /// The shown version moved in a place where no observer can be called.
+  private var owesDidChange = false
+  /// Set when the store can no longer be followed: the error that ended it.
+  private(set) var failure: StorageError?
+
+  /// When a worker is asked, and what it has been asked for.
+  var workLimits: WorkAhead.Limits
+  var workAhead: WorkAhead?
+
+  init(_ core: RealmCore) {
+    self.core = core
+    workLimits = WorkAhead.Limits(on: core.scheduler)
+  }
+
+  /// Inside of a round.
+  var isDelivering: Bool { !roundTargets.isEmpty }
+  /// A callback is running in which the version may not move.
+  var isBusy: Bool { isDelivering || realmNotification != nil }
+  /// The same as far as `refresh` is concerned, which may be called to learn what is new.
+  var refusesRefresh: Bool { isDelivering || realmNotification == .didChange }
+
+  func oweDidChange() { owesDidChange = true }
+  func cancelWork() { workAhead?.work.cancel() }
+
+  // MARK: - Turns
+
+  /// One turn of the scheduler: follow the file, then tell observers.
+  func takeTurn() {
+    core.checkThread()
+    if let failure { return observers.end(with: Realm.Error(failure)) }
+    if core.session != nil || isBusy {
+      turnIsOwed = true
+      return
+    }
+    turnIsOwed = false
+    do {
+      tellOfMove(try followInTurn())
+      if !core.autorefresh, core.isBehind { sendRealmNotification(.refreshRequired) }
+      // A realm-level observer may have left a write open.
+      if core.session == nil { deliverRound() } else { turnIsOwed = true }
+      // What was committed to it before is shown first.
+      if let loss = core.store.loss, core.session == nil, workAhead == nil { fail(loss) }
+    } catch {
+      fail(error)
+    }
+  }
+
+  /// Starts a later turn if one was turned away at a wrong moment.
+  func makeUpForOwedTurn() {
+    if turnIsOwed, core.session == nil, !isDelivering { core.scheduleTurn() }
+  }
+
+  /// The store can no longer be followed: observers hear of it once, the shown state stays.
+  func fail(_ error: StorageError) {
+    failure = error
+    cancelWork()
+    observers.end(with: Realm.Error(error))
+  }
+
+  // MARK: - Rounds
+
+  /// Calls everybody who has not been told of something up to the step shown now.
+  func deliverRound() {
+    let target = core.step
+    let called = observers.newsworthy(upTo: target)
+    if !called.isEmpty {
+      roundTargets.append(target)
+      for observation in called where observation.state.isActive {
+        guard observation.hasNews(upTo: target) else { continue }
+        observation.deliver(upTo: target, core)
+      }
+      roundTargets.removeLast()
+    }
+    guard !isDelivering else { return }
+    letGo(of: observers.settle())
+    if observers.hasNews { core.scheduleTurn() }
+    makeUpForOwedTurn()
+  }
+
+  /// The round inside the begin of a write: only if there is more to tell than the round that is
+  /// running knows of.
+  func deliverRoundForBegin() {
+    guard let running = roundTargets.last else { return deliverRound() }
+    if core.step > running || observers.hasInitialOutstanding { deliverRound() }
+  }
+
+  /// After a commit of the instance's own, whose observers are called in a later turn.
+  func tellOfCommit(except skipped: Set<ObjectIdentifier>) {
+    sendRealmNotification(.didChange, except: skipped)
+    if observers.hasNews { core.scheduleTurn() }
+    makeUpForOwedTurn()
+  }
+
+  /// Freeing large steps is left to a worker as well.
+  private func letGo(of told: [LiveChange]) {
+    let weight = told.reduce(0) { saturatingSum($0, $1.weight) }
+    if weight > 1_000, workLimits.usesWorker { LiveWork.letGo(of: told) }
+  }
+
+  // MARK: - Realm-level observers
+
+  /// Tells them that the version moved, now or where they could not be called.
+  func tellOfMove(_ moved: Bool) {
+    let owed = owesDidChange
+    owesDidChange = false
+    if moved || owed { sendRealmNotification(.didChange) }
+  }
+
+  /// While they run, further notifications are dropped.
+  private func sendRealmNotification(
+    _ notification: Realm.Notification, except skipped: Set<ObjectIdentifier> = []
+  ) {
+    guard realmNotification == nil, !observers.realmObservations.isEmpty else { return }
+    realmNotification = notification
+    defer { realmNotification = nil }
+    let realm = Realm(core)
+    for observation in observers.realmObservations where observation.state.isActive {
+      guard !skipped.contains(ObjectIdentifier(observation.state)) else { continue }
+      observation.block(notification, realm)
+    }
+  }
+}

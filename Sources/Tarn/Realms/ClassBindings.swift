@@ -1,0 +1,86 @@
+import TarnStore
+
+/// How classes of the program meet classes of the file, at the schema that was bound last.
+struct ClassBindings {
+  /// The program's classes.
+  private(set) var model: ModelSchema
+  private var typed: [ObjectIdentifier: ClassBinding] = [:]
+  /// For classes as dynamic objects show them, by their names.
+  private var dynamic: [String: ClassBinding] = [:]
+  private(set) var epoch: UInt64 = .max
+  /// The newest schema that is known to fit the program's classes.
+  private var fitting: SchemaView?
+  /// The one asked for last.
+  private var recent: ClassBinding?
+
+  init(_ model: ModelSchema) { self.model = model }
+
+  /// The bindings of a frozen instance of that schema, beginning with those that are known.
+  init(_ model: ModelSchema, at schema: SchemaView, knowing others: ClassBindings) {
+    self.model = model
+    epoch = schema.epoch
+    if others.epoch == epoch { typed = others.typed }
+  }
+
+  /// The program has loaded more classes.
+  mutating func learn(_ newer: ModelSchema) {
+    model = newer
+    fitting = nil
+  }
+
+  /// Forgets the bindings of another schema.
+  mutating func bind(to schema: SchemaView) {
+    typed.removeAll()
+    dynamic.removeAll()
+    recent = nil
+    epoch = schema.epoch
+  }
+
+  /// The binding of a class, which is the one that will be found fastest from now on.
+  mutating func recall(_ type: ObjectBase.Type) -> ClassBinding? {
+    if let recent, recent.reflection.type == type { return recent }
+    guard let found = typed[ObjectIdentifier(type)] else { return nil }
+    recent = found
+    return found
+  }
+
+  /// The same, changing nothing.
+  func known(_ type: ObjectBase.Type) -> ClassBinding? { typed[ObjectIdentifier(type)] }
+  func known(_ name: String) -> ClassBinding? { dynamic[name] }
+
+  mutating func keep(_ binding: ClassBinding, for type: ObjectBase.Type) {
+    typed[ObjectIdentifier(type)] = binding
+  }
+
+  mutating func keep(_ binding: ClassBinding, forDynamic name: String) { dynamic[name] = binding }
+
+  // MARK: - Fitting
+
+  /// What keeps the program's classes from being used at a schema; nothing if every property has
+  /// the column that it had. Then all that was found before stays right.
+  mutating func problems(at schema: SchemaView) -> [String] {
+    if let fitting, fitting.epoch == schema.epoch { return [] }
+    let plan = SchemaPlan(stored: schema.schema, wanted: model.definitions)
+    var problems = plan.differences + plan.additions
+    if let before = fitting?.schema, problems.isEmpty {
+      problems = replacedColumns(from: before, to: schema.schema)
+    }
+    if problems.isEmpty { fitting = schema }
+    return problems
+  }
+
+  /// Properties that lost their column and got another one of the same kind.
+  private func replacedColumns(from before: StoreSchema, to after: StoreSchema) -> [String] {
+    var problems: [String] = []
+    for definition in model.definitions {
+      let old = before.named(definition.name)
+      let new = after.named(definition.name)
+      for property in definition.properties
+      where old?.named(property.name)?.id != new?.named(property.name)?.id {
+        problems.append(
+          "Property '\(definition.name).\(property.name)' has been removed and added again.")
+      }
+    }
+    return problems
+  }
+}

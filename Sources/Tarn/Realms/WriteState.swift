@@ -1,0 +1,61 @@
+import TarnStore
+
+/// One write, as accessors of the rows that it made know it while it is open, and afterwards: they
+/// are dead if it is cancelled. It goes with the last of them.
+final class WriteMark {
+  var wasCancelled = false
+}
+
+/// The write that an instance has open, if it has one.
+struct WriteState: ~Copyable {
+  private(set) var session: WriteSession?
+  private var gateToken: GateToken?
+  /// Names the instance's last write.
+  private(set) var serial: UInt64 = 0
+  /// The same for what is born in it.
+  private(set) var mark: WriteMark?
+  /// What it has made managed, where that is wanted back if it is cancelled.
+  private var addedObjects: [ObjectBase] = []
+
+  /// The write, if it has changed something.
+  var active: ActiveWrite? {
+    guard let session, !session.isEmpty else { return nil }
+    return ActiveWrite(session: session, serial: serial)
+  }
+
+  /// From here on no other process writes.
+  mutating func hold(_ token: consuming GateToken) { gateToken = consume token }
+
+  mutating func begin(_ session: WriteSession) {
+    self.session = session
+    serial = Generation.next()
+    mark = WriteMark()
+  }
+
+  /// Goes on with a write that another instance has left.
+  mutating func resume(
+    _ session: WriteSession, _ token: consuming GateToken?, serial: UInt64, _ mark: WriteMark?
+  ) {
+    self.session = session
+    gateToken = token
+    self.serial = serial
+    self.mark = mark
+  }
+
+  mutating func noteAdded(_ object: ObjectBase) { addedObjects.append(object) }
+
+  mutating func takeAddedObjects() -> [ObjectBase] {
+    defer { addedObjects = [] }
+    return addedObjects
+  }
+
+  /// The write is over, be it that it was committed.
+  mutating func end() {
+    session = nil
+    mark = nil
+    addedObjects = []
+  }
+
+  /// What keeps other processes from writing. Who takes it gives it up.
+  mutating func takeGateToken() -> GateToken? { gateToken.take() }
+}

@@ -1,0 +1,122 @@
+/// What change records say, held against the states between which they lie: few damaged bytes can
+/// name more objects than anybody could go through, and classes or columns that there are not.
+extension ChangeLog {
+  /// Everything that changed from one state to a later one.
+  ///
+  /// - Throws: `.corrupted` if a record is damaged, missing although the caller has held `old` all
+  ///   the time, or at odds with the two states.
+  package static func changes(
+    from old: Snapshot, to new: Snapshot
+  ) throws(StorageError) -> ChangeSet {
+    let changes = try changes(after: old.version, upTo: new.version, in: new.transaction)
+    try check(changes.classes, new.schema.schema)
+    for entry in changes.classes where entry.isLarge { try check(entry, from: old, to: new) }
+    return changes
+  }
+
+  private static func damaged(_ detail: String) -> StorageError {
+    StorageError(
+      .corrupted, operation: "read change record", path: "",
+      detail: "A change record is damaged: \(detail).")
+  }
+
+  /// Classes and columns are in their order, so that the last ones tell of all.
+  private static func check(
+    _ classes: [ClassChanges], _ schema: StoreSchema
+  ) throws(StorageError) {
+    func has(_ id: ClassID, _ column: ColumnID?) -> Bool {
+      guard let described = schema[id] else { return false }
+      return column.map { $0.index < described.columns.count } ?? true
+    }
+    for entry in classes {
+      guard has(entry.id, nil) else { throw damaged("it names a class that there is not") }
+      guard has(entry.id, entry.touched.last?.column),
+        has(entry.id, entry.sequences.last?.name.column),
+        entry.backTouched.allSatisfy({ has($0.origin, $0.column) })
+      else { throw damaged("it names a property that there is not") }
+    }
+  }
+
+  private static func check(
+    _ entry: ClassChanges, from old: Snapshot, to new: Snapshot
+  ) throws(StorageError) {
+    let now = try SnapshotReader(new).record(of: entry.id).rowCount
+    let touched = entry.touched.map(\.keys.count).max() ?? 0
+    guard max(entry.inserted.count, touched) <= now else {
+      throw damaged("it names more objects of a class than there are")
+    }
+    let before = try SnapshotReader(old).record(of: entry.id).rowCount
+    guard entry.deleted.count <= before else {
+      throw damaged("it deletes more objects of a class than there were")
+    }
+  }
+
+  // MARK: - All records
+
+  /// What is wrong with the records that the file keeps, a sentence each.
+  package static func problems(in snapshot: Snapshot) -> [String] {
+    var check = RecordCheck(snapshot)
+    do throws(StorageError) { try check.run() } catch { check.problems.append("\(error)") }
+    return check.problems
+  }
+
+  private struct RecordCheck {
+    let snapshot: Snapshot
+    var problems: [String] = []
+    private var last: Version?
+    /// Pieces that the record at hand must have, and those that were met.
+    private var expected = 0
+    private var found = 0
+
+    init(_ snapshot: Snapshot) { self.snapshot = snapshot }
+
+    mutating func run() throws(StorageError) {
+      var cursor = try Cursor(snapshot.transaction)
+      var isAtKey = unsafe try TreeKey.changeHeader(.zero).withBytes { key throws(StorageError) in
+        unsafe try cursor.seek(atOrAfter: key)
+      }
+      while isAtKey, unsafe TreeKey.tag(of: cursor.key) == .change {
+        if let parsed = unsafe TreeKey.parseChange(cursor.key) {
+          take(parsed.version)
+        } else {
+          problems.append("a change record lies under a key that is none")
+        }
+        isAtKey = try cursor.next()
+      }
+      finish()
+      if let last, last != snapshot.version {
+        problems.append("the change records end with version \(last.rawValue)")
+      }
+    }
+
+    private mutating func take(_ version: Version) {
+      if version == last {
+        found += 1
+        return
+      }
+      finish()
+      if let last, version.rawValue != last.rawValue + 1 {
+        problems.append("the change records after version \(last.rawValue) are missing")
+      }
+      (last, found) = (version, 1)
+      do throws(StorageError) {
+        let (header, changes) = try record(of: version, in: snapshot.transaction)
+        expected = header.classes.reduce(Int(max(1, header.headerChunkCount))) {
+          $0 + Int($1.chunkCount)
+        }
+        try check(changes.classes, snapshot.schema.schema)
+      } catch {
+        problems.append("the change record of version \(version.rawValue): \(error)")
+      }
+    }
+
+    /// The record before is complete.
+    private mutating func finish() {
+      if let last, expected > 0, found != expected {
+        problems.append(
+          "the change record of version \(last.rawValue) has \(found) parts of \(expected)")
+      }
+      expected = 0
+    }
+  }
+}

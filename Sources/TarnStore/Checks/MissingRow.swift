@@ -1,0 +1,75 @@
+/// Why a row that somebody names is not found. Mostly because it was deleted; then nothing of the
+/// state names it any more.
+extension SnapshotReader {
+  /// What is wrong with the file, in words, if something in this state says that there is such a
+  /// row although it cannot be found; nil if all agrees that there is none.
+  ///
+  /// For who is about to end the program: looks at all of the class.
+  package func damage(behindMissing key: ObjectKey, in id: ClassID) -> String? {
+    guard let described = schema.schema[id] else { return nil }
+    let name = "object \(key.rawValue) of class '\(described.name)'"
+    do throws(StorageError) {
+      if try row(key, in: id) != nil { return nil }
+      if try hasRowElsewhere(key, in: id) {
+        return "\(name) does not lie where it is looked for"
+      }
+      if let problem = try problemOfDirectory(of: id) {
+        return "\(name) is missing, and the directory of its class is wrong: \(problem)"
+      }
+      for column in schema.indexed(in: id) where try files(key, PackedIndex(id, column.id)) {
+        return "\(name) is missing, but in the index over '\(column.name)'"
+      }
+      if let origin = try linkingProperty(to: LinkTarget(classID: id, key: key)) {
+        return "\(name) is missing, but '\(origin)' links to it"
+      }
+      return nil
+    } catch {
+      return "\(name) is missing: \(error)"
+    }
+  }
+
+  private func hasRowElsewhere(_ key: ObjectKey, in id: ClassID) throws(StorageError) -> Bool {
+    var found = false
+    try forEachCluster(in: id) { cluster throws(StorageError) in
+      // Keys that do not ascend are no help to a search.
+      for slot in 0..<cluster.image.rowCount where cluster.image.key(at: slot) == key {
+        found = true
+      }
+      return !found
+    }
+    return found
+  }
+
+  private func problemOfDirectory(of id: ClassID) throws(StorageError) -> String? {
+    var listing: [DirectoryEntry] = []
+    try forEachCluster(in: id) { cluster throws(StorageError) in
+      listing.append(DirectoryEntry(first: cluster.boundary, rows: cluster.image.rowCount))
+      return true
+    }
+    return try withCursor { cursor throws(StorageError) in
+      try ClassDirectory(id).problem(listing: listing, &cursor)
+    }
+  }
+
+  private func files(_ key: ObjectKey, _ index: PackedIndex) throws(StorageError) -> Bool {
+    var found = false
+    try withCursor { cursor throws(StorageError) in
+      try index.forEachKey(&cursor) { object in
+        found = object == key
+        return !found
+      }
+    }
+    return found
+  }
+
+  private func linkingProperty(to target: LinkTarget) throws(StorageError) -> String? {
+    for described in schema.schema.classes {
+      for column in schema.indexed(in: described.id)
+      where column.target == target.classID || column.type == .any {
+        let origins = try origins(of: target, in: described.id, through: column.id)
+        if !origins.isEmpty { return "\(described.name).\(column.name)" }
+      }
+    }
+    return nil
+  }
+}

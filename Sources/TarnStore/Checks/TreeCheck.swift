@@ -1,0 +1,134 @@
+/// Verifies that every entry of a file's tree is of a kind that this library knows and belongs to
+/// something, and that the long values of rows are there. What lies in the entries is for others to
+/// see; so are those of lists, sets and maps. Finds what is wrong; changes nothing.
+package struct TreeCheck {
+  package private(set) var problems: [String] = []
+  private static let problemsMax = 100
+
+  private let reader: SnapshotReader
+  /// Pieces of long values that rows name, and counts of links of two and more.
+  private var pieces = 0
+  private var counts = 0
+
+  package init(_ reader: SnapshotReader) {
+    self.reader = reader
+    for described in reader.schema.schema.classes {
+      attempt("class \(described.name)") { check throws(StorageError) in
+        try check.findLongValues(of: described)
+        try check.findCounts(of: described)
+      }
+    }
+    attempt("the tree") { check throws(StorageError) in try check.walk() }
+  }
+
+  private mutating func note(_ problem: String) {
+    if problems.count < Self.problemsMax { problems.append(problem) }
+  }
+
+  private mutating func attempt(
+    _ name: String, _ body: (inout TreeCheck) throws(StorageError) -> Void
+  ) {
+    do throws(StorageError) { try body(&self) } catch { note("\(name): \(error)") }
+  }
+
+  // MARK: - What rows name
+
+  private mutating func findLongValues(of described: ClassSchema) throws(StorageError) {
+    let columns = described.columns.filter {
+      !$0.isRemoved && ColumnStorage($0, isKey: false) == .bytes
+    }
+    if columns.isEmpty { return }
+    var found: [(key: ObjectKey, column: ColumnSchema, byteCount: Int)] = []
+    try reader.forEachCluster(in: described.id) { cluster throws(StorageError) in
+      for column in columns {
+        for slot in 0..<cluster.image.rowCount {
+          if case .long(let byteCount) = try cluster.image.bytes(column.id, slot) {
+            found.append((cluster.image.key(at: slot), column, byteCount))
+          }
+        }
+      }
+      return true
+    }
+    var cursor = try Cursor(reader.snapshot.transaction)
+    for (key, column, byteCount) in found {
+      do throws(StorageError) {
+        try unsafe LongValues(described.id, column.id).forEachPiece(
+          key, byteCount: byteCount, &cursor
+        ) { _ in
+          pieces += 1
+          return true
+        }
+      } catch {
+        note("\(described.name).\(column.name) of object \(key.rawValue): \(error)")
+      }
+    }
+  }
+
+  private mutating func findCounts(of described: ClassSchema) throws(StorageError) {
+    let columns = reader.schema.indexed(in: described.id).filter { column in
+      (column.type == .link || column.type == .any)
+        && (column.collection != .none || column.type == .any)
+    }
+    if columns.isEmpty { return }
+    try reader.forEachCluster(in: described.id) { cluster throws(StorageError) in
+      for slot in 0..<cluster.image.rowCount {
+        for column in columns {
+          let key = cluster.image.key(at: slot)
+          let links = try reader.links(from: column, at: key, in: described.id)
+          counts += links.values.count { $0 > 1 }
+        }
+      }
+      return true
+    }
+  }
+
+  // MARK: - All entries
+
+  private mutating func walk() throws(StorageError) {
+    var (foundPieces, foundCounts, strangers) = (0, 0, 0)
+    var cursor = try Cursor(reader.snapshot.transaction)
+    var isAtEntry = try cursor.first()
+    while isAtEntry {
+      let key = unsafe cursor.key
+      switch unsafe TreeKey.tag(of: key) {
+      case .longValue: foundPieces += 1
+      case .linkCount: foundCounts += 1
+      default: if unsafe !belongs(key) { strangers += 1 }
+      }
+      isAtEntry = try cursor.next()
+    }
+    if foundPieces != pieces {
+      note("there are \(foundPieces) pieces of long values, and objects have \(pieces)")
+    }
+    if foundCounts != counts {
+      note("there are \(foundCounts) counts of links, and objects have \(counts)")
+    }
+    if strangers > 0 { note("\(strangers) entries of the tree belong to nothing") }
+  }
+
+  private func belongs(_ key: UnsafeRawBufferPointer) -> Bool {
+    switch unsafe TreeKey.tag(of: key) {
+    case .schema: unsafe TreeKey.parseSchema(key) != nil
+    case .classRecord: unsafe has(TreeKey.parseClassRecord(key))
+    case .cluster: unsafe has(TreeKey.parseCluster(key)?.classID)
+    case .directory: unsafe has(TreeKey.parseDirectory(key)?.classID)
+    case .index, .unique: unsafe isPage(key)
+    case .head: key.count == 1
+    // These are looked at with the collections and with the change records.
+    case .sequencePage, .sequenceDirectory, .longElement, .nested, .change: true
+    case .longValue, .linkCount: true
+    case nil: false
+    }
+  }
+
+  private func has(_ id: ClassID?) -> Bool { id.flatMap { reader.schema.schema[$0] } != nil }
+
+  /// Whether the key is that of a page of an index or unique rule that the schema has.
+  private func isPage(_ key: UnsafeRawBufferPointer) -> Bool {
+    guard let index = unsafe PackedIndex(ofPageUnder: key),
+      let described = reader.schema.schema[index.classID]
+    else { return false }
+    if index.tag == .unique { return Int(index.number) < described.uniqueRules.count }
+    return reader.schema.indexed(in: described.id).contains { $0.id.rawValue == index.number }
+  }
+}
