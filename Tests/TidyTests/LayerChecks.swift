@@ -20,9 +20,8 @@ struct Layers {
   static let engine = Layers(
     module: "Sources/TarnStore",
     folders: [
-      "Storage", "Signals", "Values", "Rows", "Changes", "Snapshots", "Sequences", "Writing",
-      "Unique",
-      "Checks", "Migrations", "Store", "Queries", "Live",
+      "Sorting", "Storage", "Signals", "Values", "Rows", "Changes", "Snapshots", "Sequences",
+      "Writing", "Unique", "Checks", "Migrations", "Store", "Queries", "Live",
     ],
     known: [])
 

@@ -48,8 +48,8 @@ struct KeyPathFault: Error {
     case .member: "goes into a value, of which the file knows no parts"
     case .object: "is no property but the object itself"
     case .requirement:
-      "stands for what a protocol requires, which a class may compute (name the property as text, or "
-        + "use a key path of the class)"
+      "stands for what a protocol requires, which a class may compute (name the property as "
+        + "text, or use a key path of the class)"
     case .unknown: "is no chain of stored properties"
     }
   }

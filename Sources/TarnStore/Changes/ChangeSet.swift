@@ -116,13 +116,9 @@ package struct ClassChanges: Equatable, Sendable {
   /// How that sequence came from its former state, or nil if its positions are what they were and
   /// none was set.
   package func script(of name: SequenceName) -> SequenceScript? {
-    var low = 0
-    var high = sequences.count
-    while low < high {
-      let middle = (low + high) >> 1
-      if sequences[middle].name < name { low = middle + 1 } else { high = middle }
-    }
-    return low < sequences.count && sequences[low].name == name ? sequences[low].script : nil
+    let index = sequences.partitioningIndex { $0.name >= name }
+    guard index < sequences.count, sequences[index].name == name else { return nil }
+    return sequences[index].script
   }
 
   package var touchedColumns: ColumnMask {
@@ -157,12 +153,6 @@ package struct ColumnMask: Equatable, Sendable {
 extension [ClassChanges] {
   /// The position of that class, or where it would go.
   func firstIndex(ofID id: ClassID) -> Int {
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) >> 1
-      if self[middle].id < id { low = middle + 1 } else { high = middle }
-    }
-    return low
+    partitioningIndex { $0.id >= id }
   }
 }

@@ -103,13 +103,7 @@ package struct KeySet: Equatable, Sendable {
 
   /// The position of the first run whose end is not before the key; `runs.count` if there is none.
   package func firstRun(endingAtOrAfter key: Int64) -> Int {
-    var low = 0
-    var high = runs.count
-    while low < high {
-      let middle = (low + high) >> 1
-      if runs[middle].last < key { low = middle + 1 } else { high = middle }
-    }
-    return low
+    runs.partitioningIndex { $0.last >= key }
   }
 }
 
@@ -147,4 +141,20 @@ extension KeySet: Sequence {
 
   package func makeIterator() -> Iterator { Iterator(runs) }
   package var underestimatedCount: Int { Swift.min(count, 1 << 20) }
+}
+
+extension KeySet {
+  /// Traps if the set contradicts itself. For tests.
+  package func checkInvariants() {
+    var sum = 0
+    for (index, run) in runs.enumerated() {
+      require(run.first <= run.last)
+      sum = saturatingSum(sum, run.count)
+      if index > 0 {
+        let before = runs[index - 1].last
+        require(before < run.first && before + 1 < run.first, "two runs could be one")
+      }
+    }
+    require(count == sum)
+  }
 }

@@ -44,13 +44,7 @@ extension SequenceScript {
     _ part: Range<Int>, _ starts: ContiguousArray<Int>, to builder: inout Builder
   ) {
     // The last run that begins at or before the part.
-    var low = 0
-    var high = starts.count
-    while low < high {
-      let middle = (low + high) >> 1
-      if starts[middle] <= part.lowerBound { low = middle + 1 } else { high = middle }
-    }
-    var index = low - 1
+    var index = starts.partitioningIndex { $0 > part.lowerBound } - 1
     var position = part.lowerBound
     while position < part.upperBound {
       let offset = position - starts[index]

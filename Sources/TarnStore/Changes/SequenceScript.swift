@@ -78,6 +78,12 @@ package struct SequenceScript: Equatable, Sendable {
     runs.count > Self.runsMax ? .replacingAll(oldCount: oldCount, newCount: newCount) : self
   }
 
+  /// Traps if the script contradicts itself or is not in normal form. For tests.
+  package func checkInvariants() {
+    modified.checkInvariants()
+    require(isConsistent)
+  }
+
   /// Whether the parts fit each other. Adds no two numbers that were not checked before.
   private var isConsistent: Bool {
     guard (0...Self.countMax).contains(oldCount), (0...Self.countMax).contains(newCount) else {

@@ -168,12 +168,7 @@ private struct DifferenceWork {
     var ends: ContiguousArray<Int> = []
     var previous = ContiguousArray<Int>(repeating: -1, count: candidates.count)
     for index in candidates.indices {
-      var low = 0
-      var high = ends.count
-      while low < high {
-        let middle = (low + high) >> 1
-        if place(ends[middle]) < place(index) { low = middle + 1 } else { high = middle }
-      }
+      let low = ends.partitioningIndex { place($0) >= place(index) }
       if low > 0 { previous[index] = ends[low - 1] }
       if low == ends.count { ends.append(index) } else { ends[low] = index }
       stays[oldRows[candidates[index]].index] = false

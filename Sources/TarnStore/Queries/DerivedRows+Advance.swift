@@ -40,16 +40,13 @@ extension CompiledQuery {
     var start = 0
     for row in incoming {
       let place = try comparator.place(of: row.key)
-      var (low, high) = (start, staying.count)
-      while low < high {
-        let middle = (low + high) >> 1
-        let order = try comparator.compareTerms(place, comparator.place(of: staying[middle].key))
-        let isBefore = order == 0 ? row.place < staying[middle].place : order < 0
-        if isBefore { high = middle } else { low = middle + 1 }
+      let index = try staying[start...].partitioningIndex { other throws(StorageError) in
+        let order = try comparator.compareTerms(place, comparator.place(of: other.key))
+        return order == 0 ? row.place < other.place : order < 0
       }
-      merged += staying[start..<low]
+      merged += staying[start..<index]
       merged.append(row)
-      start = low
+      start = index
     }
     return merged + staying[start...]
   }

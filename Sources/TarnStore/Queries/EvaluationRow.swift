@@ -1,4 +1,5 @@
-// Evaluation of single rows: of what a commit touched, and of rows under edit.
+// Evaluation of single rows, of what a commit touched and of rows under edit, and of values that
+// are in no row. `PredicateScan` evaluates whole clusters; both pass one table of cases.
 
 extension ResolvedPredicate {
   /// Whether the predicate is true for a row.
@@ -20,21 +21,41 @@ extension ResolvedPredicate {
 }
 
 extension ResolvedNode {
+  /// What the tree says if `passes` says it of a test, of a pair or of a collection.
+  func holds<E: Error>(_ passes: (ResolvedNode) throws(E) -> Bool) throws(E) -> Bool {
+    switch self {
+    case .constant(let value): return value
+    case .test, .pair, .collection: return try passes(self)
+    case .not(let node): return try !node.holds(passes)
+    case .and(let nodes):
+      for node in nodes { if try !node.holds(passes) { return false } }
+      return true
+    case .or(let nodes):
+      for node in nodes { if try node.holds(passes) { return true } }
+      return false
+    }
+  }
+
   func matches<Rows: RowReading, Source: RowSource>(
     _ rows: Rows, _ slot: Int, _ source: Source
   ) throws(StorageError) -> Bool {
-    switch self {
-    case .constant(let value): return value
-    case .test(let test): return try test.matches(rows, slot, source)
-    case .pair(let pair): return try pair.matches(rows, slot, source)
-    case .not(let node): return try !node.matches(rows, slot, source)
-    case .collection(let test): return try test.matches(rows, slot, source)
-    case .and(let nodes):
-      for node in nodes where try !node.matches(rows, slot, source) { return false }
-      return true
-    case .or(let nodes):
-      for node in nodes where try node.matches(rows, slot, source) { return true }
-      return false
+    try holds { (node) throws(StorageError) in
+      switch node {
+      case .test(let test): try test.matches(rows, slot, source)
+      case .pair(let pair): try pair.matches(rows, slot, source)
+      case .collection(let test): try test.matches(rows, slot, source)
+      case .constant, .not, .and, .or: trap("what is put together asks its parts")
+      }
+    }
+  }
+
+  /// Whether a value passes that is in no row: an element, or a number of elements.
+  func passes(_ value: Value) -> Bool {
+    holds { node in
+      guard case .test(let test) = node else {
+        trap("an element has no columns: bug in this package")
+      }
+      return test.passes(value)
     }
   }
 }
@@ -56,22 +77,41 @@ extension ColumnTest {
   ) throws(StorageError) -> Bool {
     let column = path.column
     if path.isOptional && rows.isNull(column, slot) { return acceptsNull }
-    let passes: Bool
-    switch test {
-    case .isNull: passes = false
-    case .isNaN: passes = rows.scalar(path, slot).isNaN
-    case .int(let domain): passes = domain.contains(rows.int(column, slot))
-    case .bool(let wanted): passes = rows.bool(column, slot) == wanted
-    case .double(let domain): passes = domain.contains(rows.double(column, slot))
-    case .float(let domain): passes = domain.contains(rows.float(column, slot))
-    case .decimal(let domain):
-      passes = domain.contains(DecimalNumber(rows.bytes16(column, slot)).order)
-    case .date(let domain): passes = domain.contains(rows.date(column, slot))
-    case .bytes12(let domain): passes = domain.contains(rows.bytes12(column, slot))
-    case .bytes16(let domain): passes = domain.contains(rows.bytes16(column, slot))
-    case .text(let pattern): passes = try matchesText(pattern, rows, slot, source)
-    }
+    let passes =
+      switch test {
+      case .isNull: false
+      case .text(let pattern): try matchesText(pattern, rows, slot, source)
+      default: accepts(rows.scalar(path, slot))
+      }
     return passes != isNegated
+  }
+
+  /// As `matches` for a value.
+  fileprivate func passes(_ value: Value) -> Bool {
+    if value == .null { return acceptsNull }
+    let passes =
+      switch (test, value) {
+      case (.text(let pattern), .string(let text)): pattern.matches(Array(text.utf8))
+      case (.text(let pattern), .data(let bytes)): pattern.matches(bytes)
+      default: Scalar(value).map(accepts) ?? false
+      }
+    return passes != isNegated
+  }
+
+  /// Whether the values that the test is about include this one, which is not null.
+  private func accepts(_ value: Scalar) -> Bool {
+    switch (test, value) {
+    case (.isNaN, _): value.isNaN
+    case (.int(let domain), .int(let value)): domain.contains(value)
+    case (.bool(let wanted), .bool(let value)): value == wanted
+    case (.double(let domain), .double(let value)): domain.contains(value)
+    case (.float(let domain), .double(let value)): domain.contains(Float(value))
+    case (.decimal(let domain), .decimal(let value)): domain.contains(value.order)
+    case (.date(let domain), .date(let value)): domain.contains(value)
+    case (.bytes12(let domain), .bytes12(let value)): domain.contains(value)
+    case (.bytes16(let domain), .bytes16(let value)): domain.contains(value)
+    default: false
+    }
   }
 
   private func matchesText<Rows: RowReading, Source: RowSource>(

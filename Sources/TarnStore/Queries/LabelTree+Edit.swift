@@ -117,13 +117,7 @@ extension LabelTree {
   static func firstIndex(
     in entries: UnsafeBufferPointer<Entry>, from start: Int, notBefore order: UInt64
   ) -> Int {
-    var low = start
-    var high = entries.count
-    while low < high {
-      let middle = (low + high) >> 1
-      if unsafe entries[middle].order < order { low = middle + 1 } else { high = middle }
-    }
-    return low
+    (start..<entries.count).partitioningIndex { unsafe entries[$0].order >= order }
   }
 
   private static func size(_ node: Node) -> (used: Int, capacity: Int) {

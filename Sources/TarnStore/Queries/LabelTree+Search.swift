@@ -93,13 +93,12 @@ extension LabelTree {
     while true {
       switch node {
       case .leaf(let entries):
-        var low = max(range.lowerBound - start, 0)
-        var high = min(upperBound - start, entries.count)
-        while low < high {
-          let middle = (low + high) >> 1
-          if try isBefore(entries[middle]) { low = middle + 1 } else { high = middle }
+        let low = max(range.lowerBound - start, 0)
+        let part = low..<max(low, min(upperBound - start, entries.count))
+        let index = try part.partitioningIndex { index throws(StorageError) in
+          try !isBefore(entries[index])
         }
-        return start + low
+        return start + index
       case .inner(let children):
         // The last child that begins inside the range with an entry for which it holds, else
         // the child in which the range begins.
@@ -115,14 +114,10 @@ extension LabelTree {
           end += children[high].weight
         }
         let first = low
-        while low < high {
-          let middle = (low + high + 1) >> 1
-          if try isBefore(children[middle].first) {
-            low = middle
-          } else {
-            high = middle - 1
-          }
-        }
+        low =
+          try (first + 1..<high + 1).partitioningIndex { index throws(StorageError) in
+            try !isBefore(children[index].first)
+          } - 1
         for index in first..<low { start += children[index].weight }
         upperBound = min(upperBound, start + children[low].weight)
         node = children[low].node

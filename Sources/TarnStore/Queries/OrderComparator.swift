@@ -13,7 +13,7 @@ package struct OrderComparator<Source: RowSource> {
   }
 
   /// A row and the beginning of its first sort value.
-  package struct Place {
+  package struct Place: BitwiseCopyable {
     package let key: ObjectKey
     let prefix: OrderPrefix
   }

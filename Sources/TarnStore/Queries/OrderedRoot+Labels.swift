@@ -11,7 +11,11 @@ struct SortedUpdate {
   }
 
   private typealias Edits = ContiguousArray<LabelTree<OrderedRow>.Edit>
+  /// With the rows that are out, until `removeRows` or the end.
   private var rows: LabelTree<OrderedRow>
+  /// Edits of `rows` still to be made, and where those rows are in it.
+  private var outgoing: Edits = []
+  private var removed = RemovedRows()
   private var labels: LabelTree<LabelPair>
   /// Edits of `labels` still to be made: keys that are out.
   private var gone: ContiguousArray<LabelTree<LabelPair>.Edit> = []
@@ -52,18 +56,24 @@ struct SortedUpdate {
     }
     radixSort(&out) { $0.order }
     oldRows.reserveCapacity(out.count)
-    var edits: Edits = []
-    edits.reserveCapacity(out.count)
+    outgoing.reserveCapacity(out.count)
+    removed.positions.reserveCapacity(out.count)
     var rowCursor = LabelTree.Cursor(rows)
     for pair in out {
       let place = rowCursor.seek(pair.order).index
       oldRows.append(.init(position: rowCursor.start + place, index: Int(pair.value)))
-      edits.append(.init(remove: rowCursor.entries[place]))
+      outgoing.append(.init(remove: rowCursor.entries[place]))
+      removed.positions.append(rowCursor.start + place)
     }
-    rows = rows.applying(edits)
   }
 
-  /// Puts in rows that are in their order and not in `rows`, and brings `labels` up to date. Asks
+  private mutating func removeRows() {
+    rows = rows.applying(outgoing)
+    outgoing = []
+    removed = RemovedRows()
+  }
+
+  /// Puts in rows that are in their order and not in `rows`, and brings both trees up to date. Asks
   /// `isOrderedBefore` only about rows with equal prefixes.
   mutating func putIn(
     _ ordered: [Incoming],
@@ -71,14 +81,16 @@ struct SortedUpdate {
   ) throws(StorageError) {
     var gaps = ContiguousArray<Int>(repeating: 0, count: ordered.count)
     try findGaps(ordered, 0..<ordered.count, 0..<rows.weight, isOrderedBefore, &gaps)
+    for index in gaps.indices { gaps[index] -= removed.count(before: gaps[index]) }
     var new = place(ordered, gaps)
     var attempts = 0
     while new == nil {
       attempts += 1
+      removeRows()
       makeRoom(gaps, everywhere: attempts > 3)
       new = place(ordered, gaps)
     }
-    rows = rows.applying(ContiguousArray(new!.map { .init(put: $0) }))
+    rows = rows.applying(rowEdits(new!))
     labels = labels.applying(labelEdits(new!))
     rank(ordered, gaps)
   }
@@ -89,20 +101,14 @@ struct SortedUpdate {
     for (ordinal, row) in ordered.enumerated() {
       let biased = OrderedRoot.biased(row.key)
       let index = unsafe keys.withUnsafeBufferPointer { keys in
-        var low = 0
-        var high = keys.count
-        while low < high {
-          let middle = (low + high) >> 1
-          if unsafe keys[middle] < biased { low = middle + 1 } else { high = middle }
-        }
-        return low
+        (0..<keys.count).partitioningIndex { unsafe keys[$0] >= biased }
       }
       newRows.append(.init(position: gaps[ordinal] + ordinal, index: index))
     }
   }
 
   /// The position before which each new row goes, the middle one first, so that it halves the
-  /// range for the others.
+  /// range for the others. Rows that are out still count.
   private func findGaps(
     _ ordered: [Incoming], _ part: Range<Int>, _ range: Range<Int>,
     _ isOrderedBefore: (ObjectKey, ObjectKey) throws(StorageError) -> Bool,
@@ -117,6 +123,8 @@ struct SortedUpdate {
     let new = ordered[middle]
     let gap = try rows.partitionPoint(in: range) { (row) throws(StorageError) in
       if row.prefix != new.prefix { return row.prefix < new.prefix }
+      guard let row = staying(at: row) else { return true }
+      if row.prefix != new.prefix { return true }
       return try isOrderedBefore(OrderedRoot.key(biased: row.value), new.key)
     }
     gaps[middle] = gap
@@ -126,13 +134,22 @@ struct SortedUpdate {
       ordered, middle + 1..<part.upperBound, gap..<range.upperBound, isOrderedBefore, &gaps)
   }
 
+  /// The row itself if it stays, or else the last one before it that does: what is out may have
+  /// another value now and cannot be asked.
+  private func staying(at row: OrderedRow) -> OrderedRow? {
+    let index = outgoing.partitioningIndex { $0.entry.order >= row.order }
+    guard index < outgoing.count, outgoing[index].entry.order == row.order else { return row }
+    let gap = removed.positions[index] - index
+    return gap == 0 ? nil : rows.entry(at: removed.position(ofStaying: gap - 1))
+  }
+
   /// The new rows with labels, ascending, or nil if a gap has not enough of them.
   private func place(
     _ ordered: [Incoming], _ gaps: ContiguousArray<Int>
   ) -> ContiguousArray<OrderedRow>? {
     var result: ContiguousArray<OrderedRow> = []
     result.reserveCapacity(ordered.count)
-    var reader = RowReader(rows)
+    var reader = RowReader(rows, removed)
     var start = 0
     while start < gaps.count {
       var end = start + 1
@@ -173,29 +190,53 @@ struct SortedUpdate {
     }
   }
 
+  /// The edits that `rows` needs: those that are out, and the new ones, which may have the label of
+  /// one that is out.
+  private func rowEdits(_ new: ContiguousArray<OrderedRow>) -> Edits {
+    Self.merging(outgoing, ContiguousArray(new.map { .init(put: $0) }))
+  }
+
   /// The edits that `labels` needs: the keys that are out, unless they came in again.
   private func labelEdits(
     _ new: ContiguousArray<OrderedRow>
   ) -> ContiguousArray<LabelTree<LabelPair>.Edit> {
     var pairs = ContiguousArray(new.map { LabelPair(order: $0.value, value: $0.order) })
     radixSort(&pairs) { $0.order }
-    var edits: ContiguousArray<LabelTree<LabelPair>.Edit> = []
-    edits.reserveCapacity(gone.count + pairs.count)
+    return Self.merging(gone, ContiguousArray(pairs.map { .init(put: $0) }))
+  }
+
+  /// All in their order, without removals of what is put in anew.
+  private static func merging<Entry>(
+    _ removals: ContiguousArray<LabelTree<Entry>.Edit>,
+    _ puts: ContiguousArray<LabelTree<Entry>.Edit>
+  ) -> ContiguousArray<LabelTree<Entry>.Edit> {
+    var edits: ContiguousArray<LabelTree<Entry>.Edit> = []
+    edits.reserveCapacity(removals.count + puts.count)
     var index = 0
-    for removal in gone {
-      while index < pairs.count && pairs[index].order < removal.entry.order {
-        edits.append(.init(put: pairs[index]))
+    for removal in removals {
+      while index < puts.count && puts[index].entry.order < removal.entry.order {
+        edits.append(puts[index])
         index += 1
       }
-      if index == pairs.count || pairs[index].order != removal.entry.order {
+      if index == puts.count || puts[index].entry.order != removal.entry.order {
         edits.append(removal)
       }
     }
-    while index < pairs.count {
-      edits.append(.init(put: pairs[index]))
-      index += 1
-    }
+    edits.append(contentsOf: puts[index...])
     return edits
+  }
+}
+
+/// Rows that are out of a tree that still has them, by their positions.
+private struct RemovedRows {
+  /// Ascending.
+  var positions: ContiguousArray<Int> = []
+
+  func count(before position: Int) -> Int { positions.partitioningIndex { $0 >= position } }
+
+  /// Where the row is that so many staying ones come before.
+  func position(ofStaying number: Int) -> Int {
+    number + positions.indices.partitioningIndex { positions[$0] - $0 > number }
   }
 }
 
@@ -259,17 +300,10 @@ extension SortedUpdate {
       new.append(row)
       new[new.count - 1].order = first + place * stride
     }
-    var edits: Edits = []
-    var index = 0
-    for row in old {
-      while index < new.count && new[index].order < row.order {
-        edits.append(.init(put: new[index]))
-        index += 1
-      }
-      if index == new.count || new[index].order != row.order { edits.append(.init(remove: row)) }
-    }
-    for row in new[index...] { edits.append(.init(put: row)) }
-    rows = rows.applying(edits)
+    rows = rows.applying(
+      Self.merging(
+        ContiguousArray(old.map { .init(remove: $0) }), ContiguousArray(new.map { .init(put: $0) }))
+    )
     var pairs = ContiguousArray(new.map { LabelPair(order: $0.value, value: $0.order) })
     radixSort(&pairs) { $0.order }
     labels = labels.applying(ContiguousArray(pairs.map { .init(put: $0) }))
@@ -295,10 +329,12 @@ extension SortedUpdate {
 /// Reads rows by position, cheap for neighbours.
 private struct RowReader {
   private let rows: LabelTree<OrderedRow>
+  private let removed: RemovedRows
   private var leaf: LabelTree<OrderedRow>.Leaf
 
-  init(_ rows: LabelTree<OrderedRow>) {
+  init(_ rows: LabelTree<OrderedRow>, _ removed: RemovedRows = RemovedRows()) {
     self.rows = rows
+    self.removed = removed
     leaf = .init(entries: [], start: 0)
   }
 
@@ -311,8 +347,10 @@ private struct RowReader {
 
   mutating func label(at position: Int) -> UInt64 { row(at: position).order }
 
-  /// The labels on both sides of a gap, nil at an end.
+  /// The labels on both sides of a gap among the rows that stay, nil at an end.
   mutating func labels(around gap: Int) -> (UInt64?, UInt64?) {
-    (gap > 0 ? label(at: gap - 1) : nil, gap < rows.weight ? label(at: gap) : nil)
+    let before = gap > 0 ? label(at: removed.position(ofStaying: gap - 1)) : nil
+    let after = removed.position(ofStaying: gap)
+    return (before, after < rows.weight ? label(at: after) : nil)
   }
 }

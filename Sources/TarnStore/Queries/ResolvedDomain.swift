@@ -9,13 +9,8 @@ package enum Domain<T: Comparable & Hashable & Sendable>: Hashable, Sendable {
     switch self {
     case .range(let low, let high): return low <= value && value <= high
     case .set(let values):
-      var low = 0
-      var high = values.count
-      while low < high {
-        let middle = (low + high) >> 1
-        if values[middle] < value { low = middle + 1 } else { high = middle }
-      }
-      return low < values.count && values[low] == value
+      let index = values.partitioningIndex { $0 >= value }
+      return index < values.count && values[index] == value
     }
   }
 

@@ -250,7 +250,7 @@ struct SortColumn {
       try sort(&radix, range, term + 1)
       return
     }
-    try mergeSort(range, term)
+    try sortByWhole(range, term)
     var start = range.lowerBound
     for place in range.lowerBound + 1...range.upperBound {
       let isEqual = place < range.upperBound ? try compare(start, place, term) == 0 : false
@@ -277,27 +277,12 @@ struct SortColumn {
   }
 
   /// Sorts a range by whole values, equal ones as they were.
-  private func mergeSort(_ range: Range<Int>, _ term: Int) throws(StorageError) {
-    guard range.count > 1 else { return }
-    let middle = (range.lowerBound + range.upperBound) >> 1
-    try mergeSort(range.lowerBound..<middle, term)
-    try mergeSort(middle..<range.upperBound, term)
-    if try compare(middle - 1, middle, term) <= 0 { return }
-    let left = unsafe Array(
-      UnsafeBufferPointer(start: rows + range.lowerBound, count: middle - range.lowerBound))
-    var (taken, right) = (0, middle)
-    for place in range {
-      if taken == left.count { return }
-      if right < range.upperBound {
-        let (a, b) = unsafe (keys[Int(left[taken])], keys[Int(rows[right])])
-        if try comparator.compareWhole(ObjectKey(a), ObjectKey(b), term) > 0 {
-          unsafe rows[place] = rows[right]
-          right += 1
-          continue
-        }
-      }
-      unsafe rows[place] = left[taken]
-      taken += 1
+  private func sortByWhole(_ range: Range<Int>, _ term: Int) throws(StorageError) {
+    var part = unsafe Array(
+      UnsafeBufferPointer(start: rows + range.lowerBound, count: range.count))
+    try mergeSort(&part) { (a, b) throws(StorageError) in
+      try comparator.compareWhole(ObjectKey(keys[Int(a)]), ObjectKey(keys[Int(b)]), term) < 0
     }
+    for (index, row) in part.enumerated() { unsafe rows[range.lowerBound + index] = row }
   }
 }

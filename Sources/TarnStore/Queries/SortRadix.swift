@@ -1,8 +1,8 @@
 /// Sorting of many rows by numbers: stable, and without a comparison for all but small ranges.
 ///
 /// The rows of a range are first sorted by the first number, then every run of equal ones by the
-/// second, and so on. A range of some size is sorted by counting, a byte at a time from the lowest
-/// one, leaving out the bytes that all its numbers share: an age below 100 takes one pass.
+/// second, and so on. A range of some size is sorted by counting, leaving out the digits that all
+/// its numbers share: an age below 100 takes one pass.
 @safe struct SortRadix {
   /// A number to sort by and the row that it belongs to.
   private struct Pair: BitwiseCopyable {
@@ -10,9 +10,8 @@
     var row: UInt32
   }
 
-  /// Below this a range is sorted by insertion, or by merging.
+  /// Below this a range is sorted by merging.
   private static let countingMin = 256
-  private static let insertionMax = 24
 
   private var pairs: UnsafeMutablePointer<Pair>
   private var others: UnsafeMutablePointer<Pair>
@@ -54,11 +53,9 @@
     }
     if !isSorted {
       if count >= Self.countingMin {
-        sortByCounting(count, varying)
-      } else if count <= Self.insertionMax {
-        sortByInsertion(0, count)
+        unsafe radixSort(&pairs, &others, count: count) { $0.number }
       } else {
-        sortByMerging(count)
+        unsafe mergeSort(pairs, others, count: count) { $0.number < $1.number }
       }
       for index in 0..<count { unsafe rows[index] = pairs[index].row }
     }
@@ -77,83 +74,5 @@
       start = index
     }
     for range in runs { try run(&self, range) }
-  }
-
-  private mutating func sortByCounting(_ count: Int, _ varying: UInt64) {
-    let digits = (0..<8).filter { (varying >> UInt64(8 * $0)) & 0xff != 0 }
-    unsafe withUnsafeTemporaryAllocation(of: Int.self, capacity: digits.count * 256) { counts in
-      unsafe counts.initialize(repeating: 0)
-      for index in 0..<count {
-        let number = unsafe pairs[index].number
-        for (position, digit) in digits.enumerated() {
-          let byte = Int((number >> UInt64(8 * digit)) & 0xff)
-          unsafe counts[position * 256 + byte] += 1
-        }
-      }
-      for (position, digit) in digits.enumerated() {
-        var total = 0
-        for byte in position * 256..<(position + 1) * 256 {
-          let count = unsafe counts[byte]
-          unsafe counts[byte] = total
-          total += count
-        }
-        let starts = unsafe counts.baseAddress.unsafelyUnwrapped + position * 256
-        unsafe scatter(count, UInt64(8 * digit), starts)
-      }
-    }
-  }
-
-  /// Moves the pairs to where their byte belongs, in order.
-  private mutating func scatter(_ count: Int, _ shift: UInt64, _ starts: UnsafeMutablePointer<Int>)
-  {
-    let (from, to) = unsafe (pairs, others)
-    for index in 0..<count {
-      let pair = unsafe from[index]
-      let byte = Int((pair.number >> shift) & 0xff)
-      let place = unsafe starts[byte]
-      unsafe starts[byte] = place &+ 1
-      unsafe to[place] = pair
-    }
-    unsafe swap(&pairs, &others)
-  }
-
-  private func sortByInsertion(_ start: Int, _ end: Int) {
-    for index in start + 1..<max(end, start + 1) {
-      let pair = unsafe pairs[index]
-      var place = index
-      while unsafe place > start && pairs[place - 1].number > pair.number {
-        unsafe pairs[place] = pairs[place - 1]
-        place -= 1
-      }
-      unsafe pairs[place] = pair
-    }
-  }
-
-  /// Merges runs that were sorted by insertion, each pass from one buffer to the other.
-  private mutating func sortByMerging(_ count: Int) {
-    var width = Self.insertionMax
-    for start in stride(from: 0, to: count, by: width) {
-      sortByInsertion(start, min(start + width, count))
-    }
-    while width < count {
-      for start in stride(from: 0, to: count, by: 2 * width) {
-        merge(start, min(start + width, count), min(start + 2 * width, count))
-      }
-      unsafe swap(&pairs, &others)
-      width *= 2
-    }
-  }
-
-  private func merge(_ start: Int, _ middle: Int, _ end: Int) {
-    var (left, right) = (start, middle)
-    for place in start..<end {
-      if unsafe left < middle && (right == end || pairs[left].number <= pairs[right].number) {
-        unsafe others[place] = pairs[left]
-        left += 1
-      } else {
-        unsafe others[place] = pairs[right]
-        right += 1
-      }
-    }
   }
 }

@@ -58,26 +58,28 @@ package struct StoreRows: RowSource {
   }
 
   package func elementCount(of place: SequencePlace) throws(StorageError) -> Int {
-    if let session { return try session.elementCount(of: place) }
-    return try reader.sequence(at: place)?.count ?? 0
+    try glance(at: place)?.count ?? 0
   }
 
   package func forEachElement(
     of place: SequencePlace, _ body: (Value) throws(StorageError) -> Bool
   ) throws(StorageError) {
-    if let session { return try session.forEachElement(of: place, body) }
-    guard let sequence = try reader.sequence(at: place) else { return }
+    guard let sequence = try glance(at: place) else { return }
     try sequence.forEach(in: 0..<sequence.count, body)
   }
 
   package func forEachKey(
     of place: SequencePlace, _ body: (String) throws(StorageError) -> Bool
   ) throws(StorageError) {
-    if let session { return try session.forEachKey(of: place, body) }
-    guard let sequence = try reader.sequence(at: place) else { return }
+    guard let sequence = try glance(at: place) else { return }
     for position in 0..<sequence.count {
       guard try body(sequence.key(at: position)) else { return }
     }
+  }
+
+  private func glance(at place: SequencePlace) throws(StorageError) -> (any SequenceReading)? {
+    if let session { return try session.glance(at: place) }
+    return try reader.sequence(at: place)
   }
 
   package func origins(

@@ -66,6 +66,10 @@ final class TextPattern: Hashable, Sendable {
     return unsafe Self.withFolded(bytes) { unsafe matchesExactly($0) }
   }
 
+  func matches(_ bytes: [UInt8]) -> Bool {
+    unsafe bytes.withUnsafeBytes { unsafe matches($0) }
+  }
+
   private func matchesExactly(_ bytes: UnsafeRawBufferPointer) -> Bool {
     if kind == .member { return unsafe isMember(bytes) }
     return unsafe needle.withUnsafeBytes { needle in
@@ -85,15 +89,9 @@ final class TextPattern: Hashable, Sendable {
   }
 
   private func isMember(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    var low = 0
-    var high = needles.count
-    while low < high {
-      let middle = (low + high) >> 1
-      let order = unsafe needles[middle].withUnsafeBytes { unsafe compareBytes($0, bytes) }
-      if order == 0 { return true }
-      if order < 0 { low = middle + 1 } else { high = middle }
-    }
-    return false
+    needles.search { needle in
+      unsafe needle.withUnsafeBytes { unsafe compareBytes($0, bytes) }
+    }.isFound
   }
 }
 

@@ -80,20 +80,12 @@ extension ClusterImage {
 
   /// The first slot whose key is not below `key`; `rowCount` if there is none.
   package func slot(atOrAfter key: ObjectKey) -> Int {
-    var low = 0
-    var high = rowCount
-    if hasDenseKeys {
-      // The keys have no gaps: the place follows from the distance to the first one.
-      guard high > 0, key > self.key(at: 0) else { return 0 }
-      let first = self.key(at: 0).rawValue
-      let distance = UInt64(bitPattern: key.rawValue &- first)
-      return distance < UInt64(high) ? Int(distance) : high
-    }
-    while low < high {
-      let middle = (low + high) >> 1
-      if self.key(at: middle) < key { low = middle + 1 } else { high = middle }
-    }
-    return low
+    guard hasDenseKeys else { return (0..<rowCount).partitioningIndex { self.key(at: $0) >= key } }
+    // The keys have no gaps: the place follows from the distance to the first one.
+    guard rowCount > 0, key > self.key(at: 0) else { return 0 }
+    let first = self.key(at: 0).rawValue
+    let distance = UInt64(bitPattern: key.rawValue &- first)
+    return distance < UInt64(rowCount) ? Int(distance) : rowCount
   }
 
   /// The slot of the row with that key, or nil.

@@ -92,7 +92,8 @@ struct ByteCell {
   /// Appends the bytes of cells that lie in another arena, and points the cells here.
   mutating func copy(_ cells: UnsafeMutableBufferPointer<ByteCell>, from other: ByteArena) {
     for index in cells.indices where unsafe cells[index].isInMemory {
-      unsafe cells[index].offset = append(other.bytes(cells[index]))
+      let isEmpty = unsafe cells[index].length == 0
+      unsafe cells[index].offset = isEmpty ? 0 : append(other.bytes(cells[index]))
     }
   }
 

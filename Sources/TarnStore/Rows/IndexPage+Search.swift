@@ -14,51 +14,30 @@ extension IndexPage {
     if rest.count == suffixWidth, suffixWidth <= 8 {
       return unsafe position(ofNumber: Self.number(rest), object, after: after, from: low)
     }
-    var low = low
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      let (start, length) = try suffix(middle)
+    return try (low..<max(low, count)).partitioningIndex { number throws(StorageError) in
+      let (start, length) = try suffix(number)
       let suffix = unsafe UnsafeRawBufferPointer(start: base + start, count: length)
-      var order = unsafe compareBytes(suffix, rest)
-      if order == 0 {
-        let other = objectKey(middle)
-        order = other < object || (after && other == object) ? -1 : 1
-      }
-      if order < 0 { low = middle + 1 } else { high = middle }
+      let order = unsafe compareBytes(suffix, rest)
+      if order != 0 { return order > 0 }
+      let other = objectKey(number)
+      return other > object || !after && other == object
     }
-    return low
   }
 
   /// Short suffixes of one length compare as numbers; that takes no branch that depends on them.
   private func position(
     ofNumber wanted: UInt64, _ object: ObjectKey, after: Bool, from low: Int
   ) -> Int {
-    let start = firstPosition(from: low) { suffixNumber($0) < wanted }
+    let start = (low..<max(low, count)).firstIndexWithoutBranches { suffixNumber($0) < wanted }
     guard start < count, suffixNumber(start) == wanted, object > .smallest || after else {
       return start
     }
     // Entries of one value lie in the order of the objects.
     guard objectKey(start) < object || (after && objectKey(start) == object) else { return start }
-    let end = firstPosition(from: start) { suffixNumber($0) <= wanted }
+    let end = (start..<count).firstIndexWithoutBranches { suffixNumber($0) <= wanted }
     let limit = after && object < .largest ? ObjectKey(object.rawValue + 1) : object
     if after && object == .largest { return end }
-    return firstPosition(from: start, to: end) { objectKey($0) < limit }
-  }
-
-  /// The first position from `low` on for which `isBefore` is false.
-  @inline(__always)
-  private func firstPosition(
-    from low: Int, to high: Int? = nil, _ isBefore: (Int) -> Bool
-  ) -> Int {
-    var low = low
-    var length = (high ?? count) - low
-    while length > 1 {
-      let half = length / 2
-      low = isBefore(low + half - 1) ? low + half : low
-      length -= half
-    }
-    return length == 1 && isBefore(low) ? low + 1 : low
+    return (start..<end).firstIndexWithoutBranches { objectKey($0) < limit }
   }
 
   /// A suffix of at most eight bytes as a number in the same order: read as the last of the eight

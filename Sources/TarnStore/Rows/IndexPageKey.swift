@@ -5,7 +5,7 @@
 ///
 /// The escape keeps the order of (order key, object key) although order keys differ in length.
 /// An index without entries has no page.
-struct IndexPageKey: Sendable {
+struct IndexPageKey: Comparable, Sendable {
   private static let headByteCount = 7
   static let byteCountMax = headByteCount + 2 * OrderKey.byteCountMax + 2 + 8
 

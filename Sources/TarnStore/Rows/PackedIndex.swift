@@ -143,6 +143,21 @@ package struct PackedIndex: Hashable, Sendable {
     } while unsafe owns(cursor.key)
   }
 
+  /// Throws `.corrupted` if a page is damaged or if entries do not ascend, over all pages. For
+  /// tests.
+  package func checkInvariants(_ cursor: inout Cursor) throws(StorageError) {
+    var last: IndexPageKey?
+    try forEachRun(in: .all, descending: false, &cursor) { page, run throws(StorageError) in
+      try page.verify()
+      for entry in run {
+        let key = try page.treeKey(in: self, ofEntry: entry)
+        if let last, last >= key { throw IndexPage.damaged("its entries do not ascend") }
+        last = key
+      }
+      return true
+    }
+  }
+
   // MARK: - Finding pages
 
   private func seek(

@@ -71,17 +71,13 @@ struct PackedIndexApplier {
   private func endOfPage(
     from low: Int, _ cursor: inout Cursor
   ) throws(StorageError) -> Int {
-    var low = low
-    var high = min(changes.count, low + Self.changeCountMax)
+    let high = min(changes.count, low + Self.changeCountMax)
     guard low < high, try cursor.next(),
       let bound = unsafe IndexPageKey(copying: cursor.key, of: index)
     else { return high }
-    while low < high {
-      let middle = (low + high) / 2
-      let place = unsafe IndexPageKey(index, changes.key(middle), changes.object(middle))
-      if place < bound { low = middle + 1 } else { high = middle }
+    return (low..<high).partitioningIndex { number in
+      unsafe IndexPageKey(index, changes.key(number), changes.object(number)) >= bound
     }
-    return low
   }
 
   private func splice(

@@ -9,13 +9,7 @@ extension WorkingCluster {
     if isBacked { return image.slot(atOrAfter: key) }
     guard count > 0, let keys = unsafe keys else { return 0 }
     if unsafe keys[count - 1] < key.rawValue { return count }
-    var low = 0
-    var high = count - 1
-    while low < high {
-      let middle = (low + high) >> 1
-      if unsafe keys[middle] < key.rawValue { low = middle + 1 } else { high = middle }
-    }
-    return low
+    return (0..<count - 1).partitioningIndex { unsafe keys[$0] >= key.rawValue }
   }
 
   /// The slot of the row with that key, or nil.

@@ -8,7 +8,7 @@
 struct SequenceChunks {
   /// A loaded chunk with more elements is cut: an insert moves all behind it.
   static let elementsMax = 256
-  private static let chunksMax = 256
+  static let chunksMax = 256
 
   private(set) var count = 0
   private(set) var blocks: ContiguousArray<Block> = []
@@ -71,6 +71,8 @@ struct SequenceChunks {
 
   // MARK: - Finding
 
+  func blockCount(_ block: Int) -> Int { blockCounts[block] }
+
   /// The chunk used last.
   var recentPlace: Place? { recent }
 
@@ -107,32 +109,19 @@ struct SequenceChunks {
   mutating func lastPlace(
     where isBefore: (Chunk) throws(StorageError) -> Bool
   ) throws(StorageError) -> Place? {
-    let block = try Self.halve(blocks.count) { index throws(StorageError) in
-      try isBefore(blocks[index].first)
-    }
+    let block =
+      try blocks.partitioningIndex { block throws(StorageError) in
+        try !isBefore(block.first)
+      } - 1
     guard block >= 0 else { return nil }
     try blocks[block].open()
     let chunks = blocks[block].chunks
-    let chunk = try Self.halve(chunks.count) { index throws(StorageError) in
-      try isBefore(chunks[index])
-    }
+    let chunk =
+      try chunks.partitioningIndex { chunk throws(StorageError) in try !isBefore(chunk) } - 1
     let start =
       blockCounts[..<block].reduce(0, +) + blocks[block].counts[..<chunk].reduce(0, +)
     recent = Place(block: block, chunk: chunk, start: start)
     return recent
-  }
-
-  /// The last number below `end` that `isBefore` is true of, -1 if it is of none.
-  private static func halve(
-    _ end: Int, _ isBefore: (Int) throws(StorageError) -> Bool
-  ) throws(StorageError) -> Int {
-    var low = 0
-    var high = end
-    while low < high {
-      let middle = (low + high) >> 1
-      if try isBefore(middle) { low = middle + 1 } else { high = middle }
-    }
-    return low - 1
   }
 
   /// All chunks in their order, without opening blocks; see `Block.outline`.

@@ -115,6 +115,20 @@ final class SequenceEdits {
   func dropPages(_ id: CollectionID) { droppedPages.append(id) }
   func dropLong(_ id: CollectionID) { droppedLongs.append(id) }
 
+  /// Traps if what is kept contradicts itself. For tests.
+  func checkInvariants() throws(StorageError) {
+    for (place, sequence) in properties {
+      require(place == sequence.place && place.nested == nil)
+      try sequence.checkInvariants()
+    }
+    for (id, sequence) in nested {
+      require(sequence.place.nested == id && id < nextID)
+      try sequence.checkInvariants()
+    }
+    require(attached.isSubset(of: made))
+    require(made.allSatisfy { $0 < nextID })
+  }
+
   // MARK: - Long elements
 
   /// The elements with references instead of what is too long for a page.

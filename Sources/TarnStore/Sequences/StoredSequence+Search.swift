@@ -14,28 +14,23 @@ extension StoredSequence {
     switch cell {
     case .empty: return (0, false)
     case .small(let elements):
-      return try Self.halve(0, count) { position throws(StorageError) in
+      return try (0..<count).search { position throws(StorageError) in
         try order(of: elements.sortElement(position), to: sought)
       }
     case .large: break
     }
     let list = try pageList()
     // The last page whose first element is not behind the value.
-    var low = 0
-    var high = list.labels.count
-    while low < high {
-      let middle = (low + high) >> 1
-      if let prefix = sought.prefix, let isBefore = precedes(middle, prefix) {
-        if isBefore { low = middle + 1 } else { high = middle }
-        continue
+    let (number, isFirst) = try list.labels.indices.search { number throws(StorageError) in
+      if let prefix = sought.prefix, let isBefore = precedes(number, prefix) {
+        return isBefore ? -1 : 1
       }
-      let found = try order(of: page(middle), 0, to: sought)
-      if found == 0 { return (list.starts[middle], true) }
-      if found < 0 { low = middle + 1 } else { high = middle }
+      return try order(of: page(number), 0, to: sought)
     }
-    guard low > 0 else { return (0, false) }
-    let found = try find(sought, in: page(low - 1))
-    return (list.starts[low - 1] + found.index, found.isFound)
+    if isFirst { return (list.starts[number], true) }
+    guard number > 0 else { return (0, false) }
+    let found = try find(sought, in: page(number - 1))
+    return (list.starts[number - 1] + found.index, found.isFound)
   }
 
   /// The same in the page that begins with that position, with slots.
@@ -48,25 +43,9 @@ extension StoredSequence {
   private func find(
     _ sought: SoughtElement, in page: SequencePage
   ) throws(StorageError) -> (index: Int, isFound: Bool) {
-    try Self.halve(0, page.count) { slot throws(StorageError) in
+    try (0..<page.count).search { slot throws(StorageError) in
       try order(of: page, slot, to: sought)
     }
-  }
-
-  /// `order` tells how the element at a position stands to what is searched.
-  @inline(__always)
-  static func halve(
-    _ first: Int, _ end: Int, _ order: (Int) throws(StorageError) -> Int
-  ) throws(StorageError) -> (index: Int, isFound: Bool) {
-    var low = first
-    var high = end
-    while low < high {
-      let middle = (low + high) >> 1
-      let found = try order(middle)
-      if found == 0 { return (middle, true) }
-      if found < 0 { low = middle + 1 } else { high = middle }
-    }
-    return (low, false)
   }
 
   // MARK: - Comparing

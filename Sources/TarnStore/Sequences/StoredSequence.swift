@@ -274,13 +274,7 @@ struct SequencePageList {
 
   /// The page with that position.
   func index(of position: Int) -> Int {
-    var low = 0
-    var high = labels.count
-    while low < high {
-      let middle = (low + high) >> 1
-      if starts[middle] <= position { low = middle + 1 } else { high = middle }
-    }
-    return low - 1
+    labels.indices.partitioningIndex { starts[$0] > position } - 1
   }
 }
 

@@ -15,7 +15,9 @@ package final class WorkingSequence {
   /// Some element may be long or a collection.
   var hasOutside: Bool
 
-  /// Of the session, which whoever changes the sequence has.
+  /// Never gone when it is used: only `begin` uses it, at the first change, and whatever changes
+  /// a sequence is internal to the engine and called by the write session, which has `edits` and
+  /// keeps it as long as itself. A strong reference would be a circle: `edits` keeps this one.
   private unowned let edits: SequenceEdits
 
   init(_ place: SequencePlace, _ base: StoredSequence, _ edits: SequenceEdits) {
@@ -143,7 +145,7 @@ package final class WorkingSequence {
     guard let body = chunk.body else {
       return try base.find(sought, inPageFrom: chunk.oldStart)
     }
-    return try StoredSequence.halve(0, chunk.count) { slot throws(StorageError) in
+    return try (0..<chunk.count).search { slot throws(StorageError) in
       try base.order(of: body.elements.sortElement(slot), to: sought)
     }
   }

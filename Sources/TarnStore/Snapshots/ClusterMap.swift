@@ -25,13 +25,7 @@ struct ClusterMap {
   /// The last cluster whose boundary is at or before `key`, nil if there is none.
   func cluster(for key: ObjectKey) -> SnapshotReader.FoundCluster? {
     let index = unsafe boundaries.withUnsafeBufferPointer { boundaries in
-      var low = 0
-      var high = boundaries.count
-      while low < high {
-        let middle = (low + high) >> 1
-        if unsafe boundaries[middle] <= key.rawValue { low = middle + 1 } else { high = middle }
-      }
-      return low
+      (0..<boundaries.count).partitioningIndex { unsafe boundaries[$0] > key.rawValue }
     }
     guard index > 0 else { return nil }
     return SnapshotReader.FoundCluster(

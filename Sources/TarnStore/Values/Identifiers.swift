@@ -20,7 +20,7 @@ package struct ColumnID: RawRepresentable, Hashable, Comparable, Sendable {
 
 /// Names an object within its class. For a class with a non-optional integer primary key it is
 /// that key's value; otherwise it comes from a counter that never goes back.
-package struct ObjectKey: RawRepresentable, Hashable, Comparable, Sendable {
+package struct ObjectKey: RawRepresentable, Hashable, Comparable, Sendable, BitwiseCopyable {
   package let rawValue: Int64
   package init(rawValue: Int64) { self.rawValue = rawValue }
   package init(_ rawValue: Int64) { self.rawValue = rawValue }

@@ -1,7 +1,7 @@
 /// The beginning of a value as two numbers that order as the values do, null and broken links
 /// included: what sorting compares. Only where `isExact` is false on both sides may equal numbers
 /// stand for different values.
-struct OrderPrefix {
+struct OrderPrefix: BitwiseCopyable {
   var high: UInt64
   var low: UInt64
   var isExact: Bool

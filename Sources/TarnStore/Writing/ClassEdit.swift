@@ -252,12 +252,6 @@ extension [EditedCluster] {
   /// The position of the first cluster whose boundary is larger than `key`.
   fileprivate func firstIndex(after key: ObjectKey) -> Int {
     if let last, last.boundary <= key { return count }
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      if self[middle].boundary <= key { low = middle + 1 } else { high = middle }
-    }
-    return low
+    return partitioningIndex { $0.boundary > key }
   }
 }

@@ -32,35 +32,11 @@ extension WriteSession {
     return try StoredSequence(CollectionCell(bytes, shape), shape, reader.snapshot)
   }
 
-  /// How many elements the collection there has. Unlike `sequence(at:)` it keeps nothing.
-  func elementCount(of place: SequencePlace) throws(StorageError) -> Int {
-    if let known = sequences.find(place) { return known.count }
-    return try propertySequence(place)?.count ?? 0
-  }
-
-  /// Calls `body` with each element, until it returns false. Unlike `sequence(at:)` it keeps
-  /// nothing.
-  func forEachElement(
-    of place: SequencePlace, _ body: (Value) throws(StorageError) -> Bool
-  ) throws(StorageError) {
-    if let known = sequences.find(place) { return try known.forEach(in: 0..<known.count, body) }
-    guard let stored = try propertySequence(place) else { return }
-    try stored.forEach(in: 0..<stored.count, body)
-  }
-
-  /// The same for the keys of a map.
-  func forEachKey(
-    of place: SequencePlace, _ body: (String) throws(StorageError) -> Bool
-  ) throws(StorageError) {
-    func each(
-      _ count: Int, _ key: (Int) throws(StorageError) -> String
-    ) throws(StorageError) {
-      for position in 0..<count {
-        guard try body(try key(position)) else { return }
-      }
-    }
-    if let known = sequences.find(place) { return try each(known.count, known.key(at:)) }
-    if let stored = try propertySequence(place) { try each(stored.count, stored.key(at:)) }
+  /// A property's collection, to be looked at before anything changes. Unlike `sequence(at:)` this
+  /// keeps nothing.
+  func glance(at place: SequencePlace) throws(StorageError) -> (any SequenceReading)? {
+    if let known = sequences.find(place) { return known }
+    return try propertySequence(place)
   }
 
   private func existing(_ place: SequencePlace) throws(StorageError) -> WorkingSequence {

@@ -41,6 +41,7 @@ struct ChangeSetMergeTests {
         let first = Int.random(in: 0..<steps.count, using: &random)
         let last = Int.random(in: first..<steps.count, using: &random)
         let merged = fold(steps[first...last], &random)
+        merged.checkInvariants()
         let expected = model.changeSet(id, from: moments[first], to: moments[last + 1])
         #expect(merged == expected, "seed \(seed)")
         #expect(ChangeSet.merging(steps[first...last]) == expected)

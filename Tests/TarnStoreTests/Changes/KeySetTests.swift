@@ -29,6 +29,9 @@ struct KeySetTests {
       let y = set(b)
       let p = Set(a)
       let q = Set(b)
+      for result in [x, y, x.union(y), x.subtracting(y), x.intersection(y)] {
+        result.checkInvariants()
+      }
       #expect(x.map(\.rawValue) == p.sorted())
       #expect(x.count == p.count)
       #expect(x.union(y).map(\.rawValue) == p.union(q).sorted())

@@ -24,6 +24,7 @@ private func check(
       return true
     }
     #expect(found == expected)
+    #expect(try directory.problem(listing: expected, &cursor) == nil)
     #expect(try directory.count(&cursor) == total)
     #expect(try directory.select(total, &cursor) == nil)
     for _ in 0..<10 where total > 0 {

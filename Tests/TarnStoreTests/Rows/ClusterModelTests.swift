@@ -33,11 +33,14 @@ import Testing
     let updatesOnly = dice.chance(40)
     for _ in 0..<operations {
       step(cluster, &model, &dice, keys: low...high, updatesOnly: updatesOnly)
+      cluster.checkInvariants()
     }
     try compare(cluster, model)
     var images: [(first: ObjectKey, bytes: [UInt8])] = []
     if dice.chance(20) && cluster.rowCount > 1 {
       let upper = cluster.split(at: dice.below(cluster.rowCount))
+      cluster.checkInvariants()
+      upper.checkInvariants()
       images = try model.encode(cluster)
       #expect(upper.droppedLongValues.isEmpty)
       images += try model.encode(upper)

@@ -84,6 +84,7 @@ private func checkPages(_ environment: Environment, _ model: [Entry]) throws {
 
 private func checkAll(_ environment: Environment, _ model: [Entry]) throws {
   try TreeTest.withCursor(environment) { cursor throws in
+    try index.checkInvariants(&cursor)
     var found: [Entry] = []
     found.reserveCapacity(model.count)
     try index.forEach(&cursor) { key, object in

@@ -118,18 +118,24 @@ struct CollectionModel {
     let session = try WriteSession(SnapshotReader(base)) {}
     draft = model
     origins = model.mapValues { (0..<$0.count).map { ($0, false) } }
-    for _ in 0..<steps { try step(session) }
+    for _ in 0..<steps {
+      let place = try step(session)
+      try session.sequence(at: place)?.checkInvariants()
+    }
+    try session.checkInvariants()
     for key in objects {
       for column in columns { try checkReading(session, Self.place(key, column)) }
     }
     guard ending == .commit else { return }
     let (snapshot, changes) = try store.commit(session)
+    changes.checkInvariants()
     try checkScripts(changes)
     model = draft
     #expect(try ChangeLog.changes(from: base, to: snapshot) == changes)
   }
 
-  private mutating func step(_ session: WriteSession) throws {
+  /// Changes one of the collections and says which.
+  private mutating func step(_ session: WriteSession) throws -> SequencePlace {
     let place = Self.place(random.pick(objects), random.pick(columns))
     let column = session.schema[Self.things][place.column]
     let count = draft[place]!.count
@@ -148,6 +154,7 @@ struct CollectionModel {
       default: try changeMap(session, place, column)
       }
     }
+    return place
   }
 
   private mutating func remove(

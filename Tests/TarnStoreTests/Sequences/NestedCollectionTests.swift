@@ -167,6 +167,7 @@ import Testing
           try made.fill()
           draft.insert(tree, at: index)
         }
+        try session.checkInvariants()
       }
       if isCancelled { continue }
       let sequence = try #require(try session.sequence(at: place(Self.list)))
@@ -247,13 +248,3 @@ import Testing
     try leaveNothing(false)
   }
 }
-
-/// What a sequence of either kind answers.
-protocol SequenceReading {
-  var count: Int { get }
-  func value(at position: Int) throws(StorageError) -> Value
-  func key(at position: Int) throws(StorageError) -> String
-}
-
-extension StoredSequence: SequenceReading {}
-extension WorkingSequence: SequenceReading {}

@@ -50,11 +50,16 @@ struct ModelRun {
     let before = model
     let session = WriteSession(reader!) {}
     let count = random.below(10) == 0 ? random.below(800) : random.below(8)
-    for _ in 0..<count { try change(session) }
+    for step in 0..<count {
+      try change(session)
+      if count < 10 || step % 97 == 0 { try session.checkInvariants() }
+    }
+    try session.checkInvariants()
     let rows = try session.rowCount(of: Self.pets)
     #expect(rows == model[Self.pets]!.count)
     let (snapshot, changes) = try store.commit(session)
     #expect(snapshot.version == reader!.snapshot.version.next)
+    changes.checkInvariants()
     let old = reader!.snapshot
     reader = try SnapshotReader(snapshot)
     try check(changes, before: before)
@@ -155,6 +160,7 @@ struct ModelRun {
   func checkAll() throws {
     let reader = reader!
     for id in [Self.pets, Self.people] {
+      try reader.checkInvariants(of: id)
       var found: [ObjectKey: Row] = [:]
       var keys: [ObjectKey] = []
       try reader.forEachCluster(in: id) { cluster throws(StorageError) in

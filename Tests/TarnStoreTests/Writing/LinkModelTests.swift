@@ -61,7 +61,10 @@ private struct LinkRun {
 
   mutating func commitSomething() throws {
     let session = WriteSession(try SnapshotReader(store.newestSnapshot())) {}
-    for _ in 0..<random.pick([1, 5, 40]) { try change(session) }
+    for _ in 0..<random.pick([1, 5, 40]) {
+      try change(session)
+      try session.checkInvariants()
+    }
     try check { try session.origins(of: $0, in: Self.node, through: $1) }
     if random.below(8) == 0 { return try forget() }
     _ = try store.commit(session)

@@ -85,11 +85,12 @@ struct ValueTrapTests: TrapSuite {
       case .oddValue, .oddDynamicValue: "from a dictionary, an array or an object, not from a 'Int'"
       case .badObjectId: "no ObjectId"
       case .endlessDate: "A Date must be finite and within 292 billion years to be stored: inf"
-      case .writingPath: "\\Moment.visited is not stored but computed from 'visits'"
-      case .writingPathOfALink: "\\Moment.freed is not stored but computed from 'visits'"
-      case .writingPathOfAny: "\\Moment.emptied is not stored but computed from 'visits'"
-      case .computedPath: "\\Moment.hashValue is not stored, so it has no name in the file."
-      case .computedOrder: "\\Moment.hashValue is not stored, so the store cannot sort by it."
+      case .writingPath, .writingPathOfALink, .writingPathOfAny:
+        "A key path of Moment to a value of type Int is not stored but computed from 'visits'"
+      case .computedPath:
+        "A key path of Moment to a value of type Int is not stored, so it has no name in the file."
+      case .computedOrder:
+        "A key path of Moment to a value of type Int is not stored, so the store cannot sort by it."
       case .narrowNumber: "Reading.number holds 300, which does not fit Int8"
       case .lostCase: "Reading.level holds 7, which is no case of Level"
       case .lostValue: "Reading.even holds 3, of which no Even can be made"

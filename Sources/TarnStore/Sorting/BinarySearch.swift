@@ -1,0 +1,62 @@
+extension RandomAccessCollection {
+  /// The first index whose element fulfils a condition that all later ones fulfil, too; the end if
+  /// none does.
+  @inlinable
+  @inline(__always)
+  package func partitioningIndex<E: Error>(
+    where isLater: (Element) throws(E) -> Bool
+  ) throws(E) -> Index {
+    var low = startIndex
+    var length = count
+    while length > 0 {
+      let half = length / 2
+      let middle = index(low, offsetBy: half)
+      if try isLater(self[middle]) {
+        length = half
+      } else {
+        low = index(after: middle)
+        length -= half + 1
+      }
+    }
+    return low
+  }
+
+  /// An index for which `order` gives zero, where it gives less for all earlier ones and more for
+  /// all later ones; without one, the first of the later ones.
+  @inline(__always)
+  func search<E: Error>(
+    _ order: (Element) throws(E) -> Int
+  ) throws(E) -> (index: Index, isFound: Bool) {
+    var low = startIndex
+    var length = count
+    while length > 0 {
+      let half = length / 2
+      let middle = index(low, offsetBy: half)
+      let found = try order(self[middle])
+      if found == 0 { return (middle, true) }
+      if found > 0 {
+        length = half
+      } else {
+        low = index(after: middle)
+        length -= half + 1
+      }
+    }
+    return (low, false)
+  }
+}
+
+extension Range<Int> {
+  /// The same as `partitioningIndex`, of what is not later, and with no branch that depends on the
+  /// elements: faster where they are at hand and no branch could be foreseen.
+  @inline(__always)
+  func firstIndexWithoutBranches(notBefore isBefore: (Int) -> Bool) -> Int {
+    var low = lowerBound
+    var length = count
+    while length > 1 {
+      let half = length / 2
+      low = isBefore(low + half - 1) ? low + half : low
+      length -= half
+    }
+    return length == 1 && isBefore(low) ? low + 1 : low
+  }
+}
