@@ -1,12 +1,12 @@
 internal import TarnStore
 
-/// Some collection with those elements, whatever kind it is. Observes exactly as its base.
+/// A type-erased collection, whatever its kind. Observes exactly as its base does.
 public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection {
   private let base: AnyCollectionBase<Element>
 
   private init(_ base: AnyCollectionBase<Element>) { self.base = base }
 
-  /// A collection without its type.
+  /// Erases the type of a collection.
   public init<C: RealmCollection>(_ collection: C) where C.Element == Element {
     base = CollectionBase(collection)
   }
@@ -24,7 +24,7 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
   public func makeIterator() -> AnyIterator<Element> { base.makeIterator() }
   /// The Realm that the collection belongs to, nil if it is unmanaged.
   public var realm: Realm? { base.realm }
-  /// True if what the collection belongs to is gone; it can then be asked for nothing but this.
+  /// True if what the collection belongs to is gone. Any other use of it then traps.
   public var isInvalidated: Bool { base.isInvalidated }
   /// The first position of an element, or nil. Traps for a deleted object.
   public func index(of element: Element) -> Int? { base.index(of: element) }
@@ -32,7 +32,7 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
   public func _counterpart(in realm: Realm) -> Self? {
     base.counterpart(in: realm).map { Self($0) }
   }
-  /// That of the base.
+  /// The description of the base.
   public var description: String { base.description }
 
   /// True if the bases are of one type and equal.

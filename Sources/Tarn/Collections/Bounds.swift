@@ -88,19 +88,19 @@ extension ObjectBase {
 
 /// What slices ask before they read.
 extension RandomAccessCollection where Self: ThreadConfined, Index == Int {
-  /// Traps for a position at which there is no element.
+  /// Traps for a position without an element.
   public func _failEarlyRangeCheck(_ index: Int, bounds: Range<Int>) {
     if !bounds.contains(index) { Bounds.trapOutside(index, bounds, self) }
   }
 
-  /// Traps for a position that is neither that of an element nor the end.
+  /// Traps for a position that is neither an element's nor the end.
   public func _failEarlyRangeCheck(_ index: Int, bounds: ClosedRange<Int>) {
     if !bounds.contains(index) {
       Bounds.trapOutside(index, bounds.lowerBound..<bounds.upperBound, self)
     }
   }
 
-  /// Traps for a range that is not within another one.
+  /// Traps for a range that is not within the other.
   public func _failEarlyRangeCheck(_ range: Range<Int>, bounds: Range<Int>) {
     Bounds.check(range.lowerBound, range.upperBound, within: bounds, of: self)
   }

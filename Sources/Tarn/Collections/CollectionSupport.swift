@@ -9,12 +9,12 @@ extension _CollectionProperty {
   public var isInvalidated: Bool { backing.isInvalidated }
 
   /// True if both are the same collection of one Realm instance, or have equal elements and at
-  /// least one is unmanaged, as a literal is.
+  /// least one of them is unmanaged, like a literal.
   public static func == (a: Self, b: Self) -> Bool { a === b || a.backing.equals(b.backing) }
 }
 
-/// Goes over the elements that a collection had when it was made. Of a large collection of numbers
-/// it keeps the version that was shown then, as long as it is kept.
+/// Goes over the elements that a collection had when the iterator was created. For a large
+/// collection of numbers, the iterator pins the version that was shown then, as long as it lives.
 public struct ElementIterator<Element: RealmCollectionValue>: IteratorProtocol {
   /// Numbers that lie ready, of which the first `position` have been given out.
   @usableFromInline var numbers: ContiguousArray<Int64> = []

@@ -9,7 +9,7 @@ extension UnkeyedEncodingContainer {
 }
 
 extension List: Decodable where Element: Decodable {
-  /// An unmanaged list of an array.
+  /// Decodes an unmanaged list from an array.
   public convenience init(from decoder: any Decoder) throws {
     self.init()
     append(objectsIn: try [Element](from: decoder))
@@ -25,7 +25,7 @@ extension List: Encodable where Element: Encodable {
 }
 
 extension MutableSet: Decodable where Element: Decodable {
-  /// An unmanaged set of an array; equal elements are one.
+  /// Decodes an unmanaged set from an array; equal elements become one.
   public convenience init(from decoder: any Decoder) throws {
     self.init()
     insert(objectsIn: try [Element](from: decoder))
@@ -41,7 +41,7 @@ extension MutableSet: Encodable where Element: Encodable {
 }
 
 extension Map: Decodable where Value: Decodable {
-  /// An unmanaged map of an object of JSON.
+  /// Decodes an unmanaged map from a JSON object.
   ///
   /// - Throws: `DecodingError.dataCorrupted` for a key that no map can have.
   public convenience init(from decoder: any Decoder) throws {
@@ -86,7 +86,7 @@ extension AnyRealmCollection: Encodable where Element: Encodable {
 }
 
 extension AnyRealmValue: Codable {
-  /// Reads what JSON has: null, booleans, integers, other numbers as `Double`, strings, arrays and
+  /// Decodes JSON values: null, Booleans, integers, other numbers as `Double`, strings, arrays and
   /// objects.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
@@ -107,8 +107,8 @@ extension AnyRealmValue: Codable {
     }
   }
 
-  /// Encodes the value as its type does. What it was is not encoded: a `Date` comes back as what
-  /// dates are in that format, a decimal as a string.
+  /// Encodes the value as its type does. The type itself is not encoded: a `Date` comes back as
+  /// whatever dates are in that format, a decimal as a string.
   ///
   /// - Throws: `EncodingError.invalidValue` for an object.
   public func encode(to encoder: any Encoder) throws {

@@ -4,7 +4,7 @@ import TarnStore
 // property of a managed object copies.
 
 extension List: ExpressibleByArrayLiteral {
-  /// An unmanaged list of these elements.
+  /// An unmanaged list of the elements.
   public convenience init(arrayLiteral elements: Element...) {
     self.init()
     append(objectsIn: elements)
@@ -12,7 +12,7 @@ extension List: ExpressibleByArrayLiteral {
 }
 
 extension MutableSet: ExpressibleByArrayLiteral {
-  /// An unmanaged set of these elements; equal ones are one.
+  /// An unmanaged set of the elements; equal ones become one.
   public convenience init(arrayLiteral elements: Element...) {
     self.init()
     insert(objectsIn: elements)
@@ -20,8 +20,8 @@ extension MutableSet: ExpressibleByArrayLiteral {
 }
 
 extension Map: ExpressibleByDictionaryLiteral {
-  /// An unmanaged map of these keys and values. Traps for a key that is given twice, or that has
-  /// "." in it or "$" at its start.
+  /// An unmanaged map of the keys and values. Traps for a key that is given twice, or that contains
+  /// "." or starts with "$".
   public convenience init(dictionaryLiteral entries: (Key, Value)...) {
     self.init()
     insert(unique: entries)

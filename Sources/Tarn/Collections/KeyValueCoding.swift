@@ -3,22 +3,22 @@ import TarnStore
 
 extension RealmCollection {
   /// A property of each element, in the order of the collection; nil where it is null. The key
-  /// "self" gives the elements themselves.
+  /// "self" returns the elements themselves.
   ///
-  /// Traps if the elements are no objects or have no such property.
+  /// Traps if the elements are not objects or have no such property.
   public func value(forKey key: String) -> [Any?] { ElementKeys.values(of: self, key) }
 
-  /// A property behind links of each element, such as `mother.age`, as `value(forKey:)` gives one;
-  /// or a number: `@count`, or `@min`, `@max`, `@sum` or `@avg` with a path behind, such as
-  /// `@max.age`. Nil values and NaN do not take part in these; without any, the sum is 0 and the
-  /// others are nil. `@sum.self` is of the elements themselves.
+  /// A property of each element behind links, such as `mother.age`, like `value(forKey:)`; or an
+  /// aggregate: `@count`, or `@min`, `@max`, `@sum` or `@avg` followed by a path, such as
+  /// `@max.age`. Aggregates ignore nil and NaN; without any values, the sum is 0 and the others are
+  /// nil. `@sum.self` is the sum of the elements themselves.
   ///
   /// Traps where `value(forKey:)` does, for other operators, and for values that are neither
   /// numbers nor dates.
   public func value(forKeyPath path: String) -> Any? { ElementKeys.value(of: self, path) }
 
-  /// Sets a property of each element, as `setValue(_:forKey:)` of an object does, and traps where
-  /// that would; in a managed collection also if there is no element.
+  /// Sets a property of each element, like `setValue(_:forKey:)` of an object, and traps where that
+  /// does; a managed collection traps even if it is empty.
   public func setValue(_ value: Any?, forKey key: String) {
     ElementKeys.set(value, of: self, key, realm)
   }
@@ -31,17 +31,17 @@ extension RealmCollection {
 }
 
 extension Map {
-  /// The value under a key, nil if there is none or the value is nil.
+  /// The value under a key; nil if there is none or the value is nil.
   ///
-  /// For a property of all values take them: `map.values.map { $0?.age }`.
+  /// For a property of all values, use the values: `map.values.map { $0?.age }`.
   public func value(forKey key: String) -> Any? { flattened(self[Key(_mapKey: key)] as Any) }
 
   /// The value under a key, nil if there is none; the same as the subscript.
   public func object(forKey key: Key) -> Value? { self[key] }
 
-  /// What a path leads to that begins with a key, such as `rex.mother.age`, nil if something on the
-  /// way is; or a number: `@count`, or `@min`, `@max`, `@sum` or `@avg` with a path behind that
-  /// begins at the values, such as `@max.age`, as `List` gives it.
+  /// The value at a path that begins with a key, such as `rex.mother.age`; nil if something on the
+  /// way is. Or an aggregate: `@count`, or `@min`, `@max`, `@sum` or `@avg` followed by a path that
+  /// begins at the values, such as `@max.age`, like `List`.
   public func value(forKeyPath path: String) -> Any? {
     if path.hasPrefix("@") { return ElementKeys.value(of: values, path) }
     let (key, rest) = PathStep.split(path)
@@ -51,11 +51,11 @@ extension Map {
       .value(behind: rest, "The value under '\(key)' in '\(path)' is no object.")
   }
 
-  /// Sets the value under a key; nil takes the key out.
+  /// Sets the value under a key; nil removes the key.
   ///
-  /// Takes what `create(value:)` takes for a value of the map; objects themselves are put there as
-  /// they are. Traps for a value that does not fit, for a key with "." in it or "$" at its start,
-  /// and outside of a write.
+  /// Accepts what `create(value:)` accepts for a value of the map; objects are stored as they are.
+  /// Traps for a value that does not fit, for a key that contains "." or starts with "$", and
+  /// outside of a write.
   public func setValue(_ value: Any?, forKey key: String) {
     let key = Key(_mapKey: key)
     guard let content = value.flatMap({ flattened($0) }), !(content is NSNull) else {
@@ -78,8 +78,8 @@ extension Map {
     }
   }
 
-  /// Sets what a path leads to that begins with a key, such as `rex.mother.age`, as
-  /// ``ObjectBase/setValue(_:forKeyPath:)`` does.
+  /// Sets the value at a path that begins with a key, such as `rex.mother.age`, like
+  /// ``ObjectBase/setValue(_:forKeyPath:)``.
   public func setValue(_ value: Any?, forKeyPath path: String) {
     let (key, rest) = PathStep.split(path)
     guard let rest else { return setValue(value, forKey: key) }

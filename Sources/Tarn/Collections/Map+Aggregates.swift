@@ -1,27 +1,27 @@
 import TarnStore
 
 extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
-  /// The least value of the objects' property with that name, nil without any. Nil values and NaN
-  /// do not take part. Traps if the class has no such property that is a number or a date, or it is
-  /// of another type.
+  /// The minimum of the objects' property with that name, nil if there are no values. Nil and NaN
+  /// are ignored. Traps if the class has no such property that is a number or a date, or if its
+  /// type is another.
   public func min<T: MinMaxType>(ofProperty name: String) -> T? {
     ValueFold.typed(fold(name).min, "property '\(name)'")
   }
 
-  /// The greatest value of the objects' property with that name, nil without any. Traps as `min`
-  /// does.
+  /// The maximum of the objects' property with that name, nil if there are no values. Traps as
+  /// `min` does.
   public func max<T: MinMaxType>(ofProperty name: String) -> T? {
     ValueFold.typed(fold(name).max, "property '\(name)'")
   }
 
-  /// The sum of the objects' property with that name, 0 without a value. Traps as `min` does, and
-  /// if the type cannot hold the sum.
+  /// The sum of the objects' property with that name, 0 if there are no values. Traps as `min`
+  /// does, and if the type cannot hold the sum.
   public func sum<T: AddableType>(ofProperty name: String) -> T {
     ValueFold.typed(fold(name, "sum").sum, "property '\(name)'") ?? T(_nearest: 0)
   }
 
-  /// The average of the objects' property with that name, nil without a value; truncated if a whole
-  /// number is asked for. Traps as `min` does.
+  /// The average of the objects' property with that name, nil if there are no values; truncated if
+  /// the result is a whole number type. Traps as `min` does.
   public func average<T: AddableType>(ofProperty name: String) -> T? {
     ValueFold.typed(fold(name, "average").average, "property '\(name)'")
   }

@@ -2,7 +2,7 @@ import TarnStore
 
 /// A type that a map's keys can have: `String`.
 public protocol _MapKey: Hashable {
-  /// The key that is stored as that text.
+  /// The key that is stored as this text.
   init(_mapKey: String)
   var _mapKey: String { get }
 }
@@ -13,20 +13,20 @@ extension String: _MapKey {
   public var _mapKey: String { self }
 }
 
-/// A key of a map with its value: what a loop over a map gives.
+/// A key of a map with its value: the element of a loop over a map.
 public typealias SingleMapEntry<Key, Value> = (key: Key, value: Value)
 
-/// What maps have in common: values under keys, live where they are managed.
+/// What maps have in common: values under keys, live if they are managed.
 public protocol RealmKeyedCollection: Sequence, Equatable, ThreadConfined,
   CustomStringConvertible
 {
-  /// What values are found by.
+  /// The type of the keys.
   associatedtype Key: _MapKey
-  /// What is found.
+  /// The type of the values.
   associatedtype Value: RealmCollectionValue
   /// How many keys there are.
   var count: Int { get }
-  /// The keys, in the order of their bytes.
+  /// The keys, in bytewise order.
   var keys: [Key] { get }
   /// The values, in the order of the keys.
   var values: [Value] { get }
@@ -34,23 +34,23 @@ public protocol RealmKeyedCollection: Sequence, Equatable, ThreadConfined,
   subscript(key: Key) -> Value? { get set }
   /// Sets the value under a key.
   func updateValue(_ value: Value, forKey key: Key)
-  /// Takes a key out.
+  /// Removes a key.
   func removeObject(for key: Key)
-  /// Takes out all keys.
+  /// Removes all keys.
   func removeAll()
 }
 
-/// Values under string keys: a to-many property like a dictionary.
+/// A to-many property like a dictionary: values under string keys.
 ///
 ///     class Person: Object {
 ///       @Persisted var scores: Map<String, Int>
 ///       @Persisted var pets: Map<String, Dog?>
 ///     }
 ///
-/// Objects as values are optional, because any object can be deleted: its key stays then, with nil.
-/// A key must not contain "." nor start with "$". Keys are in the order of their UTF-8; two that
-/// only differ in how they are composed of code points are two. Otherwise as `List`: the map of an
-/// unmanaged object becomes a live view when the object is added, and assigning copies.
+/// Objects as values are optional, because any object can be deleted; its key then stays, with nil.
+/// A key must not contain "." or start with "$". Keys are in the order of their UTF-8; two that
+/// differ only in Unicode composition are different. Otherwise like `List`: the map of an unmanaged
+/// object becomes a live view when the object is added, and assigning copies.
 public final class Map<Key: _MapKey, Value: RealmCollectionValue>: _CollectionProperty {
   public var _handle: _SequenceHandle
 
@@ -98,18 +98,18 @@ extension Map: RealmKeyedCollection {
   /// How many keys there are.
   public var count: Int { backing.count }
 
-  /// True if there is no key.
+  /// True if there are no keys.
   public var isEmpty: Bool { count == 0 }
 
-  /// The keys, in the order of their bytes.
+  /// The keys, in bytewise order.
   public var keys: [Key] { backing.allKeys.map { Key(_mapKey: $0) } }
 
   /// The values, in the order of the keys.
   public var values: [Value] { backing.all.map { typedElement($0, backing.title) } }
 
-  /// The value under a key, nil if there is none. Setting nil takes the key out; to set a value
-  /// that is nil use `updateValue(_:forKey:)`. Setting traps for a key with "." in it or "$" at its
-  /// start, and outside of a write.
+  /// The value under a key, nil if there is none. Setting nil removes the key; to store nil as a
+  /// value use `updateValue(_:forKey:)`. Setting traps for a key that contains "." or starts with
+  /// "$", and outside of a write.
   public subscript(key: Key) -> Value? {
     get {
       let place = backing.find(key._mapKey)
@@ -120,14 +120,14 @@ extension Map: RealmKeyedCollection {
     }
   }
 
-  /// The value under a key, or another one if there is none.
+  /// The value under a key, or a default if there is none.
   public subscript(key: Key, default value: @autoclosure () -> Value) -> Value {
     get { self[key] ?? value() }
     set { updateValue(newValue, forKey: key) }
   }
 
-  /// Sets the value under a key, be it there or not. Traps for a key with "." in it or "$" at its
-  /// start, and outside of a write.
+  /// Sets the value under a key, whether or not the key exists. Traps for a key that contains "."
+  /// or starts with "$", and outside of a write.
   public func updateValue(_ value: Value, forKey key: Key) {
     set(value._boxElement(), for: key)
   }
@@ -136,17 +136,17 @@ extension Map: RealmKeyedCollection {
     backing.set(value, for: Self.checked(key._mapKey))
   }
 
-  /// Takes a key out, if it is there. Objects stay in the Realm.
+  /// Removes a key, if it exists. Objects stay in the Realm.
   public func removeObject(for key: Key) { backing.removeValue(for: key._mapKey) }
 
-  /// Takes out all keys. Objects stay in the Realm.
+  /// Removes all keys. Objects stay in the Realm.
   public func removeAll() { backing.removeAll() }
 
   /// Sets values under keys.
   ///
   /// - Parameters:
   ///   - entries: what to set.
-  ///   - combine: chooses between the value that is there and the new one.
+  ///   - combine: chooses between the existing value and the new one.
   public func merge<S: Sequence>(
     _ entries: S, uniquingKeysWith combine: (Value, Value) throws -> Value
   ) rethrows where S.Element == (Key, Value) {
@@ -163,7 +163,7 @@ extension Map: RealmKeyedCollection {
   ///
   /// - Parameters:
   ///   - other: what to set.
-  ///   - combine: chooses between the value that is there and the new one.
+  ///   - combine: chooses between the existing value and the new one.
   public func merge(
     _ other: Map<Key, Value>, uniquingKeysWith combine: (Value, Value) throws -> Value
   ) rethrows {
@@ -174,21 +174,21 @@ extension Map: RealmKeyedCollection {
   ///
   /// - Parameters:
   ///   - other: what to set.
-  ///   - combine: chooses between the value that is there and the new one.
+  ///   - combine: chooses between the existing value and the new one.
   public func merge(
     _ other: [Key: Value], uniquingKeysWith combine: (Value, Value) throws -> Value
   ) rethrows {
     try merge(other.map { ($0.key, $0.value) }, uniquingKeysWith: combine)
   }
 
-  /// The entries as pairs of key and value: the map itself.
+  /// The entries as key-value pairs: the map itself.
   public func asKeyValueSequence() -> some Sequence<(key: Key, value: Value)> { self }
 
   /// Goes over the entries that are there now, whatever happens to the map meanwhile.
   public func makeIterator() -> MapIterator<Key, Value> { MapIterator(backing) }
 }
 
-/// Goes over the entries that a map had when it was made.
+/// Goes over the entries that a map had when the iterator was created.
 public struct MapIterator<Key: _MapKey, Value: RealmCollectionValue>: IteratorProtocol {
   private let keys: [String]
   private var values: ElementIterator<Value>

@@ -1,15 +1,15 @@
 import TarnStore
 
-/// Values without equal ones: a to-many property whose order is the store's.
+/// A to-many property without duplicates; the store determines the order.
 ///
 ///     class Person: Object {
 ///       @Persisted var tags: MutableSet<String>
 ///     }
 ///
-/// The elements are in the order of their values (nil first, text byte by byte), objects in the
-/// order in which their class got them; in an unmanaged set objects are told apart by identity and
-/// in the order in which they came. Otherwise as `List`: the set of an unmanaged object becomes a
-/// live view when the object is added, and assigning copies.
+/// The elements are in the order of their values (nil first, text bytewise), objects in the order
+/// in which their class got them. An unmanaged set distinguishes objects by identity and keeps them
+/// in insertion order. Otherwise like `List`: the set of an unmanaged object becomes a live view
+/// when the object is added, and assigning copies.
 public final class MutableSet<Element: RealmCollectionValue>: _CollectionProperty {
   public var _handle: _SequenceHandle
 
@@ -50,7 +50,7 @@ extension MutableSet: RealmCollection {
   /// The position of an element, or nil. Traps for a deleted object.
   public func index(of element: Element) -> Int? { backing.index(of: element._boxElement()) }
 
-  /// True if the element is in. Traps for a deleted object.
+  /// True if the set contains the element. Traps for a deleted object.
   public func contains(_ element: Element) -> Bool { index(of: element) != nil }
 }
 
@@ -59,28 +59,29 @@ extension MutableSet: CustomStringConvertible, DumpedCollection {
 }
 
 extension MutableSet {
-  /// True if every element is in the other set.
+  /// True if the other set contains every element.
   public func isSubset(of other: MutableSet<Element>) -> Bool {
     allSatisfy { other.contains($0) }
   }
 
-  /// True if some element is in both sets.
+  /// True if both sets have an element in common.
   public func intersects(_ other: MutableSet<Element>) -> Bool {
     contains { other.contains($0) }
   }
 
-  /// Puts an element in. If it is in, nothing happens, and observers are told nothing.
+  /// Inserts an element. If the set already contains it, nothing happens, and observers are not
+  /// called.
   public func insert(_ element: Element) { backing.insert(element._boxElement()) }
 
-  /// Puts elements in, those that are not.
+  /// Inserts the elements that the set does not contain yet.
   public func insert<S: Sequence>(objectsIn elements: S) where S.Element == Element {
     for element in Array(elements) { insert(element) }
   }
 
-  /// Takes an element out, if it is in. Traps for a deleted object.
+  /// Removes an element, if the set contains it. Traps for a deleted object.
   public func remove(_ element: Element) { backing.remove(element._boxElement()) }
 
-  /// Takes out all elements. Objects stay in the Realm.
+  /// Removes all elements. Objects stay in the Realm.
   public func removeAll() { backing.removeAll() }
 
   /// Keeps the elements that are in both sets.
@@ -88,10 +89,10 @@ extension MutableSet {
     for element in Array(self) where !other.contains(element) { remove(element) }
   }
 
-  /// Puts in every element of the other set.
+  /// Inserts every element of the other set.
   public func formUnion(_ other: MutableSet<Element>) { insert(objectsIn: other) }
 
-  /// Takes out every element that is in the other set.
+  /// Removes every element that is in the other set.
   public func subtract(_ other: MutableSet<Element>) {
     for element in Array(other) { remove(element) }
   }

@@ -44,19 +44,19 @@ extension ManagedSequence {
 
 /// Collections of objects of classes that the program does not have, or need not name.
 extension ObjectBase {
-  /// The list of that name as one of dynamic objects: live, and changed like any other.
+  /// The list of that name as a list of dynamic objects: live, and changed like any other.
   ///
   /// Traps for an unmanaged object, and if the class has no list of objects of that name.
   public func dynamicList(_ name: String) -> List<DynamicObject> {
     List(_handle: _SequenceHandle(dynamicSequence(name, .list)))
   }
 
-  /// The set of that name as one of dynamic objects; as `dynamicList(_:)`.
+  /// The set of that name as a set of dynamic objects; like `dynamicList(_:)`.
   public func dynamicMutableSet(_ name: String) -> MutableSet<DynamicObject> {
     MutableSet(_handle: _SequenceHandle(dynamicSequence(name, .set)))
   }
 
-  /// The map of that name as one of dynamic objects; as `dynamicList(_:)`.
+  /// The map of that name as a map of dynamic objects; like `dynamicList(_:)`.
   public func dynamicMap<Key: _MapKey>(_ name: String) -> Map<Key, DynamicObject?> {
     Map(_handle: _SequenceHandle(dynamicSequence(name, .map)))
   }

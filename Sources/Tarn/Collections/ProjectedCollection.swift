@@ -1,12 +1,11 @@
-/// One property of a list's or set's objects, as a collection of its values: live, and only to be
-/// read.
+/// One property of the objects in a list or set, as a collection of its values: live and read-only.
 ///
 /// ```swift
 /// let names = person.dogs.projectTo.name
 /// ```
 ///
-/// It has an element for each object, in the same order, equal ones too. Belongs to its Realm's
-/// thread, queue or actor.
+/// It has one element for each object, in the same order, including equal ones. Belongs to its
+/// Realm's thread, queue or actor.
 public struct ProjectedCollection<Element: RealmCollectionValue> {
   private let source: any ProjectedSource<Element>
 
@@ -15,16 +14,16 @@ public struct ProjectedCollection<Element: RealmCollectionValue> {
   /// The Realm that the objects belong to, nil while they are unmanaged.
   public var realm: Realm? { source.realm }
 
-  /// True if the object that has the list or set was deleted, or its Realm invalidated; it can then
-  /// be asked for nothing but this.
+  /// True if the object that has the list or set was deleted, or its Realm was invalidated. Any
+  /// other use of it then traps.
   public var isInvalidated: Bool { source.isInvalidated }
 
-  /// The position of the first object with that value, or nil. Looks at one after the other.
+  /// The position of the first object with that value, or nil. A linear search.
   public func index(of value: Element) -> Int? { firstIndex(of: value) }
 
-  /// Calls `block` first with `.initial` and then with each difference of the list or set, as that
-  /// tells it: an element is modified when its object has changed, be it in other properties. A
-  /// value that is the same may be told as modified, none that differs is left out.
+  /// Calls `block` first with `.initial` and then with each difference of the list or set: an
+  /// element is modified when its object has changed, even in other properties. An unchanged value
+  /// may be reported as modified; a changed one is never missed.
   ///
   /// Traps for an unmanaged or invalidated collection, on a thread that has no later turns, on a
   /// read-only Realm that has a private copy, and in a write that has changed something.
@@ -77,8 +76,7 @@ extension ProjectedCollection: CustomStringConvertible, DumpedCollection {
   }
 }
 
-/// Says which property of its objects a list or set is to be read by, as a member: see
-/// ``ProjectedCollection``.
+/// Selects the property by which a list or set is read, as a member: see ``ProjectedCollection``.
 @dynamicMemberLookup
 public struct CollectionElementMapper<Element: ObjectBase> {
   private let collection: AnyRealmCollection<Element>
@@ -94,15 +92,16 @@ public struct CollectionElementMapper<Element: ObjectBase> {
 }
 
 extension List where Element: ObjectBase {
-  /// Lists of the objects' properties, as members: `dogs.projectTo.name`. Threading: as the list.
+  /// The values of the objects' properties, as members: `dogs.projectTo.name`. Threading: as the
+  /// list.
   public var projectTo: CollectionElementMapper<Element> {
     CollectionElementMapper(AnyRealmCollection(self))
   }
 }
 
 extension MutableSet where Element: ObjectBase {
-  /// The values of the objects' properties, as members: `dogs.projectTo.name`. They have the set's
-  /// order, and equal ones are all there. Threading: as the set.
+  /// The values of the objects' properties, as members: `dogs.projectTo.name`. They are in the
+  /// set's order and include equal ones. Threading: as the set.
   public var projectTo: CollectionElementMapper<Element> {
     CollectionElementMapper(AnyRealmCollection(self))
   }

@@ -1,26 +1,25 @@
 import TarnStore
 
 extension RealmCollection {
-  /// The least value of the property with that name, nil without any. Nil values and NaN do not
-  /// take part. Traps if the elements are no objects, have no such property, or it is of another
-  /// type.
+  /// The minimum of the property with that name, nil if there are no values. Nil and NaN are
+  /// ignored. Traps if the elements are not objects, have no such property, or its type is another.
   public func min<T: MinMaxType>(ofProperty name: String) -> T? {
     ValueFold.typed(fold(name).min, "property '\(name)'")
   }
 
-  /// The greatest value of the property with that name, nil without any. Traps as `min` does.
+  /// The maximum of the property with that name, nil if there are no values. Traps as `min` does.
   public func max<T: MinMaxType>(ofProperty name: String) -> T? {
     ValueFold.typed(fold(name).max, "property '\(name)'")
   }
 
-  /// The sum of the property with that name, 0 without a value. Traps as `min` does, and if the
-  /// type cannot hold the sum.
+  /// The sum of the property with that name, 0 if there are no values. Traps as `min` does, and if
+  /// the type cannot hold the sum.
   public func sum<T: AddableType>(ofProperty name: String) -> T {
     ValueFold.typed(fold(name, "sum").sum, "property '\(name)'") ?? T(_nearest: 0)
   }
 
-  /// The average of the property with that name, nil without a value; truncated if a whole number
-  /// is asked for. Traps as `min` does.
+  /// The average of the property with that name, nil if there are no values; truncated if the
+  /// result is a whole number type. Traps as `min` does.
   public func average<T: AddableType>(ofProperty name: String) -> T? {
     ValueFold.typed(fold(name, "average").average, "property '\(name)'")
   }
@@ -78,11 +77,11 @@ extension RealmCollection where Element: MinMaxType & Comparable {
 }
 
 extension RealmCollection where Element == AnyRealmValue {
-  /// The least number, or date if there is no number; nil without any. Other values, and NaN, do
-  /// not take part.
+  /// The smallest number, or the earliest date if there is no number; nil if there is neither.
+  /// Other values, and NaN, are ignored.
   public func min() -> AnyRealmValue? { ValueFold.typed(foldOfElements().min, "the minimum") }
-  /// The latest date, or the greatest number if there is no date; nil without any. Other values,
-  /// and NaN, do not take part.
+  /// The latest date, or the largest number if there is no date; nil if there is neither. Other
+  /// values, and NaN, are ignored.
   public func max() -> AnyRealmValue? { ValueFold.typed(foldOfElements().max, "the maximum") }
 }
 

@@ -22,8 +22,8 @@ public struct _Derivation {
 }
 
 extension RealmCollection where Element: ObjectBase {
-  /// The objects that match a further condition, in the order of the collection; one that is in it
-  /// twice is there twice.
+  /// The objects that match a further condition, in the order of the collection. One that is in it
+  /// twice is in the results twice.
   ///
   /// ```swift
   /// realm.objects(Dog.self).where { $0.age > 5 && $0.name.starts(with: "R") }
@@ -51,9 +51,9 @@ extension RealmCollection where Element: ObjectBase {
   }
 
   /// The objects ordered by several properties, the first one first. Nil comes first in ascending
-  /// order; objects whose link along the path is nil come last. Equal objects stay in the order of
-  /// the list, set or other collection of an object that they are from, and else in the order in
-  /// which they were created. Traps for an unmanaged or invalidated collection.
+  /// order; objects with a nil link along the path come last. Equal objects keep the order of the
+  /// list, set or other collection of an object that they are from, otherwise the order in which
+  /// they were created. Traps for an unmanaged or invalidated collection.
   public func sorted(by descriptors: [SortDescriptor]) -> Results<Element> {
     let base = _derivation
     return Results(base.core, base.spec.sorted(descriptors), bornIn: base.bornIn)
@@ -102,8 +102,8 @@ extension LinkingObjects {
 extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
   private var derivation: _Derivation { derivation(of: Value.Wrapped.self) }
 
-  /// The objects among the values that match a condition, in the order of the keys; one that is
-  /// there under two keys is there twice. Traps for an unmanaged or invalidated map.
+  /// The objects among the values that match a condition, in the order of the keys. One that is
+  /// under two keys is in the results twice. Traps for an unmanaged or invalidated map.
   public func `where`(
     _ condition: (Query<Value.Wrapped>) -> Query<Bool>
   ) -> Results<Value.Wrapped> {
@@ -128,7 +128,7 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
     sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
   }
 
-  /// The objects among the values, ordered by several properties as `List` orders them; equal ones
+  /// The objects among the values, ordered by several properties like those of a `List`; equal ones
   /// in the order of the keys. Traps for an unmanaged or invalidated map.
   public func sorted(by descriptors: [SortDescriptor]) -> Results<Value.Wrapped> {
     let base = derivation

@@ -1,9 +1,9 @@
 import TarnStore
 
 extension RealmCollection where Element: ObjectBase {
-  /// Of objects with the same values of some properties only the first one, in the order of the
-  /// collection: what was sorted before decides which is first, what is sorted afterwards orders
-  /// those that are left.
+  /// The first of all objects that have the same values for some properties, in the order of the
+  /// collection. Sorting before this decides which object is first; sorting after it orders the
+  /// objects that are left.
   ///
   /// ```swift
   /// // The youngest dog of each breed, by name.
@@ -12,13 +12,13 @@ extension RealmCollection where Element: ObjectBase {
   ///
   /// Properties may be reached through to-one links (`"owner.city"`); objects without the link are
   /// left out. Nil is a value, text is compared byte by byte, 0 and -0 are equal, and so are all
-  /// NaN. Conditions come before it wherever they stand: `distinct(by:)` and then `where` takes the
-  /// first of each group among the objects that match.
+  /// NaN. Conditions apply before it, wherever they stand: `distinct(by:)` and then `where` takes
+  /// the first of each group among the objects that match.
   ///
   /// The results are live. Evaluating them goes over all objects that match; observers pay for that
-  /// in each step in which one came or went, or one of the properties changed. Becoming equal to an
-  /// earlier object is told as a deletion, and what happens to an object that is not shown not at
-  /// all.
+  /// in each step in which one came or went, or one of the properties changed. An object that
+  /// becomes equal to an earlier one is reported as deleted; changes of an object that is not shown
+  /// are not reported.
   ///
   /// Traps for an unmanaged or invalidated collection, without a property, and for properties that
   /// the class does not have or that are links, collections or of any type.
@@ -31,21 +31,22 @@ extension RealmCollection where Element: ObjectBase {
     return Results(base.core, base.spec.distinct(keyPaths), bornIn: base.bornIn)
   }
 
-  /// The same by key paths: `distinct(by: [\.breed])`. Traps also for a key path that is not made
-  /// of persisted properties.
+  /// The same by key paths: `distinct(by: [\.breed])`. Also traps for a key path that does not
+  /// consist of persisted properties.
   public func distinct(by keyPaths: [PartialKeyPath<Element>]) -> Results<Element> {
     distinct(by: keyPaths.map { _name(for: $0, .distinct) })
   }
 }
 
 extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
-  /// Of the objects among the values the first of each group with the same properties, in the order
-  /// of the keys, as a `List` gives them. Traps as that does.
+  /// The first of all objects among the values that have the same values for some properties, in
+  /// the order of the keys, like `List`. Traps as that does.
   public func distinct(by keyPaths: [String]) -> Results<Value.Wrapped> {
     sorted(by: [] as [SortDescriptor]).distinct(by: keyPaths)
   }
 
-  /// The same by key paths. Traps also for a key path that is not made of persisted properties.
+  /// The same by key paths. Also traps for a key path that does not consist of persisted
+  /// properties.
   public func distinct(by keyPaths: [PartialKeyPath<Value.Wrapped>]) -> Results<Value.Wrapped> {
     sorted(by: [] as [SortDescriptor]).distinct(by: keyPaths)
   }

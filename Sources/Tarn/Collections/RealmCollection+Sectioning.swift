@@ -2,14 +2,14 @@ import TarnStore
 
 extension RealmCollection where Element: ObjectBase {
   /// The objects in sections, one for each value of a property, ordered by that property; equal
-  /// ones in the order of the collection.
+  /// ones are in the order of the collection.
   ///
   /// ```swift
   /// realm.objects(Dog.self).sectioned(by: \.breed)
   /// ```
   ///
-  /// Traps for an unmanaged or invalidated collection, for a key path that is no property, and for
-  /// one that leads to objects or to a collection.
+  /// Traps for an unmanaged or invalidated collection, for a key path that is not a property, and
+  /// for one that leads to objects or to a collection.
   public func sectioned<Key: _Persistable & Hashable>(
     by keyPath: KeyPath<Element, Key>, ascending: Bool = true
   ) -> SectionedResults<Key, Element> {
@@ -19,7 +19,7 @@ extension RealmCollection where Element: ObjectBase {
   }
 
   /// The objects in sections, one for each value of a property, in the order of their first
-  /// objects. Objects are ordered by `sortDescriptors`, of which the first must be that property.
+  /// objects. `sortDescriptors` order the objects; the first one must be that property.
   ///
   /// Traps for an unmanaged or invalidated collection, without a descriptor, for a first one that
   /// is another property, and for a key path that leads to objects or to a collection.
@@ -40,13 +40,13 @@ extension RealmCollection where Element: ObjectBase {
     return SectionedResults(results, SectionRule(keyPath))
   }
 
-  /// The objects in sections, one for each key that `block` gives, in the order of their first
+  /// The objects in sections, one for each key that `block` returns, in the order of their first
   /// objects; within a section in the order of `sortDescriptors`.
   ///
   /// `block` is called on the Realm's thread, queue or actor for every object at the first use, and
-  /// again for those that came or changed, themselves or behind one link. It must give the same
-  /// key for as long as an object stays as it is, and change nothing: it traps if it begins, makes
-  /// or ends a write, refreshes or invalidates the Realm.
+  /// again for those that came or changed, themselves or behind one link. It must return the same
+  /// key as long as an object is unchanged, and change nothing: it traps if it begins, makes or
+  /// ends a write, or refreshes or invalidates the Realm.
   ///
   /// Traps for an unmanaged or invalidated collection, without a descriptor, and for keys that are
   /// objects or collections.
@@ -62,17 +62,17 @@ extension RealmCollection where Element: ObjectBase {
 }
 
 extension RealmCollection where Element: _SortableElement {
-  /// The values in sections, one for each key that `block` gives, ordered as `sorted(ascending:)`
-  /// orders them.
+  /// The values in sections, one for each key that `block` returns, in the order of
+  /// `sorted(ascending:)`.
   ///
   /// ```swift
   /// person.nicknames.sectioned(by: { $0.first.map(String.init) })
   /// ```
   ///
   /// `block` is called on the Realm's thread, queue or actor for every value at the first use, and
-  /// again for those that came, changed, or are objects that changed. It must give the same key for
-  /// the same value, and change nothing: it traps if it begins, makes or ends a write, refreshes or
-  /// invalidates the Realm.
+  /// again for those that came, changed, or are objects that changed. It must return the same key
+  /// for the same value, and change nothing: it traps if it begins, makes or ends a write, or
+  /// refreshes or invalidates the Realm.
   ///
   /// Traps for an unmanaged or invalidated collection, for custom types that are stored as embedded
   /// objects, and for keys that are objects or collections.

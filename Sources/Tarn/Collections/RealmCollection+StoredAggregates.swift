@@ -3,31 +3,32 @@ import TarnStore
 // Aggregates of enums and custom types that are stored as numbers or dates.
 
 extension RealmCollection where Element: ObjectBase {
-  /// The least value of a property with an enum or a custom type, as what is stored compares; nil
-  /// without any. Nil values do not take part.
+  /// The minimum of a property with an enum or a custom type, as its stored values compare; nil if
+  /// there are no values. Nil is ignored.
   public func min<T: _StoredAs>(of keyPath: KeyPath<Element, T>) -> T?
   where T._Stored: MinMaxType { T._value(min(ofProperty: _name(for: keyPath, .aggregate))) }
   /// The same for an optional property.
   public func min<T: _StoredAs>(of keyPath: KeyPath<Element, T?>) -> T?
   where T._Stored: MinMaxType { T._value(min(ofProperty: _name(for: keyPath, .aggregate))) }
 
-  /// The greatest value of a property with an enum or a custom type, as what is stored compares;
-  /// nil without any. Nil values do not take part.
+  /// The maximum of a property with an enum or a custom type, as its stored values compare; nil if
+  /// there are no values. Nil is ignored.
   public func max<T: _StoredAs>(of keyPath: KeyPath<Element, T>) -> T?
   where T._Stored: MinMaxType { T._value(max(ofProperty: _name(for: keyPath, .aggregate))) }
   /// The same for an optional property.
   public func max<T: _StoredAs>(of keyPath: KeyPath<Element, T?>) -> T?
   where T._Stored: MinMaxType { T._value(max(ofProperty: _name(for: keyPath, .aggregate))) }
 
-  /// The sum of what is stored for a property with an enum or a custom type: of custom types as
-  /// such a value, which traps if the sum stands for none.
+  /// The sum of the stored values of a property with an enum or a custom type. For a custom type it
+  /// is a value of that type; traps if the type refuses the sum.
   public func sum<T: _StoredAs>(of keyPath: KeyPath<Element, T>) -> T._Sum
   where T._Stored: AddableType { T._sum(of: sum(ofProperty: _name(for: keyPath, .aggregate))) }
   /// The same for an optional property.
   public func sum<T: _StoredAs>(of keyPath: KeyPath<Element, T?>) -> T._Sum
   where T._Stored: AddableType { T._sum(of: sum(ofProperty: _name(for: keyPath, .aggregate))) }
 
-  /// The average of what is stored for a property with an enum or a custom type, nil without any.
+  /// The average of the stored values of a property with an enum or a custom type, nil if there are
+  /// none.
   public func average<T: _StoredAs>(of keyPath: KeyPath<Element, T>) -> Double?
   where T._Stored: AddableType { average(ofProperty: _name(for: keyPath, .aggregate)) }
   /// The same for an optional property.
@@ -36,30 +37,28 @@ extension RealmCollection where Element: ObjectBase {
 }
 
 extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
-  /// The least value of a property with an enum or a custom type of the objects, as `List` gives
-  /// it.
+  /// The minimum of a property of the objects with an enum or a custom type, like `List`.
   public func min<T: _StoredAs>(of keyPath: KeyPath<Value.Wrapped, T>) -> T?
   where T._Stored: MinMaxType { T._value(min(ofProperty: _name(for: keyPath, .aggregate))) }
   /// The same for an optional property.
   public func min<T: _StoredAs>(of keyPath: KeyPath<Value.Wrapped, T?>) -> T?
   where T._Stored: MinMaxType { T._value(min(ofProperty: _name(for: keyPath, .aggregate))) }
 
-  /// The greatest value of a property with an enum or a custom type of the objects, as `List` gives
-  /// it.
+  /// The maximum of a property of the objects with an enum or a custom type, like `List`.
   public func max<T: _StoredAs>(of keyPath: KeyPath<Value.Wrapped, T>) -> T?
   where T._Stored: MinMaxType { T._value(max(ofProperty: _name(for: keyPath, .aggregate))) }
   /// The same for an optional property.
   public func max<T: _StoredAs>(of keyPath: KeyPath<Value.Wrapped, T?>) -> T?
   where T._Stored: MinMaxType { T._value(max(ofProperty: _name(for: keyPath, .aggregate))) }
 
-  /// The sum of a property with an enum or a custom type of the objects, as `List` gives it.
+  /// The sum of a property of the objects with an enum or a custom type, like `List`.
   public func sum<T: _StoredAs>(of keyPath: KeyPath<Value.Wrapped, T>) -> T._Sum
   where T._Stored: AddableType { T._sum(of: sum(ofProperty: _name(for: keyPath, .aggregate))) }
   /// The same for an optional property.
   public func sum<T: _StoredAs>(of keyPath: KeyPath<Value.Wrapped, T?>) -> T._Sum
   where T._Stored: AddableType { T._sum(of: sum(ofProperty: _name(for: keyPath, .aggregate))) }
 
-  /// The average of a property with an enum or a custom type of the objects, as `List` gives it.
+  /// The average of a property of the objects with an enum or a custom type, like `List`.
   public func average<T: _StoredAs>(of keyPath: KeyPath<Value.Wrapped, T>) -> Double?
   where T._Stored: AddableType { average(ofProperty: _name(for: keyPath, .aggregate)) }
   /// The same for an optional property.
@@ -69,33 +68,33 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
 
 extension RealmCollection
 where Element: _StoredAs & Comparable, Element._Stored: MinMaxType {
-  /// The least element, as what is stored compares; nil without any.
+  /// The minimum, as the stored values compare; nil if there are no elements.
   public func min() -> Element? { Element._value(ValueFold(of: self).min) }
-  /// The greatest element, as what is stored compares; nil without any.
+  /// The maximum, as the stored values compare; nil if there are no elements.
   public func max() -> Element? { Element._value(ValueFold(of: self).max) }
 }
 
 extension RealmCollection
 where Element: _StoredAs, Element._Stored: MinMaxType {
-  /// The least element, as what is stored compares; nil without any.
+  /// The minimum, as the stored values compare; nil if there are no elements.
   public func min() -> Element? { Element._value(ValueFold(of: self).min) }
-  /// The greatest element, as what is stored compares; nil without any.
+  /// The maximum, as the stored values compare; nil if there are no elements.
   public func max() -> Element? { Element._value(ValueFold(of: self).max) }
 }
 
 extension RealmCollection
 where Element: OptionalProtocol, Element.Wrapped: _StoredAs, Element.Wrapped._Stored: MinMaxType {
-  /// The least element, as what is stored compares; nil without any. Nil does not take part.
+  /// The minimum, as the stored values compare; nil if there are no values. Nil is ignored.
   public func min() -> Element.Wrapped? { Element.Wrapped._value(ValueFold(of: self).min) }
-  /// The greatest element, as what is stored compares; nil without any. Nil does not take part.
+  /// The maximum, as the stored values compare; nil if there are no values. Nil is ignored.
   public func max() -> Element.Wrapped? { Element.Wrapped._value(ValueFold(of: self).max) }
 }
 
 extension RealmCollection
 where Element: _StoredAs, Element._Stored: AddableType {
-  /// The sum of what is stored: of custom types as such a value, which traps if it stands for none.
+  /// The sum of the stored values; for a custom type, a value of it. Traps if the type refuses it.
   public func sum() -> Element._Sum { Element._sum(ValueFold(of: self)) }
-  /// The average of what is stored, nil without any.
+  /// The average of the stored values, nil if there are none.
   public func average<T: AddableType>() -> T? {
     ValueFold.typed(ValueFold(of: self).average, "the average")
   }
@@ -103,9 +102,9 @@ where Element: _StoredAs, Element._Stored: AddableType {
 
 extension RealmCollection
 where Element: OptionalProtocol, Element.Wrapped: _StoredAs, Element.Wrapped._Stored: AddableType {
-  /// The sum of what is stored: of custom types as such a value, which traps if it stands for none.
+  /// The sum of the stored values; for a custom type, a value of it. Traps if the type refuses it.
   public func sum() -> Element.Wrapped._Sum { Element.Wrapped._sum(ValueFold(of: self)) }
-  /// The average of what is stored, nil without any.
+  /// The average of the stored values, nil if there are none.
   public func average<T: AddableType>() -> T? {
     ValueFold.typed(ValueFold(of: self).average, "the average")
   }
@@ -113,25 +112,25 @@ where Element: OptionalProtocol, Element.Wrapped: _StoredAs, Element.Wrapped._St
 
 extension Map
 where Value: _StoredAs, Value._Stored: MinMaxType {
-  /// The least value, as what is stored compares; nil without any.
+  /// The minimum, as the stored values compare; nil if there are no values.
   public func min() -> Value? { Value._value(ValueFold(of: values).min) }
-  /// The greatest value, as what is stored compares; nil without any.
+  /// The maximum, as the stored values compare; nil if there are no values.
   public func max() -> Value? { Value._value(ValueFold(of: values).max) }
 }
 
 extension Map
 where Value: OptionalProtocol, Value.Wrapped: _StoredAs, Value.Wrapped._Stored: MinMaxType {
-  /// The least value, as what is stored compares; nil without any. Nil does not take part.
+  /// The minimum, as the stored values compare; nil if there are no values. Nil is ignored.
   public func min() -> Value.Wrapped? { Value.Wrapped._value(ValueFold(of: values).min) }
-  /// The greatest value, as what is stored compares; nil without any. Nil does not take part.
+  /// The maximum, as the stored values compare; nil if there are no values. Nil is ignored.
   public func max() -> Value.Wrapped? { Value.Wrapped._value(ValueFold(of: values).max) }
 }
 
 extension Map
 where Value: _StoredAs, Value._Stored: AddableType {
-  /// The sum of what is stored: of custom types as such a value, which traps if it stands for none.
+  /// The sum of the stored values; for a custom type, a value of it. Traps if the type refuses it.
   public func sum() -> Value._Sum { Value._sum(ValueFold(of: values)) }
-  /// The average of what is stored, nil without any.
+  /// The average of the stored values, nil if there are none.
   public func average<T: AddableType>() -> T? {
     ValueFold.typed(ValueFold(of: values).average, "the average")
   }
@@ -139,9 +138,9 @@ where Value: _StoredAs, Value._Stored: AddableType {
 
 extension Map
 where Value: OptionalProtocol, Value.Wrapped: _StoredAs, Value.Wrapped._Stored: AddableType {
-  /// The sum of what is stored: of custom types as such a value, which traps if it stands for none.
+  /// The sum of the stored values; for a custom type, a value of it. Traps if the type refuses it.
   public func sum() -> Value.Wrapped._Sum { Value.Wrapped._sum(ValueFold(of: values)) }
-  /// The average of what is stored, nil without any.
+  /// The average of the stored values, nil if there are none.
   public func average<T: AddableType>() -> T? {
     ValueFold.typed(ValueFold(of: values).average, "the average")
   }

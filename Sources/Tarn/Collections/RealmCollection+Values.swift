@@ -6,29 +6,29 @@ extension RealmCollection where Element: _SortableElement {
   /// text, data, dates, ids, UUIDs, objects) and then by value.
   ///
   /// The results are live. Evaluating them reads and sorts the whole collection, once after each
-  /// change of it. Traps for an unmanaged or invalidated collection, and for custom types that are
-  /// stored as embedded objects.
+  /// change. Traps for an unmanaged or invalidated collection, and for custom types that are stored
+  /// as embedded objects.
   public func sorted(ascending: Bool = true) -> Results<Element> {
     Results(_derivation) { $0.ascending = ascending }
   }
 
-  /// The elements without those that equal an earlier one, in the order of the collection. 0 and
-  /// -0 are equal, and so are all NaN; text is compared byte by byte. Lists and maps in values of
-  /// any type equal nothing else.
+  /// The elements without those that equal an earlier one, in the order of the collection. 0 and -0
+  /// are equal, and so are all NaN; text is compared byte by byte. Lists and maps in values of any
+  /// type equal nothing else.
   ///
-  /// The results are live, at the cost of those of `sorted(ascending:)`. Traps for an unmanaged or
-  /// invalidated collection, and for custom types that are stored as embedded objects.
+  /// The results are live and cost as much as those of `sorted(ascending:)`. Traps for an unmanaged
+  /// or invalidated collection, and for custom types that are stored as embedded objects.
   public func distinct() -> Results<Element> { Results(_derivation) { $0.isDistinct = true } }
 }
 
 extension Map where Value: _SortableElement {
-  /// The values ordered as those of a `List` are. Traps for an unmanaged or invalidated map.
+  /// The values in the order of those of a `List`. Traps for an unmanaged or invalidated map.
   public func sorted(ascending: Bool = true) -> Results<Value> {
     Results(derivation(of: Value.self)) { $0.ascending = ascending }
   }
 
-  /// The values without repeats, in the order of the keys, as a `List` gives them. Traps for an
-  /// unmanaged or invalidated map.
+  /// The values without repeats, in the order of the keys, like `List`. Traps for an unmanaged or
+  /// invalidated map.
   public func distinct() -> Results<Value> {
     Results(derivation(of: Value.self)) { $0.isDistinct = true }
   }

@@ -2,14 +2,14 @@ public import Foundation
 import TarnStore
 
 /// What `Results`, `List`, `MutableSet`, `LinkingObjects` and `AnyRealmCollection` have in common:
-/// elements at positions from 0 on, live where they are managed, in the order that the Realm shows.
+/// elements at positions from 0 on, live if they are managed, in the order that the Realm shows.
 ///
 /// Lazy: `map`, `filter` and `compactMap` with a closure make no array, but a view that calls the
-/// closure whenever an element is asked for. Where an array is expected they make one.
+/// closure whenever an element is read. Where an array is expected they make one.
 public protocol RealmCollection: RandomAccessCollection, LazyCollectionProtocol, Equatable,
   ThreadConfined, CustomStringConvertible
 where Element: RealmCollectionValue, Index == Int {
-  /// The elements' type, by the name that older code gives it.
+  /// The elements' type, under the name that older code uses.
   typealias ElementType = Element
   /// The first element, or nil.
   var first: Element? { get }
@@ -19,7 +19,7 @@ where Element: RealmCollectionValue, Index == Int {
   func index(of element: Element) -> Int?
   /// The elements at those positions. Traps if one of them is out of bounds.
   func objects(at positions: IndexSet) -> [Element]
-  /// What results can be made of; traps where none can.
+  /// What results are derived from; traps where none can be.
   var _derivation: _Derivation { get }
 
   /// The least value of the elements' property with that name, nil without any.
@@ -43,7 +43,7 @@ extension RealmCollection {
 
 extension Results: RealmCollection {}
 
-/// An `Optional`, for code that is generic over what is inside.
+/// An `Optional`, for code that is generic over the wrapped type.
 public protocol OptionalProtocol {
   /// The type without the optional.
   associatedtype Wrapped

@@ -1,9 +1,9 @@
 import Foundation
 import TarnStore
 
-/// A type whose values have a least and a greatest one among objects: numbers and dates.
+/// A type with a minimum and a maximum: numbers and dates.
 public protocol MinMaxType: _Persistable {}
-/// A type whose values can be summed up: numbers.
+/// A type whose values can be added: numbers.
 public protocol AddableType: _Persistable {
   /// The nearest value; whole numbers are truncated.
   init(_nearest value: Double)
@@ -93,20 +93,20 @@ extension Results where Element: ObjectBase {
 extension Results {
   // MARK: - By name
 
-  /// The least value of the property with that name, nil without any. Traps if the class has no
-  /// such property or it is of another type.
+  /// The minimum of the property with that name, nil if there are no values. Traps if the class has
+  /// no such property or its type is another.
   public func min<T: MinMaxType>(ofProperty name: String) -> T? {
     ValueFold.typed(folded(name)?.min ?? aggregate(name).min, "property '\(name)'")
   }
 
-  /// The greatest value of the property with that name, nil without any. Traps if the class has
-  /// no such property or it is of another type.
+  /// The maximum of the property with that name, nil if there are no values. Traps if the class has
+  /// no such property or its type is another.
   public func max<T: MinMaxType>(ofProperty name: String) -> T? {
     ValueFold.typed(folded(name)?.max ?? aggregate(name).max, "property '\(name)'")
   }
 
-  /// The sum of the property with that name, 0 without a value. Traps if the class has no such
-  /// property, it is of another type, or the type cannot hold the sum.
+  /// The sum of the property with that name, 0 if there are no values. Traps if the class has no
+  /// such property, if its type is another, or if the type cannot hold the sum.
   public func sum<T: AddableType>(ofProperty name: String) -> T {
     let total = folded(name)?.sum ?? aggregate(name).sum
     guard let sum: T = ValueFold.typed(total, "property '\(name)'") else {
@@ -115,8 +115,8 @@ extension Results {
     return sum
   }
 
-  /// The average of the property with that name, nil without a value; truncated if a whole number
-  /// is asked for. Traps if the class has no such property or it is no number.
+  /// The average of the property with that name, nil if there are no values; truncated if the
+  /// result is a whole number type. Traps if the class has no such property or it is not a number.
   public func average<T: AddableType>(ofProperty name: String) -> T? {
     if let fold = folded(name) { return ValueFold.typed(fold.average, "property '\(name)'") }
     let aggregate = aggregate(name)

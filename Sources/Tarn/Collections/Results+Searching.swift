@@ -2,8 +2,8 @@ public import Foundation
 import TarnStore
 
 extension Results {
-  /// The first position of an element, or nil if it is not among the results. Objects count as the
-  /// same if they show one row of this Realm. Traps for a deleted object.
+  /// The first position of an element, or nil if it is not among the results. Objects are the same
+  /// if they show the same row of this Realm. Traps for a deleted object.
   public func index(of element: Element) -> Int? {
     let rows = rows()
     let boxed = element._boxElement()
@@ -44,7 +44,7 @@ extension Results where Element: ObjectBase {
 }
 
 extension Results: Equatable {
-  /// True if both belong to one Realm instance and ask for the same.
+  /// True if both belong to one Realm instance and have the same query.
   public static func == (a: Results, b: Results) -> Bool {
     a.core === b.core && a.spec == b.spec
   }

@@ -1,12 +1,12 @@
 import TarnStore
 
 /// The objects of a class or of a list, set or other collection that match a query, in the query's
-/// order; or the values of a collection in another order. Lazy, and live.
+/// order; or the values of a collection in another order. Lazy and live.
 ///
 /// Nothing is evaluated before the first use. From then on the collection always shows what its
-/// Realm shows, the open write's own changes included; a newer version appears when the Realm
-/// advances. A loop goes over the elements that were there when it began. When the object that has
-/// the list is deleted, its results become empty.
+/// Realm shows, including changes of an open write; a newer version appears when the Realm
+/// advances. A loop goes over the elements as they were when it began. When the object that has the
+/// list is deleted, its results become empty.
 ///
 /// Belongs to its Realm's thread, queue or actor.
 public struct Results<Element: RealmCollectionValue> {
@@ -29,7 +29,7 @@ public struct Results<Element: RealmCollectionValue> {
   /// The Realm that the elements belong to.
   public var realm: Realm? { Realm(core) }
 
-  /// True if the Realm was invalidated; the collection can then be asked for nothing but this.
+  /// True if the Realm was invalidated. Any other use of the collection then traps.
   public var isInvalidated: Bool {
     core.checkThread()
     return core.hasEnded(life)
@@ -195,8 +195,8 @@ extension RealmCore {
 
 extension Results {
   /// Calls `block` first with `.initial`, once the collection can be read without delay, and then
-  /// with the exact difference whenever it has changed. Commits that follow each other fast are
-  /// told in one call.
+  /// with the exact difference whenever it has changed. Commits in quick succession are reported in
+  /// one call.
   ///
   /// Traps on a thread that has no later turns, on a read-only Realm that has a private copy, and
   /// in a write that has changed something.

@@ -1,9 +1,9 @@
 import TarnStore
 
-/// The elements of one section of `SectionedResults`: those with its key, live.
+/// One section of `SectionedResults`: the elements with its key, live.
 ///
-/// It stands for its key. When its last element goes it is empty and invalidated, and it is back
-/// when one with that key comes again. `thaw()` gives nil where there is no element with the key.
+/// It stands for its key. When its last element goes, it is empty and invalidated; it is back when
+/// an element with that key comes again. `thaw()` returns nil if there is no element with the key.
 ///
 /// Belongs to its Realm's thread, queue or actor.
 public struct ResultsSection<
@@ -11,7 +11,7 @@ public struct ResultsSection<
 >: RealmSectionedResult, DumpedCollection, Identifiable {
   public typealias Element = SectionElement
 
-  /// What the elements have in common.
+  /// The key that the elements have in common.
   public let key: Key
   /// The key.
   public var id: Key { key }
@@ -48,13 +48,13 @@ public struct ResultsSection<
   public var startIndex: Int { 0 }
   public var endIndex: Int { count }
 
-  /// How many elements are in the section.
+  /// The number of elements in the section.
   public var count: Int {
     let table = parent.state().table
     return place(in: table).map { table.count(of: $0) } ?? 0
   }
 
-  /// The element at a place in the section. Traps if it is out of bounds.
+  /// The element at a position in the section. Traps if it is out of bounds.
   public subscript(item: Int) -> SectionElement {
     let state = parent.state()
     let section = place(in: state.table)
@@ -93,7 +93,7 @@ public struct ResultsSection<
     return Iterator(parent.results, state, section: place(in: state.table))
   }
 
-  /// True if both are the section with that key of the same sections.
+  /// True if both are the section with the same key of the same sections.
   public static func == (a: Self, b: Self) -> Bool {
     SectionKey(a.key) == SectionKey(b.key) && a.parent == b.parent
   }
@@ -105,9 +105,9 @@ public struct ResultsSection<
   }
 
   /// Calls `block` first with `.initial` and then with what changed in this section alone: elements
-  /// that came, went or changed, that it went, and that it came back, then with all its elements.
-  /// Index paths begin with the number of the section among all. That other sections came or went
-  /// before it is no change.
+  /// that came, went or changed, its disappearance, and its return, then with all its elements.
+  /// Index paths begin with the number of the section among all. Other sections that come or go
+  /// before it are no change.
   ///
   /// Traps on a thread that has no later turns, on a read-only Realm that has a private copy, and
   /// in a write that has changed something.

@@ -13,15 +13,15 @@ where Index == Int {
 public enum SectionedResultsChange<Collection> {
   /// The first call: the sections are ready to be read.
   case initial(Collection)
-  /// The sections changed since the last call. Index paths are of a section's number and an
-  /// element's place in it, all ascending.
+  /// The sections changed since the last call. Index paths consist of a section's number and an
+  /// element's position in it, all ascending.
   ///
-  /// `deletions` and `modifications` are places before, `insertions` places after the change;
+  /// `deletions` and `modifications` are positions before, `insertions` positions after the change;
   /// `sectionsToDelete` are numbers before, `sectionsToInsert` numbers after it. Elements of a
-  /// section that goes are not among the deletions; those of a section that comes are all among
-  /// the insertions. Removing the deletions, then the sections to delete, putting in the sections
-  /// to insert, empty, and then the insertions turns the old sections into the new ones. An element
-  /// that went to another section is deleted and inserted.
+  /// deleted section are not among the deletions; those of an inserted section are all among the
+  /// insertions. To turn the old sections into the new ones, remove the deletions, then the
+  /// sections to delete; put in the sections to insert, empty, and then the insertions. An element
+  /// that moved to another section is deleted and inserted.
   case update(
     Collection, deletions: [IndexPath], insertions: [IndexPath], modifications: [IndexPath],
     sectionsToInsert: IndexSet, sectionsToDelete: IndexSet)
@@ -31,12 +31,12 @@ public enum SectionedResultsChange<Collection> {
 
 /// The objects or values of results in sections: lazy, and live as `Results` are.
 ///
-/// There is a section for each key that a row has, in the order of the first rows; a section whose
-/// last row goes is gone, too. A row's key is worked out when the row came or changed, and else
-/// remembered.
+/// There is a section for each key that a row has, in the order of the first rows. A section whose
+/// last row goes is gone, too. A row's key is computed when the row comes or changes, and
+/// remembered otherwise.
 ///
-/// Frozen sections have all their keys from the beginning: what they are made by is asked where
-/// `freeze()` is called, and where sections of frozen results are made. Any thread may read them.
+/// Frozen sections have all their keys from the beginning: they are computed where `freeze()` is
+/// called, and where sections of frozen results are made. Any thread may read them.
 ///
 /// Belongs to its Realm's thread, queue or actor.
 public struct SectionedResults<
@@ -66,7 +66,7 @@ public struct SectionedResults<
   /// The Realm that the elements belong to.
   public var realm: Realm? { results.realm }
 
-  /// True if the Realm was invalidated; the sections can then be asked for nothing but this.
+  /// True if the Realm was invalidated. Any other use of the sections then traps.
   public var isInvalidated: Bool { results.isInvalidated }
 
   func state() -> LiveSections<Key>.State {
@@ -84,7 +84,7 @@ public struct SectionedResults<
   /// The sections' keys, in order.
   public var allKeys: [Key] { state().table.keys.list.map(\.key) }
 
-  /// The element at a place: a section's number and the place in it. Traps if it is out of bounds.
+  /// The element at a section's number and a position in it. Traps if it is out of bounds.
   public subscript(indexPath: IndexPath) -> SectionElement {
     self[indexPath.section][indexPath.item]
   }
@@ -96,7 +96,7 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
   public var startIndex: Int { 0 }
   public var endIndex: Int { count }
 
-  /// How many sections there are.
+  /// The number of sections.
   public var count: Int { state().table.count }
 
   /// The section with a number. Traps if it is out of bounds.
@@ -138,8 +138,7 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
   }
 
   /// Calls `block` first with `.initial`, once the sections can be read, and then with the exact
-  /// difference whenever they have changed. Commits that follow each other fast are told in one
-  /// call.
+  /// difference whenever they have changed. Commits in quick succession are reported in one call.
   ///
   /// Traps on a thread that has no later turns, on a read-only Realm that has a private copy, and
   /// in a write that has changed something.

@@ -2,22 +2,23 @@ public import Foundation
 import TarnStore
 
 extension Realm {
-  /// Why values from outside make no object, as ``Realm/create(_:checking:update:unknownKeys:)``
-  /// throws it: which property of which class cannot have which value, and where that is in what
-  /// was given. Where nothing throws, its description is the message of the trap.
+  /// Why an object cannot be made from external values, thrown by
+  /// ``Realm/create(_:checking:update:unknownKeys:)``: which property of which class cannot have
+  /// which value, and where that value is in the input. Where nothing throws, its description is
+  /// the message of the trap.
   public struct InvalidValue: Swift.Error, Equatable, Sendable, CustomStringConvertible,
     LocalizedError
   {
     /// What is wrong with the value.
     public enum Reason: Sendable, CaseIterable {
-      /// The property takes values of another type.
+      /// The property has a different type.
       case wrongType
-      /// The property takes numbers, but not this one: it is beyond those that the type has, or has
-      /// a fraction where only whole numbers are.
+      /// The property is numeric but cannot hold this number: it is out of range, or has a fraction
+      /// where only whole numbers fit.
       case outOfRange
-      /// The type is an enum without such a case, or one of the program that makes nothing of it.
+      /// The type is an enum without such a case, or a custom type that refuses the value.
       case refused
-      /// The value is nil, or there is none, and the property is not optional.
+      /// The value is nil or absent, and the property is not optional.
       case missing
       /// The class has no property of that name that can be set.
       case unknownKey
@@ -25,10 +26,10 @@ extension Realm {
       case invalidMapKey
       /// An array has more values than the class has properties.
       case tooManyValues
-      /// Lists and maps lie more than a hundred deep within each other, or an embedded object lies
-      /// within itself.
+      /// Lists and maps are nested more than a hundred levels deep, or an embedded object contains
+      /// itself.
       case tooDeep
-      /// There is an object with that primary key already, and the update policy is `.error`.
+      /// An object with that primary key exists already, and the update policy is `.error`.
       case duplicatePrimaryKey
     }
 
@@ -36,13 +37,14 @@ extension Realm {
     public let reason: Reason
     /// The class of the object that the value was for.
     public let className: String
-    /// The property of the class, or the key that is none; nil for what stands for a whole object.
+    /// The name of the property, or the unknown key; nil if the value stands for a whole object.
     public let propertyName: String?
-    /// Where the value is in what was given, as `dogs[2].owner.name`; empty for the whole of it.
+    /// The path of the value within the input, such as `dogs[2].owner.name`; empty for the whole
+    /// input.
     public let path: String
-    /// The value as a text, shortened; nil if there is none.
+    /// The value as text, shortened; nil if there is none.
     public let value: String?
-    /// The name of the value's type in Swift; nil if there is no value.
+    /// The Swift name of the value's type; nil if there is no value.
     public let valueType: String?
 
     init(

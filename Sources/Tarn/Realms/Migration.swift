@@ -1,22 +1,22 @@
 import TarnStore
 
-/// Turns the data of an older model into that of the present one. Gets the migration and the
-/// version of the file. An error that it throws goes to whoever opens the file, which stays as it
-/// was.
+/// Converts the data of an older model to the current one. It receives the migration and the
+/// version of the file. An error that it throws goes to whoever opens the file, and the file stays
+/// unchanged.
 public typealias MigrationBlock =
   @Sendable (_ migration: Migration, _ oldSchemaVersion: UInt64) throws -> Void
 
-/// An object in a migration: dynamic, because no class of the program fits both sides.
+/// An object in a migration: dynamic, because no class of the program matches both sides.
 public typealias MigrationObject = DynamicObject
 
-/// The two sides of a migration: the data as it was, and as it will be.
+/// The two sides of a migration: the old data and the new.
 ///
-/// The new side has the model's properties already. What a property holds that was added or
-/// changed its type is the type's zero, empty or nil; not the default that its declaration gives.
-/// A property that only became optional, or required, keeps its values (nil becomes zero). All of
-/// it is one commit, or nothing.
+/// The new side already has the model's properties. A property that was added, or whose type
+/// changed, holds its type's zero, empty or nil, not the default in its declaration. A property
+/// that only became optional or required keeps its values (nil becomes zero). The whole migration
+/// is one commit, or nothing.
 ///
-/// Only to be used in its block, on the block's thread; objects of it are invalidated afterwards.
+/// Use it only in its block, on the block's thread; its objects are invalidated afterwards.
 public final class Migration {
   let migration: SchemaMigration
   private let oldCore: RealmCore
@@ -58,7 +58,7 @@ public final class Migration {
   /// The schema of the file before the migration.
   public var oldSchema: Schema { Schema(migration.plan.stored, .empty) }
 
-  /// The schema of the file after it.
+  /// The schema of the file after the migration.
   public var newSchema: Schema { Schema(migration.plan.working, .empty) }
 
   private func has(_ typeName: String, in schema: StoreSchema) -> Bool {
@@ -68,9 +68,9 @@ public final class Migration {
   // MARK: - Objects
 
   /// Calls `block` for each object that the class had before the migration, in the order of
-  /// creation: with the object as it was, and as it will be. Objects that were deleted in this
-  /// migration do not come. The new one is nil if the model has no such class. For a class that the
-  /// file did not have, the objects that this migration created come with nil as the old one.
+  /// creation, with the old object and the new one. Objects that this migration has deleted are
+  /// skipped. The new object is nil if the model has no such class. For a class that the file did
+  /// not have, the objects that this migration created are passed with nil as the old one.
   ///
   /// Traps if neither the file nor the model has the class.
   public func enumerateObjects(
@@ -82,7 +82,7 @@ public final class Migration {
     }
   }
 
-  /// The same with a block that may throw, which ends the enumeration and goes to the caller.
+  /// The same with a block that may throw. An error ends the enumeration and goes to the caller.
   public func enumerateObjects(
     ofType typeName: String,
     _ block: (_ oldObject: MigrationObject?, _ newObject: MigrationObject?) throws -> Void
@@ -128,7 +128,7 @@ public final class Migration {
     core.dynamicObject(key, core.dynamicBinding(typeName))
   }
 
-  /// Makes an object on the new side, from values as `Realm.dynamicCreate` takes them.
+  /// Creates an object on the new side from values, as `Realm.dynamicCreate` does.
   @discardableResult
   public func create(_ typeName: String, value: Any = [String: Any]()) -> MigrationObject {
     newCore.dynamicCreate(typeName, value: value, update: .error)
@@ -143,7 +143,7 @@ public final class Migration {
     newCore.delete(object)
   }
 
-  /// Deletes all objects of a class; if the model does not have it, the class too.
+  /// Deletes all objects of a class, and the class itself if the model does not have it.
   ///
   /// - Returns: false if the file has no such class.
   @discardableResult
@@ -151,10 +151,11 @@ public final class Migration {
     trapping { () throws(StorageError) in try migration.deleteData(of: typeName) }
   }
 
-  /// Gives a property of the model the values that the file has under another name. To be called
-  /// before objects of the class are created or changed in this migration.
+  /// Gives a property of the model the values that the file has under another name. Call it before
+  /// the migration creates or changes objects of the class.
   ///
-  /// Traps unless the file has the one property and the model only the other, both of one type.
+  /// Traps unless only the file has the old property, only the model has the new one, and both have
+  /// the same type.
   public func renameProperty(
     onType typeName: String, from oldName: String, to newName: String
   ) {
@@ -185,10 +186,10 @@ extension Migration: Sendable {}
 
 /// How far a migration has come with the objects of a class.
 public struct MigrationProgress: Sendable, Equatable {
-  /// The class that is being enumerated.
+  /// The class being enumerated.
   public let className: String
-  /// How many of its objects the block has been given.
+  /// The number of its objects that the block has been called with.
   public let completedObjects: Int
-  /// How many there are.
+  /// The number of its objects.
   public let totalObjects: Int
 }

@@ -1,30 +1,30 @@
 import TarnStore
 
-/// What a migration did, or in a dry run would do.
+/// What a migration did, or what a dry run would have done.
 public struct MigrationReport: Sendable, Equatable, CustomStringConvertible {
   /// What happened to the objects of one class.
   public struct ClassCounts: Sendable, Equatable {
-    /// How many the block was given by `enumerateObjects`.
+    /// The number of objects that `enumerateObjects` passed to the block.
     public var enumerated = 0
-    /// How many the migration made.
+    /// The number of objects that the migration created.
     public var inserted = 0
-    /// How many it deleted.
+    /// The number of objects that it deleted.
     public var deleted = 0
-    /// How many of those that stay had a property set, by the block or by a rule.
+    /// The number of remaining objects that had a property set, by the block or by a rule.
     public var modified = 0
-    /// How many there are afterwards.
+    /// The number of objects afterwards.
     public var remaining = 0
   }
 
-  /// False if the file had the version already, so that nothing was to be done.
+  /// False if the file already had the version and nothing had to be done.
   public let wasNeeded: Bool
   /// The file's version before.
   public let oldSchemaVersion: UInt64
   /// The file's version after.
   public let newSchemaVersion: UInt64
-  /// A sentence for each thing that becomes different in the schema.
+  /// A sentence for each difference in the schema.
   public let differences: [String]
-  /// By the names of the classes, for those that the file has afterwards.
+  /// Counts by class name, for the classes that the file has afterwards.
   public let classes: [String: ClassCounts]
 
   init(unneededAt version: UInt64) {
@@ -58,7 +58,7 @@ public struct MigrationReport: Sendable, Equatable, CustomStringConvertible {
     self.classes = classes
   }
 
-  /// For people, several lines.
+  /// The report as several lines of text.
   public var description: String {
     guard wasNeeded else { return "Schema version \(newSchemaVersion): nothing to migrate." }
     let counts = classes.sorted { $0.key < $1.key }.map { name, counts in

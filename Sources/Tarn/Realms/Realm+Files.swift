@@ -2,7 +2,7 @@ import Foundation
 import TarnStore
 
 extension Realm {
-  /// True if the configuration's file exists; for one in memory, if an instance is open.
+  /// True if the configuration's file exists; for an in-memory Realm, if an instance is open.
   public static func fileExists(for configuration: Configuration) -> Bool {
     switch configuration.place {
     case .file(let path): FileManager.default.fileExists(atPath: path)
@@ -10,8 +10,8 @@ extension Realm {
     }
   }
 
-  /// Deletes the configuration's file and the two that stand beside it. One in memory is gone with
-  /// its last instance.
+  /// Deletes the configuration's file and its two companions. An in-memory Realm goes away with its
+  /// last instance.
   ///
   /// - Returns: true if there was a file.
   /// - Throws: `Realm.Error.alreadyOpen` if this process has it open, `.filePermissionDenied` or

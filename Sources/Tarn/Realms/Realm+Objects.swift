@@ -1,21 +1,22 @@
 import TarnStore
 
 extension Realm {
-  /// What adding does when the primary key exists already.
+  /// What adding does if the primary key already exists.
   public enum UpdatePolicy: Int, Sendable {
     /// Traps.
     case error = 1
-    /// Writes the properties whose values differ; only those are told to observers.
+    /// Writes the properties whose values differ; observers are told only of those.
     case modified = 3
-    /// Writes every property, equal ones too.
+    /// Writes every property, even if its value is equal.
     case all = 2
   }
 
-  /// Makes an unmanaged object, and those that it links to, part of the Realm. The same Swift
-  /// object is a live view of its row from then on. An object of this Realm stays as it is.
+  /// Adds an unmanaged object, and those that it links to, to the Realm. From then on the same
+  /// Swift object is a live view of its row. An object that is already in this Realm is left as it
+  /// is.
   ///
-  /// Traps outside of a write, for an object of another Realm or a deleted one, with `.error` for
-  /// a primary key that exists, and with any other policy for a class without primary key.
+  /// Traps outside of a write; for a deleted object or one of another Realm; with `.error`, for an
+  /// existing primary key; with any other policy, for a class without a primary key.
   public func add(_ object: Object, update: UpdatePolicy = .error) {
     core.add(object, update: update)
   }
@@ -27,18 +28,20 @@ extension Realm {
     for object in objects { core.add(object, update: update) }
   }
 
-  /// Makes a managed object from values: a dictionary by property names, an array in the order of
-  /// declaration, or another object. What is missing takes its default, names that the class does
-  /// not have are ignored. Values may be what `JSONSerialization` gives; see the article on models.
+  /// Creates a managed object from values: a dictionary keyed by property names, an array in the
+  /// order of declaration, or another object. Missing values take their defaults; names that the
+  /// class does not have are ignored. Values may come from `JSONSerialization`; see the article on
+  /// models.
   ///
-  /// Objects among the values are copied with all that they lead to, unless they are in this Realm:
-  /// unmanaged ones stay unmanaged, and those of another Realm or a frozen one stay there.
+  /// Objects among the values are copied with everything they lead to, unless they are already in
+  /// this Realm: unmanaged ones stay unmanaged, and those of another Realm and frozen ones stay
+  /// there.
   ///
-  /// A value that an enum or a failable type of the program refuses is stored as it is: an optional
-  /// property then reads nil, another one traps when it is read.
+  /// A value that an enum or a failable custom type refuses is stored as it is: an optional
+  /// property then reads nil, any other traps when it is read.
   ///
-  /// Traps as `add` does, and for a value that does not fit. To be thrown an error instead use
-  /// ``create(_:checking:update:unknownKeys:)``.
+  /// Traps as `add` does, and for a value that does not fit. Use
+  /// ``create(_:checking:update:unknownKeys:)`` to get an error instead.
   @discardableResult
   public func create<T: Object>(
     _ type: T.Type, value: Any = [String: Any](), update: UpdatePolicy = .error
@@ -46,29 +49,29 @@ extension Realm {
     core.create(type, value: value, update: update)
   }
 
-  /// What becomes of names in a dictionary that the class does not have.
+  /// How dictionary keys are treated that the class does not have.
   public enum UnknownKeys: Sendable {
-    /// They are skipped.
+    /// They are ignored.
     case ignored
     /// They are an error.
     case refused
   }
 
-  /// Makes a managed object from values that come from outside, as ``create(_:value:update:)``
-  /// does, and checks them first.
+  /// Creates a managed object from external values, like ``create(_:value:update:)``, but checks
+  /// them first.
   ///
   ///     try realm.write {
   ///       try realm.create(Dog.self, checking: JSONSerialization.jsonObject(with: data))
   ///     }
   ///
-  /// Stricter in two things: a value that an enum or a failable type refuses is an error, and so is
-  /// a property without a value that is neither optional nor declared with one. A property of an
-  /// id's type needs none, nor does an object that is updated.
+  /// It is stricter in two ways. A value that an enum or a failable custom type refuses is an
+  /// error. So is a missing value for a property that is neither optional nor declared with a
+  /// default; this does not apply to ids, nor to an object that is updated.
   ///
-  /// Traps outside of a write, and for an update policy in a class without primary key.
+  /// Traps outside of a write, and for an update policy in a class without a primary key.
   ///
-  /// - Throws: ``InvalidValue`` for the first value that does not fit, at any depth. The write then
-  ///   has changed nothing for it, and can go on.
+  /// - Throws: ``InvalidValue`` for the first value that does not fit, at any depth. The call has
+  ///   then changed nothing, and the write can go on.
   @discardableResult
   public func create<T: Object>(
     _ type: T.Type, checking value: Any, update: UpdatePolicy = .error,
@@ -78,32 +81,33 @@ extension Realm {
       type, checking: value, update: update, allowsUnknownKeys: unknownKeys == .ignored)
   }
 
-  /// Removes an object. Links to it become nil; every accessor of it is invalidated.
+  /// Deletes an object. Links to it become nil, and every accessor of it is invalidated.
   ///
   /// Traps outside of a write and for an object of another Realm.
   public func delete(_ object: ObjectBase) { core.delete(object) }
 
-  /// Removes several objects; see `delete(_:)`.
+  /// Deletes several objects; see `delete(_:)`.
   public func delete<S: Sequence>(_ objects: S) where S.Element: ObjectBase {
     core.delete(Array(objects))
   }
 
-  /// Removes the objects in a list, which is empty then. One that is in it twice is removed once.
+  /// Deletes the objects in a list, which leaves it empty. An object that is in it twice is deleted
+  /// once.
   ///
   /// Traps outside of a write and for a list of another Realm.
   public func delete<Element: ObjectBase>(_ objects: List<Element>) {
     core.delete(Array(objects))
   }
 
-  /// Removes the objects in a map; its keys stay, with nil. One that is in it twice is removed
-  /// once.
+  /// Deletes the objects in a map; its keys stay, with nil. An object that is in it twice is
+  /// deleted once.
   ///
   /// Traps outside of a write and for a map of another Realm.
   public func delete<Key, Value: ObjectBase>(_ objects: Map<Key, Value?>) {
     core.delete(objects.values.compactMap { $0 })
   }
 
-  /// Removes all objects of a collection, without making Swift objects of them.
+  /// Deletes all objects of a collection without creating Swift objects for them.
   ///
   /// Traps outside of a write and for a collection of another Realm.
   public func delete<Element: ObjectBase>(_ objects: Results<Element>) {
@@ -114,11 +118,11 @@ extension Realm {
     core.delete(objects)
   }
 
-  /// Removes all objects of all classes. Traps outside of a write.
+  /// Deletes all objects of all classes. Traps outside of a write.
   public func deleteAll() { core.deleteAll() }
 
-  /// All objects of a class, in the order in which they were created (of the primary key, where
-  /// that is a non-optional integer). Traps if the class is not in the Realm's schema.
+  /// All objects of a class, in the order of creation, or of the primary key if that is a
+  /// non-optional integer. Traps if the class is not in the Realm's schema.
   public func objects<Element: Object>(_ type: Element.Type) -> Results<Element> {
     core.checkThread()
     return Results(core, QuerySpec(type))

@@ -4,12 +4,12 @@ import TarnStore
 
 /// A file of live objects, as one thread, queue or scheduler sees it.
 ///
-/// Any number of processes may have the same file open. One writes at a time; every other learns
-/// of the commit within microseconds, moves to the new version in one step in its next turn, and
-/// its observers get the exact difference.
+/// Any number of processes may have the same file open. One writes at a time. Every other process
+/// learns of the commit within microseconds, moves to the new version in one step in its next turn,
+/// and its observers get the exact difference.
 ///
 /// A Realm is a handle on an instance that belongs to where it was opened. Opening the same file
-/// there again gives the same instance. Everything that comes from an instance must be used where
+/// there again returns the same instance. Everything that comes from an instance must be used where
 /// the instance belongs; using it elsewhere traps.
 public struct Realm: Equatable {
   let core: RealmCore
@@ -21,7 +21,7 @@ public struct Realm: Equatable {
   /// Opens the default configuration on the calling thread, or on `queue`.
   ///
   /// - Parameter queue: a serial queue that this call runs on; nil for the calling thread.
-  /// - Throws: `Realm.Error` if the file cannot be opened or does not fit the classes.
+  /// - Throws: `Realm.Error` if the file cannot be opened or does not match the classes.
   public init(queue: DispatchQueue? = nil) throws {
     try self.init(configuration: .defaultConfiguration, queue: queue)
   }
@@ -34,7 +34,7 @@ public struct Realm: Equatable {
   /// - Parameters:
   ///   - configuration: which file, and how.
   ///   - queue: a serial queue that this call runs on; nil for the calling thread.
-  /// - Throws: `Realm.Error` if the file cannot be opened or does not fit the classes.
+  /// - Throws: `Realm.Error` if the file cannot be opened or does not match the classes.
   public init(configuration: Configuration, queue: DispatchQueue? = nil) throws {
     var scheduler = Scheduler.current
     if let queue {
@@ -43,42 +43,42 @@ public struct Realm: Equatable {
     core = try RealmCache.open(configuration, scheduler)
   }
 
-  /// Opens a configuration on a scheduler whose turns the program takes itself.
+  /// Opens a configuration on a scheduler whose turns the program runs itself.
   ///
-  /// - Throws: `Realm.Error` if the file cannot be opened or does not fit the classes.
+  /// - Throws: `Realm.Error` if the file cannot be opened or does not match the classes.
   public init(configuration: Configuration, scheduler: ManualScheduler) throws {
     core = try RealmCache.open(configuration, .manual(scheduler))
   }
 
-  /// Opens a file with the default configuration's other settings.
+  /// Opens a file; all other settings are those of the default configuration.
   ///
-  /// - Throws: `Realm.Error` if the file cannot be opened or does not fit the classes.
+  /// - Throws: `Realm.Error` if the file cannot be opened or does not match the classes.
   public init(fileURL: URL) throws {
     var configuration = Configuration.defaultConfiguration
     configuration.fileURL = fileURL
     try self.init(configuration: configuration)
   }
 
-  /// True for two handles on one instance. Threading: any.
+  /// True if both are handles on the same instance. Threading: any.
   public static func == (a: Realm, b: Realm) -> Bool { a.core === b.core }
 
   // MARK: - State
 
-  /// What the Realm was opened with.
+  /// The configuration that the Realm was opened with.
   public var configuration: Configuration { core.configuration }
 
   /// True if no object of any class exists.
   public var isEmpty: Bool { core.isEmpty }
 
-  /// True from the begin of a write on this instance until its commit or cancel.
+  /// True from the beginning of a write on this instance until its commit or cancel.
   public var isInWriteTransaction: Bool {
     core.checkThread()
     return core.isInWriteTransaction
   }
 
-  /// True (the default) to follow other instances' commits in turns of the scheduler. False to
-  /// stay until `refresh()` or a write; realm-level observers then hear `.refreshRequired`. Always
-  /// false of a frozen Realm; setting it to true there traps.
+  /// True (the default) to follow other instances' commits in turns of the scheduler. False to stay
+  /// until `refresh()` or a write; realm-level observers then get `.refreshRequired`. Always false
+  /// for a frozen Realm, where setting it to true traps.
   public var autorefresh: Bool {
     get {
       core.checkThread()
@@ -95,28 +95,28 @@ public struct Realm: Equatable {
     }
   }
 
-  /// Moves to the newest version and calls the observers that it concerns, before it returns.
-  /// Does nothing inside a write or inside an observer's callback, and on a frozen Realm.
+  /// Moves to the newest version and calls the observers that it concerns before it returns. Does
+  /// nothing inside a write or an observer's callback, and on a frozen Realm.
   ///
   /// - Returns: true if the version changed or there was none yet.
   @discardableResult
   public func refresh() -> Bool { core.refresh() }
 
-  /// Lets go of the shown version: every object and collection obtained so far is invalidated, an
-  /// open write is cancelled. The next use starts at the newest version. Does nothing inside an
-  /// observer's callback. Observers stay.
+  /// Releases the shown version: every object and collection obtained so far is invalidated, and an
+  /// open write is cancelled. The next use starts at the newest version. Observers stay. Does
+  /// nothing inside an observer's callback.
   ///
-  /// A frozen Realm has no other version: reading through it, and through all that came from it,
-  /// traps from then on.
+  /// A frozen Realm has no other version: reading through it, and through everything that came from
+  /// it, traps from then on.
   public func invalidate() { core.invalidate() }
 
   // MARK: - Writing
 
-  /// Runs `block` in a write transaction and commits it: all of it, or none.
+  /// Runs `block` in a write transaction and commits all of it, or nothing.
   ///
   /// Waits until no other thread or process writes, moves to the newest version (observers are
-  /// called for that before the block runs), then runs the block. When this returns, the commit
-  /// is on disk. If the block throws, nothing of it remains, and the error goes to the caller.
+  /// called for that before the block runs), then runs the block. When this returns, the commit is
+  /// on disk. If the block throws, its changes are rolled back and the error goes to the caller.
   /// The block may end the write itself.
   ///
   /// - Parameters:
@@ -141,11 +141,11 @@ public struct Realm: Equatable {
     return result
   }
 
-  /// Begins a write; see `write`. Traps if it cannot be begun; use `write` to get an error.
+  /// Begins a write; see `write`. Traps if it cannot begin; use `write` to get an error.
   ///
-  /// The write stays open until it is committed or cancelled, also if nobody keeps the Realm: the
-  /// next one that is opened on this thread or queue goes on with it. If the thread or queue ends
-  /// before that, the write is cancelled, with a warning in the log.
+  /// The write stays open until it is committed or cancelled, even if nobody keeps the Realm: the
+  /// next one opened on this thread or queue continues it. If the thread or queue ends before that,
+  /// the write is cancelled with a warning in the log.
   public func beginWrite() {
     do {
       try core.beginWrite()
@@ -162,17 +162,17 @@ public struct Realm: Equatable {
     try core.commitWrite(withoutNotifying: tokens)
   }
 
-  /// Takes back everything since the begin. Objects that were added become invalidated. Observers
-  /// hear nothing. Traps outside of a write.
+  /// Rolls back everything since the write began. Objects that were added become invalidated.
+  /// Observers are not called. Traps outside of a write.
   public func cancelWrite() { core.cancelWrite() }
 
   // MARK: - Observing
 
-  /// Calls `block` whenever this Realm has moved to a newer version or committed a write, and
-  /// with `autorefresh` off whenever a newer version waits.
+  /// Calls `block` whenever this Realm has moved to a newer version or committed a write, and, with
+  /// `autorefresh` off, whenever a newer version is available.
   ///
-  /// - Returns: a token; keep it for as long as the observation shall go on, and invalidate it on
-  ///   this Realm's thread.
+  /// - Returns: a token. Keep it for as long as you want to observe, and invalidate it on this
+  ///   Realm's thread.
   public func observe(_ block: @escaping NotificationBlock) -> NotificationToken {
     core.observe(block)
   }

@@ -4,12 +4,12 @@ import TarnStore
 extension Realm {
   /// Why a call on a Realm failed. Match a kind with `catch Realm.Error.fileNotFound`.
   ///
-  /// Storage failures leave the last committed state intact; what each of them leaves behind is
-  /// told in the article on recovery.
+  /// Storage failures leave the last committed state intact; the article on recovery describes what
+  /// each of them leaves behind.
   public struct Error: Swift.Error, Equatable, Sendable, CustomNSError, LocalizedError,
     CustomStringConvertible
   {
-    /// The kinds of failure; the raw values are those that users of the Realm SDKs know.
+    /// The kinds of failure; the raw values are those of the Realm SDKs.
     public enum Code: Int, Sendable, CaseIterable {
       /// Something else; the message says what.
       case fail = 1
@@ -17,7 +17,7 @@ extension Realm {
       case fileAccess = 2
       /// The process may not read or write the file, its companions or its folder.
       case filePermissionDenied = 3
-      /// There is a file already where one should be made.
+      /// A file already exists where one should be created.
       case fileExists = 4
       /// There is no file, and the Realm is read-only.
       case fileNotFound = 5
@@ -27,11 +27,11 @@ extension Realm {
       case incompatibleLockFile = 8
       /// The process may not have the address space that the file needs.
       case addressSpaceExhausted = 9
-      /// The classes do not fit those in the file; the message names every difference.
+      /// The classes do not match those in the file; the message names every difference.
       case schemaMismatch = 10
-      /// This process has the file open in a way that excludes the other one.
+      /// This process already has the file open in a way that excludes this use.
       case alreadyOpen = 12
-      /// What was given cannot be meant, or exceeds a limit.
+      /// The input is invalid or exceeds a limit.
       case invalidInput = 13
       /// The disk is full; nothing was written.
       case outOfDiskSpace = 14
@@ -45,22 +45,22 @@ extension Realm {
       case subscriptionFailed = 18
       /// The system reported a failure to read or write.
       case fileOperationFailed = 19
-      /// The file is something else than a store, or it is damaged.
+      /// The file is not a Tarn store, or it is damaged.
       case invalidDatabase = 20
-      /// The file is not the one, or a copy of the one, that was expected.
+      /// The file is neither the expected one nor a copy of it.
       case incompatibleHistories = 21
       /// Not used by Tarn.
       case noSubscriptionForWrite = 22
-      /// Two objects have a combination of values that `uniqueProperties()` allows to one only;
-      /// the message names them. Nothing was written.
+      /// Two objects have the same combination of values in properties that `uniqueProperties()`
+      /// makes unique; the message names them. Nothing was written.
       case notUnique = 1000
     }
 
     /// The kind of failure.
     public let code: Code
-    /// A sentence for people: what is wrong and, where there is one, the way out.
+    /// A sentence for people: what is wrong and, where possible, what to do.
     public let message: String
-    /// The file that it concerns, if it concerns one.
+    /// The file that it concerns, if any.
     public let fileURL: URL?
 
     /// An error of that kind.
@@ -114,7 +114,7 @@ extension Realm {
     /// Matches ``Code/notUnique``.
     public static let notUnique = Error(.notUnique)
 
-    /// Errors are equal if they are of one kind.
+    /// Errors are equal if they are of the same kind.
     public static func == (a: Error, b: Error) -> Bool { a.code == b.code }
 
     /// Makes `catch Realm.Error.fileNotFound` match by kind.
