@@ -13,7 +13,7 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { count }
-  /// How many elements there are.
+  /// The number of elements.
   public var count: Int { base.count }
   /// The element at a position. Traps if it is out of bounds.
   public subscript(position: Int) -> Element { base.element(at: position) }
@@ -40,7 +40,7 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
 
   /// Calls `block` first with `.initial` and then with the exact difference, as the base does.
   ///
-  /// - Returns: a token; keep it for as long as the observation shall go on.
+  /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(
     _ block: @escaping (RealmCollectionChange<AnyRealmCollection<Element>>) -> Void
   ) -> NotificationToken {

@@ -36,7 +36,7 @@ public final class List<Element: RealmCollectionValue>: _CollectionProperty {
 extension List: RealmCollection, MutableCollection {
   public var startIndex: Int { 0 }
   public var endIndex: Int { count }
-  /// How many elements there are.
+  /// The number of elements.
   public var count: Int { backing.count }
 
   /// The element at a position. Traps if it is out of bounds; setting also traps outside of a

@@ -20,8 +20,7 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
     ValueFold.typed(fold(name, "sum").sum, "property '\(name)'") ?? T(_nearest: 0)
   }
 
-  /// The average of the objects' property with that name, nil if there are no values; truncated if
-  /// the result is a whole number type. Traps as `min` does.
+  /// The average of the objects' property with that name, nil if there are no values; truncated for integer types. Traps as `min` does.
   public func average<T: AddableType>(ofProperty name: String) -> T? {
     ValueFold.typed(fold(name, "average").average, "property '\(name)'")
   }
@@ -30,8 +29,7 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
     ValueFold(of: values, elements: Value.Wrapped.self, property: name, total: total)
   }
 
-  /// The least value of a property of the objects, nil without any. Nil values and NaN do not take
-  /// part.
+  /// The minimum of a property of the objects, nil if there are no values. Nil and NaN are ignored.
   public func min<T: MinMaxType>(of keyPath: KeyPath<Value.Wrapped, T>) -> T? {
     min(ofProperty: _name(for: keyPath, .aggregate))
   }
@@ -40,7 +38,7 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
     min(ofProperty: _name(for: keyPath, .aggregate))
   }
 
-  /// The greatest value of a property of the objects, nil without any.
+  /// The maximum of a property of the objects, nil if there are no values.
   public func max<T: MinMaxType>(of keyPath: KeyPath<Value.Wrapped, T>) -> T? {
     max(ofProperty: _name(for: keyPath, .aggregate))
   }
@@ -49,7 +47,8 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
     max(ofProperty: _name(for: keyPath, .aggregate))
   }
 
-  /// The sum of a property of the objects, 0 without any. Traps if the type cannot hold it.
+  /// The sum of a property of the objects, 0 if there are no values. Traps if the type cannot hold
+  /// it.
   public func sum<T: AddableType>(of keyPath: KeyPath<Value.Wrapped, T>) -> T {
     sum(ofProperty: _name(for: keyPath, .aggregate))
   }
@@ -58,7 +57,7 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
     sum(ofProperty: _name(for: keyPath, .aggregate))
   }
 
-  /// The average of a property of the objects, nil without any.
+  /// The average of a property of the objects, nil if there are no values.
   public func average<T: AddableType>(of keyPath: KeyPath<Value.Wrapped, T>) -> Double? {
     average(ofProperty: _name(for: keyPath, .aggregate))
   }
@@ -69,36 +68,36 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
 }
 
 extension Map where Value: MinMaxType {
-  /// The least value, nil without any. NaN does not take part.
+  /// The minimum, nil if there are no values. NaN is ignored.
   public func min() -> Value? { ValueFold.typed(ValueFold(of: values).min, "the minimum") }
-  /// The greatest value, nil without any. NaN does not take part.
+  /// The maximum, nil if there are no values. NaN is ignored.
   public func max() -> Value? { ValueFold.typed(ValueFold(of: values).max, "the maximum") }
 }
 
 extension Map where Value: OptionalProtocol, Value.Wrapped: MinMaxType {
-  /// The least value, nil without any. Nil and NaN do not take part.
+  /// The minimum, nil if there are no values. Nil and NaN are ignored.
   public func min() -> Value.Wrapped? { ValueFold.typed(ValueFold(of: values).min, "the minimum") }
-  /// The greatest value, nil without any. Nil and NaN do not take part.
+  /// The maximum, nil if there are no values. Nil and NaN are ignored.
   public func max() -> Value.Wrapped? { ValueFold.typed(ValueFold(of: values).max, "the maximum") }
 }
 
 extension Map where Value: AddableType {
-  /// The sum of the values, 0 without any. Traps if the type cannot hold it.
+  /// The sum of the values, 0 if there are no values. Traps if the type cannot hold it.
   public func sum() -> Value {
     ValueFold.typed(ValueFold(of: values).sum, "the sum") ?? Value(_nearest: 0)
   }
-  /// The average of the values, nil without any; truncated if a whole number is asked for.
+  /// The average of the values, nil if there are no values; truncated for integer types.
   public func average<T: AddableType>() -> T? {
     ValueFold.typed(ValueFold(of: values).average, "the average")
   }
 }
 
 extension Map where Value: OptionalProtocol, Value.Wrapped: AddableType {
-  /// The sum of the values, 0 without any. Traps if the type cannot hold it.
+  /// The sum of the values, 0 if there are no values. Traps if the type cannot hold it.
   public func sum() -> Value.Wrapped {
     ValueFold.typed(ValueFold(of: values).sum, "the sum") ?? Value.Wrapped(_nearest: 0)
   }
-  /// The average of the values, nil without any; truncated if a whole number is asked for.
+  /// The average of the values, nil if there are no values; truncated for integer types.
   public func average<T: AddableType>() -> T? {
     ValueFold.typed(ValueFold(of: values).average, "the average")
   }

@@ -24,7 +24,7 @@ public protocol RealmKeyedCollection: Sequence, Equatable, ThreadConfined,
   associatedtype Key: _MapKey
   /// The type of the values.
   associatedtype Value: RealmCollectionValue
-  /// How many keys there are.
+  /// The number of keys.
   var count: Int { get }
   /// The keys, in bytewise order.
   var keys: [Key] { get }
@@ -95,7 +95,7 @@ protocol AnyMap {
 extension Map: AnyMap {}
 
 extension Map: RealmKeyedCollection {
-  /// How many keys there are.
+  /// The number of keys.
   public var count: Int { backing.count }
 
   /// True if there are no keys.

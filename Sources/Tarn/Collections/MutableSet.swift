@@ -30,7 +30,7 @@ public final class MutableSet<Element: RealmCollectionValue>: _CollectionPropert
 extension MutableSet: RealmCollection {
   public var startIndex: Int { 0 }
   public var endIndex: Int { count }
-  /// How many elements there are.
+  /// The number of elements.
   public var count: Int { backing.count }
 
   /// The element at a position. Traps if it is out of bounds.

@@ -18,8 +18,7 @@ extension RealmCollection {
     ValueFold.typed(fold(name, "sum").sum, "property '\(name)'") ?? T(_nearest: 0)
   }
 
-  /// The average of the property with that name, nil if there are no values; truncated if the
-  /// result is a whole number type. Traps as `min` does.
+  /// The average of the property with that name, nil if there are no values; truncated for integer types. Traps as `min` does.
   public func average<T: AddableType>(ofProperty name: String) -> T? {
     ValueFold.typed(fold(name, "average").average, "property '\(name)'")
   }
@@ -32,7 +31,7 @@ extension RealmCollection {
 }
 
 extension RealmCollection where Element: ObjectBase {
-  /// The least value of a property, nil without any. Nil values and NaN do not take part.
+  /// The minimum of a property, nil if there are no values. Nil and NaN are ignored.
   public func min<T: MinMaxType>(of keyPath: KeyPath<Element, T>) -> T? {
     min(ofProperty: _name(for: keyPath, .aggregate))
   }
@@ -41,7 +40,7 @@ extension RealmCollection where Element: ObjectBase {
     min(ofProperty: _name(for: keyPath, .aggregate))
   }
 
-  /// The greatest value of a property, nil without any. Nil values and NaN do not take part.
+  /// The maximum of a property, nil if there are no values. Nil and NaN are ignored.
   public func max<T: MinMaxType>(of keyPath: KeyPath<Element, T>) -> T? {
     max(ofProperty: _name(for: keyPath, .aggregate))
   }
@@ -50,7 +49,7 @@ extension RealmCollection where Element: ObjectBase {
     max(ofProperty: _name(for: keyPath, .aggregate))
   }
 
-  /// The sum of a property's values, 0 without any. Traps if the type cannot hold it.
+  /// The sum of a property's values, 0 if there are no values. Traps if the type cannot hold it.
   public func sum<T: AddableType>(of keyPath: KeyPath<Element, T>) -> T {
     sum(ofProperty: _name(for: keyPath, .aggregate))
   }
@@ -59,7 +58,7 @@ extension RealmCollection where Element: ObjectBase {
     sum(ofProperty: _name(for: keyPath, .aggregate))
   }
 
-  /// The average of a property's values, nil without any.
+  /// The average of a property's values, nil if there are no values.
   public func average<T: AddableType>(of keyPath: KeyPath<Element, T>) -> Double? {
     average(ofProperty: _name(for: keyPath, .aggregate))
   }
@@ -70,9 +69,9 @@ extension RealmCollection where Element: ObjectBase {
 }
 
 extension RealmCollection where Element: MinMaxType & Comparable {
-  /// The least element, nil without any. NaN does not take part.
+  /// The minimum, nil if there are no values. NaN is ignored.
   public func min() -> Element? { ValueFold.typed(foldOfElements().min, "the minimum") }
-  /// The greatest element, nil without any. NaN does not take part.
+  /// The maximum, nil if there are no values. NaN is ignored.
   public func max() -> Element? { ValueFold.typed(foldOfElements().max, "the maximum") }
 }
 
@@ -86,29 +85,29 @@ extension RealmCollection where Element == AnyRealmValue {
 }
 
 extension RealmCollection where Element: OptionalProtocol, Element.Wrapped: MinMaxType {
-  /// The least element, nil without any. Nil and NaN do not take part.
+  /// The minimum, nil if there are no values. Nil and NaN are ignored.
   public func min() -> Element.Wrapped? { ValueFold.typed(foldOfElements().min, "the minimum") }
-  /// The greatest element, nil without any. Nil and NaN do not take part.
+  /// The maximum, nil if there are no values. Nil and NaN are ignored.
   public func max() -> Element.Wrapped? { ValueFold.typed(foldOfElements().max, "the maximum") }
 }
 
 extension RealmCollection where Element: AddableType {
-  /// The sum of the elements, 0 without any. Traps if the type cannot hold it.
+  /// The sum of the elements, 0 if there are no values. Traps if the type cannot hold it.
   public func sum() -> Element {
     ValueFold.typed(foldOfElements().sum, "the sum") ?? Element(_nearest: 0)
   }
-  /// The average of the elements, nil without any; truncated if a whole number is asked for.
+  /// The average of the elements, nil if there are no values; truncated for integer types.
   public func average<T: AddableType>() -> T? {
     ValueFold.typed(foldOfElements().average, "the average")
   }
 }
 
 extension RealmCollection where Element: OptionalProtocol, Element.Wrapped: AddableType {
-  /// The sum of the elements, 0 without any. Traps if the type cannot hold it.
+  /// The sum of the elements, 0 if there are no values. Traps if the type cannot hold it.
   public func sum() -> Element.Wrapped {
     ValueFold.typed(foldOfElements().sum, "the sum") ?? Element.Wrapped(_nearest: 0)
   }
-  /// The average of the elements, nil without any; truncated if a whole number is asked for.
+  /// The average of the elements, nil if there are no values; truncated for integer types.
   public func average<T: AddableType>() -> T? {
     ValueFold.typed(foldOfElements().average, "the average")
   }

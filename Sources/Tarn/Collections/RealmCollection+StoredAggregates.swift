@@ -94,7 +94,7 @@ extension RealmCollection
 where Element: _StoredAs, Element._Stored: AddableType {
   /// The sum of the stored values; for a custom type, a value of it. Traps if the type refuses it.
   public func sum() -> Element._Sum { Element._sum(ValueFold(of: self)) }
-  /// The average of the stored values, nil if there are none.
+  /// The average of the stored values, nil if there are no values.
   public func average<T: AddableType>() -> T? {
     ValueFold.typed(ValueFold(of: self).average, "the average")
   }
@@ -104,7 +104,7 @@ extension RealmCollection
 where Element: OptionalProtocol, Element.Wrapped: _StoredAs, Element.Wrapped._Stored: AddableType {
   /// The sum of the stored values; for a custom type, a value of it. Traps if the type refuses it.
   public func sum() -> Element.Wrapped._Sum { Element.Wrapped._sum(ValueFold(of: self)) }
-  /// The average of the stored values, nil if there are none.
+  /// The average of the stored values, nil if there are no values.
   public func average<T: AddableType>() -> T? {
     ValueFold.typed(ValueFold(of: self).average, "the average")
   }
@@ -130,7 +130,7 @@ extension Map
 where Value: _StoredAs, Value._Stored: AddableType {
   /// The sum of the stored values; for a custom type, a value of it. Traps if the type refuses it.
   public func sum() -> Value._Sum { Value._sum(ValueFold(of: values)) }
-  /// The average of the stored values, nil if there are none.
+  /// The average of the stored values, nil if there are no values.
   public func average<T: AddableType>() -> T? {
     ValueFold.typed(ValueFold(of: values).average, "the average")
   }
@@ -140,7 +140,7 @@ extension Map
 where Value: OptionalProtocol, Value.Wrapped: _StoredAs, Value.Wrapped._Stored: AddableType {
   /// The sum of the stored values; for a custom type, a value of it. Traps if the type refuses it.
   public func sum() -> Value.Wrapped._Sum { Value.Wrapped._sum(ValueFold(of: values)) }
-  /// The average of the stored values, nil if there are none.
+  /// The average of the stored values, nil if there are no values.
   public func average<T: AddableType>() -> T? {
     ValueFold.typed(ValueFold(of: values).average, "the average")
   }

@@ -22,13 +22,13 @@ where Element: RealmCollectionValue, Index == Int {
   /// What results are derived from; traps where none can be.
   var _derivation: _Derivation { get }
 
-  /// The least value of the elements' property with that name, nil without any.
+  /// The minimum of the elements' property with that name, nil if there are no values.
   func min<T: MinMaxType>(ofProperty name: String) -> T?
-  /// The greatest value of the elements' property with that name, nil without any.
+  /// The maximum of the elements' property with that name, nil if there are no values.
   func max<T: MinMaxType>(ofProperty name: String) -> T?
-  /// The sum of the elements' property with that name, 0 without any.
+  /// The sum of the elements' property with that name, 0 if there are no values.
   func sum<T: AddableType>(ofProperty name: String) -> T
-  /// The average of the elements' property with that name, nil without any.
+  /// The average of the elements' property with that name, nil if there are no values.
   func average<T: AddableType>(ofProperty name: String) -> T?
 
   /// Calls `block` with the collection and then with each difference. Traps for an unmanaged

@@ -40,7 +40,7 @@ extension AddableType where Self: FixedWidthInteger {
 extension Results where Element: ObjectBase {
   // MARK: - By key path
 
-  /// The least value of a property, nil without any. Nil values and NaN do not take part.
+  /// The minimum of a property, nil if there are no values. Nil and NaN are ignored.
   public func min<T: MinMaxType>(of keyPath: KeyPath<Element, T>) -> T? {
     min(ofProperty: name(of: keyPath))
   }
@@ -49,7 +49,7 @@ extension Results where Element: ObjectBase {
     min(ofProperty: name(of: keyPath))
   }
 
-  /// The greatest value of a property, nil without any. Nil values and NaN do not take part.
+  /// The maximum of a property, nil if there are no values. Nil and NaN are ignored.
   public func max<T: MinMaxType>(of keyPath: KeyPath<Element, T>) -> T? {
     max(ofProperty: name(of: keyPath))
   }
@@ -58,7 +58,7 @@ extension Results where Element: ObjectBase {
     max(ofProperty: name(of: keyPath))
   }
 
-  /// The sum of a property's values, 0 without any. Traps if the type cannot hold it.
+  /// The sum of a property's values, 0 if there are no values. Traps if the type cannot hold it.
   public func sum<T: AddableType>(of keyPath: KeyPath<Element, T>) -> T {
     sum(ofProperty: name(of: keyPath))
   }
@@ -67,7 +67,7 @@ extension Results where Element: ObjectBase {
     sum(ofProperty: name(of: keyPath))
   }
 
-  /// The average of a property's values, nil without any.
+  /// The average of a property's values, nil if there are no values.
   public func average<T: AddableType>(of keyPath: KeyPath<Element, T>) -> Double? {
     average(ofProperty: name(of: keyPath))
   }
@@ -76,7 +76,7 @@ extension Results where Element: ObjectBase {
     average(ofProperty: name(of: keyPath))
   }
 
-  /// The average of a property's values as a decimal, nil without any.
+  /// The average of a property's values as a decimal, nil if there are no values.
   public func average(of keyPath: KeyPath<Element, Decimal128>) -> Decimal128? {
     average(ofProperty: name(of: keyPath))
   }
@@ -115,8 +115,7 @@ extension Results {
     return sum
   }
 
-  /// The average of the property with that name, nil if there are no values; truncated if the
-  /// result is a whole number type. Traps if the class has no such property or it is not a number.
+  /// The average of the property with that name, nil if there are no values; truncated for integer types. Traps if the class has no such property or it is not a number.
   public func average<T: AddableType>(ofProperty name: String) -> T? {
     if let fold = folded(name) { return ValueFold.typed(fold.average, "property '\(name)'") }
     let aggregate = aggregate(name)

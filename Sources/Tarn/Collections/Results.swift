@@ -55,7 +55,7 @@ extension Results: RandomAccessCollection {
   public var startIndex: Int { 0 }
   public var endIndex: Int { count }
 
-  /// How many elements there are.
+  /// The number of elements.
   public var count: Int {
     check()
     if let counted = live.countWithoutRows(core.rows()) { return counted }
@@ -201,7 +201,7 @@ extension Results {
   /// Traps on a thread that has no later turns, on a read-only Realm that has a private copy, and
   /// in a write that has changed something.
   ///
-  /// - Returns: a token; keep it for as long as the observation shall go on.
+  /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(
     _ block: @escaping (RealmCollectionChange<Results<Element>>) -> Void
   ) -> NotificationToken {

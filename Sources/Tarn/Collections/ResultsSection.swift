@@ -112,7 +112,7 @@ public struct ResultsSection<
   /// Traps on a thread that has no later turns, on a read-only Realm that has a private copy, and
   /// in a write that has changed something.
   ///
-  /// - Returns: a token; keep it for as long as the observation shall go on.
+  /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(
     _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken {

@@ -1,45 +1,44 @@
 import Synchronization
 import TarnStore
 
-/// How much is logged, and how grave a message is.
+/// How much is logged, and how severe a message is.
 public enum LogLevel: Int, Comparable, CaseIterable, Sendable {
   case off, fatal, error, warn, info, detail, debug, trace, all
 
   public static func < (a: LogLevel, b: LogLevel) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// What receives the library's messages: at `.warn` what it had to work around; at `.info` also
-/// which files were opened, extended with classes, migrated, deleted and refused; at `.detail` what
-/// a file held when it was opened, and that it was closed.
+/// Receives the library's messages: at `.warn` what it had to work around; at `.info` also which
+/// files were opened, extended with classes, migrated, deleted and refused; at `.detail` what a
+/// file contained when it was opened, and that it was closed.
 ///
 /// ```swift
 /// Logger.shared = Logger(level: .info) { level, message in print(level, message) }
 /// ```
 ///
-/// Threading: any. The function is called on the thread where something was noticed, and must not
-/// use a Realm.
+/// Threading: any. The function is called on the thread that logs, and must not use a Realm.
 public final class Logger: Sendable {
-  /// What receives a message.
+  /// The function that receives a message.
   public typealias LogFunction = @Sendable (_ level: LogLevel, _ message: String) -> Void
 
   private let threshold: Mutex<LogLevel>
   private let function: LogFunction?
 
   /// - Parameters:
-  ///   - level: the least grave messages that are passed on.
+  ///   - level: the least severe messages that are passed on.
   ///   - logFunction: receives them; nil for standard error.
   public init(level: LogLevel = .warn, logFunction: LogFunction? = nil) {
     threshold = Mutex(level)
     function = logFunction
   }
 
-  /// The least grave messages that are passed on.
+  /// The least severe messages that are passed on.
   public var level: LogLevel {
     get { threshold.withLock { $0 } }
     set { threshold.withLock { $0 = newValue } }
   }
 
-  /// The one that the library uses: at first warnings and errors go to standard error.
+  /// The logger that the library uses. By default warnings and errors go to standard error.
   public static var shared: Logger {
     get { current.withLock { $0 } }
     set {
@@ -62,7 +61,7 @@ public final class Logger: Sendable {
     log(level: level, message: message)
   }
 
-  /// Passes a message on if it is grave enough.
+  /// Passes a message on if it is severe enough.
   public func log(level: LogLevel, message: String) {
     guard level != .off, level <= self.level else { return }
     if let function { return function(level, message) }

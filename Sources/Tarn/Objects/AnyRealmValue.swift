@@ -1,8 +1,8 @@
 public import Foundation
 import TarnStore
 
-/// A value of any type that a property can have: what kind it is can differ from object to object,
-/// and change.
+/// A value of any type that a property can have. Its kind can differ from object to object, and
+/// change.
 ///
 ///     class Setting: Object {
 ///       @Persisted(primaryKey: true) var name: String
@@ -11,19 +11,19 @@ import TarnStore
 ///     setting.value = .string("dark")
 ///     setting.value = .fromArray([1, "two", ["three": 3.0]])
 ///
-/// Lists and maps within a value are live like any others, and may hold further ones, up to a depth
-/// of a hundred. A list or map is copied when it is stored. An object that is deleted leaves
-/// `.none`; sets lose it.
+/// Lists and maps within a value are live like any others, and may hold further ones, up to a
+/// hundred levels deep. A list or map is copied when it is stored. When an object is deleted,
+/// values that hold it become `.none`; sets lose it.
 public enum AnyRealmValue {
   /// Nothing.
   case none
   /// An integer of any width.
   case int(Int)
-  /// A truth value.
+  /// A Boolean.
   case bool(Bool)
-  /// A number of single precision.
+  /// A single-precision number.
   case float(Float)
-  /// A number of double precision.
+  /// A double-precision number.
   case double(Double)
   /// A text.
   case string(String)
@@ -33,15 +33,15 @@ public enum AnyRealmValue {
   case date(Date)
   /// An object of any class but embedded ones.
   case object(Object)
-  /// An identifier of twelve bytes.
+  /// A twelve-byte identifier.
   case objectId(ObjectId)
   /// A decimal number.
   case decimal128(Decimal128)
   /// A UUID.
   case uuid(UUID)
-  /// Values under keys.
+  /// A map of values under keys.
   case dictionary(Map<String, AnyRealmValue>)
-  /// Values in an order.
+  /// A list of values.
   case list(List<AnyRealmValue>)
 }
 
@@ -80,8 +80,8 @@ extension AnyRealmValue {
   public func object<T: Object>(_ type: T.Type) -> T? {
     if case .object(let value) = self { value as? T } else { nil }
   }
-  /// The object with its properties by name, whatever its class; nil if the value is none, or one
-  /// that is unmanaged.
+  /// The object with its properties by name, whatever its class; nil if the value is not an object,
+  /// or an unmanaged one.
   public var dynamicObject: DynamicObject? {
     guard case .object(let object) = self else { return nil }
     return object as? DynamicObject ?? object._core?.dynamicObject(for: object)
@@ -103,8 +103,8 @@ extension AnyRealmValue {
 }
 
 extension AnyRealmValue: Hashable {
-  /// True for equal values of one kind: an integer never equals a `Double`. Objects compare by
-  /// `==`, lists and maps as they do by themselves.
+  /// True for equal values of the same kind: an integer never equals a `Double`. Objects compare by
+  /// `==`, lists and maps as they do elsewhere.
   public static func == (a: AnyRealmValue, b: AnyRealmValue) -> Bool {
     switch (a, b) {
     case (.none, .none): true
@@ -125,7 +125,7 @@ extension AnyRealmValue: Hashable {
     }
   }
 
-  /// Lists and maps only add what kind they are: their elements may change.
+  /// Lists and maps contribute only their kind, because their elements may change.
   public func hash(into hasher: inout Hasher) {
     switch self {
     case .none: hasher.combine(0)
@@ -152,9 +152,9 @@ extension AnyRealmValue: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
 {
   /// An integer.
   public init(integerLiteral value: Int) { self = .int(value) }
-  /// A number of double precision.
+  /// A double-precision number.
   public init(floatLiteral value: Double) { self = .double(value) }
-  /// A truth value.
+  /// A Boolean.
   public init(booleanLiteral value: Bool) { self = .bool(value) }
   /// A text.
   public init(stringLiteral value: String) { self = .string(value) }

@@ -1,19 +1,19 @@
 internal import TarnStore
 
-/// A type of yours that properties can have, stored as another one that properties can have, which
-/// may not fit every stored value.
+/// A type of yours for properties, stored as another persistable type, some of whose values it may
+/// refuse.
 ///
 ///     struct Percentage: FailableCustomPersistable {
 ///       init?(persistedValue: Int) { … }
 ///       var persistableValue: Int { value }
 ///     }
 ///
-/// Where the initializer gives nil, an optional property reads as nil and another one traps.
+/// Where the initializer returns nil, an optional property reads as nil and any other traps.
 /// `PersistedType` is any type with one value (a number, `String`, `Data`, `Date`, an id, an enum)
-/// or an embedded object's class; of that, a fresh unmanaged object is asked for at each write.
+/// or the class of an embedded object; in that case each write asks for a fresh unmanaged object.
 ///
-/// A property of the type can have an index, or be the primary key, if one of `PersistedType` can.
-/// Numbers can be aggregated as what they are stored as.
+/// A property of the type can be indexed, or be the primary key, if one of `PersistedType` can.
+/// Numbers are aggregated as their stored values.
 ///
 /// Both members run at every read and write of the property, on the Realm's thread. They must not
 /// use the Realm.
@@ -22,23 +22,23 @@ public protocol FailableCustomPersistable: _Persistable, _OptionalPersistable,
 where _StoredType == PersistedType {
   /// The type that is stored.
   associatedtype PersistedType: _OptionalPersistable
-  /// Makes a value of what is stored; nil if that stands for none.
+  /// Makes a value from the stored one; nil to refuse it.
   init?(persistedValue: PersistedType)
   /// What to store for this value.
   var persistableValue: PersistedType { get }
 }
 
-/// A type of yours that properties can have, stored as another one that properties can have.
+/// A type of yours for properties, stored as another persistable type.
 ///
 ///     extension URL: CustomPersistable {
 ///       init(persistedValue: String) { … }
 ///       var persistableValue: String { absoluteString }
 ///     }
 ///
-/// A property without a value of its own has what the zero of `PersistedType` stands for. See
-/// `FailableCustomPersistable` for stored values that stand for nothing.
+/// A property without a value of its own has the value made from the zero of `PersistedType`. Use
+/// `FailableCustomPersistable` if some stored values must be refused.
 public protocol CustomPersistable: FailableCustomPersistable {
-  /// Makes a value of what is stored.
+  /// Makes a value from the stored one.
   init(persistedValue: PersistedType)
 }
 

@@ -8,14 +8,14 @@ import TarnStore
 extension Decimal128: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
   ExpressibleByStringLiteral
 {
-  /// Exactly the integer.
+  /// The integer, exactly.
   public init(integerLiteral value: Int64) { self.init(DecimalNumber(value)) }
 
-  /// The number that is written, if it has at most 15 digits: the compiler passes it as a double.
-  /// Write more digits, and zeros at the end, as a string: `"1.10"`.
+  /// The number as written, if it has at most 15 digits: the compiler passes it as a double. Write
+  /// more digits, or trailing zeros, as a string: `"1.10"`.
   public init(floatLiteral value: Double) { self.init(value) }
 
-  /// The number that the text spells; not a number if it spells none.
+  /// The number that the text spells; NaN if it spells none.
   public init(stringLiteral text: String) { self.init(DecimalNumber(text: text) ?? .nan) }
 }
 
@@ -61,8 +61,7 @@ extension Decimal128 {
     }
   }
 
-  /// The value of a number of any type, or of a text that spells one; not a number for anything
-  /// else.
+  /// The value of a number of any type, or of a text that spells one; NaN for anything else.
   public init(value: Any) {
     switch value {
     case let value as Decimal128: self = value
@@ -77,8 +76,8 @@ extension Decimal128 {
   /// The nearest double.
   public var doubleValue: Double { number.nearestDouble }
 
-  /// The number as Foundation's decimal, whose range is smaller: rounded to 128 digits behind the
-  /// point, and not a number for infinities and what has more than 165 digits before it.
+  /// The number as Foundation's decimal, whose range is smaller: rounded to 128 digits after the
+  /// point, and NaN for infinities and for numbers with more than 165 digits before the point.
   public var decimalValue: Decimal {
     let number = number
     guard number.isFinite else { return .nan }

@@ -1,21 +1,20 @@
 import Foundation
 import TarnStore
 
-/// A decimal floating-point number of IEEE 754-2008: up to 34 decimal digits times a power of ten,
-/// an infinity, or not a number. For what people write in decimals, like money: 0.1 is 0.1 here,
-/// and 0.1 + 0.2 is 0.3.
+/// An IEEE 754-2008 decimal floating-point number: up to 34 decimal digits times a power of ten, an
+/// infinity, or NaN. For values that people write in decimals, such as money: 0.1 is 0.1 here, and
+/// 0.1 + 0.2 is 0.3.
 ///
 ///     let price: Decimal128 = "19.90"
 ///     let total = price * 3          // 59.70
 ///
-/// Values go from ``min`` to ``max``, about 10 to the power of 6145 either way; the least above
-/// zero is 10 to the power of -6176. Every result is the exact one rounded to 34 digits, to even
-/// on ties. Nothing traps: what is too great becomes infinite, and 0/0 and the like are not a
-/// number.
+/// Values go from ``min`` to ``max``, about 10 to the power of 6145 either way; the smallest above
+/// zero is 10 to the power of -6176. Every result is the exact one rounded to 34 digits, to even on
+/// ties. Nothing traps: what is too large becomes infinite, and 0/0 and the like are NaN.
 ///
-/// A number keeps the zeros at its end, `"1.10"` prints as 1.10, and sums and products have them
-/// as on paper; they make no difference for `==`, the order and the hash. As with `Double`, not a
-/// number is unequal to everything, itself included, and 0 equals -0.
+/// A number keeps its trailing zeros: `"1.10"` prints as 1.10, and sums and products have them as
+/// on paper. They make no difference for `==`, the order and the hash. As with `Double`, NaN is
+/// unequal to everything, itself included, and 0 equals -0.
 ///
 /// The arithmetic is that of Intel's Decimal Floating-Point Math Library, a package of Debian's
 /// (`libintelrdfpmath-dev`).
@@ -40,12 +39,12 @@ public struct Decimal128: Sendable {
 
   // MARK: - Properties of a value
 
-  /// The least number that is finite: -9.999… with 34 digits, times 10 to the power of 6144.
+  /// The smallest finite number: -9.999… with 34 digits, times 10 to the power of 6144.
   public static var min: Decimal128 { Decimal128(DecimalNumber.greatest.negated) }
-  /// The greatest number that is finite.
+  /// The largest finite number.
   public static var max: Decimal128 { Decimal128(DecimalNumber.greatest) }
 
-  /// True for what is not a number, like 0/0 or a text that was none.
+  /// True for NaN, such as 0/0 or a text that is not a number.
   public var isNaN: Bool { number.isNaN }
   /// True for both infinities.
   public var isInfinite: Bool { number.isInfinite }
@@ -53,8 +52,8 @@ public struct Decimal128: Sendable {
   public var magnitude: Decimal128 { Decimal128(number.magnitude) }
 
   /// The number as General Decimal Arithmetic spells it ("to-scientific-string"): with all its
-  /// digits, and an exponent only where it ends before the point or begins more than six digits
-  /// behind it, as in `1.5E+9` or `1E-7`. `init(string:)` makes the same number of it.
+  /// digits, and an exponent only if it ends before the point or begins more than six digits after
+  /// it, as in `1.5E+9` or `1E-7`. `init(string:)` reads it back as the same number.
   public var stringValue: String { number.text }
 }
 
@@ -88,7 +87,7 @@ extension Decimal128: SignedNumeric, Strideable {
   public static func * (a: Decimal128, b: Decimal128) -> Decimal128 {
     Decimal128(a.number * b.number)
   }
-  /// The quotient. Infinite for a division by zero; 0/0 is not a number.
+  /// The quotient. Infinite for a division by zero; 0/0 is NaN.
   public static func / (a: Decimal128, b: Decimal128) -> Decimal128 {
     Decimal128(a.number / b.number)
   }
@@ -99,12 +98,12 @@ extension Decimal128: SignedNumeric, Strideable {
   public static prefix func - (value: Decimal128) -> Decimal128 {
     Decimal128(value.number.negated)
   }
-  /// Turns the sign around, that of zero too.
+  /// Changes the sign, even that of zero.
   public mutating func negate() { self = -self }
 
   /// The number to add to this one to get the other.
   public func distance(to other: Decimal128) -> Decimal128 { other - self }
-  /// The number that far above this one.
+  /// The number at that distance above this one.
   public func advanced(by distance: Decimal128) -> Decimal128 { self + distance }
 }
 
@@ -113,16 +112,16 @@ extension Decimal128: SignedNumeric, Strideable {
 extension Decimal128: LosslessStringConvertible {
   public var description: String { stringValue }
 
-  /// Reads a number: digits with at most one point among them, a sign before and an exponent
-  /// behind if wanted, or `Infinity`, `Inf` or `NaN`. Nil for anything else. More than 34 digits
+  /// Reads a number: digits with at most one point, with an optional sign before and an optional
+  /// exponent after them, or `Infinity`, `Inf` or `NaN`. Nil for anything else. More than 34 digits
   /// are rounded.
   public init?(_ description: String) {
     guard let number = DecimalNumber(text: description) else { return nil }
     self.init(number)
   }
 
-  /// Reads a number: digits with at most one point among them, a sign before and an exponent
-  /// behind if wanted, or `Infinity`, `Inf` or `NaN`. More than 34 digits are rounded.
+  /// Reads a number: digits with at most one point, with an optional sign before and an optional
+  /// exponent after them, or `Infinity`, `Inf` or `NaN`. More than 34 digits are rounded.
   /// - Throws: an error that says so if the text is something else.
   public init(string: String) throws {
     guard let number = DecimalNumber(text: string) else {
@@ -142,8 +141,8 @@ struct DecimalFormatError: Error, CustomStringConvertible {
 
 /// As a string, which keeps all digits.
 extension Decimal128: Codable {
-  /// Reads a string or a number. Throws if it is neither, or the string is no number. A number
-  /// comes with what the decoder keeps of it, up to 38 digits of JSON, without zeros at its end.
+  /// Decodes a string or a number. Throws if it is neither, or if the string is not a number. Of a
+  /// number, only what the decoder keeps arrives: up to 38 digits of JSON, without trailing zeros.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if let text = try? container.decode(String.self) {

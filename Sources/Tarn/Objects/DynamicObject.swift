@@ -1,25 +1,25 @@
 import Foundation
 import TarnStore
 
-/// An object of any class in a file, be it one that the program does not have. Its properties are
-/// reached by name, as strings or as members; what comes out is `Any?`.
+/// An object of any class in a file, even of one that the program does not have. Its properties are
+/// accessed by name, as strings or as members; values are `Any?`.
 ///
 ///     for dog in realm.dynamicObjects("Dog") {
 ///       print(dog.name as? String ?? "", dog["age"] as? Int ?? 0)
 ///     }
 ///
-/// Names are those of columns in the file. A value has the type that belongs to the column: `Int`
-/// for every integer, `Bool`, `Float`, `Double`, `String`, `Data`, `Date`, `Decimal128`,
-/// `ObjectId`, `UUID`; a link gives another `DynamicObject`. A list comes out as a live `List` of
-/// such values, `List<DynamicObject>` for objects; sets and maps alike: `MutableSet<Int>`,
-/// `Map<String, DynamicObject?>`. Assigning one, or an array or a dictionary, replaces all
-/// elements. Confined like any other object.
+/// Names are those of columns in the file. A value has the type of the column: `Int` for every
+/// integer, `Bool`, `Float`, `Double`, `String`, `Data`, `Date`, `Decimal128`, `ObjectId`, `UUID`;
+/// a link is another `DynamicObject`. A list is a live `List` of such values, `List<DynamicObject>`
+/// for objects, and likewise for sets and maps: `MutableSet<Int>`, `Map<String, DynamicObject?>`.
+/// Assigning one, or an array or a dictionary, replaces all elements. Confined like any other
+/// object.
 @dynamicMemberLookup
 public final class DynamicObject: Object {
-  /// Makes an object of no class, which has no properties. Ask a Realm for dynamic objects.
+  /// Creates an object of no class, which has no properties. Get dynamic objects from a Realm.
   public required init() { super.init() }
 
-  /// Dynamic objects are of the classes in files; this one is in none.
+  /// Dynamic objects are of the classes in files; this class is in none.
   public override class func shouldIncludeInDefaultSchema() -> Bool { false }
 
   /// The property of that name; see `subscript(_:)`.

@@ -6,14 +6,14 @@
 ///       @Persisted var mother: Dog?
 ///     }
 ///
-/// Only properties marked `@Persisted` are stored. A class is called in files by its name without
-/// module and enclosing types. Managed objects belong to the thread, queue or actor of their
-/// Realm and are not `Sendable`; hand a frozen one to others; see ``ThreadConfined/freeze()``.
+/// Only properties marked `@Persisted` are stored. In files a class is named without module and
+/// enclosing types. Managed objects belong to the thread, queue or actor of their Realm and are not
+/// `Sendable`; pass a frozen one to other threads; see ``ThreadConfined/freeze()``.
 open class Object: ObjectBase {
-  /// Makes an unmanaged object; properties take their defaults.
+  /// Creates an unmanaged object; properties have their defaults.
   public required init() { super.init() }
 
-  /// The name of the primary key property, or nil. The one marked `@Persisted(primaryKey: true)`
+  /// The name of the primary key property, or nil: the one marked `@Persisted(primaryKey: true)`
   /// unless overridden.
   open class func primaryKey() -> String? {
     ClassReflection.declaredPrimaryKey(of: self)
@@ -26,7 +26,7 @@ extension ObjectBase: @unchecked Sendable {}
 
 extension ObjectBase: Hashable {
   /// True for the same Swift object, and for two objects of one Realm instance that show the same
-  /// row, if their class has a primary key or the Realm is frozen. Invalidated objects only equal
+  /// row, if their class has a primary key or the Realm is frozen. Invalidated objects equal only
   /// themselves.
   public static func == (a: ObjectBase, b: ObjectBase) -> Bool {
     if a === b { return true }
@@ -34,8 +34,8 @@ extension ObjectBase: Hashable {
     return a._isSameRow(as: b)
   }
 
-  /// Rows hash by their key, which does not change while they exist; so do not keep an unmanaged
-  /// object of a class with a primary key in a set while adding it to a Realm.
+  /// Rows hash by their key, which does not change while they exist. So do not keep an unmanaged
+  /// object of a class with a primary key in a set while you add it to a Realm.
   public func hash(into hasher: inout Hasher) {
     if hashesByRow {
       hasher.combine(_key)
@@ -57,7 +57,7 @@ extension ObjectBase: Hashable {
 }
 
 extension ObjectBase {
-  /// True if both show the same row of the same Realm instance, be it one of them as a
+  /// True if both show the same row of the same Realm instance, even if one of them is a
   /// ``DynamicObject``, or are the same unmanaged object.
   public func isSameObject(as other: ObjectBase?) -> Bool {
     guard let other else { return false }

@@ -4,20 +4,20 @@ import TarnStore
 extension ObjectBase {
   /// The property of that name, nil for null. Assigning follows the rules of the property.
   ///
-  /// Traps if the class has no such property, for a value that is not of its type, and wherever
-  /// the property itself would: for an invalidated object, on another thread, outside of a write.
+  /// Traps if the class has no such property, for a value of another type, and wherever the
+  /// property itself does: for an invalidated object, on another thread, outside of a write.
   public subscript(key: String) -> Any? {
     get { value(forKey: key) }
     set { setValue(newValue, forKey: key) }
   }
 
-  /// The value of the property of that name, nil for null. Traps if the class has no such one.
+  /// The value of the property of that name, nil for null. Traps if the class has no such property.
   public func value(forKey key: String) -> Any? {
     flattened(property(key).read(self))
   }
 
-  /// Sets the property of that name. Takes what `init(value:)` takes for a property, so nil empties
-  /// a collection, and a dictionary makes an object; objects themselves are put there as they are.
+  /// Sets the property of that name. Accepts what `init(value:)` accepts for a property, so nil
+  /// empties a collection and a dictionary makes an object; objects are stored as they are.
   ///
   /// Traps if the class has no such property, if it cannot be set, or if the value does not fit.
   public func setValue(_ value: Any?, forKey key: String) {
@@ -43,10 +43,10 @@ extension ObjectBase {
     }
   }
 
-  /// The value at the end of a path of names with dots, such as `mother.age`; nil if a link on the
-  /// way is nil. What comes behind a collection is asked of its elements, such as `dogs.@max.age`.
-  /// Traps if a class on the way has no such property, or a name that is neither a link nor a
-  /// collection has something behind it.
+  /// The value at the end of a path of names separated by dots, such as `mother.age`; nil if a link
+  /// on the way is nil. A path behind a collection applies to its elements, such as
+  /// `dogs.@max.age`. Traps if a class on the way has no such property, or if something follows a
+  /// name that is neither a link nor a collection.
   public func value(forKeyPath path: String) -> Any? {
     let (name, rest) = PathStep.split(path)
     let value = value(forKey: name)
@@ -55,9 +55,9 @@ extension ObjectBase {
       .value(behind: rest, "'\(_className).\(name)' in the path '\(path)' is no link.")
   }
 
-  /// Sets the property at the end of a path of names with dots, such as `mother.age`; behind a
-  /// collection that of each element. Does nothing where a link on the way is nil, as `?.` does.
-  /// Traps where `setValue(_:forKey:)` and `value(forKeyPath:)` do.
+  /// Sets the property at the end of a path of names separated by dots, such as `mother.age`;
+  /// behind a collection, the property of each element. Does nothing if a link on the way is nil,
+  /// like `?.`. Traps where `setValue(_:forKey:)` and `value(forKeyPath:)` do.
   public func setValue(_ value: Any?, forKeyPath path: String) {
     let (name, rest) = PathStep.split(path)
     guard let rest else { return setValue(value, forKey: name) }

@@ -2,14 +2,14 @@ import TarnStore
 
 /// Unmanaged objects made of values.
 extension Object {
-  /// Makes an unmanaged object of values: a dictionary by property names, an array in the order of
-  /// declaration, or another object, of whose properties those are taken that both have. What is
-  /// missing has its default, what the class does not have is ignored. For links and collections of
-  /// objects, dictionaries and arrays stand for objects, at any depth. Embedded objects of another
-  /// object are copied, others are shared.
+  /// Creates an unmanaged object from values: a dictionary keyed by property names, an array in the
+  /// order of declaration, or another object, of which the properties that both have are used.
+  /// Missing values take their defaults; names that the class does not have are ignored. For links
+  /// and collections of objects, dictionaries and arrays stand for objects, at any depth. Embedded
+  /// objects of another object are copied; other objects are shared.
   ///
-  /// Values may be what `JSONSerialization` gives: see the article on models for what fits where.
-  /// Traps for a value that does not fit.
+  /// Values may come from `JSONSerialization`: see the article on models for conversions. Traps for
+  /// a value that does not fit.
   public convenience init(value: Any) {
     self.init()
     _fill(from: value)
@@ -17,7 +17,7 @@ extension Object {
 }
 
 extension EmbeddedObject {
-  /// Makes an unmanaged object of values, as `Object.init(value:)` does.
+  /// Creates an unmanaged object from values, like `Object.init(value:)`.
   public convenience init(value: Any) {
     self.init()
     _fill(from: value)

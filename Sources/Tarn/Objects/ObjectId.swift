@@ -3,9 +3,9 @@ public import Foundation
 import Synchronization
 import TarnStore
 
-/// Twelve bytes that name something and are made anywhere without asking anybody: four bytes of
-/// seconds since 1970, five that a process draws at random, three of a counter. So ids sort about
-/// by the time they were made; those of one process and second by their order, mostly.
+/// A twelve-byte identifier that can be created anywhere without coordination: four bytes of
+/// seconds since 1970, five random bytes per process, three of a counter. So ids sort roughly by
+/// creation time; those of one process and second are mostly in their order.
 public struct ObjectId: Hashable, Comparable, Sendable {
   /// The first eight bytes, most significant first.
   @usableFromInline let _high: UInt64
@@ -17,7 +17,7 @@ public struct ObjectId: Hashable, Comparable, Sendable {
     _low = low
   }
 
-  /// The id of twelve zero bytes. For a new one call `generate()`.
+  /// The id of twelve zero bytes. Call `generate()` for a new one.
   public init() { self.init(high: 0, low: 0) }
 
   /// A new id.
@@ -27,8 +27,8 @@ public struct ObjectId: Hashable, Comparable, Sendable {
       count: Source.ofProcess.next())
   }
 
-  /// An id with a given time and with numbers in place of what a process draws: the low 24 bits
-  /// of the first and the low 16 of the second. The counter goes on.
+  /// An id with a given time, and with the low 24 bits of the first number and the low 16 bits of
+  /// the second in place of the process's random bytes. The counter continues.
   public init(timestamp: Date, machineId: Int = 0, processId: Int = 0) {
     let seconds = UInt32(truncatingIfNeeded: Int64(timestamp.timeIntervalSince1970))
     let process = UInt64(machineId & 0xFF_FFFF) << 16 | UInt64(processId & 0xFFFF)
@@ -41,7 +41,7 @@ public struct ObjectId: Hashable, Comparable, Sendable {
       low: UInt32(truncatingIfNeeded: process & 0xFF) << 24 | count & 0xFF_FFFF)
   }
 
-  /// Reads 24 hexadecimal digits, in either case.
+  /// Reads 24 hexadecimal digits, upper or lower case.
   /// - Throws: an error that says what is wrong with the text.
   public init(string: String) throws {
     guard let id = ObjectId(digits: string.utf8) else {
@@ -50,7 +50,7 @@ public struct ObjectId: Hashable, Comparable, Sendable {
     self = id
   }
 
-  /// Reads 24 hexadecimal digits of a literal; traps if it is something else.
+  /// Reads 24 hexadecimal digits from a literal; traps if it is anything else.
   public init(_ string: StaticString) {
     guard let id = ObjectId(digits: string.description.utf8) else {
       trap("\(ObjectIdFormatError(text: string.description))")
@@ -69,7 +69,7 @@ public struct ObjectId: Hashable, Comparable, Sendable {
     self.init(high: high, low: low)
   }
 
-  /// 24 hexadecimal digits, lower case.
+  /// 24 lower-case hexadecimal digits.
   public var stringValue: String {
     func padded(_ digits: String, to count: Int) -> String {
       String(repeating: "0", count: count - digits.count) + digits
@@ -77,10 +77,10 @@ public struct ObjectId: Hashable, Comparable, Sendable {
     return padded(String(_high, radix: 16), to: 16) + padded(String(_low, radix: 16), to: 8)
   }
 
-  /// When the id was made, to the second.
+  /// When the id was created, to the second.
   public var timestamp: Date { Date(timeIntervalSince1970: TimeInterval(_high >> 32)) }
 
-  /// Compares bytewise, which is mostly the order in which ids were made.
+  /// Compares bytewise, which is mostly the order in which ids were created.
   public static func < (a: ObjectId, b: ObjectId) -> Bool {
     (a._high, a._low) < (b._high, b._low)
   }
@@ -92,7 +92,7 @@ extension ObjectId: CustomStringConvertible {
 
 /// As a string of 24 digits.
 extension ObjectId: Codable {
-  /// Reads the digits. Throws if they are no id.
+  /// Decodes the digits. Throws if they are not an id.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     let text = try container.decode(String.self)

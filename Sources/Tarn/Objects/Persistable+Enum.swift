@@ -1,13 +1,13 @@
 import CTarn
 import TarnStore
 
-/// An enum of yours that properties can have, stored as its raw value (an integer type, `String`,
-/// `Float` or `Double`). A property without a value of its own has the first case.
+/// An enum of yours for properties, stored as its raw value (an integer type, `String`, `Float` or
+/// `Double`). A property without a value of its own has the first case.
 ///
 ///     enum Mood: String, PersistableEnum { case calm, wild }
 ///
-/// Reading a stored value that no case has gives nil for an optional property and traps for
-/// others. So never remove a case that files may hold.
+/// If no case has the stored value, reading gives nil for an optional property and traps for
+/// others. So never remove a case that files may contain.
 public protocol PersistableEnum: RawRepresentable, CaseIterable, Comparable, _Persistable,
   _OptionalPersistable, _Indexable, _SortableElement, _StoredAs, _QueryComparable, _QueryStored
 where RawValue: _PersistableScalar & Comparable, _StoredType == RawValue {}

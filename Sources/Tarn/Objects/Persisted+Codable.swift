@@ -12,7 +12,7 @@ extension Persisted: Encodable where Value: _Persistable & Encodable {
   /// Encodes the value of an unmanaged object's property.
   ///
   /// - Throws: `EncodingError.invalidValue` for a managed object: its values are in its row, not
-  ///   here. Encode `object.detached()`, or a collection of objects, which does that by itself.
+  ///   here. Encode `object.detached()`, or a collection of objects, which detaches them itself.
   public func encode(to encoder: any Encoder) throws {
     guard let value = _value else {
       // An unmanaged object has no value either until somebody asks.
@@ -38,14 +38,14 @@ extension Persisted: Encodable where Value: _Persistable & Encodable {
 }
 
 extension KeyedDecodingContainer {
-  /// A property that may be nil need not be there.
+  /// A property that may be nil may be missing.
   public func decode<Value: Decodable & _OptionalPersistable>(
     _ type: Persisted<Value?>.Type, forKey key: Key
   ) throws -> Persisted<Value?> {
     try decodeIfPresent(type, forKey: key) ?? Persisted(wrappedValue: nil)
   }
 
-  /// A collection that is not there, or null, is empty.
+  /// A collection that is missing, or null, is empty.
   public func decode<Value: Decodable & _CollectionProperty>(
     _ type: Persisted<Value>.Type, forKey key: Key
   ) throws -> Persisted<Value> {

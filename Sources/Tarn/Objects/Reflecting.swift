@@ -61,48 +61,48 @@ extension RandomAccessCollection where Self: ThreadConfined {
 }
 
 extension List: CustomReflectable {
-  /// The elements, none of an invalidated list.
+  /// The elements; empty for an invalidated list.
   public var customMirror: Mirror { mirrorOfElements }
 }
 
 extension MutableSet: CustomReflectable {
-  /// The elements, none of an invalidated set.
+  /// The elements; empty for an invalidated set.
   public var customMirror: Mirror { mirrorOfElements }
 }
 
 extension Map: CustomReflectable {
-  /// The entries, none of an invalidated map.
+  /// The entries; empty for an invalidated map.
   public var customMirror: Mirror {
     Mirror(self, unlabeledChildren: isInvalidated ? [] : Array(self), displayStyle: .dictionary)
   }
 }
 
 extension LinkingObjects: CustomReflectable {
-  /// The objects, none if the one that they link to is gone.
+  /// The objects; empty if the object that they link to is gone.
   public var customMirror: Mirror { mirrorOfElements }
 }
 
 extension Results: CustomReflectable {
-  /// The elements, none of invalidated results.
+  /// The elements; empty for invalidated results.
   public var customMirror: Mirror { mirrorOfElements }
 }
 
 extension AnyRealmCollection: CustomReflectable {
-  /// The elements, none of an invalidated collection.
+  /// The elements; empty for an invalidated collection.
   public var customMirror: Mirror { mirrorOfElements }
 }
 
 extension ProjectedCollection: CustomReflectable {
-  /// The values, none of an invalidated collection.
+  /// The values; empty for an invalidated collection.
   public var customMirror: Mirror { mirrorOfElements }
 }
 
 extension SectionedResults: CustomReflectable {
-  /// The sections, none of invalidated results.
+  /// The sections; empty for invalidated results.
   public var customMirror: Mirror { mirrorOfElements }
 }
 
 extension ResultsSection: CustomReflectable {
-  /// The elements, none of a section that is gone.
+  /// The elements; empty for a section that is gone.
   public var customMirror: Mirror { mirrorOfElements }
 }

@@ -1,6 +1,6 @@
 import TarnStore
 
-/// The kinds of properties; the raw values are also those in files.
+/// The kinds of properties; the raw values are also used in files.
 public enum PropertyType: Int, Sendable, CaseIterable, CustomStringConvertible {
   /// Integers of any size, and enums over them.
   case int = 0
@@ -51,7 +51,7 @@ public enum PropertyType: Int, Sendable, CaseIterable, CustomStringConvertible {
 
 /// A property of a class, as it is stored.
 public struct Property: Sendable, Equatable, CustomStringConvertible {
-  /// The name in the program; in the file's, if the program does not have the class.
+  /// The name in the program, or in the file if the program does not have the class.
   public let name: String
   /// The name in the file.
   public let columnName: String
@@ -102,17 +102,17 @@ public struct Property: Sendable, Equatable, CustomStringConvertible {
 public struct ObjectSchema: Sendable, Equatable, CustomStringConvertible {
   /// The class's name in the file.
   public let className: String
-  /// Those that are stored, in the order of declaration; of columns, if the program does not have
-  /// the class.
+  /// The stored properties, in the order of declaration, or of the columns if the program does not
+  /// have the class.
   public let properties: [Property]
-  /// Those that are computed, `LinkingObjects`, in the order of declaration.
+  /// The computed properties, `LinkingObjects`, in the order of declaration.
   public let computedProperties: [Property]
   private let type: ObjectBase.Type
-  /// True if objects of the class belong to the object that links to them.
+  /// True if objects of the class are owned by the object that links to them.
   public let isEmbedded: Bool
-  /// The property that names objects, or nil.
+  /// The primary key, or nil.
   public let primaryKeyProperty: Property?
-  /// Combinations of properties that no two objects may have in common, by their names.
+  /// Combinations of properties that are unique within the class, by name.
   public let uniqueProperties: [[String]]
 
   init(_ reflection: ClassReflection, isEmbedded: Bool) {
@@ -127,9 +127,9 @@ public struct ObjectSchema: Sendable, Equatable, CustomStringConvertible {
     }
   }
 
-  /// The class of the program, `DynamicObject` if it has none of that name.
+  /// The class of the program, or `DynamicObject` if it has none of that name.
   public var objectClass: ObjectBase.Type { type }
-  /// Always false: there is no class whose objects are only written.
+  /// Always false: Tarn has no write-only classes.
   public var isAsymmetric: Bool { false }
 
   /// The property of that name, or nil.
@@ -145,7 +145,7 @@ public struct ObjectSchema: Sendable, Equatable, CustomStringConvertible {
       && a.uniqueProperties == b.uniqueProperties
   }
 
-  /// The class and its properties, a line each.
+  /// The class and its properties, one per line.
   public var description: String {
     let key = primaryKeyProperty?.name
     let lines = (properties + computedProperties).map { property in
@@ -159,7 +159,7 @@ public struct ObjectSchema: Sendable, Equatable, CustomStringConvertible {
 
 /// The classes of a file.
 public struct Schema: Sendable, Equatable, CustomStringConvertible {
-  /// In the order of their names.
+  /// Sorted by name.
   public let objectSchema: [ObjectSchema]
 
   /// The classes of a file, those of the program as it declares them.
@@ -188,8 +188,8 @@ extension ObjectBase {
     ObjectSchema(ClassReflection.of(self), isEmbedded: self is EmbeddedObject.Type)
   }
 
-  /// The class of this object: as it declares itself, or as the file describes it for a
-  /// `DynamicObject`.
+  /// The class of this object: as it declares itself, or, for a `DynamicObject`, as the file
+  /// describes it.
   public var objectSchema: ObjectSchema {
     ObjectSchema(
       _reflection, isEmbedded: _binding?.schema.isEmbedded ?? (self is EmbeddedObject))

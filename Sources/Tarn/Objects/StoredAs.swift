@@ -1,10 +1,10 @@
 import TarnStore
 
-/// A type of the program's that is stored as another one: an enum, or a custom type.
+/// A type of the program that is stored as another one: an enum, or a custom type.
 public protocol _StoredAs: _Persistable {
   /// The type that is stored.
   associatedtype _Stored
-  /// What values sum up to: of enums the stored type, since a sum is no case.
+  /// The type of sums: for enums the stored type, because a sum is not a case.
   associatedtype _Sum
   static func _sum(of stored: _Stored) -> _Sum
 }
@@ -27,11 +27,11 @@ extension FailableCustomPersistable {
 // Indexes and primary keys: what is stored decides.
 
 extension Persisted where Value: FailableCustomPersistable, Value.PersistedType: _Indexable {
-  /// A property with an index, over what is stored.
+  /// A property with an index over the stored values.
   @inlinable public init(indexed: Bool) {
     self.init(nil, flags: indexed ? _PropertyFlags.indexed : 0)
   }
-  /// A property with an index, over what is stored, and a default.
+  /// A property with an index over the stored values, and a default.
   @inlinable public init(wrappedValue: Value, indexed: Bool) {
     self.init(wrappedValue, flags: indexed ? _PropertyFlags.indexed : 0)
   }
@@ -42,18 +42,18 @@ where
   Value: OptionalProtocol, Value.Wrapped: FailableCustomPersistable,
   Value.Wrapped.PersistedType: _Indexable
 {
-  /// A property with an index, over what is stored.
+  /// A property with an index over the stored values.
   @inlinable public init(indexed: Bool) {
     self.init(nil, flags: indexed ? _PropertyFlags.indexed : 0)
   }
-  /// A property with an index, over what is stored, and a default.
+  /// A property with an index over the stored values, and a default.
   @inlinable public init(wrappedValue: Value, indexed: Bool) {
     self.init(wrappedValue, flags: indexed ? _PropertyFlags.indexed : 0)
   }
 }
 
 extension Persisted where Value: PersistableEnum, Value.RawValue: _PrimaryKey {
-  /// An enum that names an object within its class, by its raw value.
+  /// An enum that is the primary key, by its raw value.
   @inlinable public init(primaryKey: Bool) {
     self.init(nil, flags: primaryKey ? _PropertyFlags.primaryKey : 0)
   }
@@ -64,7 +64,7 @@ extension Persisted where Value: PersistableEnum, Value.RawValue: _PrimaryKey {
 }
 
 extension Persisted where Value: FailableCustomPersistable, Value.PersistedType: _PrimaryKey {
-  /// A value that names an object within its class, by what is stored.
+  /// A value that is the primary key, by its stored value.
   @inlinable public init(primaryKey: Bool) {
     self.init(nil, flags: primaryKey ? _PropertyFlags.primaryKey : 0)
   }

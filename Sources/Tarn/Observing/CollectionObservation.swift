@@ -1,11 +1,11 @@
 import TarnStore
 
-/// What a collection observer is told.
+/// What a collection observer is called with.
 public enum RealmCollectionChange<Collection> {
   /// The first call: the collection is ready to be read.
   case initial(Collection)
   /// The collection changed since the last call. All indices ascend. `deletions` and
-  /// `modifications` are positions before, `insertions` positions after the change; removing the
+  /// `modifications` are positions before, `insertions` positions after the change. Removing the
   /// deletions and then inserting the insertions turns the old list into the new one.
   case update(Collection, deletions: [Int], insertions: [Int], modifications: [Int])
   /// The file can no longer be followed; nothing comes after this.

@@ -37,14 +37,14 @@ extension _CollectionProperty {
 extension List {
   /// Calls `block` first with `.initial` and then with the exact difference whenever elements came,
   /// went, moved or were set, or an object among them has changed, itself or behind one link.
-  /// Commits that follow each other fast are told in one call. An element that moved is deleted
-  /// and inserted. If the object that has the list is deleted, all elements are told to be deleted,
-  /// and nothing comes after that; the list passed is invalidated then.
+  /// Commits in quick succession are reported in one call. An element that moved is deleted and
+  /// inserted. If the object that has the list is deleted, all elements are reported as deleted,
+  /// and nothing follows; the list passed to that call is invalidated.
   ///
   /// Traps for an unmanaged or invalidated list, on a thread that has no later turns, on a
   /// read-only Realm that has a private copy, and in a write that has changed something.
   ///
-  /// - Returns: a token; keep it for as long as the observation shall go on.
+  /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(
     _ block: @escaping (RealmCollectionChange<List<Element>>) -> Void
   ) -> NotificationToken {
@@ -53,13 +53,13 @@ extension List {
 }
 
 extension MutableSet {
-  /// Calls `block` first with `.initial` and then with the exact difference, as `List` does. Taking
-  /// a value out and putting it in again is no change.
+  /// Calls `block` first with `.initial` and then with the exact difference, as `List` does.
+  /// Removing a value and inserting it again is no change.
   ///
   /// Traps for an unmanaged or invalidated set, on a thread that has no later turns, on a
   /// read-only Realm that has a private copy, and in a write that has changed something.
   ///
-  /// - Returns: a token; keep it for as long as the observation shall go on.
+  /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(
     _ block: @escaping (RealmCollectionChange<MutableSet<Element>>) -> Void
   ) -> NotificationToken {
@@ -67,12 +67,13 @@ extension MutableSet {
   }
 }
 
-/// What a map's observer is told.
+/// What a map's observer is called with.
 public enum RealmMapChange<Collection: RealmKeyedCollection> {
   /// The first call: the map is ready to be read.
   case initial(Collection)
-  /// The map changed since the last call: keys that went, keys that came, and keys whose value was
-  /// set, or is an object that changed. Each in the order of the keys' bytes, none in two.
+  /// The map changed since the last call: keys that were deleted, keys that were inserted, and keys
+  /// whose value was set, or is an object that changed. Each array is in bytewise order, and no key
+  /// is in two of them.
   case update(
     Collection, deletions: [Collection.Key], insertions: [Collection.Key],
     modifications: [Collection.Key])
@@ -82,12 +83,12 @@ public enum RealmMapChange<Collection: RealmKeyedCollection> {
 
 extension Map {
   /// Calls `block` first with `.initial` and then with the keys that changed, as `List` does with
-  /// positions. A key that was taken out and put in again is modified.
+  /// positions. A key that was removed and inserted again is modified.
   ///
   /// Traps for an unmanaged or invalidated map, on a thread that has no later turns, on a
   /// read-only Realm that has a private copy, and in a write that has changed something.
   ///
-  /// - Returns: a token; keep it for as long as the observation shall go on.
+  /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(
     _ block: @escaping (RealmMapChange<Map<Key, Value>>) -> Void
   ) -> NotificationToken {

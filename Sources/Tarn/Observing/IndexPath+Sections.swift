@@ -2,10 +2,10 @@ public import Foundation
 internal import TarnStore
 
 extension IndexPath {
-  /// The place of an item in a section.
+  /// The position of an item in a section.
   public init(item: Int, section: Int) { self.init(indexes: [section, item]) }
 
-  /// The first of the two numbers of a place in sections. Traps for a path of another length.
+  /// The section's number, the first of the two numbers. Traps for a path of another length.
   public var section: Int {
     require(
       count == 2,
@@ -14,7 +14,8 @@ extension IndexPath {
     return self[0]
   }
 
-  /// The second of the two numbers of a place in sections. Traps for a path of another length.
+  /// The position in the section, the second of the two numbers. Traps for a path of another
+  /// length.
   public var item: Int {
     require(
       count == 2,

@@ -14,7 +14,7 @@ extension LinkingObjects: RealmCollection, DumpedCollection {
     return keys.firstIndex(of: ObjectKey(object._key))
   }
 
-  /// True if both are what links to one object through one property.
+  /// True if both are the backlinks of one object through one property.
   public static func == (a: Self, b: Self) -> Bool {
     guard a.originProperty == b.originProperty else { return false }
     guard let first = a.target, let second = b.target else { return a.target === b.target }
@@ -25,13 +25,13 @@ extension LinkingObjects: RealmCollection, DumpedCollection {
 
   /// Calls `block` first with `.initial` and then with the exact difference whenever objects began
   /// or ceased to link here, or one that does has changed, itself or behind one link. An object
-  /// that links here twice is there twice. If the object that is linked to is deleted, all are told
-  /// to be deleted, and nothing comes after that.
+  /// that links here twice is there twice. If the object that is linked to is deleted, all are
+  /// reported as deleted, and nothing follows.
   ///
   /// Traps on an unmanaged or invalidated object, on a thread that has no later turns, on a
   /// read-only Realm that has a private copy, and in a write that has changed something.
   ///
-  /// - Returns: a token; keep it for as long as the observation shall go on.
+  /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(
     _ block: @escaping (RealmCollectionChange<LinkingObjects<Element>>) -> Void
   ) -> NotificationToken {

@@ -4,7 +4,7 @@ import TarnStore
 /// Keeps an observation alive. Releasing the last reference ends it; so does `invalidate()`.
 ///
 /// A token may be invalidated on any thread, except that of a realm-level observation, which
-/// belongs to its Realm's scheduler. It refers to what it observes strongly, so that the
+/// belongs to its Realm's scheduler. It keeps a strong reference to what it observes, so the
 /// observation goes on when the program drops its own Realm, objects and collections.
 public final class NotificationToken: Sendable {
   private let state: ObservationState?
@@ -25,8 +25,8 @@ public final class NotificationToken: Sendable {
 
   var identity: ObjectIdentifier? { state.map { ObjectIdentifier($0) } }
 
-  /// Ends the observation: no callback starts after this returns, if it is called on the
-  /// observing scheduler; elsewhere one that is running goes on to its end.
+  /// Ends the observation. Called on the observing scheduler, no callback starts after it returns.
+  /// Called elsewhere, a callback that is running finishes.
   ///
   /// - Returns: true if the observation was active, false if it had ended before.
   @discardableResult

@@ -1,7 +1,7 @@
 import TarnStore
 
 /// Objects that can be observed with their own type in the callback. `Object` and `EmbeddedObject`
-/// conform; there is no need for other conformances.
+/// conform; no other conformances are needed.
 public protocol ObjectObservable: ObjectBase {}
 
 extension Object: ObjectObservable {}
@@ -9,14 +9,14 @@ extension EmbeddedObject: ObjectObservable {}
 
 extension ObjectObservable {
   /// Calls `block` whenever a property of this object has been assigned, to whatever value, or the
-  /// object was deleted. Commits that follow each other fast are told in one call, with the values
-  /// of the last call as the old ones. There is no initial call, and changes of linked objects are
-  /// not told.
+  /// object was deleted. Commits in quick succession are reported in one call, with the values of
+  /// the last call as the old ones. There is no initial call, and changes of linked objects are not
+  /// reported.
   ///
   /// Traps on an unmanaged or invalidated object, on a thread that has no later turns, on a
   /// read-only Realm that has a private copy, and in a write that has changed something.
   ///
-  /// - Returns: a token; keep it for as long as the observation shall go on.
+  /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(_ block: @escaping (ObjectChange<Self>) -> Void) -> NotificationToken {
     observeAs(Self.self, block)
   }

@@ -1,6 +1,6 @@
 import TarnStore
 
-/// What an object observer is told.
+/// What an object observer is called with.
 public enum ObjectChange<T> {
   /// The file can no longer be followed; nothing comes after this.
   case error(any Error)

@@ -1,7 +1,7 @@
 import TarnStore
 
 extension Realm {
-  /// What a realm-level observer is told.
+  /// What a realm-level observer is called with.
   public enum Notification: Sendable {
     /// The Realm shows a newer version, or committed a write of its own.
     case didChange
@@ -9,7 +9,7 @@ extension Realm {
     case refreshRequired
   }
 
-  /// What a realm-level observer is.
+  /// The type of a realm-level observer.
   public typealias NotificationBlock = (_ notification: Notification, _ realm: Realm) -> Void
 }
 

@@ -5,8 +5,8 @@ import TarnStore
 /// What is said of a collection is true if some element meets it, and through several collections
 /// if there is one at the end of some way: `$0.tasks.labels.name == "x"`.
 extension Query where T: RealmCollection {
-  /// How many elements the collection has: `$0.dogs.count > 2`. Of one that is reached through
-  /// another, the condition is true if some of those has so many.
+  /// The number of elements in the collection: `$0.dogs.count > 2`. For a collection that is
+  /// reached through another, the condition is true if at least one of them has that many.
   public var count: Query<Int> { numberOfElements }
 
   /// A property of some object in the collection: `$0.dogs.age > 3` is true if one of the dogs is
@@ -28,8 +28,8 @@ extension Query where T: RealmCollection, T.Element: _Persistable {
 }
 
 extension Query where T: RealmCollection, T.Element: ObjectBase & _OptionalPersistable {
-  /// True if the object is in the collection; of embedded objects, one with the same members. Traps
-  /// for one that is in no Realm and not embedded.
+  /// True if the object is in the collection; for an embedded object, if one with equal properties
+  /// is. Traps for an object that is in no Realm and not embedded.
   public func contains(_ object: T.Element) -> Query<Bool> {
     anyElement(constant(Optional(object)))
   }
@@ -42,7 +42,7 @@ extension Query where T: RealmCollection, T.Element: ObjectBase & _OptionalPersi
 
 /// Conditions on the keys and values of maps.
 extension Query where T: RealmKeyedCollection {
-  /// How many keys the map has.
+  /// The number of keys in the map.
   public var count: Query<Int> { numberOfElements }
 
   /// Some value of the map: `$0.scores.values > 3` is true if one of them is greater than that.

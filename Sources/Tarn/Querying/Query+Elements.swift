@@ -5,19 +5,19 @@ import TarnStore
 extension Query where T: RealmCollection, T.Element: _Persistable {
   private var element: Query<T.Element> { Query<T.Element>(.any(pathOfCollection)) }
 
-  /// True if some element is that value.
+  /// True if some element equals the value.
   public static func == (elements: Query, value: T.Element) -> Query<Bool> {
     elements.element == value
   }
-  /// True if some element is another value.
+  /// True if some element differs from the value.
   public static func != (elements: Query, value: T.Element) -> Query<Bool> {
     elements.element != value
   }
-  /// True if some element is that value.
+  /// True if some element equals the value.
   public static func == (value: T.Element, elements: Query) -> Query<Bool> {
     elements.element == value
   }
-  /// True if some element is another value.
+  /// True if some element differs from the value.
   public static func != (value: T.Element, elements: Query) -> Query<Bool> {
     elements.element != value
   }
@@ -59,31 +59,31 @@ extension Query where T: RealmCollection, T.Element: _Persistable & _QueryCompar
 }
 
 extension Query where T: RealmCollection, T.Element: _Persistable & _QueryText {
-  /// True if the text occurs in that of some element, as the options compare; give them, or it is
-  /// asked whether the text is an element.
+  /// True if the text of some element contains the text under the options. Without options,
+  /// `contains` asks whether the text is an element.
   public func contains(_ text: T.Element, options: StringOptions) -> Query<Bool> {
     element.contains(text, options: options)
   }
-  /// True if the text of some element starts with it.
+  /// True if the text of some element starts with the text.
   public func starts(with text: T.Element, options: StringOptions = []) -> Query<Bool> {
     element.starts(with: text, options: options)
   }
-  /// True if the text of some element ends with it.
+  /// True if the text of some element ends with the text.
   public func ends(with text: T.Element, options: StringOptions = []) -> Query<Bool> {
     element.ends(with: text, options: options)
   }
-  /// True if some element is that text, as the options compare.
+  /// True if some element equals the text under the options.
   public func equals(_ text: T.Element, options: StringOptions = []) -> Query<Bool> {
     element.equals(text, options: options)
   }
-  /// True if some element is another text, as the options compare.
+  /// True if some element differs from the text under the options.
   public func notEquals(_ text: T.Element, options: StringOptions = []) -> Query<Bool> {
     element.notEquals(text, options: options)
   }
 }
 
 extension Query where T: RealmCollection, T.Element: _Persistable & _QueryString {
-  /// True if the text of some element fits the pattern.
+  /// True if the text of some element matches the pattern.
   public func like(_ pattern: T.Element, caseInsensitive: Bool = false) -> Query<Bool> {
     element.like(pattern, caseInsensitive: caseInsensitive)
   }

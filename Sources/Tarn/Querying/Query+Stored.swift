@@ -1,6 +1,6 @@
 import TarnStore
 
-/// A type of the program's own that is stored as another one: an enum, or a custom type.
+/// A type of the program that is stored as another one: an enum, or a custom type.
 public protocol _QueryStored {
   /// What is in the file.
   associatedtype _StoredType
@@ -24,18 +24,18 @@ extension Query where T: RealmCollection, T.Element: PersistableEnum {
 }
 
 extension Query where T: FailableCustomPersistable {
-  /// What is stored for the value: `$0.link.persistableValue.starts(with: "https")`, or, of a type
-  /// stored as an embedded object, a property of that.
+  /// The stored value: `$0.link.persistableValue.starts(with: "https")`. For a type stored as an
+  /// embedded object, a property of that object.
   public var persistableValue: Query<T.PersistedType> { retyped() }
 }
 
 extension Query where T: OptionalProtocol, T.Wrapped: FailableCustomPersistable {
-  /// What is stored for the value.
+  /// The stored value.
   public var persistableValue: Query<T.Wrapped.PersistedType?> { retyped() }
 }
 
 extension Query where T: RealmCollection, T.Element: FailableCustomPersistable {
-  /// What is stored for some element.
+  /// The stored value of some element.
   public var persistableValue: Query<T.Element.PersistedType> {
     Query<T.Element.PersistedType>(.any(pathOfCollection))
   }
@@ -45,30 +45,30 @@ extension Query where T: RealmCollection, T.Element: FailableCustomPersistable {
 extension Query where T: _QueryStored, T._StoredType: _Persistable & _QueryText {
   private var stored: Query<T._StoredType> { retyped() }
 
-  /// True if the text occurs in what is stored.
+  /// True if the stored text contains the text.
   public func contains(_ text: T._StoredType, options: StringOptions = []) -> Query<Bool> {
     stored.contains(text, options: options)
   }
-  /// True if what is stored starts with the text.
+  /// True if the stored text starts with the text.
   public func starts(with text: T._StoredType, options: StringOptions = []) -> Query<Bool> {
     stored.starts(with: text, options: options)
   }
-  /// True if what is stored ends with the text.
+  /// True if the stored text ends with the text.
   public func ends(with text: T._StoredType, options: StringOptions = []) -> Query<Bool> {
     stored.ends(with: text, options: options)
   }
-  /// True if that text is stored, as the options compare.
+  /// True if the stored text equals the text under the options.
   public func equals(_ text: T._StoredType, options: StringOptions = []) -> Query<Bool> {
     stored.equals(text, options: options)
   }
-  /// True if another text is stored, as the options compare.
+  /// True if the stored text differs from the text under the options.
   public func notEquals(_ text: T._StoredType, options: StringOptions = []) -> Query<Bool> {
     stored.notEquals(text, options: options)
   }
 }
 
 extension Query where T: _QueryStored, T._StoredType: _Persistable & _QueryString {
-  /// True if what is stored fits the pattern.
+  /// True if the stored text matches the pattern.
   public func like(_ pattern: T._StoredType, caseInsensitive: Bool = false) -> Query<Bool> {
     stored.like(pattern, caseInsensitive: caseInsensitive)
   }

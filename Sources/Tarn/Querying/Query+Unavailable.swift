@@ -22,31 +22,31 @@ extension Query {
 }
 
 extension Query where T: _QueryText {
-  /// Says how the condition is written.
+  /// Says how to write the condition.
   @available(*, unavailable, message: "Write $0.name == \"\", or == Data().")
   public var isEmpty: Query<Bool> { Self.unavailable() }
-  /// Says how the condition is written.
+  /// Says how to write the condition.
   @available(*, unavailable, message: "Write starts(with:).")
   public func hasPrefix(_ text: String) -> Query<Bool> { Self.unavailable() }
-  /// Says how the condition is written.
+  /// Says how to write the condition.
   @available(*, unavailable, message: "Write ends(with:).")
   public func hasSuffix(_ text: String) -> Query<Bool> { Self.unavailable() }
-  /// Says how the condition is written.
+  /// Says how to write the condition.
   @available(*, unavailable, message: "Write equals(_:options:) with .caseInsensitive.")
   public func lowercased() -> Query<String> { Self.unavailable() }
-  /// Says how the condition is written.
+  /// Says how to write the condition.
   @available(*, unavailable, message: "Write equals(_:options:) with .caseInsensitive.")
   public func uppercased() -> Query<String> { Self.unavailable() }
 }
 
 extension Query where T: RealmCollection {
-  /// Says how the condition is written.
+  /// Says how to write the condition.
   @available(*, unavailable, message: "Write $0.dogs.count == 0.")
   public var isEmpty: Query<Bool> { Self.unavailable() }
 }
 
 extension Query where T: RealmKeyedCollection {
-  /// Says how the condition is written.
+  /// Says how to write the condition.
   @available(*, unavailable, message: "Write $0.marks.count == 0.")
   public var isEmpty: Query<Bool> { Self.unavailable() }
 }
@@ -125,18 +125,18 @@ extension Query {
 // MARK: - Joining
 
 extension Query where T == Bool {
-  /// Says what can be joined.
+  /// Says what can be combined.
   @available(*, unavailable, message: "Both sides of && are conditions, such as $0.age > 3.")
   @_disfavoredOverload
   public static func && <V>(a: Query, b: V) -> Query<Bool> { unavailable() }
-  /// Says what can be joined.
+  /// Says what can be combined.
   @available(*, unavailable, message: "Both sides of || are conditions, such as $0.age > 3.")
   @_disfavoredOverload
   public static func || <V>(a: Query, b: V) -> Query<Bool> { unavailable() }
 }
 
 extension Query {
-  /// Says what can be denied.
+  /// Says what can be negated.
   @available(*, unavailable, message: "Behind ! stands a condition: !($0.age > 3).")
   @_disfavoredOverload
   public static prefix func ! (query: Query) -> Query<Bool> { unavailable() }

@@ -1,16 +1,16 @@
 import TarnStore
 
-/// A condition on objects under construction: what the closure of `where` is given.
+/// A condition on objects under construction: the argument of the closure of `where`.
 ///
 ///     dogs.where { $0.age > 3 && $0.mother.name.starts(with: "B") }
 ///
 /// `$0.age` stands for the property; comparing it gives a `Query<Bool>`, and those combine with
 /// `&&`, `||` and `!`. A `Bool` property is a condition by itself. Links are followed without a
-/// question mark; a condition beyond a link that is nil is false, except `== nil` and `!=` with a
-/// value. What is said of a collection, or of what links here, is true if some element meets it.
-/// Values are taken when the closure runs; building a condition touches no Realm.
+/// question mark; a condition behind a nil link is false, except `== nil` and `!=` with a value. A
+/// condition on a collection, or on backlinks, is true if some element meets it. Values are
+/// captured when the closure runs; building a condition touches no Realm.
 ///
-/// A property that is not `@Persisted` traps: the file knows nothing of it.
+/// A property that is not `@Persisted` traps: it is not in the file.
 @dynamicMemberLookup
 public struct Query<T> {
   enum Content {
@@ -77,8 +77,8 @@ public struct Query<T> {
   }
 }
 
-/// A class of objects. As a requirement it is checked where a property of a value is asked for: one
-/// of a superclass is not (Swift 6.3), and then a text would be taken for an object.
+/// A class of objects. The requirement is checked where a property of a value is read: a superclass
+/// requirement is not (Swift 6.3), and a text would then be taken for an object.
 public protocol _ObjectClass: ObjectBase {}
 extension ObjectBase: _ObjectClass {}
 
@@ -124,13 +124,13 @@ extension Query where T == Bool {
   }
 }
 
-/// What `contains`, `starts(with:)` and `ends(with:)` disregard.
+/// What `contains`, `starts(with:)` and `ends(with:)` ignore.
 public struct StringOptions: OptionSet, Sendable {
   /// The bits of the options.
   public let rawValue: UInt8
   /// A set of those options.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
-  /// Upper and lower case are the same.
+  /// Ignores case.
   public static let caseInsensitive = StringOptions(rawValue: 1)
 
   var store: TarnStore.StringOptions { contains(.caseInsensitive) ? .caseInsensitive : [] }

@@ -106,20 +106,20 @@ struct QuerySpec: Hashable {
   }
 }
 
-/// One property to order by.
+/// A property to sort by.
 public struct SortDescriptor: Hashable, Sendable, ExpressibleByStringLiteral {
   /// The property's path, with dots through links.
   public let keyPath: String
   /// Smallest first.
   public let ascending: Bool
 
-  /// Orders by the property at a path of names, such as `mother.age`.
+  /// Sorts by the property at a path of names, such as `mother.age`.
   public init(keyPath: String, ascending: Bool = true) {
     self.keyPath = keyPath
     self.ascending = ascending
   }
 
-  /// Orders by a property of a class, such as `\Dog.age`. Traps if it is not `@Persisted`.
+  /// Sorts by a property of a class, such as `\Dog.age`. Traps if it is not `@Persisted`.
   public init<T: ObjectBase>(keyPath: PartialKeyPath<T>, ascending: Bool = true) {
     self.init(keyPath, ascending: ascending, for: .order)
   }
@@ -131,10 +131,10 @@ public struct SortDescriptor: Hashable, Sendable, ExpressibleByStringLiteral {
     self.init(keyPath: steps.map(\.columnName).joined(separator: "."), ascending: ascending)
   }
 
-  /// Orders by the property at a path of names, smallest first.
+  /// Sorts by the property at a path of names, smallest first.
   public init(stringLiteral keyPath: String) { self.init(keyPath: keyPath) }
 
-  /// The same property, the other way round.
+  /// The same property in the opposite order.
   public func reversed() -> SortDescriptor {
     SortDescriptor(keyPath: keyPath, ascending: !ascending)
   }

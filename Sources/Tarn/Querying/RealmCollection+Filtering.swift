@@ -24,11 +24,11 @@ extension RealmCollection where Element: ObjectBase {
   /// ```
   ///
   /// Each placeholder stands for the next argument: `%@` for any value that a property can have, an
-  /// object, nil, or a list behind `IN` and `BETWEEN`; `%K` for the path of a property; `%d` and
-  /// `%f` for numbers. Arguments are values, whatever they contain, and are never read as a part of
+  /// object, nil, or a list after `IN` and `BETWEEN`; `%K` for the path of a property; `%d` and
+  /// `%f` for numbers. Arguments are values, whatever they contain, and are never parsed as part of
   /// the text.
   ///
-  /// For programs that know their filters: a text that cannot be understood traps, with what is
+  /// For filters that are part of the program: a text that cannot be parsed traps and says what is
   /// wrong and where. Use `filtered(_:_:)` for texts that come from outside, and `where` for
   /// conditions that the compiler checks. Traps for an unmanaged or invalidated collection.
   public func filter(_ format: String, _ arguments: Any?...) -> Results<Element> {
@@ -37,12 +37,13 @@ extension RealmCollection where Element: ObjectBase {
       base.core, base.filteredOrTrap(FilterText(format, arguments)), bornIn: base.bornIn)
   }
 
-  /// The same for texts that come from outside of the program.
+  /// The same for texts that come from outside the program.
   ///
   /// Traps for an unmanaged or invalidated collection.
   ///
-  /// - Throws: `Realm.Error.invalidInput` saying what is wrong with the text and at which
-  ///   character: what cannot be read, a property that the class does not have, sides that do not
+  /// - Throws: `Realm.Error.invalidInput` with what is wrong with the text and at which character:
+  ///   a syntax error, a property that the class does not have, sides that cannot be compared, or
+  ///   arguments that are missing, too many or of the wrong kind.
   ///   compare, an argument that is missing, too many or of the wrong kind.
   public func filtered(
     _ format: String, _ arguments: Any?...
@@ -55,17 +56,17 @@ extension RealmCollection where Element: ObjectBase {
 
 extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
   /// The objects among the values that match a condition written as text, in the order of the keys,
-  /// as a `List` gives them. Traps as that does.
+  /// like `List`. Traps as that does.
   public func filter(_ format: String, _ arguments: Any?...) -> Results<Value.Wrapped> {
     let base = derivation(of: Value.Wrapped.self)
     return Results(
       base.core, base.filteredOrTrap(FilterText(format, arguments)), bornIn: base.bornIn)
   }
 
-  /// The same for texts that come from outside of the program. Traps for an unmanaged or
-  /// invalidated map.
+  /// The same for texts that come from outside the program. Traps for an unmanaged or invalidated
+  /// map.
   ///
-  /// - Throws: `Realm.Error.invalidInput` saying what is wrong with the text and where.
+  /// - Throws: `Realm.Error.invalidInput` with what is wrong with the text and where.
   public func filtered(
     _ format: String, _ arguments: Any?...
   ) throws(Realm.Error) -> Results<Value.Wrapped> {

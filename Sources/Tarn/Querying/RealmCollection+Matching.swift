@@ -11,7 +11,7 @@ extension RealmCollection where Element: ObjectBase {
   }
 
   /// The position of the first object that meets a condition written as text, or nil. Traps as
-  /// `filter(_:_:)` does, but for an unmanaged collection.
+  /// `filter(_:_:)` does, but not for an unmanaged collection.
   public func index(matching format: String, _ arguments: Any?...) -> Int? {
     let filter = FilterText(format, arguments)
     do throws(Realm.Error) {
@@ -64,9 +64,9 @@ extension RealmCollection where Element: _Persistable {
     }
   }
 
-  /// The position of the first value that meets a condition written as text, or nil; `SELF` in it
+  /// The position of the first value that meets a condition written as text, or nil. `SELF` in it
   /// is the value: `scores.index(matching: "SELF > %@", 3)`. Traps for a text that cannot be
-  /// understood. The collection may be unmanaged.
+  /// parsed. The collection may be unmanaged.
   public func index(matching format: String, _ arguments: Any?...) -> Int? {
     let column = Element.conditionColumn
     do throws(Realm.Error) {

@@ -3,8 +3,8 @@ public import Foundation
 import Synchronization
 import TarnStore
 
-/// A scheduler whose turns the program takes itself: for servers with a loop of their own, and
-/// for tests that step through deliveries.
+/// A scheduler whose turns the program runs itself: for servers with a loop of their own, and for
+/// tests that step through deliveries.
 ///
 /// ```swift
 /// let scheduler = ManualScheduler()
@@ -14,7 +14,7 @@ import TarnStore
 /// ```
 ///
 /// Threading: `pump()`, `wait(timeout:)` and everything reached through the Realm belong to one
-/// thread at a time: the one that made the scheduler, until `adopt()` is called on another.
+/// thread at a time: the one that created the scheduler, until `adopt()` is called on another.
 public final class ManualScheduler: Sendable {
   private struct State {
     var work: [@Sendable () -> Void] = []
@@ -37,7 +37,7 @@ public final class ManualScheduler: Sendable {
     state.withLock { $0.owner = tarn_thread_id() }
   }
 
-  /// Takes one turn: runs what is waiting, which advances Realms and calls observers. Traps on
+  /// Runs one turn with everything that is due: it advances Realms and calls observers. Traps on
   /// another thread than the scheduler's.
   ///
   /// - Returns: true if there was something to run.
@@ -55,7 +55,7 @@ public final class ManualScheduler: Sendable {
   }
 
   /// Waits until a turn has something to do, or until `timeout` seconds have passed. It waits on
-  /// the files' own signals, so that no other thread stands between a commit and this one.
+  /// the files' own signals, so no other thread is involved between a commit and this one.
   ///
   /// - Returns: true if there is something to do.
   @discardableResult
