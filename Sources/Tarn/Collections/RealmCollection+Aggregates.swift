@@ -18,7 +18,8 @@ extension RealmCollection {
     ValueFold.typed(fold(name, "sum").sum, "property '\(name)'") ?? T(_nearest: 0)
   }
 
-  /// The average of the property with that name, nil if there are no values; truncated for integer types. Traps as `min` does.
+  /// The average of the property with that name, nil if there are no values; truncated for integer
+  /// types. Traps as `min` does.
   public func average<T: AddableType>(ofProperty name: String) -> T? {
     ValueFold.typed(fold(name, "average").average, "property '\(name)'")
   }

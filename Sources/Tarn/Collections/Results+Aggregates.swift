@@ -115,7 +115,8 @@ extension Results {
     return sum
   }
 
-  /// The average of the property with that name, nil if there are no values; truncated for integer types. Traps if the class has no such property or it is not a number.
+  /// The average of the property with that name, nil if there are no values; truncated for integer
+  /// types. Traps if the class has no such property or it is not a number.
   public func average<T: AddableType>(ofProperty name: String) -> T? {
     if let fold = folded(name) { return ValueFold.typed(fold.average, "property '\(name)'") }
     let aggregate = aggregate(name)
