@@ -17,7 +17,7 @@ package final class CSVReader {
     self.lines = lines
     self.separator = separator
     guard let first = try Self.record(lines, separator) else {
-      throw ToolError("\(lines.name): empty, not even a header")
+      throw ToolError("\(lines.name): empty, without even a header")
     }
     switch first {
     case .bad(let reason, _): throw ToolError("\(lines.name): line 1: \(reason)")

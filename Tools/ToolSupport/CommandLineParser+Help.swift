@@ -10,7 +10,7 @@ extension CommandLineParser {
     var text = "\(summary)\n\nUsage: \(program) COMMAND [ARGUMENTS]\n\nCommands:\n"
     text += columns(commands.map { ($0.name, $0.summary) })
     text += "\nOptions:\n" + columns(Self.standardOptions.map { ($0.usage, $0.help) })
-    text += "\n'\(program) COMMAND --help' tells about one command.\n"
+    text += "\n'\(program) COMMAND --help' shows the help of a command.\n"
     return text
   }
 

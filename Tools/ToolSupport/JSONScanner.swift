@@ -144,7 +144,7 @@ extension JSONScanner {
     let text = String(decoding: bytes[start..<place], as: UTF8.self)
     if isWhole, text != "-0", let integer = Int64(text) { return .integer(integer) }
     guard let double = Double(text), double.isFinite else {
-      throw error("a number that no Double holds", at: start)
+      throw error("a number out of the range of Double", at: start)
     }
     // Minus zero is a number of its own only as a Double.
     return isWhole && text != "-0" ? .whole(text) : .double(double)

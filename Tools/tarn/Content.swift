@@ -101,7 +101,7 @@ private struct MetContents {
   }
 
   private func twice(_ column: ColumnSchema) -> ToolError {
-    ToolError("the file is damaged: '\(column.name)' holds one and the same thing in two places")
+    ToolError("the file is damaged: '\(column.name)' refers to one thing in two places")
   }
 }
 

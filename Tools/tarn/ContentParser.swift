@@ -148,7 +148,7 @@ struct ContentParser {
     case .whole:
       // Not a double, which would lose digits.
       guard let value = ValueText.parse(json, as: .decimal) else {
-        throw ToolError("column '\(path)': \(Self.quoted(json)) is no number that can be kept")
+        throw ToolError("column '\(path)': \(Self.quoted(json)) is not a number that can be stored")
       }
       return .value(value)
     case .string(let text): return .value(.string(text))
@@ -165,12 +165,12 @@ struct ContentParser {
 
   private func typed(_ json: JSONValue, _ path: String) throws -> Content {
     guard case .string(let name)? = json[ContentJSON.typeKey], let value = json["value"] else {
-      throw ToolError("column '\(path)': \(Self.quoted(json)) names no type, or has no \"value\"")
+      throw ToolError("column '\(path)': \(Self.quoted(json)) has no type, or no \"value\"")
     }
     if name == "map", case .object(let members) = value { return try map(members, path) }
     if name == ValueText.name(of: .link) {
       guard case .string(let target)? = json["class"] else {
-        throw ToolError("column '\(path)': \(Self.quoted(json)) names no class")
+        throw ToolError("column '\(path)': \(Self.quoted(json)) does not name a class")
       }
       guard let described = schema.named(target), !described.isEmbedded else {
         throw ToolError("column '\(path)': there is no class '\(target)' to link to")

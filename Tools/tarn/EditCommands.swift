@@ -84,7 +84,7 @@ struct SetCommand {
       throw ToolError("class \(className) has no property '\(name)'")
     }
     guard column.id != view.schema.primaryKey else {
-      throw ToolError("'\(name)' is the primary key, which never changes")
+      throw ToolError("'\(name)' is the primary key, which cannot be changed")
     }
     let isJSON = column.mayHaveParts(session.schema)
     let field: String? = text.isEmpty ? nil : text == "\"\"" && !isJSON ? "" : text

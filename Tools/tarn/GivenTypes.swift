@@ -54,7 +54,7 @@ extension GivenTypes {
           guard !item.column.contradicts(column, stored) else {
             throw ToolError(
               "--types \(name):\(item.word): class \(className) has '\(name)' as "
-                + "\(SchemaText.type(of: column, stored)) already, which an import does not change")
+                + "\(SchemaText.type(of: column, stored)) already; an import does not change it")
           }
         } else if let columns = found[className] ?? nil {
           isKnown = isKnown || columns.contains(name)

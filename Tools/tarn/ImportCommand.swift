@@ -75,7 +75,7 @@ struct ImportCommand {
       ? try arguments.integer("batch", default: .max, in: 1...(.max)) : nil
     if onError == .refuse, batch != nil {
       throw UsageError(
-        "--batch needs --on-error skip or ignore: what is committed cannot be refused")
+        "--batch needs --on-error skip or ignore: a committed batch cannot be taken back")
     }
   }
 
@@ -85,7 +85,7 @@ struct ImportCommand {
       return ImportFormat(rawValue: word) ?? .jsonl
     }
     guard let guess = ImportFormat(path: path) else {
-      throw UsageError("'\(path)' does not tell its format: give --format")
+      throw UsageError("'\(path)' has no known extension: give --format")
     }
     return guess
   }
@@ -110,7 +110,7 @@ struct ImportCommand {
     if refuses, report.count > 0 {
       TarnProgram.complain(
         "\(counted(report.count, "bad line")), so nothing was imported "
-          + "(--on-error skip passes over them)")
+          + "(--on-error skip leaves them out)")
       return .failure
     }
     if let size = StoreAccess.fileSize(path), size > 0 {

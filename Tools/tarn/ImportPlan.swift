@@ -33,7 +33,7 @@ struct ImportPlan {
     let names = Set(readings.map(\.name))
     if known?.isEmbedded == true {
       throw ToolError(
-        "class \(className) is embedded: its objects are imported within those that have them")
+        "class \(className) is embedded: its objects are imported as part of their owners")
     }
     let storedKey = known.flatMap { known in known.primaryKey.map { known[$0].name } }
     if known != nil, let key, key != storedKey {
@@ -53,7 +53,7 @@ struct ImportPlan {
     }
     self.key = known == nil ? key : storedKey
     if let key = self.key, !readings.contains(where: { $0.name == key }) {
-      throw ToolError("the key '\(key)' is no column of the input")
+      throw ToolError("the key '\(key)' is not a column of the input")
     }
     columns = Dictionary(uniqueKeysWithValues: readings.map { ($0.name, $0) })
     definition = ClassDefinition(
@@ -71,7 +71,7 @@ struct ImportPlan {
       ![.int, .string, .uuid, .objectID].contains(type) || columns[key]?.collection != .some(.none)
     {
       throw ToolError(
-        "'\(key)' is of type \(ValueText.name(of: type)), which a primary key cannot be; "
+        "'\(key)' is of type \(ValueText.name(of: type)), which cannot be a primary key; "
           + "--types \(key):string makes it a text")
     }
   }
@@ -141,7 +141,7 @@ struct ImportPlan {
   /// Why an object cannot be added.
   func taken(_ value: Value) -> ToolError {
     ToolError(
-      "there is a \(className) '\(ValueText.shown(value))' already (--update changes it)")
+      "there is a \(className) '\(ValueText.shown(value))' already (use --update to change it)")
   }
 
   /// The primary key among them, nil where there is none.

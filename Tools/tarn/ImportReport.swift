@@ -28,7 +28,7 @@ final class ImportReport {
     if badLines.count <= Self.reportsMax {
       TarnProgram.complain("\(title(place)): \(reason)")
     } else if badLines.count == Self.reportsMax + 1 {
-      TarnProgram.complain("more bad lines follow, which are only counted")
+      TarnProgram.complain("further bad lines are counted but not listed")
     }
   }
 }

@@ -103,7 +103,7 @@ struct InspectReport {
             + sizeText(census.changes.bytes)
         ))
     } else {
-      facts.append(("changes", "no records are kept"))
+      facts.append(("changes", "no records"))
     }
     facts.append(
       (

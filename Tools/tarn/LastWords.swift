@@ -78,8 +78,8 @@ struct LastWords {
       for problem in problems { TarnProgram.complain("\(path) is damaged: \(problem)") }
       if problems.isEmpty {
         TarnProgram.complain(
-          "all pages of \(path) are sound; what lies in them may be damaged: tarn inspect --check "
-            + "looks at it. If that finds nothing, this is a bug in tarn.")
+          "all pages of \(path) are sound; their content may be damaged: tarn inspect --check "
+            + "checks it. If that finds nothing, this is a bug in tarn.")
       }
     } catch {
       TarnProgram.complain("\(error)")

@@ -68,7 +68,7 @@ enum StoreAccess {
     guard arguments.has("columns") else { return nil }
     let names = arguments.values("columns").flatMap { $0.split(separator: ",") }.map(String.init)
     guard !names.isEmpty else { throw UsageError("--columns names no column") }
-    guard Set(names).count == names.count else { throw UsageError("--columns names one twice") }
+    guard Set(names).count == names.count else { throw UsageError("--columns has duplicates") }
     return names
   }
 

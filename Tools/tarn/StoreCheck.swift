@@ -74,7 +74,7 @@ struct StoreCheck {
         note("class \(schema.name) says it has \(record.rowCount) objects, but there are \(found)")
       }
       if let last, !schema.keyIsPrimary, record.nextKey <= last {
-        note("class \(schema.name) would give a new object the key of another one")
+        note("class \(schema.name) would reuse an existing key for a new object")
       }
       let problem = try reader.withCursor { cursor throws(StorageError) in
         try ClassDirectory(schema.id).problem(listing: listing, &cursor)
@@ -125,7 +125,7 @@ struct StoreCheck {
     let filed = try index.count(&cursor)
     indexEntries += filed
     if missing > 0 {
-      note("\(name) lacks \(missing) of \(expected) entries, or has them with other counts")
+      note("\(name) lacks \(missing) of \(expected) entries, or has them with wrong counts")
     }
     if filed != expected { note("\(name) has \(filed) entries instead of \(expected)") }
   }

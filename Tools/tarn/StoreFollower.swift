@@ -76,7 +76,7 @@ final class StoreFollower {
   private func sayPolling(_ reason: String) {
     if saidPolling { return }
     saidPolling = true
-    TarnProgram.complain("no commits can be waited for (\(reason)); looking every few ms instead")
+    TarnProgram.complain("cannot wait for commits (\(reason)); checking every few ms instead")
   }
 }
 

@@ -11,7 +11,7 @@ import ToolSupport
 enum TarnProgram {
   static let parser = CommandLineParser(
     program: "tarn", version: "0.1",
-    summary: "Looks into Tarn's stores, follows them, and moves data in and out.",
+    summary: "Inspects, queries, watches and changes Tarn stores, and imports and exports data.",
     commands: CommandTable.commands)
 
   static func run() -> Int32 {

@@ -106,7 +106,7 @@ struct TextWatchPrinter: WatchPrinter {
   }
 
   private func changes(_ modification: WatchedModification) -> String {
-    if modification.isEmpty { return "(written again, or changed behind a link)" }
+    if modification.isEmpty { return "(rewritten, or changed behind a link)" }
     func text(_ place: Int?, _ row: WatchedRow) -> (name: String, value: String)? {
       place.map { (printable(row.view.columns[$0].name), row.values[$0].shown) }
     }

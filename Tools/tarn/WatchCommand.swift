@@ -122,7 +122,7 @@ struct WatchCommand {
     _ output: OutputPipe
   ) throws -> ExitCode {
     TarnProgram.complain(
-      "\(path) or its lock file was deleted, moved or replaced: it cannot be followed any more")
+      "\(path) or its lock file was deleted, moved or replaced: it can no longer be watched")
     while true {
       if try output.writeWhatGoes() {
         guard watched.hasGathered else { return .failure }

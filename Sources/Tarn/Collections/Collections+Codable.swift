@@ -132,7 +132,7 @@ extension AnyRealmValue: Codable {
         object,
         EncodingError.Context(
           codingPath: encoder.codingPath,
-          debugDescription: "A value that is an object has no form of its own to be encoded in."))
+          debugDescription: "A value that is an object cannot be encoded."))
     }
   }
 }

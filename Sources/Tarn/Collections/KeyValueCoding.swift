@@ -48,7 +48,7 @@ extension Map {
     let value = value(forKey: key)
     guard let rest else { return value }
     return PathStep(value)
-      .value(behind: rest, "The value under '\(key)' in '\(path)' is no object.")
+      .value(behind: rest, "The value under '\(key)' in '\(path)' is not an object.")
   }
 
   /// Sets the value under a key; nil removes the key.
@@ -84,7 +84,7 @@ extension Map {
     let (key, rest) = PathStep.split(path)
     guard let rest else { return setValue(value, forKey: key) }
     PathStep(self.value(forKey: key))
-      .set(value, behind: rest, "The value under '\(key)' in '\(path)' is no object.")
+      .set(value, behind: rest, "The value under '\(key)' in '\(path)' is not an object.")
   }
 }
 

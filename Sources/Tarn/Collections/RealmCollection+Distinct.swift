@@ -25,7 +25,7 @@ extension RealmCollection where Element: ObjectBase {
   public func distinct(by keyPaths: [String]) -> Results<Element> {
     require(
       !keyPaths.isEmpty,
-      "distinct(by:) needs at least one property that objects are told apart by. Name one, or "
+      "distinct(by:) needs at least one property to compare objects by. Name one, or "
         + "leave the call out.")
     let base = _derivation
     return Results(base.core, base.spec.distinct(keyPaths), bornIn: base.bornIn)

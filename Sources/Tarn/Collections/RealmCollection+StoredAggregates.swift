@@ -155,7 +155,7 @@ extension _StoredAs where _Stored: MinMaxType {
   fileprivate static func _value(_ stored: Value) -> Self? {
     if stored == .null { return nil }
     guard let value = _unbox(_BoxedValue(stored)) else {
-      trap("The result, stored as \(stored), stands for no \(Self.self).")
+      trap("The result, stored as \(stored), is not a valid \(Self.self).")
     }
     return value
   }

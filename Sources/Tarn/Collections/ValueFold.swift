@@ -73,7 +73,7 @@ extension ValueFold {
       default: break
       }
     }
-    trap("The result for \(name) is no '\(T.self)'. Ask for the type that it has: it is \(value).")
+    trap("The result for \(name) is not of type '\(T.self)'. Ask for its type: it is \(value).")
   }
 }
 

@@ -50,7 +50,7 @@ struct KeyPathFault: Error {
     case .requirement:
       "stands for what a protocol requires, which a class may compute (name the property as "
         + "text, or use a key path of the class)"
-    case .unknown: "is no chain of stored properties"
+    case .unknown: "is not a chain of stored properties"
     }
   }
 

@@ -25,7 +25,7 @@ extension ObjectBase {
     guard !property.isComputed else {
       trap(
         "'\(_className).\(key)' is computed and cannot be set. Set the links of the objects that "
-          + "shall link here.")
+          + "should link here.")
     }
     if property.isDynamic, _core == nil {
       trap("no dynamic object is unmanaged: bug in this package")
@@ -52,7 +52,7 @@ extension ObjectBase {
     let value = value(forKey: name)
     guard let rest else { return value }
     return PathStep(value)
-      .value(behind: rest, "'\(_className).\(name)' in the path '\(path)' is no link.")
+      .value(behind: rest, "'\(_className).\(name)' in the path '\(path)' is not a link.")
   }
 
   /// Sets the property at the end of a path of names separated by dots, such as `mother.age`;
@@ -62,7 +62,7 @@ extension ObjectBase {
     let (name, rest) = PathStep.split(path)
     guard let rest else { return setValue(value, forKey: name) }
     PathStep(self.value(forKey: name))
-      .set(value, behind: rest, "'\(_className).\(name)' in the path '\(path)' is no link.")
+      .set(value, behind: rest, "'\(_className).\(name)' in the path '\(path)' is not a link.")
   }
 
   private final func property(_ name: String) -> PropertyReflection {

@@ -9,7 +9,7 @@ extension IndexPath {
   public var section: Int {
     require(
       count == 2,
-      "An index path of \(count) numbers is no place in sections. Make it of a section and an item."
+      "An index path of \(count) numbers is not a section and an item."
     )
     return self[0]
   }
@@ -19,7 +19,7 @@ extension IndexPath {
   public var item: Int {
     require(
       count == 2,
-      "An index path of \(count) numbers is no place in sections. Make it of a section and an item."
+      "An index path of \(count) numbers is not a section and an item."
     )
     return self[1]
   }

@@ -49,7 +49,7 @@ public final class NotificationToken: Sendable {
     if end(), isRealmLevel {
       StoreLog.shared.write(
         .warning,
-        "a token of a Realm's own observation was let go of without invalidate(); the observation "
+        "a token of a Realm's own observation was released without invalidate(); the observation "
           + "has ended")
     }
   }

@@ -111,7 +111,7 @@ extension Query where T == Bool {
     case .path(let path): .comparison(Comparison(.path(path), .equal, .value(.bool(true))))
     case .any(let path):
       .collection(CollectionCondition(path, .any(.equal, .value(.bool(true)), [])))
-    case .count, .anyCount: trap("A number of elements is no condition")
+    case .count, .anyCount: trap("A number of elements is not a condition")
     }
   }
 

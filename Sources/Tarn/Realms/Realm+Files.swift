@@ -22,7 +22,7 @@ extension Realm {
     guard !StoreRegistry.isOpen(place) else {
       throw Error(
         .alreadyOpen,
-        message: "\(place.description) is open in this process: let go of every Realm first.",
+        message: "\(place.description) is open in this process: release every Realm first.",
         fileURL: configuration.fileURL)
     }
     guard case .file(let path) = place else { return false }

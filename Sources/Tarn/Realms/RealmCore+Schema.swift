@@ -25,7 +25,7 @@ extension RealmCore {
       throw StorageError(
         .schemaMismatch, operation: "follow", path: store.path,
         detail: "the file was migrated to schema version \(newest.head.schemaVersion), which the "
-          + "classes of this program do not fit:\n\(list)\nThis instance stays at the version "
+          + "classes of this program do not match:\n\(list)\nThis instance stays at the version "
           + "that it shows; open the file again with the new classes.")
     }
     return newest

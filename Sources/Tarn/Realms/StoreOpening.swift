@@ -86,8 +86,8 @@ struct StoreOpening {
       guard error.code == .busy else { throw Realm.Error(error) }
       throw Realm.Error(
         .fail,
-        message: "Cannot migrate \(store.path): others have been writing it for \(Self.patience). "
-          + error.detail, fileURL: store.fileURL)
+        message: "Cannot migrate \(store.path): other processes have been writing to it for "
+          + "\(Self.patience). " + error.detail, fileURL: store.fileURL)
     }
   }
 

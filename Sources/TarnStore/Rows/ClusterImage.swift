@@ -31,7 +31,7 @@ import CTarn
     rowCount = unsafe Little.u16(base, 2)
     columnCount = unsafe Little.u16(base, 4)
     guard unsafe Little.u16(base, 6) == bytes.count else {
-      throw Self.corrupted("its length is not the one that it states")
+      throw Self.corrupted("its length differs from the stated one")
     }
     try validate(limit: bytes.count - ClusterFormat.paddingBytes)
   }

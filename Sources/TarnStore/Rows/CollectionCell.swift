@@ -37,7 +37,7 @@ enum CollectionCell: Equatable {
       let count: UInt64 = try reader.word()
       guard flags <= 1, reader.remaining == 0, id.rawValue > 0, count > 0,
         count <= UInt64(SequenceShape.countMax)
-      else { throw SequenceShape.damaged("its reference makes no sense") }
+      else { throw SequenceShape.damaged("its reference is invalid") }
       self = .large(LargeSequence(id: id, count: Int(count), hasOutside: flags == 1))
     default: throw SequenceShape.damaged("its cell has an unknown form")
     }
@@ -53,7 +53,7 @@ enum CollectionCell: Equatable {
     while reader.remaining > 0 {
       if shape.isMap {
         let key = try reader.tagged()
-        guard key.isString else { throw SequenceShape.damaged("a key is no string") }
+        guard key.isString else { throw SequenceShape.damaged("a key is not a string") }
         elements.keys.append(key)
       }
       let value = try reader.tagged()
@@ -136,7 +136,7 @@ enum NestedRecord {
     let format = try reader.byte()
     guard format == Self.format, let kind = CollectionKind(rawValue: try reader.byte()),
       kind == .list || kind == .map, try reader.word(UInt16.self) == 0
-    else { throw SequenceShape.damaged("the record of a nested one makes no sense") }
+    else { throw SequenceShape.damaged("the record of a nested one is invalid") }
     let sum: UInt32 = try reader.word()
     let cell = unsafe UnsafeRawBufferPointer(rebasing: bytes[headerBytes...])
     guard unsafe checksum(cell, kind) == sum else {

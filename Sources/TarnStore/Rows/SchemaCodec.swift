@@ -72,7 +72,7 @@ package enum SchemaCodec {
     guard checksum(body) == header(2) else { throw damaged("its checksum is wrong") }
     var reader = SchemaReader(body, hasRules: header(0) == formatUnique)
     guard let schema = reader.schema(), reader.isAtEnd else {
-      throw damaged("its bytes make no sense")
+      throw damaged("its bytes cannot be decoded")
     }
     if let problem = schema.inconsistency { throw damaged(problem) }
     return schema

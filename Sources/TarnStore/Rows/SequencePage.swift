@@ -17,7 +17,7 @@
     valueColumn = shape.valueColumn
     isOptional = shape.isOptional
     guard image.rowCount == count else {
-      throw SequenceShape.damaged("a page has another number of elements than its directory says")
+      throw SequenceShape.damaged("a page has a number of elements that differs from its directory")
     }
   }
 
@@ -64,7 +64,7 @@
     var reader = unsafe RecordReader(bytes)
     let key = try reader.tagged()
     guard reader.remaining == 0, key.isString else {
-      throw SequenceShape.damaged("a key is no string")
+      throw SequenceShape.damaged("a key is not a string")
     }
     return key
   }

@@ -44,7 +44,7 @@ package final class StoredSequence {
   private func checkCount(_ large: LargeSequence) throws(StorageError) {
     var cursor = try Cursor(snapshot.transaction)
     guard try ClassDirectory(pagesOf: large.id).count(&cursor) == count else {
-      throw SequenceShape.damaged("its directory lists another number of elements than there are")
+      throw SequenceShape.damaged("its directory lists a wrong number of elements")
     }
   }
 
@@ -81,7 +81,7 @@ package final class StoredSequence {
   func keyElement(at position: Int) throws(StorageError) -> TaggedValue {
     require(position >= 0 && position < count, "no such key")
     // A value may lead to a list although it says that it is a map.
-    guard shape.isMap else { throw SequenceShape.damaged("a map is stored as something else") }
+    guard shape.isMap else { throw SequenceShape.damaged("a map is not stored as one") }
     if case .small(let elements) = cell { return elements.keys[position] }
     let slot = try turn(to: position)
     return try current!.key(slot)
@@ -100,7 +100,7 @@ package final class StoredSequence {
 
   func text(_ key: TaggedValue) throws(StorageError) -> String {
     guard case .string(let text) = try resolve(key) else {
-      throw SequenceShape.damaged("a key is no string")
+      throw SequenceShape.damaged("a key is not a string")
     }
     return text
   }

@@ -85,7 +85,7 @@ package struct HeadRecord: Equatable, Sendable {
       unsafe T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self))
     }
     guard bytes.count >= Self.byteCountMin, load(0) == Self.magic else {
-      throw Self.problem(.corrupted, "The head record is missing or is none.")
+      throw Self.problem(.corrupted, "The head record is missing or is not a head record.")
     }
     let rest = bytes.count - 4
     guard unsafe tarn_crc32c(bytes.baseAddress!, rest) == load(rest) else {

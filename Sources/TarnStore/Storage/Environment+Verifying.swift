@@ -39,7 +39,7 @@ extension Environment {
   package static func verifyPages(path: String) throws(StorageError) -> PageReport {
     let file = try OwnedDescriptor(opening: path, flags: O_RDONLY, operation: "check")
     guard let facts = FileFacts.of(descriptor: file.raw), facts.isRegularFile else {
-      throw StorageError(.notAStore, operation: "check", path: path, detail: "it is no file")
+      throw StorageError(.notAStore, operation: "check", path: path, detail: "it is not a file")
     }
     return try verifyPages(descriptor: file.raw, path: path) ?? PageReport()
   }

@@ -124,15 +124,15 @@ private struct MetaFields {
         detail: "the file has version \(version) of its page format; this library reads version 1")
     }
     guard pageFlags == 0x08 else { throw fail("is not marked as a header") }
-    guard StoreHeader.pageSizes.contains(pageSize) else { throw fail("has an odd page size") }
+    guard StoreHeader.pageSizes.contains(pageSize) else { throw fail("has a bad page size") }
     guard header.lastPage >= 1, header.lastPage < UInt64(Int64.max) / UInt64(pageSize) - 1 else {
-      throw fail("names a last page that cannot be")
+      throw fail("names an impossible last page")
     }
     guard header.transactionID < StoreHeader.transactionIDMax else {
-      throw fail("names a transaction that cannot be")
+      throw fail("names an impossible transaction")
     }
     // Integer keys in the free list, and none of the kinds of tree that a store never has.
-    guard header.free.flags & 0x7e == 0x08 else { throw fail("has a free list of another kind") }
+    guard header.free.flags & 0x7e == 0x08 else { throw fail("has a free list of a wrong kind") }
     guard header.main.flags == 0 else {
       throw StorageError(
         .notAStore, operation: "open", path: path,
@@ -143,7 +143,7 @@ private struct MetaFields {
       guard isEmpty || (2...header.lastPage).contains(tree.root) else {
         throw fail("names a root outside the file")
       }
-      guard isEmpty == (tree.depth == 0), tree.depth <= 32 else { throw fail("has an odd depth") }
+      guard isEmpty == (tree.depth == 0), tree.depth <= 32 else { throw fail("has a bad depth") }
     }
   }
 }

@@ -29,7 +29,7 @@ struct ResultsTrapTests: TrapSuite {
       case .unknownProperty: "Invalid aggregate on 'Meal':"
       case .sumOfDates: "Dates have no sum: property 'time'."
       case .averageOfDates: "Dates have no average: property 'time'."
-      case .otherType: "The result for property 'time' is no 'Int'."
+      case .otherType: "The result for property 'time' is not of type 'Int'."
       case .removingTooManyFirst, .removingTooManyLast: "Cannot remove 3 of 2 elements of the list"
       case .removingFewerThanNone: "Cannot remove -1 of 2 elements of the list 'Meal.portions'."
       case .dynamicOfUnmanaged:

@@ -23,7 +23,7 @@ struct DynamicTrapTests {
       case .wrongType, .unmanagedWrongType, .dynamicWrongType, .createWrongType:
         "Invalid value 'old' of type 'String' for property 'Cat.age'."
       case .nilForRequired, .dynamicNil: "Invalid value nil for property 'Cat.age'."
-      case .pathOverAValue: "'Cat.age' in the path 'age.years' is no link."
+      case .pathOverAValue: "'Cat.age' in the path 'age.years' is not a link."
       case .computed: "'Home.cats' is computed and cannot be set."
       case .primaryKey, .dynamicPrimaryKey: "Cat.id is the primary key, which cannot change"
       case .outsideOfAWrite, .dynamicOutsideOfAWrite: "outside of a write transaction"
