@@ -6,22 +6,22 @@ import ToolSupport
 enum BenchProgram {
   private static let parser = CommandLineParser(
     program: "tarn-bench", version: "0.1.0",
-    summary: "Measures Tarn beside raw LMDB and SQLite.",
+    summary: "Compares Tarn with raw LMDB and SQLite.",
     commands: [
       CommandSpec(
-        "tarn-bench", "Measures Tarn beside raw LMDB and SQLite.",
+        "tarn-bench", "Compares Tarn with raw LMDB and SQLite.",
         discussion: """
-          Each workload runs through the public Swift API, beside a plain C program on raw LMDB \
-          that does the same job and nothing else (the floor), and beside SQLite. Compare the \
-          ratios: absolute figures move with what else the machine does.
+          Each workload runs through the public Swift API, next to a plain C program on raw LMDB \
+          that does the same job and nothing else (the floor), and next to SQLite. Compare the \
+          ratios: absolute figures vary with the load of the machine.
           """,
         options: [
-          .value("objects", "N", "how many objects the workloads have (default 1000000)"),
+          .value("objects", "N", "number of objects in the workloads (default 1000000)"),
           .value("only", "LIST", "workloads to run, such as W1,W3 (default all)"),
           .flag("json", "print one JSON object instead of the table"),
           .value("append", "FILE", "append the figures to FILE as a line of JSON"),
-          .flag("tiny", "2,000 objects and few rounds: shows that it works, measures nothing"),
-          .value("folder", "DIR", "where the stores are made (default the temporary folder)"),
+          .flag("tiny", "2,000 objects and few rounds: a check that it works, not a measurement"),
+          .value("folder", "DIR", "where to create the stores (default: the temporary folder)"),
         ])
     ])
 

@@ -97,7 +97,7 @@ private func measureIteration(_ bench: Bench, _ shelves: Shelves) throws {
   }
   bench.add(
     BenchFigure(
-      "W11i", "iterate over a list of \(bench.objects), an element", .seconds, ours: medians[0],
+      "W11i", "iterate over a list of \(bench.objects), per element", .seconds, ours: medians[0],
       floor: medians[1], sqlite: medians[2], target: .ratio(2)))
   bench.add(
     BenchFigure(

@@ -244,6 +244,6 @@ func measureObjectObservers(_ bench: Bench) throws {
       target: .value(50e-6)))
   bench.add(
     BenchFigure(
-      "W9b", "memory an object observer", .bytes, ours: bytes / Double(count),
+      "W9b", "memory per object observer", .bytes, ours: bytes / Double(count),
       target: .value(500)))
 }

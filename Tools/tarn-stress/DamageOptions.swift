@@ -24,15 +24,15 @@ struct DamageOptions {
   private static let command = CommandSpec(
     "tarn-stress damage", "Damages copies of stores and runs tarn's commands on them.",
     discussion: """
-      Each copy has bytes changed, pages zeroed, overwritten, swapped, cut, or records changed in \
-      a way that their checksums stay right. inspect, inspect --check, export, watch, set and \
-      import must end by themselves and in time, with status 0, or with 1 and words that say what \
-      is wrong. Exit status 0 only if all of them did.
+      Each copy has bytes changed, pages zeroed, overwritten, swapped or cut off, or records \
+      changed such that their checksums stay valid. inspect, inspect --check, export, watch, set \
+      and import must end by themselves and in time, with status 0, or with 1 and a message that \
+      says what is wrong. The exit status is 0 only if all of them did.
       """,
     options: [
-      .value("seed", "N", "what the random choices start from (1)"),
+      .value("seed", "N", "seed of the random choices (1)"),
       .value("count", "N", "how many copies (10000)"),
       .value("jobs", "N", "how many at once (2)"),
-      .value("only", "N", "only the copy of that number, which is kept"),
+      .value("only", "N", "only the copy with that number, which is kept"),
     ])
 }

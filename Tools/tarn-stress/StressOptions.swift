@@ -14,7 +14,7 @@ struct StressOptions {
   static func fromCommandLine() throws -> StressOptions {
     let parser = CommandLineParser(
       program: "tarn-stress", version: "0.1",
-      summary: "Torments one file with many processes and checks what they see.",
+      summary: "Stresses one file with many processes and checks what they see.",
       commands: [command])
     var arguments = Array(CommandLine.arguments.dropFirst())
     var options = StressOptions()
@@ -30,19 +30,19 @@ struct StressOptions {
 
   private static var command: CommandSpec {
     CommandSpec(
-      "tarn-stress", "Torments one file with many processes and checks what they see.",
+      "tarn-stress", "Stresses one file with many processes and checks what they see.",
       discussion: """
-        Half of the processes write without pause, half observe: they replay every difference \
-        of results, lists, sets and maps that they are told and compare with the data. All the \
-        while processes are killed and stopped at random, some of them at a point inside a \
-        commit. Exit status 0 only if nothing was wrong.
+        Half of the processes write without pause. The other half observe: they replay every \
+        difference of results, lists, sets and maps and compare the outcome with the data. \
+        Meanwhile processes are killed and stopped at random, some of them inside a commit. The \
+        exit status is 0 only if nothing was wrong.
         """,
       options: [
-        .value("seed", "N", "what the random choices start from (1)"),
-        .value("seconds", "N", "how long (30)"),
+        .value("seed", "N", "seed of the random choices (1)"),
+        .value("seconds", "N", "how long to run (30)"),
         .value("processes", "N", "writers and observers together (20)"),
         .flag("durable", "wait for the disk at every commit"),
-        .flag("keep", "leave the file where it is at the end"),
+        .flag("keep", "keep the file at the end"),
       ])
   }
 
