@@ -57,8 +57,8 @@ struct StoreCheck {
           let first = cluster.image.key(at: 0)
           if first < cluster.boundary || last.map({ $0 >= cluster.boundary }) == true {
             bad.append(
-              "class \(schema.name), cluster at \(cluster.boundary.rawValue): rows lie outside of "
-                + "where they are looked for")
+              "class \(schema.name), cluster at \(cluster.boundary.rawValue): rows are outside "
+                + "its range")
           }
           last = cluster.image.lastKey
         } catch {

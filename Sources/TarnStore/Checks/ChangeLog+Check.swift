@@ -29,11 +29,11 @@ extension ChangeLog {
       return column.map { $0.index < described.columns.count } ?? true
     }
     for entry in classes {
-      guard has(entry.id, nil) else { throw damaged("it names a class that there is not") }
+      guard has(entry.id, nil) else { throw damaged("it names a class that does not exist") }
       guard has(entry.id, entry.touched.last?.column),
         has(entry.id, entry.sequences.last?.name.column),
         entry.backTouched.allSatisfy({ has($0.origin, $0.column) })
-      else { throw damaged("it names a property that there is not") }
+      else { throw damaged("it names a property that does not exist") }
     }
   }
 
@@ -79,7 +79,7 @@ extension ChangeLog {
         if let parsed = unsafe TreeKey.parseChange(cursor.key) {
           take(parsed.version)
         } else {
-          problems.append("a change record lies under a key that is none")
+          problems.append("a change record has an impossible key")
         }
         isAtKey = try cursor.next()
       }

@@ -18,7 +18,7 @@ extension SnapshotReader {
     }
     let rows = clusters.reduce(0) { $0 + $1.rows }
     guard try record(of: id).rowCount == rows else {
-      throw contradiction("the record of the class has another number of rows")
+      throw contradiction("the record of the class has a wrong number of rows")
     }
     let indexes =
       described.columns.filter(described.hasIndex).map { PackedIndex(id, $0.id) }

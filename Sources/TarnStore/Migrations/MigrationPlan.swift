@@ -124,7 +124,7 @@ package struct MigrationPlan: Sendable {
       guard property.isIndexed != column.isIndexed else { return }
       working.classes[index].columns[column.id.index].isIndexed = property.isIndexed
       if !property.isPrimaryKey, property.type != .link {
-        note(index, column.name, property.isIndexed ? "has got an index." : "has lost its index.")
+        note(index, column.name, property.isIndexed ? "now has an index." : "lost its index.")
       }
       return
     }

@@ -96,7 +96,7 @@ struct CollectionPath {
   /// Throws if a property does not exist, or none of them is a collection.
   init(_ names: [String], from start: ClassID, in schema: StoreSchema) throws(PredicateError) {
     guard let found = try Self.find(names, from: start, in: schema) else {
-      throw PredicateError("'\(names.joined(separator: "."))' leads to no collection")
+      throw PredicateError("'\(names.joined(separator: "."))' does not lead to a collection")
     }
     self = found
   }

@@ -10,7 +10,7 @@ extension PredicateBuilder {
     guard path.rest.isEmpty else {
       throw PredicateError(
         "'\(Operand.path(condition.path))' goes on behind a collection: write ANY before it, "
-          + "which asks for some element")
+          + "to ask for some element")
     }
     switch condition.test {
     case .count(let op, let value):
@@ -46,7 +46,7 @@ extension PredicateBuilder {
   ) throws(PredicateError) -> ResolvedNode {
     guard path.column.type == .link, let target = path.column.target else {
       throw PredicateError(
-        "the elements of property '\(path.column.name)' of class '\(path.owner.name)' are no "
+        "the elements of property '\(path.column.name)' of class '\(path.owner.name)' are not "
           + "objects: \(condition)")
     }
     let inner = PredicateBuilder(classID: target, schema: schema)
@@ -67,11 +67,11 @@ extension PredicateBuilder {
     _ path: CollectionPath, _ condition: CollectionCondition, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode {
     if case .anyCount = condition.test {
-      throw PredicateError("'\(Operand.path(condition.path)).@count' is one number: leave ANY away")
+      throw PredicateError("'\(Operand.path(condition.path)).@count' is one number: omit ANY")
     }
     if case .any(let op, .members(let name, let members), _) = condition.test {
       guard path.column.type == .link, let target = path.column.target else {
-        throw PredicateError("the elements are no objects: \(condition)")
+        throw PredicateError("the elements are not objects: \(condition)")
       }
       let inner = PredicateBuilder(classID: target, schema: schema)
       let node = try inner.node(op, membersOf: name, members, condition, depth: depth + 1)
@@ -136,7 +136,7 @@ extension CollectionCondition.Test {
         .comparison(Comparison(left, isClosed ? .lessOrEqual : .less, .value(high))),
       ])
     case .anyCount, .count, .elements:
-      throw PredicateError("@count stands behind a collection: \(condition)")
+      throw PredicateError("@count must follow a collection: \(condition)")
     }
   }
 }

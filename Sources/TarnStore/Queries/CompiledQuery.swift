@@ -133,7 +133,7 @@ package final class CompiledQuery: Sendable {
     if isUnfiltered, try rows.count(of: classID) != root.count {
       throw StorageError(
         .corrupted, operation: "read class record", path: "",
-        detail: "The record of a class is damaged: it has another number of objects than there are."
+        detail: "The record of a class is damaged: its number of objects is wrong."
       )
     }
     return root

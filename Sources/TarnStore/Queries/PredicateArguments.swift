@@ -34,8 +34,8 @@ struct PredicateArguments {
     let value: Value
     switch try next(for: kind) {
     case .value(let given): value = given
-    case .members: throw wrong("an embedded object, which stands behind == and != only")
-    case .values, .unusable: throw wrong("a list, which stands behind IN and BETWEEN only")
+    case .members: throw wrong("an embedded object, allowed only after == and !=")
+    case .values, .unusable: throw wrong("a list, allowed only after IN and BETWEEN")
     }
     switch kind {
     case "@": return value
@@ -73,7 +73,7 @@ struct PredicateArguments {
   /// What stands for `%K`.
   mutating func path() throws(Mistake) -> [String] {
     guard case .value(.string(let path)) = try next(for: "K") else {
-      throw wrong("no text, and %K stands for the path of a property")
+      throw wrong("not a text, and %K stands for the path of a property")
     }
     return path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
   }

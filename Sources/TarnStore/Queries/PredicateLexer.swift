@@ -118,7 +118,7 @@ struct PredicateLexer {
       return .placeholder(kind)
     }
     throw error(
-      at: start, "unknown placeholder: use %@, %K, %d, %i, %u, %ld, %lld or %f with a space behind")
+      at: start, "unknown placeholder: use %@, %K, %d, %i, %u, %ld, %lld or %f followed by a space")
   }
 
   private mutating func number() throws(PredicateSyntaxError) -> Value {

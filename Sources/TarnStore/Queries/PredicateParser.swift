@@ -250,7 +250,7 @@ package struct PredicateParser {
     guard case .name(let flags) = token, flags.lowercased() == "c" else {
       if case .name(let flags) = token, flags.lowercased().contains("d") {
         throw lexer.error(
-          at: start, "[\(flags)] is not supported: marks on letters count; write [c] or nothing")
+          at: start, "[\(flags)] is not supported: diacritics count; write [c] or nothing")
       }
       throw expected("'c' for a comparison without regard to case")
     }

@@ -52,7 +52,7 @@ struct PredicateBuilder {
     case (.path(let names), .values(let values)):
       let path = try ColumnPath(names, from: classID, in: schema)
       guard comparison.op == .in else {
-        throw PredicateError("a list of values stands behind IN only: \(comparison)")
+        throw PredicateError("a list of values is allowed only after IN: \(comparison)")
       }
       return try ConstantBuilder(path, names, schema, folds).node(anyOf: values)
     case (.value(let value), .path(let names)):

@@ -34,8 +34,8 @@ package struct Aggregate {
   /// What is wrong with a path in place of a name.
   package static func problem(of name: String) -> String? {
     guard name.contains(".") else { return nil }
-    return "'\(name)' is no property of the objects themselves, and only those can be aggregated. "
-      + "Go over the objects in Swift instead"
+    return "'\(name)' is not a property of the objects themselves, and only those can be "
+      + "aggregated. Go over the objects in Swift instead"
   }
 
   /// The least value; null without any.

@@ -72,7 +72,7 @@ package final class StoredSequence {
     return try checked(current!.element(slot))
   }
 
-  /// An element of any type may be an object of a class that there is not.
+  /// An element of any type may be an object of a class that does not exist.
   @inline(__always)
   private func checked(_ element: TaggedValue) throws(StorageError) -> TaggedValue {
     shape.type == .any ? try snapshot.schema.checked(element) : element

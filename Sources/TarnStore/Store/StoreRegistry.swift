@@ -96,7 +96,7 @@ package enum StoreRegistry {
       guard !store.isPrivateCopy else {
         throw StorageError(
           .permissionDenied, operation: "delete", path: path,
-          detail: "whether others have the file open cannot be seen by who may not lock it")
+          detail: "without the right to lock the file, nobody can tell whether others have it open")
       }
       let others = store.signal.processes().count - 1
       guard others <= 0 else {

@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test func `classes and properties that there are not are damage`() {
-    expectDamage("a class that there is not", ClassChanges(id: ClassID(1)))
+    expectDamage("a class that does not exist", ClassChanges(id: ClassID(1)))
     let key = KeySet(ObjectKey(1))
     expectDamage("a property", changes { $0.touched = [.init(column: ColumnID(9), keys: key)] })
     expectDamage(

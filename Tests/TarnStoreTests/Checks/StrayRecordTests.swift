@@ -198,7 +198,7 @@ import Testing
     let boundary = try #require(clusters[1].withUnsafeBytes { TreeKey.parseCluster($0) }).first
     // The directory knows where the cluster should begin.
     let damage = reader.damage(behindMissing: ObjectKey(boundary.rawValue - 1), in: Self.crates)
-    #expect(damage?.contains("does not lie where it is looked for") == true, "\(damage ?? "")")
+    #expect(damage?.contains("is not where it belongs") == true, "\(damage ?? "")")
   }
 
   @Test func `a row that an index or a link names is damage`() throws {

@@ -114,8 +114,8 @@ import Testing
     ("n == 'a\\q'", 7, "unknown escape: use \\\\, \\\", \\', \\n, \\r, \\t or \\uXXXX"),
     ("n == 'a\\ud800'", 7, "expected four hexadecimal digits of a character after \\u"),
     ("n ==[x] 'a'", 5, "expected 'c' for a comparison without regard to case, found 'x'"),
-    ("n ==[d] 'a'", 5, "[d] is not supported: marks on letters count; write [c] or nothing"),
-    ("n LIKE[cd] 'a'", 7, "[cd] is not supported: marks on letters count; write [c] or nothing"),
+    ("n ==[d] 'a'", 5, "[d] is not supported: diacritics count; write [c] or nothing"),
+    ("n LIKE[cd] 'a'", 7, "[cd] is not supported: diacritics count; write [c] or nothing"),
     ("age BETWEEN {1}", 12, "expected two values after BETWEEN, found 1"),
     ("age IN 3", 7, "expected '{' and a list of values, found 3"),
     ("age BETWEEN ages", 12, "expected '{' and a list of values, found 'ages'"),
@@ -163,11 +163,11 @@ import Testing
     ("age == %@", 7, "there is no argument 1 for %@"),
     (
       "age == %q", 7,
-      "unknown placeholder: use %@, %K, %d, %i, %u, %ld, %lld or %f with a space behind"
+      "unknown placeholder: use %@, %K, %d, %i, %u, %ld, %lld or %f followed by a space"
     ),
     (
       "age == %dx", 7,
-      "unknown placeholder: use %@, %K, %d, %i, %u, %ld, %lld or %f with a space behind"
+      "unknown placeholder: use %@, %K, %d, %i, %u, %ld, %lld or %f followed by a space"
     ),
     ("# == 1", 1, "expected a name after '#'"),
   ])
@@ -209,11 +209,11 @@ import Testing
       ("a == %f", [.value(.string("1"))], 5, "argument 1 is \"1\", and %f stands for a number"),
       (
         "%K == 1", [.value(.int(1))], 0,
-        "argument 1 is no text, and %K stands for the path of a property"
+        "argument 1 is not a text, and %K stands for the path of a property"
       ),
       (
         "a == %@ AND b == %@", [.value(.int(1)), .values([])], 17,
-        "argument 2 is a list, which stands behind IN and BETWEEN only"
+        "argument 2 is a list, allowed only after IN and BETWEEN"
       ),
       ("a IN %@", [.value(.int(1))], 5, "argument 1 is 1, and IN needs a list of values"),
       ("a IN %@", [.unusable("a map")], 5, "argument 1 is a map"),

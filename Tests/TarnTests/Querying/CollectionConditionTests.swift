@@ -151,15 +151,15 @@ struct CollectionConditionTests {
 
   @Test(arguments: [
     ("parts.weight == 1", 1, "is a collection: conditions on it need ANY, NONE or @count"),
-    ("ANY inner.id == 1", 5, "'inner.id' leads to no collection"),
+    ("ANY inner.id == 1", 5, "'inner.id' does not lead to a collection"),
     (
       "ANY inner.id.x == 1", 5, "property 'id' of class 'Hopper' is neither a link nor a collection"
     ),
-    ("ANY inner == nil", 5, "'inner' leads to no collection"),
+    ("ANY inner == nil", 5, "'inner' does not lead to a collection"),
     ("ANY parts.legs == 1", 5, "class 'HopperPart' has no property 'legs'"),
     (
       "ANY numbers.legs == 1", 5,
-      "the elements of property 'numbers' of class 'Hopper' are no objects"
+      "the elements of property 'numbers' of class 'Hopper' are not objects"
     ),
     ("ANY tags > 1", 5, "is of type string, which does not compare with 1"),
     ("parts.@count == 'a'", 1, "which does not compare with \"a\""),
@@ -167,8 +167,8 @@ struct CollectionConditionTests {
       "parts.weight.@count == 1", 1,
       "'parts.weight' goes on behind a collection: write ANY before it"
     ),
-    ("ANY parts.weight.@count == 1", 5, "@count stands behind a collection"),
-    ("ANY parts.@count == 1", 5, "'parts.@count' is one number: leave ANY away"),
+    ("ANY parts.weight.@count == 1", 5, "@count must follow a collection"),
+    ("ANY parts.@count == 1", 5, "'parts.@count' is one number: omit ANY"),
     ("ANY scores.@allKeys == 1", 5, "is of type string, which does not compare with 1"),
     ("ANY @links.Hopper.legs == nil", 5, "class 'Hopper' has no property 'legs'"),
     ("@links.HopperPart.next.@count > 1", 1, "does not link to objects of class 'Hopper'"),

@@ -61,7 +61,7 @@ struct FilterErrorTests {
     ("number BETWEEN {1, 2, 3}", 16, "expected two values after BETWEEN, found 3"),
     (
       "text CONTAINS[cd] 'a'", 15,
-      "[cd] is not supported: marks on letters count; write [c] or nothing"
+      "[cd] is not supported: diacritics count; write [c] or nothing"
     ),
     ("text MATCHES 'a'", 6, "MATCHES is not supported: use LIKE with * and ?"),
   ])
@@ -77,7 +77,7 @@ struct FilterErrorTests {
       ("number == %@", [], 11, "there is no argument 1 for %@"),
       ("number == 1", [1], 12, "1 arguments were given, but the text has 0 placeholders"),
       ("number == %d", ["1"], 11, "argument 1 is \"1\", and %d stands for a whole number"),
-      ("number == %@", [[1]], 11, "argument 1 is a list, which stands behind IN and BETWEEN only"),
+      ("number == %@", [[1]], 11, "argument 1 is a list, allowed only after IN and BETWEEN"),
       ("number IN %@", [1], 11, "argument 1 is 1, and IN needs a list of values"),
       ("number IN %@", [[[1]]], 11, "argument 1 is a list with a list of lists"),
       ("number == %@", [UInt64.max], 11, "argument 1 is \(UInt64.max), which no property can hold"),
@@ -86,7 +86,7 @@ struct FilterErrorTests {
         "number == %@", [Realm.Error.fail], 11,
         "argument 1 is a 'Error', which no property can be compared with"
       ),
-      ("%K == 1", [1], 1, "argument 1 is no text, and %K stands for the path of a property"),
+      ("%K == 1", [1], 1, "argument 1 is not a text, and %K stands for the path of a property"),
       ("%K == 1", ["next.legs"], 1, "class 'Record' has no property 'legs'"),
       ("next == %@", [loose], 9, "argument 1 is an object that is in no Realm"),
       ("next == %@", [deleted], 9, "argument 1 is an object that has been deleted"),

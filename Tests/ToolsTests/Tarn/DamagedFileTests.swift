@@ -195,6 +195,6 @@ import Testing
     }
     let result = try ToolProcess.run(folder, "inspect", "--check", path)
     #expect(result.status == 1)
-    #expect(result.output.contains("rows lie outside of where"), "\(result.output)")
+    #expect(result.output.contains("rows are outside its range"), "\(result.output)")
   }
 }
