@@ -83,7 +83,7 @@ struct ValueTrapTests: TrapSuite {
       switch self {
       case .manyValues, .manyDynamicValues: "9 values for the 6 properties of 'Cat'."
       case .oddValue, .oddDynamicValue: "from a dictionary, an array or an object, not from a 'Int'"
-      case .badObjectId: "no ObjectId"
+      case .badObjectId: "not an ObjectId"
       case .endlessDate: "A Date must be finite and within 292 billion years to be stored: inf"
       case .writingPath, .writingPathOfALink, .writingPathOfAny:
         "A key path of Moment to a value of type Int is not stored but computed from 'visits'"

@@ -165,6 +165,6 @@ import Testing
     #expect(try errors("-c", "A", "-k", "id", "-k", "to").contains("--key is given twice"))
     let twice = try errors(folder.path + "/x.jsonl", "-c", "A", "-c", "A")
     #expect(twice.contains("a --class is given twice"))
-    #expect(try errors("-c", "A", "-k", "A.none").contains("the key 'none' is no column"))
+    #expect(try errors("-c", "A", "-k", "A.none").contains("the key 'none' is not a column"))
   }
 }
