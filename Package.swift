@@ -29,7 +29,7 @@ let package = Package(
     // Decimal arithmetic: Debian's libintelrdfpmath-dev, which has no pkg-config file.
     .target(name: "CTarn", linkerSettings: [.linkedLibrary("bidgcc100")]),
     .target(name: "TarnStore", dependencies: ["CLMDB", "CTarn"], swiftSettings: engine),
-    .target(name: "Tarn", dependencies: ["TarnStore", "CTarn"], swiftSettings: strict),
+    .target(name: "Tarn", dependencies: ["TarnStore", "CTarn"], swiftSettings: engine),
     .target(
       name: "ToolSupport", dependencies: ["Tarn", "TarnStore"], path: "Tools/ToolSupport",
       swiftSettings: strict),

@@ -85,7 +85,12 @@ struct tarn_date { int64_t seconds; int32_t nanoseconds; enum tarn_state state; 
 struct tarn_bytes12 { uint64_t high; uint32_t low; enum tarn_state state; };
 struct tarn_bytes16 { uint64_t high; uint64_t low; enum tarn_state state; };
 // `length` of a LONG value is that of the value elsewhere; `bytes` then is of no use.
-struct tarn_bytes { const uint8_t *bytes; uint64_t length; enum tarn_state state; };
+// Safe to Swift: the bytes are copied before the instance that they were read through can move.
+struct __attribute__((swift_attr("safe"))) tarn_bytes {
+  const uint8_t *bytes;
+  uint64_t length;
+  enum tarn_state state;
+};
 
 // `pure`, so that Swift neither retains the owner of the bytes around a call nor repeats one.
 #define TARN_LOAD static inline __attribute__((always_inline, pure))

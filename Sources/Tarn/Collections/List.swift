@@ -70,7 +70,7 @@ extension List: RealmCollection, MutableCollection {
   public func withContiguousMutableStorageIfAvailable<R>(
     _ body: (inout UnsafeMutableBufferPointer<Element>) throws -> R
   ) rethrows -> R? {
-    try withContiguousMutableStorage(of: 0..<count, body)
+    unsafe try withContiguousMutableStorage(of: 0..<count, body)
   }
 
   /// The same for some of the elements.
@@ -81,7 +81,7 @@ extension List: RealmCollection, MutableCollection {
     guard managed?.holdsEmbedded ?? (Element.self is EmbeddedObject.Type) else { return nil }
     let before = Array(self[bounds])
     var elements = before
-    let result = try elements.withUnsafeMutableBufferPointer { try body(&$0) }
+    let result = unsafe try elements.withUnsafeMutableBufferPointer { unsafe try body(&$0) }
     let isSame = zip(before, elements).allSatisfy {
       ($0 as? ObjectBase) === ($1 as? ObjectBase)
     }

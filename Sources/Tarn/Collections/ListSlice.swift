@@ -61,7 +61,7 @@ public struct ListSlice<Element: RealmCollectionValue>: MutableCollection, Rando
   public mutating func withContiguousMutableStorageIfAvailable<R>(
     _ body: (inout UnsafeMutableBufferPointer<Element>) throws -> R
   ) rethrows -> R? {
-    try base.withContiguousMutableStorage(of: startIndex..<endIndex, body)
+    unsafe try base.withContiguousMutableStorage(of: startIndex..<endIndex, body)
   }
 
   private func check(_ position: Int) {

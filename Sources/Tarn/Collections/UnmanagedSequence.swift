@@ -81,10 +81,10 @@ final class UnmanagedSequence: SequenceBacking {
           + "second one.")
       // Only of managed objects two can be one.
       let isKnown = !objects.insert(ObjectIdentifier(object)).inserted
-      if isKnown || object._context != nil { mayBeHere.append(object) }
+      if unsafe isKnown || object._context != nil { mayBeHere.append(object) }
     }
     if mayBeHere.isEmpty { return [] }
-    let rows = mayBeHere.filter { $0._context != nil }
+    let rows = mayBeHere.filter { unsafe $0._context != nil }
     return values.indices.filter { index in
       guard let object = values[index].object else { return false }
       return coming.contains(ObjectIdentifier(object))
@@ -102,7 +102,7 @@ final class UnmanagedSequence: SequenceBacking {
       "Lists and maps cannot be in a set: they have no value that could be compared. Use a list.")
     if let object = value.object {
       // Only of managed objects two can be one.
-      let isKnown = object._context != nil && index(of: value) != nil
+      let isKnown = unsafe object._context != nil && index(of: value) != nil
       guard !isKnown, objects.insert(ObjectIdentifier(object)).inserted else { return }
       return values.append(value)
     }

@@ -70,17 +70,17 @@ extension ObjectBase {
   final func _anyValue(_ column: UInt16) -> Value {
     func decoded(_ bytes: UnsafeRawBufferPointer) -> Value {
       trapping { () throws(StorageError) in
-        let value = try Value(tagged: bytes)
+        let value = unsafe try Value(tagged: bytes)
         guard case .object = value, let core = _core else { return value }
         return try core.schemaToBind().checked(value)
       }
     }
-    let raw = tarn_cluster_bytes(_image, UInt32(column), _slot)
+    let raw = unsafe tarn_cluster_bytes(_image, UInt32(column), _slot)
     switch raw.state {
     case TARN_STATE_VALUE:
-      return decoded(UnsafeRawBufferPointer(start: raw.bytes, count: Int(raw.length)))
+      return unsafe decoded(UnsafeRawBufferPointer(start: raw.bytes, count: Int(raw.length)))
     case TARN_STATE_NULL: return .null
-    default: return withSlowBytes(column, raw.state, decoded) ?? .null
+    default: return unsafe withSlowBytes(column, raw.state, decoded) ?? .null
     }
   }
 }

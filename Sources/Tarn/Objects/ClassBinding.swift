@@ -16,7 +16,7 @@ import TarnStore
 
   /// How a wrapper's value moves into its column. Not a tuple: an array of tuples would keep each
   /// function behind another one, which is counted at every call.
-  private struct Move {
+  @safe private struct Move {
     let mover: _Mover
     let offset: Int
     let column: UInt16
@@ -58,7 +58,7 @@ import TarnStore
     moves = order.compactMap {
       let property = reflection.properties[$0]
       if property.isDynamic { return nil }
-      return Move(
+      return unsafe Move(
         mover: property.wrapper.mover, offset: property.offset, column: columnOfProperty[$0])
     }
     scalarMoves = order.prefix { reflection.properties[$0].rank == 0 }
@@ -90,9 +90,9 @@ import TarnStore
   /// The primary key of an unmanaged object; nil if the class has none.
   func primaryKey(of object: ObjectBase) -> Value? {
     guard let intKeyOffset else { return primaryKey?.readBoxed(object).value }
-    let base = Unmanaged.passUnretained(object).toOpaque()
-    let field = (base + intKeyOffset).assumingMemoryBound(to: Persisted<Int>.self)
-    return .int(Int64(field.pointee._value ?? 0))
+    let base = unsafe Unmanaged.passUnretained(object).toOpaque()
+    let field = unsafe (base + intKeyOffset).assumingMemoryBound(to: Persisted<Int>.self)
+    return unsafe .int(Int64(field.pointee._value ?? 0))
   }
 
   /// The stored properties with their columns, in the order of declaration.
@@ -118,16 +118,16 @@ import TarnStore
   /// object's core, context, key and state.
   func bind(_ object: ObjectBase) {
     object._binding = self
-    let base = Unmanaged.passUnretained(object).toOpaque()
+    let base = unsafe Unmanaged.passUnretained(object).toOpaque()
     for place in places {
-      base.storeBytes(of: place.column, toByteOffset: place.offset, as: UInt16.self)
+      unsafe base.storeBytes(of: place.column, toByteOffset: place.offset, as: UInt16.self)
     }
   }
 
   /// Lets go of the values that an object had when it was unmanaged.
   func forgetValues(of object: ObjectBase) {
     for property in reflection.properties where !property.isComputed && !property.isDynamic {
-      property.wrapper.forget(at: property.field(of: object))
+      unsafe property.wrapper.forget(at: property.field(of: object))
     }
   }
 
@@ -139,18 +139,18 @@ import TarnStore
   /// indexes are its own work. The primary key is written like the rest.
   func moveScalars(_ object: ObjectBase) {
     object._binding = self
-    let base = Unmanaged.passUnretained(object).toOpaque()
+    let base = unsafe Unmanaged.passUnretained(object).toOpaque()
     for move in moves[..<scalarMoves] {
-      move.mover(base + move.offset, object, move.column)
+      unsafe move.mover(base + move.offset, object, move.column)
     }
   }
 
   /// Moves the rest, links and then collections: they may give objects rows and so move this one.
   func moveLinks(_ object: ObjectBase) {
-    let base = Unmanaged.passUnretained(object).toOpaque()
+    let base = unsafe Unmanaged.passUnretained(object).toOpaque()
     for move in moves[scalarMoves...] {
-      object._validate(object._context!)
-      move.mover(base + move.offset, object, move.column)
+      unsafe object._validate(object._context!)
+      unsafe move.mover(base + move.offset, object, move.column)
     }
   }
 }

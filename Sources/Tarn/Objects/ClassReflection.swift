@@ -10,7 +10,7 @@ struct PropertyReflection: Sendable {
   let columnName: String
   /// Where the wrapper lies in an object.
   let offset: Int
-  nonisolated(unsafe) let wrapper: any AnyPersisted.Type  // because: metatypes never change
+  @safe nonisolated(unsafe) let wrapper: any AnyPersisted.Type  // because: metatypes never change
   nonisolated(unsafe) let description: _ColumnDescription  // because: nor does what they say
   let isIndexed: Bool
   let isPrimaryKey: Bool
@@ -23,35 +23,35 @@ struct PropertyReflection: Sendable {
   /// True if the declaration, or the class's `init`, gives a value.
   var hasOwnDefault = true
 
-  var type: ColumnType { description.type }
-  var collection: CollectionKind { description.collection }
-  var isOptional: Bool { description.isOptional }
-  var isComputed: Bool { description.isComputed }
-  var target: ObjectBase.Type? { description.target }
+  var type: ColumnType { unsafe description.type }
+  var collection: CollectionKind { unsafe description.collection }
+  var isOptional: Bool { unsafe description.isOptional }
+  var isComputed: Bool { unsafe description.isComputed }
+  var target: ObjectBase.Type? { unsafe description.target }
   /// A property of objects whose class the program does not have: there is no wrapper.
   var isDynamic: Bool { wrapper == DynamicValue.self }
 
   /// Where the wrapper of this property is in an object. Good while the object lives.
   func field(of object: ObjectBase) -> UnsafeMutableRawPointer {
-    Unmanaged.passUnretained(object).toOpaque() + offset
+    unsafe Unmanaged.passUnretained(object).toOpaque() + offset
   }
 
   /// The property's value, of a managed or unmanaged object of the class.
   func read(_ object: ObjectBase) -> Any {
     if isDynamic { return object._core?.dynamicValue(object, self) as Any }
-    return withExtendedLifetime(object) { wrapper.read(object, at: field(of: object)) }
+    return withExtendedLifetime(object) { unsafe wrapper.read(object, at: field(of: object)) }
   }
   func readBoxed(_ object: ObjectBase) -> _BoxedValue {
-    withExtendedLifetime(object) { wrapper.readBoxed(object, at: field(of: object)) }
+    withExtendedLifetime(object) { unsafe wrapper.readBoxed(object, at: field(of: object)) }
   }
   /// Sets the property; false if the value is not of its type.
   func write(_ value: _BoxedValue, _ object: ObjectBase) -> Bool {
-    withExtendedLifetime(object) { wrapper.write(value, object, at: field(of: object)) }
+    withExtendedLifetime(object) { unsafe wrapper.write(value, object, at: field(of: object)) }
   }
   /// Gives a collection those elements.
   func write(elements: any SequenceBacking, _ object: ObjectBase) {
     withExtendedLifetime(object) {
-      wrapper.write(elements: elements, object, at: field(of: object))
+      unsafe wrapper.write(elements: elements, object, at: field(of: object))
     }
   }
 }
@@ -131,7 +131,7 @@ final class ClassReflection: Sendable {
         "Class '\(name)' has no @Persisted property '\(key)' to be its primary key.")
     }
     properties = declared.filter { !ignored.contains($0.name) }.map {
-      PropertyReflection(
+      unsafe PropertyReflection(
         name: $0.name, columnName: mapping[$0.name] ?? $0.name, offset: $0.offset,
         wrapper: $0.wrapper, description: $0.description,
         isIndexed: $0.isIndexed || indexed.contains($0.name), isPrimaryKey: $0.name == key,
@@ -286,15 +286,16 @@ extension ClassReflection {
   /// All properties with a `Persisted` wrapper, ignored ones included, as declared.
   private static func declaredProperties(of type: ObjectBase.Type) -> [PropertyReflection] {
     let example = type.init()
-    let base = Unmanaged.passUnretained(example).toOpaque()
+    let base = unsafe Unmanaged.passUnretained(example).toOpaque()
     var found: [PropertyReflection] = []
     // The option 1 is `.classType`, which is a mutable global and so unusable in Swift 6.
     let options = _EachFieldOptions(rawValue: 1)
-    _ = _forEachField(of: type, options: options) { label, offset, fieldType, _ in
+    _ = unsafe _forEachField(of: type, options: options) { label, offset, fieldType, _ in
       guard let wrapper = fieldType as? any AnyPersisted.Type else { return true }
-      let flags = wrapper.flags(at: base + offset)
-      let name = String(String(cString: label).dropFirst())  // the wrapper of `age` is `_age`
-      found.append(
+      let flags = unsafe wrapper.flags(at: base + offset)
+      // The wrapper of `age` is `_age`.
+      let name = unsafe String(String(cString: label).dropFirst())
+      unsafe found.append(
         PropertyReflection(
           name: name, columnName: name, offset: offset, wrapper: wrapper,
           description: wrapper.description, isIndexed: flags & _PropertyFlags.indexed != 0,

@@ -41,10 +41,10 @@ extension _CollectionProperty {
   /// The very collection that the program holds becomes a view of what is stored.
   public static var _mover: _Mover {
     { wrapper, object, column in
-      let wrapper = wrapper.assumingMemoryBound(to: Persisted<Self>.self)
-      let collection = wrapper.pointee._value
-      wrapper.pointee._value = nil
-      wrapper.pointee._column = column
+      let wrapper = unsafe wrapper.assumingMemoryBound(to: Persisted<Self>.self)
+      let collection = unsafe wrapper.pointee._value
+      unsafe wrapper.pointee._value = nil
+      unsafe wrapper.pointee._column = column
       collection?.becomeManaged(object, ColumnID(column), update: .error)
     }
   }

@@ -7,7 +7,7 @@ extension ObjectBase {
   ///
   /// Traps on a thread other than the Realm's and for an invalidated object.
   public func detached() -> Self {
-    unsafeDowncast(Detacher().detach(self), to: Self.self)
+    unsafe unsafeDowncast(Detacher().detach(self), to: Self.self)
   }
 }
 

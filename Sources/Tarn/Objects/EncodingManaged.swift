@@ -17,7 +17,7 @@ struct DetachedEncoding<Value: Encodable>: Encodable {
 
 /// A value as it is encoded: of a managed object its unmanaged copy.
 func encodable<Value>(_ value: Value) -> Value {
-  guard let object = value as? ObjectBase, object._context != nil else { return value }
+  guard let object = value as? ObjectBase, unsafe object._context != nil else { return value }
   return object.detached() as! Value
 }
 

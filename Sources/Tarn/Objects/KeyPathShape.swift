@@ -28,9 +28,9 @@ struct KeyPathShape {
   init?(_ keyPath: AnyKeyPath) {
     let parts: [Part]? = withExtendedLifetime(keyPath) {
       // Behind what each object has: a name for Objective-C, the size, the parts.
-      let object = UnsafeRawPointer(Unmanaged.passUnretained(keyPath).toOpaque())
-      let size = Int(object.load(fromByteOffset: 24, as: UInt32.self) & 0xff_ffff)
-      var cursor = Cursor(next: object + 32, end: object + 32 + size)
+      let object = unsafe UnsafeRawPointer(Unmanaged.passUnretained(keyPath).toOpaque())
+      let size = unsafe Int(object.load(fromByteOffset: 24, as: UInt32.self) & 0xff_ffff)
+      var cursor = unsafe Cursor(next: object + 32, end: object + 32 + size)
       return cursor.parts(endingIn: Swift.type(of: keyPath).valueType)
     }
     guard let parts else { return nil }
@@ -43,26 +43,26 @@ struct KeyPathShape {
     return property
   }
 
-  private struct Cursor {
+  @safe private struct Cursor {
     var next: UnsafeRawPointer
     let end: UnsafeRawPointer
 
     mutating func parts(endingIn last: Any.Type) -> [Part]? {
       var parts: [Part] = []
-      while next < end {
+      while unsafe next < end {
         guard let word = word(UInt32.self) else { return nil }
         let payload = word & 0xff_ffff
         switch (word >> 24) & 0x7f {
         case 1, 3:
           // An offset too large for the payload stands behind it.
           if payload == 0x7f_ffff, self.word(UInt32.self) == nil { return nil }
-          guard next == end || type() != nil else { return nil }
+          guard unsafe next == end || type() != nil else { return nil }
           parts.append(.field)
         case 2:
           guard let property = property(payload, last) else { return nil }
           parts.append(.property(property))
         case 4:
-          guard payload <= 2, next == end || type() != nil else { return nil }
+          guard payload <= 2, unsafe next == end || type() != nil else { return nil }
           parts.append([.chain, .wrap, .force][Int(payload)])
         default: return nil
         }
@@ -78,10 +78,10 @@ struct KeyPathShape {
       if hasArguments {
         guard let size = word(UInt.self), word(UInt.self) != nil else { return nil }
         if payload & 0x10 != 0, word(UInt.self) == nil { return nil }
-        guard size <= end - next else { return nil }
-        next += Int(size)
+        guard unsafe size <= end - next else { return nil }
+        unsafe next += Int(size)
       }
-      let type = next == end ? last : self.type()
+      let type = unsafe next == end ? last : self.type()
       guard let type else { return nil }
       return Property(
         getter: getter, isRequirement: payload & 0x10_0000 != 0, type: type)
@@ -89,15 +89,15 @@ struct KeyPathShape {
 
     /// The type between two parts.
     private mutating func type() -> Any.Type? {
-      guard let metadata = word(UnsafeRawPointer?.self) ?? nil else { return nil }
-      return unsafeBitCast(metadata, to: Any.Type.self)
+      guard let metadata = unsafe word(UnsafeRawPointer?.self) ?? nil else { return nil }
+      return unsafe unsafeBitCast(metadata, to: Any.Type.self)
     }
 
     private mutating func word<T>(_: T.Type) -> T? {
-      let place = next.alignedUp(for: T.self)
-      guard place + MemoryLayout<T>.size <= end else { return nil }
-      next = place + MemoryLayout<T>.size
-      return place.load(as: T.self)
+      let place = unsafe next.alignedUp(for: T.self)
+      guard unsafe place + MemoryLayout<T>.size <= end else { return nil }
+      unsafe next = unsafe place + MemoryLayout<T>.size
+      return unsafe place.load(as: T.self)
     }
   }
 }

@@ -28,7 +28,7 @@ public struct LinkingObjects<Element: ObjectBase> {
   }
 
   private func object(_ key: ObjectKey) -> Element {
-    unsafeDowncast(target!._core!.object(Element.self, key), to: Element.self)
+    unsafe unsafeDowncast(target!._core!.object(Element.self, key), to: Element.self)
   }
 }
 
@@ -93,7 +93,7 @@ extension LinkingObjects: _Persistable {
   /// The value stays in the object: it says what to ask for where the object is unmanaged again.
   public static var _mover: _Mover {
     { wrapper, _, column in
-      wrapper.assumingMemoryBound(to: Persisted<Self>.self).pointee._column = column
+      unsafe wrapper.assumingMemoryBound(to: Persisted<Self>.self).pointee._column = column
     }
   }
   public static func _put(_ value: Self, _ object: ObjectBase, _ column: UInt16) {}

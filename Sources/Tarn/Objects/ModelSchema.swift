@@ -143,14 +143,14 @@ final class ModelSchema: Sendable {
   /// refuse to be in default schemas.
   static func discoverClasses() -> [ObjectBase.Type] {
     var found: [ObjectBase.Type] = []
-    let root = unsafeBitCast(ObjectBase.self as AnyObject.Type, to: UnsafeRawPointer.self)
-    withUnsafeMutablePointer(to: &found) { pointer in
-      tarn_subclasses(
+    let root = unsafe unsafeBitCast(ObjectBase.self as AnyObject.Type, to: UnsafeRawPointer.self)
+    unsafe withUnsafeMutablePointer(to: &found) { pointer in
+      unsafe tarn_subclasses(
         root,
         { metadata, context in
-          let type = unsafeBitCast(metadata!, to: AnyObject.Type.self) as! ObjectBase.Type
-          context!.assumingMemoryBound(to: [ObjectBase.Type].self).pointee.append(type)
-        }, pointer)
+          let type = unsafe unsafeBitCast(metadata!, to: AnyObject.Type.self) as! ObjectBase.Type
+          unsafe context!.assumingMemoryBound(to: [ObjectBase.Type].self).pointee.append(type)
+        }, unsafe pointer)
     }
     return found.filter { type in
       type != Object.self && type != EmbeddedObject.self && type.shouldIncludeInDefaultSchema()

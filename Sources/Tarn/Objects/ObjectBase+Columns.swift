@@ -8,7 +8,7 @@ extension ObjectBase {
   /// The cluster under edit and the slot in it; nil if the answer is null.
   @inline(__always)
   private final func slow(_ column: UInt16) -> (WorkingCluster, Int)? {
-    guard let working = _working?.takeUnretainedValue() else { return nil }
+    guard let working = unsafe _working?.takeUnretainedValue() else { return nil }
     return working.isNull(ColumnID(column), Int(_slot)) ? nil : (working, Int(_slot))
   }
 
@@ -75,12 +75,12 @@ extension ObjectBase {
   final func withSlowBytes<R>(
     _ column: UInt16, _ state: tarn_state, _ body: (UnsafeRawBufferPointer) -> R
   ) -> R? {
-    func long() -> R { _core!.longBytes(self, ColumnID(column)).withUnsafeBytes(body) }
+    func long() -> R { unsafe _core!.longBytes(self, ColumnID(column)).withUnsafeBytes(body) }
     if state == TARN_STATE_LONG { return long() }
     guard let (rows, slot) = slow(column) else { return nil }
     switch rows.bytes(ColumnID(column), slot) {
     case .null: return nil
-    case .inline(let bytes): return body(bytes)
+    case .inline(let bytes): return unsafe body(bytes)
     case .long: return long()
     }
   }
@@ -88,7 +88,7 @@ extension ObjectBase {
   /// Where a value is put that needs nothing else done: the row is under edit.
   @inline(__always)
   final func row(_ column: UInt16) -> (rows: WorkingCluster, column: ColumnID, slot: Int) {
-    (_working!.takeUnretainedValue(), ColumnID(column), Int(_slot))
+    unsafe (_working!.takeUnretainedValue(), ColumnID(column), Int(_slot))
   }
 
   @inline(never) @usableFromInline

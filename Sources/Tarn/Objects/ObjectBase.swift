@@ -9,7 +9,7 @@ import TarnStore
 /// the same class, and adding turns one into the other.
 ///
 /// Derive models from `Object` or `EmbeddedObject`, not from this class.
-open class ObjectBase: CustomStringConvertible, CustomReflectable {
+@safe open class ObjectBase: CustomStringConvertible, CustomReflectable {
   // The way of a read. `_validate` compares `_generation` and the running thread with the
   // Realm's context; if both agree, `_image` and `_slot` say where the row is and a property is
   // one load from there. Otherwise RealmCore.locate brings these fields up to date or traps.
@@ -17,30 +17,31 @@ open class ObjectBase: CustomStringConvertible, CustomReflectable {
   // reports "slow", and the slow path reads from `_working`.
   //
   // All of them are final and unchecked, and touched only by inlinable code of this module:
-  // that is what keeps a read at a few nanoseconds in the client.
+  // that is what keeps a read at a few nanoseconds in the client. Those that are no pointers are
+  // marked as safe: exclusivity cannot be violated, because no access to them runs other code.
 
   /// The Realm instance's generation and thread; nil while unmanaged. Lives as long as `_core`.
   @exclusivity(unchecked) @usableFromInline
   final var _context: UnsafeMutablePointer<tarn_context>?
   /// The generation for which `_image`, `_slot` and `_working` are right.
-  @exclusivity(unchecked) @usableFromInline final var _generation: UInt64 = 0
+  @safe @exclusivity(unchecked) @usableFromInline final var _generation: UInt64 = 0
   @exclusivity(unchecked) @usableFromInline final var _image: UnsafeRawPointer?
   /// The object key, from when the object became managed on.
-  @exclusivity(unchecked) @usableFromInline final var _key: Int64 = 0
+  @safe @exclusivity(unchecked) @usableFromInline final var _key: Int64 = 0
   /// The row's place, in `_image` or in `_working`.
-  @exclusivity(unchecked) @usableFromInline final var _slot: UInt32 = 0
-  @exclusivity(unchecked) @usableFromInline final var _state = _ObjectState()
+  @safe @exclusivity(unchecked) @usableFromInline final var _slot: UInt32 = 0
+  @safe @exclusivity(unchecked) @usableFromInline final var _state = _ObjectState()
   /// Columns (the first 64) that may be set directly, for `_generation`: RealmCore has noted them
   /// as touched and they need no upkeep of indexes or links.
-  @exclusivity(unchecked) @usableFromInline final var _warmColumns: UInt64 = 0
-  @exclusivity(unchecked) @usableFromInline final var _core: RealmCore?
+  @safe @exclusivity(unchecked) @usableFromInline final var _warmColumns: UInt64 = 0
+  @safe @exclusivity(unchecked) @usableFromInline final var _core: RealmCore?
   /// The cluster under edit that holds the row, kept alive by the core for `_generation`.
   @exclusivity(unchecked) final var _working: Unmanaged<WorkingCluster>?
-  @exclusivity(unchecked) final var _binding: ClassBinding?
+  @safe @exclusivity(unchecked) final var _binding: ClassBinding?
   /// How often the Realm had been invalidated when the object became managed.
-  @exclusivity(unchecked) final var _life: UInt32 = 0
+  @safe @exclusivity(unchecked) final var _life: UInt32 = 0
   /// The write that made the row, while it was open: if it is cancelled, the object dies.
-  @exclusivity(unchecked) final var _bornIn: WriteMark?
+  @safe @exclusivity(unchecked) final var _bornIn: WriteMark?
 
   /// Makes an unmanaged object; properties take their defaults.
   public required init() {}
@@ -112,8 +113,8 @@ extension ObjectBase {
   /// Thread and generation in one branch, before every read and write of a managed object.
   @inlinable @inline(__always)
   final func _validate(_ context: UnsafeMutablePointer<tarn_context>) {
-    let moved = context.pointee.generation ^ _generation
-    let elsewhere = UInt64(context.pointee.thread ^ tarn_thread_id())
+    let moved = unsafe context.pointee.generation ^ _generation
+    let elsewhere = unsafe UInt64(context.pointee.thread ^ tarn_thread_id())
     if moved | elsewhere != 0 { _locate() }
   }
 
@@ -141,7 +142,7 @@ extension ObjectBase {
     }
     let (cluster, slot) = core.edit(self, id)
     cluster.set(id, slot, boxed.value)
-    if column < 64, !_state.contains(.alwaysNotesEdits), _working != nil {
+    if column < 64, !_state.contains(.alwaysNotesEdits), unsafe _working != nil {
       _warmColumns |= 1 << UInt64(column)
     }
   }

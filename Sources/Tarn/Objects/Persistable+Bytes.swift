@@ -17,7 +17,7 @@ extension String: _PersistableScalar, _Indexable, _PrimaryKey {
     object._optionalString(column)
   }
   public static func _raw(_ object: ObjectBase, _ column: UInt16) -> tarn_bytes {
-    tarn_cluster_bytes(object._image, UInt32(column), object._slot)
+    unsafe tarn_cluster_bytes(object._image, UInt32(column), object._slot)
   }
   public static func _make(_ raw: tarn_bytes, _ object: ObjectBase, _ column: UInt16) -> String {
     object.makeString(raw, column) ?? ""
@@ -36,14 +36,14 @@ extension String: _PersistableScalar, _Indexable, _PrimaryKey {
 extension ObjectBase {
   @_effects(releasenone) @inline(never) @usableFromInline
   final func _string(_ column: UInt16) -> String {
-    let raw = tarn_cluster_bytes(_image, UInt32(column), _slot)
+    let raw = unsafe tarn_cluster_bytes(_image, UInt32(column), _slot)
     if raw.state == TARN_STATE_VALUE, let small = SmallString.make(raw) { return small }
     return makeString(raw, column) ?? ""
   }
 
   @_effects(releasenone) @inline(never) @usableFromInline
   final func _optionalString(_ column: UInt16) -> String? {
-    let raw = tarn_cluster_bytes(_image, UInt32(column), _slot)
+    let raw = unsafe tarn_cluster_bytes(_image, UInt32(column), _slot)
     if raw.state == TARN_STATE_VALUE, let small = SmallString.make(raw) { return small }
     return makeString(raw, column)
   }
@@ -52,11 +52,11 @@ extension ObjectBase {
   final func makeString(_ raw: tarn_bytes, _ column: UInt16) -> String? {
     switch raw.state {
     case TARN_STATE_VALUE:
-      let bytes = UnsafeBufferPointer(start: raw.bytes, count: Int(raw.length))
-      return String(decoding: bytes, as: UTF8.self)
+      let bytes = unsafe UnsafeBufferPointer(start: raw.bytes, count: Int(raw.length))
+      return unsafe String(decoding: bytes, as: UTF8.self)
     case TARN_STATE_NULL: return nil
     default:
-      return withSlowBytes(column, raw.state) { String(decoding: $0, as: UTF8.self) }
+      return unsafe withSlowBytes(column, raw.state) { unsafe String(decoding: $0, as: UTF8.self) }
     }
   }
 }
@@ -68,9 +68,9 @@ enum SmallString {
   @inline(__always)
   static func make(_ raw: tarn_bytes) -> String? {
     guard raw.length <= 15, layoutIsKnown else { return nil }
-    let small = tarn_small_bytes(raw.bytes, UInt32(truncatingIfNeeded: raw.length))
+    let small = unsafe tarn_small_bytes(raw.bytes, UInt32(truncatingIfNeeded: raw.length))
     guard (small.low | small.high) & 0x8080_8080_8080_8080 == 0 else { return nil }
-    return unsafeBitCast(bits(small.low, small.high, raw.length), to: String.self)
+    return unsafe unsafeBitCast(bits(small.low, small.high, raw.length), to: String.self)
   }
 
   @inline(__always)
@@ -84,11 +84,11 @@ enum SmallString {
       let bytes = (0..<count).map { UInt8(ascii: "a") + UInt8($0) }
       // Sixteen bytes in memory, because the load takes so many.
       let padded = bytes + [UInt8](repeating: 0, count: 16 - count)
-      let small = padded.withUnsafeBufferPointer {
-        tarn_small_bytes($0.baseAddress, UInt32(count))
+      let small = unsafe padded.withUnsafeBufferPointer {
+        unsafe tarn_small_bytes($0.baseAddress, UInt32(count))
       }
       let built = bits(small.low, small.high, UInt64(count))
-      let real = unsafeBitCast(
+      let real = unsafe unsafeBitCast(
         String(decoding: bytes, as: UTF8.self), to: (UInt64, UInt64).self)
       guard built == real else { return false }
     }
@@ -109,14 +109,14 @@ extension Data: _PersistableScalar {
     object._data(column)
   }
   public static func _raw(_ object: ObjectBase, _ column: UInt16) -> tarn_bytes {
-    tarn_cluster_bytes(object._image, UInt32(column), object._slot)
+    unsafe tarn_cluster_bytes(object._image, UInt32(column), object._slot)
   }
   public static func _make(_ raw: tarn_bytes, _ object: ObjectBase, _ column: UInt16) -> Data {
     object._data(column) ?? Data()
   }
   public static func _put(_ value: Data, _ object: ObjectBase, _ column: UInt16) {
     let (rows, column, slot) = object.row(column)
-    value.withUnsafeBytes { rows.setBytes(column, slot, $0) }
+    unsafe value.withUnsafeBytes { unsafe rows.setBytes(column, slot, $0) }
   }
   public func _box() -> _BoxedValue { _BoxedValue(.data([UInt8](self))) }
   public static func _unbox(_ boxed: _BoxedValue) -> Data? {
@@ -128,12 +128,12 @@ extension Data: _PersistableScalar {
 extension ObjectBase {
   @_effects(releasenone) @inline(never) @usableFromInline
   final func _data(_ column: UInt16) -> Data? {
-    let raw = tarn_cluster_bytes(_image, UInt32(column), _slot)
+    let raw = unsafe tarn_cluster_bytes(_image, UInt32(column), _slot)
     switch raw.state {
     case TARN_STATE_VALUE:
-      return Data(UnsafeBufferPointer(start: raw.bytes, count: Int(raw.length)))
+      return unsafe Data(UnsafeBufferPointer(start: raw.bytes, count: Int(raw.length)))
     case TARN_STATE_NULL: return nil
-    default: return withSlowBytes(column, raw.state) { Data($0) }
+    default: return unsafe withSlowBytes(column, raw.state) { unsafe Data($0) }
     }
   }
 }

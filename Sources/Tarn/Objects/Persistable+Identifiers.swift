@@ -10,7 +10,7 @@ extension ObjectId: _PersistableScalar, _Indexable, _PrimaryKey {
 
   @inlinable @inline(__always)
   public static func _raw(_ object: ObjectBase, _ column: UInt16) -> tarn_bytes12 {
-    let raw = tarn_cluster_bytes12(object._image, UInt32(column), object._slot)
+    let raw = unsafe tarn_cluster_bytes12(object._image, UInt32(column), object._slot)
     return raw.state == TARN_STATE_SLOW ? object._slowBytes12(column) : raw
   }
   @inlinable @inline(__always)
@@ -41,13 +41,13 @@ extension UUID: _PersistableScalar, _Indexable, _PrimaryKey {
 
   @inlinable @inline(__always)
   public static func _raw(_ object: ObjectBase, _ column: UInt16) -> tarn_bytes16 {
-    let raw = tarn_cluster_bytes16(object._image, UInt32(column), object._slot)
+    let raw = unsafe tarn_cluster_bytes16(object._image, UInt32(column), object._slot)
     return raw.state == TARN_STATE_SLOW ? object._slowBytes16(column) : raw
   }
   @inlinable @inline(__always)
   public static func _make(_ raw: tarn_bytes16, _ object: ObjectBase, _ column: UInt16) -> UUID {
     let bytes = (raw.high.bigEndian, raw.low.bigEndian)
-    return UUID(uuid: unsafeBitCast(bytes, to: uuid_t.self))
+    return unsafe UUID(uuid: unsafeBitCast(bytes, to: uuid_t.self))
   }
   public static func _put(_ value: UUID, _ object: ObjectBase, _ column: UInt16) {
     let (rows, column, slot) = object.row(column)
@@ -62,12 +62,12 @@ extension UUID: _PersistableScalar, _Indexable, _PrimaryKey {
 
 extension UUID {
   var bytes: Bytes16 {
-    let halves = unsafeBitCast(uuid, to: (UInt64, UInt64).self)
+    let halves = unsafe unsafeBitCast(uuid, to: (UInt64, UInt64).self)
     return Bytes16(high: UInt64(bigEndian: halves.0), low: UInt64(bigEndian: halves.1))
   }
   init(_ bytes: Bytes16) {
     let halves = (bytes.high.bigEndian, bytes.low.bigEndian)
-    self.init(uuid: unsafeBitCast(halves, to: uuid_t.self))
+    unsafe self.init(uuid: unsafeBitCast(halves, to: uuid_t.self))
   }
 }
 
@@ -77,7 +77,7 @@ extension Decimal128: _PersistableScalar {
 
   @inlinable @inline(__always)
   public static func _raw(_ object: ObjectBase, _ column: UInt16) -> tarn_bytes16 {
-    let raw = tarn_cluster_bytes16(object._image, UInt32(column), object._slot)
+    let raw = unsafe tarn_cluster_bytes16(object._image, UInt32(column), object._slot)
     return raw.state == TARN_STATE_SLOW ? object._slowBytes16(column) : raw
   }
   @inlinable @inline(__always)
@@ -110,7 +110,7 @@ extension Date: _PersistableScalar, _Indexable {
 
   @inlinable @inline(__always)
   public static func _raw(_ object: ObjectBase, _ column: UInt16) -> tarn_date {
-    let raw = tarn_cluster_date(object._image, UInt32(column), object._slot)
+    let raw = unsafe tarn_cluster_date(object._image, UInt32(column), object._slot)
     return raw.state == TARN_STATE_SLOW ? object._slowDate(column) : raw
   }
   @inlinable @inline(__always)

@@ -23,7 +23,7 @@ extension ObjectBase: _OptionalPersistable {
     if raw.state == TARN_STATE_NULL { return nil }
     let target = object._core!.linkedObject(
       object, ColumnID(column), ObjectKey(raw.value), as: self)
-    return unsafeDowncast(target, to: self)
+    return unsafe unsafeDowncast(target, to: self)
   }
 
   public static func _storeOptional(
@@ -39,17 +39,17 @@ extension ObjectBase: _OptionalPersistable {
   public static var _optionalMover: _Mover {
     { wrapper, object, column in
       // A wrapper of a link looks the same whatever the class.
-      let wrapper = wrapper.assumingMemoryBound(to: Persisted<ObjectBase?>.self)
-      let value = wrapper.pointee._value ?? nil
-      wrapper.pointee._value = .none
-      wrapper.pointee._column = column
+      let wrapper = unsafe wrapper.assumingMemoryBound(to: Persisted<ObjectBase?>.self)
+      let value = unsafe wrapper.pointee._value ?? nil
+      unsafe wrapper.pointee._value = .none
+      unsafe wrapper.pointee._column = column
       _putOptional(value, object, column)
     }
   }
 
   public static func _boxOptional(_ value: ObjectBase?) -> _BoxedValue {
     guard let value else { return _BoxedValue(.null) }
-    let isManaged = value._context != nil
+    let isManaged = unsafe value._context != nil
     return _BoxedValue(isManaged ? .link(ObjectKey(value._key)) : .null, object: value)
   }
 

@@ -14,7 +14,7 @@ extension _PersistableInteger {
 
   @inlinable @inline(__always)
   public static func _raw(_ object: ObjectBase, _ column: UInt16) -> tarn_int {
-    let raw = tarn_cluster_int(object._image, UInt32(column), object._slot)
+    let raw = unsafe tarn_cluster_int(object._image, UInt32(column), object._slot)
     return raw.state == TARN_STATE_SLOW ? object._slowInt(column) : raw
   }
 
@@ -74,7 +74,7 @@ extension Bool: _PersistableScalar, _Indexable {
 
   @inlinable @inline(__always)
   public static func _raw(_ object: ObjectBase, _ column: UInt16) -> tarn_bool {
-    let raw = tarn_cluster_bool(object._image, UInt32(column), object._slot)
+    let raw = unsafe tarn_cluster_bool(object._image, UInt32(column), object._slot)
     return raw.state == TARN_STATE_SLOW ? object._slowBool(column) : raw
   }
   @inlinable @inline(__always)
@@ -98,7 +98,7 @@ extension Float: _PersistableScalar {
 
   @inlinable @inline(__always)
   public static func _raw(_ object: ObjectBase, _ column: UInt16) -> tarn_float {
-    let raw = tarn_cluster_float(object._image, UInt32(column), object._slot)
+    let raw = unsafe tarn_cluster_float(object._image, UInt32(column), object._slot)
     return raw.state == TARN_STATE_SLOW ? object._slowFloat(column) : raw
   }
   @inlinable @inline(__always)
@@ -126,7 +126,7 @@ extension Double: _PersistableScalar {
 
   @inlinable @inline(__always)
   public static func _raw(_ object: ObjectBase, _ column: UInt16) -> tarn_double {
-    let raw = tarn_cluster_double(object._image, UInt32(column), object._slot)
+    let raw = unsafe tarn_cluster_double(object._image, UInt32(column), object._slot)
     return raw.state == TARN_STATE_SLOW ? object._slowDouble(column) : raw
   }
   @inlinable @inline(__always)

@@ -74,10 +74,10 @@ extension _OptionalPersistable where Self: _Persistable {
   @inlinable
   public static var _optionalMover: _Mover {
     { wrapper, object, column in
-      let wrapper = wrapper.assumingMemoryBound(to: Persisted<Self?>.self)
-      _putOptional(wrapper.pointee._value ?? nil, object, column)
-      wrapper.pointee._value = .none
-      wrapper.pointee._column = column
+      let wrapper = unsafe wrapper.assumingMemoryBound(to: Persisted<Self?>.self)
+      unsafe _putOptional(wrapper.pointee._value ?? nil, object, column)
+      unsafe wrapper.pointee._value = .none
+      unsafe wrapper.pointee._column = column
     }
   }
 }
@@ -209,14 +209,14 @@ extension _PersistableScalar {
   @inlinable
   public static var _optionalMover: _Mover {
     { wrapper, object, column in
-      let wrapper = wrapper.assumingMemoryBound(to: Persisted<Self?>.self)
-      if case .some(.some(let value)) = wrapper.pointee._value {
+      let wrapper = unsafe wrapper.assumingMemoryBound(to: Persisted<Self?>.self)
+      if case .some(.some(let value)) = unsafe wrapper.pointee._value {
         _put(value, object, column)
       } else {
         object._putNull(column)
       }
-      wrapper.pointee._value = .none
-      wrapper.pointee._column = column
+      unsafe wrapper.pointee._value = .none
+      unsafe wrapper.pointee._column = column
     }
   }
 
@@ -247,7 +247,7 @@ extension Optional: _Persistable where Wrapped: _OptionalPersistable {
   public static func _put(_ value: Self, _ object: ObjectBase, _ column: UInt16) {
     Wrapped._putOptional(value, object, column)
   }
-  public static var _mover: _Mover { Wrapped._optionalMover }
+  public static var _mover: _Mover { unsafe Wrapped._optionalMover }
   public func _box() -> _BoxedValue { Wrapped._boxOptional(self) }
   public static func _unbox(_ boxed: _BoxedValue) -> Self? {
     var fits = true
@@ -261,10 +261,10 @@ extension _Persistable {
   @inlinable
   public static var _mover: _Mover {
     { wrapper, object, column in
-      let wrapper = wrapper.assumingMemoryBound(to: Persisted<Self>.self)
-      _put(wrapper.pointee._value ?? _default(), object, column)
-      wrapper.pointee._value = nil
-      wrapper.pointee._column = column
+      let wrapper = unsafe wrapper.assumingMemoryBound(to: Persisted<Self>.self)
+      unsafe _put(wrapper.pointee._value ?? _default(), object, column)
+      unsafe wrapper.pointee._value = nil
+      unsafe wrapper.pointee._column = column
     }
   }
 }

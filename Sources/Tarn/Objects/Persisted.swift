@@ -52,8 +52,8 @@ public struct Persisted<Value> {
     storage storage: ReferenceWritableKeyPath<O, Self>
   ) -> Value where Value: _Persistable {
     @inline(__always) get {
-      if let context = object._context {
-        object._validate(context)
+      if let context = unsafe object._context {
+        unsafe object._validate(context)
         return Value._load(object, object[keyPath: storage]._column)
       }
       if let value = object[keyPath: storage]._value { return value }
@@ -66,8 +66,8 @@ public struct Persisted<Value> {
       return value
     }
     @inline(__always) set {
-      if let context = object._context {
-        object._validate(context)
+      if let context = unsafe object._context {
+        unsafe object._validate(context)
         Value._store(object, object[keyPath: storage]._column, newValue)
       } else if Value._isCollection {
         let current = object[keyPath: storage]._value ?? Value._default()
@@ -201,7 +201,7 @@ protocol AnyPersisted {
 
 extension Persisted: AnyPersisted where Value: _Persistable {
   static var description: _ColumnDescription { Value._description }
-  static var mover: _Mover { Value._mover }
+  static var mover: _Mover { unsafe Value._mover }
 
   static func unboxed(_ boxed: _BoxedValue) -> Any? {
     Value._unbox(boxed).flatMap { flattened($0) }
@@ -211,51 +211,51 @@ extension Persisted: AnyPersisted where Value: _Persistable {
   static func boxed(_ value: Any) -> _BoxedValue? { (value as? Value)?._box() }
 
   static func forget(at field: UnsafeMutableRawPointer) {
-    field.assumingMemoryBound(to: Self.self).pointee._value = nil
+    unsafe field.assumingMemoryBound(to: Self.self).pointee._value = nil
   }
 
   static func flags(at field: UnsafeRawPointer) -> UInt8 {
-    field.assumingMemoryBound(to: Self.self).pointee._flags
+    unsafe field.assumingMemoryBound(to: Self.self).pointee._flags
   }
 
   static func originProperty(at field: UnsafeRawPointer) -> String? {
-    (field.assumingMemoryBound(to: Self.self).pointee._value as? any AnyLinkingObjects)?
+    unsafe (field.assumingMemoryBound(to: Self.self).pointee._value as? any AnyLinkingObjects)?
       .originProperty
   }
 
   private static func value(
     _ object: ObjectBase, at field: UnsafeMutableRawPointer
   ) -> Value {
-    let wrapper = field.assumingMemoryBound(to: Self.self)
-    if let context = object._context {
-      object._validate(context)
-      return Value._load(object, wrapper.pointee._column)
+    let wrapper = unsafe field.assumingMemoryBound(to: Self.self)
+    if let context = unsafe object._context {
+      unsafe object._validate(context)
+      return unsafe Value._load(object, wrapper.pointee._column)
     }
-    if let value = wrapper.pointee._value { return value }
+    if let value = unsafe wrapper.pointee._value { return value }
     let value = Value._default()
-    wrapper.pointee._value = value
+    unsafe wrapper.pointee._value = value
     return value
   }
 
   static func read(_ object: ObjectBase, at field: UnsafeMutableRawPointer) -> Any {
-    value(object, at: field)
+    unsafe value(object, at: field)
   }
 
   static func readBoxed(_ object: ObjectBase, at field: UnsafeMutableRawPointer) -> _BoxedValue {
-    value(object, at: field)._box()
+    unsafe value(object, at: field)._box()
   }
 
   private static func assign(
     _ value: Value, _ object: ObjectBase, at field: UnsafeMutableRawPointer
   ) {
-    let wrapper = field.assumingMemoryBound(to: Self.self)
-    if let context = object._context {
-      object._validate(context)
-      Value._store(object, wrapper.pointee._column, value)
+    let wrapper = unsafe field.assumingMemoryBound(to: Self.self)
+    if let context = unsafe object._context {
+      unsafe object._validate(context)
+      unsafe Value._store(object, wrapper.pointee._column, value)
     } else if Value._isCollection {
-      Value._replaceElements(of: Self.value(object, at: field), with: value)
+      unsafe Value._replaceElements(of: Self.value(object, at: field), with: value)
     } else {
-      wrapper.pointee._value = value
+      unsafe wrapper.pointee._value = value
     }
   }
 
@@ -263,7 +263,7 @@ extension Persisted: AnyPersisted where Value: _Persistable {
     _ value: _BoxedValue, _ object: ObjectBase, at field: UnsafeMutableRawPointer
   ) -> Bool {
     guard let value = Value._unbox(value) else { return false }
-    assign(value, object, at: field)
+    unsafe assign(value, object, at: field)
     return true
   }
 
@@ -273,12 +273,12 @@ extension Persisted: AnyPersisted where Value: _Persistable {
     guard let value = Value._collection(_SequenceHandle(elements)) else {
       trap("'\(Value.self)' is no collection: bug in this package")
     }
-    assign(value, object, at: field)
+    unsafe assign(value, object, at: field)
   }
 
   static func canHold(_ boxed: _BoxedValue) -> Bool { Value._canHold(boxed) }
   static func fits(_ boxed: _BoxedValue) -> Bool { Value._fits(boxed) }
   static func hasOwnDefault(at field: UnsafeRawPointer) -> Bool {
-    field.assumingMemoryBound(to: Self.self).pointee._value != nil
+    unsafe field.assumingMemoryBound(to: Self.self).pointee._value != nil
   }
 }

@@ -71,7 +71,7 @@ extension ObjectBase: RealmCollectionValue {
   }
 
   public func _boxElement() -> _BoxedValue {
-    let isManaged = _context != nil
+    let isManaged = unsafe _context != nil
     return _BoxedValue(isManaged ? .link(ObjectKey(_key)) : .null, object: self)
   }
 
@@ -79,6 +79,6 @@ extension ObjectBase: RealmCollectionValue {
 
   @inlinable public static var _isObject: Bool { true }
   @inlinable public static func _element(of object: ObjectBase) -> Self {
-    unsafeDowncast(object, to: Self.self)
+    unsafe unsafeDowncast(object, to: Self.self)
   }
 }

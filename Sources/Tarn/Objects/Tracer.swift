@@ -44,7 +44,7 @@ final class Tracer {
   private func follow<Root: ObjectBase>(
     _ keyPath: PartialKeyPath<Root>, _ path: [KeyPathShape.Property]
   ) throws(KeyPathFault) -> [PropertyReflection] {
-    let value = unsafeDowncast(makeObject(Root.self), to: Root.self)[keyPath: keyPath]
+    let value = unsafe unsafeDowncast(makeObject(Root.self), to: Root.self)[keyPath: keyPath]
     letGoOfObjects()
     let properties = steps.compactMap(\.property)
     guard wentAlong(path), let last = properties.last, let lastValue,
@@ -77,7 +77,7 @@ final class Tracer {
     ClassReflection.of(type).forgetValues(of: object)
     object._state = .tracing
     // Unmanaged objects have no image.
-    object._image = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+    unsafe object._image = unsafe UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
     objects.append(object)
     tip = object
     return object
@@ -87,7 +87,7 @@ final class Tracer {
   private func letGoOfObjects() {
     for object in objects {
       object._state = []
-      object._image = nil
+      unsafe object._image = nil
     }
   }
 
@@ -118,8 +118,8 @@ extension ObjectBase {
   /// The value of a property of an object that a key path is traced with.
   @inline(never) @usableFromInline
   final func _trace<V: _Persistable>(_ number: UInt16, _ keyPath: () -> AnyKeyPath) -> V {
-    guard let image = _image else { return V._default() }
-    let tracer = Unmanaged<Tracer>.fromOpaque(image).takeUnretainedValue()
+    guard let image = unsafe _image else { return V._default() }
+    let tracer = unsafe Unmanaged<Tracer>.fromOpaque(image).takeUnretainedValue()
     return tracer.value(of: self, number, keyPath(), default: V._default)
   }
 
@@ -171,12 +171,12 @@ extension ClassReflection {
 
   /// Leaves the properties of an object without values, and numbers them in place of columns.
   fileprivate func forgetValues(of object: ObjectBase) {
-    let base = Unmanaged.passUnretained(object).toOpaque()
+    let base = unsafe Unmanaged.passUnretained(object).toOpaque()
     for (number, property) in properties.enumerated() {
-      base.storeBytes(
+      unsafe base.storeBytes(
         of: UInt16(number), toByteOffset: property.offset + property.wrapper.columnOffset,
         as: UInt16.self)
-      property.wrapper.forget(at: base + property.offset)
+      unsafe property.wrapper.forget(at: base + property.offset)
     }
   }
 }

@@ -15,9 +15,9 @@ extension ObjectBase {
   }
 
   private final func giveUpLinks(to pending: inout [ObjectBase]) {
-    guard _state.contains(.unlinksWhenItGoes), _context == nil else { return }
+    guard _state.contains(.unlinksWhenItGoes), unsafe _context == nil else { return }
     for property in ClassReflection.of(type(of: self)).properties where property.leadsOn {
-      property.wrapper.giveUpLinks(at: property.field(of: self), to: &pending)
+      unsafe property.wrapper.giveUpLinks(at: property.field(of: self), to: &pending)
     }
   }
 }
@@ -31,14 +31,14 @@ extension Persisted where Value: _Persistable {
   static func giveUpLinks(
     at field: UnsafeMutableRawPointer, to pending: inout [ObjectBase]
   ) {
-    let wrapper = field.assumingMemoryBound(to: Self.self)
+    let wrapper = unsafe field.assumingMemoryBound(to: Self.self)
     guard Value._isCollection else {
       // What is in a list or map within a value is as deep as those may be, and goes with it.
-      if let object = wrapper.pointee._value?._box().object { pending.append(object) }
-      wrapper.pointee._value = nil
+      if let object = unsafe wrapper.pointee._value?._box().object { pending.append(object) }
+      unsafe wrapper.pointee._value = nil
       return
     }
-    var collection: AnyObject? = takeCollection(wrapper)
+    var collection: AnyObject? = unsafe takeCollection(wrapper)
     // The program may have it, too.
     guard isKnownUniquelyReferenced(&collection),
       let backing = (collection as? any _CollectionProperty)?.backing, backing.core == nil
@@ -49,7 +49,7 @@ extension Persisted where Value: _Persistable {
   private static func takeCollection(
     _ wrapper: UnsafeMutablePointer<Self>
   ) -> (any _CollectionProperty)? {
-    defer { wrapper.pointee._value = nil }
-    return wrapper.pointee._value as? any _CollectionProperty
+    defer { unsafe wrapper.pointee._value = nil }
+    return unsafe wrapper.pointee._value as? any _CollectionProperty
   }
 }

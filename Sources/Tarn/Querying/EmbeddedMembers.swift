@@ -54,7 +54,7 @@ extension EmbeddedObject {
     case nil: return .value(boxed.value)
     case let embedded as EmbeddedObject: return try embedded.membersToCompare()
     case let object?:
-      guard object._context != nil, !object.isInvalidated else {
+      guard unsafe object._context != nil, !object.isInvalidated else {
         throw MemberMistake(message: "\(name) is an object that is in no Realm")
       }
       return .value(.link(ObjectKey(object._key)))

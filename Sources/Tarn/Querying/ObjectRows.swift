@@ -54,7 +54,7 @@ final class ObjectRows: RowSource {
 
   fileprivate func key(of object: ObjectBase, _ id: ClassID) -> ObjectKey {
     if let known = keys[ObjectIdentifier(object)] { return known }
-    if object._context != nil {
+    if unsafe object._context != nil {
       let name = LinkTarget(classID: id, key: ObjectKey(object._key))
       let first = objects[name] ?? object
       objects[name] = first
@@ -95,7 +95,7 @@ final class ObjectRows: RowSource {
     case .data(let data): bytes = data
     default: bytes = []
     }
-    return try withBytes(of: bytes) { bytes throws(StorageError) in try body(bytes) }
+    return unsafe try withBytes(of: bytes) { bytes throws(StorageError) in unsafe try body(bytes) }
   }
 
   private func backing(_ place: SequencePlace) -> (any SequenceBacking)? {

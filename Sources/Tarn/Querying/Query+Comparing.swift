@@ -91,7 +91,7 @@ extension Query {
         trap("A query cannot compare with \(embedded): \(error.message).")
       }
     }
-    if let object = boxed.object, object._context == nil {
+    if let object = boxed.object, unsafe object._context == nil {
       trap("A query can only compare with an object that is in a Realm: \(object)")
     }
     return .value(boxed.value)

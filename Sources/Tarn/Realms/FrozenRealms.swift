@@ -45,16 +45,16 @@ enum FrozenRealms {
     nonisolated(unsafe) var seen: [RealmCore] = []  // because: the same
     nonisolated(unsafe) let live = live  // because: it stays on this thread
     table.withLock { table in
-      seen = table.instances[key]?.compactMap(\.core) ?? []
-      found = seen.first { $0.isOpened(as: live) && $0.shows(snapshot) }
-      if found != nil { return }
-      let made = live.makeFrozen(snapshot)
-      found = made
-      let others = seen.filter { $0.shows(snapshot) }
-      if table.instances.count >= table.limit { seen += table.forgetTheGone() }
+      unsafe seen = table.instances[key]?.compactMap(\.core) ?? []
+      unsafe found = unsafe seen.first { unsafe $0.isOpened(as: live) && $0.shows(snapshot) }
+      if unsafe found != nil { return }
+      let made = unsafe live.makeFrozen(snapshot)
+      unsafe found = made
+      let others = unsafe seen.filter { $0.shows(snapshot) }
+      if table.instances.count >= table.limit { unsafe seen += table.forgetTheGone() }
       table.instances[key] = (others + [made]).map { WeakCore(core: $0) }
     }
-    return found!
+    return unsafe found!
   }
 }
 

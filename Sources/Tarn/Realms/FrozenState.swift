@@ -9,14 +9,14 @@ import TarnStore
 /// Reading does change things, cursors and what was found last; each thread has those of its own.
 /// Finding them takes no lock. What is worked out for all threads, the rows of results, is worked
 /// out by the first that asks.
-final class FrozenState {
+@safe final class FrozenState {
   let snapshot: Snapshot
   /// Where the instance that was frozen lives: `thaw()` goes back there, if it can.
   let home: Scheduler.Key
   private let isOver = Atomic<Bool>(false)
   /// The readings of all threads so far, as a list: the newest one first. They stay as long as
   /// this; a thread that ended leaves its own to the next that is known by the same number.
-  private let newest = Atomic<Unmanaged<FrozenReading>?>(nil)
+  private let newest = unsafe Atomic<Unmanaged<FrozenReading>?>(nil)
   private let results = Mutex(LiveTable())
 
   /// Results that are alive, by what they ask for.
@@ -32,10 +32,10 @@ final class FrozenState {
   }
 
   deinit {
-    var place = newest.load(ordering: .acquiring)
-    while let reading = place {
-      place = reading._withUnsafeGuaranteedRef { $0.next }
-      reading.release()
+    var place = unsafe newest.load(ordering: .acquiring)
+    while let reading = unsafe place {
+      unsafe place = unsafe reading._withUnsafeGuaranteedRef { unsafe $0.next }
+      unsafe reading.release()
     }
   }
 
@@ -52,11 +52,11 @@ final class FrozenState {
   /// What the calling thread has of this.
   func here() -> FrozenReading {
     let thread = tarn_thread_id()
-    var place = newest.load(ordering: .acquiring)
-    while let reading = place {
-      let (owner, next) = reading._withUnsafeGuaranteedRef { ($0.thread, $0.next) }
-      if owner == thread { return reading.takeUnretainedValue() }
-      place = next
+    var place = unsafe newest.load(ordering: .acquiring)
+    while let reading = unsafe place {
+      let (owner, next) = unsafe reading._withUnsafeGuaranteedRef { unsafe ($0.thread, $0.next) }
+      if owner == thread { return unsafe reading.takeUnretainedValue() }
+      unsafe place = unsafe next
     }
     return begin(thread)
   }
@@ -65,15 +65,15 @@ final class FrozenState {
     let made = trapping { () throws(StorageError) in
       FrozenReading(thread, try SnapshotReader(snapshot))
     }
-    let handle = Unmanaged.passRetained(made)
+    let handle = unsafe Unmanaged.passRetained(made)
     var isDone = false
-    made.next = newest.load(ordering: .acquiring)
+    unsafe made.next = unsafe newest.load(ordering: .acquiring)
     while !isDone {
-      let (exchanged, found) = newest.compareExchange(
+      let (exchanged, found) = unsafe newest.compareExchange(
         expected: made.next, desired: handle, successOrdering: .acquiringAndReleasing,
         failureOrdering: .acquiring)
       isDone = exchanged
-      if !exchanged { made.next = found }
+      if !exchanged { unsafe made.next = unsafe found }
     }
     return made
   }
@@ -104,22 +104,22 @@ final class FrozenState {
 
   private func known(_ find: (LiveTable) -> AnyObject?) -> AnyObject? {
     nonisolated(unsafe) var found: AnyObject?  // because: it is made for any thread
-    results.withLock { found = find($0) }
-    return found
+    results.withLock { unsafe found = find($0) }
+    return unsafe found
   }
 
   private func share<Object: AnyObject>(
     _ object: Object, _ insert: (inout LiveTable, AnyObject) -> AnyObject
   ) -> Object {
     nonisolated(unsafe) let made = object  // because: it is made for any thread
-    nonisolated(unsafe) var shared: AnyObject = made  // because: the same
-    results.withLock { shared = insert(&$0, made) }
-    return shared as? Object ?? made
+    nonisolated(unsafe) var shared: AnyObject = unsafe made  // because: the same
+    results.withLock { unsafe shared = unsafe insert(&$0, made) }
+    return unsafe shared as? Object ?? made
   }
 }
 
 /// What one thread has of a frozen instance. Belongs to that thread.
-final class FrozenReading {
+@safe final class FrozenReading {
   let thread: UInt
   let reader: SnapshotReader
   /// How classes meet the file, beside what the instance knew from the beginning.

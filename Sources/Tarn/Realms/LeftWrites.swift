@@ -23,14 +23,14 @@ enum LeftWrites {
 
   static func keep(_ write: LeftWrite, _ key: Key) {
     nonisolated(unsafe) let write = write  // because: the caller has let go of it
-    table.withLock { $0.writes[key] = write }
+    table.withLock { $0.writes[key] = unsafe write }
   }
 
   /// The write that was left on that scheduler; the caller goes on with it.
   static func take(_ key: Key) -> LeftWrite? {
     nonisolated(unsafe) var found: LeftWrite?  // because: nobody else has it from here on
-    table.withLock { found = $0.writes.removeValue(forKey: key) }
-    return found
+    table.withLock { unsafe found = $0.writes.removeValue(forKey: key) }
+    return unsafe found
   }
 
   /// The scheduler is no more: nobody can go on with what was left there.
@@ -38,11 +38,11 @@ enum LeftWrites {
     nonisolated(unsafe) var ended: [LeftWrite] = []  // because: nobody else has them
     table.withLock { table in
       for (key, write) in table.writes where key.scheduler == scheduler {
-        ended.append(write)
+        unsafe ended.append(write)
         table.writes[key] = nil
       }
     }
-    for write in ended { write.cancel() }
+    for write in unsafe ended { write.cancel() }
   }
 }
 
@@ -92,7 +92,7 @@ final class LeftWrite {
 enum ThreadEnd {
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
-    let result = pthread_key_create(&key) { thread in
+    let result = unsafe pthread_key_create(&key) { thread in
       RealmCache.end(.thread(UInt(bitPattern: thread)))
     }
     require(result == 0, "The process has no key for values of threads left (pthread_key_create).")
@@ -102,6 +102,6 @@ enum ThreadEnd {
   /// From now on the end of the calling thread ends the writes that are open on it.
   static func watch(_ scheduler: Scheduler.Key) {
     guard case .thread(let thread) = scheduler else { return }
-    pthread_setspecific(key, UnsafeRawPointer(bitPattern: thread))
+    unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: thread))
   }
 }

@@ -23,7 +23,7 @@ extension Realm {
   ) -> DynamicObject? {
     core.checkThread()
     return core.object(core.dynamicBinding(typeName), primaryKey: key).map {
-      unsafeDowncast($0, to: DynamicObject.self)
+      unsafe unsafeDowncast($0, to: DynamicObject.self)
     }
   }
 

@@ -35,8 +35,8 @@ enum RealmCache {
     let store = try opening.open()
     let key = Key(store: ObjectIdentifier(store), scheduler: scheduler.key)
     nonisolated(unsafe) var found: RealmCore?  // because: it stays on this thread
-    table.withLock { found = $0.instances[key]?.core }
-    if let found {
+    table.withLock { unsafe found = $0.instances[key]?.core }
+    if let found = unsafe found {
       found.checkThread()
       require(
         found.configuration.readOnly == configuration.readOnly,
@@ -60,7 +60,7 @@ enum RealmCache {
     if let left = LeftWrites.take(key) { left.resume(in: core) }
     nonisolated(unsafe) let made = core  // because: it stays on this thread
     table.withLock { table in
-      table.instances[key] = WeakCore(made)
+      table.instances[key] = unsafe WeakCore(made)
     }
     return core
   }
@@ -69,9 +69,9 @@ enum RealmCache {
   static func forget(_ id: ObjectIdentifier, _ key: LeftWrites.Key) {
     nonisolated(unsafe) var ended: WeakCore?  // because: it is let go of outside of the lock
     table.withLock { table in
-      if table.instances[key]?.id == id { ended = table.instances.removeValue(forKey: key) }
+      if table.instances[key]?.id == id { unsafe ended = table.instances.removeValue(forKey: key) }
     }
-    withExtendedLifetime(ended) {}
+    unsafe withExtendedLifetime(ended) {}
   }
 
   /// The scheduler is no more: writes that are open there are cancelled. Called on a thread that
@@ -79,9 +79,11 @@ enum RealmCache {
   static func end(_ scheduler: Scheduler.Key) {
     nonisolated(unsafe) var living: [RealmCore] = []  // because: they belong to this thread
     table.withLock { table in
-      living = table.instances.filter { $0.key.scheduler == scheduler }.compactMap { $1.core }
+      unsafe living = table.instances.filter { $0.key.scheduler == scheduler }.compactMap {
+        $1.core
+      }
     }
-    for core in living where core.isInWriteTransaction {
+    for core in unsafe living where core.isInWriteTransaction {
       LeftWrite.warn(core.store)
       core.cancelWrite()
     }
@@ -100,9 +102,9 @@ enum RealmCache {
         $0.key.store == ObjectIdentifier(store) && $0.value.scheduler.isCurrent
       }
       let order = here.keys.sorted { $0.scheduler.rank(home) < $1.scheduler.rank(home) }
-      for key in order where found == nil { found = here[key]?.core }
+      for key in order where unsafe found == nil { unsafe found = here[key]?.core }
     }
-    return found
+    return unsafe found
   }
 }
 

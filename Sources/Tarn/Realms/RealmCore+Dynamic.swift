@@ -28,7 +28,7 @@ extension RealmCore {
   }
 
   func dynamicObject(_ key: ObjectKey, _ binding: ClassBinding) -> DynamicObject {
-    unsafeDowncast(object(key, binding), to: DynamicObject.self)
+    unsafe unsafeDowncast(object(key, binding), to: DynamicObject.self)
   }
 
   func binding(of spec: QuerySpec) -> ClassBinding {

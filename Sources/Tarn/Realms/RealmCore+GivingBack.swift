@@ -53,18 +53,18 @@ enum UnmanagedValue {
 extension ObjectBase {
   /// Makes a managed object an unmanaged one, with these values.
   fileprivate final func _becomeUnmanaged(_ values: [(PropertyReflection, UnmanagedValue)]) {
-    _context = nil
+    unsafe _context = nil
     _core = nil
     _binding = nil
-    _working = nil
-    _image = nil
+    unsafe _working = nil
+    unsafe _image = nil
     _generation = 0
     _key = 0
     _bornIn = nil
     _state = []
     for (property, value) in values {
-      let field = property.field(of: self)
-      (field + property.wrapper.columnOffset).storeBytes(of: .max, as: UInt16.self)
+      let field = unsafe property.field(of: self)
+      unsafe (field + property.wrapper.columnOffset).storeBytes(of: .max, as: UInt16.self)
       switch value {
       case .single(let value):
         require(

@@ -72,10 +72,10 @@ extension RealmCore {
     let row = try session.create(primaryKey: primaryKey, in: binding.classID)
     attach(object, row.key, binding)
     object._bornIn = write.mark
-    object._working = Unmanaged.passUnretained(row.cluster)
-    object._image = tarn_cluster_empty()
+    unsafe object._working = unsafe Unmanaged.passUnretained(row.cluster)
+    unsafe object._image = unsafe tarn_cluster_empty()
     object._slot = UInt32(row.slot)
-    object._generation = context.pointee.generation
+    object._generation = unsafe context.pointee.generation
     noteAdded(object)
     if object is EmbeddedObject {
       intake.append(embedded: LinkTarget(classID: binding.classID, key: row.key))
@@ -116,7 +116,7 @@ extension RealmCore {
     var singles: [(property: PropertyReflection, column: ColumnID, boxed: _BoxedValue)] = []
     var collections: [(column: ColumnID, collection: any _CollectionProperty)] = []
     // Its values are read as what they are still, those of an unmanaged object.
-    object._context = nil
+    unsafe object._context = nil
     for (property, column) in binding.columns
     where column != binding.schema.primaryKey && given?.contains(property.name) ?? true {
       if property.collection == .none {
@@ -125,7 +125,7 @@ extension RealmCore {
         collections.append((column, collection))
       }
     }
-    object._context = context
+    unsafe object._context = unsafe context
     binding.bind(object)
     for (property, column, boxed) in singles {
       let place = SequencePlace(classID: id, key: key, column: column)

@@ -52,7 +52,7 @@ extension RealmCore {
       try place(of: key, in: object._binding!.classID, on: object)
     }
     if found {
-      object._generation = context.pointee.generation
+      object._generation = unsafe context.pointee.generation
     } else if session == nil {
       object._state.insert(.invalidated)
     }
@@ -76,14 +76,14 @@ extension RealmCore {
   }
 
   private func show(_ cluster: WorkingCluster, _ slot: Int, on object: ObjectBase) {
-    object._image = tarn_cluster_empty()
-    object._working = Unmanaged.passUnretained(cluster)
+    unsafe object._image = unsafe tarn_cluster_empty()
+    unsafe object._working = unsafe Unmanaged.passUnretained(cluster)
     object._slot = UInt32(slot)
   }
 
   private func show(_ image: ClusterImage, _ slot: Int, on object: ObjectBase) {
-    object._image = image.bytes.baseAddress
-    object._working = nil
+    unsafe object._image = unsafe image.bytes.baseAddress
+    unsafe object._working = nil
     object._slot = UInt32(slot)
   }
 
@@ -92,7 +92,7 @@ extension RealmCore {
     if let frozen { return frozen.isInvalidated || object._state.contains(.invalidated) }
     checkThread()
     if object._state.contains(.invalidated) { return true }
-    if object._generation == context.pointee.generation { return false }
+    if unsafe object._generation == context.pointee.generation { return false }
     return !find(object)
   }
 
@@ -101,13 +101,15 @@ extension RealmCore {
   /// Where to write a property that has neither index nor link; notes it as touched.
   func edit(_ object: ObjectBase, _ column: ColumnID) -> (cluster: WorkingCluster, slot: Int) {
     let session = writing(object, column)
-    if object._generation != context.pointee.generation, !find(object) { trapInvalid(object) }
+    if unsafe object._generation != context.pointee.generation, !find(object) {
+      trapInvalid(object)
+    }
     let id = object._binding!.classID
     let key = ObjectKey(object._key)
     let row = trapping { () throws(StorageError) in try session.edit(key, in: id) }
     guard let row else { trapInvalid(object) }
     show(row.cluster, row.slot, on: object)
-    object._generation = context.pointee.generation
+    object._generation = unsafe context.pointee.generation
     session.recorder.touch(id, key, column)
     return row
   }
@@ -196,7 +198,7 @@ extension RealmCore {
       try place(of: ObjectKey(object._key), in: object._binding!.classID, on: object)
     }
     if !isThere { object._state.insert(.invalidated) }
-    object._generation = context.pointee.generation
+    object._generation = unsafe context.pointee.generation
   }
 
   func object(_ type: ObjectBase.Type, _ key: ObjectKey) -> ObjectBase {
@@ -216,7 +218,7 @@ extension RealmCore {
     object._core = self
     object._life = state.life
     object._generation = 0
-    object._context = context
+    unsafe object._context = unsafe context
     if isFrozen { object._state = .frozen }
   }
 
@@ -271,7 +273,7 @@ extension RealmCore {
       try place(of: key, in: binding.classID, on: object)
     }
     guard found else { return nil }
-    object._generation = context.pointee.generation
+    object._generation = unsafe context.pointee.generation
     binding.bind(object)
     if isNew(key, binding.classID) { object._bornIn = write.mark }
     return object
@@ -279,7 +281,7 @@ extension RealmCore {
 
   /// The object with that primary key, or nil.
   func object<T: ObjectBase, Key>(_ type: T.Type, primaryKey key: Key) -> T? {
-    object(binding(of: type), primaryKey: key).map { unsafeDowncast($0, to: T.self) }
+    object(binding(of: type), primaryKey: key).map { unsafe unsafeDowncast($0, to: T.self) }
   }
 
   /// The object of a bound class with that primary key, or nil.

@@ -11,7 +11,7 @@ import TarnStore
 ///
 /// Threading: confined to its scheduler, apart from what its doc comment says otherwise.
 @usableFromInline
-final class RealmCore: LiveHost {
+@safe final class RealmCore: LiveHost {
   /// What accessors check before each read; see `tarn_context`.
   let context: UnsafeMutablePointer<tarn_context>
   let store: Store
@@ -62,10 +62,10 @@ final class RealmCore: LiveHost {
     self.scheduler = scheduler
     classes = ClassBindings(model)
     self.frozen = frozen
-    context = .allocate(capacity: 1)
+    unsafe context = .allocate(capacity: 1)
     // Accessors of a frozen instance ask it before each read, on whatever thread.
     let thread = frozen == nil ? tarn_thread_id() : 0
-    context.initialize(to: tarn_context(generation: Generation.next(), thread: thread))
+    unsafe context.initialize(to: tarn_context(generation: Generation.next(), thread: thread))
     delivery = Delivery(self)
   }
 
@@ -77,7 +77,7 @@ final class RealmCore: LiveHost {
       if let session { LeftWrites.keep(LeftWrite(self, session), key) }
       RealmCache.forget(ObjectIdentifier(self), key)
     }
-    context.deallocate()
+    unsafe context.deallocate()
   }
 
   // MARK: - Confinement
@@ -85,13 +85,13 @@ final class RealmCore: LiveHost {
   /// Traps unless this code runs where the instance lives. Re-stamps the thread where a scheduler
   /// has moved to another one.
   func checkThread() {
-    if context.pointee.thread == tarn_thread_id() || frozen != nil { return }
+    if unsafe context.pointee.thread == tarn_thread_id() || frozen != nil { return }
     require(
       scheduler.isCurrent,
       "Realm accessed from incorrect thread. An instance and everything obtained from it belong "
         + "to the thread, queue or actor that opened it; open another instance here."
         + scheduler.adviceForTasks)
-    context.pointee.thread = tarn_thread_id()
+    unsafe context.pointee.thread = tarn_thread_id()
   }
 
   // MARK: - What is shown
@@ -115,7 +115,7 @@ final class RealmCore: LiveHost {
   /// Makes every accessor find its row anew at its next use.
   func rowsMoved() {
     if !sequences.isEmpty { forgetSequences() }
-    context.pointee.generation = Generation.next()
+    unsafe context.pointee.generation = Generation.next()
   }
 
   var reader: SnapshotReader? { state.reader }

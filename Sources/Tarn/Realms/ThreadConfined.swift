@@ -141,6 +141,6 @@ extension Realm {
 
 extension ObjectBase: ThreadConfined {
   public func _counterpart(in realm: Realm) -> Self? {
-    realm.core.counterpart(of: self).map { unsafeDowncast($0, to: Self.self) }
+    realm.core.counterpart(of: self).map { unsafe unsafeDowncast($0, to: Self.self) }
   }
 }

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// `RunLoop.perform` from another thread does not wake the loop, so the wake is asked of Core
 /// Foundation, which Foundation is built on and links.
-final class RunLoopThread: @unchecked Sendable {
+@safe final class RunLoopThread: @unchecked Sendable {
   // because: RunLoop is not Sendable, yet perform and wake-up may be called on any thread.
   let thread: UInt
   private let loop: RunLoop
@@ -14,18 +14,18 @@ final class RunLoopThread: @unchecked Sendable {
   private init(_ loop: RunLoop, _ handle: UnsafeMutableRawPointer) {
     thread = tarn_thread_id()
     self.loop = loop
-    self.handle = handle
+    unsafe self.handle = unsafe handle
   }
 
   /// This thread's loop if it is running now.
   static var current: RunLoopThread? {
     let loop = RunLoop.current
-    guard loop.currentMode != nil, let handle = CFRunLoopGetCurrent() else { return nil }
-    return RunLoopThread(loop, handle)
+    guard loop.currentMode != nil, let handle = unsafe CFRunLoopGetCurrent() else { return nil }
+    return unsafe RunLoopThread(loop, handle)
   }
 
   func perform(_ work: @escaping @Sendable () -> Void) {
     loop.perform(inModes: [.common, .default], block: work)
-    CFRunLoopWakeUp(handle)
+    unsafe CFRunLoopWakeUp(handle)
   }
 }

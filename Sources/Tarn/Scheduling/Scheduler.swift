@@ -79,7 +79,9 @@ enum Scheduler: Sendable {
   /// What to do about a scheduler that is only a thread, where code that runs in a task or an actor
   /// has met it: those have no thread of their own. Empty for any other.
   var adviceForTasks: String {
-    guard case .thread = self, withUnsafeCurrentTask(body: { $0 != nil }) else { return "" }
+    guard case .thread = self, unsafe withUnsafeCurrentTask(body: { unsafe $0 != nil }) else {
+      return ""
+    }
     return " A task or an actor may continue on another thread after each await: open, use and let "
       + "go of a Realm between two of them, use @MainActor, or run the actor on a serial queue and "
       + "open with Realm(queue:), as the article Concurrency shows."

@@ -53,7 +53,7 @@ extension Knock {
   func wait(also others: [Int32], milliseconds: Int32) {
     let all = [descriptor] + others
     var polled = all.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-    _ = Glibc.poll(&polled, nfds_t(polled.count), milliseconds)
+    _ = unsafe Glibc.poll(&polled, nfds_t(polled.count), milliseconds)
     if polled[0].revents != 0 { drain() }
   }
 }

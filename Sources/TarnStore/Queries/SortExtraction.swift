@@ -65,11 +65,11 @@ extension SortBuffer {
     try unsafe Bitmap.forEach(mask, image.bitmapWords) { (slot) throws(StorageError) in
       let found = unsafe tarn_cluster_bytes(
         image.base, UInt32(term.path.column.rawValue), UInt32(truncatingIfNeeded: slot))
-      guard unsafe found.state == TARN_STATE_VALUE else {
+      guard found.state == TARN_STATE_VALUE else {
         column.append(try source.orderPrefix(image, slot, term))
         return
       }
-      let length = unsafe Int(truncatingIfNeeded: found.length)
+      let length = Int(truncatingIfNeeded: found.length)
       let words = unsafe tarn_small_bytes(found.bytes, UInt32(min(length, 15)))
       let prefix = OrderPrefix(
         first: words.low.bigEndian, second: words.high.bigEndian, length: length)

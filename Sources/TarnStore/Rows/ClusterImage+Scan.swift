@@ -42,7 +42,7 @@ import CTarn
     let found = unsafe tarn_bytes_between(
       image.base.assumingMemoryBound(to: UInt8.self), UInt32(ends + 2 * (count + 1)),
       UInt32(start), UInt32(end))
-    guard unsafe found.state == TARN_STATE_VALUE else {
+    guard found.state == TARN_STATE_VALUE else {
       throw ClusterImage.corrupted("an entry of a dictionary lies outside")
     }
     return unsafe UnsafeRawBufferPointer(start: found.bytes, count: Int(found.length))

@@ -58,13 +58,13 @@ extension ClusterImage {
   /// A string's or data's bytes. Throws `.corrupted` if they would lie outside of the image.
   package func bytes(_ column: ColumnID, _ slot: Int) throws(StorageError) -> ClusterBytes {
     let found = unsafe tarn_cluster_bytes(base, UInt32(column.rawValue), UInt32(slot))
-    switch unsafe found.state {
+    switch found.state {
     case TARN_STATE_VALUE:
       return unsafe .inline(UnsafeRawBufferPointer(start: found.bytes, count: Int(found.length)))
     case TARN_STATE_NULL:
       return .null
     case TARN_STATE_LONG:
-      return unsafe .long(length: Int(truncatingIfNeeded: found.length & (.max >> 1)))
+      return .long(length: Int(truncatingIfNeeded: found.length & (.max >> 1)))
     default:
       if column.index >= columnCount { return .null }
       throw Self.corrupted("the bytes of column \(column.rawValue), row \(slot) lie outside")

@@ -51,11 +51,11 @@ extension ColumnBuffer {
       let found = unsafe tarn_cluster_bytes(
         image.base, UInt32(column.rawValue), UInt32(truncatingIfNeeded: slot))
       var cell = ByteCell()
-      if unsafe found.state == TARN_STATE_VALUE {
+      if found.state == TARN_STATE_VALUE {
         let offset = unsafe UnsafeRawPointer(found.bytes!) - data
-        cell = unsafe ByteCell(offset: offset, length: Int(found.length))
-      } else if unsafe found.state == TARN_STATE_LONG {
-        cell = unsafe .elsewhere(length: Int(found.length & (.max >> 2)))
+        cell = ByteCell(offset: offset, length: Int(found.length))
+      } else if found.state == TARN_STATE_LONG {
+        cell = .elsewhere(length: Int(found.length & (.max >> 2)))
         mayHaveLong = true
       }
       unsafe byteCells[slot] = cell
