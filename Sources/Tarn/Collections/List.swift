@@ -1,19 +1,19 @@
 public import Foundation
 import TarnStore
 
-/// Values in an order that the program gives them: a to-many property.
+/// A to-many property: values in the program's order.
 ///
 ///     class Person: Object {
 ///       @Persisted var dogs: List<Dog>
 ///       @Persisted var scores: List<Int>
 ///     }
 ///
-/// A list is a reference. That of an unmanaged object lives in memory; when the object is added to
-/// a Realm, the same list becomes a live view of what is stored. Assigning to the property copies
-/// the elements of the list that is assigned.
+/// A list is a reference. The list of an unmanaged object lives in memory; when the object is added
+/// to a Realm, the same list becomes a live view of what is stored. Assigning to the property
+/// copies the elements of the assigned list.
 ///
-/// A managed list belongs to its Realm's thread, queue or actor and is changed in writes only.
-/// Objects that are put in are added to its Realm; deleting an object takes it out.
+/// A managed list belongs to its Realm's thread, queue or actor and is changed only in writes.
+/// Objects that are inserted are added to its Realm; deleting an object removes it from the list.
 public final class List<Element: RealmCollectionValue>: _CollectionProperty {
   public var _handle: _SequenceHandle
 
@@ -36,10 +36,11 @@ public final class List<Element: RealmCollectionValue>: _CollectionProperty {
 extension List: RealmCollection, MutableCollection {
   public var startIndex: Int { 0 }
   public var endIndex: Int { count }
-  /// How many elements there are.
+  /// The number of elements.
   public var count: Int { backing.count }
 
-  /// The element at a position. Traps if it is out of bounds; setting also outside of a write.
+  /// The element at a position. Traps if it is out of bounds; setting also traps outside of a
+  /// write.
   public subscript(position: Int) -> Element {
     get {
       Bounds.check(position, count, of: self)
@@ -51,8 +52,8 @@ extension List: RealmCollection, MutableCollection {
     }
   }
 
-  /// The elements of a range, as a view of the list. Setting replaces them. What changes the view
-  /// changes the list at once.
+  /// The elements of a range, as a view of the list. Setting replaces them. Changes of the view
+  /// change the list at once.
   public subscript(bounds: Range<Int>) -> ListSlice<Element> {
     get { ListSlice(self, Bounds.range(bounds, count, of: self)) }
     set {
@@ -64,9 +65,9 @@ extension List: RealmCollection, MutableCollection {
     }
   }
 
-  /// Lends the elements of a list of embedded objects to what puts them in another order, as
-  /// sorting does: all come back at once, because one that is put in the place of another would
-  /// leave its own. Nil for other lists.
+  /// Lends the elements of a list of embedded objects to code that reorders them, such as sorting.
+  /// All come back at once, because assigning one to the position of another would remove it from
+  /// its own. Nil for other lists.
   public func withContiguousMutableStorageIfAvailable<R>(
     _ body: (inout UnsafeMutableBufferPointer<Element>) throws -> R
   ) rethrows -> R? {
@@ -103,7 +104,7 @@ extension List: RealmCollection, MutableCollection {
   /// Goes over the elements that are there now, whatever happens to the list meanwhile.
   public func makeIterator() -> ElementIterator<Element> { ElementIterator(backing) }
 
-  /// The first position of an element, or nil. Objects count as the same if they show one row.
+  /// The first position of an element, or nil. Objects are the same if they show the same row.
   /// Traps for a deleted object.
   public func index(of element: Element) -> Int? {
     // A value of a custom type is equal to others, but the object that it makes is a new one.
@@ -121,24 +122,24 @@ extension List: CustomStringConvertible, DumpedCollection {
 extension List {
   // MARK: - Adding
 
-  /// Adds an element at the end.
+  /// Appends an element.
   public func append(_ element: Element) {
     backing.insert(element._boxElement(), at: backing.count)
   }
 
-  /// Adds elements at the end, in their order.
+  /// Appends elements, in their order.
   public func append<S: Sequence>(objectsIn elements: S) where S.Element == Element {
     insert(contentsOf: Array(elements), at: count)
   }
 
-  /// Puts an element before the one at a position, or at the end. Traps if the position is larger
-  /// than the count.
+  /// Inserts an element before the one at a position, or at the end. Traps if the position is
+  /// larger than the count.
   public func insert(_ element: Element, at position: Int) {
     Bounds.check(insertionAt: position, count, of: self)
     backing.insert(element._boxElement(), at: position)
   }
 
-  /// Puts elements before the one at a position, or at the end. Traps if the position is larger
+  /// Inserts elements before the one at a position, or at the end. Traps if the position is larger
   /// than the count.
   public func insert<C: Collection>(contentsOf elements: C, at position: Int)
   where C.Element == Element {
@@ -148,46 +149,46 @@ extension List {
 
   // MARK: - Removing
 
-  /// Takes out the element at a position. Traps if it is out of bounds.
+  /// Removes the element at a position. Traps if it is out of bounds.
   public func remove(at position: Int) {
     Bounds.check(position, count, of: self)
     backing.replace(position..<position + 1, with: [])
   }
 
-  /// Takes out the elements at those positions. Traps if one of them is out of bounds.
+  /// Removes the elements at the positions. Traps if one of them is out of bounds.
   public func remove(atOffsets positions: IndexSet) {
     if let last = positions.last { Bounds.check(last, count, of: self) }
     for range in positions.rangeView.reversed() { backing.replace(range, with: []) }
   }
 
-  /// Takes out the elements of a range. Traps if it is out of bounds.
+  /// Removes the elements of a range. Traps if it is out of bounds.
   public func removeSubrange<R: RangeExpression>(_ range: R) where R.Bound == Int {
     replaceSubrange(range, with: EmptyCollection())
   }
 
-  /// Takes out the first elements. Traps if there are not so many.
+  /// Removes the first elements. Traps if there are fewer.
   public func removeFirst(_ number: Int = 1) {
     let end = count
     Bounds.check(number: number, end, of: self)
     backing.replace(0..<number, with: [])
   }
 
-  /// Takes out the last elements. Traps if there are not so many.
+  /// Removes the last elements. Traps if there are fewer.
   public func removeLast(_ number: Int = 1) {
     let end = count
     Bounds.check(number: number, end, of: self)
     backing.replace(end - number..<end, with: [])
   }
 
-  /// Takes out all elements. Objects stay in the Realm.
+  /// Removes all elements. Objects stay in the Realm.
   public func removeAll() { backing.removeAll() }
 
   // MARK: - Replacing and moving
 
-  /// Puts an element in the place of another one. Traps if the position is out of bounds.
+  /// Replaces the element at a position. Traps if it is out of bounds.
   public func replace(index: Int, object: Element) { self[index] = object }
 
-  /// Puts elements in the place of those of a range. Traps if it is out of bounds.
+  /// Replaces the elements of a range. Traps if it is out of bounds.
   public func replaceSubrange<R: RangeExpression, C: Collection>(
     _ range: R, with elements: C
   ) where R.Bound == Int, C.Element == Element {
@@ -195,8 +196,7 @@ extension List {
     backing.replace(range, with: elements.map { $0._boxElement() })
   }
 
-  /// Takes out the element at `from` and puts it in so that it is at `to`. Traps if one of them is
-  /// out of bounds.
+  /// Moves the element at `from` so that it ends up at `to`. Traps if one of them is out of bounds.
   public func move(from: Int, to: Int) {
     let end = count
     Bounds.check(from, end, of: self)
@@ -204,8 +204,8 @@ extension List {
     if from != to { backing.move(from: from, to: to) }
   }
 
-  /// Moves the elements at those positions, in their order, before the one that is at
-  /// `destination` now, or to the end.
+  /// Moves the elements at the positions, in their order, before the one that is now at
+  /// `destination`, or to the end.
   public func move(fromOffsets positions: IndexSet, toOffset destination: Int) {
     let end = count
     Bounds.check(insertionAt: destination, end, of: self)

@@ -1,10 +1,9 @@
 import TarnStore
 
-/// Some elements of a list, one after the other, at the positions that they have in the list.
+/// Adjacent elements of a list, at the positions that they have in the list.
 ///
-/// What changes the slice changes the list at once. It is no `Slice` of the standard library: that
-/// one exchanges two elements by putting each in the other's place, one after the other, and an
-/// embedded object has one place only.
+/// Changes of the slice change the list at once. It is not a `Slice` of the standard library: that
+/// one swaps two elements with two assignments, and an embedded object can be in only one position.
 public struct ListSlice<Element: RealmCollectionValue>: MutableCollection, RandomAccessCollection {
   /// The list.
   public let base: List<Element>
@@ -16,8 +15,8 @@ public struct ListSlice<Element: RealmCollectionValue>: MutableCollection, Rando
     (startIndex, endIndex) = (bounds.lowerBound, bounds.upperBound)
   }
 
-  /// The element at a position of the list. Traps if it is out of bounds; setting also outside of
-  /// a write, and for an embedded object that is in the list elsewhere, which it would leave.
+  /// The element at a position of the list. Traps if it is out of bounds. Setting also traps
+  /// outside of a write, and for an embedded object that is at another position of the list.
   public subscript(position: Int) -> Element {
     get {
       check(position)
@@ -57,7 +56,7 @@ public struct ListSlice<Element: RealmCollectionValue>: MutableCollection, Rando
     base.swapAt(first, second)
   }
 
-  /// As that of the list.
+  /// Like that of the list.
   public mutating func withContiguousMutableStorageIfAvailable<R>(
     _ body: (inout UnsafeMutableBufferPointer<Element>) throws -> R
   ) rethrows -> R? {

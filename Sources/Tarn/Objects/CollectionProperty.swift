@@ -1,9 +1,10 @@
 import TarnStore
 
-/// A type of collection that a property can have: `List`, `MutableSet` and `Map`. Conformances
-/// come with the library.
+/// A collection type that a property can have: `List`, `MutableSet` and `Map`. The library provides
+/// the conformances.
 ///
-/// An unmanaged object keeps its collections; that of a managed one is a view, made at each read.
+/// An unmanaged object keeps its collections; the collection of a managed one is a view, made at
+/// each read.
 public protocol _CollectionProperty: AnyObject, _Persistable {
   /// Where the elements are.
   var _handle: _SequenceHandle { get set }
@@ -38,7 +39,7 @@ extension _CollectionProperty {
     current.backing.assign(value.backing)
   }
 
-  /// The very collection that the program holds becomes a view of what is stored.
+  /// The collection instance that the program holds becomes a view of what is stored.
   public static var _mover: _Mover {
     { wrapper, object, column in
       let wrapper = unsafe wrapper.assumingMemoryBound(to: Persisted<Self>.self)

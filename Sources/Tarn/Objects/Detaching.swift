@@ -2,8 +2,8 @@ import TarnStore
 
 extension ObjectBase {
   /// An unmanaged copy of the object, and of everything that it links to: objects, collections,
-  /// values at any depth. An object that is reached on two ways is copied once: circles stay
-  /// circles. For what must outlive the Realm, go to another thread or be encoded.
+  /// values at any depth. An object that is reached along two paths is copied once: cycles stay
+  /// cycles. Use it for data that outlives the Realm, goes to another thread or is encoded.
   ///
   /// Traps on a thread other than the Realm's and for an invalidated object.
   public func detached() -> Self {

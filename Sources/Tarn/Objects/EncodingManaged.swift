@@ -57,7 +57,7 @@ extension KeyedEncodingContainer {
     try encode(DetachedEncoding(value: value), forKey: key)
   }
 
-  /// Encodes an object, if there is one, as `encode(_:forKey:)` does.
+  /// Encodes an object, if there is one, like `encode(_:forKey:)`.
   public mutating func encodeIfPresent<Value: ObjectBase & Encodable>(
     _ value: Value?, forKey key: Key
   ) throws {

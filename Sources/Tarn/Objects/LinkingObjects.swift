@@ -1,11 +1,11 @@
 import TarnStore
 
-/// The objects that link to this one through a property of theirs.
+/// The objects that link to this one through one of their properties.
 ///
 ///     @Persisted(originProperty: "dogs") var owners: LinkingObjects<Person>
 ///
-/// Computed at each use from the index that every link keeps, never stored. Live: it shows what
-/// the object's Realm shows. Of an unmanaged object it is empty. In order of object keys.
+/// Computed at each use from the index that every link has, never stored. Live: it shows what the
+/// object's Realm shows. Empty for an unmanaged object. In the order of object keys.
 public struct LinkingObjects<Element: ObjectBase> {
   let originProperty: String
   /// The object that is linked to; nil until it is read from a managed one.
@@ -35,10 +35,10 @@ public struct LinkingObjects<Element: ObjectBase> {
 extension LinkingObjects: RandomAccessCollection {
   public var startIndex: Int { 0 }
   public var endIndex: Int { keys.count }
-  /// How many objects link here; an object that does so twice counts twice.
+  /// The number of objects that link here; an object that links twice counts twice.
   public var count: Int { keys.count }
 
-  /// Traps if there are not so many. To walk all of them iterate, which asks once.
+  /// Traps if the position is out of bounds. To visit all of them, iterate: that reads them once.
   public subscript(position: Int) -> Element {
     let keys = keys
     if position < 0 || position >= keys.count { trapOutside(position, keys.count) }
@@ -58,7 +58,7 @@ extension LinkingObjects: RandomAccessCollection {
         + "first, last or indices.")
   }
 
-  /// Over the objects that link here now: changes made meanwhile do not shift it.
+  /// Goes over the objects that link here now: changes made meanwhile do not shift it.
   public func makeIterator() -> AnyIterator<Element> {
     var keys = keys.makeIterator()
     return AnyIterator { keys.next().map(object) }
@@ -90,7 +90,7 @@ extension LinkingObjects: _Persistable {
         + "'\(Element.className()).\(property.originProperty ?? "")' of those that shall link here."
     )
   }
-  /// The value stays in the object: it says what to ask for where the object is unmanaged again.
+  /// The value stays in the object: it says what to look up when the object is unmanaged again.
   public static var _mover: _Mover {
     { wrapper, _, column in
       unsafe wrapper.assumingMemoryBound(to: Persisted<Self>.self).pointee._column = column
@@ -102,7 +102,7 @@ extension LinkingObjects: _Persistable {
 }
 
 extension Persisted {
-  /// The objects that link here through that property of theirs.
+  /// The objects that link here through that property.
   public init<Element>(originProperty: String) where Value == LinkingObjects<Element> {
     self.init(LinkingObjects(originProperty: originProperty, target: nil), flags: 0)
   }

@@ -1,11 +1,11 @@
 public import CTarn
 import TarnStore
 
-/// What every persistent object shares: whether it belongs to a Realm, and where its row is.
+/// What all persistent objects share: whether an object belongs to a Realm, and where its row is.
 ///
 /// An object is **unmanaged** from its creation until it is added to a Realm: an ordinary Swift
-/// object whose properties live in it. A **managed** one is a live view of a row: each read shows
-/// what its Realm shows, and it must only be used where its Realm may be used. Both kinds are
+/// object that holds its own properties. A **managed** object is a live view of a row: each read
+/// shows what its Realm shows, and it must only be used where its Realm may be used. Both kinds are
 /// the same class, and adding turns one into the other.
 ///
 /// Derive models from `Object` or `EmbeddedObject`, not from this class.
@@ -43,52 +43,52 @@ import TarnStore
   /// The write that made the row, while it was open: if it is cancelled, the object dies.
   @safe @exclusivity(unchecked) final var _bornIn: WriteMark?
 
-  /// Makes an unmanaged object; properties take their defaults.
+  /// Creates an unmanaged object; properties have their defaults.
   public required init() {}
 
   deinit {
     if _state.contains(.unlinksWhenItGoes) { unlink() }
   }
 
-  /// The class's name in files: without module and enclosing types, unless overridden.
+  /// The name of the class in files: without module and enclosing types, unless overridden.
   open class func className() -> String { ClassReflection.unqualifiedName(of: self) }
 
-  /// Names of `@Persisted` properties that are not stored after all.
+  /// Names of `@Persisted` properties that are nevertheless not stored.
   open class func ignoredProperties() -> [String] { [] }
 
-  /// Names of properties to index beside those marked `@Persisted(indexed: true)`.
+  /// Names of properties to index besides those marked `@Persisted(indexed: true)`.
   open class func indexedProperties() -> [String] { [] }
 
-  /// Combinations of properties that no two objects of the class may have in common, as
-  /// `[["city", "street", "number"]]`; one with a single property makes that one unique.
+  /// Combinations of properties that must be unique within the class, such as
+  /// `[["city", "street", "number"]]`; one with a single property makes that property unique.
   ///
-  /// The file holds every process and program to it: a commit after which two objects had the same
-  /// combination throws ``Realm/Error/Code/notUnique``, and the write is rolled back. Within a
-  /// write the rule does not count, so that objects may exchange their values. An object with nil
-  /// in one of the properties is under no rule, as in SQL. Any property can take part that is no
-  /// collection and no `AnyRealmValue`; strings are compared bytewise.
+  /// The file enforces the rule for every process and program: a commit after which two objects had
+  /// the same combination throws ``Realm/Error/Code/notUnique``, and the write is rolled back. The
+  /// rule is not checked within a write, so objects may swap their values. Objects with nil in one
+  /// of the properties are exempt, as in SQL. Any property can take part except collections and
+  /// `AnyRealmValue`; strings are compared bytewise.
   ///
   /// A rule that a program adds to a file stays there until a migration removes it. It is added
-  /// when the file is opened, which fails if objects are against it.
+  /// when the file is opened, which fails if objects violate it.
   open class func uniqueProperties() -> [[String]] { [] }
 
-  /// Names of columns in files for properties that are called differently in the program.
+  /// Column names in files for properties that have another name in the program.
   open class func propertiesMapping() -> [String: String] { [:] }
 
   /// False keeps the class out of Realms that do not list their `objectTypes`.
   open class func shouldIncludeInDefaultSchema() -> Bool { true }
 
-  /// The class and the values of its stored properties, a line each; linked objects indented, to
-  /// a depth of five. For logs and debuggers, not a format to read back. A deleted or invalidated
+  /// The class and the values of its stored properties, one per line; linked objects are indented,
+  /// up to a depth of five. For logs and debuggers, not for parsing. A deleted or invalidated
   /// object has no values and says so.
   open var description: String { TextDump.text { $0.append(self) } }
 
-  /// What `dump` and debuggers show: the values of the stored properties, none of a deleted or
-  /// invalidated object.
+  /// What `dump` and debuggers show: the values of the stored properties, or nothing for a deleted
+  /// or invalidated object.
   open var customMirror: Mirror { mirrorOfProperties }
 }
 
-/// What is true of an object beside its place.
+/// The state of an object, apart from its place.
 @frozen public struct _ObjectState: OptionSet, Sendable {
   /// The set as bits.
   public let rawValue: UInt32

@@ -17,7 +17,7 @@ extension ObjectBase: _OptionalPersistable {
   public static var _insideDescription: _ColumnDescription { _optionalDescription }
   public static func _insideDefault() -> Self { self.init() }
 
-  /// Another Swift object for the row at each read; compare with `isSameObject(as:)`.
+  /// A new Swift object for the row at each read; compare with `isSameObject(as:)`.
   public static func _loadOptional(_ object: ObjectBase, _ column: UInt16) -> Self? {
     let raw = Int64._raw(object, column)
     if raw.state == TARN_STATE_NULL { return nil }

@@ -1,20 +1,20 @@
 public import CTarn
 import TarnStore
 
-/// A type that a `@Persisted` property can have. Conformances come with the library; enums of
-/// your own conform to `PersistableEnum`.
+/// A type that a `@Persisted` property can have. The library provides the conformances; your own
+/// enums conform to `PersistableEnum`.
 ///
-/// The column given to these functions is the one in the file; the object is managed and has just
+/// The column passed to these functions is the one in the file; the object is managed and has just
 /// been validated.
 public protocol _Persistable {
   /// How values of this type are stored.
   static var _description: _ColumnDescription { get }
-  /// What a property has that was given no value.
+  /// The value of a property that was given none.
   static func _default() -> Self
   static func _load(_ object: ObjectBase, _ column: UInt16) -> Self
   /// Assigns in the open write transaction, through the core where it must know.
   static func _store(_ object: ObjectBase, _ column: UInt16, _ value: Self)
-  /// Writes into the row under edit, without asking anybody.
+  /// Writes into the row under edit, without any checks.
   static func _put(_ value: Self, _ object: ObjectBase, _ column: UInt16)
   static var _mover: _Mover { get }
   /// True for collections, whose elements are replaced when one is assigned.
@@ -24,10 +24,10 @@ public protocol _Persistable {
   func _box() -> _BoxedValue
   /// Nil if the value is not of this type.
   static func _unbox(_ boxed: _BoxedValue) -> Self?
-  /// True if a column of this type can hold the value, of a collection the element; even one that
-  /// the type refuses, as an enum does for which there is no such case.
+  /// True if a column of this type can hold the value (for a collection, the element), even one
+  /// that the type refuses, such as an enum without such a case.
   static func _canHold(_ boxed: _BoxedValue) -> Bool
-  /// True if the value is of this type, of a collection the element.
+  /// True if the value is of this type (for a collection, the element).
   static func _fits(_ boxed: _BoxedValue) -> Bool
   /// The collection of this type with those elements; nil for other types.
   static func _collection(_ elements: _SequenceHandle) -> Self?
@@ -41,12 +41,12 @@ extension _Persistable {
   public static func _collection(_ elements: _SequenceHandle) -> Self? { nil }
 }
 
-/// A type that is persistable when optional: the scalar ones and objects.
+/// A type that is persistable if optional: the scalar types and objects.
 public protocol _OptionalPersistable {
   static var _optionalDescription: _ColumnDescription { get }
-  /// How a value is stored that is always there; of an object still an optional link.
+  /// How a value is stored that is always present; for an object still an optional link.
   static var _insideDescription: _ColumnDescription { get }
-  /// The zero of the type; of a class a new unmanaged object.
+  /// The zero of the type; for a class a new unmanaged object.
   static func _insideDefault() -> Self
   static func _loadOptional(_ object: ObjectBase, _ column: UInt16) -> Self?
   static func _storeOptional(_ object: ObjectBase, _ column: UInt16, _ value: Self?)
@@ -83,15 +83,15 @@ extension _OptionalPersistable where Self: _Persistable {
 }
 
 /// Moves an unmanaged value out of its wrapper into the row under edit that its object was just
-/// given. A function that knows the type, fetched once for each property: called through a
-/// protocol, the generic wrapper's metadata would be looked up for every value.
+/// given. It is a function that knows the type, fetched once for each property: if it were called
+/// through a protocol, the generic wrapper's metadata would be looked up for every value.
 public typealias _Mover = (
   _ wrapper: UnsafeMutableRawPointer, _ object: ObjectBase, _ column: UInt16
 ) -> Void
 
-/// A type that an index can be over.
+/// A type that can be indexed.
 public protocol _Indexable {}
-/// A type that can name objects.
+/// A type that can be a primary key.
 public protocol _PrimaryKey {}
 
 extension Optional: _Indexable where Wrapped: _Indexable {}
@@ -160,11 +160,10 @@ extension tarn_bytes: _LoadedValue {}
 extension tarn_bytes12: _LoadedValue {}
 extension tarn_bytes16: _LoadedValue {}
 
-/// A type with one value in a column: everything but links follows from how it is read and
-/// written.
+/// A type with one value in a column: everything but links follows from how it is read and written.
 public protocol _PersistableScalar: _Persistable, _OptionalPersistable {
   associatedtype _Loaded: _LoadedValue
-  /// The value as it stands; null comes with the type's zero.
+  /// The value as it is stored; null comes with the type's zero.
   static func _raw(_ object: ObjectBase, _ column: UInt16) -> _Loaded
   static func _make(_ raw: _Loaded, _ object: ObjectBase, _ column: UInt16) -> Self
 }

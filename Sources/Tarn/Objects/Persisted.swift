@@ -7,22 +7,23 @@ internal import TarnStore
 ///     @Persisted(indexed: true) var name = ""
 ///     @Persisted var born: Date?
 ///
-/// On an unmanaged object the value lives in the object. On a managed one each read comes from
-/// the row that its Realm shows, and each assignment goes to the open write transaction; reading
-/// traps if the object is invalidated or on the wrong thread, assigning also outside a write.
+/// On an unmanaged object the value is kept in the object. On a managed one each read comes from
+/// the row that its Realm shows, and each assignment goes to the open write transaction. Reading
+/// traps if the object is invalidated or on the wrong thread; assigning also traps outside of a
+/// write.
 @frozen @propertyWrapper
 public struct Persisted<Value> {
   // The order packs: the two numbers lie in the padding behind most values.
 
-  /// The unmanaged value; nil until it is first read or set, and once the object is managed.
-  /// Lazily, so that making an object that only serves as a view costs nothing.
+  /// The unmanaged value; nil until it is first read or set, and once the object is managed. It is
+  /// created lazily, so creating an object that only serves as a view costs nothing.
   public var _value: Value?
   /// The column of a managed object, written by ClassBinding; the largest number before that.
   public var _column: UInt16
   public var _flags: UInt8
 
-  /// A property whose value is its type's default: zero, empty, nil, the first case of an enum;
-  /// a new one for each object if it is an `ObjectId` or `UUID`.
+  /// A property whose value is its type's default: zero, empty, nil, the first case of an enum; for
+  /// an `ObjectId` or `UUID`, a new one for each object.
   @inlinable public init() where Value: _Persistable { self.init(nil, flags: 0) }
   /// A property with a default of its own.
   @inlinable public init(wrappedValue: Value) where Value: _Persistable {
@@ -35,7 +36,7 @@ public struct Persisted<Value> {
     _flags = flags
   }
 
-  /// Never called: the subscript below takes its place inside classes.
+  /// Never called: inside classes the subscript below is used instead.
   @available(*, unavailable, message: "@Persisted is for properties of Object classes")
   public var wrappedValue: Value {
     get { trap("@Persisted is for properties of Object classes") }
@@ -44,7 +45,7 @@ public struct Persisted<Value> {
 
   // Both accessors must be always-inline: one out-of-line accessor keeps its key path literals
   // alive, and then every read of the property pays an exclusivity check, four times its cost.
-  /// What the compiler calls for each read and write of a property.
+  /// Called by the compiler for each read and write of a property.
   @inlinable
   public static subscript<O: ObjectBase>(
     _enclosingInstance object: O,
@@ -107,8 +108,8 @@ extension Persisted {
 }
 
 extension Persisted where Value: _Persistable & _Indexable {
-  /// A property with an index, which makes queries for equality, prefixes and ranges fast and
-  /// each write a little slower.
+  /// A property with an index, which makes queries for equality, prefixes and ranges fast and each
+  /// write slightly slower.
   @inlinable public init(indexed: Bool) {
     self.init(nil, flags: indexed ? _PropertyFlags.indexed : 0)
   }
@@ -119,8 +120,8 @@ extension Persisted where Value: _Persistable & _Indexable {
 }
 
 extension Persisted where Value: _Persistable & _PrimaryKey {
-  /// The property that names an object within its class. At most one a class; it cannot change
-  /// once the object is managed.
+  /// The primary key, which identifies an object within its class. At most one per class; it cannot
+  /// change once the object is managed.
   @inlinable public init(primaryKey: Bool) {
     self.init(nil, flags: primaryKey ? _PropertyFlags.primaryKey : 0)
   }
@@ -131,18 +132,19 @@ extension Persisted where Value: _Persistable & _PrimaryKey {
 }
 
 extension Persisted where Value: _Persistable & _Linking {
-  /// A property that links to objects, and what becomes of them when the object is deleted.
+  /// A property that links to objects, with a rule for what happens to them when the object is
+  /// deleted.
   @inlinable public init(onDelete rule: LinkDeleteRule) {
     self.init(nil, flags: rule == .cascade ? _PropertyFlags.cascade : 0)
   }
 }
 
-/// What becomes of the objects that a property links to when the object that has it is deleted.
+/// What happens to the objects that a property links to when its own object is deleted.
 @frozen public enum LinkDeleteRule: Sendable {
   /// They stay.
   case nullify
-  /// They are deleted, too, whoever else links to them. Only with the object: taking one out of
-  /// the property leaves it in the Realm.
+  /// They are deleted too, whatever else links to them. This happens only with the object: removing
+  /// one from the property leaves it in the Realm.
   case cascade
 }
 
@@ -153,9 +155,9 @@ public protocol _Linking {}
 public enum _PropertyFlags {
   /// The file keeps an index over the property.
   @inlinable public static var indexed: UInt8 { 1 }
-  /// The property's value names the object among all of its class.
+  /// The property's value identifies the object within its class.
   @inlinable public static var primaryKey: UInt8 { 2 }
-  /// What the property links to is deleted with the object.
+  /// Objects that the property links to are deleted with the object.
   @inlinable public static var cascade: UInt8 { 4 }
 }
 

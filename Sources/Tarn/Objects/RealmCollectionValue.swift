@@ -1,9 +1,9 @@
 public import Foundation
 import TarnStore
 
-/// A type whose values a `List`, a `MutableSet` or a `Map` can hold: what a property can be, with
-/// objects as they are, and optionals of scalar types. Conformances come with the library; enums
-/// conform through `PersistableEnum`.
+/// A type that a `List`, a `MutableSet` or a `Map` can hold: any property type, with objects as
+/// they are, and optionals of scalar types. The library provides the conformances; enums conform
+/// through `PersistableEnum`.
 public protocol RealmCollectionValue: Hashable {
   /// How elements of this type are stored.
   static var _elementDescription: _ColumnDescription { get }
@@ -12,15 +12,15 @@ public protocol RealmCollectionValue: Hashable {
   static func _unboxElement(_ boxed: _BoxedValue) -> Self?
   /// True if a collection of such elements can hold the value, even if this type refuses it.
   static func _canHoldElement(_ boxed: _BoxedValue) -> Bool
-  /// The quick way for whole numbers; nil for other types, and for a number that does not fit.
+  /// The fast path for whole numbers; nil for other types, and for a number that does not fit.
   static func _element(ofNumber number: Int64) -> Self?
   /// True for classes of objects.
   static var _isObject: Bool { get }
-  /// The object in its own type. Traps for types that are no classes.
+  /// The object in its own type. Traps for types that are not classes.
   static func _element(of object: ObjectBase) -> Self
 }
 
-/// A type of elements that have an order and can be told apart by value: all but objects.
+/// A type of elements that have an order and are compared by value: everything but objects.
 public protocol _SortableElement: RealmCollectionValue {}
 
 extension RealmCollectionValue {

@@ -182,7 +182,7 @@ extension ClassReflection {
 }
 
 /// The name of the property that a key path leads to, with dots after links: "mother.age" for
-/// `\Dog.mother?.age`. Traps if the path is not made of persisted properties only.
+/// `\Dog.mother?.age`. Traps if the path does not consist of persisted properties.
 public func _name<Root: ObjectBase>(for keyPath: PartialKeyPath<Root>) -> String {
   _name(for: keyPath, .name)
 }

@@ -69,7 +69,7 @@ extension Query {
     return Query<Bool>(.or(conditions))
   }
 
-  /// True if the property is from `low` to `high`, of some elements of a collection one of them.
+  /// True if the property is between `low` and `high`; for a collection, if some element is.
   func isWithin(_ low: Operand, _ high: Operand, isClosed: Bool) -> Query<Bool> {
     let end = isClosed ? ComparisonOperator.lessOrEqual : .less
     switch (content, low, high) {
@@ -81,7 +81,7 @@ extension Query {
     }
   }
 
-  /// A value to compare with: for a link, the object's key; for an embedded object, its members.
+  /// A value to compare with: for a link, the object's key; for an embedded object, its properties.
   func constant(_ value: some _Persistable) -> Operand {
     let boxed = value._box()
     if let embedded = boxed.object as? EmbeddedObject {
@@ -99,7 +99,7 @@ extension Query {
 }
 
 extension Query where T: _Persistable {
-  /// True if the property has the value. For links: if it points to that object.
+  /// True if the property has the value. For a link: if it points to that object.
   public static func == (property: Query, value: T) -> Query<Bool> {
     property.compare(.equal, property.constant(value))
   }
@@ -176,51 +176,51 @@ extension Query {
 }
 
 extension Query where T: _Persistable & _QueryText {
-  /// True if the text occurs in the property's. An empty or nil text occurs nowhere.
+  /// True if the property's text contains the text. An empty or nil text is never contained.
   public func contains(_ text: T, options: StringOptions = []) -> Query<Bool> {
     compare(.contains, constant(text), options)
   }
-  /// True if the property's text starts with it; never for an empty or nil text.
+  /// True if the property's text starts with the text; never for an empty or nil text.
   public func starts(with text: T, options: StringOptions = []) -> Query<Bool> {
     compare(.beginsWith, constant(text), options)
   }
-  /// True if the property's text ends with it; never for an empty or nil text.
+  /// True if the property's text ends with the text; never for an empty or nil text.
   public func ends(with text: T, options: StringOptions = []) -> Query<Bool> {
     compare(.endsWith, constant(text), options)
   }
-  /// As `contains` with the text of another property.
+  /// Like `contains`, with the text of another property.
   public func contains<U: _QueryText>(
     _ other: Query<U>, options: StringOptions = []
   ) -> Query<Bool> {
     compare(.contains, other.operand, options)
   }
-  /// As `starts(with:)` with the text of another property.
+  /// Like `starts(with:)`, with the text of another property.
   public func starts<U: _QueryText>(
     with other: Query<U>, options: StringOptions = []
   ) -> Query<Bool> {
     compare(.beginsWith, other.operand, options)
   }
-  /// As `ends(with:)` with the text of another property.
+  /// Like `ends(with:)`, with the text of another property.
   public func ends<U: _QueryText>(
     with other: Query<U>, options: StringOptions = []
   ) -> Query<Bool> {
     compare(.endsWith, other.operand, options)
   }
-  /// True if the property's text is that text, as the options compare.
+  /// True if the property's text equals the text under the options.
   public func equals(_ text: T, options: StringOptions = []) -> Query<Bool> {
     compare(.equal, constant(text), options)
   }
-  /// True if the property's text is another one, as the options compare.
+  /// True if the property's text differs from the text under the options.
   public func notEquals(_ text: T, options: StringOptions = []) -> Query<Bool> {
     compare(.notEqual, constant(text), options)
   }
-  /// As `equals` with the text of another property.
+  /// Like `equals`, with the text of another property.
   public func equals<U: _QueryText>(
     _ other: Query<U>, options: StringOptions = []
   ) -> Query<Bool> {
     compare(.equal, other.operand, options)
   }
-  /// As `notEquals` with the text of another property.
+  /// Like `notEquals`, with the text of another property.
   public func notEquals<U: _QueryText>(
     _ other: Query<U>, options: StringOptions = []
   ) -> Query<Bool> {
@@ -229,13 +229,13 @@ extension Query where T: _Persistable & _QueryText {
 }
 
 extension Query where T: _Persistable & _QueryString {
-  /// True if all of the property's text fits a pattern, in which `*` stands for any text, also for
-  /// none, `?` for one character (a Unicode scalar), and what is behind a backslash for itself.
-  /// Never for a nil pattern.
+  /// True if the whole text matches a pattern: `*` stands for any text, even an empty one, `?` for
+  /// one character (a Unicode scalar), and a backslash makes the next character literal. Never true
+  /// for a nil pattern.
   public func like(_ pattern: T, caseInsensitive: Bool = false) -> Query<Bool> {
     compare(.like, constant(pattern), caseInsensitive ? .caseInsensitive : [])
   }
-  /// As `like` with the pattern in another property.
+  /// Like `like`, with the pattern in another property.
   public func like<U: _QueryString>(
     _ other: Query<U>, caseInsensitive: Bool = false
   ) -> Query<Bool> {

@@ -8,7 +8,7 @@ extension Realm {
     return Schema(core.schemaToBind().schema, core.classes.model)
   }
 
-  /// All objects of a class of the file, be it one that the program does not have; see
+  /// All objects of a class in the file, even of one that the program does not have; see
   /// `DynamicObject`. Sorting and aggregates take the names of columns. Traps if the file has no
   /// such class.
   public func dynamicObjects(_ typeName: String) -> Results<DynamicObject> {
@@ -16,8 +16,8 @@ extension Realm {
     return Results(core, QuerySpec(dynamicClass: typeName))
   }
 
-  /// The object of that class with that primary key, or nil. Traps if the file has no such class,
-  /// if it has no primary key, or for a key of another type.
+  /// The object of a class with that primary key, or nil. Traps if the file has no such class, if
+  /// the class has no primary key, or if the key is of another type.
   public func dynamicObject(
     ofType typeName: String, forPrimaryKey key: Any
   ) -> DynamicObject? {
@@ -27,11 +27,12 @@ extension Realm {
     }
   }
 
-  /// Makes an object of a class of the file from values by name, in the order of the columns, or
-  /// of another object. What is missing is zero, empty or nil, a primary key that is an id new.
+  /// Creates an object of a class in the file, from values by name, an array in the order of the
+  /// columns, or another object. Missing values are zero, empty or nil; a missing primary key that
+  /// is an id is generated.
   ///
-  /// Traps outside of a write, for names and values that the class does not have, and as `create`
-  /// does for primary keys that exist.
+  /// Traps outside of a write, for names and values that do not fit the class, and for existing
+  /// primary keys as `create` does.
   @discardableResult
   public func dynamicCreate(
     _ typeName: String, value: Any = [String: Any](), update: UpdatePolicy = .error

@@ -1,30 +1,30 @@
 internal import TarnStore
 
 /// What belongs to a Realm, and so to one thread, queue or actor until it is frozen: objects and
-/// collections. Conformances come with the library.
+/// collections. The library provides the conformances.
 public protocol ThreadConfined {
   /// The Realm that this belongs to, nil if it is unmanaged.
   var realm: Realm? { get }
-  /// True if it was deleted, or what it belongs to was, or its Realm invalidated.
+  /// True if it or its owner was deleted, or its Realm was invalidated.
   var isInvalidated: Bool { get }
   /// True if it never changes and any thread may read it; see ``freeze()``. Threading: any.
   var isFrozen: Bool { get }
 
-  /// The same as it is at the version that its Realm shows, for good.
+  /// A frozen copy at the version that its Realm shows.
   ///
-  /// What is frozen, and everything that is read through it, may be read on any thread, on several
+  /// Anything frozen, and everything that is read through it, may be read on any thread, on several
   /// at the same time. It keeps its version in the file for as long as it is referenced, whatever
-  /// becomes of the Realm that it came from. Freezing what is frozen gives it back.
+  /// becomes of the Realm that it came from. Freezing something frozen returns the same thing.
   ///
-  /// In a write it is frozen as it was before the write. Traps for what is unmanaged, invalidated,
-  /// or was made in the open write, and on another thread than the Realm's.
+  /// In a write the copy is as it was before the write. Traps if it is unmanaged, invalidated or
+  /// was created in the open write, and on another thread than the Realm's.
   func freeze() -> Self
 
-  /// The live counterpart of what is frozen, in the Realm that belongs to where this is called; see
-  /// ``Realm/thaw()``. It is as that Realm shows it: it is not refreshed, and the result is nil if
-  /// the object does not exist there. What is live is given back.
+  /// The live counterpart of something frozen, in the Realm that belongs to the calling code; see
+  /// ``Realm/thaw()``. It is as that Realm shows it, without a refresh; nil if the object does not
+  /// exist there. Something live is returned as it is.
   ///
-  /// Traps for what is unmanaged or invalidated.
+  /// Traps if it is unmanaged or invalidated.
   func thaw() -> Self?
 
   /// The same as another Realm of the same file shows it; nil if it does not exist there.
@@ -32,21 +32,22 @@ public protocol ThreadConfined {
 }
 
 extension ThreadConfined {
-  /// Whether this belongs to a frozen Realm, so that it never changes and any thread may read it.
+  /// True if this belongs to a frozen Realm: it never changes, and any thread may read it.
   public var isFrozen: Bool { realm?.isFrozen ?? false }
 
-  /// This as it is now, for any thread; see ``Realm/freeze()``. What is frozen is given back.
+  /// This as it is now, for any thread; see ``Realm/freeze()``. Something frozen is returned as it
+  /// is.
   ///
-  /// Traps for what is unmanaged or invalidated.
+  /// Traps if it is unmanaged or invalidated.
   public func freeze() -> Self {
     let realm = realmToLeave("frozen")
     return realm.isFrozen ? self : frozen(in: realm.freeze())
   }
 
-  /// The live counterpart in the Realm that belongs to where this is called, or nil if the object
-  /// does not exist there; see ``Realm/thaw()``. What is live is given back.
+  /// The live counterpart in the Realm that belongs to the calling code, or nil if the object does
+  /// not exist there; see ``Realm/thaw()``. Something live is returned as it is.
   ///
-  /// Traps for what is unmanaged or invalidated.
+  /// Traps if it is unmanaged or invalidated.
   public func thaw() -> Self? {
     let realm = realmToLeave("thawed")
     return realm.isFrozen ? _counterpart(in: realm.thaw()) : self
@@ -79,31 +80,32 @@ extension Realm {
   /// True if the Realm never changes and any thread may read it; see ``freeze()``. Threading: any.
   public var isFrozen: Bool { core.isFrozen }
 
-  /// The Realm as it is at the version that it shows, for good.
+  /// The Realm, frozen at the version that it shows.
   ///
   /// A frozen Realm, and every object and collection that is read through it, may be read on any
   /// thread, on several at the same time. It does not change, cannot be written to and cannot be
   /// observed. It keeps its version in the file for as long as anything of it is referenced,
-  /// whatever becomes of the Realm that it came from: the pages of that version cannot be used
-  /// again, so do not keep one for long while much is written.
+  /// whatever becomes of the Realm that it came from. The pages of that version cannot be reused,
+  /// so do not keep one for long while much is written.
   ///
-  /// In a write it shows the state before the write. Freezing a frozen Realm gives it back, and two
-  /// Realms of one file that were opened alike and show one version have the same frozen Realm.
+  /// In a write it shows the state before the write. Freezing a frozen Realm returns it. Two Realms
+  /// of one file that were opened with the same settings and show the same version have the same
+  /// frozen Realm.
   ///
-  /// - Returns: the frozen Realm. Types do not say that it is one, so neither it nor what is read
-  ///   through it is `Sendable`; hand it over as `nonisolated(unsafe)`.
+  /// - Returns: the frozen Realm. Its type does not say that it is frozen, so neither it nor what
+  ///   is read through it is `Sendable`; pass it on as `nonisolated(unsafe)`.
   public func freeze() -> Realm { Realm(core.freeze()) }
 
-  /// The live Realm of the same file that belongs to where this is called: to the running queue,
-  /// manual scheduler, main thread or other thread. One that is open there is not refreshed; if
-  /// none is, one is opened for the thread. A live Realm is given back.
+  /// The live Realm of the same file that belongs to the calling code: to the running queue, manual
+  /// scheduler, main thread or other thread. One that is already open there is not refreshed; if
+  /// none is, one is opened for the thread. A live Realm is returned as it is.
   ///
   /// Traps for a live Realm of another thread, and if the file cannot be opened.
   public func thaw() -> Realm { Realm(core.thaw()) }
 
   /// An object or collection of this Realm, frozen; see ``ThreadConfined/freeze()``.
   ///
-  /// Traps where that does, and for what is neither frozen nor of this Realm.
+  /// Traps where that does, and for anything that is neither frozen nor of this Realm.
   public func freeze<Confined: ThreadConfined>(_ confined: Confined) -> Confined {
     let realm = confined.realmToLeave("frozen")
     if realm.isFrozen { return confined }
@@ -111,9 +113,9 @@ extension Realm {
     return confined.frozen(in: freeze())
   }
 
-  /// The counterpart of what is frozen in this live Realm, as it shows it now; nil if the object
-  /// does not exist here. For where it is known which Realm it shall be: ``ThreadConfined/thaw()``
-  /// looks for the one that belongs to the calling code. What is live is given back.
+  /// The counterpart of something frozen in this live Realm, as it shows it now; nil if the object
+  /// does not exist here. Use it if you know which Realm you want; ``ThreadConfined/thaw()`` finds
+  /// the one that belongs to the calling code. Something live is returned as it is.
   ///
   /// Traps if this Realm is frozen, or of another file.
   public func thaw<Confined: ThreadConfined>(_ confined: Confined) -> Confined? {
