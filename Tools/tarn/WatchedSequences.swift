@@ -102,8 +102,8 @@ struct ModificationReader {
   /// The script if it leads from the one state to the other, as one of a damaged record need not;
   /// else the one that replaces all.
   private func fitting(
-    _ script: SequenceScript, _ place: SequencePlace
-  ) throws -> SequenceScript {
+    _ script: EditScript, _ place: SequencePlace
+  ) throws -> EditScript {
     let before = try old.reader.sequence(at: place)?.count ?? 0
     let now = try new.reader.sequence(at: place)?.count ?? 0
     let fits = script.oldCount == before && script.newCount == now
@@ -112,7 +112,7 @@ struct ModificationReader {
 
   /// What the script says, and which embedded objects have other contents.
   private func indexChanges(
-    _ script: SequenceScript?, _ column: ColumnSchema, _ place: SequencePlace
+    _ script: EditScript?, _ column: ColumnSchema, _ place: SequencePlace
   ) throws -> IndexChanges {
     var changed: [Int] = []
     if let target = column.target, new.reader.schema.isEmbedded(target),

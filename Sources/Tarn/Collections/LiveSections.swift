@@ -18,7 +18,7 @@ final class LiveSections<Key: Hashable> {
 
   private unowned let core: RealmCore
   private let live: LiveResult
-  private let bornIn: WriteMark?
+  private let createdInWrite: WriteMark?
   private let key: (ResultRows, Int) -> Key
 
   /// What a frozen instance shows; nothing else of its sections changes.
@@ -38,12 +38,13 @@ final class LiveSections<Key: Hashable> {
   ///   - key: the key of a row at a position.
   ///   - other: the same sections on another instance, to be frozen as they are there.
   init(
-    _ core: RealmCore, _ live: LiveResult, bornIn: WriteMark?, like other: LiveSections? = nil,
+    _ core: RealmCore, _ live: LiveResult, createdInWrite: WriteMark?,
+    like other: LiveSections? = nil,
     key: @escaping (ResultRows, Int) -> Key
   ) {
     self.core = core
     self.live = live
-    self.bornIn = bornIn
+    self.createdInWrite = createdInWrite
     self.key = key
     guard core.isFrozen else { return }
     let state = other?.state(shownBy: core) ?? evaluate()
@@ -115,7 +116,7 @@ final class LiveSections<Key: Hashable> {
   }
 
   private func currentRows() -> ResultRows {
-    live.current(bornIn: bornIn)
+    live.current(createdInWrite: createdInWrite)
   }
 
   private func evaluate() -> State {

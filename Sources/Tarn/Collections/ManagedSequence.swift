@@ -13,7 +13,7 @@ final class ManagedSequence: SequenceBacking {
   /// The instance's life that the object belongs to; `invalidate()` ends it.
   private let life: UInt32
   /// The write that made the object, while it was open: if it is cancelled, the collection dies.
-  private let bornIn: WriteMark?
+  private let createdInWrite: WriteMark?
   /// What was read through last. The instance empties it when rows move: what the program holds
   /// must not keep a version in the file.
   private var known: SequenceView?
@@ -36,20 +36,20 @@ final class ManagedSequence: SequenceBacking {
     place = SequencePlace(
       classID: binding.classID, key: ObjectKey(owner._key), column: column, nested: nil)
     life = owner._life
-    bornIn = owner._bornIn
+    createdInWrite = owner._createdInWrite
   }
 
   /// The collection at a place, for elements that are no objects of one class.
   init(
     _ core: RealmCore, _ property: PropertyReflection, _ kind: CollectionKind,
-    at place: SequencePlace, bornIn: WriteMark?
+    at place: SequencePlace, createdInWrite: WriteMark?
   ) {
     instance = core
     self.property = property
     self.kind = kind
     self.place = place
     life = core.state.life
-    self.bornIn = bornIn
+    self.createdInWrite = createdInWrite
   }
 
   var core: RealmCore? { instance }
@@ -74,7 +74,7 @@ final class ManagedSequence: SequenceBacking {
 
   /// What the present state says of the sequence, nil if its object is not there.
   private func found() -> (any SequenceReading)? {
-    guard !instance.hasEnded(life), bornIn?.wasCancelled != true else {
+    guard !instance.hasEnded(life), createdInWrite?.wasCancelled != true else {
       return nil
     }
     let found = instance.sequence(at: place)
@@ -107,7 +107,7 @@ final class ManagedSequence: SequenceBacking {
     kind = other.kind
     place = other.place
     life = core.state.life
-    bornIn = nil
+    createdInWrite = nil
     if core.sequence(at: place)?.reading == nil { return nil }
   }
 
@@ -118,7 +118,7 @@ final class ManagedSequence: SequenceBacking {
     kind = other.kind
     place = other.place
     life = other.instance.state.life
-    bornIn = other.bornIn
+    createdInWrite = other.createdInWrite
   }
 
   /// A list or map within a value of this property or sequence.
@@ -128,7 +128,7 @@ final class ManagedSequence: SequenceBacking {
     self.kind = kind
     place = other.place.nested(id)
     life = other.life
-    bornIn = other.bornIn
+    createdInWrite = other.createdInWrite
   }
 
   /// The same collection in the instance's present life; nil if that is what this one is in.
@@ -147,11 +147,11 @@ final class ManagedSequence: SequenceBacking {
     _ = view()
     guard let type = type as? ObjectBase.Type else {
       let values = ValueQuery(kind: kind, property: property)
-      return _Derivation(instance, QuerySpec(values, at: place), bornIn: bornIn)
+      return _Derivation(instance, QuerySpec(values, at: place), createdInWrite: createdInWrite)
     }
     var spec = property.dynamicTarget.map { QuerySpec(dynamicClass: $0) } ?? QuerySpec(type)
     spec.origin = .sequence(place)
-    return _Derivation(instance, spec, bornIn: bornIn)
+    return _Derivation(instance, spec, createdInWrite: createdInWrite)
   }
 
   /// A value to look for; nil if it cannot be in.

@@ -6,12 +6,12 @@ public struct _Derivation {
   /// The elements that it has, in its order.
   let spec: QuerySpec
   /// The write that made what it belongs to.
-  let bornIn: WriteMark?
+  let createdInWrite: WriteMark?
 
-  init(_ core: RealmCore, _ spec: QuerySpec, bornIn: WriteMark?) {
+  init(_ core: RealmCore, _ spec: QuerySpec, createdInWrite: WriteMark?) {
     self.core = core
     self.spec = spec
-    self.bornIn = bornIn
+    self.createdInWrite = createdInWrite
   }
 
   static func trapUnmanaged() -> Never {
@@ -34,7 +34,7 @@ extension RealmCollection where Element: ObjectBase {
   public func `where`(_ condition: (Query<Element>) -> Query<Bool>) -> Results<Element> {
     let base = _derivation
     let predicate = condition(Query<Element>.root).predicate
-    return Results(base.core, base.spec.filtered(predicate), bornIn: base.bornIn)
+    return Results(base.core, base.spec.filtered(predicate), createdInWrite: base.createdInWrite)
   }
 
   /// The objects ordered by a property. Traps for an unmanaged or invalidated collection.
@@ -56,7 +56,7 @@ extension RealmCollection where Element: ObjectBase {
   /// they were created. Traps for an unmanaged or invalidated collection.
   public func sorted(by descriptors: [SortDescriptor]) -> Results<Element> {
     let base = _derivation
-    return Results(base.core, base.spec.sorted(descriptors), bornIn: base.bornIn)
+    return Results(base.core, base.spec.sorted(descriptors), createdInWrite: base.createdInWrite)
   }
 }
 
@@ -79,7 +79,7 @@ extension MutableSet {
 extension Results {
   public var _derivation: _Derivation {
     check()
-    return _Derivation(core, spec, bornIn: bornIn)
+    return _Derivation(core, spec, createdInWrite: createdInWrite)
   }
 }
 
@@ -95,7 +95,7 @@ extension LinkingObjects {
     let owner = LinkTarget(classID: target._binding!.classID, key: ObjectKey(target._key))
     var spec = QuerySpec(Element.self)
     spec.origin = .backlinks(to: owner, from: binding.classID, column)
-    return _Derivation(core, spec, bornIn: target._bornIn)
+    return _Derivation(core, spec, createdInWrite: target._createdInWrite)
   }
 }
 
@@ -109,7 +109,7 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
   ) -> Results<Value.Wrapped> {
     let base = derivation
     let predicate = condition(Query<Value.Wrapped>.root).predicate
-    return Results(base.core, base.spec.filtered(predicate), bornIn: base.bornIn)
+    return Results(base.core, base.spec.filtered(predicate), createdInWrite: base.createdInWrite)
   }
 
   /// The objects among the values, ordered by a property. Traps for an unmanaged or invalidated
@@ -132,6 +132,6 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
   /// in the order of the keys. Traps for an unmanaged or invalidated map.
   public func sorted(by descriptors: [SortDescriptor]) -> Results<Value.Wrapped> {
     let base = derivation
-    return Results(base.core, base.spec.sorted(descriptors), bornIn: base.bornIn)
+    return Results(base.core, base.spec.sorted(descriptors), createdInWrite: base.createdInWrite)
   }
 }

@@ -28,7 +28,7 @@ extension RealmCollection where Element: ObjectBase {
       "distinct(by:) needs at least one property to compare objects by. Name one, or "
         + "leave the call out.")
     let base = _derivation
-    return Results(base.core, base.spec.distinct(keyPaths), bornIn: base.bornIn)
+    return Results(base.core, base.spec.distinct(keyPaths), createdInWrite: base.createdInWrite)
   }
 
   /// The same by key paths: `distinct(by: [\.breed])`. Also traps for a key path that does not

@@ -36,7 +36,7 @@ extension RealmCollection where Element: ObjectBase {
       "The section key path must match the primary sort descriptor's key path: sections by "
         + "'\(wanted.joined(separator: "."))' cannot be sorted by "
         + "'\(given.joined(separator: "."))' first. Put the key path in front.")
-    let results = Results<Element>(base.core, spec, bornIn: base.bornIn)
+    let results = Results<Element>(base.core, spec, createdInWrite: base.createdInWrite)
     return SectionedResults(results, SectionRule(keyPath))
   }
 
@@ -56,7 +56,7 @@ extension RealmCollection where Element: ObjectBase {
     SectionKeyRule.check(Key.self)
     let base = _derivation
     let spec = base.spec.sorted(SectionKeyRule.checked(sortDescriptors))
-    let results = Results<Element>(base.core, spec, bornIn: base.bornIn)
+    let results = Results<Element>(base.core, spec, createdInWrite: base.createdInWrite)
     return SectionedResults(results, SectionRule(block))
   }
 }
@@ -155,11 +155,11 @@ extension LiveSections {
   fileprivate convenience init<Element: RealmCollectionValue>(
     _ results: Results<Element>, _ rule: SectionRule<Key, Element>, like other: LiveSections?
   ) where Key: _Persistable {
-    let (spec, bornIn, key) = (results.spec, results.bornIn, rule.key)
+    let (spec, createdInWrite, key) = (results.spec, results.createdInWrite, rule.key)
     let mayBeAnything = Key._description.type == .any
-    self.init(results.core, results.live, bornIn: results.bornIn, like: other) {
+    self.init(results.core, results.live, createdInWrite: results.createdInWrite, like: other) {
       [unowned core = results.core] rows, position in
-      let made = key(core.element(at: position, of: rows, spec, bornIn: bornIn))
+      let made = key(core.element(at: position, of: rows, spec, createdInWrite: createdInWrite))
       return mayBeAnything ? SectionKeyRule.checked(made) : made
     }
   }

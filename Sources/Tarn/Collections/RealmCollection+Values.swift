@@ -45,6 +45,6 @@ extension Results {
     change(&values)
     var spec = base.spec
     spec.values = values
-    self.init(base.core, spec, bornIn: base.bornIn)
+    self.init(base.core, spec, createdInWrite: base.createdInWrite)
   }
 }

@@ -6,10 +6,10 @@ typealias LiveResult = LiveSource<ResultModel>
 extension LiveSource<ResultModel> {
   /// The rows now, an open write's changes included.
   ///
-  /// - Parameter bornIn: the write that made the object that has the collection, while it was open:
-  ///   if it is cancelled, there are no rows.
-  func current(bornIn: WriteMark?) -> ResultRows {
-    if bornIn?.wasCancelled == true { return model.nothing }
+  /// - Parameter createdInWrite: the write that created the object that has the collection, while
+  ///   it was open. If it is cancelled, there are no rows.
+  func current(createdInWrite: WriteMark?) -> ResultRows {
+    if createdInWrite?.wasCancelled == true { return model.nothing }
     return trapping { () throws(StorageError) in try current() }
   }
 }

@@ -149,7 +149,7 @@ extension Results {
     trapping { () throws(StorageError) in
       if case .query = live.model {
         try query.feed(&aggregate, source)
-      } else if let rows = live.current(bornIn: bornIn).derived {
+      } else if let rows = live.current(createdInWrite: createdInWrite).derived {
         try query.feed(&aggregate, rows, source)
       }
     }

@@ -8,7 +8,8 @@ extension Results {
     let rows = rows()
     let boxed = element._boxElement()
     if let values = rows.values {
-      return core.sequence(of: spec, bornIn: bornIn).sought(boxed).flatMap(values.position)
+      return core.sequence(of: spec, createdInWrite: createdInWrite).sought(boxed).flatMap(
+        values.position)
     }
     guard let object = boxed.object, object._core === core else { return nil }
     object.requirePosition()

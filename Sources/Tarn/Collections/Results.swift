@@ -16,12 +16,12 @@ public struct Results<Element: RealmCollectionValue> {
   /// The instance's life that the collection belongs to; `invalidate()` ends it.
   private let life: UInt32
   /// The write that made the object whose collection the rows are from.
-  let bornIn: WriteMark?
+  let createdInWrite: WriteMark?
 
-  init(_ core: RealmCore, _ spec: QuerySpec, bornIn: WriteMark? = nil) {
+  init(_ core: RealmCore, _ spec: QuerySpec, createdInWrite: WriteMark? = nil) {
     self.core = core
     self.spec = spec
-    self.bornIn = bornIn
+    self.createdInWrite = createdInWrite
     live = core.liveResult(spec)
     life = core.state.life
   }
@@ -44,11 +44,13 @@ public struct Results<Element: RealmCollectionValue> {
 
   func rows() -> ResultRows {
     check()
-    return live.current(bornIn: bornIn)
+    return live.current(createdInWrite: createdInWrite)
   }
 
   /// The same collection in the instance's present life.
-  func revived() -> Results { isInvalidated ? Results(core, spec, bornIn: bornIn) : self }
+  func revived() -> Results {
+    isInvalidated ? Results(core, spec, createdInWrite: createdInWrite) : self
+  }
 }
 
 extension Results: RandomAccessCollection {
@@ -98,12 +100,12 @@ extension Results: RandomAccessCollection {
     guard let values = rows.values?.values else {
       trap("objects are no values: bug in this package")
     }
-    return typedElement(core.boxed(values[position], of: spec, bornIn: bornIn))
+    return typedElement(core.boxed(values[position], of: spec, createdInWrite: createdInWrite))
   }
 
   /// The element at a position of rows that were asked for before. It must be there.
   func element(at position: Int, of rows: ResultRows) -> Element {
-    core.element(at: position, of: rows, spec, bornIn: bornIn)
+    core.element(at: position, of: rows, spec, createdInWrite: createdInWrite)
   }
 
   /// Goes over the elements that are there now, whatever happens to them meanwhile.
@@ -111,7 +113,8 @@ extension Results: RandomAccessCollection {
     @usableFromInline var walk: ResultWalk
 
     init(_ results: Results) {
-      walk = ResultWalk(results.core, results.spec, results.rows(), bornIn: results.bornIn)
+      walk = ResultWalk(
+        results.core, results.spec, results.rows(), createdInWrite: results.createdInWrite)
     }
 
     @inlinable public mutating func next() -> Element? {
@@ -134,16 +137,16 @@ extension Results: RandomAccessCollection {
   private let core: RealmCore
   private let spec: QuerySpec
   private let rows: ResultRows
-  private let bornIn: WriteMark?
+  private let createdInWrite: WriteMark?
   private var keys: [ObjectKey] = []
   private var place = 0
   private var fetched = 0
 
-  init(_ core: RealmCore, _ spec: QuerySpec, _ rows: ResultRows, bornIn: WriteMark?) {
+  init(_ core: RealmCore, _ spec: QuerySpec, _ rows: ResultRows, createdInWrite: WriteMark?) {
     self.core = core
     self.spec = spec
     self.rows = rows
-    self.bornIn = bornIn
+    self.createdInWrite = createdInWrite
   }
 
   @usableFromInline mutating func nextObject() -> ObjectBase? {
@@ -161,33 +164,37 @@ extension Results: RandomAccessCollection {
   @usableFromInline mutating func nextValue() -> _BoxedValue? {
     guard let values = rows.values?.values, place < values.count else { return nil }
     defer { place += 1 }
-    return core.boxed(values[place], of: spec, bornIn: bornIn)
+    return core.boxed(values[place], of: spec, createdInWrite: createdInWrite)
   }
 }
 
 extension RealmCore {
   /// The collection that results of values are from.
-  func sequence(of spec: QuerySpec, bornIn: WriteMark?) -> ManagedSequence {
+  func sequence(of spec: QuerySpec, createdInWrite: WriteMark?) -> ManagedSequence {
     guard let values = spec.values, case .sequence(let place)? = spec.origin else {
       trap("objects are no values: bug in this package")
     }
-    return ManagedSequence(self, values.property, values.kind, at: place, bornIn: bornIn)
+    return ManagedSequence(
+      self, values.property, values.kind, at: place, createdInWrite: createdInWrite)
   }
 
   /// The element at a position of rows, as the program sees it.
   func element<Element: RealmCollectionValue>(
-    at position: Int, of rows: ResultRows, _ spec: QuerySpec, bornIn: WriteMark?
+    at position: Int, of rows: ResultRows, _ spec: QuerySpec, createdInWrite: WriteMark?
   ) -> Element {
     guard let values = rows.values?.values else {
       return Element._element(of: object(rows.key(at: position), binding(of: spec)))
     }
-    return typedElement(boxed(values[position], of: spec, bornIn: bornIn))
+    return typedElement(boxed(values[position], of: spec, createdInWrite: createdInWrite))
   }
 
   /// A value of results as the program sees it.
-  fileprivate func boxed(_ value: Value, of spec: QuerySpec, bornIn: WriteMark?) -> _BoxedValue {
+  fileprivate func boxed(_ value: Value, of spec: QuerySpec, createdInWrite: WriteMark?)
+    -> _BoxedValue
+  {
     switch value {
-    case .link, .object, .list, .map: sequence(of: spec, bornIn: bornIn).boxed(value)
+    case .link, .object, .list, .map:
+      sequence(of: spec, createdInWrite: createdInWrite).boxed(value)
     default: _BoxedValue(value)
     }
   }

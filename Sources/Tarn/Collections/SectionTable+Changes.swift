@@ -181,7 +181,7 @@ private struct SectionMoves {
   init<Key>(from old: SectionKeys<Key>, to new: SectionKeys<Key>) {
     if old === new { return }
     var numbers = ContiguousArray(repeating: -1, count: old.count)
-    var builder = SequenceScript.Builder(oldCount: old.count)
+    var builder = EditScript.Builder(oldCount: old.count)
     for (number, key) in new.list.enumerated() {
       if let former = old.numbers[key] {
         numbers[former] = number

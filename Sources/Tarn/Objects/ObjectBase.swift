@@ -41,7 +41,7 @@ import TarnStore
   /// How often the Realm had been invalidated when the object became managed.
   @safe @exclusivity(unchecked) final var _life: UInt32 = 0
   /// The write that made the row, while it was open: if it is cancelled, the object dies.
-  @safe @exclusivity(unchecked) final var _bornIn: WriteMark?
+  @safe @exclusivity(unchecked) final var _createdInWrite: WriteMark?
 
   /// Creates an unmanaged object; properties have their defaults.
   public required init() {}

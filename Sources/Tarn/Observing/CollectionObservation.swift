@@ -38,7 +38,7 @@ class CollectionObservation: Observation {
     super.init(state: state, serial: serial, seen: seen)
   }
 
-  override func hasNews(upTo target: Int) -> Bool {
+  override func hasPendingChange(upTo target: Int) -> Bool {
     needsInitial ? !source.isAwaited : source.hasSteps(after: seen, upTo: target)
   }
 

@@ -28,12 +28,12 @@ extension Delivery {
       }
     }
     if mayMove, !moved { moved = try advanceOrHandOver() }
-    handFirstCallsOver()
+    enqueueFirstCalls()
     return moved
   }
 
   /// Before the instance moves outside of a turn: what a worker was asked for is computed here.
-  func takeWorkBack() {
+  func cancelWorkAhead() {
     guard let workAhead else { return }
     workAhead.work.cancel()
     observers.awaitNobody()
@@ -93,7 +93,7 @@ extension Delivery {
   // MARK: - Handing over
 
   private func advanceOrHandOver() throws(StorageError) -> Bool {
-    guard let reader = core.reader, !core.state.startsOver, !observers.isEmpty else {
+    guard let reader = core.reader, !core.state.needsReset, !observers.isEmpty else {
       return try core.advance()
     }
     if let workAhead, workAhead.isMove, workAhead.step == core.step { return false }
@@ -104,7 +104,7 @@ extension Delivery {
       after: shown.version, upTo: newest, commits: workLimits.commits,
       bytes: workLimits.recordBytes)
     if isMuch {
-      handMoveOver(from: shown, to: newest, .after(shown), observers.sources.all)
+      enqueueMove(from: shown, to: newest, .after(shown), observers.sources.all)
       return false
     }
     let changes = try ChangeLog.changes(from: shown, to: newest)
@@ -116,11 +116,11 @@ extension Delivery {
       try core.move(to: newest, changes)
       return true
     }
-    handMoveOver(from: shown, to: newest, .known(changes), concerned)
+    enqueueMove(from: shown, to: newest, .known(changes), concerned)
     return false
   }
 
-  private func handMoveOver(
+  private func enqueueMove(
     from shown: Snapshot, to newest: Snapshot, _ changes: LiveWork.Changes,
     _ concerned: [any ObservedSource]
   ) {
@@ -141,7 +141,7 @@ extension Delivery {
   }
 
   /// What first calls show that is too much for the turn.
-  private func handFirstCallsOver() {
+  private func enqueueFirstCalls() {
     let awaited = awaitLargeFirstCalls()
     guard workAhead == nil, !awaited.isEmpty else { return }
     let snapshot = core.shown().snapshot

@@ -15,7 +15,7 @@ final class Delivery {
   /// A turn came at a moment when nothing may move; it is made up for.
   private var turnIsOwed = false
   /// The shown version moved in a place where no observer can be called.
-  private var owesDidChange = false
+  private var pendingDidChange = false
   /// Set when the store can no longer be followed: the error that ended it.
   private(set) var failure: StorageError?
 
@@ -35,7 +35,7 @@ final class Delivery {
   /// The same as far as `refresh` is concerned, which may be called to learn what is new.
   var refusesRefresh: Bool { isDelivering || realmNotification == .didChange }
 
-  func oweDidChange() { owesDidChange = true }
+  func postponeDidChange() { pendingDidChange = true }
   func cancelWork() { workAhead?.work.cancel() }
 
   // MARK: - Turns
@@ -82,14 +82,14 @@ final class Delivery {
     if !called.isEmpty {
       roundTargets.append(target)
       for observation in called where observation.state.isActive {
-        guard observation.hasNews(upTo: target) else { continue }
+        guard observation.hasPendingChange(upTo: target) else { continue }
         observation.deliver(upTo: target, core)
       }
       roundTargets.removeLast()
     }
     guard !isDelivering else { return }
     letGo(of: observers.settle())
-    if observers.hasNews { core.scheduleTurn() }
+    if observers.hasPendingChange { core.scheduleTurn() }
     makeUpForOwedTurn()
   }
 
@@ -103,7 +103,7 @@ final class Delivery {
   /// After a commit of the instance's own, whose observers are called in a later turn.
   func tellOfCommit(except skipped: Set<ObjectIdentifier>) {
     sendRealmNotification(.didChange, except: skipped)
-    if observers.hasNews { core.scheduleTurn() }
+    if observers.hasPendingChange { core.scheduleTurn() }
     makeUpForOwedTurn()
   }
 
@@ -117,8 +117,8 @@ final class Delivery {
 
   /// Tells them that the version moved, now or where they could not be called.
   func tellOfMove(_ moved: Bool) {
-    let owed = owesDidChange
-    owesDidChange = false
+    let owed = pendingDidChange
+    pendingDidChange = false
     if moved || owed { sendRealmNotification(.didChange) }
   }
 

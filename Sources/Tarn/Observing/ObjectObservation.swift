@@ -86,7 +86,7 @@ final class ObjectObservation: Observation {
       Entry(step: step, isDeletion: news.isDeletion, oldValues: news.oldValues))
   }
 
-  override func hasNews(upTo target: Int) -> Bool {
+  override func hasPendingChange(upTo target: Int) -> Bool {
     guard let first = entries.first else { return false }
     return first.step <= target
   }

@@ -25,7 +25,7 @@ class Observation {
   }
 
   /// True if there is something to be told that happened up to step `target`.
-  func hasNews(upTo target: Int) -> Bool { false }
+  func hasPendingChange(upTo target: Int) -> Bool { false }
 
   /// Cannot be called before a worker is done.
   var waitsForWorker: Bool { false }

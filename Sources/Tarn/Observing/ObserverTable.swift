@@ -124,7 +124,7 @@ final class ObserverTable {
   /// Those that are to be called in a round which begins now, in their order.
   func newsworthy(upTo target: Int) -> [Observation] {
     queue.sort { $0.serial < $1.serial }
-    return queue.filter { $0.hasNews(upTo: target) }
+    return queue.filter { $0.hasPendingChange(upTo: target) }
   }
 
   /// True if some observation has not had its first call.
@@ -133,7 +133,7 @@ final class ObserverTable {
   }
 
   /// True if somebody can be called.
-  var hasNews: Bool { queue.contains { $0.hasNews(upTo: .max) } }
+  var hasPendingChange: Bool { queue.contains { $0.hasPendingChange(upTo: .max) } }
 
   /// Sources with observers of whom none has been called yet.
   var sourcesBeforeFirstCall: [any ObservedSource] {
@@ -174,7 +174,7 @@ final class ObserverTable {
     }
     queue.removeAll { observation in
       if observation.state.isActive {
-        if observation.hasNews(upTo: .max) || observation.waitsForWorker { return false }
+        if observation.hasPendingChange(upTo: .max) || observation.waitsForWorker { return false }
       }
       observation.isQueued = false
       return true

@@ -34,7 +34,8 @@ extension RealmCollection where Element: ObjectBase {
   public func filter(_ format: String, _ arguments: Any?...) -> Results<Element> {
     let base = _derivation
     return Results(
-      base.core, base.filteredOrTrap(FilterText(format, arguments)), bornIn: base.bornIn)
+      base.core, base.filteredOrTrap(FilterText(format, arguments)),
+      createdInWrite: base.createdInWrite)
   }
 
   /// The same for texts that come from outside the program.
@@ -50,7 +51,7 @@ extension RealmCollection where Element: ObjectBase {
   ) throws(Realm.Error) -> Results<Element> {
     let base = _derivation
     let spec = try base.filtered(FilterText(format, arguments))
-    return Results(base.core, spec, bornIn: base.bornIn)
+    return Results(base.core, spec, createdInWrite: base.createdInWrite)
   }
 }
 
@@ -60,7 +61,8 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
   public func filter(_ format: String, _ arguments: Any?...) -> Results<Value.Wrapped> {
     let base = derivation(of: Value.Wrapped.self)
     return Results(
-      base.core, base.filteredOrTrap(FilterText(format, arguments)), bornIn: base.bornIn)
+      base.core, base.filteredOrTrap(FilterText(format, arguments)),
+      createdInWrite: base.createdInWrite)
   }
 
   /// The same for texts that come from outside the program. Traps for an unmanaged or invalidated
@@ -72,6 +74,6 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
   ) throws(Realm.Error) -> Results<Value.Wrapped> {
     let base = derivation(of: Value.Wrapped.self)
     let spec = try base.filtered(FilterText(format, arguments))
-    return Results(base.core, spec, bornIn: base.bornIn)
+    return Results(base.core, spec, createdInWrite: base.createdInWrite)
   }
 }

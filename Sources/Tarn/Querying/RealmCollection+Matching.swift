@@ -7,7 +7,8 @@ extension RealmCollection where Element: ObjectBase {
     let predicate = condition(Query<Element>.root).predicate
     if isUnmanaged { return index(of: predicate, among: ObjectRows(Element.self)) }
     let base = _derivation
-    return Results<Element>(base.core, base.spec, bornIn: base.bornIn).index(of: predicate)
+    return Results<Element>(base.core, base.spec, createdInWrite: base.createdInWrite).index(
+      of: predicate)
   }
 
   /// The position of the first object that meets a condition written as text, or nil. Traps as
@@ -18,7 +19,8 @@ extension RealmCollection where Element: ObjectBase {
       guard isUnmanaged else {
         let base = _derivation
         let condition = try filter.predicate(on: base.spec, base.core)
-        return Results<Element>(base.core, base.spec, bornIn: base.bornIn).index(of: condition)
+        return Results<Element>(base.core, base.spec, createdInWrite: base.createdInWrite).index(
+          of: condition)
       }
       let rows = ObjectRows(Element.self)
       let condition = try filter.predicate(

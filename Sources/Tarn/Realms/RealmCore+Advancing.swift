@@ -27,7 +27,7 @@ extension RealmCore {
   ///
   /// - Returns: true if the version changed.
   func advance() throws(StorageError) -> Bool {
-    state.markUpToDate()
+    state.clearReset()
     return try advance(to: newestFittingSnapshot())
   }
 
@@ -69,9 +69,9 @@ extension RealmCore {
       if failure.code == .replaced { return false }
       trap("Tarn cannot go on reading: \(failure)")
     }
-    delivery.takeWorkBack()
+    delivery.cancelWorkAhead()
     let hadVersion = reader != nil
-    let restarts = state.startsOver
+    let restarts = state.needsReset
     let moved = trapping { () throws(StorageError) in try advance() }
     delivery.tellOfMove(moved && hadVersion)
     if session == nil { delivery.deliverRound() }

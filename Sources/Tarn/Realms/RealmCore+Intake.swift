@@ -71,7 +71,7 @@ extension RealmCore {
     }
     let row = try session.create(primaryKey: primaryKey, in: binding.classID)
     attach(object, row.key, binding)
-    object._bornIn = write.mark
+    object._createdInWrite = write.mark
     unsafe object._working = unsafe Unmanaged.passUnretained(row.cluster)
     unsafe object._image = unsafe tarn_cluster_empty()
     object._slot = UInt32(row.slot)
@@ -85,7 +85,7 @@ extension RealmCore {
     where column.type != .link && column.type != .any && column.id != binding.schema.primaryKey {
       let value = try session.value(of: column.id, at: row.key, in: binding.classID)
       guard let value else { continue }
-      try session.file(value, of: column.id, at: row.key, in: binding.classID)
+      try session.insertIndexEntry(value, of: column.id, at: row.key, in: binding.classID)
     }
     guard binding.hasLinks else { return }
     intake.append(
@@ -96,7 +96,7 @@ extension RealmCore {
   func merge(_ object: ObjectBase, into key: ObjectKey, _ update: Realm.UpdatePolicy) {
     let binding = binding(of: type(of: object))
     attach(object, key, binding)
-    if isNew(key, binding.classID) { object._bornIn = write.mark }
+    if isNew(key, binding.classID) { object._createdInWrite = write.mark }
     intake.append(
       ArrivingObject(object: object, binding: binding, policy: update, isMerged: true))
   }

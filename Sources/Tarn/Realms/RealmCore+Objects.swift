@@ -33,7 +33,7 @@ extension RealmCore {
   /// Why the object's row is not there although what is shown says that it is; nil for one that is
   /// gone.
   private func damage(behindMissing object: ObjectBase) -> String? {
-    guard object._life == state.life, object._bornIn?.wasCancelled != true,
+    guard object._life == state.life, object._createdInWrite?.wasCancelled != true,
       frozen?.isInvalidated != true, let id = object._binding?.classID,
       let reader = session?.reader ?? reader ?? frozen.map(shown)
     else { return nil }
@@ -43,7 +43,7 @@ extension RealmCore {
   /// Brings an accessor's place up to date. False if its row is not there.
   func find(_ object: ObjectBase) -> Bool {
     if object._state.contains(.invalidated) { return false }
-    guard object._life == state.life, object._bornIn?.wasCancelled != true else {
+    guard object._life == state.life, object._createdInWrite?.wasCancelled != true else {
       object._state.insert(.invalidated)
       return false
     }
@@ -187,7 +187,7 @@ extension RealmCore {
     if isFrozen {
       placeForGood(object)
     } else if isNew(key, binding.classID) {
-      object._bornIn = write.mark
+      object._createdInWrite = write.mark
     }
   }
 
@@ -275,7 +275,7 @@ extension RealmCore {
     guard found else { return nil }
     object._generation = unsafe context.pointee.generation
     binding.bind(object)
-    if isNew(key, binding.classID) { object._bornIn = write.mark }
+    if isNew(key, binding.classID) { object._createdInWrite = write.mark }
     return object
   }
 

@@ -22,7 +22,7 @@ extension RealmCore {
     checkActiveVersions()
     ThreadEnd.watch(scheduler.key)
     do {
-      delivery.takeWorkBack()
+      delivery.cancelWorkAhead()
       // Without the gate as far as it goes: nobody waits for what observers' results cost.
       var moved = try advance()
       delivery.observers.prepareInitials()
@@ -110,10 +110,10 @@ extension RealmCore {
     require(
       session != nil,
       "Can't cancel a non-existing write transaction. Check isInWriteTransaction first.")
-    let giveBack = prepareGivingBack()
+    let unmanage = prepareUnmanage()
     if write.active != nil { write.mark?.wasCancelled = true }
     endWrite()
-    giveBack()
+    unmanage()
     delivery.makeUpForOwedTurn()
   }
 

@@ -98,8 +98,8 @@ import TarnStore
 
   /// The reader over the shown snapshot; starts at the newest one if there is none.
   func shown() -> SnapshotReader {
-    if state.startsOver, session == nil {
-      if trapping({ () throws(StorageError) in try advance() }) { delivery.oweDidChange() }
+    if state.needsReset, session == nil {
+      if trapping({ () throws(StorageError) in try advance() }) { delivery.postponeDidChange() }
       scheduleTurn()
     }
     if let reader = state.reader { return reader }

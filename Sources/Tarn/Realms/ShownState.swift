@@ -12,7 +12,7 @@ struct ShownState {
   private(set) var life: UInt32 = 0
   /// Invalidated while observers need the state as what their next difference starts from: the
   /// next use of the instance moves to the newest version.
-  private(set) var startsOver = false
+  private(set) var needsReset = false
 
   var version: Version? { reader?.snapshot.version }
 
@@ -29,12 +29,12 @@ struct ShownState {
     try reader.move(to: snapshot)
     step += 1
     recentSteps.append(step, changes)
-    startsOver = false
+    needsReset = false
     return former
   }
 
   /// The next use of the instance finds the newest version.
-  mutating func markUpToDate() { startsOver = false }
+  mutating func clearReset() { needsReset = false }
 
   /// Ends the accessors' life.
   ///
@@ -42,7 +42,7 @@ struct ShownState {
   mutating func invalidate(keepsState: Bool) {
     life += 1
     if keepsState {
-      startsOver = true
+      needsReset = true
     } else {
       reader = nil
       // No step leads from what is forgotten here to what will be shown.

@@ -23,7 +23,7 @@ public final class ManualScheduler: Sendable {
   }
 
   private let state: Mutex<State>
-  private let bell = Knock()
+  private let bell = Waker()
 
   /// A scheduler that belongs to the calling thread.
   public init() {
@@ -85,7 +85,7 @@ public final class ManualScheduler: Sendable {
       return state.owner == tarn_thread_id()
     }
     // The owner looks for work before it sleeps.
-    if !isMine { bell.knock() }
+    if !isMine { bell.wake() }
   }
 
   func watch(_ store: WatchedStore) {

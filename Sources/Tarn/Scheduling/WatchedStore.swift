@@ -47,7 +47,7 @@ final class WatchedStore: Sendable {
   }
 }
 
-extension Knock {
+extension Waker {
   /// Waits until knocked, until one of the others is readable, or for that long. What knocked
   /// before is forgotten.
   func wait(also others: [Int32], milliseconds: Int32) {

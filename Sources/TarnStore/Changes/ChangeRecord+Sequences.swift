@@ -23,7 +23,7 @@ enum SequencePart {
   static let runBytesMax = 2 * 8
 
   /// No fewer bytes than the script takes if it is in one section.
-  static func bytesMax(_ script: SequenceScript) -> Int {
+  static func bytesMax(_ script: EditScript) -> Int {
     startBytesMax + 80 + script.runs.count * runBytesMax + script.modified.runs.count * 30
   }
 }
@@ -78,7 +78,7 @@ extension SectionSink {
 
   /// Writes the runs from `index` on while they fit the chunk.
   private mutating func runs(
-    of script: SequenceScript, from index: inout Int, _ oldEnd: inout Int
+    of script: EditScript, from index: inout Int, _ oldEnd: inout Int
   ) {
     let countAt = writer.bytes.count
     writer.word(UInt16(0))
@@ -108,7 +108,7 @@ struct SequenceReader {
     var name: SequenceName
     var oldCount: Int
     var newCount: Int
-    var runs: ContiguousArray<SequenceScript.Run> = []
+    var runs: ContiguousArray<EditScript.Run> = []
     var oldEnd = 0
     var modified = KeySet()
   }
@@ -145,7 +145,7 @@ struct SequenceReader {
       return
     }
     guard
-      let checked = SequenceScript(
+      let checked = EditScript(
         checking: script.oldCount, script.newCount, script.runs, script.modified),
       !checked.isIdentity
     else { throw .damagedRecord("a script contradicts itself") }
@@ -163,7 +163,7 @@ struct SequenceReader {
     for _ in 0..<(try part.word(UInt16.self)) {
       let item = try part.varint()
       // So small that the sums below cannot overflow; whether it fits is checked at the end.
-      guard item >> 1 <= SequenceScript.countMax else { throw .damagedRecord("a run is too long") }
+      guard item >> 1 <= EditScript.countMax else { throw .damagedRecord("a run is too long") }
       let count = Int(item >> 1)
       if item & 1 == 1 {
         script.runs.append(.fresh(count))
@@ -171,7 +171,7 @@ struct SequenceReader {
       }
       let distance = ChangeRecord.unzigzag(try part.varint())
       let (first, overflow) = Int64(script.oldEnd).addingReportingOverflow(distance)
-      guard !overflow, first >= 0, first <= SequenceScript.countMax else {
+      guard !overflow, first >= 0, first <= EditScript.countMax else {
         throw .damagedRecord("a run is out of place")
       }
       script.runs.append(.old(first: Int(first), count: count))

@@ -115,7 +115,7 @@ package struct ClassChanges: Equatable, Sendable {
 
   /// How that sequence came from its former state, or nil if its positions are what they were and
   /// none was set.
-  package func script(of name: SequenceName) -> SequenceScript? {
+  package func script(of name: SequenceName) -> EditScript? {
     let index = sequences.partitioningIndex { $0.name >= name }
     guard index < sequences.count, sequences[index].name == name else { return nil }
     return sequences[index].script

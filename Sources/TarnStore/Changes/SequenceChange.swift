@@ -22,9 +22,9 @@ package struct SequenceName: Hashable, Comparable, Sendable {
 /// What happened to one sequence.
 package struct SequenceChange: Equatable, Sendable {
   package var name: SequenceName
-  package var script: SequenceScript
+  package var script: EditScript
 
-  package init(name: SequenceName, script: SequenceScript) {
+  package init(name: SequenceName, script: EditScript) {
     self.name = name
     self.script = script
   }

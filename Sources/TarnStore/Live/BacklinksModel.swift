@@ -61,7 +61,7 @@ package struct BacklinksModel: LiveModel {
 
   private func script(
     _ content: inout Content, _ move: LiveMove
-  ) throws(StorageError) -> SequenceScript {
+  ) throws(StorageError) -> EditScript {
     if isOwnerDeleted(by: move.changes) {
       let count = content.keys.count
       content = Content(isOwnerGone: true, keys: [])
@@ -74,7 +74,7 @@ package struct BacklinksModel: LiveModel {
   /// How the origins moved. Whatever begins or ceases to link is noted for the object.
   private func moves(
     _ keys: inout [ObjectKey], _ move: LiveMove
-  ) throws(StorageError) -> SequenceScript {
+  ) throws(StorageError) -> EditScript {
     let own = move.changes[target.classID]
     guard
       own?.backTouchedKeys(from: origins.classID, column).contains(target.key) == true
@@ -83,7 +83,7 @@ package struct BacklinksModel: LiveModel {
     let old = keys
     keys = try self.keys(move.rows)
     let replaced = move.changes[origins.classID]
-    var builder = SequenceScript.Builder(oldCount: old.count)
+    var builder = EditScript.Builder(oldCount: old.count)
     var place = 0
     for key in keys {
       while place < old.count, old[place] < key { place += 1 }

@@ -24,7 +24,7 @@ package enum ElementsOrigin: Hashable, Sendable {
 package struct ElementsModel: LiveModel {
   package struct Content: LiveContent {
     package internal(set) var isOwnerGone = false
-    package internal(set) var rows = DerivedRows()
+    package internal(set) var rows = ElementRows()
     /// The elements of the collection, nil where one is no object; none for a class.
     var elements: [ObjectKey?] = []
 
@@ -127,7 +127,7 @@ package struct ElementsModel: LiveModel {
 
   private func stepOfElements(
     _ content: inout Content, _ move: LiveMove
-  ) throws(StorageError) -> SequenceScript? {
+  ) throws(StorageError) -> EditScript? {
     let (old, changes) = (content.rows, move.changes)
     guard !isOwnerDeleted(by: changes), let moves = try moveElements(&content.elements, move)
     else {
@@ -153,7 +153,7 @@ package struct ElementsModel: LiveModel {
   /// Of a class. The rows are found anew only if some of them may have come, gone or moved.
   private func stepOfClass(
     _ content: inout Content, _ move: LiveMove
-  ) throws(StorageError) -> SequenceScript? {
+  ) throws(StorageError) -> EditScript? {
     let (old, changes) = (content.rows, move.changes)
     if changes.schemaChanged {
       content.rows = try query.evaluateStages(move.rows)
@@ -172,9 +172,9 @@ package struct ElementsModel: LiveModel {
   /// nobody has written down how the elements moved.
   private func moveElements(
     _ elements: inout [ObjectKey?], _ move: LiveMove
-  ) throws(StorageError) -> (script: SequenceScript?, Void)? {
+  ) throws(StorageError) -> (script: EditScript?, Void)? {
     let own = owner.flatMap { move.changes[$0.classID] }
-    var script: SequenceScript?
+    var script: EditScript?
     let mayHaveMoved: Bool
     switch origin {
     case .objects: mayHaveMoved = false

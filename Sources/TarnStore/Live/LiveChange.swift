@@ -3,7 +3,7 @@ package enum LiveChange: Sendable {
   /// The rows of a query over a class: the roots before and after.
   case rows(ResultStep)
   /// What is told by position: lists, backlinks, and what is made by going over elements.
-  case positions(SequenceScript)
+  case positions(EditScript)
   case members(SetStep)
   /// Maps.
   case keys(KeyChanges)
@@ -66,8 +66,8 @@ extension LiveChange {
   }
 
   private static func positions(
-    _ first: SequenceScript, _ changes: ArraySlice<LiveChange>, _ baseline: LiveBaseline?
-  ) -> SequenceScript {
+    _ first: EditScript, _ changes: ArraySlice<LiveChange>, _ baseline: LiveBaseline?
+  ) -> EditScript {
     var script = first
     for case .positions(let step) in changes.dropFirst() { script = script.composing(step) }
     guard case .count(let count)? = baseline else { return script }

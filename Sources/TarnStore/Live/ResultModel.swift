@@ -173,7 +173,7 @@ package enum ResultRows: LiveContent {
   }
 
   /// The rows of a collection of an object, nil for others.
-  package var derived: DerivedRows? {
+  package var derived: ElementRows? {
     if case .elements(let content) = self { content.rows } else { nil }
   }
 

@@ -98,9 +98,9 @@ package struct SequenceModel: LiveModel {
 
   /// The script, if it leads from the one state to the other; else the one that replaces all.
   private func checked(
-    _ script: SequenceScript?, from old: StoredSequence?, to now: StoredSequence,
+    _ script: EditScript?, from old: StoredSequence?, to now: StoredSequence,
     _ changes: ChangeSet
-  ) throws(StorageError) -> SequenceScript {
+  ) throws(StorageError) -> EditScript {
     let before = old?.count ?? 0
     let isKnown = !changes.schemaChanged
     if var script, isKnown, script.oldCount == before, script.newCount == now.count {
@@ -131,8 +131,8 @@ package struct SequenceModel: LiveModel {
   /// A value that went and came within the step stayed, unless it is an object that was deleted:
   /// one that has its key now is another.
   private func keepingRepeats(
-    _ script: SequenceScript, _ old: StoredSequence, _ now: StoredSequence, _ changes: ChangeSet
-  ) throws(StorageError) -> SequenceScript {
+    _ script: EditScript, _ old: StoredSequence, _ now: StoredSequence, _ changes: ChangeSet
+  ) throws(StorageError) -> EditScript {
     let moved = script.indexChanges()
     if moved.deletions.isEmpty || moved.insertions.isEmpty { return script }
     let removed = try Self.values(at: moved.deletions, in: old)
@@ -154,7 +154,7 @@ package struct SequenceModel: LiveModel {
   // MARK: - Values and keys
 
   private func change(
-    _ script: SequenceScript, from old: StoredSequence?, to now: StoredSequence?
+    _ script: EditScript, from old: StoredSequence?, to now: StoredSequence?
   ) throws(StorageError) -> LiveChange {
     switch kind {
     case .none, .list: return .positions(script)

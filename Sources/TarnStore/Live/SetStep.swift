@@ -7,7 +7,7 @@ package struct SetStep: Sendable {
     var value: Value
   }
 
-  var script: SequenceScript
+  var script: EditScript
   /// What went, at old positions, and what came, at new ones; ascending.
   var removed: [Placed] = []
   var added: [Placed] = []
@@ -16,7 +16,7 @@ package struct SetStep: Sendable {
     var script = steps[0].script
     for step in steps.dropFirst() { script = script.composing(step.script) }
     if case .count(let count)? = baseline {
-      return SequenceScript.replacingAll(oldCount: count, newCount: script.newCount).indexChanges()
+      return EditScript.replacingAll(oldCount: count, newCount: script.newCount).indexChanges()
     }
     var changes = script.indexChanges()
     if steps.count > 1 { leaveOutRepeats(&changes, steps) }

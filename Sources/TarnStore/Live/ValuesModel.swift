@@ -94,7 +94,7 @@ package struct ValuesModel: LiveModel {
 
   private func script(
     _ content: inout Content, _ move: LiveMove
-  ) throws(StorageError) -> SequenceScript? {
+  ) throws(StorageError) -> EditScript? {
     let (old, changes) = (content, move.changes)
     guard !isOwnerDeleted(by: changes), let sequence = try move.rows.sequence(at: place) else {
       content = Content()

@@ -212,7 +212,7 @@ extension OrderedRoot {
     var result: ContiguousArray<Ranked> = []
     switch storage {
     case .keyed(let blocks):
-      var cursor = LabelTree<LabelBlock>.Cursor(blocks)
+      var cursor = OrderStatisticTree<LabelBlock>.Cursor(blocks)
       for (index, key) in keys.enumerated() {
         guard let position = Self.position(of: key, &cursor) else { continue }
         result.append(Ranked(position: position, index: index))
@@ -220,7 +220,7 @@ extension OrderedRoot {
     case .sorted(let rows, let labels):
       var found: ContiguousArray<LabelPair> = []
       found.reserveCapacity(keys.count)
-      var labelCursor = LabelTree<LabelPair>.Cursor(labels)
+      var labelCursor = OrderStatisticTree<LabelPair>.Cursor(labels)
       for (index, key) in keys.enumerated() {
         let (place, isFound) = labelCursor.seek(Self.biased(key))
         if !isFound { continue }
@@ -229,7 +229,7 @@ extension OrderedRoot {
       }
       radixSort(&found) { $0.order }
       result.reserveCapacity(found.count)
-      var cursor = LabelTree<OrderedRow>.Cursor(rows)
+      var cursor = OrderStatisticTree<OrderedRow>.Cursor(rows)
       for pair in found {
         let (place, _) = cursor.seek(pair.order)
         result.append(Ranked(position: cursor.start + place, index: Int(pair.value)))

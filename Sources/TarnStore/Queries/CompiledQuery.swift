@@ -4,7 +4,7 @@ package final class CompiledQuery: Sendable {
   package let classID: ClassID
   package let predicate: ResolvedPredicate
   package let order: ResolvedOrder
-  /// What comes after the order. Such a query has no `OrderedRoot`, only `DerivedRows`.
+  /// What comes after the order. Such a query has no `OrderedRoot`, only `ElementRows`.
   let stages: [DistinctStage]
   /// Columns of the class itself that decide membership, and those that decide the order.
   private let memberColumns: Set<ColumnID>

@@ -86,23 +86,23 @@ enum GroupValue: Hashable {
 
 extension CompiledQuery {
   /// All objects of the class that match, through every stage.
-  package func evaluateStages(_ rows: StoreRows) throws(StorageError) -> DerivedRows {
+  package func evaluateStages(_ rows: StoreRows) throws(StorageError) -> ElementRows {
     let keys = try evaluate(rows).keys
-    return try throughStages(DerivedRows(keys, Array(keys.indices)), rows)
+    return try throughStages(ElementRows(keys, Array(keys.indices)), rows)
   }
 
   /// What the stages behind the order leave of rows. Reads every one of them.
   func throughStages(
-    _ derived: DerivedRows, _ rows: StoreRows
-  ) throws(StorageError) -> DerivedRows {
+    _ derived: ElementRows, _ rows: StoreRows
+  ) throws(StorageError) -> ElementRows {
     var derived = derived
     for stage in stages { derived = try through(stage, derived, rows) }
     return derived
   }
 
   private func through(
-    _ stage: DistinctStage, _ derived: DerivedRows, _ rows: StoreRows
-  ) throws(StorageError) -> DerivedRows {
+    _ stage: DistinctStage, _ derived: ElementRows, _ rows: StoreRows
+  ) throws(StorageError) -> ElementRows {
     var seen: Set<[GroupValue]> = []
     var keys: [ObjectKey] = []
     var places: [Int] = []
@@ -119,9 +119,9 @@ extension CompiledQuery {
       keys.append(key)
       places.append(place)
     }
-    guard let buffer else { return DerivedRows(keys, places) }
+    guard let buffer else { return ElementRows(keys, places) }
     let sorted = try buffer.sortAsAppended()
-    return DerivedRows(sorted.map { keys[$0] }, sorted.map { places[$0] })
+    return ElementRows(sorted.map { keys[$0] }, sorted.map { places[$0] })
   }
 
   /// False if every row is after `changes` where it was before, and no other has come.

@@ -54,6 +54,6 @@ package struct KeyedRootBuilder {
       }
       blocks = merged
     }
-    return OrderedRoot(.keyed(LabelTree(ascending: blocks)))
+    return OrderedRoot(.keyed(OrderStatisticTree(ascending: blocks)))
   }
 }

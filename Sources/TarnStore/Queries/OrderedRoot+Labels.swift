@@ -10,22 +10,22 @@ struct SortedUpdate {
     var prefix: UInt64
   }
 
-  private typealias Edits = ContiguousArray<LabelTree<OrderedRow>.Edit>
+  private typealias Edits = ContiguousArray<OrderStatisticTree<OrderedRow>.Edit>
   /// With the rows that are out, until `removeRows` or the end.
-  private var rows: LabelTree<OrderedRow>
+  private var rows: OrderStatisticTree<OrderedRow>
   /// Edits of `rows` still to be made, and where those rows are in it.
   private var outgoing: Edits = []
   private var removed = RemovedRows()
-  private var labels: LabelTree<LabelPair>
+  private var labels: OrderStatisticTree<LabelPair>
   /// Edits of `labels` still to be made: keys that are out.
-  private var gone: ContiguousArray<LabelTree<LabelPair>.Edit> = []
+  private var gone: ContiguousArray<OrderStatisticTree<LabelPair>.Edit> = []
   /// All keys taken out or put in, biased and ascending.
   private(set) var keys: ContiguousArray<UInt64> = []
   /// Where they were and are, by position, with their places in `keys`.
   private(set) var oldRows: ContiguousArray<OrderedRoot.Ranked> = []
   private(set) var newRows: ContiguousArray<OrderedRoot.Ranked> = []
 
-  init(_ rows: LabelTree<OrderedRow>, _ labels: LabelTree<LabelPair>) {
+  init(_ rows: OrderStatisticTree<OrderedRow>, _ labels: OrderStatisticTree<LabelPair>) {
     self.rows = rows
     self.labels = labels
   }
@@ -44,7 +44,7 @@ struct SortedUpdate {
     // Labels with the places of their keys.
     var out: ContiguousArray<LabelPair> = []
     out.reserveCapacity(all.count)
-    var cursor = LabelTree.Cursor(labels)
+    var cursor = OrderStatisticTree.Cursor(labels)
     for key in all where key != keys.last {
       let (index, isFound) = cursor.seek(key)
       if isFound {
@@ -58,7 +58,7 @@ struct SortedUpdate {
     oldRows.reserveCapacity(out.count)
     outgoing.reserveCapacity(out.count)
     removed.positions.reserveCapacity(out.count)
-    var rowCursor = LabelTree.Cursor(rows)
+    var rowCursor = OrderStatisticTree.Cursor(rows)
     for pair in out {
       let place = rowCursor.seek(pair.order).index
       oldRows.append(.init(position: rowCursor.start + place, index: Int(pair.value)))
@@ -199,7 +199,7 @@ struct SortedUpdate {
   /// The edits that `labels` needs: the keys that are out, unless they came in again.
   private func labelEdits(
     _ new: ContiguousArray<OrderedRow>
-  ) -> ContiguousArray<LabelTree<LabelPair>.Edit> {
+  ) -> ContiguousArray<OrderStatisticTree<LabelPair>.Edit> {
     var pairs = ContiguousArray(new.map { LabelPair(order: $0.value, value: $0.order) })
     radixSort(&pairs) { $0.order }
     return Self.merging(gone, ContiguousArray(pairs.map { .init(put: $0) }))
@@ -207,10 +207,10 @@ struct SortedUpdate {
 
   /// All in their order, without removals of what is put in anew.
   private static func merging<Entry>(
-    _ removals: ContiguousArray<LabelTree<Entry>.Edit>,
-    _ puts: ContiguousArray<LabelTree<Entry>.Edit>
-  ) -> ContiguousArray<LabelTree<Entry>.Edit> {
-    var edits: ContiguousArray<LabelTree<Entry>.Edit> = []
+    _ removals: ContiguousArray<OrderStatisticTree<Entry>.Edit>,
+    _ puts: ContiguousArray<OrderStatisticTree<Entry>.Edit>
+  ) -> ContiguousArray<OrderStatisticTree<Entry>.Edit> {
+    var edits: ContiguousArray<OrderStatisticTree<Entry>.Edit> = []
     edits.reserveCapacity(removals.count + puts.count)
     var index = 0
     for removal in removals {
@@ -328,11 +328,11 @@ extension SortedUpdate {
 
 /// Reads rows by position, cheap for neighbours.
 private struct RowReader {
-  private let rows: LabelTree<OrderedRow>
+  private let rows: OrderStatisticTree<OrderedRow>
   private let removed: RemovedRows
-  private var leaf: LabelTree<OrderedRow>.Leaf
+  private var leaf: OrderStatisticTree<OrderedRow>.Leaf
 
-  init(_ rows: LabelTree<OrderedRow>, _ removed: RemovedRows = RemovedRows()) {
+  init(_ rows: OrderStatisticTree<OrderedRow>, _ removed: RemovedRows = RemovedRows()) {
     self.rows = rows
     self.removed = removed
     leaf = .init(entries: [], start: 0)

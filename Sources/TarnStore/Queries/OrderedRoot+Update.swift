@@ -71,14 +71,14 @@ extension OrderedRoot {
 
   /// True if the row is in, begins as it did, and its neighbours still are the right ones.
   private func stays(
-    _ key: ObjectKey, _ prefix: UInt64, _ rows: LabelTree<OrderedRow>,
-    _ labels: LabelTree<LabelPair>,
+    _ key: ObjectKey, _ prefix: UInt64, _ rows: OrderStatisticTree<OrderedRow>,
+    _ labels: OrderStatisticTree<LabelPair>,
     _ isOrderedBefore: (ObjectKey, ObjectKey) throws(StorageError) -> Bool
   ) throws(StorageError) -> Bool {
-    var cursor = LabelTree<LabelPair>.Cursor(labels)
+    var cursor = OrderStatisticTree<LabelPair>.Cursor(labels)
     let (index, isFound) = cursor.seek(Self.biased(key))
     if !isFound { return false }
-    var rowCursor = LabelTree<OrderedRow>.Cursor(rows)
+    var rowCursor = OrderStatisticTree<OrderedRow>.Cursor(rows)
     let place = rowCursor.seek(cursor.entries[index].value).index
     let leaf = rowCursor.entries
     if leaf[place].prefix != prefix { return false }
@@ -99,10 +99,10 @@ extension OrderedRoot {
   }
 
   private static func update(
-    _ blocks: LabelTree<LabelBlock>, _ gone: KeySet, _ new: KeySet
-  ) -> LabelTree<LabelBlock> {
-    var edits: ContiguousArray<LabelTree<LabelBlock>.Edit> = []
-    var cursor = LabelTree<LabelBlock>.Cursor(blocks)
+    _ blocks: OrderStatisticTree<LabelBlock>, _ gone: KeySet, _ new: KeySet
+  ) -> OrderStatisticTree<LabelBlock> {
+    var edits: ContiguousArray<OrderStatisticTree<LabelBlock>.Edit> = []
+    var cursor = OrderStatisticTree<LabelBlock>.Cursor(blocks)
     var changed: LabelBlock?
     func change(_ key: ObjectKey, isIn: Bool) {
       let order = biased(key) >> 6
@@ -131,7 +131,7 @@ extension OrderedRoot {
     return blocks.applying(edits)
   }
 
-  private static func edit(_ block: LabelBlock) -> LabelTree<LabelBlock>.Edit {
+  private static func edit(_ block: LabelBlock) -> OrderStatisticTree<LabelBlock>.Edit {
     block.bits == 0 ? .init(remove: block) : .init(put: block)
   }
 }

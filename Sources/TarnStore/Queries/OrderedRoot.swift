@@ -12,9 +12,9 @@
 package struct OrderedRoot: Sendable {
   enum Storage: Sendable {
     /// `order` is the upper 58 bits of the biased key.
-    case keyed(LabelTree<LabelBlock>)
+    case keyed(OrderStatisticTree<LabelBlock>)
     /// `rows` files the biased key under the label, `labels` the label under the biased key.
-    case sorted(rows: LabelTree<OrderedRow>, labels: LabelTree<LabelPair>)
+    case sorted(rows: OrderStatisticTree<OrderedRow>, labels: OrderStatisticTree<LabelPair>)
   }
 
   let storage: Storage
@@ -25,7 +25,7 @@ package struct OrderedRoot: Sendable {
   package init(keyed keys: KeySet) {
     var blocks: ContiguousArray<LabelBlock> = []
     for run in keys.runs { Self.append(run, to: &blocks) }
-    storage = .keyed(LabelTree(ascending: blocks))
+    storage = .keyed(OrderStatisticTree(ascending: blocks))
   }
 
   /// A root in the order given.
@@ -45,7 +45,7 @@ package struct OrderedRoot: Sendable {
     let stride = Self.labelStride(for: count)
     let first = Self.firstLabel(for: count)
     var (least, greatest) = (UInt64.max, UInt64.min)
-    let rows = LabelTree<OrderedRow>(count: count) { place in
+    let rows = OrderStatisticTree<OrderedRow>(count: count) { place in
       let (key, prefix) = row(place)
       least = min(least, key)
       greatest = max(greatest, key)
@@ -59,8 +59,8 @@ package struct OrderedRoot: Sendable {
   /// The labels by key, for keys that lie close together: each is put where its key says. Nil for
   /// keys that occur twice, as in a damaged file.
   private static func labels(
-    of rows: LabelTree<OrderedRow>, from least: UInt64, to greatest: UInt64
-  ) -> LabelTree<LabelPair>? {
+    of rows: OrderStatisticTree<OrderedRow>, from least: UInt64, to greatest: UInt64
+  ) -> OrderStatisticTree<LabelPair>? {
     // No label is zero.
     var places = ContiguousArray<UInt64>(repeating: 0, count: Int(greatest - least) + 1)
     var overwritten: UInt64 = 0
@@ -76,14 +76,16 @@ package struct OrderedRoot: Sendable {
     }
     if overwritten != 0 { return nil }
     var next = 0
-    return LabelTree(count: rows.weight) { _ in
+    return OrderStatisticTree(count: rows.weight) { _ in
       while places[next] == 0 { next += 1 }
       defer { next += 1 }
       return LabelPair(order: least + UInt64(next), value: places[next])
     }
   }
 
-  private static func labels(of rows: LabelTree<OrderedRow>) -> LabelTree<LabelPair> {
+  private static func labels(of rows: OrderStatisticTree<OrderedRow>) -> OrderStatisticTree<
+    LabelPair
+  > {
     var pairs: ContiguousArray<LabelPair> = []
     pairs.reserveCapacity(rows.weight)
     rows.forEachLeaf { leaf in
@@ -91,7 +93,7 @@ package struct OrderedRoot: Sendable {
       return true
     }
     radixSort(&pairs) { $0.order }
-    return LabelTree(ascending: pairs)
+    return OrderStatisticTree(ascending: pairs)
   }
 
   /// True if the order is that of the keys, so that rows never move.
@@ -124,7 +126,7 @@ package struct OrderedRoot: Sendable {
       rows.checkInvariants()
       labels.checkInvariants()
       require(rows.weight == labels.weight)
-      var cursor = LabelTree<LabelPair>.Cursor(labels)
+      var cursor = OrderStatisticTree<LabelPair>.Cursor(labels)
       var last: UInt64 = 0
       rows.forEachLeaf { leaf in
         for row in leaf.entries {
@@ -220,20 +222,20 @@ extension OrderedRoot {
   /// Finds rows; cheap for keys that come in ascending order.
   package struct Lookup {
     private let isKeyed: Bool
-    private var blocks: LabelTree<LabelBlock>.Cursor
-    private var rows: LabelTree<OrderedRow>.Cursor
-    private var labels: LabelTree<LabelPair>.Cursor
+    private var blocks: OrderStatisticTree<LabelBlock>.Cursor
+    private var rows: OrderStatisticTree<OrderedRow>.Cursor
+    private var labels: OrderStatisticTree<LabelPair>.Cursor
 
     package init(_ root: OrderedRoot) {
       switch root.storage {
       case .keyed(let blocks):
         isKeyed = true
         self.blocks = .init(blocks)
-        rows = .init(LabelTree())
-        labels = .init(LabelTree())
+        rows = .init(OrderStatisticTree())
+        labels = .init(OrderStatisticTree())
       case .sorted(let rows, let labels):
         isKeyed = false
-        blocks = .init(LabelTree())
+        blocks = .init(OrderStatisticTree())
         self.rows = .init(rows)
         self.labels = .init(labels)
       }
@@ -255,7 +257,7 @@ extension OrderedRoot {
   }
 
   static func position(
-    of key: ObjectKey, _ cursor: inout LabelTree<LabelBlock>.Cursor
+    of key: ObjectKey, _ cursor: inout OrderStatisticTree<LabelBlock>.Cursor
   ) -> Int? {
     let (index, isFound) = cursor.seek(biased(key) >> 6)
     guard isFound, cursor.entries[index].bits & bit(key) != 0 else { return nil }

@@ -69,8 +69,8 @@ package struct ValueRows: Sendable {
   ///   - moves: how the elements of the sequence moved; nil if that is not known.
   ///   - touched: elements that are objects whose data changed, by their places.
   package func script(
-    from old: ValueRows, along moves: SequenceScript?, touched: KeySet = KeySet()
-  ) -> SequenceScript {
+    from old: ValueRows, along moves: EditScript?, touched: KeySet = KeySet()
+  ) -> EditScript {
     var origins = [Int](repeating: -1, count: values.count)
     var isLeft = [Bool](repeating: true, count: old.values.count)
     var isSet = [Bool](repeating: false, count: values.count)
@@ -86,7 +86,7 @@ package struct ValueRows: Sendable {
         isSet[now] = true
       }
     }
-    var builder = SequenceScript.Builder(oldCount: old.values.count)
+    var builder = EditScript.Builder(oldCount: old.values.count)
     for (row, origin) in origins.enumerated() {
       if origin < 0 {
         builder.appendFresh()
@@ -100,7 +100,7 @@ package struct ValueRows: Sendable {
 
   /// Gives each pair of an old and a new row that are one element.
   private func follow(
-    _ moves: SequenceScript, _ old: ValueRows, _ body: (_ before: Int, _ now: Int) -> Void
+    _ moves: EditScript, _ old: ValueRows, _ body: (_ before: Int, _ now: Int) -> Void
   ) {
     let before = old.rows(byPlace: moves.oldCount)
     let now = rows(byPlace: moves.newCount)

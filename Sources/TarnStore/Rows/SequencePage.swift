@@ -80,7 +80,7 @@
 
   /// How a text, of a map the key, stands to another, byte by byte in its place; nil if this cannot
   /// be told in this way.
-  func order(ofText slot: Int, to other: SoughtElement) throws(StorageError) -> Int? {
+  func order(ofText slot: Int, to other: SearchKey) throws(StorageError) -> Int? {
     guard let text = other.text, let present = unsafe try self.text(slot) else { return nil }
     return unsafe text.withUnsafeBytes { unsafe compareBytes(present, $0) }
   }
@@ -97,7 +97,7 @@
     return unsafe present
   }
 
-  /// What the first element, of a map the first key, is compared by first, as `SoughtElement` has
+  /// What the first element, of a map the first key, is compared by first, as `SearchKey` has
   /// it. Nil if it is neither a number nor a text, or a long one.
   func firstPrefix() throws(StorageError) -> UInt64? {
     if shape.type == .int, !shape.isOptional, !shape.isMap {

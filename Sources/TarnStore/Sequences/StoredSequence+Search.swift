@@ -1,16 +1,16 @@
 extension StoredSequence {
   /// Where that element of a set is, or would go.
   package func find(_ value: Value) throws(StorageError) -> (index: Int, isFound: Bool) {
-    try find(SoughtElement(value, shape))
+    try find(SearchKey(value, shape))
   }
 
   /// Where that key of a map is, or would go.
   package func find(key: String) throws(StorageError) -> (index: Int, isFound: Bool) {
-    try find(SoughtElement(key: key))
+    try find(SearchKey(key: key))
   }
 
   /// Halving: first over the pages' first elements, then within a page.
-  private func find(_ sought: SoughtElement) throws(StorageError) -> (index: Int, isFound: Bool) {
+  private func find(_ sought: SearchKey) throws(StorageError) -> (index: Int, isFound: Bool) {
     switch cell {
     case .empty: return (0, false)
     case .small(let elements):
@@ -35,13 +35,13 @@ extension StoredSequence {
 
   /// The same in the page that begins with that position, with slots.
   func find(
-    _ sought: SoughtElement, inPageFrom position: Int
+    _ sought: SearchKey, inPageFrom position: Int
   ) throws(StorageError) -> (index: Int, isFound: Bool) {
     try find(sought, in: page(pageList().index(of: position)))
   }
 
   private func find(
-    _ sought: SoughtElement, in page: SequencePage
+    _ sought: SearchKey, in page: SequencePage
   ) throws(StorageError) -> (index: Int, isFound: Bool) {
     try (0..<page.count).search { slot throws(StorageError) in
       try order(of: page, slot, to: sought)
@@ -52,7 +52,7 @@ extension StoredSequence {
 
   /// How the first element of the page that begins with that position stands to another.
   func order(
-    ofPageFrom position: Int, to sought: SoughtElement
+    ofPageFrom position: Int, to sought: SearchKey
   ) throws(StorageError) -> Int {
     try order(of: page(pageList().index(of: position)), 0, to: sought)
   }
@@ -60,14 +60,14 @@ extension StoredSequence {
   /// How an element, of a map its key, stands to another: below zero before it.
   @inline(__always)
   private func order(
-    of page: SequencePage, _ slot: Int, to sought: SoughtElement
+    of page: SequencePage, _ slot: Int, to sought: SearchKey
   ) throws(StorageError) -> Int {
     if let number = sought.number { return page.order(ofNumber: slot, to: number) }
     if let order = try page.order(ofText: slot, to: sought) { return order }
     return try order(of: shape.isMap ? page.key(slot) : page.element(slot), to: sought)
   }
 
-  func order(of element: TaggedValue, to sought: SoughtElement) throws(StorageError) -> Int {
+  func order(of element: TaggedValue, to sought: SearchKey) throws(StorageError) -> Int {
     SequenceOrder.compare(try resolve(element), sought.value)
   }
 

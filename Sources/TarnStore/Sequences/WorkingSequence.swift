@@ -102,17 +102,17 @@ package final class WorkingSequence {
   /// Where that element of a set is, or would go.
   package func find(_ value: Value) throws(StorageError) -> (index: Int, isFound: Bool) {
     guard chunks != nil else { return try base.find(value) }
-    return try find(SoughtElement(value, shape))
+    return try find(SearchKey(value, shape))
   }
 
   /// Where that key of a map is, or would go.
   package func find(key: String) throws(StorageError) -> (index: Int, isFound: Bool) {
     guard chunks != nil else { return try base.find(key: key) }
-    return try find(SoughtElement(key: key))
+    return try find(SearchKey(key: key))
   }
 
   /// First the chunk, then the place in it. What comes in order is found in the chunk used last.
-  private func find(_ sought: SoughtElement) throws(StorageError) -> (index: Int, isFound: Bool) {
+  private func find(_ sought: SearchKey) throws(StorageError) -> (index: Int, isFound: Bool) {
     if let place = chunks!.recentPlace {
       let chunk = chunks![place]
       if try order(ofFirst: chunk, to: sought) <= 0 {
@@ -131,7 +131,7 @@ package final class WorkingSequence {
   }
 
   private func order(
-    ofFirst chunk: SequenceChunks.Chunk, to sought: SoughtElement
+    ofFirst chunk: SequenceChunks.Chunk, to sought: SearchKey
   ) throws(StorageError) -> Int {
     guard let body = chunk.body else {
       return try base.order(ofPageFrom: chunk.oldStart, to: sought)
@@ -140,7 +140,7 @@ package final class WorkingSequence {
   }
 
   private func find(
-    _ sought: SoughtElement, in chunk: SequenceChunks.Chunk
+    _ sought: SearchKey, in chunk: SequenceChunks.Chunk
   ) throws(StorageError) -> (index: Int, isFound: Bool) {
     guard let body = chunk.body else {
       return try base.find(sought, inPageFrom: chunk.oldStart)
@@ -286,8 +286,8 @@ package final class WorkingSequence {
   // MARK: - Reading off
 
   /// How positions moved, from before the write until now.
-  var script: SequenceScript {
-    var builder = SequenceScript.Builder(oldCount: base.count)
+  var script: EditScript {
+    var builder = EditScript.Builder(oldCount: base.count)
     guard let chunks else { return .identity(count: base.count) }
     for block in chunks.blocks {
       if let old = block.untouched {

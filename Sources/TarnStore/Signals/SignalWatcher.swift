@@ -41,7 +41,7 @@ package final class SignalWatcher: Sendable {
     var lastID = 0
     /// Its life is the thread's; nil while none runs, or with no instance left.
     var inotify: WaitDescriptor?
-    var knock: Knock?
+    var waker: Waker?
     var nextLook: UInt64 = 0
   }
 
@@ -70,10 +70,10 @@ package final class SignalWatcher: Sendable {
     let id = state.withLock { state in
       state.lastID += 1
       state.entries[state.lastID] = Entry(watched: watched)
-      if let knock = state.knock {
-        knock.knock()
+      if let waker = state.waker {
+        waker.wake()
       } else {
-        state.knock = start()
+        state.waker = start()
       }
       return state.lastID
     }
@@ -88,22 +88,22 @@ package final class SignalWatcher: Sendable {
       if let watch = entry?.watch, !state.entries.values.contains(where: { $0.watch == watch }) {
         state.inotify?.remove(watch)
       }
-      state.knock?.knock()
+      state.waker?.wake()
       return entry
     }
     entry?.watched.cancel()
   }
 
-  private func start() -> Knock {
-    let knock = Knock()
-    BackgroundThread.start("tarn-watcher") { self.run(knock) }
-    return knock
+  private func start() -> Waker {
+    let waker = Waker()
+    BackgroundThread.start("tarn-watcher") { self.run(waker) }
+    return waker
   }
 
-  private func run(_ knock: Knock) {
+  private func run(_ waker: Waker) {
     while let round = prepare() {
-      poll(round, knock)
-      knock.drain()
+      poll(round, waker)
+      waker.drain()
       for (watched, probing) in due(round) {
         if probing { watched.checkIntact() }
         watched.look(probing: probing || watched.isPolled)
@@ -121,7 +121,7 @@ package final class SignalWatcher: Sendable {
     let (round, failed) = state.withLock { state -> (Round?, [WatchedFile]) in
       if state.entries.isEmpty {
         state.inotify = nil
-        state.knock = nil
+        state.waker = nil
         return (nil, [])
       }
       if state.inotify == nil { state.inotify = try? WaitDescriptor() }
@@ -147,9 +147,9 @@ package final class SignalWatcher: Sendable {
     return round
   }
 
-  private func poll(_ round: Round, _ knock: Knock) {
+  private func poll(_ round: Round, _ waker: Waker) {
     var set = [
-      pollfd(fd: knock.descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: waker.descriptor, events: Int16(POLLIN), revents: 0),
       pollfd(fd: round.inotify?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
     ]
     // Rounded up: a wait of less than a millisecond would spin.

@@ -20,7 +20,7 @@ extension WriteSession {
   }
 
   /// Objects that are about to go.
-  private struct Doomed {
+  private struct DeletionSet {
     var list: [LinkTarget] = []
     private var set: Set<LinkTarget> = []
 
@@ -34,8 +34,8 @@ extension WriteSession {
   }
 
   /// Those of the objects that exist, and all that belong to them.
-  private func withOwned(_ objects: [LinkTarget]) throws(StorageError) -> Doomed {
-    var doomed = Doomed()
+  private func withOwned(_ objects: [LinkTarget]) throws(StorageError) -> DeletionSet {
+    var doomed = DeletionSet()
     // A list and no recursion: chains of objects that belong to each other may be long.
     var pending = objects
     while let next = pending.popLast() {
@@ -68,7 +68,7 @@ extension WriteSession {
     let (id, key) = (object.classID, object.key)
     for column in schema.indexed(in: id) where column.collection == .none {
       guard let old = try value(of: column.id, at: key, in: id) else { continue }
-      try unfile(old, of: column.id, at: key, in: id)
+      try removeIndexEntry(old, of: column.id, at: key, in: id)
     }
     try dropSequences(of: key, in: id)
     try removeRow(key, in: id)
@@ -86,7 +86,7 @@ extension WriteSession {
   }
 
   /// Takes objects out of everything that links to them and stays.
-  private func forgetLinks(to doomed: Doomed) throws(StorageError) {
+  private func forgetLinks(to doomed: DeletionSet) throws(StorageError) {
     var holders: [Holder] = []
     var known: Set<Holder> = []
     for object in doomed.list {

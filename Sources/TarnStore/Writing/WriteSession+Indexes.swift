@@ -1,7 +1,7 @@
 /// The entries of objects in the indexes of their class, backlinks among them.
 extension WriteSession {
   /// Files a value that a property has now in the index of its column, and tells a link's target.
-  package func file(
+  package func insertIndexEntry(
     _ value: Value, of column: ColumnID, at key: ObjectKey, in id: ClassID
   ) throws(StorageError) {
     if schema[id][column].type == .any {
@@ -13,7 +13,7 @@ extension WriteSession {
 
   /// Takes a value that a property no longer has out of the index of its column, and tells a
   /// link's target.
-  func unfile(
+  func removeIndexEntry(
     _ value: Value, of column: ColumnID, at key: ObjectKey, in id: ClassID
   ) throws(StorageError) {
     if schema[id][column].type == .any {

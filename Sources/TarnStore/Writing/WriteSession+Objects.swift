@@ -75,7 +75,7 @@ extension WriteSession {
     }
     let row = try insert(nil, in: id)
     row.cluster.set(primary.column, row.slot, value)
-    try file(value, of: primary.column, at: row.key, in: id)
+    try insertIndexEntry(value, of: primary.column, at: row.key, in: id)
     return row
   }
 
@@ -99,7 +99,7 @@ extension WriteSession {
       } else {
         filed = try row.cluster.value(column, row.slot)
       }
-      if let value = filed { try file(value, of: column.id, at: row.key, in: id) }
+      if let value = filed { try insertIndexEntry(value, of: column.id, at: row.key, in: id) }
     }
     return row.key
   }
@@ -138,8 +138,8 @@ extension WriteSession {
       try drop(old, at: SequencePlace(classID: id, key: key, column: column))
       adopt(value)
     }
-    try unfile(old, of: column, at: key, in: id)
-    try file(value, of: column, at: key, in: id)
+    try removeIndexEntry(old, of: column, at: key, in: id)
+    try insertIndexEntry(value, of: column, at: key, in: id)
     abandon(old, described[column])
     return true
   }

@@ -148,7 +148,7 @@ struct SequenceChangesTests {
   func recorder() {
     let id = ClassID(1)
     let name = SequenceName(column: ColumnID(2), key: ObjectKey(5))
-    let script = SequenceScript.replacingAll(oldCount: 2, newCount: 1)
+    let script = EditScript.replacingAll(oldCount: 2, newCount: 1)
     let recorder = ChangeRecorder()
     recorder.noteSequences(id, [SequenceChange(name: name, script: script)])
     #expect(!recorder.isEmpty)
@@ -172,7 +172,7 @@ struct SequenceChangesTests {
   func recorderLimits() {
     var random = SeededRandom(seed: 2)
     let id = ClassID(1)
-    let large = SequenceScript.random(runs: 100_000, modified: 10, &random)
+    let large = EditScript.random(runs: 100_000, modified: 10, &random)
     let recorder = ChangeRecorder()
     let names = (0..<2).map { SequenceName(column: ColumnID(2), key: ObjectKey($0)) }
     for name in names { recorder.touch(id, name.key, name.column) }

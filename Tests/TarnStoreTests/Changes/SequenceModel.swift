@@ -58,13 +58,13 @@ struct SequenceModel {
   }
 
   /// What the script from one state to the other has to be.
-  func script(from: Int, to: Int) -> SequenceScript {
+  func script(from: Int, to: Int) -> EditScript {
     Self.script(states[from], states[to], set: set(from: from, to: to))
   }
 
-  static func script(_ old: [Int], _ new: [Int], set: Set<Int>) -> SequenceScript {
+  static func script(_ old: [Int], _ new: [Int], set: Set<Int>) -> EditScript {
     let places = Dictionary(uniqueKeysWithValues: zip(old, old.indices))
-    var builder = SequenceScript.Builder(oldCount: old.count)
+    var builder = EditScript.Builder(oldCount: old.count)
     for element in new {
       if let place = places[element] {
         builder.append(old: place, isModified: set.contains(element))
@@ -86,11 +86,11 @@ struct SequenceModel {
   }
 }
 
-extension SequenceScript {
+extension EditScript {
   /// A script of about that many runs, no two of which are neighbours.
   static func random(
     runs count: Int, modified percent: Int, _ random: inout SeededRandom
-  ) -> SequenceScript {
+  ) -> EditScript {
     var firsts = (0..<count).map { $0 * 7 }
     firsts.shuffle(using: &random)
     var builder = Builder(oldCount: count * 7)

@@ -49,7 +49,7 @@ struct SequenceReaderTests {
       Self.part(Self.modified | Self.last, runs: 1, [3], then: [0, 8, 0]),
       Self.part(key: 4, Self.whole, [1, 0], runs: 0, []),
     ])
-    var builder = SequenceScript.Builder(oldCount: 10)
+    var builder = EditScript.Builder(oldCount: 10)
     builder.append(old: 4)
     builder.append(old: 5, isModified: true)
     builder.appendFresh()
@@ -67,7 +67,7 @@ struct SequenceReaderTests {
       ])
   }
 
-  private static let huge = UInt64(SequenceScript.countMax)
+  private static let huge = UInt64(EditScript.countMax)
 
   private static let mistakes: [(String, [[UInt8]])] = [
     ("nothing", [[]]),

@@ -42,13 +42,13 @@ struct SequenceRecordTests {
   }
 
   private func randomChanges(_ random: inout SeededRandom) -> ChangeSet {
-    var sequences: [SequenceName: SequenceScript] = [:]
+    var sequences: [SequenceName: EditScript] = [:]
     let largest = random.pick([2, 20, 120, 1500])
     for _ in 0..<random.pick([1, 2, 6, 20]) {
-      let script: SequenceScript
+      let script: EditScript
       switch random.below(5) {
       case 0:
-        let most = SequenceScript.countMax
+        let most = EditScript.countMax
         script = .replacingAll(
           oldCount: random.pick([0, 5, most]), newCount: random.pick([1, most]))
       case 1: script = .replacingAll(oldCount: 1 + random.below(1000), newCount: 0)
@@ -70,7 +70,7 @@ struct SequenceRecordTests {
   @Test("come back whatever else there is, and however much room it leaves")
   func anyRoomLeft() throws {
     var random = SeededRandom(seed: 1)
-    let script = SequenceScript.random(runs: 90, modified: 60, &random)
+    let script = EditScript.random(runs: 90, modified: 60, &random)
     for count in 0..<700 {
       var set = changes([SequenceChange(name: randomName(&random), script: script)])
       let keys = (0..<count).map { ObjectKey(Int64($0 * 300)) }
@@ -82,9 +82,9 @@ struct SequenceRecordTests {
   @Test("of few runs stay in one value, of any number of them")
   func smallOnes() throws {
     for runs in 1..<130 {
-      var builder = SequenceScript.Builder(oldCount: SequenceScript.countMax)
+      var builder = EditScript.Builder(oldCount: EditScript.countMax)
       for run in 0..<runs {
-        let first = SequenceScript.countMax - 3 * run - 2
+        let first = EditScript.countMax - 3 * run - 2
         builder.append(old: first, isModified: run % 2 == 0)
         if run % 5 == 0 { builder.appendFresh(1) }
       }
@@ -98,7 +98,7 @@ struct SequenceRecordTests {
 
   @Test("of one edit take a few bytes")
   func oneEdit() throws {
-    var builder = SequenceScript.Builder(oldCount: 1_000_000)
+    var builder = EditScript.Builder(oldCount: 1_000_000)
     builder.appendOld(0..<500_000)
     builder.appendFresh()
     builder.appendOld(500_000..<1_000_000)
@@ -122,7 +122,7 @@ struct SequenceRecordTests {
     #expect(try encoded(large).count > 30)
     try expectRoundTrip(large)
 
-    let script = SequenceScript.random(runs: 100_000, modified: 40, &random)
+    let script = EditScript.random(runs: 100_000, modified: 40, &random)
     let pieces = try encoded(changes([SequenceChange(name: name, script: script)]))
     #expect(pieces.reduce(0) { $0 + $1.bytes.count } < 300)
     let decoded = try pieces.decoded(version: Version(9)).1
@@ -132,7 +132,7 @@ struct SequenceRecordTests {
   @Test("with every other element set take about a bit an element")
   func manyModified() throws {
     var random = SeededRandom(seed: 4)
-    var builder = SequenceScript.Builder(oldCount: 200_000)
+    var builder = EditScript.Builder(oldCount: 200_000)
     for position in 0..<200_000 { builder.append(old: position, isModified: random.chance(50)) }
     let name = SequenceName(column: ColumnID(0), key: ObjectKey(1))
     let set = changes([SequenceChange(name: name, script: builder.finish())])

@@ -99,7 +99,7 @@ struct OwnerCheckTests {
       let second = try session.create([Self.inner: .link(first)], in: Self.part)
       let row = try #require(try session.edit(first, in: Self.part))
       row.cluster.set(Self.inner, row.slot, .link(second))
-      try session.file(.link(second), of: Self.inner, at: first, in: Self.part)
+      try session.insertIndexEntry(.link(second), of: Self.inner, at: first, in: Self.part)
     }
     #expect(
       try problems() == [

@@ -37,8 +37,8 @@ import Testing
   /// A script and what it makes of the elements.
   private func edited(
     _ old: [Value], _ random: inout SeededRandom
-  ) -> (moves: SequenceScript, new: [Value]) {
-    var moves = SequenceScript.Builder(oldCount: old.count)
+  ) -> (moves: EditScript, new: [Value]) {
+    var moves = EditScript.Builder(oldCount: old.count)
     var new: [Value] = []
     var places = Array(old.indices)
     if random.chance(30) { places.shuffle(using: &random) }
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test func `an element that takes the place of an equal one is no change`() {
-    var moves = SequenceScript.Builder(oldCount: 3)
+    var moves = EditScript.Builder(oldCount: 3)
     moves.append(old: 1)
     moves.append(old: 2)
     moves.appendFresh()

@@ -91,7 +91,7 @@ struct FormatDocumentTests {
       ("section.touched", Int(ChangeRecord.Section.touched)),
       ("section.backTouched", Int(ChangeRecord.Section.backTouched)),
       ("section.sequence", Int(ChangeRecord.Section.sequence)),
-      ("script.runsMax", SequenceScript.runsMax), ("script.countMax", SequenceScript.countMax),
+      ("script.runsMax", EditScript.runsMax), ("script.countMax", EditScript.countMax),
       ("script.isFirst", Int(SequencePart.Flag.isFirst)),
       ("script.isLast", Int(SequencePart.Flag.isLast)),
       ("script.hasModified", Int(SequencePart.Flag.hasModified)),

@@ -298,7 +298,7 @@ extension CollectionModel {
     for (place, elements) in draft {
       let name = SequenceName(column: place.column, key: place.key)
       let script = noted.first { $0.name == name }?.script
-      var builder = SequenceScript.Builder(oldCount: model[place]!.count)
+      var builder = EditScript.Builder(oldCount: model[place]!.count)
       for origin in origins[place]! {
         if let old = origin.old {
           builder.append(old: old, isModified: origin.isModified)

@@ -7,7 +7,7 @@ import Testing
 class CabinetDrawer: Object {
   @Persisted(primaryKey: true) var key: String
   @Persisted var binding: Int
-  @Persisted var bornIn: Int
+  @Persisted var createdInWrite: Int
   @Persisted var context: Int?
   @Persisted var core: String
   @Persisted var generation: Int64
@@ -29,14 +29,14 @@ class CabinetDrawer: Object {
       let drawer = realm.create(
         CabinetDrawer.self,
         value: [
-          "key": "a", "binding": 1, "bornIn": 2, "context": 3, "core": "b", "generation": 4,
+          "key": "a", "binding": 1, "createdInWrite": 2, "context": 3, "core": "b", "generation": 4,
           "image": "c", "life": 5.5, "slot": [6, 7], "state": true, "warmColumns": 8,
         ])
       drawer.working = drawer
     }
     let drawer = try #require(realm.object(ofType: CabinetDrawer.self, forPrimaryKey: "a"))
     #expect(drawer.key == "a" && drawer.core == "b" && drawer.image == "c")
-    #expect(drawer.binding == 1 && drawer.bornIn == 2 && drawer.context == 3)
+    #expect(drawer.binding == 1 && drawer.createdInWrite == 2 && drawer.context == 3)
     #expect(drawer.generation == 4 && drawer.life == 5.5 && Array(drawer.slot) == [6, 7])
     #expect(drawer.state && drawer.warmColumns == 8 && drawer.working == drawer)
     #expect(realm.objects(CabinetDrawer.self).where { $0.state && $0.generation == 4 }.count == 1)

@@ -6,7 +6,7 @@
 /// no edit concerns; the old one stays as it is for whoever still holds it, on whatever thread.
 /// A batch visits a node once: one edit copies one path, a hundred thousand edits are nearly a
 /// linear merge. Leaves are as long as what is in them, so half-full ones waste no memory.
-struct LabelTree<Entry: LabelTreeEntry>: Sendable {
+struct OrderStatisticTree<Entry: OrderStatisticEntry>: Sendable {
   enum Node: Sendable {
     case leaf(ContiguousArray<Entry>)
     case inner(ContiguousArray<Child>)
@@ -64,7 +64,8 @@ struct LabelTree<Entry: LabelTreeEntry>: Sendable {
   }
 
   /// A tree over nodes of one height, in their order.
-  init(children: ContiguousArray<Child>, height: Int, size: Int = LabelTree.innerCapacity) {
+  init(children: ContiguousArray<Child>, height: Int, size: Int = OrderStatisticTree.innerCapacity)
+  {
     var level = children
     self.height = height
     while level.count > 1 {
@@ -126,8 +127,8 @@ struct LabelTree<Entry: LabelTreeEntry>: Sendable {
   }
 }
 
-/// What a `LabelTree` holds.
-protocol LabelTreeEntry: Sendable, BitwiseCopyable {
+/// What a `OrderStatisticTree` holds.
+protocol OrderStatisticEntry: Sendable, BitwiseCopyable {
   var order: UInt64 { get }
   var weight: Int { get }
   /// True if every weight is 1.
@@ -136,7 +137,7 @@ protocol LabelTreeEntry: Sendable, BitwiseCopyable {
 }
 
 /// Two words: a label and the key filed under it, or a key and its label.
-struct LabelPair: LabelTreeEntry, Equatable {
+struct LabelPair: OrderStatisticEntry, Equatable {
   var order: UInt64
   var value: UInt64
   var weight: Int { 1 }
@@ -147,7 +148,7 @@ struct LabelPair: LabelTreeEntry, Equatable {
 /// A row of a sorted root: its label, its biased key, and the beginning of what it is sorted by, a
 /// number that never descends from row to row. Where two rows' numbers differ they tell which one
 /// comes first, so that finding a row's place rarely reads another row.
-struct OrderedRow: LabelTreeEntry, Equatable {
+struct OrderedRow: OrderStatisticEntry, Equatable {
   var order: UInt64
   var value: UInt64
   var prefix: UInt64
@@ -157,7 +158,7 @@ struct OrderedRow: LabelTreeEntry, Equatable {
 }
 
 /// Sixty-four neighbouring keys, a bit for each that is in the set.
-struct LabelBlock: LabelTreeEntry, Equatable {
+struct LabelBlock: OrderStatisticEntry, Equatable {
   var order: UInt64
   var bits: UInt64
   var weight: Int { bits.nonzeroBitCount }
@@ -165,7 +166,7 @@ struct LabelBlock: LabelTreeEntry, Equatable {
   static var leafCapacity: Int { 32 }
 }
 
-extension LabelTree {
+extension OrderStatisticTree {
   /// The memory of all nodes, in bytes, as if this tree shared none of them.
   var nodeBytes: Int { Self.bytes(root) }
 

@@ -1,4 +1,4 @@
-extension LabelTree {
+extension OrderStatisticTree {
   /// A leaf and what lies before it.
   struct Leaf {
     var entries: ContiguousArray<Entry>
@@ -34,14 +34,14 @@ extension LabelTree {
   /// Looks orders up one after the other. Neighbours are found in the leaf at hand, so that
   /// ascending orders cost a fraction of a way from the root each.
   struct Cursor {
-    private let tree: LabelTree
+    private let tree: OrderStatisticTree
     private(set) var entries: ContiguousArray<Entry> = []
     /// The sum of the weights before the leaf.
     private(set) var start = 0
     private var low: UInt64 = 1
     private var high: UInt64 = 0
 
-    init(_ tree: LabelTree) { self.tree = tree }
+    init(_ tree: OrderStatisticTree) { self.tree = tree }
 
     /// Goes to the leaf in which the order is, or would be. Returns its place there and whether
     /// an entry of that order is at it.
@@ -49,7 +49,7 @@ extension LabelTree {
     mutating func seek(_ order: UInt64) -> (index: Int, isFound: Bool) {
       if order < low || order > high { descend(order) }
       return unsafe entries.withUnsafeBufferPointer { entries in
-        let index = unsafe LabelTree.firstIndex(in: entries, from: 0, notBefore: order)
+        let index = unsafe OrderStatisticTree.firstIndex(in: entries, from: 0, notBefore: order)
         return (index, unsafe index < entries.count && entries[index].order == order)
       }
     }

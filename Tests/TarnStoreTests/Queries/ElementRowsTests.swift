@@ -2,9 +2,9 @@ import TarnStore
 import TestSupport
 import Testing
 
-@Suite struct DerivedRowsTests {
-  private func rows(_ keys: [Int]) -> DerivedRows {
-    DerivedRows(keys.map { ObjectKey(Int64($0)) }, Array(keys.indices))
+@Suite struct ElementRowsTests {
+  private func rows(_ keys: [Int]) -> ElementRows {
+    ElementRows(keys.map { ObjectKey(Int64($0)) }, Array(keys.indices))
   }
 
   /// The new rows, of the old ones and, at the insertions, themselves.
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test func `an element that is there twice is told apart by how the sequence moved`() {
-    var moves = SequenceScript.Builder(oldCount: 3)
+    var moves = EditScript.Builder(oldCount: 3)
     moves.append(old: 1)
     moves.append(old: 2, isModified: true)
     let script = rows([8, 7]).script(

@@ -1,6 +1,6 @@
-extension SequenceScript {
+extension EditScript {
   /// The same with the elements at those new positions set, as far as they are not new.
-  package func modifying(_ positions: KeySet) -> SequenceScript {
+  package func modifying(_ positions: KeySet) -> EditScript {
     if positions.isEmpty { return self }
     var script = self
     script.modified = modified.union(positions.subtracting(freshPositions))
@@ -11,7 +11,7 @@ extension SequenceScript {
   ///
   /// - Parameter pairs: where they are and where they were, ascending by the new position; none of
   ///   the old positions is in the new sequence.
-  package func keeping(_ pairs: [(old: Int, new: Int)]) -> SequenceScript {
+  package func keeping(_ pairs: [(old: Int, new: Int)]) -> EditScript {
     if pairs.isEmpty { return self }
     var builder = Builder(oldCount: oldCount)
     var rest = pairs[...]

@@ -1,5 +1,5 @@
 /// What is looked for in a set, or in a map by its key, in the forms in which it is compared.
-struct SoughtElement {
+struct SearchKey {
   let value: Value
   /// Set in a set of numbers without null.
   let number: Int64?

@@ -7,35 +7,35 @@ extension CompiledQuery {
   ///   - moves: how the sequence came to be `source`; nil if that is not known.
   ///   - touched: the objects that changed.
   package func advance(
-    _ old: DerivedRows, along moves: SequenceScript?, to source: [ObjectKey?],
+    _ old: ElementRows, along moves: EditScript?, to source: [ObjectKey?],
     touched: KeySet, _ rows: StoreRows
-  ) throws(StorageError) -> DerivedRows {
+  ) throws(StorageError) -> ElementRows {
     guard staysInRow, stages.isEmpty, let moves,
-      let change = DerivedChange(old, moves, source, touched)
+      let change = ElementChange(old, moves, source, touched)
     else {
       return try evaluate(source, rows)
     }
-    var incoming: [DerivedChange.Row] = []
+    var incoming: [ElementChange.Row] = []
     for row in change.candidates where try predicate.matches(row.key, in: rows) {
       incoming.append(row)
     }
     let merged =
       isUnsorted
       ? change.merging(incoming) : try place(&incoming, in: change.staying, rows)
-    return DerivedRows(merged.map(\.key), merged.map(\.place))
+    return ElementRows(merged.map(\.key), merged.map(\.place))
   }
 
   /// Each row that came is put where it belongs, which halving finds.
   private func place(
-    _ incoming: inout [DerivedChange.Row], in staying: [DerivedChange.Row], _ rows: StoreRows
-  ) throws(StorageError) -> [DerivedChange.Row] {
+    _ incoming: inout [ElementChange.Row], in staying: [ElementChange.Row], _ rows: StoreRows
+  ) throws(StorageError) -> [ElementChange.Row] {
     let comparator = OrderComparator(order, source: rows)
     try mergeSort(&incoming) { (a, b) throws(StorageError) in
       let order = try comparator.compareTerms(
         comparator.place(of: a.key), comparator.place(of: b.key))
       return order == 0 ? a.place < b.place : order < 0
     }
-    var merged: [DerivedChange.Row] = []
+    var merged: [ElementChange.Row] = []
     merged.reserveCapacity(staying.count + incoming.count)
     var start = 0
     for row in incoming {
@@ -53,7 +53,7 @@ extension CompiledQuery {
 }
 
 /// Which rows stay as they are where a sequence changed a little, and which may come.
-private struct DerivedChange {
+private struct ElementChange {
   struct Row {
     var key: ObjectKey
     var place: Int
@@ -66,7 +66,7 @@ private struct DerivedChange {
 
   /// Nil if elements changed their order, or too many are concerned.
   init?(
-    _ old: DerivedRows, _ moves: SequenceScript, _ source: [ObjectKey?], _ touched: KeySet
+    _ old: ElementRows, _ moves: EditScript, _ source: [ObjectKey?], _ touched: KeySet
   ) {
     var newPlaces = [Int](repeating: -1, count: moves.oldCount)
     var isCandidate = [Bool](repeating: true, count: source.count)

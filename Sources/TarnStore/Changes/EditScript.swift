@@ -3,7 +3,7 @@
 ///
 /// A script holds positions, no values. It is a pure value in a normal form, so that equal scripts
 /// say the same. `composing` joins one with the next later one and is associative.
-package struct SequenceScript: Equatable, Sendable {
+package struct EditScript: Equatable, Sendable {
   /// Neighbouring elements of the new sequence.
   package enum Run: Equatable, Sendable {
     /// Elements that were neighbours in the same order before, the first of them at `first`.
@@ -52,14 +52,14 @@ package struct SequenceScript: Equatable, Sendable {
   }
 
   /// The script of a sequence that nothing happened to.
-  package static func identity(count: Int) -> SequenceScript {
-    SequenceScript(
+  package static func identity(count: Int) -> EditScript {
+    EditScript(
       known: count, count, count == 0 ? [] : [.old(first: 0, count: count)], KeySet())
   }
 
   /// The script that removes every element and puts in new ones.
-  package static func replacingAll(oldCount: Int, newCount: Int) -> SequenceScript {
-    SequenceScript(known: oldCount, newCount, newCount == 0 ? [] : [.fresh(newCount)], KeySet())
+  package static func replacingAll(oldCount: Int, newCount: Int) -> EditScript {
+    EditScript(known: oldCount, newCount, newCount == 0 ? [] : [.fresh(newCount)], KeySet())
   }
 
   /// True if every element is where it was and none was set.
@@ -74,7 +74,7 @@ package struct SequenceScript: Equatable, Sendable {
   /// This script, or the one that replaces everything if this one has too many runs.
   ///
   /// Only what is to be written is limited: composing limited scripts is not associative.
-  package var limited: SequenceScript {
+  package var limited: EditScript {
     runs.count > Self.runsMax ? .replacingAll(oldCount: oldCount, newCount: newCount) : self
   }
 
@@ -120,7 +120,7 @@ package struct SequenceScript: Equatable, Sendable {
   }
 }
 
-extension SequenceScript {
+extension EditScript {
   /// Takes the elements of the new sequence one after the other, from the first on.
   package struct Builder: Sendable {
     private let oldCount: Int
@@ -161,16 +161,16 @@ extension SequenceScript {
 
     /// - Precondition: each position that was given is one of the old sequence, and none was given
     ///   twice. Always checked: what else would be written could not be read again.
-    package consuming func finish() -> SequenceScript {
-      guard let script = SequenceScript(checking: oldCount, newCount, runs, modified) else {
+    package consuming func finish() -> EditScript {
+      guard let script = EditScript(checking: oldCount, newCount, runs, modified) else {
         trap("a script has a position twice or one that is not there")
       }
       return script
     }
 
     /// The same for parts of scripts, which need no check.
-    consuming func finishUnchecked() -> SequenceScript {
-      SequenceScript(known: oldCount, newCount, runs, modified)
+    consuming func finishUnchecked() -> EditScript {
+      EditScript(known: oldCount, newCount, runs, modified)
     }
   }
 }

@@ -1,4 +1,4 @@
-extension SequenceScript {
+extension EditScript {
   /// What the script says as deletions, insertions and modifications. Takes time for the runs and
   /// for each position in the result, so a script from a file is first compared with the numbers of
   /// elements that there are.

@@ -1,11 +1,11 @@
-extension SequenceScript {
+extension EditScript {
   /// This script followed by the next one. Associative; takes time for the runs of both, and for
   /// each run of the later one a search among those of this one.
   ///
   /// An element that came here and was set there is just new; one that was set and went left no
   /// trace. If `later` does not begin with as many elements as this one ends with, which scripts
   /// from a sound file never do, everything counts as replaced.
-  package func composing(_ later: SequenceScript) -> SequenceScript {
+  package func composing(_ later: EditScript) -> EditScript {
     guard newCount == later.oldCount else {
       return .replacingAll(oldCount: oldCount, newCount: later.newCount)
     }

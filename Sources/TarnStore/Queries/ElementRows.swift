@@ -1,7 +1,7 @@
 /// The rows of a sequence of objects, such as a list, that match a query: in the query's order,
 /// equal ones in that of the sequence. An object that is in the sequence twice is in here twice.
 /// A value.
-package struct DerivedRows: Sendable {
+package struct ElementRows: Sendable {
   package let keys: [ObjectKey]
   /// Of each row its place in the sequence.
   let places: [Int]
@@ -27,9 +27,9 @@ package struct DerivedRows: Sendable {
   ///   - modified: objects whose data changed.
   ///   - isReplaced: whether a key names another object than before.
   package func script(
-    from old: DerivedRows, along moves: SequenceScript?, modified: KeySet,
+    from old: ElementRows, along moves: EditScript?, modified: KeySet,
     isReplaced: (ObjectKey) -> Bool
-  ) -> SequenceScript {
+  ) -> EditScript {
     var origins = [Int](repeating: -1, count: keys.count)
     var isLeft = [Bool](repeating: true, count: old.keys.count)
     if let moves {
@@ -41,7 +41,7 @@ package struct DerivedRows: Sendable {
     }
     pairRest(old, &origins, isLeft, isReplaced)
     let set = moves?.modified ?? KeySet()
-    var builder = SequenceScript.Builder(oldCount: old.keys.count)
+    var builder = EditScript.Builder(oldCount: old.keys.count)
     for (row, origin) in origins.enumerated() {
       if origin < 0 {
         builder.appendFresh()
@@ -55,8 +55,8 @@ package struct DerivedRows: Sendable {
   }
 
   /// How these rows came from themselves while objects changed.
-  package func script(modified: KeySet) -> SequenceScript {
-    var builder = SequenceScript.Builder(oldCount: keys.count)
+  package func script(modified: KeySet) -> EditScript {
+    var builder = EditScript.Builder(oldCount: keys.count)
     for (row, key) in keys.enumerated() {
       builder.append(old: row, isModified: modified.contains(key))
     }
@@ -65,7 +65,7 @@ package struct DerivedRows: Sendable {
 
   /// Gives each pair of an old and a new row that are one element.
   private func follow(
-    _ moves: SequenceScript, _ old: DerivedRows, _ body: (_ before: Int, _ now: Int) -> Void
+    _ moves: EditScript, _ old: ElementRows, _ body: (_ before: Int, _ now: Int) -> Void
   ) {
     let before = old.rows(byPlace: moves.oldCount)
     let now = rows(byPlace: moves.newCount)
@@ -88,7 +88,7 @@ package struct DerivedRows: Sendable {
   }
 
   private func pairRest(
-    _ old: DerivedRows, _ origins: inout [Int], _ isLeft: [Bool],
+    _ old: ElementRows, _ origins: inout [Int], _ isLeft: [Bool],
     _ isReplaced: (ObjectKey) -> Bool
   ) {
     // The last one first, so that taking from the end gives the rows in their order.
@@ -110,7 +110,7 @@ extension CompiledQuery {
   /// - Parameter source: the elements, nil where one is no object. All exist.
   package func evaluate(
     _ source: [ObjectKey?], _ rows: StoreRows
-  ) throws(StorageError) -> DerivedRows {
+  ) throws(StorageError) -> ElementRows {
     var keys: [ObjectKey] = []
     var places: [Int] = []
     let buffer = isUnsorted ? nil : SortBuffer(order, source: rows)
@@ -126,17 +126,17 @@ extension CompiledQuery {
       keys.append(key)
       places.append(place)
     }
-    guard let buffer else { return try throughStages(DerivedRows(keys, places), rows) }
+    guard let buffer else { return try throughStages(ElementRows(keys, places), rows) }
     let sorted = try buffer.sortAsAppended()
     return try throughStages(
-      DerivedRows(sorted.map { keys[$0] }, sorted.map { places[$0] }), rows)
+      ElementRows(sorted.map { keys[$0] }, sorted.map { places[$0] }), rows)
   }
 }
 
 extension CompiledQuery {
   /// Gives an aggregate those rows, as often as they are there.
   package func feed(
-    _ aggregate: inout Aggregate, _ derived: DerivedRows, _ rows: StoreRows
+    _ aggregate: inout Aggregate, _ derived: ElementRows, _ rows: StoreRows
   ) throws(StorageError) {
     var result = aggregate
     for key in derived.keys {

@@ -10,7 +10,7 @@ extension RealmCore {
   }
 
   /// To be called while the write is still open. What is to be done once it is not.
-  func prepareGivingBack() -> () -> Void {
+  func prepareUnmanage() -> () -> Void {
     let objects = write.takeAddedObjects().filter { $0._core === self && !isInvalidated($0) }
     guard !objects.isEmpty else { return {} }
     var byRow: [LinkTarget: ObjectBase] = [:]
@@ -60,7 +60,7 @@ extension ObjectBase {
     unsafe _image = nil
     _generation = 0
     _key = 0
-    _bornIn = nil
+    _createdInWrite = nil
     _state = []
     for (property, value) in values {
       let field = unsafe property.field(of: self)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite("Scripts of sequences")
-struct SequenceScriptTests {
+struct EditScriptTests {
   private func history(_ random: inout SeededRandom) -> SequenceModel {
     var model = SequenceModel(count: random.pick([0, 1, 2, 5, 12, 40]))
     for _ in 0..<12 {
@@ -15,8 +15,8 @@ struct SequenceScriptTests {
 
   /// Composes in a random grouping.
   private func fold(
-    _ scripts: ArraySlice<SequenceScript>, _ random: inout SeededRandom
-  ) -> SequenceScript {
+    _ scripts: ArraySlice<EditScript>, _ random: inout SeededRandom
+  ) -> EditScript {
     if scripts.count == 1 { return scripts.first! }
     let split = scripts.startIndex + 1 + random.below(scripts.count - 1)
     return fold(scripts[..<split], &random).composing(fold(scripts[split...], &random))
@@ -42,7 +42,7 @@ struct SequenceScriptTests {
 
   /// Whether the old elements, put where the script says, and fresh ones of the new state make the
   /// new state.
-  private func replayed(_ script: SequenceScript, _ old: [Int], _ new: [Int]) -> Bool {
+  private func replayed(_ script: EditScript, _ old: [Int], _ new: [Int]) -> Bool {
     var result: [Int] = []
     for run in script.runs {
       switch run {
@@ -130,7 +130,7 @@ struct SequenceScriptTests {
 
   @Test("of removing everything and filling again give every position of both")
   func removeAllAndFill() {
-    let removed = SequenceScript.replacingAll(oldCount: 3, newCount: 0)
+    let removed = EditScript.replacingAll(oldCount: 3, newCount: 0)
     #expect(removed.indexChanges().deletions == [0, 1, 2])
     let filled = removed.composing(.replacingAll(oldCount: 0, newCount: 2))
     #expect(filled == .replacingAll(oldCount: 3, newCount: 2))
@@ -140,22 +140,22 @@ struct SequenceScriptTests {
 
   @Test("ignore positions that are in no sequence, and ends that do not meet replace everything")
   func strangeInput() {
-    let script = SequenceScript.identity(count: 3)
+    let script = EditScript.identity(count: 3)
     let strange = KeySet([ObjectKey(.min), ObjectKey(-1), ObjectKey(3), ObjectKey(.max)])
     #expect(script.indexChanges(alsoModified: strange).isEmpty)
     #expect(
       script.composing(.identity(count: 4)) == .replacingAll(oldCount: 3, newCount: 4))
-    #expect(SequenceScript.identity(count: 0).isIdentity)
-    #expect(SequenceScript.identity(count: 0).indexChanges().isEmpty)
+    #expect(EditScript.identity(count: 0).isIdentity)
+    #expect(EditScript.identity(count: 0).indexChanges().isEmpty)
   }
 
   @Test("are limited where they have too many runs")
   func limit() {
     var random = SeededRandom(seed: 5)
-    let small = SequenceScript.random(runs: 20_000, modified: 30, &random)
+    let small = EditScript.random(runs: 20_000, modified: 30, &random)
     #expect(small.limited == small)
-    let large = SequenceScript.random(runs: 100_000, modified: 30, &random)
-    #expect(large.runs.count > SequenceScript.runsMax)
+    let large = EditScript.random(runs: 100_000, modified: 30, &random)
+    #expect(large.runs.count > EditScript.runsMax)
     #expect(large.limited == .replacingAll(oldCount: large.oldCount, newCount: large.newCount))
   }
 
@@ -177,7 +177,7 @@ struct SequenceScriptTests {
   @Test("that use a position twice are refused")
   func twiceIsRefused() async {
     await #expect(processExitsWith: .failure) {
-      var builder = SequenceScript.Builder(oldCount: 3)
+      var builder = EditScript.Builder(oldCount: 3)
       builder.append(old: 1)
       builder.append(old: 2)
       builder.append(old: 1)

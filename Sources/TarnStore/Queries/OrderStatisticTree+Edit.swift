@@ -1,4 +1,4 @@
-extension LabelTree {
+extension OrderStatisticTree {
   /// Puts an entry in, in place of one of the same order, or takes one out if there is one.
   struct Edit {
     var entry: Entry
@@ -14,12 +14,12 @@ extension LabelTree {
   }
 
   /// The tree after the edits, which are in ascending order, no two with the same.
-  func applying(_ edits: ContiguousArray<Edit>) -> LabelTree {
+  func applying(_ edits: ContiguousArray<Edit>) -> OrderStatisticTree {
     if edits.isEmpty { return self }
     assert(zip(edits, edits.dropFirst()).allSatisfy { $0.entry.order < $1.entry.order })
     var nodes: ContiguousArray<Child> = []
     Self.apply(edits, 0..<edits.count, to: root, into: &nodes)
-    return LabelTree(children: nodes, height: height)
+    return OrderStatisticTree(children: nodes, height: height)
   }
 
   /// Appends what the node becomes: none, one or several of the same height.
