@@ -33,7 +33,7 @@ package struct ElementRows: Sendable {
     var origins = [Int](repeating: -1, count: keys.count)
     var isLeft = [Bool](repeating: true, count: old.keys.count)
     if let moves {
-      follow(moves, old) { before, now in
+      moves.forEachKeptRow(from: old.places, to: places) { before, now in
         guard old.keys[before] == keys[now], !isReplaced(keys[now]) else { return }
         origins[now] = before
         isLeft[before] = false
@@ -61,30 +61,6 @@ package struct ElementRows: Sendable {
       builder.append(old: row, isModified: modified.contains(key))
     }
     return builder.finish()
-  }
-
-  /// Gives each pair of an old and a new row that are one element.
-  private func follow(
-    _ moves: EditScript, _ old: ElementRows, _ body: (_ before: Int, _ now: Int) -> Void
-  ) {
-    let before = old.rows(byPlace: moves.oldCount)
-    let now = rows(byPlace: moves.newCount)
-    var start = 0
-    for run in moves.runs {
-      if case .old(let first, let count) = run {
-        for offset in 0..<count where before[first + offset] >= 0 && now[start + offset] >= 0 {
-          body(before[first + offset], now[start + offset])
-        }
-      }
-      start += run.count
-    }
-  }
-
-  /// For each place of the sequence the row, -1 where there is none.
-  private func rows(byPlace count: Int) -> [Int] {
-    var rows = [Int](repeating: -1, count: count)
-    for (row, place) in places.enumerated() { rows[place] = row }
-    return rows
   }
 
   private func pairRest(

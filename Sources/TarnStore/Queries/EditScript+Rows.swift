@@ -1,0 +1,29 @@
+extension EditScript {
+  /// Gives each pair of an old and a new row that are one element of the sequence.
+  ///
+  /// - Parameters:
+  ///   - old: of each old row its place in the sequence before this script.
+  ///   - new: of each new row its place after it.
+  func forEachKeptRow(
+    from old: [Int], to new: [Int], _ body: (_ before: Int, _ now: Int) -> Void
+  ) {
+    let before = Self.rows(at: old, among: oldCount)
+    let now = Self.rows(at: new, among: newCount)
+    var start = 0
+    for run in runs {
+      if case .old(let first, let count) = run {
+        for offset in 0..<count where before[first + offset] >= 0 && now[start + offset] >= 0 {
+          body(before[first + offset], now[start + offset])
+        }
+      }
+      start += run.count
+    }
+  }
+
+  /// For each place of the sequence the row, -1 where there is none.
+  private static func rows(at places: [Int], among count: Int) -> [Int] {
+    var rows = [Int](repeating: -1, count: count)
+    for (row, place) in places.enumerated() { rows[place] = row }
+    return rows
+  }
+}
