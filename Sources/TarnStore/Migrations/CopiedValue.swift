@@ -71,18 +71,7 @@ struct SequenceParts {
   var values: [Value] = []
 }
 
-extension StoredSequence {
-  func parts() throws(StorageError) -> SequenceParts {
-    var parts = SequenceParts()
-    for index in 0..<count {
-      parts.values.append(try value(at: index))
-      if shape.isMap { parts.keys.append(try key(at: index)) }
-    }
-    return parts
-  }
-}
-
-extension WorkingSequence {
+extension SequenceReading {
   func parts() throws(StorageError) -> SequenceParts {
     var parts = SequenceParts()
     for index in 0..<count {

@@ -94,14 +94,6 @@ package enum CollectionDifference {
     return (a + b).sorted()
   }
 
-  /// The difference of a collection all of whose rows went, as when their class was cleared.
-  package static func replacingAll(oldCount: Int, newCount: Int) -> IndexChanges {
-    var changes = IndexChanges()
-    changes.deletions = Array(0..<oldCount)
-    changes.insertions = Array(0..<newCount)
-    return changes
-  }
-
   private static func ofOne(
     _ old: Int?, _ new: Int?, isReplaced: Bool, isModified: () -> Bool
   ) -> IndexChanges {

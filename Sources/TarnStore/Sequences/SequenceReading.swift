@@ -1,5 +1,6 @@
 /// What can be asked of a collection in the file, be it stored or under edit.
 package protocol SequenceReading: AnyObject {
+  var shape: SequenceShape { get }
   var count: Int { get }
   func value(at index: Int) throws(StorageError) -> Value
   /// Maps: the key at a position.
