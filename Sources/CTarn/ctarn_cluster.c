@@ -43,21 +43,21 @@ static uint32_t crc_by_instruction(uint32_t crc, const uint8_t *p, size_t count)
   return crc;
 }
 
-uint32_t tarn_crc32c(const void *bytes, size_t count) {
+uint32_t tarn_crc32c_after(uint32_t before, const void *bytes, size_t count) {
   int fast = __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul");
-  return ~(fast ? crc_by_instruction : crc_portable)(~0u, bytes, count);
+  return ~(fast ? crc_by_instruction : crc_portable)(~before, bytes, count);
 }
 #elif defined(__aarch64__) && defined(__ARM_FEATURE_CRC32)
 #include <arm_acle.h>
 
-uint32_t tarn_crc32c(const void *bytes, size_t count) {
+uint32_t tarn_crc32c_after(uint32_t before, const void *bytes, size_t count) {
   const uint8_t *p = bytes;
-  uint32_t crc = ~0u;
+  uint32_t crc = ~before;
   for (; count >= 8; count -= 8, p += 8) crc = __crc32cd(crc, tarn_u64(p));
   return ~crc_portable(crc, p, count);
 }
 #else
-uint32_t tarn_crc32c(const void *bytes, size_t count) {
-  return ~crc_portable(~0u, bytes, count);
+uint32_t tarn_crc32c_after(uint32_t before, const void *bytes, size_t count) {
+  return ~crc_portable(~before, bytes, count);
 }
 #endif

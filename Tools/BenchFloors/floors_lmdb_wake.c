@@ -65,13 +65,14 @@ static int watch(struct bf_wake *wake, void *context) {
   atomic_store(&wake->ready, 1);
   for (int64_t i = 0; !error && i < wake->wakes; i++) {
     char events[sizeof(struct inotify_event) + NAME_MAX + 1];
-    double began = 0;
     if (read(inotify, events, sizeof events) < 0) {
       error = errno;
       break;
     }
-    error = read_value(env, &began);
-    wake->latencies[i] = bf_now() - began;
+    struct bf_wake_times *times = &wake->times[i];
+    times->woken = bf_now();
+    error = read_value(env, &times->began);
+    times->read = bf_now();
     atomic_store(&wake->seen, i + 1);
   }
   if (inotify >= 0) close(inotify);
@@ -90,6 +91,7 @@ static int write_all(struct bf_wake *wake, void *context) {
   for (int64_t i = 0; !error && i < wake->wakes; i++) {
     bf_pause(500e-6);
     error = write_value(env, signal_file, (uint64_t)i + 1);
+    wake->times[i].sent = bf_now();
     if (!error) error = bf_wake_await(wake, &wake->seen, i + 1);
   }
   if (signal_file >= 0) close(signal_file);
@@ -116,7 +118,7 @@ int bf_lmdb_wake(const char *folder, int64_t wakes, struct bf_latency *latency) 
   struct bf_wake *wake = bf_wake_share(wakes);
   if (wake) {
     error = bf_wake_run(wake, &place, watch, write_all);
-    if (!error) bf_wake_summary(wake, latency);
+    if (!error) error = bf_wake_summary(wake, latency);
     bf_wake_unshare(wake);
   } else {
     error = errno;

@@ -60,7 +60,8 @@ static int watch(struct bf_wake *wake, void *context) {
     sqlite3_reset(connection.read);
     error = own(code);
     if (began != last) {
-      wake->latencies[i++] = bf_now() - began;
+      wake->times[i].began = began;
+      wake->times[i++].read = bf_now();
       last = began;
       atomic_store(&wake->seen, i);
     }
@@ -94,7 +95,7 @@ int bf_sqlite_wake(const char *folder, int64_t wakes, struct bf_latency *latency
   struct bf_wake *wake = bf_wake_share(wakes);
   if (wake) {
     error = bf_wake_run(wake, path, watch, write_all);
-    if (!error) bf_wake_summary(wake, latency);
+    if (!error) error = bf_wake_summary(wake, latency);
     bf_wake_unshare(wake);
   } else {
     error = errno;

@@ -38,19 +38,27 @@ struct bf_named {
 struct bf_named bf_named_make(const char *name, int64_t id);
 int bf_named_compare(const void *left, const void *right);
 
+// The moments of one wake; `sent` and `woken` are 0 where nothing is sent.
+struct bf_wake_times {
+  double began;  // the commit
+  double sent;   // the commit is done and the watcher's wake is on its way
+  double woken;  // the watcher runs
+  double read;   // it has the value
+};
+
 // What a writer and a watcher process share while latencies are measured.
 struct bf_wake {
   int64_t wakes;
   _Atomic int64_t ready;    // 1 when the watcher waits for the first time
   _Atomic int64_t seen;     // how many commits the watcher has read
   _Atomic int64_t failure;  // the watcher's error, 0 if none
-  double latencies[];
+  struct bf_wake_times times[];
 };
 
 struct bf_wake *bf_wake_share(int64_t wakes);
 void bf_wake_unshare(struct bf_wake *wake);
 int bf_wake_await(struct bf_wake *wake, _Atomic int64_t *counter, int64_t at_least);
-void bf_wake_summary(struct bf_wake *wake, struct bf_latency *latency);
+int bf_wake_summary(const struct bf_wake *wake, struct bf_latency *latency);
 int bf_wake_run(
     struct bf_wake *wake, void *context, int (*watch)(struct bf_wake *, void *),
     int (*write)(struct bf_wake *, void *));

@@ -23,7 +23,7 @@ static const double patience_seconds = 20;
 
 // The bytes of the shared memory for so many wakes.
 static size_t wake_bytes(int64_t wakes) {
-  return sizeof(struct bf_wake) + (size_t)wakes * sizeof(double);
+  return sizeof(struct bf_wake) + (size_t)wakes * sizeof(struct bf_wake_times);
 }
 
 // Memory that a forked child shares, zeroed. NULL with errno if there is none.
@@ -58,12 +58,35 @@ static int compare_doubles(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-// Sorts the latencies and picks the median and the ninety-ninth percentile.
-void bf_wake_summary(struct bf_wake *wake, struct bf_latency *latency) {
+// The moments of the latency's parts, as offsets into the times of a wake.
+enum { BEGAN, SENT, WOKEN, READ };
+
+// A percentile of the time from one moment to another one.
+static double percentile(
+    const struct bf_wake *wake, double *room, int from, int to, size_t hundredths) {
   size_t count = (size_t)wake->wakes;
-  qsort(wake->latencies, count, sizeof(double), compare_doubles);
-  latency->p50 = wake->latencies[count / 2];
-  latency->p99 = wake->latencies[count * 99 / 100];
+  for (size_t i = 0; i < count; i++) {
+    const struct bf_wake_times *times = &wake->times[i];
+    const double moments[] = {times->began, times->sent, times->woken, times->read};
+    room[i] = moments[to] - moments[from];
+  }
+  qsort(room, count, sizeof(double), compare_doubles);
+  return room[count * hundredths / 100];
+}
+
+// Picks the median and the ninety-ninth percentile of the whole, and the medians of its parts.
+int bf_wake_summary(const struct bf_wake *wake, struct bf_latency *latency) {
+  double *room = malloc((size_t)wake->wakes * sizeof(double));
+  if (!room) return ENOMEM;
+  latency->p50 = percentile(wake, room, BEGAN, READ, 50);
+  latency->p99 = percentile(wake, room, BEGAN, READ, 99);
+  if (wake->times[0].sent > 0) {
+    latency->commit = percentile(wake, room, BEGAN, SENT, 50);
+    latency->wake = percentile(wake, room, SENT, WOKEN, 50);
+    latency->turn = percentile(wake, room, WOKEN, READ, 50);
+  }
+  free(room);
+  return 0;
 }
 
 // Forks the watcher, runs the writer here, ends the watcher in any case.

@@ -119,7 +119,7 @@ struct BenchWorkload {
   /// ageing it comes last.
   static var all: [BenchWorkload] {
     [
-      BenchWorkload("W8", "W8b", title: "wake another process", measureWake),
+      BenchWorkload("W8", "W8b", "W8c", "W8w", "W8t", title: "wake another process", measureWake),
       BenchWorkload("W1", "W1f", title: "insert", measureInsert),
       BenchWorkload("W10", title: "open", measureOpening),
       BenchWorkload("W13", title: "open again", measureReopening),

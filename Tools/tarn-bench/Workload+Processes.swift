@@ -3,57 +3,6 @@ import Foundation
 import Tarn
 import ToolSupport
 
-/// What one process tells the other with.
-class Ping: Object {
-  @Persisted(primaryKey: true) var _id: Int
-  @Persisted var value = 0
-}
-
-/// Numbers that two processes share: a place for each wake's time, and two counters before them.
-struct SharedNumbers {
-  private let base: UnsafeMutablePointer<Int64>
-
-  /// Maps the file, which is made if it is not there.
-  init(_ path: String, count: Int) throws {
-    let bytes = (2 + count) * 8
-    let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard file >= 0, ftruncate(file, off_t(bytes)) == 0 else {
-      throw ToolError("cannot make", path, errno: errno)
-    }
-    defer { close(file) }
-    let mapped = mmap(nil, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
-    guard let mapped, mapped != MAP_FAILED else {
-      throw ToolError("cannot map", path, errno: errno)
-    }
-    base = mapped.assumingMemoryBound(to: Int64.self)
-  }
-
-  /// 1 once the observer is ready.
-  var ready: Int64 {
-    get { base[0] }
-    nonmutating set { base[0] = newValue }
-  }
-  /// The last value that the observer has read.
-  var seen: Int64 {
-    get { base[1] }
-    nonmutating set { base[1] = newValue }
-  }
-  /// When it read a value, in nanoseconds of the monotonic clock.
-  subscript(value: Int) -> Int64 {
-    get { base[1 + value] }
-    nonmutating set { base[1 + value] = newValue }
-  }
-
-  /// Waits, with pauses like the floor's, until `reached` says true.
-  func wait(_ what: String, until reached: () -> Bool) throws {
-    let deadline = benchNow() + 20
-    while !reached() {
-      guard benchNow() < deadline else { throw ToolError("the other process did not \(what)") }
-      usleep(20)
-    }
-  }
-}
-
 /// The parts of workloads that run in a process of their own.
 enum BenchChild {
   /// What such a process finds as its first argument.
@@ -83,33 +32,10 @@ enum BenchChild {
     }
   }
 
-  private static func configuration(_ path: String) -> Realm.Configuration {
+  static func configuration(_ path: String) -> Realm.Configuration {
     Realm.Configuration(
       fileURL: URL(fileURLWithPath: path), objectTypes: [Person.self, Ping.self],
       durability: .relaxed)
-  }
-
-  /// W8: observes the ping and notes when each of its values was read.
-  private static func observe(_ path: String, _ shared: String, _ wakes: Int) throws {
-    let numbers = try SharedNumbers(shared, count: wakes)
-    let scheduler = ManualScheduler()
-    let realm = try Realm(configuration: configuration(path), scheduler: scheduler)
-    guard let ping = realm.object(ofType: Ping.self, forPrimaryKey: 1) else {
-      throw ToolError("there is no ping")
-    }
-    let token = ping.observe { (_: ObjectChange<Ping>) in
-      let value = ping.value
-      numbers[value] = Int64(benchNow() * 1e9)
-      numbers.seen = Int64(value)
-    }
-    scheduler.pump()
-    numbers.ready = 1
-    let parent = getppid()
-    while numbers.seen < wakes, getppid() == parent {
-      scheduler.wait(timeout: 1)
-      scheduler.pump()
-    }
-    token.invalidate()
   }
 
   /// W10: opens the file again and again, all closed in between, and prints the median seconds.
@@ -128,47 +54,6 @@ enum BenchChild {
     guard sum >= 0 else { throw ToolError("the person is missing") }
     try FileHandle.standardOutput.write(contentsOf: Data("\(median)\n".utf8))
   }
-}
-
-/// W8: from the start of a commit here until another process has read the value.
-func measureWake(_ bench: Bench) throws {
-  let wakes = bench.rounds(2000, tiny: 50)
-  var floors = (bf_latency(), bf_latency())
-  try floor(bf_lmdb_wake(bench.folder, Int64(wakes), &floors.0))
-  try floor(bf_sqlite_wake(bench.folder, Int64(bench.rounds(400, tiny: 20)), &floors.1))
-  let configuration = bench.configuration("ping")
-  let realm = try Realm(configuration: configuration, scheduler: bench.scheduler)
-  let ping = Ping()
-  try realm.write {
-    ping._id = 1
-    realm.add(ping)
-  }
-  let shared = "\(bench.folder)/wakes"
-  let numbers = try SharedNumbers(shared, count: wakes)
-  let (child, _) = try BenchChild.start(
-    ["observe", configuration.fileURL!.path, shared, String(wakes)])
-  defer { if child.isRunning { child.terminate() } }
-  try numbers.wait("get ready") { numbers.ready == 1 }
-  var latencies: [Double] = []
-  for value in 1...wakes {
-    realm.beginWrite()
-    ping.value = value
-    let start = benchNow()
-    try realm.commitWrite()
-    try numbers.wait("see a commit") { numbers.seen >= value }
-    latencies.append(Double(numbers[value]) * 1e-9 - start)
-    usleep(500)
-  }
-  child.waitUntilExit()
-  let title = "commit here to value read in another process"
-  bench.add(
-    BenchFigure(
-      "W8", "\(title), p50", .seconds, ours: Statistics.median(latencies), floor: floors.0.p50,
-      sqlite: floors.1.p50, target: .ratio(1.5)))
-  bench.add(
-    BenchFigure(
-      "W8b", "the same, p99", .seconds, ours: Statistics.percentile(0.99, of: latencies),
-      floor: floors.0.p99, sqlite: floors.1.p99, target: .ratio(1.5)))
 }
 
 /// W10: opens a file of all persons and reads one, in a process that has opened files before.

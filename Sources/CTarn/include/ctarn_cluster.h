@@ -293,7 +293,11 @@ TARN_LOAD const void *tarn_cluster_empty(void) {
   return image;
 }
 
-// CRC-32C (Castagnoli) of the bytes. By the processor's instruction where it has one.
-uint32_t tarn_crc32c(const void *bytes, size_t count);
+// CRC-32C (Castagnoli) of the bytes, continued from that of bytes before them, which is 0 if there
+// are none. By the processor's instruction where it has one.
+uint32_t tarn_crc32c_after(uint32_t before, const void *bytes, size_t count);
+static inline uint32_t tarn_crc32c(const void *bytes, size_t count) {
+  return tarn_crc32c_after(0, bytes, count);
+}
 #undef TARN_LOAD
 #endif

@@ -38,7 +38,7 @@ struct SourceTable {
     for change in changes.classes {
       if let known = byClass[change.id] { add(known) }
       guard let owners = byOwner[change.id] else { continue }
-      change.forEachConcerned(among: owners.count, owners.keys) { add(owners[$0] ?? []) }
+      for owner in owners.concerned(by: change) { add(owner.value) }
     }
     return concerned
   }

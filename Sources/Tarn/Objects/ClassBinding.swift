@@ -77,6 +77,17 @@ import TarnStore
     return propertyOfColumn[column.index].map { reflection.properties[$0] }
   }
 
+  /// The properties that are stored in these columns, in the order of declaration.
+  func properties<T>(
+    of columns: [(column: ColumnID, T)]
+  ) -> [(property: PropertyReflection, T)] {
+    let numbered = columns.compactMap { column, other in
+      column.index < propertyOfColumn.count
+        ? propertyOfColumn[column.index].map { ($0, other) } : nil
+    }
+    return numbered.sorted { $0.0 < $1.0 }.map { (reflection.properties[$0.0], $0.1) }
+  }
+
   /// The column of a property that is stored.
   func column(_ property: String) -> ColumnID? {
     guard let found = reflection.property(property), !found.isComputed else { return nil }

@@ -41,6 +41,11 @@ struct PropertyReflection: Sendable {
     if isDynamic { return object._core?.dynamicValue(object, self) as Any }
     return withExtendedLifetime(object) { unsafe wrapper.read(object, at: field(of: object)) }
   }
+  /// The same without the optional around it; nil for a collection.
+  func readFlat(_ object: ObjectBase) -> Any? {
+    if collection != .none { return nil }
+    return isOptional || isDynamic ? flattened(read(object)) : read(object)
+  }
   func readBoxed(_ object: ObjectBase) -> _BoxedValue {
     withExtendedLifetime(object) { unsafe wrapper.readBoxed(object, at: field(of: object)) }
   }

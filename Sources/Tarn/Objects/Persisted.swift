@@ -206,7 +206,8 @@ extension Persisted: AnyPersisted where Value: _Persistable {
   static var mover: _Mover { unsafe Value._mover }
 
   static func unboxed(_ boxed: _BoxedValue) -> Any? {
-    Value._unbox(boxed).flatMap { flattened($0) }
+    guard let value = Value._unbox(boxed) else { return nil }
+    return Value._description.isOptional ? flattened(value) : value
   }
   static var columnOffset: Int { MemoryLayout<Self>.offset(of: \._column)! }
   static var valueType: Any.Type { Value.self }

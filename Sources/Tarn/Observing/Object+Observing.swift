@@ -32,7 +32,7 @@ extension ObjectBase {
     observeAs(T.self, block)
   }
 
-  fileprivate func observeAs<T>(
+  fileprivate func observeAs<T: ObjectBase>(
     _ type: T.Type, _ block: @escaping (ObjectChange<T>) -> Void
   ) -> NotificationToken {
     guard let core = _core else {

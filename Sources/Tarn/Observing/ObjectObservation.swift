@@ -24,7 +24,7 @@ public struct PropertyChange {
 /// What one step did to one observed object, with the values before it.
 struct ObjectNews {
   let isDeletion: Bool
-  let oldValues: [(ColumnID, Value)]
+  let oldValues: [(column: ColumnID, Value)]
   let observations: [ObjectObservation]
 
   /// Reads from the state that is shown still, without an open write.
@@ -60,7 +60,7 @@ final class ObjectObservation: Observation {
   private struct Entry {
     var step: Int
     var isDeletion: Bool
-    var oldValues: [(ColumnID, Value)]
+    var oldValues: [(column: ColumnID, Value)]
   }
 
   let classID: ClassID
@@ -96,8 +96,7 @@ final class ObjectObservation: Observation {
   }
 
   override func deliver(upTo target: Int, _ core: RealmCore) {
-    let told = entries.filter { $0.step <= target }
-    entries.removeAll { $0.step <= target }
+    let told = takeEntries(upTo: target)
     seen = target
     if told.contains(where: \.isDeletion) {
       if state.end() { core.delivery.observers.remove(state) }
@@ -106,20 +105,34 @@ final class ObjectObservation: Observation {
     if object._life != core.state.life || object._state.contains(.invalidated) {
       object = core.object(key, core.binding(for: object))
     }
-    var oldValues: [ColumnID: Value] = [:]
-    for entry in told {
-      for (column, value) in entry.oldValues where oldValues[column] == nil {
-        oldValues[column] = value
-      }
-    }
     let binding = core.binding(for: object)
-    let changes = binding.columns.compactMap { property, column -> PropertyChange? in
-      guard let old = oldValues[column] else { return nil }
-      return PropertyChange(
+    let changes = binding.properties(of: Self.firstValues(told)).map { property, old in
+      PropertyChange(
         name: property.name, oldValue: core.swiftValue(old, of: property),
-        newValue: property.collection == .none ? flattened(property.read(object)) : nil)
+        newValue: property.readFlat(object))
     }
     if !changes.isEmpty { block(.change(object, changes)) }
+  }
+
+  /// Steps are logged in their order, so that those to be told are the first ones.
+  private func takeEntries(upTo target: Int) -> [Entry] {
+    let count = entries.partitioningIndex { $0.step > target }
+    if count == entries.count {
+      defer { entries = [] }
+      return entries
+    }
+    defer { entries.removeFirst(count) }
+    return Array(entries[..<count])
+  }
+
+  /// The value of each column before the first step that touched it.
+  private static func firstValues(_ told: [Entry]) -> [(column: ColumnID, Value)] {
+    if told.count == 1 { return told[0].oldValues }
+    var first: [ColumnID: Value] = [:]
+    for entry in told {
+      for (column, value) in entry.oldValues where first[column] == nil { first[column] = value }
+    }
+    return first.map { ($0, $1) }
   }
 
   override func end(with error: Realm.Error) {

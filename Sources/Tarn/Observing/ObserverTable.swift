@@ -85,8 +85,7 @@ final class ObserverTable {
     var news: [ObjectNews] = []
     for change in changes.classes {
       guard let observed = objects[change.id] else { continue }
-      change.forEachConcerned(among: observed.count, observed.keys) { key in
-        guard let observations = observed[key] else { return }
+      for (key, observations) in observed.concerned(by: change) {
         news.append(ObjectNews(change, key, observations, core))
       }
     }

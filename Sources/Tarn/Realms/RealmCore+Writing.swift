@@ -67,8 +67,9 @@ extension RealmCore {
       cancelWrite()
       throw Realm.Error(error)
     }
-    write.end()
+    // Others are told before this instance cleans up: they wait, and it does not.
     if let token = write.takeGateToken() { store.announce(snapshot.version, token) }
+    write.end()
     do {
       try move(to: snapshot, changes, news: news)
     } catch {

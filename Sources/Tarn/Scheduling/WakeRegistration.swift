@@ -30,7 +30,11 @@ final class WakeRegistration: Sendable {
     guard scheduler.hasTurns else { return }
     let store = core.store
     if case .manual(let manual) = scheduler, store.isShared {
-      let watched = WatchedStore(store) { [weak self] in self?.schedule() }
+      let watched = WatchedStore(store) { [weak self] in
+        self?.isWaiting.load(ordering: .acquiring) ?? false
+      } onNews: { [weak self] in
+        self?.schedule()
+      }
       manual.watch(watched)
       held.withLock { $0.watched = watched }
     }

@@ -10,9 +10,15 @@ final class WatchedStore: Sendable {
   /// Nil if the user has no inotify instance left: then the pump looks every few milliseconds.
   private let descriptor: WaitDescriptor?
   private let watched: WatchedFile
+  private let isTurnWaiting: @Sendable () -> Bool
   private let nextProbe = Mutex(ContinuousClock.now + probeEvery)
 
-  init(_ store: Store, onNews: @escaping @Sendable () -> Void) {
+  /// - Parameter isTurnWaiting: whether what `onNews` asks for is still to come.
+  init(
+    _ store: Store, isTurnWaiting: @escaping @Sendable () -> Bool = { false },
+    onNews: @escaping @Sendable () -> Void
+  ) {
+    self.isTurnWaiting = isTurnWaiting
     watched = WatchedFile(
       file: store.signal, seen: store.signal.version,
       observer: WatchedFile.Observer {
@@ -33,12 +39,16 @@ final class WatchedStore: Sendable {
   var isEnded: Bool { watched.isEnded }
 
   /// Looks for a newer version and says so. Cheap if nothing has arrived.
+  ///
+  /// A turn that is waiting looks by itself. Where the counter says enough, what has arrived stays
+  /// for the poll before the next sleep: nobody is to wait for the system to hand it over.
   func poll() {
+    if isTurnWaiting() || watched.lookAtCounter() { return }
     let arrivals = descriptor?.drain() ?? []
     let now = ContinuousClock.now
     let isTime = nextProbe.withLock { next in
       // A writer may have died between its commit and the counter.
-      guard now >= next || !arrivals.isDisjoint(with: [.closed, .lost]) else { return false }
+      guard now >= next || arrivals.callsForProbe else { return false }
       next = now + Self.probeEvery
       return true
     }

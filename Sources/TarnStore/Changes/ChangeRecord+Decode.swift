@@ -6,11 +6,18 @@ extension ChangeRecord {
   package static func decodeHeader(
     _ bytes: UnsafeRawBufferPointer, version: Version
   ) throws(StorageError) -> Header {
+    try unsafe openHeader(bytes, version: version).header
+  }
+
+  /// The same, with the reader behind it.
+  private static func openHeader(
+    _ bytes: UnsafeRawBufferPointer, version: Version
+  ) throws(StorageError) -> (header: Header, rest: RecordReader) {
     var reader = try unsafe open(bytes, version: version, classField: 0, chunk: 0)
     var header = try readHeaderStart(&reader)
     if header.to != version { throw .damagedRecord("it names another version") }
     try readSummaries(&reader, into: &header)
-    return header
+    return (header, reader)
   }
 
   /// Reads one of the chunks 1..<`headerChunkCount` of the header, in their order.
@@ -33,14 +40,10 @@ extension ChangeRecord {
       }, schemaChanged: header.schemaChanged)
   }
 
-  /// Reads the sections that a whole record has in chunk 0 of its header.
+  /// Reads the sections that a whole record has in chunk 0, behind the header.
   private static func decodeWhole(
-    _ bytes: UnsafeRawBufferPointer, _ header: Header, into changes: inout ChangeSet
+    _ reader: inout RecordReader, into changes: inout ChangeSet
   ) throws(StorageError) {
-    assert(header.isWhole)
-    var reader = try unsafe open(bytes, version: header.to, classField: 0, chunk: 0)
-    var again = try readHeaderStart(&reader)
-    try readSummaries(&reader, into: &again)
     var place = SectionPlace()
     try readSections(&reader, &place, into: &changes)
     try place.scripts.finish()
@@ -62,7 +65,7 @@ extension ChangeRecord {
     read: (UInt32, UInt16) throws(StorageError) -> UnsafeRawBufferPointer?
   ) throws(StorageError) -> (Header, ChangeSet) {
     guard let first = unsafe try read(0, 0) else { throw .damagedRecord("its header is missing") }
-    var header = try unsafe decodeHeader(first, version: version)
+    var (header, rest) = try unsafe openHeader(first, version: version)
     for chunk in 1..<max(1, header.headerChunkCount) {
       guard let bytes = unsafe try read(0, chunk) else {
         throw .damagedRecord("a part of its header is missing")
@@ -74,7 +77,7 @@ extension ChangeRecord {
     }
     var changes = emptyChangeSet(header)
     if header.isWhole {
-      try unsafe decodeWhole(first, header, into: &changes)
+      try decodeWhole(&rest, into: &changes)
       for (summary, entry) in zip(header.classes, changes.classes) { try check(entry, summary) }
       return (header, changes)
     }

@@ -166,6 +166,7 @@ final class SequenceEdits {
 
   /// In the order of classes and objects; collections within values behind the others.
   private var changed: [WorkingSequence] {
+    if properties.isEmpty, nested.isEmpty { return [] }
     var result = properties.values.filter(\.isEdited).sorted {
       ($0.place.classID, $0.place.key, $0.place.column)
         < ($1.place.classID, $1.place.key, $1.place.column)

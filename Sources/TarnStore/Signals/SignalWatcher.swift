@@ -170,7 +170,7 @@ package final class SignalWatcher: Sendable {
       let overflow = arrived[-1] ?? []
       return state.entries.values.map { entry in
         let arrivals = overflow.union(entry.watch.flatMap { arrived[$0] } ?? [])
-        return (entry.watched, isTime || !arrivals.isDisjoint(with: [.closed, .lost]))
+        return (entry.watched, isTime || arrivals.callsForProbe)
       }
     }
   }

@@ -20,6 +20,10 @@ package final class WaitDescriptor: Sendable {
     package static let closed = Arrivals(rawValue: 2)
     /// The file was moved or deleted, or its watch is gone.
     package static let lost = Arrivals(rawValue: 4)
+
+    /// The counter alone may not show what has happened. Written without a literal of several
+    /// options, which would be collected by generic code at every wake.
+    package var callsForProbe: Bool { contains(.closed) || contains(.lost) }
   }
 
   package let descriptor: Int32

@@ -51,14 +51,21 @@ package final class WatchedFile: Sendable {
     state = Mutex(State(counter: seen, head: seen))
   }
 
-  /// The counter first; if it has not moved and that is asked for, the data's head.
-  package func look(probing: Bool) {
+  /// Compares the counter alone, and tells if it has moved.
+  @discardableResult
+  package func lookAtCounter() -> Bool {
     let counter = file.version
-    let counterMoved = state.withLock { state in
+    let hasMoved = state.withLock { state in
       defer { state.counter = counter }
       return state.counter != counter && !state.isEnded
     }
-    if counterMoved { return observer.onChange() }
+    if hasMoved { observer.onChange() }
+    return hasMoved
+  }
+
+  /// The counter first; if it has not moved and that is asked for, the data's head.
+  package func look(probing: Bool) {
+    if lookAtCounter() { return }
     guard probing, let head = observer.probeHead() else { return }
     let headMoved = state.withLock { state in
       defer { state.head = head }

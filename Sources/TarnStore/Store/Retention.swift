@@ -11,14 +11,23 @@ struct Retention {
 
   private var lastLook: ContinuousClock.Instant?
   private var oldest: UInt64 = 0
+  /// Found by the last look, and not used yet.
+  private var isNews = false
   private var oldestSince: ContinuousClock.Instant?
 
-  /// The LMDB transaction id up to which records can be removed now, nil if it is too early to
-  /// look again.
-  mutating func oldestNeeded(_ environment: Environment) -> UInt64? {
+  /// The LMDB transaction id up to which records can be removed, nil if nobody has looked since the
+  /// last call. What was found earlier holds: readers begin at newer transactions only.
+  mutating func takeOldestNeeded() -> UInt64? {
+    defer { isNews = false }
+    return isNews ? oldest : nil
+  }
+
+  /// Looks who reads, if the last look is long enough ago.
+  mutating func look(at environment: Environment) {
     let now = ContinuousClock.now
-    if let lastLook, lastLook.duration(to: now) < Self.lookEvery { return nil }
+    if let lastLook, lastLook.duration(to: now) < Self.lookEvery { return }
     lastLook = now
+    isNews = true
     let found = environment.oldestReaderTransactionID ?? environment.newestTransactionIDHint
     if found != oldest {
       oldest = found
@@ -27,6 +36,5 @@ struct Retention {
       oldestSince = now
       _ = try? environment.clearStaleReaders()
     }
-    return oldest
   }
 }

@@ -255,11 +255,12 @@ package final class Store: Sendable {
     if signal.mayHaveWatchersElsewhere { signal.wake() }
     listeners.tell()
     FaultPoint.hit("commit.woken")
+    // For the next commit, now that nobody waits.
+    state.withLock { $0.retention.look(at: environment) }
   }
 
   private func prune(in transaction: borrowing WriteTransaction) throws(StorageError) {
-    let oldest = state.withLock { $0.retention.oldestNeeded(environment) }
-    guard let oldest else { return }
+    guard let oldest = state.withLock({ $0.retention.takeOldestNeeded() }) else { return }
     try ChangeLog.prune(through: oldest, in: transaction)
   }
 

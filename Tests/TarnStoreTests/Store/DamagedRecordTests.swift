@@ -1,3 +1,4 @@
+import CTarn
 import Foundation
 import TestSupport
 import Testing
@@ -87,7 +88,7 @@ import Testing
 
   private func seal(_ cluster: inout [UInt8]) {
     let sum = cluster.withUnsafeBytes {
-      RecordChecksum.checksum(UnsafeRawBufferPointer(rebasing: $0[ClusterFormat.checkedFrom...]))
+      tarn_crc32c($0.baseAddress! + ClusterFormat.checkedFrom, $0.count - ClusterFormat.checkedFrom)
     }
     for index in 0..<4 { cluster[8 + index] = UInt8(truncatingIfNeeded: sum >> UInt32(8 * index)) }
   }

@@ -31,10 +31,14 @@ void bf_person_make(int64_t id, struct bf_person *person);
 // What an error number means. The text lives as long as the process.
 const char *bf_error_text(int error);
 
-// Two percentiles of one-way latencies, in seconds.
+// One-way latencies, in seconds: two percentiles, and the medians of the parts where there is a
+// wake.
 struct bf_latency {
   double p50;
   double p99;
+  double commit;  // until the watcher's wake is sent
+  double wake;    // until the watcher runs
+  double turn;    // until it has the value
 };
 
 // ---- raw LMDB ----
