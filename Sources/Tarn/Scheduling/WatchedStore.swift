@@ -43,7 +43,7 @@ final class WatchedStore: Sendable {
   /// A turn that is waiting looks by itself. Where the counter says enough, what has arrived stays
   /// for the poll before the next sleep: nobody is to wait for the system to hand it over.
   func poll() {
-    if isTurnWaiting() || watched.lookAtCounter() { return }
+    if watched.lookAtCounter() || isTurnWaiting() { return }
     let arrivals = descriptor?.drain() ?? []
     let now = ContinuousClock.now
     let isTime = nextProbe.withLock { next in
