@@ -28,13 +28,11 @@ struct Layers {
   static let library = Layers(
     module: "Sources/Tarn",
     folders: [
-      "Logging", "Live", "Scheduling", "Objects", "Realms", "Observing", "Collections", "Querying",
+      "Logging", "Live", "Scheduling", "Observing", "Objects", "Realms", "Collections", "Querying",
     ],
     known: [
-      Edge("Scheduling", "Realms"), Edge("Objects", "Realms"), Edge("Objects", "Collections"),
-      Edge("Objects", "Querying"), Edge("Realms", "Observing"), Edge("Realms", "Collections"),
-      Edge("Realms", "Querying"), Edge("Observing", "Collections"),
-      Edge("Collections", "Querying"),
+      Edge("Objects", "Realms"), Edge("Objects", "Collections"), Edge("Objects", "Querying"),
+      Edge("Realms", "Collections"), Edge("Realms", "Querying"), Edge("Collections", "Querying"),
     ])
 }
 

@@ -222,7 +222,7 @@ extension Results {
           .update(
             revived(), deletions: changes.deletions, insertions: changes.insertions,
             modifications: changes.modifications))
-      case .error(let error): block(.error(error))
+      case .error(let error): block(.error(Realm.Error(error)))
       }
     }
   }

@@ -172,7 +172,7 @@ extension SectionedResultsChange {
         insertions: changes.insertions.map(IndexPath.init),
         modifications: changes.modifications.map(IndexPath.init),
         sectionsToInsert: changes.sectionsToInsert, sectionsToDelete: changes.sectionsToDelete)
-    case .error(let error): self = .error(error)
+    case .error(let error): self = .error(Realm.Error(error))
     }
   }
 }

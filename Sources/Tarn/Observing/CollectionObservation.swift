@@ -17,7 +17,7 @@ class CollectionObservation: Observation {
   enum News {
     case initial
     case update(LiveDifference)
-    case error(Realm.Error)
+    case error(StorageError)
   }
 
   /// Observed strongly: a token keeps its source alive.
@@ -46,14 +46,14 @@ class CollectionObservation: Observation {
 
   override func skip(step: Int) { skipped.insert(step) }
 
-  override func deliver(upTo target: Int, _ core: RealmCore) {
+  override func deliver(upTo target: Int, _ host: any DeliveryHost) {
     if needsInitial {
       needsInitial = false
-      seen = core.step
+      seen = host.step
       prepare()
       // What it belonged to went before it could be told of anything.
       if source.isGone { return }
-      if core.session?.isEmpty == false { baseline = source.baseline() }
+      if host.session?.isEmpty == false { baseline = source.baseline() }
       return tellFirst(isBaseline: baseline != nil)
     }
     // A skipped step splits what is to be told: one call for what came before, then on after it.
@@ -97,7 +97,7 @@ class CollectionObservation: Observation {
   ///   write's state.
   func tell(_ changes: LiveDifference, after before: Int?) { block(.update(changes)) }
 
-  override func end(with error: Realm.Error) {
+  override func end(with error: StorageError) {
     if state.end() { block(.error(error)) }
   }
 }

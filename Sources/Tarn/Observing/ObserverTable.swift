@@ -80,14 +80,14 @@ final class ObserverTable {
 
   /// Old values of the observed objects that `changes` touches. To be called before the shown
   /// version moves.
-  func readOldValues(_ changes: ChangeSet, _ core: RealmCore) -> [ObjectNews] {
+  func readOldValues(_ changes: ChangeSet, _ host: any DeliveryHost) -> [ObjectNews] {
     guard !objects.isEmpty else { return [] }
     var news: [ObjectNews] = []
     for change in changes.classes {
       guard let observed = objects[change.id] else { continue }
       change.forEachConcerned(among: observed.count, observed.keys) { key in
         guard let observations = observed[key] else { return }
-        news.append(ObjectNews(change, key, observations, core))
+        news.append(ObjectNews(change, key, observations, host))
       }
     }
     return news
@@ -194,7 +194,7 @@ final class ObserverTable {
   }
 
   /// Ends everybody but realm-level observers.
-  func end(with error: Realm.Error) {
+  func end(with error: StorageError) {
     var ended: [Observation] = []
     for there in bySource.values { ended += there as [Observation] }
     for byKey in objects.values { for there in byKey.values { ended += there } }

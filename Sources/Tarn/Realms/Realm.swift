@@ -165,17 +165,6 @@ public struct Realm: Equatable {
   /// Rolls back everything since the write began. Objects that were added become invalidated.
   /// Observers are not called. Traps outside of a write.
   public func cancelWrite() { core.cancelWrite() }
-
-  // MARK: - Observing
-
-  /// Calls `block` whenever this Realm has moved to a newer version or committed a write, and, with
-  /// `autorefresh` off, whenever a newer version is available.
-  ///
-  /// - Returns: a token. Keep it for as long as you want to observe, and invalidate it on this
-  ///   Realm's thread.
-  public func observe(_ block: @escaping NotificationBlock) -> NotificationToken {
-    core.observe(block)
-  }
 }
 
 @available(*, unavailable, message: "a Realm belongs to the thread, queue or actor that opened it")

@@ -75,8 +75,9 @@ enum RealmCache {
   }
 
   /// The scheduler is no more: writes that are open there are cancelled. Called on a thread that
-  /// ends.
-  static func end(_ scheduler: Scheduler.Key) {
+  /// ends; any other scheduler is kept by the instances that live there.
+  @Sendable static func end(_ scheduler: Scheduler.Key) {
+    guard case .thread = scheduler else { return LeftWrites.end(scheduler) }
     nonisolated(unsafe) var living: [RealmCore] = []  // because: they belong to this thread
     table.withLock { table in
       unsafe living = table.instances.filter { $0.key.scheduler == scheduler }.compactMap {

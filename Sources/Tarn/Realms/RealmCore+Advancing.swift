@@ -9,7 +9,7 @@ extension RealmCore {
   ///   - prepared: what a worker has worked out of it already.
   ///   - news: what observed objects had before, if that had to be read earlier.
   func move(
-    to snapshot: Snapshot, _ changes: ChangeSet, _ prepared: PreparedSteps = [:],
+    to snapshot: Snapshot, _ changes: ChangeSet, prepared: PreparedSteps = [:],
     news: [ObjectNews]? = nil
   ) throws(StorageError) {
     guard let reader else {

@@ -11,7 +11,7 @@ import TarnStore
 ///
 /// Threading: confined to its scheduler, apart from what its doc comment says otherwise.
 @usableFromInline
-@safe final class RealmCore: LiveHost {
+@safe final class RealmCore: DeliveryHost {
   /// What accessors check before each read; see `tarn_context`.
   let context: UnsafeMutablePointer<tarn_context>
   let store: Store
@@ -51,7 +51,7 @@ import TarnStore
   /// The instance can be told of commits.
   var wakeUp: WakeRegistration?
   /// How tokens reach the instance; all of them share it.
-  weak var confined: ConfinedCore?
+  weak var confined: ConfinedHost?
 
   init(
     store: Store, configuration: Realm.Configuration, scheduler: Scheduler, model: ModelSchema,
@@ -121,6 +121,7 @@ import TarnStore
   var reader: SnapshotReader? { state.reader }
   var shownVersion: Version? { frozen?.snapshot.version ?? state.version }
   var step: Int { state.step }
+  var needsReset: Bool { state.needsReset }
   var recentSteps: RecentSteps { state.recentSteps }
   /// The open write, nil outside of one.
   var session: WriteSession? { write.session }

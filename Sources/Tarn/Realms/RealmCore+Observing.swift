@@ -1,14 +1,13 @@
 import TarnStore
 
-/// Registering delivery.observers.
+/// Registering observers.
 extension RealmCore {
   func observe(_ block: @escaping Realm.NotificationBlock) -> NotificationToken {
     checkCanObserve(isRealmLevel: true)
     let state = ObservationState(.realm)
     _ = shown()
-    delivery.observers.add(
-      RealmObservation(state: state, serial: delivery.observers.claimSerial(), block: block))
-    return NotificationToken(state, confinedCore())
+    delivery.observers.add(RealmBlockObservation(self, state: state, block: block))
+    return NotificationToken(state, confinedHost())
   }
 
   func observe(
@@ -29,7 +28,7 @@ extension RealmCore {
     delivery.observers.add(made(state, delivery.observers.claimSerial(), step))
     _ = shown()
     scheduleTurn()
-    return NotificationToken(state, confinedCore())
+    return NotificationToken(state, confinedHost())
   }
 
   /// What observers of a list, set or map share.
@@ -52,12 +51,8 @@ extension RealmCore {
     let id = object._binding!.classID
     let state = ObservationState(.object(id, ObjectKey(object._key)))
     _ = shown()
-    delivery.observers.add(
-      ObjectObservation(
-        state: state, serial: delivery.observers.claimSerial(), seen: step, classID: id,
-        object: object,
-        block: block))
-    return NotificationToken(state, confinedCore())
+    delivery.observers.add(AccessorObservation(self, object, state: state, block: block))
+    return NotificationToken(state, confinedHost())
   }
 
   private func checkCanObserve(isRealmLevel: Bool = false) {
@@ -78,9 +73,9 @@ extension RealmCore {
       "Cannot create asynchronous query after making changes in a write transaction.")
   }
 
-  private func confinedCore() -> ConfinedCore {
+  private func confinedHost() -> ConfinedHost {
     if let confined { return confined }
-    let made = ConfinedCore(self)
+    let made = ConfinedHost(self)
     confined = made
     return made
   }

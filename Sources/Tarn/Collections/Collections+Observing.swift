@@ -28,7 +28,7 @@ extension _CollectionProperty {
           .update(
             collection, deletions: changes.deletions, insertions: changes.insertions,
             modifications: changes.modifications))
-      case .error(let error): block(.error(error))
+      case .error(let error): block(.error(Realm.Error(error)))
       }
     }
   }
@@ -103,7 +103,7 @@ extension Map {
           .update(
             map, deletions: keys(lists.deletions), insertions: keys(lists.insertions),
             modifications: keys(lists.modifications)))
-      case .error(let error): block(.error(error))
+      case .error(let error): block(.error(Realm.Error(error)))
       }
     }
   }

@@ -6,7 +6,7 @@ final class SectionsObservation<Key: Hashable>: CollectionObservation {
   enum SectionsNews {
     case initial
     case update(SectionChanges)
-    case error(Realm.Error)
+    case error(StorageError)
   }
 
   let sections: LiveSections<Key>
@@ -55,8 +55,8 @@ final class SectionsObservation<Key: Hashable>: CollectionObservation {
     if !made.isEmpty { report(.update(made)) }
   }
 
-  override func deliver(upTo target: Int, _ core: RealmCore) {
-    super.deliver(upTo: target, core)
-    sections.forgetSteps(toldTo: core.delivery.observers.observations(of: source))
+  override func deliver(upTo target: Int, _ host: any DeliveryHost) {
+    super.deliver(upTo: target, host)
+    sections.forgetSteps(toldTo: host.delivery.observers.observations(of: source))
   }
 }

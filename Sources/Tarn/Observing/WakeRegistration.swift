@@ -19,16 +19,16 @@ final class WakeRegistration: Sendable {
 
   /// Followed on the scheduler only.
   private final class Target: @unchecked Sendable {
-    // because: `core` is read on the core's own scheduler alone, and set before it is shared.
-    weak var core: RealmCore?
-    init(_ core: RealmCore) { self.core = core }
+    // because: `host` is read on its own scheduler alone, and set before it is shared.
+    weak var host: (any DeliveryHost)?
+    init(_ host: any DeliveryHost) { self.host = host }
   }
 
-  init(_ core: RealmCore) {
-    scheduler = core.scheduler
-    target = Target(core)
+  init(_ host: any DeliveryHost) {
+    scheduler = host.scheduler
+    target = Target(host)
     guard scheduler.hasTurns else { return }
-    let store = core.store
+    let store = host.store
     if case .manual(let manual) = scheduler, store.isShared {
       let watched = WatchedStore(store) { [weak self] in self?.schedule() }
       manual.watch(watched)
@@ -46,7 +46,7 @@ final class WakeRegistration: Sendable {
     scheduler.schedule { [weak self] in
       guard let self else { return }
       isWaiting.store(false, ordering: .sequentiallyConsistent)
-      target.core?.delivery.takeTurn()
+      target.host?.delivery.takeTurn()
     }
   }
 

@@ -50,7 +50,7 @@ extension LinkingObjects: RealmCollection, DumpedCollection {
           .update(
             revived(core), deletions: changes.deletions, insertions: changes.insertions,
             modifications: changes.modifications))
-      case .error(let error): block(.error(error))
+      case .error(let error): block(.error(Realm.Error(error)))
       }
     }
   }
