@@ -1,4 +1,4 @@
-import TarnStore
+package import TarnStore
 
 /// What one instance shows of a model: the results of a query, a list, what links to an object. All
 /// collections and observers that ask for the same share it.
@@ -8,10 +8,13 @@ import TarnStore
 /// an older one is kept (by a loop, by an observer who has not been told yet) at the cost of the
 /// difference.
 ///
+/// What is not for a Realm's observers alone is open to the package's tools: a source goes on by
+/// itself with any `LiveHost`.
+///
 /// Threading: confined to the instance's scheduler; of a frozen instance `current` may be called on
 /// any thread.
-final class LiveSource<Model: LiveModel>: ObservedSource {
-  typealias Content = Model.Content
+package final class LiveSource<Model: LiveModel>: ObservedSource {
+  package typealias Content = Model.Content
 
   /// What is known of the shown version.
   private enum State {
@@ -23,7 +26,7 @@ final class LiveSource<Model: LiveModel>: ObservedSource {
     case followed(Content)
   }
 
-  let model: Model
+  package private(set) var model: Model
   // Whoever uses a source has its instance: collections hold it, observations are held by it.
   private unowned let host: any LiveHost
   private var state = State.unknown
@@ -36,11 +39,17 @@ final class LiveSource<Model: LiveModel>: ObservedSource {
   private let frozen: OnceValue<Content>?
   var isAwaited = false
 
-  init(_ model: Model, on host: any LiveHost) {
+  package init(_ model: Model, on host: any LiveHost) {
     self.model = model
     self.host = host
     frozen = host.isFrozen ? OnceValue() : nil
   }
+
+  /// Goes on with a model that asks for the same in another schema, from the next step on. What is
+  /// known and logged stays.
+  ///
+  /// - Precondition: nobody has filed the source by what its model says.
+  package func rebind(to model: Model) { self.model = model }
 
   var owner: LinkTarget? { model.owner }
   var concerningClasses: Set<ClassID> { model.concerningClasses }
@@ -48,7 +57,7 @@ final class LiveSource<Model: LiveModel>: ObservedSource {
   // MARK: - Reading
 
   /// The content now, an open write's changes included.
-  func current() throws(StorageError) -> Content {
+  package func current() throws(StorageError) -> Content {
     if let frozen {
       return try frozen.value { () throws(StorageError) in
         try model.evaluate(StoreRows(host.shown()))
@@ -133,8 +142,8 @@ final class LiveSource<Model: LiveModel>: ObservedSource {
   var isGone: Bool { model.needsOwner && isOwnerGone }
   var stepNumbers: [Int] { log.numbers }
 
-  func beginFollowing() {
-    state = .followed(trapping { () throws(StorageError) in try published() })
+  package func beginFollowing() throws(StorageError) {
+    state = .followed(try published())
     isAwaited = false
   }
 
@@ -146,7 +155,10 @@ final class LiveSource<Model: LiveModel>: ObservedSource {
     lastDifference = nil
   }
 
-  func follow(_ move: LiveMove, prepared: LiveAnswer?) -> Bool {
+  @discardableResult
+  package func follow(
+    _ move: LiveMove, prepared: LiveAnswer? = nil
+  ) throws(StorageError) -> Bool {
     guard case .followed(var content) = state, !content.isOwnerGone else { return false }
     state = .unknown  // The content is changed in place: nobody else may hold it.
     let change: LiveChange?
@@ -154,7 +166,7 @@ final class LiveSource<Model: LiveModel>: ObservedSource {
       if let made = prepared.content { content = made as! Content }
       change = prepared.change
     } else {
-      change = trapping { () throws(StorageError) in try model.step(&content, move) }
+      change = try model.step(&content, move)
     }
     state = .followed(content)
     guard let change else { return false }
@@ -189,7 +201,7 @@ final class LiveSource<Model: LiveModel>: ObservedSource {
     return made
   }
 
-  func forgetSteps(upTo last: Int) -> [LiveChange] {
+  package func forgetSteps(upTo last: Int) -> [LiveChange] {
     lastDifference = nil
     return log.removeAll(upTo: last)
   }

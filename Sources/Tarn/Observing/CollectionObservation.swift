@@ -76,7 +76,9 @@ class CollectionObservation: Observation {
   // MARK: - For observations of what is made of the source
 
   /// The first call is near: what it shows is worked out.
-  func prepare() { source.beginFollowing() }
+  func prepare() {
+    trapping { () throws(StorageError) in try source.beginFollowing() }
+  }
 
   /// The step that was just made has been logged, and concerns the source.
   func stepWasLogged() {}

@@ -104,9 +104,11 @@ final class ObserverTable {
       }
     }
     var concerned: [CollectionObservation] = []
-    for source in sources.concerned(by: move.changes)
-    where source.follow(move, prepared: prepared[ObjectIdentifier(source)]) {
-      concerned += observations(of: source)
+    for source in sources.concerned(by: move.changes) {
+      let isNews = trapping { () throws(StorageError) in
+        try source.follow(move, prepared: prepared[ObjectIdentifier(source)])
+      }
+      if isNews { concerned += observations(of: source) }
     }
     for observation in concerned { enqueue(observation) }
     // These may run the program's code, which sees the state after the step everywhere.

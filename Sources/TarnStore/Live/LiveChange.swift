@@ -55,14 +55,10 @@ extension LiveChange {
   private static func rows(
     _ first: ResultStep, _ changes: ArraySlice<LiveChange>, _ baseline: LiveBaseline?
   ) -> IndexChanges {
-    if changes.count == 1, baseline == nil { return first.difference() }
-    var (touched, before, after) = (first.touched, first.before, first.after)
-    for case .rows(let step) in changes.dropFirst() {
-      touched.formUnion(step.touched)
-      after = step.after
-    }
-    if case .rows(let root)? = baseline { before = root }
-    return touched.difference(before, after)
+    var all = first
+    for case .rows(let step) in changes.dropFirst() { all = all.merging(step) }
+    guard case .rows(let root)? = baseline else { return all.difference() }
+    return all.touched.difference(root, all.after)
   }
 
   private static func positions(
