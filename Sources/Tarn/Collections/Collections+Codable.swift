@@ -2,7 +2,7 @@
 // unmanaged copies.
 
 extension UnkeyedEncodingContainer {
-  fileprivate mutating func encode<S: Sequence>(elementsOf elements: S) throws
+  mutating func encode<S: Sequence>(elementsOf elements: S) throws
   where S.Element: Encodable {
     for element in elements { try encode(encodable(element)) }
   }
@@ -66,22 +66,6 @@ extension Map: Encodable where Value: Encodable {
     for entry in self { values[entry.key._mapKey] = encodable(entry.value) }
     var container = encoder.singleValueContainer()
     try container.encode(values)
-  }
-}
-
-extension Results: Encodable where Element: Encodable {
-  /// Encodes the elements as an array.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.unkeyedContainer()
-    try container.encode(elementsOf: self)
-  }
-}
-
-extension AnyRealmCollection: Encodable where Element: Encodable {
-  /// Encodes the elements as an array.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.unkeyedContainer()
-    try container.encode(elementsOf: self)
   }
 }
 

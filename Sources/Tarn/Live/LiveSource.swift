@@ -279,7 +279,10 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   }
 }
 
-extension LiveSource<ResultModel> {
+/// The rows of a query: what all that ask for the same share.
+typealias LiveResult = LiveSource<ResultModel>
+
+extension LiveResult {
   /// The number of rows if it is known without evaluating them: that of a whole class.
   func countWithoutRows(_ rows: StoreRows) -> Int? {
     guard model.isWholeClass, isUnknown else { return nil }

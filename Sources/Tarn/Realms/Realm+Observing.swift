@@ -37,3 +37,13 @@ final class RealmBlockObservation: RealmObservation {
   override func tellOfMove() { block(.didChange, Realm(core)) }
   override func tellOfNewerVersion() { block(.refreshRequired, Realm(core)) }
 }
+
+extension RealmCore {
+  fileprivate func observe(_ block: @escaping Realm.NotificationBlock) -> NotificationToken {
+    checkCanObserve(isRealmLevel: true)
+    let state = ObservationState(.realm)
+    _ = shown()
+    delivery.observers.add(RealmBlockObservation(self, state: state, block: block))
+    return NotificationToken(state, confinedHost())
+  }
+}
