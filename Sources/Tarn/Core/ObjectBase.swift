@@ -153,6 +153,12 @@ extension ObjectBase {
     return ClassReflection.name(of: type(of: self))
   }
 
+  /// "Dog.age", for messages.
+  final func _propertyName(_ column: UInt16) -> String {
+    let property = _binding?.property(ColumnID(column))?.name ?? "column \(column)"
+    return "\(_className).\(property)"
+  }
+
   /// What is known of the object's class: of the file's, if the program does not have it.
   final var _reflection: ClassReflection {
     if let binding = _binding, binding.reflection.type == DynamicObject.self {

@@ -123,16 +123,4 @@ extension RealmCore {
     write.takeGateToken()?.release()
     rowsMoved()
   }
-
-  /// Traps outside of a write.
-  func writing(_ operation: String) -> WriteSession {
-    checkThread()
-    guard let session else {
-      if isFrozen { trapFrozen("Cannot \(operation) of") }
-      trap(
-        "Cannot \(operation) outside of a write transaction. Call it inside realm.write { … }.")
-    }
-    if sectionKeyDepth > 0 { refuseInSectionKey(operation) }
-    return session
-  }
 }
