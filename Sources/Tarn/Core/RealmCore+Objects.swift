@@ -87,6 +87,15 @@ extension RealmCore {
     object._slot = UInt32(slot)
   }
 
+  /// True if the open write has the object's row in the cluster at that address, where the object
+  /// looks for it. Reads nothing there.
+  func writesRow(of object: ObjectBase, in cluster: UnsafeMutableRawPointer) -> Bool {
+    guard let session, let id = object._binding?.classID,
+      case .working(let found, let slot)? = try? session.place(of: ObjectKey(object._key), in: id)
+    else { return false }
+    return unsafe Unmanaged.passUnretained(found).toOpaque() == cluster && slot == object._slot
+  }
+
   /// True if the row is gone at the version shown. Traps on the wrong thread.
   func isInvalidated(_ object: ObjectBase) -> Bool {
     if let frozen { return frozen.isInvalidated || object._state.contains(.invalidated) }
