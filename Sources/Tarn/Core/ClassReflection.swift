@@ -56,6 +56,16 @@ struct PropertyReflection: Sendable {
   }
 }
 
+extension PropertyReflection {
+  /// What stands for the property in paths: its column, or what links to the object.
+  var pathName: String {
+    guard isComputed, let target else { return columnName }
+    let origin = ClassReflection.of(target)
+    let column = originProperty.flatMap { origin.property($0)?.columnName } ?? ""
+    return BacklinkName(origin: origin.name, property: column).name
+  }
+}
+
 /// What a model class declares, found once in a process and kept.
 final class ClassReflection: Sendable {
   let type: ObjectBase.Type

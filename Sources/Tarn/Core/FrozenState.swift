@@ -145,3 +145,36 @@ import TarnStore
     return view
   }
 }
+
+/// What is different in a frozen instance.
+extension RealmCore {
+  var isFrozen: Bool { frozen != nil }
+
+  /// True if things that came from the instance in that life of it are invalidated.
+  func hasEnded(_ life: UInt32) -> Bool {
+    if let frozen { return frozen.isInvalidated }
+    return life != state.life
+  }
+
+  /// The state of a frozen instance, to be read. Traps if the program has let go of it.
+  func readable(_ frozen: FrozenState) -> FrozenState {
+    require(
+      !frozen.isInvalidated,
+      "The frozen Realm '\(store.path)' is read after invalidate(). Freeze the live one again.")
+    return frozen
+  }
+
+  /// The calling thread's reader over the state of a frozen instance.
+  func shown(_ frozen: FrozenState) -> SnapshotReader { readable(frozen).here().reader }
+
+  /// True for a frozen instance of that state that can still be read.
+  func shows(_ snapshot: Snapshot) -> Bool {
+    guard let frozen, !frozen.isInvalidated else { return false }
+    return frozen.snapshot.head == snapshot.head
+  }
+
+  /// A collection at the version shown that nobody else has.
+  func unsharedSequence(at place: SequencePlace) -> StoredSequence? {
+    trapping { () throws(StorageError) in try shown().sequence(at: place) }
+  }
+}

@@ -352,3 +352,13 @@ final class ManagedSequence: SequenceBacking {
     }
   }
 }
+
+extension ObjectBase {
+  /// Traps for an object that is in no collection any more.
+  final func requirePosition() {
+    require(
+      !isInvalidated,
+      "A deleted or invalidated object has no position: one of class '\(_className)' is looked "
+        + "for. Check isInvalidated first.")
+  }
+}

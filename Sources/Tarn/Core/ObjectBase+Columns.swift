@@ -5,10 +5,20 @@ import TarnStore
 /// column (then every row has null, or the type's zero). They run no user code, which is what
 /// "releasenone" promises to the getters.
 extension ObjectBase {
+  /// The cluster under edit; nil if the row is in none.
+  @inline(__always)
+  private final var workingCluster: WorkingCluster? {
+    guard let working = unsafe _working else { return nil }
+    assert(
+      unsafe _core?.writesRow(of: self, in: working.toOpaque()) != false,
+      "an accessor has a place that the open write does not know: bug in this package")
+    return unsafe working.takeUnretainedValue()
+  }
+
   /// The cluster under edit and the slot in it; nil if the answer is null.
   @inline(__always)
   private final func slow(_ column: UInt16) -> (WorkingCluster, Int)? {
-    guard let working = unsafe _working?.takeUnretainedValue() else { return nil }
+    guard let working = workingCluster else { return nil }
     return working.isNull(ColumnID(column), Int(_slot)) ? nil : (working, Int(_slot))
   }
 
@@ -88,7 +98,7 @@ extension ObjectBase {
   /// Where a value is put that needs nothing else done: the row is under edit.
   @inline(__always)
   final func row(_ column: UInt16) -> (rows: WorkingCluster, column: ColumnID, slot: Int) {
-    unsafe (_working!.takeUnretainedValue(), ColumnID(column), Int(_slot))
+    (workingCluster!, ColumnID(column), Int(_slot))
   }
 
   @inline(never) @usableFromInline

@@ -35,7 +35,13 @@ import TarnStore
   /// as touched and they need no upkeep of indexes or links.
   @safe @exclusivity(unchecked) @usableFromInline final var _warmColumns: UInt64 = 0
   @safe @exclusivity(unchecked) @usableFromInline final var _core: RealmCore?
-  /// The cluster under edit that holds the row, kept alive by the core for `_generation`.
+  /// The cluster under edit that holds the row, for `_generation`. The open write keeps it alive.
+  ///
+  /// It does not dangle: it is used behind `_validate` alone, and what lets go of such a cluster
+  /// calls `rowsMoved`, which ends that generation, before any code can use an accessor again. That
+  /// is `ClassEdit.seal` for one cluster; `WriteSession.clear` for those of a class; and for all of
+  /// them what ends a write, `RealmCore.endSession` and `Migration.end`. A write that outlives its
+  /// instance has no accessors, because they keep the instance. Debug builds check it at each use.
   @exclusivity(unchecked) final var _working: Unmanaged<WorkingCluster>?
   @safe @exclusivity(unchecked) final var _binding: ClassBinding?
   /// How often the Realm had been invalidated when the object became managed.
@@ -151,6 +157,12 @@ extension ObjectBase {
   final var _className: String {
     if let binding = _binding { return binding.reflection.name }
     return ClassReflection.name(of: type(of: self))
+  }
+
+  /// "Dog.age", for messages.
+  final func _propertyName(_ column: UInt16) -> String {
+    let property = _binding?.property(ColumnID(column))?.name ?? "column \(column)"
+    return "\(_className).\(property)"
   }
 
   /// What is known of the object's class: of the file's, if the program does not have it.

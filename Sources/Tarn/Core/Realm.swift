@@ -49,21 +49,6 @@ public struct Realm: Equatable {
       if newValue { core.scheduleTurn() }
     }
   }
-
-  /// Moves to the newest version and calls the observers that it concerns before it returns. Does
-  /// nothing inside a write or an observer's callback, and on a frozen Realm.
-  ///
-  /// - Returns: true if the version changed or there was none yet.
-  @discardableResult
-  public func refresh() -> Bool { core.refresh() }
-
-  /// Releases the shown version: every object and collection obtained so far is invalidated, and an
-  /// open write is cancelled. The next use starts at the newest version. Observers stay. Does
-  /// nothing inside an observer's callback.
-  ///
-  /// A frozen Realm has no other version: reading through it, and through everything that came from
-  /// it, traps from then on.
-  public func invalidate() { core.invalidate() }
 }
 
 @available(*, unavailable, message: "a Realm belongs to the thread, queue or actor that opened it")

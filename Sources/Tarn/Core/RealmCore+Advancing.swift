@@ -76,36 +76,4 @@ extension RealmCore {
   func scheduleTurn() {
     wakeUp?.schedule()
   }
-
-  func refresh() -> Bool {
-    if isFrozen { return false }
-    checkThread()
-    refuseInSectionKey("refresh the Realm")
-    if session != nil || delivery.refusesRefresh { return false }
-    if let failure = delivery.failure {
-      // Nothing can come any more, and what is shown stays.
-      if failure.code == .replaced { return false }
-      trap("Tarn cannot go on reading: \(failure)")
-    }
-    delivery.cancelWorkAhead()
-    let hadVersion = reader != nil
-    let restarts = state.needsReset
-    let moved = trapping { () throws(StorageError) in try advance() }
-    delivery.tellOfMove(moved && hadVersion)
-    if session == nil { delivery.deliverRound() }
-    return moved || restarts
-  }
-
-  /// Ends the shown version: accessors are invalid until they find their rows in a new one.
-  func invalidate() {
-    if let frozen { return frozen.invalidate() }
-    checkThread()
-    refuseInSectionKey("invalidate the Realm")
-    guard !delivery.isBusy else { return }
-    if session != nil { cancelWrite() }
-    let isObserved = !delivery.observers.isEmpty
-    state.invalidate(keepsState: isObserved)
-    if isObserved { scheduleTurn() }
-    rowsMoved()
-  }
 }

@@ -87,6 +87,15 @@ extension RealmCore {
     object._slot = UInt32(slot)
   }
 
+  /// True if the open write has the object's row in the cluster at that address, where the object
+  /// looks for it. Reads nothing there.
+  func writesRow(of object: ObjectBase, in cluster: UnsafeMutableRawPointer) -> Bool {
+    guard let session, let id = object._binding?.classID,
+      case .working(let found, let slot)? = try? session.place(of: ObjectKey(object._key), in: id)
+    else { return false }
+    return unsafe Unmanaged.passUnretained(found).toOpaque() == cluster && slot == object._slot
+  }
+
   /// True if the row is gone at the version shown. Traps on the wrong thread.
   func isInvalidated(_ object: ObjectBase) -> Bool {
     if let frozen { return frozen.isInvalidated || object._state.contains(.invalidated) }
@@ -277,42 +286,5 @@ extension RealmCore {
     binding.bind(object)
     if isNew(key, binding.classID) { object._createdInWrite = write.mark }
     return object
-  }
-
-  /// The object with that primary key, or nil.
-  func object<T: ObjectBase, Key>(_ type: T.Type, primaryKey key: Key) -> T? {
-    object(binding(of: type), primaryKey: key).map { unsafe unsafeDowncast($0, to: T.self) }
-  }
-
-  /// The object of a bound class with that primary key, or nil.
-  func object<Key>(_ binding: ClassBinding, primaryKey key: Key) -> ObjectBase? {
-    if Key.self == Int.self, binding.schema.keyIsPrimary {
-      return object(ObjectKey(Int64(key as! Int)), existingIn: binding)
-    }
-    guard let column = binding.schema.primaryKey else {
-      trap(
-        "'\(binding.schema.name)' does not have a primary key, by which an object could be found. "
-          + "Use a condition.")
-    }
-    guard let value = primaryKey(key, binding, binding.schema[column]) else { return nil }
-    let found = trapping { () throws(StorageError) in
-      if let session { return try session.find(primaryKey: value, in: binding.classID) }
-      return try shown().find(primaryKey: value, in: binding.classID)
-    }
-    return found.map { object($0, binding) }
-  }
-
-  /// A primary key from outside as its column has it; nil for a number that no object can have.
-  private func primaryKey(_ key: Any, _ binding: ClassBinding, _ column: ColumnSchema) -> Value? {
-    var natural = Value.null
-    if let content = flattened(key), !(content is NSNull) {
-      natural = Value(single: content) ?? .null
-      let fits = natural.converted(to: column.type) != nil || natural.isNumber
-      require(
-        natural != .null && fits && (natural.isNumber == (column.type == .int)),
-        "'\(Swift.type(of: content))' is not the type of the primary key of "
-          + "'\(binding.schema.name)'.")
-    }
-    return natural.converted(to: column.type)
   }
 }

@@ -2,9 +2,6 @@
 // keeps in them. What is deleted or invalidated has none.
 
 extension ObjectBase {
-  /// True if the object was deleted or its Realm invalidated.
-  final var isGone: Bool { _state.contains(.invalidated) || isInvalidated }
-
   /// The stored properties by name. What leads to other objects is a text, for objects can lead to
   /// each other in circles.
   final var mirrorOfProperties: Mirror {
@@ -15,20 +12,6 @@ extension ObjectBase {
     }
     return Mirror(
       self, children: children, displayStyle: .class, ancestorRepresentation: .suppressed)
-  }
-}
-
-extension PropertyReflection {
-  /// The value to be shown in a text: what is stored where the property's type refuses it, as an
-  /// enum without such a case does, and reading it would trap.
-  func readForText(_ object: ObjectBase) -> Any {
-    guard collection == .none, !isOptional, !isComputed, !isDynamic, type != .link, type != .any,
-      let core = object._core, let column = core.binding(for: object).column(name),
-      let stored = core.storedValue(object, column), stored != .null,
-      wrapper.unboxed(_BoxedValue(stored)) == nil,
-      let shown = DynamicValue.unboxed(_BoxedValue(stored))
-    else { return read(object) }
-    return shown
   }
 }
 

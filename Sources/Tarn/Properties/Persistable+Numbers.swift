@@ -60,12 +60,6 @@ extension ObjectBase {
       model declares a wider type wrote it. Declare the property as Int.
       """)
   }
-
-  /// "Dog.age", for messages.
-  final func _propertyName(_ column: UInt16) -> String {
-    let property = _binding?.property(ColumnID(column))?.name ?? "column \(column)"
-    return "\(_className).\(property)"
-  }
 }
 
 extension Bool: _PersistableScalar, _Indexable {

@@ -67,7 +67,7 @@ extension RealmCore {
       cancelWrite()
       throw Realm.Error(error)
     }
-    write.end()
+    endSession()
     if let token = write.takeGateToken() { store.announce(snapshot.version, token) }
     do {
       try move(to: snapshot, changes, news: news)
@@ -119,20 +119,13 @@ extension RealmCore {
 
   /// Lets go of the write and of the gate.
   private func endWrite() {
-    write.end()
+    endSession()
     write.takeGateToken()?.release()
-    rowsMoved()
   }
 
-  /// Traps outside of a write.
-  func writing(_ operation: String) -> WriteSession {
-    checkThread()
-    guard let session else {
-      if isFrozen { trapFrozen("Cannot \(operation) of") }
-      trap(
-        "Cannot \(operation) outside of a write transaction. Call it inside realm.write { … }.")
-    }
-    if sectionKeyDepth > 0 { refuseInSectionKey(operation) }
-    return session
+  /// Lets go of what the write has in memory, and of every accessor's place there.
+  private func endSession() {
+    write.end()
+    rowsMoved()
   }
 }

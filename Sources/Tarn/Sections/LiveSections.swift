@@ -77,12 +77,4 @@ extension RealmCore {
     defer { sectionKeyDepth -= 1 }
     body()
   }
-
-  /// Traps in a block that says the key of a section.
-  func refuseInSectionKey(_ operation: String) {
-    require(
-      sectionKeyDepth == 0,
-      "Cannot \(operation) while the keys of sections are worked out: the block given to "
-        + "sectioned(by:) may only read.")
-  }
 }
