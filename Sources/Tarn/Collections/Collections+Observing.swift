@@ -22,7 +22,7 @@ extension _CollectionProperty {
     observeNews { collection, news in
       switch news {
       case .initial: block(.initial(collection))
-      case .update(.keys): break
+      case .update(.keys), .update(.derived): break
       case .update(.indices(let changes)):
         block(
           .update(
@@ -95,7 +95,7 @@ extension Map {
     observeNews { map, news in
       switch news {
       case .initial: block(.initial(map))
-      case .update(.indices): break
+      case .update(.indices), .update(.derived): break
       case .update(.keys(let changes)):
         func keys(_ texts: [String]) -> [Key] { texts.map { Key(_mapKey: $0) } }
         let lists = changes.lists

@@ -44,7 +44,7 @@ extension LinkingObjects: RealmCollection, DumpedCollection {
       [self] news in
       switch news {
       case .initial: block(.initial(revived(core)))
-      case .update(.keys): break
+      case .update(.keys), .update(.derived): break
       case .update(.indices(let changes)):
         block(
           .update(

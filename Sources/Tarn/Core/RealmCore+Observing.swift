@@ -5,19 +5,12 @@ extension RealmCore {
   func observe(
     _ source: any ObservedSource, _ block: @escaping (CollectionObservation.News) -> Void
   ) -> NotificationToken {
-    observe(source) { state, serial, seen in
-      CollectionObservation(state: state, serial: serial, seen: seen, source: source, block: block)
-    }
-  }
-
-  /// The same with an observation of another kind.
-  func observe(
-    _ source: any ObservedSource,
-    by made: (_ state: ObservationState, _ serial: Int, _ seen: Int) -> CollectionObservation
-  ) -> NotificationToken {
     checkCanObserve()
     let state = ObservationState(.collection(WeakSource(source)))
-    delivery.observers.add(made(state, delivery.observers.claimSerial(), step))
+    delivery.observers.add(
+      CollectionObservation(
+        state: state, serial: delivery.observers.claimSerial(), seen: step, source: source,
+        block: block))
     _ = shown()
     scheduleTurn()
     return NotificationToken(state, confinedHost())

@@ -27,6 +27,9 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   }
 
   package private(set) var model: Model
+  /// Asks the program's code for what it alone can say of content that is shown. Nothing that a
+  /// model does runs such code: this is called on the instance's scheduler only.
+  private let ask: ((Content) -> Void)?
   // Whoever uses a source has its instance: collections hold it, observations are held by it.
   private unowned let host: any LiveHost
   private var state = State.unknown
@@ -39,9 +42,12 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   private let frozen: OnceValue<Content>?
   var isAwaited = false
 
-  package init(_ model: Model, on host: any LiveHost) {
+  package init(
+    _ model: Model, on host: any LiveHost, asking ask: ((Content) -> Void)? = nil
+  ) {
     self.model = model
     self.host = host
+    self.ask = ask
     frozen = host.isFrozen ? OnceValue() : nil
   }
 
@@ -58,6 +64,25 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
 
   /// The content now, an open write's changes included.
   package func current() throws(StorageError) -> Content {
+    let content = try read()
+    ask?(content)
+    return content
+  }
+
+  /// The content at the shown version without an open write, if it is known already.
+  var known: Content? {
+    if case .nothing(let content) = missing() { content } else { nil }
+  }
+
+  /// Gives a source on a frozen instance the content that its version is known to have.
+  func show(_ content: Content) {
+    guard let frozen else { trap("content for what moves by itself: bug in this package") }
+    _ = trapping { () throws(StorageError) in
+      try frozen.value { () throws(StorageError) in content }
+    }
+  }
+
+  private func read() throws(StorageError) -> Content {
     if let frozen {
       return try frozen.value { () throws(StorageError) in
         try model.evaluate(StoreRows(host.shown()))
@@ -78,6 +103,8 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     if let working, working.serial == write.serial {
       if working.position == write.position { return working.content }
       (content, seen) = (working.content, working.position)
+    } else if let known {
+      (content, seen) = (known, .start)
     } else if model.followsIncrementally {
       (content, seen) = (try published(), .start)
     } else {
@@ -143,8 +170,15 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   var stepNumbers: [Int] { log.numbers }
 
   package func beginFollowing() throws(StorageError) {
-    state = .followed(try published())
+    let content = try published()
+    state = .followed(content)
     isAwaited = false
+    // What a write shows that has changed something is in no step.
+    if host.activeWrite == nil { ask?(content) }
+  }
+
+  func askAboutStep() {
+    if let ask, let followed { ask(followed) }
   }
 
   func endFollowing() {
@@ -203,7 +237,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
 
   package func forgetSteps(upTo last: Int) -> [LiveChange] {
     lastDifference = nil
-    return log.removeAll(upTo: last)
+    return log.removeAll(upTo: last).map(\.ofRows)
   }
 
   // MARK: - Leaving work to others

@@ -59,11 +59,10 @@ final class ObserverTable {
     case .collection(let box):
       guard let source = box.source else { return }
       var there = observations(of: source)
-      let ended = there.filter(isIt)
-      count -= there.removeAll(countingWhere: isIt)
+      let ended = there.removeAll(countingWhere: isIt)
+      count -= ended
       bySource[ObjectIdentifier(source)] = there.isEmpty ? nil : there
-      for observation in ended { observation.wasRemoved(there) }
-      if there.isEmpty, !ended.isEmpty {
+      if there.isEmpty, ended > 0 {
         sources.remove(source)
         source.endFollowing()
       }
@@ -103,16 +102,17 @@ final class ObserverTable {
         enqueue(observation)
       }
     }
-    var concerned: [CollectionObservation] = []
+    var concerned: [any ObservedSource] = []
     for source in sources.concerned(by: move.changes) {
       let isNews = trapping { () throws(StorageError) in
         try source.follow(move, prepared: prepared[ObjectIdentifier(source)])
       }
-      if isNews { concerned += observations(of: source) }
+      guard isNews else { continue }
+      concerned.append(source)
+      for observation in observations(of: source) { enqueue(observation) }
     }
-    for observation in concerned { enqueue(observation) }
     // These may run the program's code, which sees the state after the step everywhere.
-    for observation in concerned { observation.stepWasLogged() }
+    for source in concerned { source.askAboutStep() }
   }
 
   private func enqueue(_ observation: Observation) {

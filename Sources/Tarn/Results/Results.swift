@@ -216,7 +216,7 @@ extension Results {
     return core.observe(live) { news in
       switch news {
       case .initial: block(.initial(revived()))
-      case .update(.keys): break
+      case .update(.keys), .update(.derived): break
       case .update(.indices(let changes)):
         block(
           .update(

@@ -151,8 +151,9 @@ extension LiveSections {
   ) where Key: _Persistable {
     let (spec, createdInWrite, key) = (results.spec, results.createdInWrite, rule.key)
     let mayBeAnything = Key._description.type == .any
-    self.init(results.core, results.live, createdInWrite: results.createdInWrite, like: other) {
-      [unowned core = results.core] rows, position in
+    self.init(
+      results.core, results.live, createdInWrite: results.createdInWrite, like: other
+    ) { [unowned core = results.core] rows, position in
       let made = key(core.element(at: position, of: rows, spec, createdInWrite: createdInWrite))
       return mayBeAnything ? SectionKeyRule.checked(made) : made
     }
@@ -170,7 +171,7 @@ extension RealmCore {
       return other?.frozen(on: self) ?? LiveSections(results, rule, like: other)
     }
     let name = SectionsName(spec: results.spec, keyPath: keyPath)
-    if let known = knownSections(name) as? LiveSections<Key>, known.source === results.live {
+    if let known = knownSections(name) as? LiveSections<Key>, !known.source.isOwnerGone {
       return known
     }
     let made = LiveSections(results, rule, like: other)

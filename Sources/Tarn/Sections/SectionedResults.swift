@@ -152,18 +152,17 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
 
   /// - Parameter key: of the section whose changes alone are told.
   func observe(
-    section key: Key?, _ block: @escaping (SectionsObservation<Key>.SectionsNews) -> Void
+    section key: Key?, _ block: @escaping (SectionsNews) -> Void
   ) -> NotificationToken {
     results.check()
-    return results.core.observe(sections.source) { state, serial, seen in
-      SectionsObservation(
-        state: state, serial: serial, seen: seen, sections: sections, key: key, block: block)
+    return results.core.observe(sections.source) { news in
+      if let news = SectionsNews(news, Key.self, only: key) { block(news) }
     }
   }
 }
 
 extension SectionedResultsChange {
-  init<Key>(_ news: SectionsObservation<Key>.SectionsNews, _ collection: Collection) {
+  init(_ news: SectionsNews, _ collection: Collection) {
     switch news {
     case .initial: self = .initial(collection)
     case .update(let changes):
