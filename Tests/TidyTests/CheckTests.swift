@@ -78,10 +78,8 @@ import Testing
     #expect(SizeChecks.uniqueNames(apart).isEmpty)
   }
 
-  /// Two layers: Top uses Base, and some of Base uses Top.
-  private func layers(_ known: Layers.Edge...) -> Layers {
-    Layers(module: "Sources/Pond", folders: ["Base", "Top"], known: Set(known))
-  }
+  /// Two layers: Top uses Base.
+  private let layers = Layers(module: "Sources/Pond", folders: ["Base", "Top"])
 
   @Test func namesFromHigherLayers() {
     let low = swift(
@@ -89,25 +87,14 @@ import Testing
     let high = swift(
       "package final class Heron {}\nprivate struct Low {}\n  struct Inner {}\n",
       "Sources/Pond/Top/High.swift")
-    #expect(lines(LayerChecks.order([low, high], layers())) == [3])
-    #expect(LayerChecks.order([low, high], layers()).first?.path == low.path)
-    #expect(LayerChecks.order([low, high], layers(.init("Base", "Top"))).isEmpty)
+    #expect(lines(LayerChecks.order([low, high], layers)) == [3])
+    #expect(LayerChecks.order([low, high], layers).first?.path == low.path)
     let same = swift("let a: Heron\n", "Sources/Pond/Top/Same.swift")
-    #expect(LayerChecks.order([same, high], layers()).isEmpty)
+    #expect(LayerChecks.order([same, high], layers).isEmpty)
     let elsewhere = swift("let a: Heron\n", "Sources/Lake/Base/Low.swift")
-    #expect(LayerChecks.order([elsewhere, high], layers()).isEmpty)
-  }
-
-  @Test func edgesThatAreKnownInVain() {
-    let low = swift("let a: Heron\n", "Sources/Pond/Base/Low.swift")
-    let high = swift("struct Heron { let b: Bog }\n", "Sources/Pond/Top/High.swift")
-    let base = swift("struct Bog {}\n", "Sources/Pond/Base/Bog.swift")
-    let up = Layers.Edge("Base", "Top")
-    let down = Layers.Edge("Top", "Base")
-    #expect(LayerChecks.knownInVain([low, high, base], layers(up)).isEmpty)
-    #expect(LayerChecks.knownInVain([high, base], layers(up)) == ["Base -> Top"])
-    #expect(LayerChecks.knownInVain([low, high, base], layers(up, down)) == ["Top -> Base"])
-    #expect(LayerChecks.emptyLayers([low], layers()) == ["Top"])
+    #expect(LayerChecks.order([elsewhere, high], layers).isEmpty)
+    let member = swift("let a: Reed.Heron\nlet b: [Heron]\n", "Sources/Pond/Base/Member.swift")
+    #expect(lines(LayerChecks.order([member, high], layers)) == [2])
   }
 
   @Test func filesInNoLayer() {
@@ -115,7 +102,8 @@ import Testing
       swift("", "Sources/Pond/Stray.swift"), swift("", "Sources/Pond/Odd/A.swift"),
       swift("", "Sources/Pond/Base/B.swift"), swift("", "Sources/Lake/C.swift"),
     ]
-    #expect(LayerChecks.everyFileHasALayer(files, layers()).count == 2)
+    #expect(LayerChecks.everyFileHasALayer(files, layers).count == 2)
+    #expect(LayerChecks.emptyLayers(files, layers) == ["Top"])
   }
 
   @Test func lmdbOutsideStorage() {

@@ -3,54 +3,53 @@
 struct Layers {
   let module: String
   let folders: [String]
-  /// Edges that go up all the same. None may be added, and one that is gone has to go from here.
-  let known: Set<Edge>
 
-  /// One folder's use of another one's types.
-  struct Edge: Hashable, CustomStringConvertible {
-    let user: String
-    let used: String
-    init(_ user: String, _ used: String) {
-      self.user = user
-      self.used = used
-    }
-    var description: String { "\(user) -> \(used)" }
-  }
+  var name: Substring { module.split(separator: "/").last ?? "" }
 
   static let engine = Layers(
     module: "Sources/TarnStore",
     folders: [
       "Sorting", "Storage", "Signals", "Values", "Rows", "Changes", "Snapshots", "Sequences",
       "Writing", "Unique", "Checks", "Migrations", "Store", "Queries", "Live",
-    ],
-    known: [])
+    ])
 
   static let library = Layers(
     module: "Sources/Tarn",
     folders: [
-      "Logging", "Live", "Scheduling", "Objects", "Realms", "Observing", "Collections", "Querying",
-    ],
-    known: [
-      Edge("Scheduling", "Realms"), Edge("Objects", "Realms"), Edge("Objects", "Collections"),
-      Edge("Objects", "Querying"), Edge("Realms", "Observing"), Edge("Realms", "Collections"),
-      Edge("Realms", "Querying"), Edge("Observing", "Collections"),
-      Edge("Collections", "Querying"),
+      "Logging", "Values", "Live", "Scheduling", "Observing", "Core", "Properties", "Collections",
+      "Objects", "Querying", "Results", "Sections", "Realms",
     ])
 }
 
 /// Which folder uses which, found out from the types that each declares and names.
 enum LayerChecks {
-  /// Every name that stands for a type of a higher layer, unless the edge is known.
+  /// Every name that stands for a type of a higher layer.
   static func order(_ files: [SourceFile], _ layers: Layers) -> [Finding] {
-    upwards(files, layers).flatMap { edge, findings in
-      layers.known.contains(edge) ? [] : findings
-    }.sorted { ($0.path, $0.line) < ($1.path, $1.line) }
+    var declared: [Substring: Set<Int>] = [:]
+    for file in files {
+      guard let layer = layer(of: file, layers) else { continue }
+      for line in file.code {
+        if let name = declaredType(line) { declared[name, default: []].insert(layer) }
+      }
+    }
+    var findings: [Finding] = []
+    for file in files {
+      guard let layer = layer(of: file, layers) else { continue }
+      for (number, line) in file.code.enumerated() {
+        for word in words(in: line).map(\.word) where !isMember(word, in: line) {
+          guard let lowest = declared[word]?.min(), lowest > layer else { continue }
+          let (user, used) = (layers.folders[layer], layers.folders[lowest])
+          let text = "\(user) names \(word), which \(used) above it declares"
+          findings.append(Finding(file, number + 1, text))
+        }
+      }
+    }
+    return findings
   }
 
-  /// Edges that are known but are not there any more, or do not go up.
-  static func knownInVain(_ files: [SourceFile], _ layers: Layers) -> [String] {
-    let found = upwards(files, layers)
-    return layers.known.filter { found[$0] == nil }.map(\.description).sorted()
+  /// What stands behind a dot is declared inside of what is named before it.
+  private static func isMember(_ word: Substring, in line: String) -> Bool {
+    line[..<word.startIndex].last == "."
   }
 
   /// A file that lies in no layer escapes the order.
@@ -67,31 +66,6 @@ enum LayerChecks {
   static func emptyLayers(_ files: [SourceFile], _ layers: Layers) -> [String] {
     let present = Set(files.compactMap { layer(of: $0, layers) })
     return layers.folders.indices.filter { !present.contains($0) }.map { layers.folders[$0] }
-  }
-
-  private static func upwards(
-    _ files: [SourceFile], _ layers: Layers
-  ) -> [Layers.Edge: [Finding]] {
-    var declared: [Substring: Set<Int>] = [:]
-    for file in files {
-      guard let layer = layer(of: file, layers) else { continue }
-      for line in file.code {
-        if let name = declaredType(line) { declared[name, default: []].insert(layer) }
-      }
-    }
-    var edges: [Layers.Edge: [Finding]] = [:]
-    for file in files {
-      guard let layer = layer(of: file, layers) else { continue }
-      for (number, line) in file.code.enumerated() {
-        for (word, _) in words(in: line) {
-          guard let lowest = declared[word]?.min(), lowest > layer else { continue }
-          let edge = Layers.Edge(layers.folders[layer], layers.folders[lowest])
-          let text = "\(edge.user) names \(word), which \(edge.used) above it declares"
-          edges[edge, default: []].append(Finding(file, number + 1, text))
-        }
-      }
-    }
-    return edges
   }
 
   /// LMDB is talked to in one folder, and by the floors of the benchmark.

@@ -1,26 +1,27 @@
+import Tarn
 import TarnStore
 import ToolSupport
 
-/// A sorted, filtered result, kept up by what changed.
+/// A sorted, filtered result. A live source follows it and says what became of its rows; here they
+/// are read and shown.
 final class WatchedResult: Watched {
   /// The way from what was shown to what is there.
   private struct Gathered {
     let view: ClassView
-    let root: OrderedRoot
-    /// How the rows of `root` were shown that something happened to.
+    /// Of all versions since; nil while they did nothing to the rows.
+    var step: ResultStep?
+    /// How the rows were shown that something happened to.
     var rows: [ObjectKey: WatchedRow] = [:]
-    var touched = CompiledQuery.TouchedRows()
   }
 
   private let condition: Predicate
   private let order: [OrderTerm]
   private var view: ClassView
-  private var query: CompiledQuery
-  private var reader: SnapshotReader
-  private var root: OrderedRoot
+  private let version: WatchedVersion
+  private let source: LiveSource<WatchedRows>
   private var gathered: Gathered?
 
-  var snapshot: Snapshot { reader.snapshot }
+  var snapshot: Snapshot { version.reader.snapshot }
   var hasGathered: Bool { gathered != nil }
 
   init(
@@ -29,29 +30,44 @@ final class WatchedResult: Watched {
     self.view = view
     self.condition = condition
     self.order = order
-    query = try CompiledQuery(condition, order, on: view.id, snapshot.schema)
-    reader = try SnapshotReader(snapshot)
-    root = try query.evaluate(StoreRows(reader))
+    let query = try CompiledQuery(condition, order, on: view.id, snapshot.schema)
+    version = try WatchedVersion(snapshot)
+    source = LiveSource(WatchedRows(query: query), on: version)
+    try source.beginFollowing()
   }
 
   func showInitial(_ printer: any WatchPrinter) throws {
-    let (view, root, reader) = (view, root, reader)
-    try printer.initial(view, snapshot.version, count: root.count) { index in
-      try WatchedRow(view, root.key(at: index), at: index, reader)
+    let (view, reader, rows) = (view, version.reader, try source.current())
+    try printer.initial(view, snapshot.version, count: rows.count) { index in
+      try WatchedRow(view, rows.key(at: index), at: index, reader)
     }
   }
 
   /// Takes the next version for the one to look at.
-  private func move(to newest: Snapshot) throws {
-    let epoch = reader.schema.epoch
-    reader = try SnapshotReader(newest)
-    if newest.schema.epoch == epoch { return }
+  ///
+  /// - Returns: what it did to the rows, nil if nothing.
+  private func move(to newest: Snapshot, _ changes: ChangeSet) throws -> ResultStep? {
+    if newest.schema.epoch != snapshot.schema.epoch { try bind(to: newest) }
+    try source.follow(version.move(to: newest, changes))
+    guard case .rows(let step)? = source.forgetSteps(upTo: version.step).first else { return nil }
+    return step
+  }
+
+  private func bind(to newest: Snapshot) throws {
     view = view.at(newest.schema)
     do {
-      query = try CompiledQuery(condition, order, on: view.id, newest.schema)
+      let query = try CompiledQuery(condition, order, on: view.id, newest.schema)
+      source.rebind(to: WatchedRows(query: query))
     } catch {
       throw ToolError("the schema changed in version \(newest.version.rawValue): \(error)")
     }
+  }
+
+  /// - Returns: how many differences were shown.
+  private func tell(_ difference: WatchedDifference, _ printer: any WatchPrinter) throws -> Int {
+    if difference.isEmpty { return 0 }
+    try printer.difference(view, difference)
+    return 1
   }
 
   // MARK: - One version after the other
@@ -59,114 +75,66 @@ final class WatchedResult: Watched {
   func advance(
     to newest: Snapshot, _ changes: ChangeSet, _ printer: any WatchPrinter
   ) throws -> Int {
-    let old = (root: root, view: view, reader: reader)
-    try move(to: newest)
-    let owners = try EmbeddedOwners(reader, changes).keys(in: view.id)
-    guard query.isConcerned(by: changes) || !owners.isEmpty else { return 0 }
-    let (next, touched) = try query.advance(old.root, over: changes, to: StoreRows(reader))
-    root = next
-    var indexes = touched.difference(old.root, next)
-    addModified(owners, from: old.root, to: &indexes)
+    let old = (view: view, reader: version.reader)
+    guard let step = try move(to: newest, changes) else { return 0 }
+    let reader = version.reader
+    let indexes = step.difference()
     if indexes.isEmpty { return 0 }
-    var difference = WatchedDifference(version: newest.version, count: root.count)
+    var difference = WatchedDifference(version: newest.version, count: step.after.count)
     difference.deletions = try indexes.deletions.map { index in
-      try WatchedRow(old.view, old.root.key(at: index), at: index, old.reader)
+      try WatchedRow(old.view, step.before.key(at: index), at: index, old.reader)
     }
-    difference.insertions = try indexes.insertions.map(row)
+    difference.insertions = try indexes.insertions.map { index in
+      try WatchedRow(view, step.after.key(at: index), at: index, reader)
+    }
     difference.moves = indexes.moves
-    let modifications = ModificationReader(
-      from: (old.view, old.reader), to: (view, reader), changes[view.id])
-    difference.modifications = try indexes.modifications.compactMap { index in
-      let key = old.root.key(at: index)
-      let found = try modifications.modification(
-        of: key, at: (index, root.position(of: key) ?? index))
-      return view.showsSome && found.isEmpty ? nil : found
+    let modifications = ModificationReader(from: old, to: (view, reader), changes[view.id])
+    for place in zip(indexes.modifications, indexes.modificationsNew) {
+      let found = try modifications.modification(of: step.before.key(at: place.0), at: place)
+      if !view.showsSome || !found.isEmpty { difference.modifications.append(found) }
     }
-    if difference.isEmpty { return 0 }
-    try printer.difference(view, difference)
-    return 1
-  }
-
-  private func row(_ index: Int) throws -> WatchedRow {
-    try WatchedRow(view, root.key(at: index), at: index, reader)
-  }
-
-  /// Counts those rows as modified as well, if they stayed where they are.
-  private func addModified(
-    _ keys: Set<ObjectKey>, from old: OrderedRoot, to indexes: inout IndexChanges
-  ) {
-    var added = Set(indexes.modifications)
-    let deleted = Set(indexes.deletions)
-    for key in keys {
-      guard let position = old.position(of: key), !deleted.contains(position) else { continue }
-      added.insert(position)
-    }
-    indexes.modifications = added.sorted()
+    return try tell(difference, printer)
   }
 
   // MARK: - Many versions as one
 
   func gather(to newest: Snapshot, _ changes: ChangeSet) throws {
-    let before = (root: root, reader: reader)
-    var gathered = self.gathered ?? Gathered(view: view, root: root)
-    try move(to: newest)
-    self.gathered = gathered
-    let touched: CompiledQuery.TouchedRows
-    if changes.schemaChanged {
-      root = try query.evaluate(StoreRows(reader))
-      touched = everything(before.root, changes)
-    } else {
-      let owners = try EmbeddedOwners(reader, changes).keys(in: view.id)
-      guard query.isConcerned(by: changes) || !owners.isEmpty else { return }
-      var found: CompiledQuery.TouchedRows
-      (root, found) = try query.advance(before.root, over: changes, to: StoreRows(reader))
-      found.modified.formUnion(KeySet(Array(owners)))
-      touched = found
-    }
-    gathered.touched.formUnion(touched)
-    // What nothing happened to so far is now as it was when it was shown.
-    for key in touched.all where gathered.rows[key] == nil {
-      guard gathered.root.position(of: key) != nil else { continue }
-      gathered.rows[key] = try WatchedRow(gathered.view, key, before.reader)
+    let before = version.reader
+    var gathered = self.gathered.take() ?? Gathered(view: view)
+    if let step = try move(to: newest, changes) {
+      let all = gathered.step?.merging(step) ?? step
+      // What nothing happened to so far is now as it was when it was shown.
+      for key in step.touched.all where gathered.rows[key] == nil {
+        guard all.before.position(of: key) != nil else { continue }
+        gathered.rows[key] = try WatchedRow(gathered.view, key, before)
+      }
+      gathered.step = all
     }
     self.gathered = gathered
-  }
-
-  /// After a migration any row may be another one.
-  private func everything(_ old: OrderedRoot, _ changes: ChangeSet) -> CompiledQuery.TouchedRows {
-    let keys = KeySet(old.keys)
-    var touched: CompiledQuery.TouchedRows
-    if let own = changes[view.id] {
-      touched = .init(came: own.inserted, went: own.isCleared ? keys : own.deleted)
-    } else {
-      touched = .init()
-    }
-    touched.modified = keys.union(KeySet(root.keys))
-    touched.candidates = touched.modified
-    return touched
   }
 
   func tellGathered(_ printer: any WatchPrinter) throws -> Int {
-    guard let gathered else { return 0 }
-    self.gathered = nil
+    guard let gathered = self.gathered.take(), let step = gathered.step else { return 0 }
+    let reader = version.reader
     func before(_ index: Int) throws -> WatchedRow {
-      let key = gathered.root.key(at: index)
+      let key = step.before.key(at: index)
       // All that differs has been remembered.
       var row = try gathered.rows[key] ?? WatchedRow(gathered.view, key, reader)
       row.index = index
       return row
     }
-    let indexes = gathered.touched.difference(gathered.root, root)
-    var difference = WatchedDifference(version: snapshot.version, count: root.count)
+    func after(_ index: Int) throws -> WatchedRow {
+      try WatchedRow(view, step.after.key(at: index), at: index, reader)
+    }
+    let indexes = step.difference()
+    var difference = WatchedDifference(version: snapshot.version, count: step.after.count)
     difference.deletions = try indexes.deletions.map(before)
-    difference.insertions = try indexes.insertions.map(row)
+    difference.insertions = try indexes.insertions.map(after)
     difference.moves = indexes.moves
     for (from, to) in zip(indexes.modifications, indexes.modificationsNew) {
-      let modification = try WatchedModification(before(from), row(to))
+      let modification = try WatchedModification(before(from), after(to))
       if !modification.isEmpty { difference.modifications.append(modification) }
     }
-    if difference.isEmpty { return 0 }
-    try printer.difference(view, difference)
-    return 1
+    return try tell(difference, printer)
   }
 }

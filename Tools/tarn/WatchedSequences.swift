@@ -99,15 +99,12 @@ struct ModificationReader {
     return found.filter { !$0.isEmpty }
   }
 
-  /// The script if it leads from the one state to the other, as one of a damaged record need not;
-  /// else the one that replaces all.
-  private func fitting(
-    _ script: EditScript, _ place: SequencePlace
-  ) throws -> EditScript {
+  /// The script if it leads from the one state to the other; else the one that replaces all.
+  private func fitting(_ script: EditScript, _ place: SequencePlace) throws -> EditScript {
     let before = try old.reader.sequence(at: place)?.count ?? 0
     let now = try new.reader.sequence(at: place)?.count ?? 0
-    let fits = script.oldCount == before && script.newCount == now
-    return fits ? script : .replacingAll(oldCount: before, newCount: now)
+    if script.leads(from: before, to: now) { return script }
+    return .replacingAll(oldCount: before, newCount: now)
   }
 
   /// What the script says, and which embedded objects have other contents.

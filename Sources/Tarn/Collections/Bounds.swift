@@ -76,16 +76,6 @@ enum Bounds {
   }
 }
 
-extension ObjectBase {
-  /// Traps for an object that is in no collection any more.
-  final func requirePosition() {
-    require(
-      !isInvalidated,
-      "A deleted or invalidated object has no position: one of class '\(_className)' is looked "
-        + "for. Check isInvalidated first.")
-  }
-}
-
 /// What slices ask before they read.
 extension RandomAccessCollection where Self: ThreadConfined, Index == Int {
   /// Traps for a position without an element.

@@ -53,26 +53,3 @@ public struct ElementIterator<Element: RealmCollectionValue>: IteratorProtocol {
     return typedElement(_BoxedValue(.int(numbers[position])))
   }
 }
-
-/// An element in the type that its collection declares. Traps for what no such type has.
-///
-/// - Parameter title: whose element it is, for the message.
-func typedElement<Element: RealmCollectionValue>(
-  _ boxed: _BoxedValue, _ title: @autoclosure () -> String = "a collection"
-) -> Element {
-  guard let element = Element._unboxElement(boxed) else {
-    // Of a map, where the object that stands for the value was deleted.
-    if boxed.value == .null, let type = Element.self as? any FailableCustomPersistable.Type,
-      type._description.type == .link, let element = type._default() as? Element
-    {
-      return element
-    }
-    trap(
-      """
-      \(boxed.value) in \(title()) is no '\(Element.self)': a program whose model \
-      declares another type wrote it, or an enum has lost a case. Give the enum its case back, or \
-      declare the elements as what is stored.
-      """)
-  }
-  return element
-}

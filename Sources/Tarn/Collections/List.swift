@@ -231,3 +231,5 @@ extension List {
     if first != second { backing.swap(first, second) }
   }
 }
+
+extension List: _Linking where Element: ObjectBase {}

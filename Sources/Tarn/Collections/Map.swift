@@ -213,3 +213,5 @@ extension Map: CustomStringConvertible, DumpedCollection {
     dump.append(name, count: count, lazy.map { ($0.key._mapKey, $0.value as Any) })
   }
 }
+
+extension Map: _Linking where Value: OptionalProtocol, Value.Wrapped: ObjectBase {}

@@ -97,3 +97,5 @@ extension MutableSet {
     for element in Array(other) { remove(element) }
   }
 }
+
+extension MutableSet: _Linking where Element: ObjectBase {}

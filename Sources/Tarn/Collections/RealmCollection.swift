@@ -41,15 +41,9 @@ extension RealmCollection {
   public func objects(at positions: IndexSet) -> [Element] { positions.map { self[$0] } }
 }
 
-extension Results: RealmCollection {}
-
-/// An `Optional`, for code that is generic over the wrapped type.
-public protocol OptionalProtocol {
-  /// The type without the optional.
-  associatedtype Wrapped
-  var _wrapped: Wrapped? { get }
-}
-
-extension Optional: OptionalProtocol {
-  public var _wrapped: Wrapped? { self }
+extension RealmCollection {
+  func append(_ name: String, to dump: inout TextDump) {
+    if isInvalidated { return dump.append("\(name) [invalidated]") }
+    dump.append(elements: self, of: name)
+  }
 }

@@ -1,7 +1,8 @@
-import TarnStore
+package import TarnStore
 
-/// The instance that live sources belong to, as far as they know it.
-protocol LiveHost: AnyObject {
+/// The instance that live sources belong to, as far as they know it: a Realm's, or what a tool has
+/// in its place.
+package protocol LiveHost: AnyObject {
   /// The reader over the shown snapshot, which the call may begin or move.
   func shown() -> SnapshotReader
   /// The write that is open and has changed something.
@@ -15,7 +16,7 @@ protocol LiveHost: AnyObject {
 }
 
 /// A write that has changed something, and how far it has come.
-struct ActiveWrite {
+package struct ActiveWrite {
   let session: WriteSession
   /// Names it among the instance's writes.
   let serial: UInt64

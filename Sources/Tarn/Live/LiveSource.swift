@@ -1,4 +1,4 @@
-import TarnStore
+package import TarnStore
 
 /// What one instance shows of a model: the results of a query, a list, what links to an object. All
 /// collections and observers that ask for the same share it.
@@ -8,10 +8,13 @@ import TarnStore
 /// an older one is kept (by a loop, by an observer who has not been told yet) at the cost of the
 /// difference.
 ///
+/// What is not for a Realm's observers alone is open to the package's tools: a source goes on by
+/// itself with any `LiveHost`.
+///
 /// Threading: confined to the instance's scheduler; of a frozen instance `current` may be called on
 /// any thread.
-final class LiveSource<Model: LiveModel>: ObservedSource {
-  typealias Content = Model.Content
+package final class LiveSource<Model: LiveModel>: ObservedSource {
+  package typealias Content = Model.Content
 
   /// What is known of the shown version.
   private enum State {
@@ -23,7 +26,10 @@ final class LiveSource<Model: LiveModel>: ObservedSource {
     case followed(Content)
   }
 
-  let model: Model
+  package private(set) var model: Model
+  /// Asks the program's code for what it alone can say of content that is shown. Nothing that a
+  /// model does runs such code: this is called on the instance's scheduler only.
+  private let ask: ((Content) -> Void)?
   // Whoever uses a source has its instance: collections hold it, observations are held by it.
   private unowned let host: any LiveHost
   private var state = State.unknown
@@ -36,11 +42,20 @@ final class LiveSource<Model: LiveModel>: ObservedSource {
   private let frozen: OnceValue<Content>?
   var isAwaited = false
 
-  init(_ model: Model, on host: any LiveHost) {
+  package init(
+    _ model: Model, on host: any LiveHost, asking ask: ((Content) -> Void)? = nil
+  ) {
     self.model = model
     self.host = host
+    self.ask = ask
     frozen = host.isFrozen ? OnceValue() : nil
   }
+
+  /// Goes on with a model that asks for the same in another schema, from the next step on. What is
+  /// known and logged stays.
+  ///
+  /// - Precondition: nobody has filed the source by what its model says.
+  package func rebind(to model: Model) { self.model = model }
 
   var owner: LinkTarget? { model.owner }
   var concerningClasses: Set<ClassID> { model.concerningClasses }
@@ -48,7 +63,26 @@ final class LiveSource<Model: LiveModel>: ObservedSource {
   // MARK: - Reading
 
   /// The content now, an open write's changes included.
-  func current() throws(StorageError) -> Content {
+  package func current() throws(StorageError) -> Content {
+    let content = try read()
+    ask?(content)
+    return content
+  }
+
+  /// The content at the shown version without an open write, if it is known already.
+  var known: Content? {
+    if case .nothing(let content) = missing() { content } else { nil }
+  }
+
+  /// Gives a source on a frozen instance the content that its version is known to have.
+  func show(_ content: Content) {
+    guard let frozen else { trap("content for what moves by itself: bug in this package") }
+    _ = trapping { () throws(StorageError) in
+      try frozen.value { () throws(StorageError) in content }
+    }
+  }
+
+  private func read() throws(StorageError) -> Content {
     if let frozen {
       return try frozen.value { () throws(StorageError) in
         try model.evaluate(StoreRows(host.shown()))
@@ -69,6 +103,8 @@ final class LiveSource<Model: LiveModel>: ObservedSource {
     if let working, working.serial == write.serial {
       if working.position == write.position { return working.content }
       (content, seen) = (working.content, working.position)
+    } else if let known {
+      (content, seen) = (known, .start)
     } else if model.followsIncrementally {
       (content, seen) = (try published(), .start)
     } else {
@@ -133,9 +169,16 @@ final class LiveSource<Model: LiveModel>: ObservedSource {
   var isGone: Bool { model.needsOwner && isOwnerGone }
   var stepNumbers: [Int] { log.numbers }
 
-  func beginFollowing() {
-    state = .followed(trapping { () throws(StorageError) in try published() })
+  package func beginFollowing() throws(StorageError) {
+    let content = try published()
+    state = .followed(content)
     isAwaited = false
+    // What a write shows that has changed something is in no step.
+    if host.activeWrite == nil { ask?(content) }
+  }
+
+  func askAboutStep() {
+    if let ask, let followed { ask(followed) }
   }
 
   func endFollowing() {
@@ -146,7 +189,10 @@ final class LiveSource<Model: LiveModel>: ObservedSource {
     lastDifference = nil
   }
 
-  func follow(_ move: LiveMove, prepared: LiveAnswer?) -> Bool {
+  @discardableResult
+  package func follow(
+    _ move: LiveMove, prepared: LiveAnswer? = nil
+  ) throws(StorageError) -> Bool {
     guard case .followed(var content) = state, !content.isOwnerGone else { return false }
     state = .unknown  // The content is changed in place: nobody else may hold it.
     let change: LiveChange?
@@ -154,7 +200,7 @@ final class LiveSource<Model: LiveModel>: ObservedSource {
       if let made = prepared.content { content = made as! Content }
       change = prepared.change
     } else {
-      change = trapping { () throws(StorageError) in try model.step(&content, move) }
+      change = try model.step(&content, move)
     }
     state = .followed(content)
     guard let change else { return false }
@@ -189,9 +235,9 @@ final class LiveSource<Model: LiveModel>: ObservedSource {
     return made
   }
 
-  func forgetSteps(upTo last: Int) -> [LiveChange] {
+  package func forgetSteps(upTo last: Int) -> [LiveChange] {
     lastDifference = nil
-    return log.removeAll(upTo: last)
+    return log.removeAll(upTo: last).map(\.ofRows)
   }
 
   // MARK: - Leaving work to others
@@ -233,7 +279,10 @@ final class LiveSource<Model: LiveModel>: ObservedSource {
   }
 }
 
-extension LiveSource<ResultModel> {
+/// The rows of a query: what all that ask for the same share.
+typealias LiveResult = LiveSource<ResultModel>
+
+extension LiveResult {
   /// The number of rows if it is known without evaluating them: that of a whole class.
   func countWithoutRows(_ rows: StoreRows) -> Int? {
     guard model.isWholeClass, isUnknown else { return nil }

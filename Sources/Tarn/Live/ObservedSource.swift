@@ -15,14 +15,16 @@ protocol ObservedSource: AnyObject {
   /// Every step that concerns it is logged.
   var isFollowed: Bool { get }
   /// An observer is about to be told of what is shown. Steps are logged from here on.
-  func beginFollowing()
+  func beginFollowing() throws(StorageError)
   /// The last observer has gone.
   func endFollowing()
   /// Logs the move that was just made.
   ///
   /// - Parameter prepared: what a worker has made of it.
   /// - Returns: false if it leaves the source as it was.
-  func follow(_ move: LiveMove, prepared: LiveAnswer?) -> Bool
+  func follow(_ move: LiveMove, prepared: LiveAnswer?) throws(StorageError) -> Bool
+  /// All sources have followed the move: what only the program's code can say of it is asked for.
+  func askAboutStep()
   /// The numbers of the steps that concern it and that not everybody has been told of, ascending.
   var stepNumbers: [Int] { get }
   /// What an open write shows, for a first call inside of it.
@@ -33,7 +35,7 @@ protocol ObservedSource: AnyObject {
   func difference(after seen: Int, upTo last: Int, from baseline: LiveBaseline?) -> LiveDifference
   /// Lets go of the steps up to `last`, of which everybody has been told.
   ///
-  /// - Returns: what they did.
+  /// - Returns: what they did to rows.
   func forgetSteps(upTo last: Int) -> [LiveChange]
 
   // MARK: Leaving work to others

@@ -24,9 +24,6 @@ extension EmbeddedObject {
   }
 }
 
-/// The names of the properties that objects were given, of those that values were made into.
-typealias GivenProperties = [ObjectIdentifier: Set<String>]
-
 extension ObjectBase {
   fileprivate final func _fill(from value: Any) {
     var reader = ValueReader(.shared, nil, keepsRefused: false)

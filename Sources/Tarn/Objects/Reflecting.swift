@@ -1,10 +1,7 @@
-// What `dump`, `Mirror` and debuggers show: the properties of objects and the elements of
-// collections, in place of what the library keeps in them. What is deleted or invalidated has none.
+// What `dump`, `Mirror` and debuggers show: the properties of objects, in place of what the library
+// keeps in them. What is deleted or invalidated has none.
 
 extension ObjectBase {
-  /// True if the object was deleted or its Realm invalidated.
-  final var isGone: Bool { _state.contains(.invalidated) || isInvalidated }
-
   /// The stored properties by name. What leads to other objects is a text, for objects can lead to
   /// each other in circles.
   final var mirrorOfProperties: Mirror {
@@ -15,20 +12,6 @@ extension ObjectBase {
     }
     return Mirror(
       self, children: children, displayStyle: .class, ancestorRepresentation: .suppressed)
-  }
-}
-
-extension PropertyReflection {
-  /// The value to be shown in a text: what is stored where the property's type refuses it, as an
-  /// enum without such a case does, and reading it would trap.
-  func readForText(_ object: ObjectBase) -> Any {
-    guard collection == .none, !isOptional, !isComputed, !isDynamic, type != .link, type != .any,
-      let core = object._core, let column = core.binding(for: object).column(name),
-      let stored = core.storedValue(object, column), stored != .null,
-      wrapper.unboxed(_BoxedValue(stored)) == nil,
-      let shown = DynamicValue.unboxed(_BoxedValue(stored))
-    else { return read(object) }
-    return shown
   }
 }
 
@@ -50,59 +33,4 @@ private struct MirroredText: CustomStringConvertible, CustomReflectable {
     }
     description = TextDump.text { $0.append(value: value) }
   }
-}
-
-extension RandomAccessCollection where Self: ThreadConfined {
-  fileprivate var mirrorOfElements: Mirror {
-    isInvalidated
-      ? Mirror(self, unlabeledChildren: EmptyCollection<Element>(), displayStyle: .collection)
-      : Mirror(self, unlabeledChildren: self, displayStyle: .collection)
-  }
-}
-
-extension List: CustomReflectable {
-  /// The elements; empty for an invalidated list.
-  public var customMirror: Mirror { mirrorOfElements }
-}
-
-extension MutableSet: CustomReflectable {
-  /// The elements; empty for an invalidated set.
-  public var customMirror: Mirror { mirrorOfElements }
-}
-
-extension Map: CustomReflectable {
-  /// The entries; empty for an invalidated map.
-  public var customMirror: Mirror {
-    Mirror(self, unlabeledChildren: isInvalidated ? [] : Array(self), displayStyle: .dictionary)
-  }
-}
-
-extension LinkingObjects: CustomReflectable {
-  /// The objects; empty if the object that they link to is gone.
-  public var customMirror: Mirror { mirrorOfElements }
-}
-
-extension Results: CustomReflectable {
-  /// The elements; empty for invalidated results.
-  public var customMirror: Mirror { mirrorOfElements }
-}
-
-extension AnyRealmCollection: CustomReflectable {
-  /// The elements; empty for an invalidated collection.
-  public var customMirror: Mirror { mirrorOfElements }
-}
-
-extension ProjectedCollection: CustomReflectable {
-  /// The values; empty for an invalidated collection.
-  public var customMirror: Mirror { mirrorOfElements }
-}
-
-extension SectionedResults: CustomReflectable {
-  /// The sections; empty for invalidated results.
-  public var customMirror: Mirror { mirrorOfElements }
-}
-
-extension ResultsSection: CustomReflectable {
-  /// The elements; empty for a section that is gone.
-  public var customMirror: Mirror { mirrorOfElements }
 }

@@ -13,11 +13,11 @@ public enum RealmCollectionChange<Collection> {
 }
 
 /// An observation of a collection.
-class CollectionObservation: Observation {
+final class CollectionObservation: Observation {
   enum News {
     case initial
     case update(LiveDifference)
-    case error(Realm.Error)
+    case error(StorageError)
   }
 
   /// Observed strongly: a token keeps its source alive.
@@ -46,15 +46,15 @@ class CollectionObservation: Observation {
 
   override func skip(step: Int) { skipped.insert(step) }
 
-  override func deliver(upTo target: Int, _ core: RealmCore) {
+  override func deliver(upTo target: Int, _ host: any DeliveryHost) {
     if needsInitial {
       needsInitial = false
-      seen = core.step
+      seen = host.step
       prepare()
       // What it belonged to went before it could be told of anything.
       if source.isGone { return }
-      if core.session?.isEmpty == false { baseline = source.baseline() }
-      return tellFirst(isBaseline: baseline != nil)
+      if host.session?.isEmpty == false { baseline = source.baseline() }
+      return block(.initial)
     }
     // A skipped step splits what is to be told: one call for what came before, then on after it.
     while let next = source.stepNumbers.first(where: { $0 > seen && $0 <= target }) {
@@ -64,38 +64,20 @@ class CollectionObservation: Observation {
         continue
       }
       let last = source.lastStep(from: next, upTo: target, before: skipped)
-      let before = baseline == nil ? seen : nil
       let changes = source.difference(after: seen, upTo: last, from: baseline.take())
       seen = last
-      if !changes.isEmpty { tell(changes, after: before) }
+      if !changes.isEmpty { block(.update(changes)) }
       guard state.isActive else { return }
     }
     seen = max(seen, target)
   }
 
-  // MARK: - For observations of what is made of the source
-
   /// The first call is near: what it shows is worked out.
-  func prepare() { source.beginFollowing() }
+  func prepare() {
+    trapping { () throws(StorageError) in try source.beginFollowing() }
+  }
 
-  /// The step that was just made has been logged, and concerns the source.
-  func stepWasLogged() {}
-
-  /// The observation has ended and is no longer among those of its source.
-  ///
-  /// - Parameter others: those that are left.
-  func wasRemoved(_ others: [CollectionObservation]) {}
-
-  /// - Parameter isBaseline: what is shown is that of an open write.
-  func tellFirst(isBaseline: Bool) { block(.initial) }
-
-  /// Tells what happened up to step `seen`.
-  ///
-  /// - Parameter before: the step that the callback has been told of; nil if that was an open
-  ///   write's state.
-  func tell(_ changes: LiveDifference, after before: Int?) { block(.update(changes)) }
-
-  override func end(with error: Realm.Error) {
+  override func end(with error: StorageError) {
     if state.end() { block(.error(error)) }
   }
 }

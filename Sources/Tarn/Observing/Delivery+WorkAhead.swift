@@ -12,8 +12,8 @@ extension Delivery {
   ///
   /// - Returns: true if the version changed.
   func followInTurn() throws(StorageError) -> Bool {
-    let mayMove = core.autorefresh && (core.reader != nil || observers.wantsTurns)
-    guard workLimits.usesWorker else { return mayMove ? try core.advance() : false }
+    let mayMove = host.autorefresh && (host.reader != nil || observers.wantsTurns)
+    guard workLimits.usesWorker else { return mayMove ? try host.advance() : false }
     var moved = false
     if let ahead = workAhead, let end = ahead.work.end {
       workAhead = nil
@@ -22,7 +22,7 @@ extension Delivery {
       case .failed:
         // Here it ends as it would have without a worker.
         observers.awaitNobody()
-        return mayMove ? try core.advance() : false
+        return mayMove ? try host.advance() : false
       case .done(let changes, let answers):
         moved = try take(ahead, changes, answers, mayMove)
       }
@@ -44,15 +44,15 @@ extension Delivery {
   private func take(
     _ ahead: WorkAhead, _ changes: ChangeSet, _ answers: [LiveAnswer], _ mayMove: Bool
   ) throws(StorageError) -> Bool {
-    let moves = ahead.isMove && mayMove && ahead.step == core.step && core.reader != nil
+    let moves = ahead.isMove && mayMove && ahead.step == host.step && host.reader != nil
     if moves {
       var prepared: PreparedSteps = [:]
       for (source, answer) in zip(ahead.sources, answers) where answer.isStep {
         prepared[ObjectIdentifier(source)] = answer
       }
-      try core.move(to: ahead.work.snapshot, changes, prepared)
+      try host.move(to: ahead.work.snapshot, changes, prepared: prepared, news: nil)
       // What was committed meanwhile comes in a turn of its own.
-      core.scheduleTurn()
+      host.scheduleTurn()
     }
     try takeFirstRows(ahead, answers)
     return moves
@@ -64,7 +64,7 @@ extension Delivery {
     _ ahead: WorkAhead, _ answers: [LiveAnswer]
   ) throws(StorageError) {
     let first = zip(ahead.sources, answers).filter { $0.0.isAwaited }
-    guard !first.isEmpty, let shown = core.reader?.snapshot else { return }
+    guard !first.isEmpty, let shown = host.reader?.snapshot else { return }
     let known = ahead.work.snapshot
     guard known.version <= shown.version else { return }
     var missed: ChangeSet?
@@ -93,14 +93,14 @@ extension Delivery {
   // MARK: - Handing over
 
   private func advanceOrHandOver() throws(StorageError) -> Bool {
-    guard let reader = core.reader, !core.state.needsReset, !observers.isEmpty else {
-      return try core.advance()
+    guard let reader = host.reader, !host.needsReset, !observers.isEmpty else {
+      return try host.advance()
     }
-    if let workAhead, workAhead.isMove, workAhead.step == core.step { return false }
-    let newest = try core.newestFittingSnapshot()
+    if let workAhead, workAhead.isMove, workAhead.step == host.step { return false }
+    let newest = try host.newestFittingSnapshot()
     let shown = reader.snapshot
-    guard newest.version > shown.version else { return try core.advance(to: newest) }
-    let isMuch = try core.store.isMuch(
+    guard newest.version > shown.version else { return try host.advance(to: newest) }
+    let isMuch = try host.store.isMuch(
       after: shown.version, upTo: newest, commits: workLimits.commits,
       bytes: workLimits.recordBytes)
     if isMuch {
@@ -113,7 +113,7 @@ extension Delivery {
       saturatingSum($0, workLimits.rows(of: $1.cost(ofFollowing: changes)))
     }
     if rows <= workLimits.rows {
-      try core.move(to: newest, changes)
+      try host.move(to: newest, changes, prepared: [:], news: nil)
       return true
     }
     enqueueMove(from: shown, to: newest, .known(changes), concerned)
@@ -144,7 +144,7 @@ extension Delivery {
   private func enqueueFirstCalls() {
     let awaited = awaitLargeFirstCalls()
     guard workAhead == nil, !awaited.isEmpty else { return }
-    let snapshot = core.shown().snapshot
+    let snapshot = host.shown().snapshot
     let nothing = ChangeSet(from: snapshot.version, to: snapshot.version)
     let items = awaited.map(\.firstItem)
     start(LiveWork(snapshot, from: snapshot, .known(nothing), items), awaited, isMove: false)
@@ -165,7 +165,7 @@ extension Delivery {
   }
 
   private func start(_ work: LiveWork, _ sources: [any ObservedSource], isMove: Bool) {
-    workAhead = WorkAhead(work: work, step: core.step, isMove: isMove, sources: sources)
-    work.start(before: workLimits.willWork) { [weak wakeUp = core.wakeUp] in wakeUp?.schedule() }
+    workAhead = WorkAhead(work: work, step: host.step, isMove: isMove, sources: sources)
+    work.start(before: workLimits.willWork) { [weak wakeUp = host.wakeUp] in wakeUp?.schedule() }
   }
 }

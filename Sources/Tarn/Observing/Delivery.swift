@@ -6,12 +6,12 @@ import TarnStore
 /// Threading: confined to the instance's scheduler.
 final class Delivery {
   // The instance has this, and nobody else.
-  unowned let core: RealmCore
+  unowned let host: any DeliveryHost
   let observers = ObserverTable()
   /// The targets of the rounds that are being delivered, the innermost last.
   private var roundTargets: [Int] = []
   /// What realm-level observers are being told at this moment.
-  private var realmNotification: Realm.Notification?
+  private var realmNews: RealmNews?
   /// A turn came at a moment when nothing may move; it is made up for.
   private var turnIsOwed = false
   /// The shown version moved in a place where no observer can be called.
@@ -23,17 +23,17 @@ final class Delivery {
   var workLimits: WorkAhead.Limits
   var workAhead: WorkAhead?
 
-  init(_ core: RealmCore) {
-    self.core = core
-    workLimits = WorkAhead.Limits(on: core.scheduler)
+  init(_ host: any DeliveryHost) {
+    self.host = host
+    workLimits = WorkAhead.Limits(on: host.scheduler)
   }
 
   /// Inside of a round.
   var isDelivering: Bool { !roundTargets.isEmpty }
   /// A callback is running in which the version may not move.
-  var isBusy: Bool { isDelivering || realmNotification != nil }
+  var isBusy: Bool { isDelivering || realmNews != nil }
   /// The same as far as `refresh` is concerned, which may be called to learn what is new.
-  var refusesRefresh: Bool { isDelivering || realmNotification == .didChange }
+  var refusesRefresh: Bool { isDelivering || realmNews == .move }
 
   func postponeDidChange() { pendingDidChange = true }
   func cancelWork() { workAhead?.work.cancel() }
@@ -42,20 +42,20 @@ final class Delivery {
 
   /// One turn of the scheduler: follow the file, then tell observers.
   func takeTurn() {
-    core.checkThread()
-    if let failure { return observers.end(with: Realm.Error(failure)) }
-    if core.session != nil || isBusy {
+    host.checkThread()
+    if let failure { return observers.end(with: failure) }
+    if host.session != nil || isBusy {
       turnIsOwed = true
       return
     }
     turnIsOwed = false
     do {
       tellOfMove(try followInTurn())
-      if !core.autorefresh, core.isBehind { sendRealmNotification(.refreshRequired) }
+      if !host.autorefresh, host.isBehind { tellRealmObservers(.newerVersion) }
       // A realm-level observer may have left a write open.
-      if core.session == nil { deliverRound() } else { turnIsOwed = true }
+      if host.session == nil { deliverRound() } else { turnIsOwed = true }
       // What was committed to it before is shown first.
-      if let loss = core.store.loss, core.session == nil, workAhead == nil { fail(loss) }
+      if let loss = host.store.loss, host.session == nil, workAhead == nil { fail(loss) }
     } catch {
       fail(error)
     }
@@ -63,33 +63,33 @@ final class Delivery {
 
   /// Starts a later turn if one was turned away at a wrong moment.
   func makeUpForOwedTurn() {
-    if turnIsOwed, core.session == nil, !isDelivering { core.scheduleTurn() }
+    if turnIsOwed, host.session == nil, !isDelivering { host.scheduleTurn() }
   }
 
   /// The store can no longer be followed: observers hear of it once, the shown state stays.
   func fail(_ error: StorageError) {
     failure = error
     cancelWork()
-    observers.end(with: Realm.Error(error))
+    observers.end(with: error)
   }
 
   // MARK: - Rounds
 
   /// Calls everybody who has not been told of something up to the step shown now.
   func deliverRound() {
-    let target = core.step
+    let target = host.step
     let called = observers.newsworthy(upTo: target)
     if !called.isEmpty {
       roundTargets.append(target)
       for observation in called where observation.state.isActive {
         guard observation.hasPendingChange(upTo: target) else { continue }
-        observation.deliver(upTo: target, core)
+        observation.deliver(upTo: target, host)
       }
       roundTargets.removeLast()
     }
     guard !isDelivering else { return }
     letGo(of: observers.settle())
-    if observers.hasPendingChange { core.scheduleTurn() }
+    if observers.hasPendingChange { host.scheduleTurn() }
     makeUpForOwedTurn()
   }
 
@@ -97,13 +97,13 @@ final class Delivery {
   /// running knows of.
   func deliverRoundForBegin() {
     guard let running = roundTargets.last else { return deliverRound() }
-    if core.step > running || observers.hasInitialOutstanding { deliverRound() }
+    if host.step > running || observers.hasInitialOutstanding { deliverRound() }
   }
 
   /// After a commit of the instance's own, whose observers are called in a later turn.
   func tellOfCommit(except skipped: Set<ObjectIdentifier>) {
-    sendRealmNotification(.didChange, except: skipped)
-    if observers.hasPendingChange { core.scheduleTurn() }
+    tellRealmObservers(.move, except: skipped)
+    if observers.hasPendingChange { host.scheduleTurn() }
     makeUpForOwedTurn()
   }
 
@@ -119,20 +119,26 @@ final class Delivery {
   func tellOfMove(_ moved: Bool) {
     let owed = pendingDidChange
     pendingDidChange = false
-    if moved || owed { sendRealmNotification(.didChange) }
+    if moved || owed { tellRealmObservers(.move) }
   }
 
   /// While they run, further notifications are dropped.
-  private func sendRealmNotification(
-    _ notification: Realm.Notification, except skipped: Set<ObjectIdentifier> = []
+  private func tellRealmObservers(
+    _ news: RealmNews, except skipped: Set<ObjectIdentifier> = []
   ) {
-    guard realmNotification == nil, !observers.realmObservations.isEmpty else { return }
-    realmNotification = notification
-    defer { realmNotification = nil }
-    let realm = Realm(core)
+    guard realmNews == nil, !observers.realmObservations.isEmpty else { return }
+    realmNews = news
+    defer { realmNews = nil }
     for observation in observers.realmObservations where observation.state.isActive {
       guard !skipped.contains(ObjectIdentifier(observation.state)) else { continue }
-      observation.block(notification, realm)
+      switch news {
+      case .move: observation.tellOfMove()
+      case .newerVersion: observation.tellOfNewerVersion()
+      }
     }
+  }
+
+  private enum RealmNews {
+    case move, newerVersion
   }
 }

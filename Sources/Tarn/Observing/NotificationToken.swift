@@ -10,17 +10,17 @@ public final class NotificationToken: Sendable {
   private let state: ObservationState?
   /// The token keeps the instance alive, not the observation: so an instance goes when the last
   /// token of it has ended, wherever that happened.
-  private let core: Mutex<ConfinedCore?>
+  private let host: Mutex<ConfinedHost?>
 
   /// A token of no observation; `invalidate()` on it returns false.
   public init() {
     state = nil
-    core = Mutex(nil)
+    host = Mutex(nil)
   }
 
-  init(_ state: ObservationState, _ core: ConfinedCore) {
+  init(_ state: ObservationState, _ host: ConfinedHost) {
     self.state = state
-    self.core = Mutex(core)
+    self.host = Mutex(host)
   }
 
   var identity: ObjectIdentifier? { state.map { ObjectIdentifier($0) } }
@@ -31,16 +31,16 @@ public final class NotificationToken: Sendable {
   /// - Returns: true if the observation was active, false if it had ended before.
   @discardableResult
   public func invalidate() -> Bool {
-    if let state, state.isActive, case .realm = state.place, let core = core.withLock({ $0 }) {
+    if let state, state.isActive, case .realm = state.place, let host = host.withLock({ $0 }) {
       require(
-        core.isCurrent, "A Realm's own observation must be invalidated on the Realm's thread.")
+        host.isCurrent, "A Realm's own observation must be invalidated on the Realm's thread.")
     }
     return end()
   }
 
   private func end() -> Bool {
     guard let state, state.end() else { return false }
-    core.withLock { $0.take() }?.unlink(state)
+    host.withLock { $0.take() }?.unlink(state)
     return true
   }
 
@@ -80,14 +80,14 @@ enum ObservationPlace: Sendable {
 }
 
 /// Reaches an instance from elsewhere, on its scheduler.
-final class ConfinedCore: @unchecked Sendable {
-  // because: `core` is used on its scheduler alone.
-  private let core: RealmCore
+final class ConfinedHost: @unchecked Sendable {
+  // because: `host` is used on its scheduler alone.
+  private let host: any DeliveryHost
   private let scheduler: Scheduler
 
-  init(_ core: RealmCore) {
-    self.core = core
-    scheduler = core.scheduler
+  init(_ host: any DeliveryHost) {
+    self.host = host
+    scheduler = host.scheduler
   }
 
   var isCurrent: Bool { scheduler.isCurrent }
@@ -95,7 +95,7 @@ final class ConfinedCore: @unchecked Sendable {
   /// Takes an ended observation out of the instance's tables, with the closure that it holds:
   /// here, or in a later turn of the instance's scheduler.
   func unlink(_ state: ObservationState) {
-    if scheduler.isCurrent { return core.delivery.observers.remove(state) }
-    scheduler.schedule { self.core.delivery.observers.remove(state) }
+    if scheduler.isCurrent { return host.delivery.observers.remove(state) }
+    scheduler.schedule { self.host.delivery.observers.remove(state) }
   }
 }

@@ -30,7 +30,7 @@ struct ObjectNews {
   /// Reads from the state that is shown still, without an open write.
   init(
     _ changes: ClassChanges, _ key: ObjectKey, _ observations: [ObjectObservation],
-    _ core: RealmCore
+    _ host: any DeliveryHost
   ) {
     isDeletion = changes.isCleared || changes.deleted.contains(key)
     self.observations = observations
@@ -38,7 +38,7 @@ struct ObjectNews {
       oldValues = []
       return
     }
-    let reader = core.shown()
+    let reader = host.shown()
     oldValues = changes.touched.compactMap { entry in
       guard entry.keys.contains(key) else { return nil }
       // A collection is named; what it held is told to its own observers.
@@ -53,9 +53,8 @@ struct ObjectNews {
   }
 }
 
-/// An observation of one object. It is bound to the row, not to the accessor: a stale accessor is
-/// brought up to date before each call.
-final class ObjectObservation: Observation {
+/// An observation of one object's row: what is to be told of it, until it is told.
+class ObjectObservation: Observation {
   /// What is to be told: columns with their values at the last call, kept first-wins.
   private struct Entry {
     var step: Int
@@ -65,19 +64,11 @@ final class ObjectObservation: Observation {
 
   let classID: ClassID
   let key: ObjectKey
-  /// Replaced by a new accessor if the program has invalidated the instance meanwhile.
-  private var object: ObjectBase
-  private let block: (ObjectChange<ObjectBase>) -> Void
   private var entries: [Entry] = []
 
-  init(
-    state: ObservationState, serial: Int, seen: Int, classID: ClassID, object: ObjectBase,
-    block: @escaping (ObjectChange<ObjectBase>) -> Void
-  ) {
+  init(state: ObservationState, serial: Int, seen: Int, classID: ClassID, key: ObjectKey) {
     self.classID = classID
-    self.key = ObjectKey(object._key)
-    self.object = object
-    self.block = block
+    self.key = key
     super.init(state: state, serial: serial, seen: seen)
   }
 
@@ -95,23 +86,14 @@ final class ObjectObservation: Observation {
     entries.removeAll { $0.step == step && !$0.isDeletion }
   }
 
-  override func deliver(upTo target: Int, _ core: RealmCore) {
+  override func deliver(upTo target: Int, _ host: any DeliveryHost) {
     let told = takeEntries(upTo: target)
     seen = target
     if told.contains(where: \.isDeletion) {
-      if state.end() { core.delivery.observers.remove(state) }
-      return block(.deleted)
+      if state.end() { host.delivery.observers.remove(state) }
+      return tellOfDeletion()
     }
-    if object._life != core.state.life || object._state.contains(.invalidated) {
-      object = core.object(key, core.binding(for: object))
-    }
-    let binding = core.binding(for: object)
-    let changes = binding.properties(of: Self.firstValues(told)).map { property, old in
-      PropertyChange(
-        name: property.name, oldValue: core.swiftValue(old, of: property),
-        newValue: property.readFlat(object))
-    }
-    if !changes.isEmpty { block(.change(object, changes)) }
+    tell(Self.firstValues(told))
   }
 
   /// Steps are logged in their order, so that those to be told are the first ones.
@@ -135,7 +117,9 @@ final class ObjectObservation: Observation {
     return first.map { ($0, $1) }
   }
 
-  override func end(with error: Realm.Error) {
-    if state.end() { block(.error(error)) }
-  }
+  /// Calls the callback with the columns that were assigned, and what was in them at its last call.
+  func tell(_ oldValues: [(column: ColumnID, Value)]) {}
+
+  /// Tells the callback that the object is gone, and nothing more to come.
+  func tellOfDeletion() {}
 }

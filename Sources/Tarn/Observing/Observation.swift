@@ -31,11 +31,11 @@ class Observation {
   var waitsForWorker: Bool { false }
 
   /// Calls the callback with everything up to step `target` that it has not been told.
-  func deliver(upTo target: Int, _ core: RealmCore) {}
+  func deliver(upTo target: Int, _ host: any DeliveryHost) {}
 
   /// Leaves the current step's news out for this observation.
   func skip(step: Int) {}
 
   /// Tells the callback that nothing will come any more.
-  func end(with error: Realm.Error) {}
+  func end(with error: StorageError) {}
 }

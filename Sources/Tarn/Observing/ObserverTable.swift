@@ -59,11 +59,10 @@ final class ObserverTable {
     case .collection(let box):
       guard let source = box.source else { return }
       var there = observations(of: source)
-      let ended = there.filter(isIt)
-      count -= there.removeAll(countingWhere: isIt)
+      let ended = there.removeAll(countingWhere: isIt)
+      count -= ended
       bySource[ObjectIdentifier(source)] = there.isEmpty ? nil : there
-      for observation in ended { observation.wasRemoved(there) }
-      if there.isEmpty, !ended.isEmpty {
+      if there.isEmpty, ended > 0 {
         sources.remove(source)
         source.endFollowing()
       }
@@ -80,13 +79,13 @@ final class ObserverTable {
 
   /// Old values of the observed objects that `changes` touches. To be called before the shown
   /// version moves.
-  func readOldValues(_ changes: ChangeSet, _ core: RealmCore) -> [ObjectNews] {
+  func readOldValues(_ changes: ChangeSet, _ host: any DeliveryHost) -> [ObjectNews] {
     guard !objects.isEmpty else { return [] }
     var news: [ObjectNews] = []
     for change in changes.classes {
       guard let observed = objects[change.id] else { continue }
       for (key, observations) in observed.concerned(by: change) {
-        news.append(ObjectNews(change, key, observations, core))
+        news.append(ObjectNews(change, key, observations, host))
       }
     }
     return news
@@ -102,14 +101,17 @@ final class ObserverTable {
         enqueue(observation)
       }
     }
-    var concerned: [CollectionObservation] = []
-    for source in sources.concerned(by: move.changes)
-    where source.follow(move, prepared: prepared[ObjectIdentifier(source)]) {
-      concerned += observations(of: source)
+    var concerned: [any ObservedSource] = []
+    for source in sources.concerned(by: move.changes) {
+      let isNews = trapping { () throws(StorageError) in
+        try source.follow(move, prepared: prepared[ObjectIdentifier(source)])
+      }
+      guard isNews else { continue }
+      concerned.append(source)
+      for observation in observations(of: source) { enqueue(observation) }
     }
-    for observation in concerned { enqueue(observation) }
     // These may run the program's code, which sees the state after the step everywhere.
-    for observation in concerned { observation.stepWasLogged() }
+    for source in concerned { source.askAboutStep() }
   }
 
   private func enqueue(_ observation: Observation) {
@@ -191,7 +193,7 @@ final class ObserverTable {
   }
 
   /// Ends everybody but realm-level observers.
-  func end(with error: Realm.Error) {
+  func end(with error: StorageError) {
     var ended: [Observation] = []
     for there in bySource.values { ended += there as [Observation] }
     for byKey in objects.values { for there in byKey.values { ended += there } }

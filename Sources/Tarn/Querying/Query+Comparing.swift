@@ -1,25 +1,6 @@
 import Foundation
 import TarnStore
 
-/// A type whose values have an order in queries, or an optional of one.
-public protocol _QueryComparable {}
-extension Int: _QueryComparable {}
-extension Int8: _QueryComparable {}
-extension Int16: _QueryComparable {}
-extension Int32: _QueryComparable {}
-extension Int64: _QueryComparable {}
-extension Float: _QueryComparable {}
-extension Double: _QueryComparable {}
-extension Decimal128: _QueryComparable {}
-extension String: _QueryComparable {}
-extension Date: _QueryComparable {}
-extension ObjectId: _QueryComparable {}
-extension UUID: _QueryComparable {}
-extension Optional: _QueryComparable where Wrapped: _QueryComparable {}
-extension Optional: _QueryStored where Wrapped: _QueryStored {
-  public typealias _StoredType = Wrapped._StoredType?
-}
-
 /// A type of text or bytes, or an optional of one.
 public protocol _QueryText {}
 extension String: _QueryText {}

@@ -1,11 +1,5 @@
 import TarnStore
 
-/// A type of the program that is stored as another one: an enum, or a custom type.
-public protocol _QueryStored {
-  /// What is in the file.
-  associatedtype _StoredType
-}
-
 extension Query where T: PersistableEnum {
   /// The raw value of the enum, which is what is stored: `$0.mood.rawValue == "calm"`.
   public var rawValue: Query<T.RawValue> { retyped() }

@@ -93,16 +93,6 @@ extension Query {
   where T == W? { appending(member) }
 }
 
-extension PropertyReflection {
-  /// What stands for the property in paths: its column, or what links to the object.
-  var pathName: String {
-    guard isComputed, let target else { return columnName }
-    let origin = ClassReflection.of(target)
-    let column = originProperty.flatMap { origin.property($0)?.columnName } ?? ""
-    return BacklinkName(origin: origin.name, property: column).name
-  }
-}
-
 extension Query where T == Bool {
   /// The finished condition. A Bool property alone means that it is true.
   var predicate: Predicate {

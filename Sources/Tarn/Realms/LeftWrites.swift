@@ -1,4 +1,3 @@
-import Glibc
 import Synchronization
 import TarnStore
 
@@ -85,23 +84,5 @@ final class LeftWrite {
       .warning,
       "\(store.path): a thread or queue ended with an open write, which is cancelled. Call "
         + "commitWrite() or cancelWrite() before it ends.")
-  }
-}
-
-/// Notices the end of threads that have begun a write.
-enum ThreadEnd {
-  private static let key: pthread_key_t = {
-    var key = pthread_key_t()
-    let result = unsafe pthread_key_create(&key) { thread in
-      RealmCache.end(.thread(UInt(bitPattern: thread)))
-    }
-    require(result == 0, "The process has no key for values of threads left (pthread_key_create).")
-    return key
-  }()
-
-  /// From now on the end of the calling thread ends the writes that are open on it.
-  static func watch(_ scheduler: Scheduler.Key) {
-    guard case .thread(let thread) = scheduler else { return }
-    unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: thread))
   }
 }

@@ -57,6 +57,7 @@ enum RealmCache {
     let core = RealmCore(
       store: store, configuration: configuration, scheduler: scheduler, model: model)
     core.wakeUp = WakeRegistration(core)
+    core.takeBack = takeBack
     if let left = LeftWrites.take(key) { left.resume(in: core) }
     nonisolated(unsafe) let made = core  // because: it stays on this thread
     table.withLock { table in
@@ -65,8 +66,15 @@ enum RealmCache {
     return core
   }
 
-  /// The instance ends. An entry that stays would keep its queue alive.
-  static func forget(_ id: ObjectIdentifier, _ key: LeftWrites.Key) {
+  /// The instance ends. Another one may go on with the write that it has open.
+  private static func takeBack(_ core: RealmCore) {
+    let key = Key(store: ObjectIdentifier(core.store), scheduler: core.scheduler.key)
+    if let session = core.session { LeftWrites.keep(LeftWrite(core, session), key) }
+    forget(ObjectIdentifier(core), key)
+  }
+
+  /// An entry that stays would keep its queue alive.
+  private static func forget(_ id: ObjectIdentifier, _ key: LeftWrites.Key) {
     nonisolated(unsafe) var ended: WeakCore?  // because: it is let go of outside of the lock
     table.withLock { table in
       if table.instances[key]?.id == id { unsafe ended = table.instances.removeValue(forKey: key) }
@@ -75,8 +83,9 @@ enum RealmCache {
   }
 
   /// The scheduler is no more: writes that are open there are cancelled. Called on a thread that
-  /// ends.
-  static func end(_ scheduler: Scheduler.Key) {
+  /// ends; any other scheduler is kept by the instances that live there.
+  @Sendable static func end(_ scheduler: Scheduler.Key) {
+    guard case .thread = scheduler else { return LeftWrites.end(scheduler) }
     nonisolated(unsafe) var living: [RealmCore] = []  // because: they belong to this thread
     table.withLock { table in
       unsafe living = table.instances.filter { $0.key.scheduler == scheduler }.compactMap {

@@ -20,7 +20,7 @@ extension RealmCore {
         + "first where code may be called inside and outside of one.")
     if let failure = delivery.failure { throw Realm.Error(failure) }
     checkActiveVersions()
-    ThreadEnd.watch(scheduler.key)
+    SchedulerEnd.watch(scheduler.key, RealmCache.end)
     do {
       delivery.cancelWorkAhead()
       // Without the gate as far as it goes: nobody waits for what observers' results cost.
@@ -69,7 +69,7 @@ extension RealmCore {
     }
     // Others are told before this instance cleans up: they wait, and it does not.
     if let token = write.takeGateToken() { store.announce(snapshot.version, token) }
-    write.end()
+    endSession()
     do {
       try move(to: snapshot, changes, news: news)
     } catch {
@@ -120,20 +120,13 @@ extension RealmCore {
 
   /// Lets go of the write and of the gate.
   private func endWrite() {
-    write.end()
+    endSession()
     write.takeGateToken()?.release()
-    rowsMoved()
   }
 
-  /// Traps outside of a write.
-  func writing(_ operation: String) -> WriteSession {
-    checkThread()
-    guard let session else {
-      if isFrozen { trapFrozen("Cannot \(operation) of") }
-      trap(
-        "Cannot \(operation) outside of a write transaction. Call it inside realm.write { … }.")
-    }
-    if sectionKeyDepth > 0 { refuseInSectionKey(operation) }
-    return session
+  /// Lets go of what the write has in memory, and of every accessor's place there.
+  private func endSession() {
+    write.end()
+    rowsMoved()
   }
 }

@@ -30,7 +30,7 @@ public final class ManualScheduler: Sendable {
     state = Mutex(State(owner: tarn_thread_id()))
   }
 
-  deinit { LeftWrites.end(.manual(ObjectIdentifier(self))) }
+  deinit { SchedulerEnd.tell(.manual(ObjectIdentifier(self))) }
 
   /// Hands the scheduler, and every Realm on it, to the calling thread.
   public func adopt() {

@@ -118,7 +118,7 @@ enum Scheduler: Sendable {
 enum QueueIdentity {
   /// Lives as long as the queue, whichever object of Dispatch's stands for that.
   private final class Mark: Sendable {
-    deinit { LeftWrites.end(.queue(ObjectIdentifier(self))) }
+    deinit { SchedulerEnd.tell(.queue(ObjectIdentifier(self))) }
   }
 
   private static let key = DispatchSpecificKey<Mark>()

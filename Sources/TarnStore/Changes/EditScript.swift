@@ -62,6 +62,12 @@ package struct EditScript: Equatable, Sendable {
     EditScript(known: oldCount, newCount, newCount == 0 ? [] : [.fresh(newCount)], KeySet())
   }
 
+  /// True if it is of a sequence that had so many elements and has so many now. What a damaged
+  /// record says need not be.
+  package func leads(from oldCount: Int, to newCount: Int) -> Bool {
+    self.oldCount == oldCount && self.newCount == newCount
+  }
+
   /// True if every element is where it was and none was set.
   package var isIdentity: Bool { keepsPositions && modified.isEmpty }
 

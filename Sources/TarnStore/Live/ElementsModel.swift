@@ -191,7 +191,7 @@ package struct ElementsModel: LiveModel {
     guard let now = try self.elements(move.rows) else { return nil }
     let before = elements.count
     elements = now
-    let fits = script?.oldCount == before && script?.newCount == now.count
+    let fits = script?.leads(from: before, to: now.count) == true
     return (fits ? script : nil, ())
   }
 

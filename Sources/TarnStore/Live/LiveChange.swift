@@ -7,6 +7,19 @@ package enum LiveChange: Sendable {
   case members(SetStep)
   /// Maps.
   case keys(KeyChanges)
+  /// What the program helps to make of rows: how they moved, and what was made of them before and
+  /// after.
+  indirect case derived(LiveChange, from: any DerivedState, to: any DerivedState)
+
+  /// What it says of rows: freeing that runs no code of the program.
+  package var ofRows: LiveChange {
+    if case .derived(let rows, _, _) = self { rows } else { self }
+  }
+
+  /// The same change, with its difference worked out.
+  package func withDifference() -> LiveChange {
+    if case .rows(let step) = self { .rows(step.withDifference()) } else { self }
+  }
 
   /// About how much memory it keeps, in touched rows.
   package var weight: Int {
@@ -14,15 +27,21 @@ package enum LiveChange: Sendable {
   }
 }
 
+/// What is made of rows with the help of the program's code. Only who has made it looks inside.
+package protocol DerivedState: AnyObject, Sendable {}
+
 /// What an observer is told.
 package enum LiveDifference: Sendable {
   case indices(IndexChanges)
   case keys(KeyChanges)
+  /// How rows moved, and what was made of them before and after.
+  case derived(IndexChanges, from: any DerivedState, to: any DerivedState)
 
   package var isEmpty: Bool {
     switch self {
     case .indices(let changes): changes.isEmpty
     case .keys(let changes): changes.isEmpty
+    case .derived(let rows, _, _): rows.isEmpty
     }
   }
 }
@@ -32,6 +51,8 @@ package enum LiveBaseline: Sendable {
   case rows(OrderedRoot)
   case count(Int)
   case keys([String])
+  /// What was made of such rows.
+  indirect case derived(LiveBaseline, any DerivedState)
 }
 
 extension LiveChange {
@@ -49,20 +70,28 @@ extension LiveChange {
     case .positions(let first): .indices(positions(first, changes, baseline).indexChanges())
     case .members(let first): .indices(members(first, changes, baseline))
     case .keys: .keys(keys(changes))
+    case .derived(_, let before, _): derived(before, changes, baseline)
     }
+  }
+
+  private static func derived(
+    _ before: any DerivedState, _ changes: ArraySlice<LiveChange>, _ baseline: LiveBaseline?
+  ) -> LiveDifference {
+    var (from, to, seen) = (before, before, LiveBaseline?.none)
+    if case .derived(let rows, let made)? = baseline { (seen, from) = (rows, made) }
+    if case .derived(_, _, let last)? = changes.last { to = last }
+    let rows = difference(changes.map(\.ofRows)[...], from: seen)
+    guard case .indices(let moves) = rows else { return rows }
+    return .derived(moves, from: from, to: to)
   }
 
   private static func rows(
     _ first: ResultStep, _ changes: ArraySlice<LiveChange>, _ baseline: LiveBaseline?
   ) -> IndexChanges {
-    if changes.count == 1, baseline == nil { return first.difference() }
-    var (touched, before, after) = (first.touched, first.before, first.after)
-    for case .rows(let step) in changes.dropFirst() {
-      touched.formUnion(step.touched)
-      after = step.after
-    }
-    if case .rows(let root)? = baseline { before = root }
-    return touched.difference(before, after)
+    var all = first
+    for case .rows(let step) in changes.dropFirst() { all = all.merging(step) }
+    guard case .rows(let root)? = baseline else { return all.difference() }
+    return all.touched.difference(root, all.after)
   }
 
   private static func positions(

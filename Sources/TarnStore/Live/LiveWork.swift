@@ -141,9 +141,8 @@ package struct LiveTask<Model: LiveModel>: LiveItem {
       guard model.isConcerned(by: move.changes) else {
         return LiveAnswer(content: nil, isStep: true)
       }
-      var change = try model.step(&content, move)
       // Observers are told of it in a turn: there the difference is to be known already.
-      if case .rows(let step)? = change { change = .rows(step.withDifference()) }
+      let change = try model.step(&content, move)?.withDifference()
       return LiveAnswer(content: content, change: change, isStep: true)
     }
   }

@@ -103,7 +103,7 @@ package struct SequenceModel: LiveModel {
   ) throws(StorageError) -> EditScript {
     let before = old?.count ?? 0
     let isKnown = !changes.schemaChanged
-    if var script, isKnown, script.oldCount == before, script.newCount == now.count {
+    if var script, isKnown, script.leads(from: before, to: now.count) {
       if kind == .set, let old { script = try keepingRepeats(script, old, now, changes) }
       return script
     }

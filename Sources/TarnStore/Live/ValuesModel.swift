@@ -110,8 +110,7 @@ package struct ValuesModel: LiveModel {
     }
     content = try evaluate(sequence)
     let next = content.rows
-    guard let moves, !changes.schemaChanged, moves.oldCount == old.count,
-      moves.newCount == content.count
+    guard let moves, !changes.schemaChanged, moves.leads(from: old.count, to: content.count)
     else {
       return .replacingAll(oldCount: old.rows.values.count, newCount: next.values.count)
     }

@@ -11,6 +11,8 @@ package struct ResultStep: Sendable {
   private enum Found: Sendable {
     /// What the update found out on its way.
     case update(OrderedUpdate)
+    /// Nothing but what is touched and the two roots.
+    case nothing
     case difference(IndexChanges)
   }
 
@@ -24,11 +26,25 @@ package struct ResultStep: Sendable {
     found = .update(update)
   }
 
+  private init(_ first: ResultStep, _ last: ResultStep) {
+    before = first.before
+    after = last.after
+    var touched = first.touched
+    touched.formUnion(last.touched)
+    self.touched = touched
+    isNews = first.isNews || last.isNews
+    found = .nothing
+  }
+
+  /// This step and the next one as one.
+  package func merging(_ later: ResultStep) -> ResultStep { ResultStep(self, later) }
+
   /// The difference as positions.
   package func difference() -> IndexChanges {
     switch found {
     case .difference(let difference): difference
     case .update(let update): touched.difference(update)
+    case .nothing: touched.difference(before, after)
     }
   }
 
@@ -42,11 +58,33 @@ package struct ResultStep: Sendable {
 
 extension CompiledQuery {
   /// The step from the rows in `old` over `changes`, which lead to what `rows` shows.
+  ///
+  /// - Parameter others: rows that show other data than before although nothing says so that the
+  ///   query knows of.
   package func step(
+    from old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows,
+    modifying others: KeySet = KeySet()
+  ) throws(StorageError) -> ResultStep {
+    var touched = try touchedRows(changes, rows, among: old)
+    if !others.isEmpty { touched.modified.formUnion(others) }
+    return ResultStep(try update(old, touched, rows), touched)
+  }
+
+  /// The same over a migration, which may have made another row of any.
+  package func stepOverMigration(
     from old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows
   ) throws(StorageError) -> ResultStep {
-    let touched = try touchedRows(changes, rows, among: old)
-    return ResultStep(try update(old, touched, rows), touched)
+    let root = try evaluate(rows)
+    let before = KeySet(old.keys)
+    var touched = TouchedRows()
+    if let own = changes[classID] {
+      touched = TouchedRows(came: own.inserted, went: own.isCleared ? before : own.deleted)
+    }
+    touched.modified = before.union(KeySet(root.keys))
+    touched.candidates = touched.modified
+    let update = OrderedUpdate(
+      old: old, root: root, keys: ContiguousArray(touched.candidates))
+    return ResultStep(update, touched)
   }
 
   /// The rows after `changes`, which lead from those in `old` to what `rows` shows now, and which

@@ -121,7 +121,10 @@ final class ClassEdit {
     if largestKey == nil || largestKey! < key { largestKey = key }
     let cluster: EditedCluster
     switch try find(key, session.reader) {
-    case .edited(let edited): cluster = edited
+    case .edited(let edited):
+      cluster = edited
+      // The image that its rows are read from goes when it is unpacked.
+      if case .sealed = edited.state { session.rowsMoved() }
     case .stored(let found):
       cluster = try open(found)
       session.rowsMoved()

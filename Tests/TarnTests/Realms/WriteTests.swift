@@ -33,6 +33,24 @@ struct WriteTests {
     #expect(try shelter.open().cats.count == 1)
   }
 
+  @Test func accessorsFollowWhereObjectsComeBetweenThoseOfABulkInsert() throws {
+    let a = try Shelter().open()
+    var wrong: [Int] = []
+    try a.write {
+      let ids = (0..<2_000).map { 10 * $0 }
+      for id in ids { a.realm.add(Cat(id, String(repeating: "\(id) ", count: 30))) }
+      // Backwards: at the end of a packed cluster a row comes without moving others.
+      for id in ids.reversed() {
+        let cat = a.cat(id)!
+        #expect(cat.weight == nil)
+        a.realm.add(Cat(id + 1))
+        a.cat(id)!.weight = Double(id)
+        if cat.weight != Double(id) { wrong.append(id) }
+      }
+    }
+    #expect(wrong == [])
+  }
+
   @Test func aBlockMayEndTheWriteItself() throws {
     let a = try Shelter().open(cats: 1)
     try a.write {

@@ -127,6 +127,37 @@ import Testing
     #expect(watch.status() == 0)
   }
 
+  /// One that takes the key of a row, outside of the result at first, is not that row.
+  @Test func whatComesUnderARowsKeyIsAnotherRow() throws {
+    let watch = try ToolProcess(
+      folder, ["watch", "a.realm", "Crate", "--where", "age < 6", "--json", "--exit-after", "1"])
+    try watch.awaitOutput()
+    try commit { session, crate in
+      try session.delete(ObjectKey(1), in: session.schema.schema.classes[0].id)
+    }
+    try awaitFollowers()
+    try commit { session, crate in
+      try session.create(
+        [crate[0]: .int(1), crate[1]: .int(9)], in: session.schema.schema.classes[0].id)
+    }
+    try awaitFollowers()
+    try commit { session, crate in
+      let id = session.schema.schema.classes[0].id
+      try session.set(crate[1], at: ObjectKey(1), in: id, to: .int(2))
+    }
+    try awaitFollowers()
+    #expect(try watch.line()?.contains("\"initial\":[{\"id\":0") == true)
+    let line = try watch.line() ?? ""
+    #expect(line.contains("\"deletions\":[{\"index\":1,\"key\":1,\"old\":{\"id\":1,\"age\":1,"))
+    #expect(
+      line.hasSuffix(
+        """
+        "insertions":[{"index":1,"key":1,\
+        "new":{"id":1,"age":2,"text":"","numbers":[],"next":null}}],"modifications":[]}
+        """), "\(line)")
+    #expect(try watch.finish().status == 0)
+  }
+
   @Test func allClassesAreGatheredToo() throws {
     let watch = try ToolProcess(folder, ["watch", "a.realm", "--json", "--exit-after", "1"])
     try watch.awaitOutput()

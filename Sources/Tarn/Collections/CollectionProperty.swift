@@ -1,0 +1,77 @@
+import TarnStore
+
+/// A collection type that a property can have: `List`, `MutableSet` and `Map`. The library provides
+/// the conformances.
+///
+/// An unmanaged object keeps its collections; the collection of a managed one is a view, made at
+/// each read.
+public protocol _CollectionProperty: AnyObject, _Persistable {
+  /// Where the elements are.
+  var _handle: _SequenceHandle { get set }
+  /// A collection whose elements are there.
+  init(_handle: _SequenceHandle)
+}
+
+extension _CollectionProperty {
+  var backing: any SequenceBacking { _handle.backing }
+  static var kind: CollectionKind { _description.collection }
+}
+
+extension _CollectionProperty {
+  public static var _isCollection: Bool { true }
+  public static func _default() -> Self {
+    Self(_handle: _SequenceHandle(UnmanagedSequence(kind)))
+  }
+
+  public static func _load(_ object: ObjectBase, _ column: UInt16) -> Self {
+    Self(_handle: _SequenceHandle(ManagedSequence(object, ColumnID(column))))
+  }
+
+  public static func _store(_ object: ObjectBase, _ column: UInt16, _ value: Self) {
+    ManagedSequence(object, ColumnID(column)).assign(value.backing)
+  }
+
+  public static func _put(_ value: Self, _ object: ObjectBase, _ column: UInt16) {
+    ManagedSequence(object, ColumnID(column)).assign(value.backing)
+  }
+
+  public static func _replaceElements(of current: Self, with value: Self) {
+    current.backing.assign(value.backing)
+  }
+
+  /// The collection instance that the program holds becomes a view of what is stored.
+  public static var _mover: _Mover {
+    { wrapper, object, column in
+      let wrapper = unsafe wrapper.assumingMemoryBound(to: Persisted<Self>.self)
+      let collection = unsafe wrapper.pointee._value
+      unsafe wrapper.pointee._value = nil
+      unsafe wrapper.pointee._column = column
+      collection?.becomeManaged(object, ColumnID(column), update: .error)
+    }
+  }
+
+  func becomeManaged(
+    _ object: ObjectBase, _ column: ColumnID, update: Realm.UpdatePolicy
+  ) {
+    let unmanaged = backing
+    let managed = ManagedSequence(object, column)
+    // Managed before its objects are added: a cycle ends here.
+    if unmanaged.core == nil { _handle = _SequenceHandle(managed) }
+    managed.update = update
+    if update == .modified { managed.merge(unmanaged) } else { managed.assign(unmanaged) }
+    managed.update = .error
+  }
+
+  public func _box() -> _BoxedValue { _BoxedValue(.null) }
+  public static func _unbox(_ boxed: _BoxedValue) -> Self? { nil }
+  public static func _collection(_ elements: _SequenceHandle) -> Self? { Self(_handle: elements) }
+}
+
+extension PropertyReflection {
+  /// As what a collection that is in no object takes its elements.
+  init<C: _CollectionProperty>(of type: C.Type) {
+    self.init(
+      name: "", columnName: "", offset: 0, wrapper: Persisted<C>.self,
+      description: C._description, isIndexed: false, isPrimaryKey: false, originProperty: nil)
+  }
+}

@@ -1,0 +1,81 @@
+import TarnStore
+
+extension LinkingObjects: RealmCollection, DumpedCollection {
+  /// The Realm of the object that is linked to, nil while it is unmanaged.
+  public var realm: Realm? { target?.realm }
+
+  /// True if the object that is linked to was deleted or its Realm invalidated.
+  public var isInvalidated: Bool { target?.isInvalidated ?? false }
+
+  /// The first position of an object of this Realm, or nil. Traps for a deleted object.
+  public func index(of object: Element) -> Int? {
+    guard let target, object._core === target._core else { return nil }
+    object.requirePosition()
+    return keys.firstIndex(of: ObjectKey(object._key))
+  }
+
+  /// True if both are the backlinks of one object through one property.
+  public static func == (a: Self, b: Self) -> Bool {
+    guard a.originProperty == b.originProperty else { return false }
+    guard let first = a.target, let second = b.target else { return a.target === b.target }
+    return first === second || first._isSameRow(as: second)
+  }
+
+  func append(to dump: inout TextDump) { append("LinkingObjects<\(Element.self)>", to: &dump) }
+
+  /// Calls `block` first with `.initial` and then with the exact difference whenever objects began
+  /// or ceased to link here, or one that does has changed, itself or behind one link. An object
+  /// that links here twice is there twice. If the object that is linked to is deleted, all are
+  /// reported as deleted, and nothing follows.
+  ///
+  /// Traps on an unmanaged or invalidated object, on a thread that has no later turns, on a
+  /// read-only Realm that has a private copy, and in a write that has changed something.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe.
+  public func observe(
+    _ block: @escaping (RealmCollectionChange<LinkingObjects<Element>>) -> Void
+  ) -> NotificationToken {
+    guard let target, let core = target._core else {
+      trap(
+        "Only collections which are managed by a Realm support change notifications; add the "
+          + "object that has this one first.")
+    }
+    return core.observe(core.liveBacklinks(target, from: Element.self, property: originProperty)) {
+      [self] news in
+      switch news {
+      case .initial: block(.initial(revived(core)))
+      case .update(.keys), .update(.derived): break
+      case .update(.indices(let changes)):
+        block(
+          .update(
+            revived(core), deletions: changes.deletions, insertions: changes.insertions,
+            modifications: changes.modifications))
+      case .error(let error): block(.error(Realm.Error(error)))
+      }
+    }
+  }
+
+  /// The same in the instance's present life.
+  private func revived(_ core: RealmCore) -> Self {
+    guard let target, target._life != core.state.life else { return self }
+    return Self(
+      originProperty: originProperty,
+      target: core.object(type(of: target), ObjectKey(target._key)))
+  }
+}
+
+extension RealmCore {
+  fileprivate func liveBacklinks(
+    _ target: ObjectBase, from origin: ObjectBase.Type, property: String
+  ) -> LiveSource<BacklinksModel> {
+    checkThread()
+    if isInvalidated(target) { trapInvalid(target) }
+    let binding = binding(of: origin)
+    guard let column = binding.column(property) else {
+      trap("no column for '\(property)': bug in this package")
+    }
+    let owner = LinkTarget(classID: target._binding!.classID, key: ObjectKey(target._key))
+    let model = BacklinksModel(to: owner, from: binding.classID, column, shown().schema)
+    return LiveSource(model, on: self)
+  }
+}

@@ -1,0 +1,135 @@
+import TarnStore
+
+/// What a collection asks for, in the program's words. Two collections that ask for the same share
+/// their rows.
+struct QuerySpec: Hashable {
+  let type: ObjectBase.Type
+  /// The class's name in the file, for dynamic objects.
+  var dynamicClass: String?
+  var predicate: Predicate = .constant(true)
+  var order: [SortDescriptor] = []
+  /// What is done to the rows in that order.
+  var stages: [Stage] = []
+  /// The collection of an object that it is about; nil for all objects of the class.
+  var origin: ElementsOrigin?
+  /// What is asked of a collection of values; nil for objects.
+  var values: ValueQuery?
+
+  /// Only the first object of each group of equal ones stays; those may be put into another order.
+  struct Stage: Hashable {
+    var keyPaths: [String]
+    var order: [SortDescriptor] = []
+  }
+
+  init(_ type: ObjectBase.Type) { self.type = type }
+
+  /// The elements of a collection that are no objects.
+  init(_ values: ValueQuery, at place: SequencePlace) {
+    type = ObjectBase.self
+    self.values = values
+    origin = .sequence(place)
+  }
+
+  init(dynamicClass name: String) {
+    type = DynamicObject.self
+    dynamicClass = name
+  }
+
+  func filtered(_ more: Predicate) -> QuerySpec {
+    var spec = self
+    spec.predicate = predicate == .constant(true) ? more : predicate && more
+    return spec
+  }
+
+  func sorted(_ descriptors: [SortDescriptor]) -> QuerySpec {
+    var spec = self
+    if stages.isEmpty {
+      spec.order = descriptors
+    } else {
+      spec.stages[stages.count - 1].order = descriptors
+    }
+    return spec
+  }
+
+  func distinct(_ keyPaths: [String]) -> QuerySpec {
+    var spec = self
+    spec.stages.append(Stage(keyPaths: keyPaths))
+    return spec
+  }
+
+  /// The order that the rows are shown in, in the file's words; none if what was sorted last was
+  /// asked to be distinct since.
+  var orderTerms: [OrderTerm] { terms(stages.last?.order ?? order) }
+
+  /// The order before anything else is done to the rows.
+  var firstOrderTerms: [OrderTerm] { terms(order) }
+
+  var distinctTerms: [DistinctTerm] {
+    stages.map { DistinctTerm($0.keyPaths.map(columnNames(of:)), order: terms($0.order)) }
+  }
+
+  private func terms(_ order: [SortDescriptor]) -> [OrderTerm] {
+    order.map { OrderTerm(path: columnNames(of: $0.keyPath), isAscending: $0.ascending) }
+  }
+
+  /// A path in the file's words: names of properties become those of their columns.
+  private func columnNames(of keyPath: String) -> [String] {
+    columnNames(
+      of: keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init))
+  }
+
+  func columnNames(of path: [String]) -> [String] {
+    var owner: ObjectBase.Type? = type
+    return path.map { name in
+      let reflection = owner.map { ClassReflection.of($0) }
+      let property =
+        reflection?.property(name) ?? reflection?.properties.first { $0.columnName == name }
+      owner = property?.target
+      return property?.pathName ?? name
+    }
+  }
+
+  static func == (a: QuerySpec, b: QuerySpec) -> Bool {
+    a.type == b.type && a.dynamicClass == b.dynamicClass && a.predicate == b.predicate
+      && a.order == b.order && a.stages == b.stages && a.origin == b.origin
+      && a.values == b.values
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(ObjectIdentifier(type))
+    hasher.combine(dynamicClass)
+    hasher.combine(predicate)
+    hasher.combine(order)
+    hasher.combine(stages)
+    hasher.combine(origin)
+    hasher.combine(values)
+  }
+}
+
+/// What sections by a property are made of; equal ones are shared.
+struct SectionsName: Hashable {
+  let spec: QuerySpec
+  let keyPath: AnyKeyPath
+}
+
+/// A property to sort by.
+public struct SortDescriptor: Hashable, Sendable, ExpressibleByStringLiteral {
+  /// The property's path, with dots through links.
+  public let keyPath: String
+  /// Smallest first.
+  public let ascending: Bool
+
+  /// Sorts by the property at a path of names, such as `mother.age`.
+  public init(keyPath: String, ascending: Bool = true) {
+    self.keyPath = keyPath
+    self.ascending = ascending
+  }
+
+  /// Sorts by the property at a path of names, smallest first.
+  public init(stringLiteral keyPath: String) { self.init(keyPath: keyPath) }
+
+  /// The same property in the opposite order.
+  public func reversed() -> SortDescriptor {
+    SortDescriptor(keyPath: keyPath, ascending: !ascending)
+  }
+}

@@ -1,0 +1,57 @@
+import TarnStore
+
+/// Registering observers.
+extension RealmCore {
+  func observe(
+    _ source: any ObservedSource, _ block: @escaping (CollectionObservation.News) -> Void
+  ) -> NotificationToken {
+    checkCanObserve()
+    let state = ObservationState(.collection(WeakSource(source)))
+    delivery.observers.add(
+      CollectionObservation(
+        state: state, serial: delivery.observers.claimSerial(), seen: step, source: source,
+        block: block))
+    _ = shown()
+    scheduleTurn()
+    return NotificationToken(state, confinedHost())
+  }
+
+  /// What observers of a list, set or map share.
+  func liveSequence(
+    at place: SequencePlace, _ kind: CollectionKind
+  ) -> LiveSource<SequenceModel> {
+    if let known = liveSequences[place] as? LiveSource<SequenceModel>, !known.isGone {
+      return known
+    }
+    let live = LiveSource(SequenceModel(place, kind, shown().schema), on: self)
+    liveSequences.insert(live, for: place)
+    return live
+  }
+
+  /// Traps where nothing can be observed.
+  func checkCanObserve(isRealmLevel: Bool = false) {
+    checkThread()
+    if isFrozen { trapFrozen("Nothing changes in, and so nothing can be observed of,") }
+    require(
+      !store.isPrivateCopy,
+      "'\(store.path)' cannot be observed: this user may not write its lock file, so that the "
+        + "Realm reads a private copy, to which no commits come. Let the user write "
+        + "'\(store.path)-lock' and '-signal' to follow the file itself.")
+    require(
+      scheduler.hasTurns,
+      "Can only add notification blocks from within run loops, on serial queues, or with a "
+        + "ManualScheduler: a plain thread has no later turn in which they could be called."
+        + scheduler.adviceForTasks)
+    require(
+      isRealmLevel || session == nil || session?.isEmpty == true,
+      "Cannot create asynchronous query after making changes in a write transaction.")
+  }
+
+  /// How tokens reach the instance.
+  func confinedHost() -> ConfinedHost {
+    if let confined { return confined }
+    let made = ConfinedHost(self)
+    confined = made
+    return made
+  }
+}

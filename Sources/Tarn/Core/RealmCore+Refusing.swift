@@ -1,0 +1,46 @@
+import TarnStore
+
+/// What cannot be done with an instance as it is.
+extension RealmCore {
+  /// Traps outside of a write.
+  func writing(_ operation: String) -> WriteSession {
+    checkThread()
+    guard let session else {
+      if isFrozen { trapFrozen("Cannot \(operation) of") }
+      trap(
+        "Cannot \(operation) outside of a write transaction. Call it inside realm.write { … }.")
+    }
+    if sectionKeyDepth > 0 { refuseInSectionKey(operation) }
+    return session
+  }
+
+  /// Traps for what cannot be done with a frozen instance.
+  func trapFrozen(_ operation: String) -> Never {
+    let version = shownVersion.map { " at version \($0.rawValue)" } ?? ""
+    trap(
+      "\(operation) a frozen Realm: what is frozen of '\(store.path)'\(version) never changes. "
+        + "Call thaw() on the object, the collection or the Realm, and use what that gives.")
+  }
+
+  /// The open write, to set a property. Traps outside of one.
+  func writing(_ object: ObjectBase, _ column: ColumnID) -> WriteSession {
+    if isFrozen { trapFrozen("Cannot set \(object._propertyName(column.rawValue)) of") }
+    return writing("modify managed objects")
+  }
+
+  /// Traps for a frozen object where one of this instance is needed.
+  func refuseFrozen(_ object: ObjectBase) {
+    guard object._state.contains(.frozen) else { return }
+    trap(
+      "A frozen object of class '\(object._className)' cannot become part of a live Realm, nor be "
+        + "deleted from it. thaw() it first, and use what that gives.")
+  }
+
+  /// Traps in a block that says the key of a section.
+  func refuseInSectionKey(_ operation: String) {
+    require(
+      sectionKeyDepth == 0,
+      "Cannot \(operation) while the keys of sections are worked out: the block given to "
+        + "sectioned(by:) may only read.")
+  }
+}

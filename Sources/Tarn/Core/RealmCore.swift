@@ -1,0 +1,186 @@
+import CTarn
+import Synchronization
+import TarnStore
+
+/// One Realm instance: a file as one scheduler sees it. `Realm` is a handle on this.
+///
+/// It shows one snapshot. What moves it, and only this: a turn of its scheduler, `refresh()`, the
+/// begin of a write, its own commit. A move is one step for everything that is read through the
+/// instance: the generation in `context` changes, and every accessor finds its row anew at its next
+/// use.
+///
+/// Threading: confined to its scheduler, apart from what its doc comment says otherwise.
+@usableFromInline
+@safe final class RealmCore: DeliveryHost {
+  /// What accessors check before each read; see `tarn_context`.
+  let context: UnsafeMutablePointer<tarn_context>
+  let store: Store
+  let configuration: Realm.Configuration
+  let scheduler: Scheduler
+
+  /// The state that a frozen instance shows; nil for every other one.
+  let frozen: FrozenState?
+  /// The frozen instance of what was shown when it was asked for last.
+  weak var lastFrozen: RealmCore?
+  /// On the new side of a migration the instance that shows the old one.
+  weak var oldSide: RealmCore?
+
+  // The parts, each of which knows nothing of the others.
+
+  /// What is shown. A frozen instance has it for each thread.
+  var state = ShownState()
+  var write = WriteState()
+  var classes: ClassBindings
+  /// Unmanaged objects on their way into the Realm.
+  var intake = ObjectIntake()
+  /// More than 0 while sections' keys are worked out.
+  var sectionKeyDepth = 0
+
+  // What collections share.
+
+  var liveResults = WeakTable<QuerySpec>()
+  var liveSections = WeakTable<SectionsName>()
+  /// Lists, sets and maps that are observed.
+  var liveSequences = WeakTable<SequencePlace>()
+  /// Collections as they are read at the version shown.
+  var sequences: [SequencePlace: SequenceView] = [:]
+
+  /// Who observes, and is told when.
+  private(set) var delivery: Delivery!
+  var autorefresh = true
+  /// The instance can be told of commits.
+  var wakeUp: WakeRegistration?
+  /// Called at the instance's end by who handed it out: with an open write that it may have.
+  var takeBack: ((RealmCore) -> Void)?
+  /// How tokens reach the instance; all of them share it.
+  weak var confined: ConfinedHost?
+
+  init(
+    store: Store, configuration: Realm.Configuration, scheduler: Scheduler, model: ModelSchema,
+    frozen: FrozenState? = nil
+  ) {
+    self.store = store
+    self.configuration = configuration
+    self.scheduler = scheduler
+    classes = ClassBindings(model)
+    self.frozen = frozen
+    unsafe context = .allocate(capacity: 1)
+    // Accessors of a frozen instance ask it before each read, on whatever thread.
+    let thread = frozen == nil ? tarn_thread_id() : 0
+    unsafe context.initialize(to: tarn_context(generation: Generation.next(), thread: thread))
+    delivery = Delivery(self)
+  }
+
+  deinit {
+    delivery.cancelWork()
+    wakeUp?.end()
+    takeBack?(self)
+    unsafe context.deallocate()
+  }
+
+  // MARK: - Confinement
+
+  /// Traps unless this code runs where the instance lives. Re-stamps the thread where a scheduler
+  /// has moved to another one.
+  func checkThread() {
+    if unsafe context.pointee.thread == tarn_thread_id() || frozen != nil { return }
+    require(
+      scheduler.isCurrent,
+      "Realm accessed from incorrect thread. An instance and everything obtained from it belong "
+        + "to the thread, queue or actor that opened it; open another instance here."
+        + scheduler.adviceForTasks)
+    unsafe context.pointee.thread = tarn_thread_id()
+  }
+
+  // MARK: - What is shown
+
+  /// The reader over the shown snapshot; starts at the newest one if there is none.
+  func shown() -> SnapshotReader {
+    if state.needsReset, session == nil {
+      if trapping({ () throws(StorageError) in try advance() }) { delivery.postponeDidChange() }
+      scheduleTurn()
+    }
+    if let reader = state.reader { return reader }
+    if let frozen { return shown(frozen) }
+    let started = trapping { () throws(StorageError) in
+      try SnapshotReader(newestFittingSnapshot())
+    }
+    state.begin(with: started)
+    rowsMoved()
+    return started
+  }
+
+  /// Makes every accessor find its row anew at its next use.
+  func rowsMoved() {
+    if !sequences.isEmpty { forgetSequences() }
+    unsafe context.pointee.generation = Generation.next()
+  }
+
+  var reader: SnapshotReader? { state.reader }
+  var shownVersion: Version? { frozen?.snapshot.version ?? state.version }
+  var step: Int { state.step }
+  var needsReset: Bool { state.needsReset }
+  var recentSteps: RecentSteps { state.recentSteps }
+  /// The open write, nil outside of one.
+  var session: WriteSession? { write.session }
+  var activeWrite: ActiveWrite? { write.active }
+
+  /// The rows as they are read now, an open write's in front.
+  func rows() -> StoreRows { StoreRows(shown(), session) }
+
+  /// True if no object of any class exists.
+  var isEmpty: Bool {
+    checkThread()
+    return trapping { () throws(StorageError) in
+      let rows = rows()
+      for described in rows.schema.schema.classes where try rows.count(of: described.id) > 0 {
+        return false
+      }
+      return true
+    }
+  }
+
+  // MARK: - Classes
+
+  /// How a class of the program meets the file. Traps if it is not in the Realm's schema.
+  func binding(of type: ObjectBase.Type) -> ClassBinding {
+    let schema = schemaToBind()
+    if let frozen {
+      // Other threads may ask at once.
+      if let known = classes.known(type) ?? frozen.here().classes.known(type) { return known }
+    } else if let known = classes.recall(type) {
+      return known
+    }
+    guard let reflection = classes.model.reflection(of: type) else {
+      trap(
+        "Object type '\(ClassReflection.name(of: type))' is not managed by the Realm. If using a "
+          + "custom `objectTypes` array in the configuration, add the class to it.")
+    }
+    guard let described = schema.schema.named(reflection.name) else {
+      trap(
+        "Object type '\(reflection.name)' is not in the version that the Realm shows: the program "
+          + "has loaded the class since. Call refresh() first.")
+    }
+    let binding = ClassBinding(reflection, described)
+    if let frozen {
+      frozen.here().classes.keep(binding, for: type)
+    } else {
+      classes.keep(binding, for: type)
+    }
+    return binding
+  }
+
+  /// The schema of what is shown, the open write's if there is one. Bindings of another schema are
+  /// forgotten.
+  func schemaToBind() -> SchemaView {
+    let schema = session?.schema ?? shown().schema
+    if classes.epoch != schema.epoch { classes.bind(to: schema) }
+    return schema
+  }
+}
+
+/// Numbers that never repeat in this process.
+enum Generation {
+  private static let last = Atomic<UInt64>(0)
+  static func next() -> UInt64 { last.wrappingAdd(1, ordering: .relaxed).newValue }
+}

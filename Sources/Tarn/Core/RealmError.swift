@@ -1,0 +1,177 @@
+public import Foundation
+import TarnStore
+
+extension Realm {
+  /// Why a call on a Realm failed. Match a kind with `catch Realm.Error.fileNotFound`.
+  ///
+  /// Storage failures leave the last committed state intact; the article on recovery describes what
+  /// each of them leaves behind.
+  public struct Error: Swift.Error, Equatable, Sendable, CustomNSError, LocalizedError,
+    CustomStringConvertible
+  {
+    /// The kinds of failure; the raw values are those of the Realm SDKs.
+    public enum Code: Int, Sendable, CaseIterable {
+      /// Something else; the message says what.
+      case fail = 1
+      /// The file cannot be reached.
+      case fileAccess = 2
+      /// The process may not read or write the file, its companions or its folder.
+      case filePermissionDenied = 3
+      /// A file already exists where one should be created.
+      case fileExists = 4
+      /// There is no file, and the Realm is read-only.
+      case fileNotFound = 5
+      /// The file has an older format that has to be converted first.
+      case fileFormatUpgradeRequired = 6
+      /// The data, lock and signal files at the path do not belong together.
+      case incompatibleLockFile = 8
+      /// The process may not have the address space that the file needs.
+      case addressSpaceExhausted = 9
+      /// The classes do not match those in the file; the message names every difference.
+      case schemaMismatch = 10
+      /// This process already has the file open in a way that excludes this use.
+      case alreadyOpen = 12
+      /// The input is invalid or exceeds a limit.
+      case invalidInput = 13
+      /// The disk is full; nothing was written.
+      case outOfDiskSpace = 14
+      /// Not used by Tarn.
+      case incompatibleSession = 15
+      /// The file was written by a later version of the library.
+      case unsupportedFileFormatVersion = 16
+      /// Not used by Tarn.
+      case multipleSyncAgents = 17
+      /// Not used by Tarn.
+      case subscriptionFailed = 18
+      /// The system reported a failure to read or write.
+      case fileOperationFailed = 19
+      /// The file is not a Tarn store, or it is damaged.
+      case invalidDatabase = 20
+      /// The file is neither the expected one nor a copy of it.
+      case incompatibleHistories = 21
+      /// Not used by Tarn.
+      case noSubscriptionForWrite = 22
+      /// Two objects have the same combination of values in properties that `uniqueProperties()`
+      /// makes unique; the message names them. Nothing was written.
+      case notUnique = 1000
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// A sentence for people: what is wrong and, where possible, what to do.
+    public let message: String
+    /// The file that it concerns, if any.
+    public let fileURL: URL?
+
+    /// An error of that kind.
+    public init(_ code: Code, message: String = "", fileURL: URL? = nil) {
+      self.code = code
+      self.message = message
+      self.fileURL = fileURL
+    }
+
+    /// Matches ``Code/fail``.
+    public static let fail = Error(.fail)
+    /// Matches ``Code/fileAccess``.
+    public static let fileAccess = Error(.fileAccess)
+    /// Matches ``Code/filePermissionDenied``.
+    public static let filePermissionDenied = Error(.filePermissionDenied)
+    /// Matches ``Code/fileExists``.
+    public static let fileExists = Error(.fileExists)
+    /// Matches ``Code/fileNotFound``.
+    public static let fileNotFound = Error(.fileNotFound)
+    /// Matches ``Code/fileFormatUpgradeRequired``.
+    public static let fileFormatUpgradeRequired = Error(.fileFormatUpgradeRequired)
+    /// Matches ``Code/incompatibleLockFile``.
+    public static let incompatibleLockFile = Error(.incompatibleLockFile)
+    /// Matches ``Code/addressSpaceExhausted``.
+    public static let addressSpaceExhausted = Error(.addressSpaceExhausted)
+    /// Matches ``Code/schemaMismatch``.
+    public static let schemaMismatch = Error(.schemaMismatch)
+    /// Matches ``Code/alreadyOpen``.
+    public static let alreadyOpen = Error(.alreadyOpen)
+    /// Matches ``Code/invalidInput``.
+    public static let invalidInput = Error(.invalidInput)
+    /// Matches ``Code/outOfDiskSpace``.
+    public static let outOfDiskSpace = Error(.outOfDiskSpace)
+    /// Matches ``Code/incompatibleSession``.
+    public static let incompatibleSession = Error(.incompatibleSession)
+    /// Matches ``Code/unsupportedFileFormatVersion``.
+    public static let unsupportedFileFormatVersion = Error(.unsupportedFileFormatVersion)
+    /// Matches ``Code/multipleSyncAgents``.
+    public static let multipleSyncAgents = Error(.multipleSyncAgents)
+    /// Matches ``Code/subscriptionFailed``.
+    public static let subscriptionFailed = Error(.subscriptionFailed)
+    /// Matches ``Code/fileOperationFailed``.
+    public static let fileOperationFailed = Error(.fileOperationFailed)
+    /// Matches ``Code/invalidDatabase``.
+    public static let invalidDatabase = Error(.invalidDatabase)
+    /// Matches ``Code/incompatibleHistories``.
+    public static let incompatibleHistories = Error(.incompatibleHistories)
+    /// Matches ``Code/noSubscriptionForWrite``.
+    public static let noSubscriptionForWrite = Error(.noSubscriptionForWrite)
+
+    /// Matches ``Code/notUnique``.
+    public static let notUnique = Error(.notUnique)
+
+    /// Errors are equal if they are of the same kind.
+    public static func == (a: Error, b: Error) -> Bool { a.code == b.code }
+
+    /// Makes `catch Realm.Error.fileNotFound` match by kind.
+    public static func ~= (pattern: Error, error: any Swift.Error) -> Bool {
+      (error as? Error)?.code == pattern.code
+    }
+
+    /// The domain under which Foundation knows these errors.
+    public static var errorDomain: String { "io.realm" }
+    /// The kind as a number.
+    public var errorCode: Int { code.rawValue }
+    /// The description, and the name of the kind.
+    public var errorUserInfo: [String: Any] {
+      [NSLocalizedDescriptionKey: description, "Error Name": "\(code)"]
+    }
+    public var errorDescription: String? { description }
+    public var description: String {
+      message.isEmpty ? "\(code)" : message
+    }
+  }
+}
+
+extension Realm.Error {
+  /// The one place where the engine's errors become the public ones.
+  init(_ error: StorageError) {
+    let code: Code =
+      switch error.code {
+      case .notAStore, .corrupted: .invalidDatabase
+      case .newerFormat: .unsupportedFileFormatVersion
+      case .permissionDenied: .filePermissionDenied
+      case .notFound: .fileNotFound
+      case .diskFull: .outOfDiskSpace
+      case .addressSpace: .addressSpaceExhausted
+      case .identity, .replaced: .incompatibleLockFile
+      case .schemaMismatch: .schemaMismatch
+      case .invalidInput, .limitExceeded: .invalidInput
+      case .alreadyOpen: .alreadyOpen
+      case .notUnique: .notUnique
+      case .inputOutput: .fileOperationFailed
+      default: .fail
+      }
+    let url = StorePlace.file(ofErrorAt: error.path).map { URL(fileURLWithPath: $0) }
+    self.init(code, message: error.description, fileURL: url)
+  }
+}
+
+extension Store {
+  /// The file, nil of a store in memory.
+  var fileURL: URL? { StorePlace.file(ofErrorAt: path).map { URL(fileURLWithPath: $0) } }
+}
+
+/// Runs engine work and gives its errors the public form.
+@inline(__always)
+func publicly<R>(_ body: () throws(StorageError) -> R) throws(Realm.Error) -> R {
+  do {
+    return try body()
+  } catch {
+    throw Realm.Error(error)
+  }
+}

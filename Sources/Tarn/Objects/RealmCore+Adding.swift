@@ -1,0 +1,72 @@
+import TarnStore
+
+/// How objects come into the Realm and leave it.
+extension RealmCore {
+  /// Makes an unmanaged object, and those that it links to, managed.
+  func add(_ object: ObjectBase, update: Realm.UpdatePolicy) {
+    _ = writing("add objects")
+    if let core = object._core {
+      refuseFrozen(object)
+      require(
+        core === self,
+        "Cannot add an object that belongs to another Realm. Copy it, or freeze it there and "
+          + "thaw it here.")
+      require(
+        !isInvalidated(object),
+        "Adding a deleted or invalidated object to a Realm is not permitted: it was one of class "
+          + "'\(object._className)'. Create a new one."
+      )
+      return
+    }
+    require(
+      update == .error || binding(of: type(of: object)).schema.primaryKey != nil,
+      "'\(binding(of: type(of: object)).schema.name)' does not have a primary key and can not be "
+        + "updated: nothing says which object is meant. Use update: .error, or give the class a "
+        + "primary key.")
+    takingIn { _ throws(StorageError) in try giveRow(object, update) }
+  }
+
+  // MARK: - Deleting
+
+  private func requireOwn(_ object: ObjectBase) {
+    require(
+      object._core === self,
+      "Can only delete an object from the Realm it belongs to: this one of class "
+        + "'\(object._className)' belongs to \(object._core == nil ? "none" : "another one"). Use "
+        + "its realm property.")
+  }
+
+  func delete(_ object: ObjectBase) {
+    let session = writing("delete objects")
+    refuseFrozen(object)
+    requireOwn(object)
+    if isInvalidated(object) { trapInvalid(object) }
+    trapping { () throws(StorageError) in
+      _ = try session.delete(ObjectKey(object._key), in: object._binding!.classID)
+    }
+    object._state.insert(.invalidated)
+  }
+
+  /// Removes several objects, each once, and goes through what links to them once.
+  func delete(_ objects: [ObjectBase]) {
+    let session = writing("delete objects")
+    var keys: [ClassID: [ObjectKey]] = [:]
+    for object in objects {
+      refuseFrozen(object)
+      requireOwn(object)
+      if isInvalidated(object) { trapInvalid(object) }
+      keys[object._binding!.classID, default: []].append(ObjectKey(object._key))
+    }
+    trapping { () throws(StorageError) in
+      for (id, keys) in keys { try session.delete(keys, in: id) }
+    }
+    for object in objects { object._state.insert(.invalidated) }
+  }
+
+  func deleteAll() {
+    let session = writing("delete objects")
+    trapping { () throws(StorageError) in
+      try session.clear(session.schema.schema.classes.map(\.id))
+    }
+  }
+}

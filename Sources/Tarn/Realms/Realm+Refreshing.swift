@@ -1,0 +1,52 @@
+import TarnStore
+
+extension Realm {
+  /// Moves to the newest version and calls the observers that it concerns before it returns. Does
+  /// nothing inside a write or an observer's callback, and on a frozen Realm.
+  ///
+  /// - Returns: true if the version changed or there was none yet.
+  @discardableResult
+  public func refresh() -> Bool { core.refresh() }
+
+  /// Releases the shown version: every object and collection obtained so far is invalidated, and an
+  /// open write is cancelled. The next use starts at the newest version. Observers stay. Does
+  /// nothing inside an observer's callback.
+  ///
+  /// A frozen Realm has no other version: reading through it, and through everything that came from
+  /// it, traps from then on.
+  public func invalidate() { core.invalidate() }
+}
+
+extension RealmCore {
+  fileprivate func refresh() -> Bool {
+    if isFrozen { return false }
+    checkThread()
+    refuseInSectionKey("refresh the Realm")
+    if session != nil || delivery.refusesRefresh { return false }
+    if let failure = delivery.failure {
+      // Nothing can come any more, and what is shown stays.
+      if failure.code == .replaced { return false }
+      trap("Tarn cannot go on reading: \(failure)")
+    }
+    delivery.cancelWorkAhead()
+    let hadVersion = reader != nil
+    let restarts = state.needsReset
+    let moved = trapping { () throws(StorageError) in try advance() }
+    delivery.tellOfMove(moved && hadVersion)
+    if session == nil { delivery.deliverRound() }
+    return moved || restarts
+  }
+
+  /// Ends the shown version: accessors are invalid until they find their rows in a new one.
+  func invalidate() {
+    if let frozen { return frozen.invalidate() }
+    checkThread()
+    refuseInSectionKey("invalidate the Realm")
+    guard !delivery.isBusy else { return }
+    if session != nil { cancelWrite() }
+    let isObserved = !delivery.observers.isEmpty
+    state.invalidate(keepsState: isObserved)
+    if isObserved { scheduleTurn() }
+    rowsMoved()
+  }
+}

@@ -1,0 +1,116 @@
+import TarnStore
+
+extension RealmCollection where Element: ObjectBase {
+  /// The objects that match a further condition, in the order of the collection. One that is in it
+  /// twice is in the results twice.
+  ///
+  /// ```swift
+  /// realm.objects(Dog.self).where { $0.age > 5 && $0.name.starts(with: "R") }
+  /// person.dogs.where { $0.age > 5 }
+  /// ```
+  ///
+  /// Traps for an unmanaged or invalidated collection.
+  public func `where`(_ condition: (Query<Element>) -> Query<Bool>) -> Results<Element> {
+    let base = _derivation
+    let predicate = condition(Query<Element>.root).predicate
+    return Results(base.core, base.spec.filtered(predicate), createdInWrite: base.createdInWrite)
+  }
+
+  /// The objects ordered by a property. Traps for an unmanaged or invalidated collection.
+  public func sorted<Value>(
+    by keyPath: KeyPath<Element, Value>, ascending: Bool = true
+  ) -> Results<Element> {
+    sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
+  }
+
+  /// The objects ordered by a property, which may be reached through one link. Traps for an
+  /// unmanaged or invalidated collection.
+  public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Element> {
+    sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
+  }
+
+  /// The objects ordered by several properties, the first one first. Nil comes first in ascending
+  /// order; objects with a nil link along the path come last. Equal objects keep the order of the
+  /// list, set or other collection of an object that they are from, otherwise the order in which
+  /// they were created. Traps for an unmanaged or invalidated collection.
+  public func sorted(by descriptors: [SortDescriptor]) -> Results<Element> {
+    let base = _derivation
+    return Results(base.core, base.spec.sorted(descriptors), createdInWrite: base.createdInWrite)
+  }
+}
+
+extension _CollectionProperty {
+  /// The collection's elements, of that type.
+  func derivation(of type: Any.Type) -> _Derivation {
+    guard let managed = backing as? ManagedSequence else { _Derivation.trapUnmanaged() }
+    return managed.derivation(of: type)
+  }
+}
+
+extension List {
+  public var _derivation: _Derivation { derivation(of: Element.self) }
+}
+
+extension MutableSet {
+  public var _derivation: _Derivation { derivation(of: Element.self) }
+}
+
+extension Results {
+  public var _derivation: _Derivation {
+    check()
+    return _Derivation(core, spec, createdInWrite: createdInWrite)
+  }
+}
+
+extension LinkingObjects {
+  public var _derivation: _Derivation {
+    guard let target, let core = target._core else { _Derivation.trapUnmanaged() }
+    core.checkThread()
+    if core.isInvalidated(target) { core.trapInvalid(target) }
+    let binding = core.binding(of: Element.self)
+    guard let column = binding.column(originProperty) else {
+      trap("no column for '\(originProperty)': bug in this package")
+    }
+    let owner = LinkTarget(classID: target._binding!.classID, key: ObjectKey(target._key))
+    var spec = QuerySpec(Element.self)
+    spec.origin = .backlinks(to: owner, from: binding.classID, column)
+    return _Derivation(core, spec, createdInWrite: target._createdInWrite)
+  }
+}
+
+extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
+  private var derivation: _Derivation { derivation(of: Value.Wrapped.self) }
+
+  /// The objects among the values that match a condition, in the order of the keys. One that is
+  /// under two keys is in the results twice. Traps for an unmanaged or invalidated map.
+  public func `where`(
+    _ condition: (Query<Value.Wrapped>) -> Query<Bool>
+  ) -> Results<Value.Wrapped> {
+    let base = derivation
+    let predicate = condition(Query<Value.Wrapped>.root).predicate
+    return Results(base.core, base.spec.filtered(predicate), createdInWrite: base.createdInWrite)
+  }
+
+  /// The objects among the values, ordered by a property. Traps for an unmanaged or invalidated
+  /// map.
+  public func sorted<Property>(
+    by keyPath: KeyPath<Value.Wrapped, Property>, ascending: Bool = true
+  ) -> Results<Value.Wrapped> {
+    sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
+  }
+
+  /// The objects among the values, ordered by a property, which may be reached through one link.
+  /// Traps for an unmanaged or invalidated map.
+  public func sorted(
+    byKeyPath keyPath: String, ascending: Bool = true
+  ) -> Results<Value.Wrapped> {
+    sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
+  }
+
+  /// The objects among the values, ordered by several properties like those of a `List`; equal ones
+  /// in the order of the keys. Traps for an unmanaged or invalidated map.
+  public func sorted(by descriptors: [SortDescriptor]) -> Results<Value.Wrapped> {
+    let base = derivation
+    return Results(base.core, base.spec.sorted(descriptors), createdInWrite: base.createdInWrite)
+  }
+}

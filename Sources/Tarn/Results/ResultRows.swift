@@ -1,0 +1,44 @@
+import TarnStore
+
+extension LiveSource<ResultModel> {
+  /// The rows now, an open write's changes included.
+  ///
+  /// - Parameter createdInWrite: the write that created the object that has the collection, while
+  ///   it was open. If it is cancelled, there are no rows.
+  func current(createdInWrite: WriteMark?) -> ResultRows {
+    if createdInWrite?.wasCancelled == true { return model.nothing }
+    return trapping { () throws(StorageError) in try current() }
+  }
+}
+
+extension RealmCore {
+  /// The shared rows of a query.
+  func liveResult(_ spec: QuerySpec) -> LiveResult {
+    if let frozen { return frozen.source(spec) { LiveResult(liveModel(of: spec), on: self) } }
+    if let known = liveResults[spec] as? LiveResult, !known.isOwnerGone { return known }
+    let live = LiveResult(liveModel(of: spec), on: self)
+    liveResults.insert(live, for: spec)
+    return live
+  }
+
+  private func liveModel(of spec: QuerySpec) -> ResultModel {
+    if let values = spec.values, case .sequence(let place)? = spec.origin {
+      return .values(
+        ValuesModel(
+          place, ascending: values.ascending, isDistinct: values.isDistinct, shown().schema))
+    }
+    if spec.origin == nil, spec.stages.isEmpty { return .query(compiled(spec)) }
+    return .elements(ElementsModel(compiled(spec), spec.origin ?? .objects))
+  }
+
+  private func compiled(_ spec: QuerySpec) -> CompiledQuery {
+    let binding = binding(of: spec)
+    do {
+      return try CompiledQuery(
+        spec.predicate, spec.firstOrderTerms, spec.distinctTerms, on: binding.classID,
+        shown().schema)
+    } catch {
+      trap("Invalid query on '\(binding.schema.name)': \(error)")
+    }
+  }
+}

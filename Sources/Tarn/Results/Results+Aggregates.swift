@@ -1,0 +1,122 @@
+import Foundation
+import TarnStore
+
+extension Results where Element: ObjectBase {
+  // MARK: - By key path
+
+  /// The minimum of a property, nil if there are no values. Nil and NaN are ignored.
+  public func min<T: MinMaxType>(of keyPath: KeyPath<Element, T>) -> T? {
+    min(ofProperty: name(of: keyPath))
+  }
+  /// The same for an optional property.
+  public func min<T: MinMaxType>(of keyPath: KeyPath<Element, T?>) -> T? {
+    min(ofProperty: name(of: keyPath))
+  }
+
+  /// The maximum of a property, nil if there are no values. Nil and NaN are ignored.
+  public func max<T: MinMaxType>(of keyPath: KeyPath<Element, T>) -> T? {
+    max(ofProperty: name(of: keyPath))
+  }
+  /// The same for an optional property.
+  public func max<T: MinMaxType>(of keyPath: KeyPath<Element, T?>) -> T? {
+    max(ofProperty: name(of: keyPath))
+  }
+
+  /// The sum of a property's values, 0 if there are no values. Traps if the type cannot hold it.
+  public func sum<T: AddableType>(of keyPath: KeyPath<Element, T>) -> T {
+    sum(ofProperty: name(of: keyPath))
+  }
+  /// The same for an optional property.
+  public func sum<T: AddableType>(of keyPath: KeyPath<Element, T?>) -> T {
+    sum(ofProperty: name(of: keyPath))
+  }
+
+  /// The average of a property's values, nil if there are no values.
+  public func average<T: AddableType>(of keyPath: KeyPath<Element, T>) -> Double? {
+    average(ofProperty: name(of: keyPath))
+  }
+  /// The same for an optional property.
+  public func average<T: AddableType>(of keyPath: KeyPath<Element, T?>) -> Double? {
+    average(ofProperty: name(of: keyPath))
+  }
+
+  /// The average of a property's values as a decimal, nil if there are no values.
+  public func average(of keyPath: KeyPath<Element, Decimal128>) -> Decimal128? {
+    average(ofProperty: name(of: keyPath))
+  }
+  /// The same for an optional property.
+  public func average(of keyPath: KeyPath<Element, Decimal128?>) -> Decimal128? {
+    average(ofProperty: name(of: keyPath))
+  }
+
+  private func name(of keyPath: PartialKeyPath<Element>) -> String {
+    _name(for: keyPath, .aggregate)
+  }
+}
+
+extension Results {
+  // MARK: - By name
+
+  /// The minimum of the property with that name, nil if there are no values. Traps if the class has
+  /// no such property or its type is another.
+  public func min<T: MinMaxType>(ofProperty name: String) -> T? {
+    ValueFold.typed(folded(name)?.min ?? aggregate(name).min, "property '\(name)'")
+  }
+
+  /// The maximum of the property with that name, nil if there are no values. Traps if the class has
+  /// no such property or its type is another.
+  public func max<T: MinMaxType>(ofProperty name: String) -> T? {
+    ValueFold.typed(folded(name)?.max ?? aggregate(name).max, "property '\(name)'")
+  }
+
+  /// The sum of the property with that name, 0 if there are no values. Traps if the class has no
+  /// such property, if its type is another, or if the type cannot hold the sum.
+  public func sum<T: AddableType>(ofProperty name: String) -> T {
+    let total = folded(name)?.sum ?? aggregate(name).sum
+    guard let sum: T = ValueFold.typed(total, "property '\(name)'") else {
+      trap("Dates have no sum: property '\(name)'.")
+    }
+    return sum
+  }
+
+  /// The average of the property with that name, nil if there are no values; truncated for integer
+  /// types. Traps if the class has no such property or it is not a number.
+  public func average<T: AddableType>(ofProperty name: String) -> T? {
+    if let fold = folded(name) { return ValueFold.typed(fold.average, "property '\(name)'") }
+    let aggregate = aggregate(name)
+    require(aggregate.path.type != .date, "Dates have no average: property '\(name)'.")
+    return ValueFold.typed(aggregate.average, "property '\(name)'")
+  }
+
+  /// Of a property of any type, which the store does not add up; nil for others.
+  private func folded(_ name: String) -> ValueFold? {
+    check()
+    guard spec.values == nil, core.binding(of: spec).reflection.property(name)?.type == .any else {
+      return nil
+    }
+    return ValueFold(of: self, elements: Element.self, property: name)
+  }
+
+  private func aggregate(_ property: String) -> Aggregate {
+    check()
+    require(
+      spec.values == nil, "Elements of type '\(Element.self)' have no property '\(property)'.")
+    let query = live.model.query
+    let name = core.binding(of: spec).reflection.property(property)?.columnName ?? property
+    var aggregate: Aggregate
+    do {
+      aggregate = try Aggregate(name, on: query.classID, in: core.shown().schema.schema)
+    } catch {
+      trap("Invalid aggregate on '\(spec.type)': \(error)")
+    }
+    let source = core.rows()
+    trapping { () throws(StorageError) in
+      if case .query = live.model {
+        try query.feed(&aggregate, source)
+      } else if let rows = live.current(createdInWrite: createdInWrite).derived {
+        try query.feed(&aggregate, rows, source)
+      }
+    }
+    return aggregate
+  }
+}

@@ -1,0 +1,229 @@
+import TarnStore
+
+/// The objects of a class or of a list, set or other collection that match a query, in the query's
+/// order; or the values of a collection in another order. Lazy and live.
+///
+/// Nothing is evaluated before the first use. From then on the collection always shows what its
+/// Realm shows, including changes of an open write; a newer version appears when the Realm
+/// advances. A loop goes over the elements as they were when it began. When the object that has the
+/// list is deleted, its results become empty.
+///
+/// Belongs to its Realm's thread, queue or actor.
+public struct Results<Element: RealmCollectionValue> {
+  let core: RealmCore
+  let spec: QuerySpec
+  let live: LiveResult
+  /// The instance's life that the collection belongs to; `invalidate()` ends it.
+  private let life: UInt32
+  /// The write that made the object whose collection the rows are from.
+  let createdInWrite: WriteMark?
+
+  init(_ core: RealmCore, _ spec: QuerySpec, createdInWrite: WriteMark? = nil) {
+    self.core = core
+    self.spec = spec
+    self.createdInWrite = createdInWrite
+    live = core.liveResult(spec)
+    life = core.state.life
+  }
+
+  /// The Realm that the elements belong to.
+  public var realm: Realm? { Realm(core) }
+
+  /// True if the Realm was invalidated. Any other use of the collection then traps.
+  public var isInvalidated: Bool {
+    core.checkThread()
+    return core.hasEnded(life)
+  }
+
+  func check() {
+    require(
+      !isInvalidated,
+      "This Results<\(Element.self)> has been invalidated with its Realm; ask for it again."
+    )
+  }
+
+  func rows() -> ResultRows {
+    check()
+    return live.current(createdInWrite: createdInWrite)
+  }
+
+  /// The same collection in the instance's present life.
+  func revived() -> Results {
+    isInvalidated ? Results(core, spec, createdInWrite: createdInWrite) : self
+  }
+}
+
+extension Results: RandomAccessCollection {
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { count }
+
+  /// The number of elements.
+  public var count: Int {
+    check()
+    if let counted = live.countWithoutRows(core.rows()) { return counted }
+    return rows().count
+  }
+
+  /// The element at a position. Traps if it is out of bounds.
+  @inlinable public subscript(position: Int) -> Element {
+    Element._isObject ? Element._element(of: object(at: position)) : value(at: position)
+  }
+
+  /// The first element, or nil.
+  @inlinable public var first: Element? {
+    if Element._isObject { return objectIfAny(atEnd: false).map { Element._element(of: $0) } }
+    return isEmpty ? nil : value(at: 0)
+  }
+
+  /// The last element, or nil.
+  @inlinable public var last: Element? {
+    if Element._isObject { return objectIfAny(atEnd: true).map { Element._element(of: $0) } }
+    return isEmpty ? nil : value(at: count - 1)
+  }
+
+  @usableFromInline func object(at position: Int) -> ObjectBase {
+    let rows = rows()
+    Bounds.check(position, rows.count, of: self)
+    return core.object(rows.key(at: position), core.binding(of: spec))
+  }
+
+  @usableFromInline func objectIfAny(atEnd isLast: Bool) -> ObjectBase? {
+    let rows = rows()
+    let count = rows.count
+    if count == 0 { return nil }
+    return core.object(rows.key(at: isLast ? count - 1 : 0), core.binding(of: spec))
+  }
+
+  @usableFromInline func value(at position: Int) -> Element {
+    let rows = rows()
+    Bounds.check(position, rows.count, of: self)
+    guard let values = rows.values?.values else {
+      trap("objects are no values: bug in this package")
+    }
+    return typedElement(core.boxed(values[position], of: spec, createdInWrite: createdInWrite))
+  }
+
+  /// The element at a position of rows that were asked for before. It must be there.
+  func element(at position: Int, of rows: ResultRows) -> Element {
+    core.element(at: position, of: rows, spec, createdInWrite: createdInWrite)
+  }
+
+  /// Goes over the elements that are there now, whatever happens to them meanwhile.
+  public struct Iterator: IteratorProtocol {
+    @usableFromInline var walk: ResultWalk
+
+    init(_ results: Results) {
+      walk = ResultWalk(
+        results.core, results.spec, results.rows(), createdInWrite: results.createdInWrite)
+    }
+
+    @inlinable public mutating func next() -> Element? {
+      if Element._isObject {
+        guard let object = walk.nextObject() else { return nil }
+        return Element._element(of: object)
+      }
+      guard let value = walk.nextValue() else { return nil }
+      return Element._element(ofBoxed: value)
+    }
+  }
+
+  public func makeIterator() -> Iterator { Iterator(self) }
+}
+
+/// Goes over rows, and makes objects of them one by one.
+@usableFromInline struct ResultWalk {
+  private static var chunk: Int { 256 }
+
+  private let core: RealmCore
+  private let spec: QuerySpec
+  private let rows: ResultRows
+  private let createdInWrite: WriteMark?
+  private var keys: [ObjectKey] = []
+  private var place = 0
+  private var fetched = 0
+
+  init(_ core: RealmCore, _ spec: QuerySpec, _ rows: ResultRows, createdInWrite: WriteMark?) {
+    self.core = core
+    self.spec = spec
+    self.rows = rows
+    self.createdInWrite = createdInWrite
+  }
+
+  @usableFromInline mutating func nextObject() -> ObjectBase? {
+    if place == keys.count {
+      let end = Swift.min(fetched + Self.chunk, rows.count)
+      guard fetched < end else { return nil }
+      keys = rows.keys(in: fetched..<end)
+      fetched = end
+      place = 0
+    }
+    defer { place += 1 }
+    return core.object(keys[place], core.binding(of: spec))
+  }
+
+  @usableFromInline mutating func nextValue() -> _BoxedValue? {
+    guard let values = rows.values?.values, place < values.count else { return nil }
+    defer { place += 1 }
+    return core.boxed(values[place], of: spec, createdInWrite: createdInWrite)
+  }
+}
+
+extension RealmCore {
+  /// The collection that results of values are from.
+  func sequence(of spec: QuerySpec, createdInWrite: WriteMark?) -> ManagedSequence {
+    guard let values = spec.values, case .sequence(let place)? = spec.origin else {
+      trap("objects are no values: bug in this package")
+    }
+    return ManagedSequence(
+      self, values.property, values.kind, at: place, createdInWrite: createdInWrite)
+  }
+
+  /// The element at a position of rows, as the program sees it.
+  func element<Element: RealmCollectionValue>(
+    at position: Int, of rows: ResultRows, _ spec: QuerySpec, createdInWrite: WriteMark?
+  ) -> Element {
+    guard let values = rows.values?.values else {
+      return Element._element(of: object(rows.key(at: position), binding(of: spec)))
+    }
+    return typedElement(boxed(values[position], of: spec, createdInWrite: createdInWrite))
+  }
+
+  /// A value of results as the program sees it.
+  fileprivate func boxed(_ value: Value, of spec: QuerySpec, createdInWrite: WriteMark?)
+    -> _BoxedValue
+  {
+    switch value {
+    case .link, .object, .list, .map:
+      sequence(of: spec, createdInWrite: createdInWrite).boxed(value)
+    default: _BoxedValue(value)
+    }
+  }
+}
+
+extension Results {
+  /// Calls `block` first with `.initial`, once the collection can be read without delay, and then
+  /// with the exact difference whenever it has changed. Commits in quick succession are reported in
+  /// one call.
+  ///
+  /// Traps on a thread that has no later turns, on a read-only Realm that has a private copy, and
+  /// in a write that has changed something.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe.
+  public func observe(
+    _ block: @escaping (RealmCollectionChange<Results<Element>>) -> Void
+  ) -> NotificationToken {
+    check()
+    return core.observe(live) { news in
+      switch news {
+      case .initial: block(.initial(revived()))
+      case .update(.keys), .update(.derived): break
+      case .update(.indices(let changes)):
+        block(
+          .update(
+            revived(), deletions: changes.deletions, insertions: changes.insertions,
+            modifications: changes.modifications))
+      case .error(let error): block(.error(Realm.Error(error)))
+      }
+    }
+  }
+}

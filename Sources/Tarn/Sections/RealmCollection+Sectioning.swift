@@ -1,0 +1,187 @@
+import TarnStore
+
+extension RealmCollection where Element: ObjectBase {
+  /// The objects in sections, one for each value of a property, ordered by that property; equal
+  /// ones are in the order of the collection.
+  ///
+  /// ```swift
+  /// realm.objects(Dog.self).sectioned(by: \.breed)
+  /// ```
+  ///
+  /// Traps for an unmanaged or invalidated collection, for a key path that is not a property, and
+  /// for one that leads to objects or to a collection.
+  public func sectioned<Key: _Persistable & Hashable>(
+    by keyPath: KeyPath<Element, Key>, ascending: Bool = true
+  ) -> SectionedResults<Key, Element> {
+    SectionKeyRule.check(Key.self)
+    let descriptor = SortDescriptor(keyPath, ascending: ascending, for: .sections)
+    return sectioned(by: keyPath, sortDescriptors: [descriptor])
+  }
+
+  /// The objects in sections, one for each value of a property, in the order of their first
+  /// objects. `sortDescriptors` order the objects; the first one must be that property.
+  ///
+  /// Traps for an unmanaged or invalidated collection, without a descriptor, for a first one that
+  /// is another property, and for a key path that leads to objects or to a collection.
+  public func sectioned<Key: _Persistable & Hashable>(
+    by keyPath: KeyPath<Element, Key>, sortDescriptors: [SortDescriptor]
+  ) -> SectionedResults<Key, Element> {
+    SectionKeyRule.check(Key.self)
+    let base = _derivation
+    let spec = base.spec.sorted(SectionKeyRule.checked(sortDescriptors))
+    let own = base.spec.sorted([SortDescriptor(keyPath, for: .sections)])
+    let (wanted, given) = (own.orderTerms[0].path, spec.orderTerms[0].path)
+    require(
+      wanted == given,
+      "The section key path must match the primary sort descriptor's key path: sections by "
+        + "'\(wanted.joined(separator: "."))' cannot be sorted by "
+        + "'\(given.joined(separator: "."))' first. Put the key path in front.")
+    let results = Results<Element>(base.core, spec, createdInWrite: base.createdInWrite)
+    return SectionedResults(results, SectionRule(keyPath))
+  }
+
+  /// The objects in sections, one for each key that `block` returns, in the order of their first
+  /// objects; within a section in the order of `sortDescriptors`.
+  ///
+  /// `block` is called on the Realm's thread, queue or actor for every object at the first use, and
+  /// again for those that came or changed, themselves or behind one link. It must return the same
+  /// key as long as an object is unchanged, and change nothing: it traps if it begins, makes or
+  /// ends a write, or refreshes or invalidates the Realm.
+  ///
+  /// Traps for an unmanaged or invalidated collection, without a descriptor, and for keys that are
+  /// objects or collections.
+  public func sectioned<Key: _Persistable & Hashable>(
+    by block: @escaping (Element) -> Key, sortDescriptors: [SortDescriptor]
+  ) -> SectionedResults<Key, Element> {
+    SectionKeyRule.check(Key.self)
+    let base = _derivation
+    let spec = base.spec.sorted(SectionKeyRule.checked(sortDescriptors))
+    let results = Results<Element>(base.core, spec, createdInWrite: base.createdInWrite)
+    return SectionedResults(results, SectionRule(block))
+  }
+}
+
+extension RealmCollection where Element: _SortableElement {
+  /// The values in sections, one for each key that `block` returns, in the order of
+  /// `sorted(ascending:)`.
+  ///
+  /// ```swift
+  /// person.nicknames.sectioned(by: { $0.first.map(String.init) })
+  /// ```
+  ///
+  /// `block` is called on the Realm's thread, queue or actor for every value at the first use, and
+  /// again for those that came, changed, or are objects that changed. It must return the same key
+  /// for the same value, and change nothing: it traps if it begins, makes or ends a write, or
+  /// refreshes or invalidates the Realm.
+  ///
+  /// Traps for an unmanaged or invalidated collection, for custom types that are stored as embedded
+  /// objects, and for keys that are objects or collections.
+  public func sectioned<Key: _Persistable & Hashable>(
+    by block: @escaping (Element) -> Key, ascending: Bool = true
+  ) -> SectionedResults<Key, Element> {
+    SectionKeyRule.check(Key.self)
+    return SectionedResults(sorted(ascending: ascending), SectionRule(block))
+  }
+}
+
+/// What a section's elements have in common: a property's value, or what a block of the program
+/// says.
+struct SectionRule<Key: _Persistable & Hashable, Element: RealmCollectionValue> {
+  /// Nil for a block, which is equal to no other.
+  let keyPath: AnyKeyPath?
+  let key: (Element) -> Key
+
+  init(_ keyPath: KeyPath<Element, Key>) {
+    self.keyPath = keyPath
+    key = { $0[keyPath: keyPath] }
+  }
+
+  init(_ block: @escaping (Element) -> Key) {
+    keyPath = nil
+    key = block
+  }
+}
+
+/// What sections can be made by.
+enum SectionKeyRule {
+  /// Traps for keys that are objects or collections.
+  static func check<Key: _Persistable>(_ type: Key.Type) {
+    let description = Key._description
+    require(
+      description.target == nil,
+      "Links are not supported as section keys: '\(Key.self)'. Use a property of the object.")
+    require(
+      description.collection == .none && !Key._isCollection,
+      "Collections are not supported as section keys: '\(Key.self)'. Use a value, such as count."
+    )
+  }
+
+  /// The same for the one value that may be an object.
+  static func checked<Key: _Persistable>(_ key: Key) -> Key {
+    if let value = key as? AnyRealmValue {
+      switch value {
+      case .object:
+        trap(
+          "Links are not supported as section keys: a value of any type is an object. Use a "
+            + "property of the object.")
+      case .list, .dictionary:
+        trap(
+          "Collections are not supported as section keys: a value of any type is a list or map. "
+            + "Use a value, such as the count.")
+      default: break
+      }
+    }
+    return key
+  }
+
+  /// Traps if there is none.
+  static func checked(_ descriptors: [SortDescriptor]) -> [SortDescriptor] {
+    require(
+      !descriptors.isEmpty,
+      "There must be at least one SortDescriptor when using SectionedResults: the first one puts "
+        + "the sections in order.")
+    return descriptors
+  }
+}
+
+extension LiveSections {
+  /// Sections of results on their instance.
+  fileprivate convenience init<Element: RealmCollectionValue>(
+    _ results: Results<Element>, _ rule: SectionRule<Key, Element>, like other: LiveSections?
+  ) where Key: _Persistable {
+    let (spec, createdInWrite, key) = (results.spec, results.createdInWrite, rule.key)
+    let mayBeAnything = Key._description.type == .any
+    self.init(
+      results.core, results.live, createdInWrite: results.createdInWrite, like: other
+    ) { [unowned core = results.core] rows, position in
+      let made = key(core.element(at: position, of: rows, spec, createdInWrite: createdInWrite))
+      return mayBeAnything ? SectionKeyRule.checked(made) : made
+    }
+  }
+}
+
+extension RealmCore {
+  /// The sections of results of this instance: shared ones of a property, new ones of a block.
+  ///
+  /// - Parameter other: the same sections on another instance.
+  func sections<Key: _Persistable & Hashable, Element: RealmCollectionValue>(
+    of results: Results<Element>, _ rule: SectionRule<Key, Element>, like other: LiveSections<Key>?
+  ) -> LiveSections<Key> {
+    guard let keyPath = rule.keyPath else {
+      return other?.frozen(on: self) ?? LiveSections(results, rule, like: other)
+    }
+    let name = SectionsName(spec: results.spec, keyPath: keyPath)
+    if let known = knownSections(name) as? LiveSections<Key>, !known.source.isOwnerGone {
+      return known
+    }
+    let made = LiveSections(results, rule, like: other)
+    if let frozen { return frozen.share(made, as: name) }
+    liveSections.insert(made, for: name)
+    return made
+  }
+
+  private func knownSections(_ name: SectionsName) -> AnyObject? {
+    if let frozen { return frozen.sections(name) }
+    return liveSections[name]
+  }
+}

@@ -1,0 +1,181 @@
+public import Foundation
+import TarnStore
+
+/// What `SectionedResults` and `ResultsSection` have in common.
+public protocol RealmSectionedResult: RandomAccessCollection, Equatable, ThreadConfined,
+  CustomStringConvertible
+where Index == Int {
+  /// Calls `block` first with `.initial` and then with each difference.
+  func observe(_ block: @escaping (SectionedResultsChange<Self>) -> Void) -> NotificationToken
+}
+
+/// What an observer of sections is told.
+public enum SectionedResultsChange<Collection> {
+  /// The first call: the sections are ready to be read.
+  case initial(Collection)
+  /// The sections changed since the last call. Index paths consist of a section's number and an
+  /// element's position in it, all ascending.
+  ///
+  /// `deletions` and `modifications` are positions before, `insertions` positions after the change;
+  /// `sectionsToDelete` are numbers before, `sectionsToInsert` numbers after it. Elements of a
+  /// deleted section are not among the deletions; those of an inserted section are all among the
+  /// insertions. To turn the old sections into the new ones, remove the deletions, then the
+  /// sections to delete; put in the sections to insert, empty, and then the insertions. An element
+  /// that moved to another section is deleted and inserted.
+  case update(
+    Collection, deletions: [IndexPath], insertions: [IndexPath], modifications: [IndexPath],
+    sectionsToInsert: IndexSet, sectionsToDelete: IndexSet)
+  /// The file can no longer be followed; nothing comes after this.
+  case error(any Error)
+}
+
+/// The objects or values of results in sections: lazy, and live as `Results` are.
+///
+/// There is a section for each key that a row has, in the order of the first rows. A section whose
+/// last row goes is gone, too. A row's key is computed when the row comes or changes, and
+/// remembered otherwise.
+///
+/// Frozen sections have all their keys from the beginning: they are computed where `freeze()` is
+/// called, and where sections of frozen results are made. Any thread may read them.
+///
+/// Belongs to its Realm's thread, queue or actor.
+public struct SectionedResults<
+  Key: _Persistable & Hashable, SectionElement: RealmCollectionValue
+> {
+  let results: Results<SectionElement>
+  let rule: SectionRule<Key, SectionElement>
+  let sections: LiveSections<Key>
+
+  /// - Parameter other: the same sections on another instance.
+  init(
+    _ results: Results<SectionElement>, _ rule: SectionRule<Key, SectionElement>,
+    like other: LiveSections<Key>? = nil
+  ) {
+    self.init(results, rule, results.core.sections(of: results, rule, like: other))
+  }
+
+  private init(
+    _ results: Results<SectionElement>, _ rule: SectionRule<Key, SectionElement>,
+    _ sections: LiveSections<Key>
+  ) {
+    self.results = results
+    self.rule = rule
+    self.sections = sections
+  }
+
+  /// The Realm that the elements belong to.
+  public var realm: Realm? { results.realm }
+
+  /// True if the Realm was invalidated. Any other use of the sections then traps.
+  public var isInvalidated: Bool { results.isInvalidated }
+
+  func state() -> LiveSections<Key>.State {
+    results.check()
+    return sections.current()
+  }
+
+  /// The same sections in the instance's present life.
+  func revived() -> SectionedResults { SectionedResults(results.revived(), rule, sections) }
+
+  public func _counterpart(in realm: Realm) -> SectionedResults? {
+    results._counterpart(in: realm).map { SectionedResults($0, rule, like: sections) }
+  }
+
+  /// The sections' keys, in order.
+  public var allKeys: [Key] { state().table.keys.list.map(\.key) }
+
+  /// The element at a section's number and a position in it. Traps if it is out of bounds.
+  public subscript(indexPath: IndexPath) -> SectionElement {
+    self[indexPath.section][indexPath.item]
+  }
+}
+
+extension SectionedResults: RealmSectionedResult, DumpedCollection {
+  public typealias Element = ResultsSection<Key, SectionElement>
+
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { count }
+
+  /// The number of sections.
+  public var count: Int { state().table.count }
+
+  /// The section with a number. Traps if it is out of bounds.
+  public subscript(section: Int) -> ResultsSection<Key, SectionElement> {
+    let keys = state().table.keys
+    Bounds.check(section, keys.count, of: self)
+    return ResultsSection(self, keys.list[section].key, number: section)
+  }
+
+  /// Goes over the sections that there are now, whatever happens to them meanwhile.
+  public struct Iterator: IteratorProtocol {
+    private let parent: SectionedResults
+    private let keys: [SectionKey<Key>]
+    private var place = 0
+
+    init(_ parent: SectionedResults) {
+      self.parent = parent
+      keys = parent.state().table.keys.list
+    }
+
+    public mutating func next() -> ResultsSection<Key, SectionElement>? {
+      guard place < keys.count else { return nil }
+      defer { place += 1 }
+      return ResultsSection(parent, keys[place].key, number: place)
+    }
+  }
+
+  public func makeIterator() -> Iterator { Iterator(self) }
+
+  /// True if both are sections of the same results by one property, or one is a copy of the other.
+  public static func == (a: Self, b: Self) -> Bool {
+    a.sections === b.sections && a.results == b.results
+  }
+
+  func append(to dump: inout TextDump) {
+    let name = "SectionedResults<\(Key.self), \(SectionElement.self)>"
+    if isInvalidated { return dump.append("\(name) [invalidated]") }
+    dump.append(name, count: count, lazy.map { ("\($0.key)", $0 as Any) })
+  }
+
+  /// Calls `block` first with `.initial`, once the sections can be read, and then with the exact
+  /// difference whenever they have changed. Commits in quick succession are reported in one call.
+  ///
+  /// Traps on a thread that has no later turns, on a read-only Realm that has a private copy, and
+  /// in a write that has changed something.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe.
+  public func observe(
+    _ block: @escaping (SectionedResultsChange<Self>) -> Void
+  ) -> NotificationToken {
+    observe(section: nil) { news in block(SectionedResultsChange(news, revived())) }
+  }
+
+  /// - Parameter key: of the section whose changes alone are told.
+  func observe(
+    section key: Key?, _ block: @escaping (SectionsNews) -> Void
+  ) -> NotificationToken {
+    results.check()
+    return results.core.observe(sections.source) { news in
+      if let news = SectionsNews(news, Key.self, only: key) { block(news) }
+    }
+  }
+}
+
+extension SectionedResultsChange {
+  init(_ news: SectionsNews, _ collection: Collection) {
+    switch news {
+    case .initial: self = .initial(collection)
+    case .update(let changes):
+      self = .update(
+        collection, deletions: changes.deletions.map(IndexPath.init),
+        insertions: changes.insertions.map(IndexPath.init),
+        modifications: changes.modifications.map(IndexPath.init),
+        sectionsToInsert: changes.sectionsToInsert, sectionsToDelete: changes.sectionsToDelete)
+    case .error(let error): self = .error(Realm.Error(error))
+    }
+  }
+}
+
+extension IndexPath {
+  fileprivate init(_ path: SectionPath) { self.init(item: path.item, section: path.section) }
+}

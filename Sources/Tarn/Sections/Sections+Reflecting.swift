@@ -1,0 +1,9 @@
+extension SectionedResults: CustomReflectable {
+  /// The sections; empty for invalidated results.
+  public var customMirror: Mirror { mirrorOfElements }
+}
+
+extension ResultsSection: CustomReflectable {
+  /// The elements; empty for a section that is gone.
+  public var customMirror: Mirror { mirrorOfElements }
+}

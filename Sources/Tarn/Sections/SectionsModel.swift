@@ -1,0 +1,94 @@
+import TarnStore
+
+/// Results that are shown in sections. The keys of the sections are the program's business: they
+/// are left open here and filled in when the program is asked about content that is shown.
+struct SectionsModel<Key: Hashable>: LiveModel {
+  struct Content: LiveContent {
+    var rows: ResultRows
+    /// How the rows fall into sections.
+    var sections: KeyedRows<Key>
+
+    var isOwnerGone: Bool { rows.isOwnerGone }
+  }
+
+  let results: ResultModel
+
+  var owner: LinkTarget? { results.owner }
+  var concerningClasses: Set<ClassID> { results.concerningClasses }
+  var followsIncrementally: Bool { results.followsIncrementally }
+
+  func isConcerned(by changes: ChangeSet) -> Bool { results.isConcerned(by: changes) }
+
+  func evaluate(_ rows: StoreRows) throws(StorageError) -> Content {
+    Content(rows: try results.evaluate(rows), sections: KeyedRows())
+  }
+
+  func follow(
+    _ content: inout Content, over changes: ChangeSet, to rows: StoreRows
+  ) throws(StorageError) {
+    guard isConcerned(by: changes) else { return }
+    if changes.schemaChanged {
+      content = try evaluate(rows)
+      return
+    }
+    let old = content.rows
+    try results.follow(&content.rows, over: changes, to: rows)
+    let moves = try results.difference(old, content.rows, over: changes, rows)
+    content.sections = KeyedRows(from: content.sections, moves)
+  }
+
+  func step(
+    _ content: inout Content, _ move: LiveMove
+  ) throws(StorageError) -> LiveChange? {
+    guard let change = try results.step(&content.rows, move)?.withDifference(),
+      case .indices(let moves) = LiveChange.difference([change])
+    else { return nil }
+    let former = content.sections
+    content.sections = KeyedRows(from: former, moves)
+    return .derived(change, from: former, to: content.sections)
+  }
+
+  func baseline(
+    _ content: Content, _ rows: StoreRows
+  ) throws(StorageError) -> LiveBaseline {
+    .derived(try results.baseline(content.rows, rows), content.sections)
+  }
+
+  func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost {
+    try results.cost(ofEvaluating: rows)
+  }
+
+  func cost(ofFollowing changes: ChangeSet, from content: Content) -> LiveCost {
+    results.cost(ofFollowing: changes, from: content.rows)
+  }
+}
+
+/// How the rows of a moment fall into sections, once the program has said their keys. Then it does
+/// not change any more.
+final class KeyedRows<Key: Hashable>: DerivedState, @unchecked Sendable {
+  // because: a worker passes it on without a look inside. It is filled in on the scheduler of its
+  // instance, and before other threads see it if that is frozen.
+
+  /// Nil until the program has been asked.
+  private(set) var table: SectionTable<Key>?
+  /// What the rows were before and how they became these.
+  private var origin: (former: KeyedRows, moves: IndexChanges)?
+
+  /// Nothing is known.
+  init() {}
+
+  /// The rows that `former` became.
+  init(from former: KeyedRows, _ moves: IndexChanges) { origin = (former, moves) }
+
+  /// Asks for the keys of rows that came or changed, or of all if those before were not known.
+  ///
+  /// - Parameter key: the key of the row at a position.
+  func fill(rowCount: Int, _ key: (Int) -> Key) {
+    if let origin, let old = origin.former.table {
+      table = old.applying(origin.moves, key: key)
+    } else {
+      table = SectionTable(rowCount: rowCount, key: key)
+    }
+    origin = nil
+  }
+}

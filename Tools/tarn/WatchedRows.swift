@@ -1,0 +1,50 @@
+import TarnStore
+
+/// The rows of a watched result, as a live source of the library.
+///
+/// They are those of a query, with two rules of the watch's own. A row is shown with its embedded
+/// objects, at any depth, so it is modified with them. And the class may be another one after a
+/// migration: the rows before and after it are then compared as wholes.
+struct WatchedRows: LiveModel {
+  let query: CompiledQuery
+
+  var owner: LinkTarget? { nil }
+  var concerningClasses: Set<ClassID> { query.concerningClasses }
+
+  /// Any class may be embedded in one that the rows have.
+  func isConcerned(by changes: ChangeSet) -> Bool { true }
+
+  func evaluate(_ rows: StoreRows) throws(StorageError) -> ResultRows {
+    .root(try query.evaluate(rows))
+  }
+
+  /// Tells also of objects that were not among the rows and still are not: one that takes the place
+  /// of a row may come among them later.
+  func step(
+    _ content: inout ResultRows, _ move: LiveMove
+  ) throws(StorageError) -> LiveChange? {
+    guard case .root(let old) = content else { return nil }
+    let step: ResultStep
+    if move.changes.schemaChanged {
+      step = try query.stepOverMigration(from: old, over: move.changes, to: move.rows)
+    } else {
+      let owners = try EmbeddedOwners(move.rows, move.changes).keys(in: query.classID)
+      step = try query.step(
+        from: old, over: move.changes, to: move.rows, modifying: KeySet(owners))
+    }
+    content = .root(step.after)
+    return step.touched.count == 0 ? nil : .rows(step)
+  }
+
+  func baseline(
+    _ content: ResultRows, _ rows: StoreRows
+  ) throws(StorageError) -> LiveBaseline {
+    .count(content.count)
+  }
+
+  // The watch waits for what it shows: it leaves nothing to a worker.
+
+  func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost { .none }
+
+  func cost(ofFollowing changes: ChangeSet, from content: ResultRows) -> LiveCost { .none }
+}
