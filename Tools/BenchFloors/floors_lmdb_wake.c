@@ -108,7 +108,7 @@ static int make_signal_file(const char *path) {
   return error;
 }
 
-int bf_lmdb_wake(const char *folder, int64_t wakes, struct bf_latency *latency) {
+int bf_lmdb_wake(const char *folder, int64_t wakes, int watcher, struct bf_latency *latency) {
   struct place place;
   int error = bf_path(folder, "wake.mdb", place.data_path);
   if (!error) error = bf_path(folder, "wake.mdb-lock", place.lock_path);
@@ -117,7 +117,7 @@ int bf_lmdb_wake(const char *folder, int64_t wakes, struct bf_latency *latency) 
   if (error) return error;
   struct bf_wake *wake = bf_wake_share(wakes);
   if (wake) {
-    error = bf_wake_run(wake, &place, watch, write_all);
+    error = bf_wake_run(wake, watcher, &place, watch, write_all);
     if (!error) error = bf_wake_summary(wake, latency);
     bf_wake_unshare(wake);
   } else {

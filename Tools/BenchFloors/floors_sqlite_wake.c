@@ -87,14 +87,14 @@ static int write_all(struct bf_wake *wake, void *context) {
   return error;
 }
 
-int bf_sqlite_wake(const char *folder, int64_t wakes, struct bf_latency *latency) {
+int bf_sqlite_wake(const char *folder, int64_t wakes, int watcher, struct bf_latency *latency) {
   static const char *const names[] = {"wake.sqlite", "wake.sqlite-wal", "wake.sqlite-shm"};
   char path[BF_PATH_BYTES];
   int error = bf_path(folder, names[0], path);
   if (error) return error;
   struct bf_wake *wake = bf_wake_share(wakes);
   if (wake) {
-    error = bf_wake_run(wake, path, watch, write_all);
+    error = bf_wake_run(wake, watcher, path, watch, write_all);
     if (!error) error = bf_wake_summary(wake, latency);
     bf_wake_unshare(wake);
   } else {

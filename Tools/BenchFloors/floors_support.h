@@ -60,7 +60,7 @@ void bf_wake_unshare(struct bf_wake *wake);
 int bf_wake_await(struct bf_wake *wake, _Atomic int64_t *counter, int64_t at_least);
 int bf_wake_summary(const struct bf_wake *wake, struct bf_latency *latency);
 int bf_wake_run(
-    struct bf_wake *wake, void *context, int (*watch)(struct bf_wake *, void *),
+    struct bf_wake *wake, int watcher, void *context, int (*watch)(struct bf_wake *, void *),
     int (*write)(struct bf_wake *, void *));
 void bf_pause(double seconds);
 #endif

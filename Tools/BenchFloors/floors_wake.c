@@ -8,11 +8,14 @@
 //   waits for `seen`, rests, again          adds 1 to seen
 //
 // The child is forked before either side opens a store, since neither engine survives a fork.
+#define _GNU_SOURCE  // sched_setaffinity
 #include "floors_support.h"
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -89,9 +92,38 @@ int bf_wake_summary(const struct bf_wake *wake, struct bf_latency *latency) {
   return 0;
 }
 
+int bf_run_on(int cpu) {
+  if (cpu < 0) return 0;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(cpu, &one);
+  return sched_setaffinity(0, sizeof one, &one) ? errno : 0;
+}
+
+int bf_cpus_take(struct bf_cpus *cpus) {
+  cpu_set_t all;
+  _Static_assert(sizeof all == sizeof cpus->all, "a CPU set of another size");
+  *cpus = (struct bf_cpus){-1, -1, {0}};
+  if (sched_getaffinity(0, sizeof all, &all)) return errno;
+  memcpy(cpus->all, &all, sizeof all);
+  if (CPU_COUNT(&all) < 2) return 0;
+  for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+    if (!CPU_ISSET(cpu, &all)) continue;
+    if (cpus->writer < 0) cpus->writer = cpu;
+    cpus->watcher = cpu;
+  }
+  return bf_run_on(cpus->writer);
+}
+
+int bf_cpus_leave(const struct bf_cpus *cpus) {
+  cpu_set_t all;
+  memcpy(&all, cpus->all, sizeof all);
+  return sched_setaffinity(0, sizeof all, &all) ? errno : 0;
+}
+
 // Forks the watcher, runs the writer here, ends the watcher in any case.
 int bf_wake_run(
-    struct bf_wake *wake, void *context, int (*watch)(struct bf_wake *, void *),
+    struct bf_wake *wake, int watcher, void *context, int (*watch)(struct bf_wake *, void *),
     int (*write)(struct bf_wake *, void *)) {
   pid_t parent = getpid();
   pid_t child = fork();
@@ -100,7 +132,8 @@ int bf_wake_run(
     // The watcher goes when its parent goes; it may already have gone before prctl().
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
-    int failure = watch(wake, context);
+    int failure = bf_run_on(watcher);
+    if (!failure) failure = watch(wake, context);
     atomic_store(&wake->failure, failure);
     _exit(failure ? 1 : 0);
   }

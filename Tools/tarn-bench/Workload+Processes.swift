@@ -21,7 +21,9 @@ enum BenchChild {
   static func run(_ arguments: [String]) -> Never {
     do {
       switch arguments.first {
-      case "observe": try observe(arguments[1], arguments[2], Int(arguments[3]) ?? 0)
+      case "observe":
+        try floor(bf_run_on(Int32(arguments[4]) ?? -1))
+        try observe(arguments[1], arguments[2], Int(arguments[3]) ?? 0)
       case "open": try open(arguments[1], arguments[2], Int(arguments[3]) ?? 1)
       default: throw ToolError("unknown part")
       }

@@ -100,13 +100,17 @@ extension BenchChild {
 }
 
 /// W8: from the start of a commit here until another process has read the value, and the parts of
-/// that.
+/// that. Both sides of each comparison have a CPU of their own.
 func measureWake(_ bench: Bench) throws {
   let wakes = bench.rounds(2000, tiny: 50)
+  var cpus = bf_cpus()
+  try floor(bf_cpus_take(&cpus))
   var floors = (bf_latency(), bf_latency())
-  try floor(bf_lmdb_wake(bench.folder, Int64(wakes), &floors.0))
-  try floor(bf_sqlite_wake(bench.folder, Int64(bench.rounds(400, tiny: 20)), &floors.1))
-  let times = try wakeAnother(bench, wakes)
+  try floor(bf_lmdb_wake(bench.folder, Int64(wakes), cpus.watcher, &floors.0))
+  let sqliteWakes = Int64(bench.rounds(400, tiny: 20))
+  try floor(bf_sqlite_wake(bench.folder, sqliteWakes, cpus.watcher, &floors.1))
+  let times = try wakeAnother(bench, wakes, on: cpus.watcher)
+  try floor(bf_cpus_leave(&cpus))
   func part(_ end: KeyPath<WakeTimes, Int64>, after start: KeyPath<WakeTimes, Int64>) -> [Double] {
     times.map { Double($0[keyPath: end] - $0[keyPath: start]) * 1e-9 }
   }
@@ -137,7 +141,7 @@ func measureWake(_ bench: Bench) throws {
 }
 
 /// Commits so many values, each when the other process surely sleeps again.
-private func wakeAnother(_ bench: Bench, _ wakes: Int) throws -> [WakeTimes] {
+private func wakeAnother(_ bench: Bench, _ wakes: Int, on cpu: Int32) throws -> [WakeTimes] {
   let configuration = bench.configuration("ping")
   let realm = try Realm(configuration: configuration, scheduler: bench.scheduler)
   let ping = Ping()
@@ -148,7 +152,7 @@ private func wakeAnother(_ bench: Bench, _ wakes: Int) throws -> [WakeTimes] {
   let path = configuration.fileURL!.path
   let shared = "\(bench.folder)/wakes"
   let numbers = try SharedNumbers(shared, count: wakes)
-  let (child, _) = try BenchChild.start(["observe", path, shared, String(wakes)])
+  let (child, _) = try BenchChild.start(["observe", path, shared, String(wakes), String(cpu)])
   defer { if child.isRunning { child.terminate() } }
   try numbers.wait("get ready") { numbers.ready == 1 }
   // Who follows a store in the writer's own process is told right behind the wake of the others.

@@ -41,6 +41,19 @@ struct bf_latency {
   double turn;    // until it has the value
 };
 
+// Where a writer and its watcher run, each on a CPU of its own. Left to the system they share one
+// at times, and what is measured then is a switch between two processes and no wake.
+struct bf_cpus {
+  int writer;
+  int watcher;       // -1: this process may use one CPU only, and nothing is pinned
+  uint64_t all[16];  // as the thread was before
+};
+// Pins the calling thread to the writer's CPU, until bf_cpus_leave().
+int bf_cpus_take(struct bf_cpus *cpus);
+int bf_cpus_leave(const struct bf_cpus *cpus);
+// Pins the calling thread to one CPU; nothing for -1.
+int bf_run_on(int cpu);
+
 // ---- raw LMDB ----
 
 // A store of persons on raw LMDB: a tree of packed rows, a tree from id to row, a counter.
@@ -86,8 +99,9 @@ int bf_lmdb_requery(bf_lmdb *store, int64_t *matches, double *seconds);
 int bf_lmdb_reinsert(
     bf_lmdb *store, int64_t changes, int *in_order, double *seconds_each);
 // W8: a writer and a watcher process; from the start of a commit that is not synced until the
-// watcher, woken from inotify by one pwrite, has read the value in a new transaction.
-int bf_lmdb_wake(const char *folder, int64_t wakes, struct bf_latency *latency);
+// watcher, woken from inotify by one pwrite, has read the value in a new transaction. The watcher
+// runs on the CPU `watcher`, or anywhere for -1.
+int bf_lmdb_wake(const char *folder, int64_t wakes, int watcher, struct bf_latency *latency);
 // W10: closes the store (not timed), then opens it, begins a read and gets one person.
 int bf_lmdb_reopen(bf_lmdb *store, double *seconds);
 
@@ -109,7 +123,7 @@ int bf_sqlite_lookup(bf_sqlite *store, int64_t lookups, double *nanoseconds_each
 int bf_sqlite_sort(bf_sqlite *store, int by_name, int64_t *first_id, double *seconds);
 int bf_sqlite_requery(bf_sqlite *store, int64_t *matches, double *seconds);
 // The watcher looks every millisecond: SQLite wakes nobody.
-int bf_sqlite_wake(const char *folder, int64_t wakes, struct bf_latency *latency);
+int bf_sqlite_wake(const char *folder, int64_t wakes, int watcher, struct bf_latency *latency);
 int bf_sqlite_reopen(bf_sqlite *store, double *seconds);
 
 // ---- collections ----
