@@ -1,7 +1,9 @@
 /// What one step did to a live source, as it is kept until everybody has been told.
 package enum LiveChange: Sendable {
   /// The rows of a query over a class: the roots before and after.
-  case rows(ResultStep)
+  ///
+  /// Behind a reference, because it is handed around and has many.
+  indirect case rows(ResultStep)
   /// What is told by position: lists, backlinks, and what is made by going over elements.
   case positions(EditScript)
   case members(SetStep)
