@@ -41,7 +41,7 @@ public struct ChangeSequence<Element>: AsyncSequence {
   }
 }
 
-/// Where an observation that is asked for its news leaves them, and its error.
+/// Where an observation that is asked for its news leaves them.
 final class ChangeInbox<Change> {
   var change: Change?
 }
@@ -98,6 +98,15 @@ final class ChangeFeed<Change> {
   }
 
   deinit { source?.token.end() }
+
+  /// The same changes in other words; to be made before this one is asked.
+  func map<Other>(_ transform: @escaping (Change) -> Other) -> ChangeFeed<Other> {
+    ChangeFeed<Other> { [begin] signal in
+      let source = begin(signal)
+      return ChangeFeed<Other>.Source(
+        token: source.token, take: { source.take().map(transform) }, isOver: source.isOver)
+    }
+  }
 
   func next(isolation actor: isolated (any Actor)?) async -> Change? {
     while !isOver {

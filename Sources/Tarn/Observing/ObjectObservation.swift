@@ -96,6 +96,9 @@ class ObjectObservation: Observation {
     tell(Self.firstValues(told))
   }
 
+  /// Something is to be told.
+  var hasEntries: Bool { !entries.isEmpty }
+
   /// Leaves one entry of what was logged, as if it had been one step.
   func mergeEntries() {
     guard entries.count > 1, let last = entries.last else { return }
