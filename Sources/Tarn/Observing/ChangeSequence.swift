@@ -35,7 +35,7 @@ public struct ChangeSequence<Element>: AsyncSequence {
     /// The changes since the last call, as one, as soon as there are any; nil at the end.
     ///
     /// - Parameter actor: the actor that the Realm belongs to.
-    public func next(isolation actor: isolated (any Actor)?) async -> Element? {
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
       await feed.next(isolation: actor)
     }
   }
