@@ -21,8 +21,8 @@ extension ObjectObservable {
     observeAs(Self.self, block)
   }
 
-  /// What `observe` would tell, for `for await`: several commits that the loop has not asked for yet
-  /// are one change, and `.deleted` is the last. Traps for an unmanaged object; see
+  /// What `observe` would tell, for `for await`: several commits that the loop has not asked for
+  /// yet are one change, and `.deleted` is the last. Traps for an unmanaged object; see
   /// ``ChangeSequence`` for who may go over it.
   public var changes: ChangeSequence<ObjectChange<Self>> {
     guard let core = _core else { trapUnmanaged() }

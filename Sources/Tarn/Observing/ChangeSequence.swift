@@ -25,6 +25,7 @@ public struct ChangeSequence<Element>: AsyncSequence {
 
   init(_ makeFeed: @escaping () -> ChangeFeed<Element>) { self.makeFeed = makeFeed }
 
+  /// A loop of its own, which observes from its first element on. Threading: any.
   public func makeAsyncIterator() -> Iterator { Iterator(feed: makeFeed()) }
 
   /// Asks for one change after the other. Copies share what they have been given. The observation

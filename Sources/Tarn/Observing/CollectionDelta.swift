@@ -5,8 +5,8 @@ import TarnStore
 /// All arrays of positions ascend. Removing the deletions from the old collection and then putting
 /// in the elements of the new one at the insertions gives the new one; `apply(to:)` does that.
 ///
-/// The new collection is the one that the observer is told of. A callback, be it another observer's,
-/// may write before it is asked for: what is read here stays as it was. Objects are live all the
+/// The new collection is the one that the observer is told of. A callback, also one of another
+/// observer, may write before it is asked for: what is read here stays as it was. Objects are live all the
 /// same: those that were deleted since are invalidated.
 ///
 /// Threading: as the collection. It keeps a version in the file for as long as it is referenced.
@@ -27,9 +27,8 @@ public struct CollectionDelta<Element> {
   public let modifications: [Int]
   /// The new positions of the same elements, in the same order.
   public let modificationsNew: [Int]
-  /// The elements that moved, by their old positions: each is also deleted and inserted. It may have
-  /// changed as well. What moves are found depends on the kind of the collection; in the values of a
-  /// map, for example, there are none.
+  /// The elements that moved, by their old positions: each is also deleted and inserted, and may
+  /// have changed as well. A collection that keeps an order of its own, such as a set, has none.
   public let moves: [Move]
   /// The number of elements in the new collection.
   public var count: Int { elements.count }

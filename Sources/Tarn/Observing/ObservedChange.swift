@@ -26,7 +26,8 @@ extension ObservedChange where Collection: Sequence, Delta == CollectionDelta<Co
   /// it as it is. An array that every change is applied to always equals the collection as the last
   /// of them left it, if `.initial` is applied before anything else is written.
   ///
-  /// Traps for an array that is not what the changes before have made. Threading: as the collection.
+  /// Traps for an array of another length than the changes before have made. Threading: as the
+  /// collection.
   public func apply(to array: inout [Collection.Element]) {
     switch self {
     case .initial(let collection): array = Array(collection)
