@@ -6,8 +6,8 @@ import TarnStore
 /// in the elements of the new one at the insertions gives the new one; `apply(to:)` does that.
 ///
 /// The new collection is the one that the observer is told of. A callback, also one of another
-/// observer, may write before it is asked for: what is read here stays as it was. Objects are live all the
-/// same: those that were deleted since are invalidated.
+/// observer, may write before it is asked for: what is read here stays as it was. Objects are live
+/// all the same: those that were deleted since are invalidated.
 ///
 /// Threading: as the collection. It keeps a version in the file for as long as it is referenced.
 public struct CollectionDelta<Element> {
