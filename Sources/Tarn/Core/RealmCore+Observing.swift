@@ -5,15 +5,28 @@ extension RealmCore {
   func observe(
     _ source: any ObservedSource, _ block: @escaping (CollectionObservation.News) -> Void
   ) -> NotificationToken {
+    observe(source, readsTarget: false) { news, _ in block(news) }
+  }
+
+  /// - Parameter readsTarget: whether `block` asks for the elements that news lead to.
+  func observe(
+    _ source: any ObservedSource, readsTarget: Bool,
+    _ block: @escaping CollectionObservation.Block
+  ) -> NotificationToken {
     checkCanObserve()
     let state = ObservationState(.collection(WeakSource(source)))
-    delivery.observers.add(
+    return add(
       CollectionObservation(
         state: state, serial: delivery.observers.claimSerial(), seen: step, source: source,
-        block: block))
+        readsTarget: readsTarget, block: block))
+  }
+
+  /// Takes an observation of a collection in; its first call comes in a later turn.
+  func add(_ observation: CollectionObservation) -> NotificationToken {
+    delivery.observers.add(observation)
     _ = shown()
     scheduleTurn()
-    return NotificationToken(state, confinedHost())
+    return NotificationToken(observation.state, confinedHost())
   }
 
   /// What observers of a list, set or map share.

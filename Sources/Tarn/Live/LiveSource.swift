@@ -240,6 +240,23 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     return log.removeAll(upTo: last).map(\.ofRows)
   }
 
+  func elements(after last: Int, in snapshot: Snapshot) -> PastElements {
+    let isShown = log.numbers.last.map { $0 <= last } ?? true
+    let content = isShown ? followed : log.change(at: last).flatMap(model.content)
+    let model = model
+    return PastElements { () throws(StorageError) in
+      let rows = StoreRows(try SnapshotReader(snapshot))
+      if let content { return try model.elements(content, rows) }
+      return try model.elements(model.evaluate(rows), rows)
+    }
+  }
+
+  func mergeSteps(splitAt marks: Set<Int>) {
+    guard log.numbers.count > Swift.max(32, 2 * marks.count) else { return }
+    lastDifference = nil
+    log.merge(splitAt: marks)
+  }
+
   // MARK: - Leaving work to others
 
   func costOfFirstCall() -> LiveCost {

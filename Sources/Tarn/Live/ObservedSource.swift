@@ -33,6 +33,15 @@ protocol ObservedSource: AnyObject {
   ///
   /// - Parameter baseline: what the observer saw instead of the state after step `seen`.
   func difference(after seen: Int, upTo last: Int, from baseline: LiveBaseline?) -> LiveDifference
+  /// The elements that there were after step `last`, to be read whenever they are asked for.
+  ///
+  /// - Parameter snapshot: of a version that shows the source as it was then.
+  func elements(after last: Int, in snapshot: Snapshot) -> PastElements
+  /// Keeps the steps that not everybody has been told of from becoming ever more: merges them
+  /// where they are many.
+  ///
+  /// - Parameter marks: steps after which something is told anew.
+  func mergeSteps(splitAt marks: Set<Int>)
   /// Lets go of the steps up to `last`, of which everybody has been told.
   ///
   /// - Returns: what they did to rows.

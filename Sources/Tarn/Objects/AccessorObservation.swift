@@ -2,7 +2,7 @@ import TarnStore
 
 /// An observation of an object. It is bound to the row, not to the accessor: a stale accessor is
 /// brought up to date before each call.
-final class AccessorObservation: ObjectObservation {
+class AccessorObservation: ObjectObservation {
   // The instance has its observations.
   private unowned let core: RealmCore
   /// Replaced by a new accessor if the program has invalidated the instance meanwhile.
@@ -41,16 +41,68 @@ final class AccessorObservation: ObjectObservation {
   }
 }
 
+/// An observation of an object that is asked for its news.
+final class PulledAccessorObservation: AccessorObservation, PulledObservation {
+  private let signal: ChangeSignal
+
+  init(
+    _ core: RealmCore, _ object: ObjectBase, state: ObservationState, signal: ChangeSignal,
+    block: @escaping (ObjectChange<ObjectBase>) -> Void
+  ) {
+    self.signal = signal
+    super.init(core, object, state: state, block: block)
+  }
+
+  var isExhausted: Bool { false }
+
+  override func log(_ news: ObjectNews, step: Int) {
+    super.log(news, step: step)
+    mergeEntries()
+  }
+
+  override func hasPendingChange(upTo target: Int) -> Bool {
+    signal.isWaiting && super.hasPendingChange(upTo: target)
+  }
+
+  override func deliver(upTo target: Int, _ host: any DeliveryHost) { signal.wake() }
+
+  func pull(_ host: any DeliveryHost) {
+    if hasEntries { super.deliver(upTo: host.step, host) }
+  }
+
+  override func end(with error: StorageError) {
+    super.end(with: error)
+    signal.wake()
+  }
+}
+
 extension RealmCore {
   func observe(
     _ object: ObjectBase, _ block: @escaping (ObjectChange<ObjectBase>) -> Void
   ) -> NotificationToken {
+    add(AccessorObservation(self, object, state: observedState(object), block: block))
+  }
+
+  /// The changes of an object, for who asks.
+  func changes(of object: ObjectBase) -> ChangeFeed<ObjectChange<ObjectBase>> {
+    ChangeFeed(on: self) { [self] signal, inbox in
+      let observation = PulledAccessorObservation(
+        self, object, state: observedState(object), signal: signal
+      ) { inbox.change = $0 }
+      return (observation, add(observation))
+    }
+  }
+
+  /// Traps for what cannot be observed.
+  private func observedState(_ object: ObjectBase) -> ObservationState {
     checkCanObserve()
     require(!isInvalidated(object), "Cannot observe a deleted or invalidated object.")
-    let id = object._binding!.classID
-    let state = ObservationState(.object(id, ObjectKey(object._key)))
+    return ObservationState(.object(object._binding!.classID, ObjectKey(object._key)))
+  }
+
+  private func add(_ observation: AccessorObservation) -> NotificationToken {
     _ = shown()
-    delivery.observers.add(AccessorObservation(self, object, state: state, block: block))
-    return NotificationToken(state, confinedHost())
+    delivery.observers.add(observation)
+    return NotificationToken(observation.state, confinedHost())
   }
 }

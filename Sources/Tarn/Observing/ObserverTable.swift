@@ -106,7 +106,8 @@ final class ObserverTable {
       let isNews = trapping { () throws(StorageError) in
         try source.follow(move, prepared: prepared[ObjectIdentifier(source)])
       }
-      guard isNews else { continue }
+      // Whoever waits for news learns that none will come.
+      guard isNews || source.isGone else { continue }
       concerned.append(source)
       for observation in observations(of: source) { enqueue(observation) }
     }
@@ -130,7 +131,7 @@ final class ObserverTable {
 
   /// True if some observation has not had its first call.
   var hasInitialOutstanding: Bool {
-    queue.contains { ($0 as? CollectionObservation)?.needsInitial == true }
+    queue.contains { ($0 as? CollectionObservation)?.isFirstCallDue == true }
   }
 
   /// True if somebody can be called.
@@ -170,8 +171,7 @@ final class ObserverTable {
     for case let observation as CollectionObservation in queue {
       let source = observation.source
       guard settled.insert(ObjectIdentifier(source)).inserted else { continue }
-      let oldest = observations(of: source).map(\.seen).min() ?? .max
-      told += source.forgetSteps(upTo: oldest)
+      told += forgetSteps(of: source)
     }
     queue.removeAll { observation in
       if observation.state.isActive {
@@ -180,6 +180,17 @@ final class ObserverTable {
       observation.isQueued = false
       return true
     }
+    return told
+  }
+
+  /// Lets go of the steps of one source that all its observers have been told of.
+  ///
+  /// - Returns: what these did.
+  @discardableResult
+  func forgetSteps(of source: any ObservedSource) -> [LiveChange] {
+    let there = observations(of: source)
+    let told = source.forgetSteps(upTo: there.map(\.seen).min() ?? .max)
+    if !source.stepNumbers.isEmpty { source.mergeSteps(splitAt: Set(there.flatMap(\.marks))) }
     return told
   }
 

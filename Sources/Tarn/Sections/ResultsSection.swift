@@ -120,4 +120,11 @@ public struct ResultsSection<
       block(SectionedResultsChange(news, Self(parent.revived(), key, number: number)))
     }
   }
+
+  /// What `observe` would tell, for `for await`; see ``ChangeSequence`` for who may go over it.
+  public var changes: ChangeSequence<SectionedResultsChange<Self>> {
+    parent.changeOrigin(section: key).map {
+      SectionedResultsChange($0, Self(parent.revived(), key, number: number))
+    }.changes
+  }
 }

@@ -150,13 +150,23 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
     observe(section: nil) { news in block(SectionedResultsChange(news, revived())) }
   }
 
+  /// What `observe` would tell, for `for await`; see ``ChangeSequence`` for who may go over it.
+  public var changes: ChangeSequence<SectionedResultsChange<Self>> {
+    changeOrigin(section: nil).map { SectionedResultsChange($0, revived()) }.changes
+  }
+
   /// - Parameter key: of the section whose changes alone are told.
   func observe(
     section key: Key?, _ block: @escaping (SectionsNews) -> Void
   ) -> NotificationToken {
+    changeOrigin(section: key).observe(block)
+  }
+
+  /// The same for who asks.
+  func changeOrigin(section key: Key?) -> _ChangeOrigin<SectionsNews> {
     results.check()
-    return results.core.observe(sections.source) { news in
-      if let news = SectionsNews(news, Key.self, only: key) { block(news) }
+    return _ChangeOrigin(core: results.core, source: sections.source, readsTarget: false) {
+      news, _ in SectionsNews(news, Key.self, only: key)
     }
   }
 }

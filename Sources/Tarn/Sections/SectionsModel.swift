@@ -48,6 +48,12 @@ struct SectionsModel<Key: Hashable>: LiveModel {
     return .derived(change, from: former, to: content.sections)
   }
 
+  func elements(
+    _ content: Content, _ rows: StoreRows
+  ) throws(StorageError) -> LiveElements {
+    .rows(content.rows)
+  }
+
   func baseline(
     _ content: Content, _ rows: StoreRows
   ) throws(StorageError) -> LiveBaseline {

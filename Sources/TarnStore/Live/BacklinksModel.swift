@@ -38,6 +38,12 @@ package struct BacklinksModel: LiveModel {
     try rows.origins(of: target, in: origins.classID, through: column)
   }
 
+  package func elements(
+    _ content: Content, _ rows: StoreRows
+  ) throws(StorageError) -> LiveElements {
+    .keys(content.keys)
+  }
+
   package func baseline(
     _ content: Content, _ rows: StoreRows
   ) throws(StorageError) -> LiveBaseline {

@@ -81,6 +81,12 @@ package struct ElementsModel: LiveModel {
     }
   }
 
+  package func elements(
+    _ content: Content, _ rows: StoreRows
+  ) throws(StorageError) -> LiveElements {
+    .rows(.elements(content))
+  }
+
   package func baseline(
     _ content: Content, _ rows: StoreRows
   ) throws(StorageError) -> LiveBaseline {

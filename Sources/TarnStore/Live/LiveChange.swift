@@ -23,6 +23,21 @@ package enum LiveChange: Sendable {
     if case .rows(let step) = self { .rows(step.withDifference()) } else { self }
   }
 
+  /// This step and the next one of the same source as one.
+  package func merging(_ later: LiveChange) -> LiveChange {
+    switch (self, later) {
+    case (.rows(let a), .rows(let b)): return .rows(a.merging(b))
+    case (.positions(let a), .positions(let b)): return .positions(a.composing(b))
+    case (.members(let a), .members(let b)): return .members(a.merging(b))
+    case (.keys(var a), .keys(let b)):
+      a.append(b)
+      return .keys(a)
+    case (.derived(let a, let from, _), .derived(let b, _, let to)):
+      return .derived(a.merging(b), from: from, to: to)
+    default: trap("steps of two kinds of one source: bug in this package")
+    }
+  }
+
   /// About how much memory it keeps, in touched rows.
   package var weight: Int {
     if case .rows(let step) = self { step.touched.count } else { 1 }
@@ -69,7 +84,8 @@ extension LiveChange {
     switch changes.first {
     case nil: .indices(IndexChanges())
     case .rows(let first): .indices(rows(first, changes, baseline))
-    case .positions(let first): .indices(positions(first, changes, baseline).indexChanges())
+    case .positions(let first):
+      .indices(positions(first, changes, baseline).indexChanges(withMoves: true))
     case .members(let first): .indices(members(first, changes, baseline))
     case .keys: .keys(keys(changes))
     case .derived(_, let before, _): derived(before, changes, baseline)

@@ -34,6 +34,12 @@ package protocol LiveModel: Sendable {
   /// - Returns: what the move did, nil if there is nothing to tell.
   func step(_ content: inout Content, _ move: LiveMove) throws(StorageError) -> LiveChange?
 
+  /// The elements of content that `rows` show.
+  func elements(_ content: Content, _ rows: StoreRows) throws(StorageError) -> LiveElements
+
+  /// The content that a step led to, as far as what it did says that; nil if it does not.
+  func content(after change: LiveChange) -> Content?
+
   /// What an observer has seen who was told of content inside of a write.
   func baseline(_ content: Content, _ rows: StoreRows) throws(StorageError) -> LiveBaseline
 
@@ -71,6 +77,8 @@ extension LiveModel {
   package var followsIncrementally: Bool { false }
   package var readsFormerState: Bool { false }
   package var needsOwner: Bool { false }
+
+  package func content(after change: LiveChange) -> Content? { nil }
 
   package func follow(
     _ content: inout Content, over changes: ChangeSet, to rows: StoreRows

@@ -72,6 +72,10 @@ package enum ResultModel: LiveModel {
     }
   }
 
+  package func content(after change: LiveChange) -> ResultRows? {
+    if case .rows(let step) = change { .root(step.after) } else { nil }
+  }
+
   package func baseline(
     _ content: ResultRows, _ rows: StoreRows
   ) throws(StorageError) -> LiveBaseline {

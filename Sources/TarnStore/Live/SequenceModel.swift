@@ -45,6 +45,12 @@ package struct SequenceModel: LiveModel {
       finder: ElementFinder(target: target))
   }
 
+  package func elements(
+    _ content: Content, _ rows: StoreRows
+  ) throws(StorageError) -> LiveElements {
+    .sequence(try rows.stored(at: place))
+  }
+
   package func baseline(
     _ content: Content, _ rows: StoreRows
   ) throws(StorageError) -> LiveBaseline {
