@@ -13,8 +13,6 @@ final class TableWatchPrinter: WatchPrinter {
   private let keys: TerminalKeys?
   private var viewport: TableViewport<WatchedRow>
   private var isEntered = false
-  /// The table's columns and its headings, as the first picture of the class at this size had them.
-  private var layout: (table: RowTable, headings: String, view: ClassView, size: Size)?
   private var size: Size
   private var view: ClassView?
   private var version = Version.zero
@@ -112,57 +110,47 @@ final class TableWatchPrinter: WatchPrinter {
 
   private func draw() throws {
     guard isEntered, let view else { return }
-    var layout =
-      try self.layout.flatMap { $0.size == size && $0.view == view ? $0 : nil }
-      ?? makeLayout(view)
-    var text = "\u{1b}[H" + line(layout.headings, .bold)
-    for shown in viewport.lines {
-      switch shown {
-      case .row(let position, let mark):
-        text += line(cells(try row(position), at: position, mark?.sign, &layout.table), mark?.style)
-      case .deleted(let row):
-        text += line(cells(row, at: nil, "-", &layout.table), .red)
-      }
-    }
-    self.layout = layout
+    let shown = try viewport.lines.map(Self.makeLine(reading: row))
+    var texts = try layOut(shown, view)[...]
+    var text = "\u{1b}[H" + line(texts.popFirst() ?? "", .bold)
+    for (shown, cells) in zip(shown, texts) { text += line(cells, shown.kind?.style) }
     // What is below the last row goes, then the state is written into the last line.
     text += "\u{1b}[J\u{1b}[\(size.height);1H" + state(view)
     try output.write(text)
     _ = try output.writeWhatGoes()
   }
 
-  private func makeLayout(
-    _ view: ClassView
-  ) throws -> (table: RowTable, headings: String, view: ClassView, size: Size) {
+  /// A row on the screen, with what happened to it.
+  private typealias ShownRow = (row: WatchedRow, kind: WatchedDifference.Kind?)
+
+  private static func makeLine(
+    reading row: @escaping (Int) throws -> WatchedRow
+  ) -> (TableViewport<WatchedRow>.Line) throws -> ShownRow {
+    { line in
+      switch line {
+      case .row(let position, let mark): (try row(position), mark?.kind)
+      case .deleted(let row): (row, .deletion)
+      }
+    }
+  }
+
+  /// The headings, then the rows. Columns are as wide as the rows on the screen need them.
+  private func layOut(_ shown: [ShownRow], _ view: ClassView) throws -> [String] {
     let keyName = view.schema.primaryKey.map { view.schema[$0].name } ?? "object"
     let key: [TextTable.Column] = view.showsSome ? [] : [.init(keyName)]
     var table = RowTable(
       view, leading: [.init(" "), .init("", .right)] + key, highlighted: highlighted)
-    // The rows that are there decide how wide the columns are.
-    for case .row(let position, _) in viewport.lines {
-      let row = try row(position)
-      table.add(front(row, at: position, nil, view), row.values)
+    for (row, kind) in shown {
+      let position = kind == .deletion ? nil : row.index
+      let front =
+        [kind?.sign ?? " ", position.map { "\($0)" } ?? ""]
+        + (view.showsSome ? [] : [ValueText.shown(row.key)])
+      // A row that went with another version of the class has nothing to show under these columns.
+      let isSame = row.view == view
+      table.add(front, isSame ? row.values : view.columns.map { _ in .value(.null) })
     }
-    let text = table.takeText(width: size.width, terminal: terminal.plain)
-    let headings = text.prefix { $0 != "\n" }
-    return (table, String(headings), view, size)
-  }
-
-  private func front(_ row: WatchedRow, at position: Int?, _ sign: String?, _ view: ClassView)
-    -> [String]
-  {
-    [sign ?? " ", position.map { "\($0)" } ?? ""]
-      + (view.showsSome ? [] : [ValueText.shown(row.key)])
-  }
-
-  /// A row's cells, without the line feed. A row of another version of the class has no columns
-  /// here that it could be shown in.
-  private func cells(
-    _ row: WatchedRow, at position: Int?, _ sign: String?, _ table: inout RowTable
-  ) -> String {
-    guard let view, row.view == view else { return "\(sign ?? " ")  \(ValueText.shown(row.key))" }
-    table.add(front(row, at: position, sign, view), row.values)
-    return String(table.takeText(width: size.width, terminal: terminal.plain).prefix { $0 != "\n" })
+    return table.takeText(width: size.width, terminal: terminal.plain)
+      .split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
   }
 
   private func line(_ text: String, _ style: Terminal.Style?) -> String {
@@ -206,10 +194,7 @@ final class TableWatchPrinter: WatchPrinter {
 }
 
 extension TableViewport.Mark {
-  fileprivate var sign: String { kind.sign }
-  fileprivate var style: Terminal.Style { kind.style }
-
-  private var kind: WatchedDifference.Kind {
+  fileprivate var kind: WatchedDifference.Kind {
     switch self {
     case .inserted: .insertion
     case .modified: .modification
