@@ -69,7 +69,7 @@ where
   Delta == CollectionDelta<Collection.Element>, Collection: Sequence,
   Collection.Element: RealmCollectionValue
 {
-  /// Brings an array of identities up to this change, as ``apply(to:)`` does elements.
+  /// Brings an array of identities up to this change, as `apply(to:)` does elements.
   public func apply(toIdentities identities: inout [ElementIdentity]) {
     switch self {
     case .initial(let collection): identities = collection.map { ElementIdentity(of: $0) }

@@ -3,7 +3,7 @@ import TarnStore
 extension RealmCollection {
   /// Calls `block` as `observe` does, with all that is known of each change: new positions of what
   /// was modified, moves as pairs, and the elements that there are then, so that a copy of the
-  /// collection can follow by ``ObservedChange/apply(to:)``.
+  /// collection can follow by `apply(to:)`.
   ///
   /// Traps where `observe` does.
   ///

@@ -48,7 +48,7 @@ public struct ProjectedCollection<Element: RealmCollectionValue> {
 
 extension ProjectedCollection {
   /// Calls `block` as `observe` does, with all that is known of each change, so that an array of
-  /// the values can follow by ``ObservedChange/apply(to:)``. The values are read from the objects
+  /// the values can follow by `apply(to:)`. The values are read from the objects
   /// when they are asked for. Traps where `observe` does, and for the value of an object that was
   /// deleted since.
   ///
