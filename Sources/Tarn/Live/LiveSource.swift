@@ -237,7 +237,9 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
 
   package func forgetSteps(upTo last: Int) -> [LiveChange] {
     lastDifference = nil
-    return log.removeAll(upTo: last).map(\.ofRows)
+    var told = log.removeAll(upTo: last)
+    for place in told.indices { told[place].dropDerivedState() }
+    return told
   }
 
   func elements(after last: Int, in snapshot: Snapshot) -> PastElements {

@@ -168,10 +168,12 @@ final class ObserverTable {
   func settle() -> [LiveChange] {
     var told: [LiveChange] = []
     var settled: Set<ObjectIdentifier> = []
+    let isAlone = queue.count == 1
     for case let observation as CollectionObservation in queue {
       let source = observation.source
-      guard settled.insert(ObjectIdentifier(source)).inserted else { continue }
-      told += forgetSteps(of: source)
+      guard isAlone || settled.insert(ObjectIdentifier(source)).inserted else { continue }
+      let forgotten = forgetSteps(of: source)
+      if told.isEmpty { told = forgotten } else { told += forgotten }
     }
     queue.removeAll { observation in
       if observation.state.isActive {
@@ -189,7 +191,7 @@ final class ObserverTable {
   @discardableResult
   func forgetSteps(of source: any ObservedSource) -> [LiveChange] {
     let there = observations(of: source)
-    let told = source.forgetSteps(upTo: there.map(\.seen).min() ?? .max)
+    let told = source.forgetSteps(upTo: there.lazy.map(\.seen).min() ?? .max)
     if !source.stepNumbers.isEmpty { source.mergeSteps(splitAt: Set(there.flatMap(\.marks))) }
     return told
   }

@@ -1,9 +1,7 @@
 /// What one step did to a live source, as it is kept until everybody has been told.
 package enum LiveChange: Sendable {
   /// The rows of a query over a class: the roots before and after.
-  ///
-  /// Behind a reference, because it is handed around and has many.
-  indirect case rows(ResultStep)
+  case rows(ResultStep)
   /// What is told by position: lists, backlinks, and what is made by going over elements.
   case positions(EditScript)
   case members(SetStep)
@@ -13,9 +11,14 @@ package enum LiveChange: Sendable {
   /// after.
   indirect case derived(LiveChange, from: any DerivedState, to: any DerivedState)
 
-  /// What it says of rows: freeing that runs no code of the program.
-  package var ofRows: LiveChange {
+  /// What it says of rows.
+  fileprivate var ofRows: LiveChange {
     if case .derived(let rows, _, _) = self { rows } else { self }
+  }
+
+  /// Leaves what it says of rows: freeing that runs no code of the program.
+  package mutating func dropDerivedState() {
+    if case .derived(let rows, _, _) = self { self = rows }
   }
 
   /// The same change, with its difference worked out.

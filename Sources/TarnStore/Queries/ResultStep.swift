@@ -1,12 +1,14 @@
 /// What one change set made of a result's rows.
-package struct ResultStep: Sendable {
+///
+/// A class, because it is handed on many times and has two dozen references in it.
+package final class ResultStep: Sendable {
   package let before: OrderedRoot
   package let after: OrderedRoot
   /// Rows that came, went, or were put anew; rows whose data changed.
   package let touched: CompiledQuery.TouchedRows
   /// False if no row of either root is touched: then nobody is to be told.
   package let isNews: Bool
-  private var found: Found
+  private let found: Found
 
   private enum Found: Sendable {
     /// What the update found out on its way.
@@ -20,9 +22,7 @@ package struct ResultStep: Sendable {
     before = update.old
     after = update.root
     self.touched = touched
-    var (old, new) = (OrderedRoot.Lookup(before), OrderedRoot.Lookup(after))
-    func isRow(_ key: ObjectKey) -> Bool { old.contains(key) || new.contains(key) }
-    isNews = touched.candidates.contains(where: isRow) || touched.modified.contains(where: isRow)
+    isNews = update.hasRows || touched.concernsRow(of: update.old, update.root)
     found = .update(update)
   }
 
@@ -34,6 +34,14 @@ package struct ResultStep: Sendable {
     self.touched = touched
     isNews = first.isNews || last.isNews
     found = .nothing
+  }
+
+  private init(_ step: ResultStep, difference: IndexChanges) {
+    before = step.before
+    after = step.after
+    touched = step.touched
+    isNews = step.isNews
+    found = .difference(difference)
   }
 
   /// This step and the next one as one.
@@ -49,10 +57,15 @@ package struct ResultStep: Sendable {
   }
 
   /// The same step, with its difference worked out.
-  func withDifference() -> ResultStep {
-    var step = self
-    step.found = .difference(difference())
-    return step
+  func withDifference() -> ResultStep { ResultStep(self, difference: difference()) }
+}
+
+extension CompiledQuery.TouchedRows {
+  /// True if one of them is in one of the roots.
+  fileprivate func concernsRow(of old: OrderedRoot, _ new: OrderedRoot) -> Bool {
+    var (old, new) = (OrderedRoot.Lookup(old), OrderedRoot.Lookup(new))
+    func isRow(_ key: ObjectKey) -> Bool { old.contains(key) || new.contains(key) }
+    return candidates.contains(where: isRow) || modified.contains(where: isRow)
   }
 }
 
