@@ -10,6 +10,7 @@ struct WatchedRows: LiveModel {
 
   var owner: LinkTarget? { nil }
   var concerningClasses: Set<ClassID> { query.concerningClasses }
+  var elementClasses: Set<ClassID> { [query.classID] }
 
   /// Any class may be embedded in one that the rows have.
   func isConcerned(by changes: ChangeSet) -> Bool { true }
@@ -21,19 +22,19 @@ struct WatchedRows: LiveModel {
   /// Tells also of objects that were not among the rows and still are not: one that takes the place
   /// of a row may come among them later.
   func step(
-    _ content: inout ResultRows, _ move: LiveMove
-  ) throws(StorageError) -> LiveChange? {
-    guard case .root(let old) = content else { return nil }
+    _ content: inout ResultRows, _ move: LiveMove, seen reaches: [ReachPlan]
+  ) throws(StorageError) -> [LiveChange?] {
+    guard case .root(let old) = content, let reach = reaches.first else { return [] }
     let step: ResultStep
     if move.changes.schemaChanged {
       step = try query.stepOverMigration(from: old, over: move.changes, to: move.rows)
     } else {
       let owners = try EmbeddedOwners(move.rows, move.changes).keys(in: query.classID)
       step = try query.step(
-        from: old, over: move.changes, to: move.rows, modifying: KeySet(owners))
+        from: old, over: move.changes, to: move.rows, seen: reach, modifying: KeySet(owners))
     }
     content = .root(step.after)
-    return step.touched.count == 0 ? nil : .rows(step)
+    return [step.touched.count == 0 ? nil : .rows(step)]
   }
 
   func baseline(
@@ -46,5 +47,7 @@ struct WatchedRows: LiveModel {
 
   func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost { .none }
 
-  func cost(ofFollowing changes: ChangeSet, from content: ResultRows) -> LiveCost { .none }
+  func cost(
+    ofFollowing changes: ChangeSet, from content: ResultRows, seen reaches: [ReachPlan]
+  ) -> LiveCost { .none }
 }

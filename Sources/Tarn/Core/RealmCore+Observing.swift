@@ -3,13 +3,15 @@ import TarnStore
 /// Registering observers.
 extension RealmCore {
   func observe(
-    _ source: any ObservedSource, _ block: @escaping (CollectionObservation.News) -> Void
+    _ source: any ObservedSource, seen reach: Reach = .standard,
+    _ block: @escaping (CollectionObservation.News) -> Void
   ) -> NotificationToken {
     checkCanObserve()
-    let state = ObservationState(.collection(WeakSource(source)))
+    let view = source.view(reach)
+    let state = ObservationState(.collection(WeakSource(source, view)))
     delivery.observers.add(
       CollectionObservation(
-        state: state, serial: delivery.observers.claimSerial(), seen: step, source: source,
+        state: state, serial: delivery.observers.claimSerial(), seen: step, source: source, view,
         block: block))
     _ = shown()
     scheduleTurn()

@@ -22,6 +22,8 @@ final class CollectionObservation: Observation {
 
   /// Observed strongly: a token keeps its source alive.
   let source: any ObservedSource
+  /// What it is told of the source, as far as it looks.
+  let view: SourceView
   private(set) var needsInitial = true
   private let block: (News) -> Void
   private var skipped: Set<Int> = []
@@ -30,16 +32,17 @@ final class CollectionObservation: Observation {
   private var baseline: LiveBaseline?
 
   init(
-    state: ObservationState, serial: Int, seen: Int, source: any ObservedSource,
+    state: ObservationState, serial: Int, seen: Int, source: any ObservedSource, _ view: SourceView,
     block: @escaping (News) -> Void
   ) {
     self.source = source
+    self.view = view
     self.block = block
     super.init(state: state, serial: serial, seen: seen)
   }
 
   override func hasPendingChange(upTo target: Int) -> Bool {
-    needsInitial ? !source.isAwaited : source.hasSteps(after: seen, upTo: target)
+    needsInitial ? !source.isAwaited : view.hasSteps(after: seen, upTo: target)
   }
 
   override var waitsForWorker: Bool { needsInitial && source.isAwaited }
@@ -57,14 +60,14 @@ final class CollectionObservation: Observation {
       return block(.initial)
     }
     // A skipped step splits what is to be told: one call for what came before, then on after it.
-    while let next = source.stepNumbers.first(where: { $0 > seen && $0 <= target }) {
+    while let next = view.stepNumbers.first(where: { $0 > seen && $0 <= target }) {
       if skipped.remove(next) != nil {
         seen = next
         baseline = nil
         continue
       }
-      let last = source.lastStep(from: next, upTo: target, before: skipped)
-      let changes = source.difference(after: seen, upTo: last, from: baseline.take())
+      let last = view.lastStep(from: next, upTo: target, before: skipped)
+      let changes = view.difference(after: seen, upTo: last, from: baseline.take())
       seen = last
       if !changes.isEmpty { block(.update(changes)) }
       guard state.isActive else { return }

@@ -11,7 +11,9 @@ final class ObserverTable {
   private var objects: [ClassID: [ObjectKey: [ObjectObservation]]] = [:]
   /// Sources with observers.
   private(set) var sources = SourceTable()
-  private var bySource: [ObjectIdentifier: [CollectionObservation]] = [:]
+  private var byView: [ObjectIdentifier: [CollectionObservation]] = [:]
+  /// How many views of each source have observers.
+  private var viewCounts: [ObjectIdentifier: Int] = [:]
   /// Observations with news, in the order in which they will be called once sorted.
   private var queue: [Observation] = []
   private(set) var count = 0
@@ -39,9 +41,14 @@ final class ObserverTable {
   }
 
   func add(_ observation: CollectionObservation) {
-    let source = observation.source
-    if bySource[ObjectIdentifier(source)] == nil { sources.insert(source) }
-    bySource[ObjectIdentifier(source), default: []].append(observation)
+    let (source, view) = (observation.source, observation.view)
+    if byView[ObjectIdentifier(view)] == nil {
+      let views = viewCounts[ObjectIdentifier(source)] ?? 0
+      if views == 0 { sources.insert(source) }
+      viewCounts[ObjectIdentifier(source)] = views + 1
+      sources.file(source, under: view.plan.concerningClasses)
+    }
+    byView[ObjectIdentifier(view), default: []].append(observation)
     count += 1
     enqueue(observation)
   }
@@ -57,22 +64,29 @@ final class ObserverTable {
       objects[id]?[key] = there.isEmpty ? nil : there
       if objects[id]?.isEmpty == true { objects[id] = nil }
     case .collection(let box):
-      guard let source = box.source else { return }
-      var there = observations(of: source)
+      guard let source = box.source, let view = box.view else { return }
+      var there = observations(of: view)
       let ended = there.removeAll(countingWhere: isIt)
       count -= ended
-      bySource[ObjectIdentifier(source)] = there.isEmpty ? nil : there
-      if there.isEmpty, ended > 0 {
-        sources.remove(source)
-        source.endFollowing()
-      }
+      byView[ObjectIdentifier(view)] = there.isEmpty ? nil : there
+      if there.isEmpty, ended > 0 { remove(view, of: source) }
     }
     queue.removeAll(where: isIt)
   }
 
-  /// Those of one source.
-  func observations(of source: any ObservedSource) -> [CollectionObservation] {
-    bySource[ObjectIdentifier(source)] ?? []
+  private func remove(_ view: SourceView, of source: any ObservedSource) {
+    sources.unfile(source, under: view.plan.concerningClasses)
+    source.remove(view)
+    let views = (viewCounts[ObjectIdentifier(source)] ?? 0) - 1
+    viewCounts[ObjectIdentifier(source)] = views > 0 ? views : nil
+    if views > 0 { return }
+    sources.remove(source)
+    source.endFollowing()
+  }
+
+  /// Those that are told what one view shows.
+  private func observations(of view: SourceView) -> [CollectionObservation] {
+    byView[ObjectIdentifier(view)] ?? []
   }
 
   // MARK: - Logging a step
@@ -103,12 +117,14 @@ final class ObserverTable {
     }
     var concerned: [any ObservedSource] = []
     for source in sources.concerned(by: move.changes) {
-      let isNews = trapping { () throws(StorageError) in
+      let news = trapping { () throws(StorageError) in
         try source.follow(move, prepared: prepared[ObjectIdentifier(source)])
       }
-      guard isNews else { continue }
+      if news.isEmpty { continue }
       concerned.append(source)
-      for observation in observations(of: source) { enqueue(observation) }
+      for view in news {
+        for observation in observations(of: view) { enqueue(observation) }
+      }
     }
     // These may run the program's code, which sees the state after the step everywhere.
     for source in concerned { source.askAboutStep() }
@@ -168,10 +184,10 @@ final class ObserverTable {
     var told: [LiveChange] = []
     var settled: Set<ObjectIdentifier> = []
     for case let observation as CollectionObservation in queue {
-      let source = observation.source
-      guard settled.insert(ObjectIdentifier(source)).inserted else { continue }
-      let oldest = observations(of: source).map(\.seen).min() ?? .max
-      told += source.forgetSteps(upTo: oldest)
+      let view = observation.view
+      guard settled.insert(ObjectIdentifier(view)).inserted else { continue }
+      let oldest = observations(of: view).map(\.seen).min() ?? .max
+      told += view.forgetSteps(upTo: oldest)
     }
     queue.removeAll { observation in
       if observation.state.isActive {
@@ -187,7 +203,7 @@ final class ObserverTable {
   func observations(_ identities: Set<ObjectIdentifier>) -> [Observation] {
     guard !identities.isEmpty else { return [] }
     var found: [Observation] = realmObservations
-    for there in bySource.values { found += there as [Observation] }
+    for there in byView.values { found += there as [Observation] }
     for byKey in objects.values { for there in byKey.values { found += there } }
     return found.filter { identities.contains(ObjectIdentifier($0.state)) }
   }
@@ -195,7 +211,7 @@ final class ObserverTable {
   /// Ends everybody but realm-level observers.
   func end(with error: StorageError) {
     var ended: [Observation] = []
-    for there in bySource.values { ended += there as [Observation] }
+    for there in byView.values { ended += there as [Observation] }
     for byKey in objects.values { for there in byKey.values { ended += there } }
     ended.sort { $0.serial < $1.serial }
     for observation in ended {

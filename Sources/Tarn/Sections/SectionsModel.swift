@@ -12,12 +12,24 @@ struct SectionsModel<Key: Hashable>: LiveModel {
   }
 
   let results: ResultModel
+  /// What a key may be made of: it is asked for again when something there was set.
+  let keyReach: ReachPlan
+
+  init(results: ResultModel, _ schema: SchemaView) {
+    self.results = results
+    keyReach = ReachPlan(.standard, from: results.elementClasses, schema)
+  }
 
   var owner: LinkTarget? { results.owner }
-  var concerningClasses: Set<ClassID> { results.concerningClasses }
+  var concerningClasses: Set<ClassID> {
+    results.concerningClasses.union(keyReach.concerningClasses)
+  }
+  var elementClasses: Set<ClassID> { results.elementClasses }
   var followsIncrementally: Bool { results.followsIncrementally }
 
-  func isConcerned(by changes: ChangeSet) -> Bool { results.isConcerned(by: changes) }
+  func isConcerned(by changes: ChangeSet) -> Bool {
+    results.isConcerned(by: changes) || keyReach.mayBeConcerned(by: changes)
+  }
 
   func evaluate(_ rows: StoreRows) throws(StorageError) -> Content {
     Content(rows: try results.evaluate(rows), sections: KeyedRows())
@@ -33,19 +45,23 @@ struct SectionsModel<Key: Hashable>: LiveModel {
     }
     let old = content.rows
     try results.follow(&content.rows, over: changes, to: rows)
-    let moves = try results.difference(old, content.rows, over: changes, rows)
+    let moves = try results.difference(old, content.rows, over: changes, rows, seen: keyReach)
     content.sections = KeyedRows(from: content.sections, moves)
   }
 
   func step(
-    _ content: inout Content, _ move: LiveMove
-  ) throws(StorageError) -> LiveChange? {
-    guard let change = try results.step(&content.rows, move)?.withDifference(),
-      case .indices(let moves) = LiveChange.difference([change])
-    else { return nil }
+    _ content: inout Content, _ move: LiveMove, seen reaches: [ReachPlan]
+  ) throws(StorageError) -> [LiveChange?] {
+    let steps = try results.step(&content.rows, move, seen: [keyReach] + reaches)
+    let all = steps[0]?.withDifference()
     let former = content.sections
-    content.sections = KeyedRows(from: former, moves)
-    return .derived(change, from: former, to: content.sections)
+    if let all, case .indices(let moves) = LiveChange.difference([all]) {
+      content.sections = KeyedRows(from: former, moves)
+    }
+    return steps.dropFirst().map { seen in
+      if seen == nil, all == nil { return nil }
+      return .derived(all: all, seen: seen, from: former, to: content.sections)
+    }
   }
 
   func baseline(
@@ -58,8 +74,10 @@ struct SectionsModel<Key: Hashable>: LiveModel {
     try results.cost(ofEvaluating: rows)
   }
 
-  func cost(ofFollowing changes: ChangeSet, from content: Content) -> LiveCost {
-    results.cost(ofFollowing: changes, from: content.rows)
+  func cost(
+    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [ReachPlan]
+  ) -> LiveCost {
+    results.cost(ofFollowing: changes, from: content.rows, seen: reaches + [keyReach])
   }
 }
 

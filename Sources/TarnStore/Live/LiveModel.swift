@@ -10,8 +10,11 @@ package protocol LiveModel: Sendable {
 
   /// The object that the source belongs to; nil for one over a class.
   var owner: LinkTarget? { get }
-  /// The classes whose changes can concern what is shown, beside the owner's.
+  /// The classes whose changes can concern what is shown, beside the owner's. What observers see
+  /// of it reaches further.
   var concerningClasses: Set<ClassID> { get }
+  /// The classes of the objects that are shown; none for values.
+  var elementClasses: Set<ClassID> { get }
   /// True if `follow` needs less time than `evaluate` where little has changed.
   var followsIncrementally: Bool { get }
   /// True if `step` reads the state before the move, not only what is known of it.
@@ -31,8 +34,11 @@ package protocol LiveModel: Sendable {
 
   /// Brings content to the end of a move.
   ///
-  /// - Returns: what the move did, nil if there is nothing to tell.
-  func step(_ content: inout Content, _ move: LiveMove) throws(StorageError) -> LiveChange?
+  /// - Parameter reaches: how far those look who are told of it.
+  /// - Returns: for each reach what the move did, nil if there is nothing to tell.
+  func step(
+    _ content: inout Content, _ move: LiveMove, seen reaches: [ReachPlan]
+  ) throws(StorageError) -> [LiveChange?]
 
   /// What an observer has seen who was told of content inside of a write.
   func baseline(_ content: Content, _ rows: StoreRows) throws(StorageError) -> LiveBaseline
@@ -41,7 +47,9 @@ package protocol LiveModel: Sendable {
   func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost
 
   /// The same for `step`, without reading anything.
-  func cost(ofFollowing changes: ChangeSet, from content: Content) -> LiveCost
+  func cost(
+    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [ReachPlan]
+  ) -> LiveCost
 }
 
 /// About what it takes to show something, so that it can be left to a worker if it is much.
@@ -76,6 +84,11 @@ extension LiveModel {
     _ content: inout Content, over changes: ChangeSet, to rows: StoreRows
   ) throws(StorageError) {
     if isConcerned(by: changes) { content = try evaluate(rows) }
+  }
+
+  /// False if a step over `changes` has nothing to do.
+  package func hasStep(over changes: ChangeSet, seen reaches: [ReachPlan]) -> Bool {
+    isConcerned(by: changes) || reaches.contains { $0.mayBeConcerned(by: changes) }
   }
 
   /// True if `changes` took the source's owner away.

@@ -13,29 +13,27 @@ package struct SequenceModel: LiveModel {
 
   package let place: SequencePlace
   package let kind: CollectionKind
-  /// Of objects: the query for all of their class, which knows what changes them.
-  private let elements: CompiledQuery?
-  /// Of values of any type: all classes, for they may be objects of any.
-  private let classes: Set<ClassID>
+  /// Of values of any type they are all, for those may be objects of any.
+  package let elementClasses: Set<ClassID>
   private let target: ClassID?
 
   package init(_ place: SequencePlace, _ kind: CollectionKind, _ schema: SchemaView) {
     self.place = place
     self.kind = kind
     let column = schema[place.classID][place.column]
-    classes = column.type == .any ? Set(schema.schema.classes.map(\.id)) : []
     target = column.target
-    elements = column.target.map { CompiledQuery(everythingIn: $0, schema) }
+    elementClasses =
+      column.type == .any
+      ? Set(schema.schema.classes.map(\.id)) : Set([column.target].compactMap { $0 })
   }
 
   package var owner: LinkTarget? { LinkTarget(classID: place.classID, key: place.key) }
-  package var concerningClasses: Set<ClassID> { elements?.concerningClasses ?? classes }
+  package var concerningClasses: Set<ClassID> { [] }
   package var readsFormerState: Bool { true }
   package var needsOwner: Bool { true }
 
   package func isConcerned(by changes: ChangeSet) -> Bool {
     changes.schemaChanged || changes[place.classID] != nil
-      || concerningClasses.contains { changes[$0] != nil }
   }
 
   package func evaluate(_ rows: StoreRows) throws(StorageError) -> Content {
@@ -59,11 +57,13 @@ package struct SequenceModel: LiveModel {
 
   package func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost { .none }
 
-  package func cost(ofFollowing changes: ChangeSet, from content: Content) -> LiveCost {
+  package func cost(
+    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [ReachPlan]
+  ) -> LiveCost {
     if content.isOwnerGone { return .none }
     let isScripted = changes.schemaChanged || changes[place.classID]?.script(of: name) != nil
-    let touched = concerningClasses.contains { changes[$0]?.keyCount ?? 0 > 0 }
-    return isScripted || touched ? .passing(content.count) : .none
+    return isScripted || reaches.contains { $0.mayBeConcerned(by: changes) }
+      ? .passing(content.count) : .none
   }
 
   private var name: SequenceName {
@@ -73,14 +73,16 @@ package struct SequenceModel: LiveModel {
   // MARK: - Steps
 
   package func step(
-    _ content: inout Content, _ move: LiveMove
-  ) throws(StorageError) -> LiveChange? {
+    _ content: inout Content, _ move: LiveMove, seen reaches: [ReachPlan]
+  ) throws(StorageError) -> [LiveChange?] {
     let changes = move.changes
     guard !isOwnerDeleted(by: changes), let now = try move.rows.stored(at: place) else {
       content.isOwnerGone = true
       content.count = 0
-      guard let old = try move.former.sequence(at: place), old.count > 0 else { return nil }
-      return try change(.replacingAll(oldCount: old.count, newCount: 0), from: old, to: nil)
+      let old = try move.former.sequence(at: place)
+      let script = EditScript.replacingAll(oldCount: old?.count ?? 0, newCount: 0)
+      let change = script.isIdentity ? nil : try change(script, from: old, to: nil)
+      return reaches.map { _ in change }
     }
     content.count = now.count
     var script = changes[place.classID]?.script(of: name)
@@ -90,10 +92,19 @@ package struct SequenceModel: LiveModel {
       script = try checked(script, from: old, to: now, changes)
       content.finder.forget()
     }
-    let modified = try modifiedPositions(&content.finder, move, now)
-    if script == nil, modified.isEmpty { return nil }
-    let all = (script ?? .identity(count: now.count)).modifying(modified)
-    return all.isIdentity ? nil : try change(all, from: old, to: now)
+    var unmodified: LiveChange??
+    var made: [LiveChange?] = []
+    for reach in reaches {
+      let modified = try modifiedPositions(&content.finder, move, now, reach)
+      if modified.isEmpty, let unmodified {
+        made.append(unmodified)
+        continue
+      }
+      let all = (script ?? .identity(count: now.count)).modifying(modified)
+      made.append(all.isIdentity ? nil : try change(all, from: old, to: now))
+      if modified.isEmpty { unmodified = .some(made[made.count - 1]) }
+    }
+    return made
   }
 
   /// The script, if it leads from the one state to the other; else the one that replaces all.
@@ -110,22 +121,16 @@ package struct SequenceModel: LiveModel {
     return .replacingAll(oldCount: before, newCount: now.count)
   }
 
-  /// Where the objects are whose data changed, be it behind one link. Links of objects in values of
-  /// any type are not followed.
+  /// Where the objects are whose data changed.
   private func modifiedPositions(
-    _ finder: inout ElementFinder, _ move: LiveMove, _ now: StoredSequence
+    _ finder: inout ElementFinder, _ move: LiveMove, _ now: StoredSequence, _ reach: ReachPlan
   ) throws(StorageError) -> KeySet {
-    if !classes.isEmpty {
-      let touched = move.changes.classes.map { ($0.id, $0.touchedKeys(in: .all)) }
-      return try finder.positions(of: Dictionary(uniqueKeysWithValues: touched), in: now)
+    guard now.count > 0, reach.mayBeConcerned(by: move.changes) else { return KeySet() }
+    let lookedAt = LookedAt(count: now.count) { [finder] () throws(StorageError) in
+      try finder.objects(in: now)
     }
-    guard let elements, now.count > 0, elements.isConcerned(by: move.changes) else {
-      return KeySet()
-    }
-    let keys = try elements.modifiedRows(move.changes, move.rows) {
-      () throws(StorageError) in try ElementFinder.keys(in: now)
-    }
-    return try finder.positions(of: [elements.classID: keys], in: now)
+    let concerned = try reach.concerned(by: move.changes, move.rows, among: lookedAt)
+    return try finder.positions(of: concerned, in: now)
   }
 
   /// A value that went and came within the step stayed, unless it is an object that was deleted:
@@ -145,7 +150,7 @@ package struct SequenceModel: LiveModel {
 
   private func isReplaced(_ value: Value, by changes: ChangeSet) -> Bool {
     switch value {
-    case .link(let key): elements.flatMap { changes[$0.classID] }?.isReplaced(key) == true
+    case .link(let key): target.flatMap { changes[$0] }?.isReplaced(key) == true
     case .object(let id, let key): changes[id]?.isReplaced(key) == true
     default: false
     }

@@ -62,12 +62,40 @@ extension CompiledQuery {
   /// - Parameter others: rows that show other data than before although nothing says so that the
   ///   query knows of.
   package func step(
-    from old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows,
+    from old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows, seen reach: ReachPlan,
     modifying others: KeySet = KeySet()
   ) throws(StorageError) -> ResultStep {
     var touched = try touchedRows(changes, rows, among: old)
+    touched.modified = try modifiedRows(changes, rows, among: old, reach)
     if !others.isEmpty { touched.modified.formUnion(others) }
     return ResultStep(try update(old, touched, rows), touched)
+  }
+
+  /// The same as each of several reaches sees it, and the rows after it.
+  func steps(
+    from old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows, seen reaches: [ReachPlan]
+  ) throws(StorageError) -> (root: OrderedRoot, steps: [ResultStep?]) {
+    var touched = try touchedRows(changes, rows, among: old)
+    let update = try update(old, touched, rows)
+    var steps: [ResultStep?] = []
+    steps.reserveCapacity(reaches.count)
+    for reach in reaches {
+      touched.modified = try modifiedRows(changes, rows, among: old, reach)
+      if touched.candidates.isEmpty, touched.modified.isEmpty {
+        steps.append(nil)
+        continue
+      }
+      let step = ResultStep(update, touched)
+      steps.append(step.isNews ? step : nil)
+    }
+    return (update.root, steps)
+  }
+
+  private func modifiedRows(
+    _ changes: ChangeSet, _ rows: StoreRows, among root: OrderedRoot, _ reach: ReachPlan
+  ) throws(StorageError) -> KeySet {
+    let lookedAt = LookedAt(count: root.count) { [classID] in [classID: KeySet(root.keys)] }
+    return try reach.concerned(by: changes, rows, among: lookedAt)[classID] ?? KeySet()
   }
 
   /// The same over a migration, which may have made another row of any.
@@ -87,19 +115,20 @@ extension CompiledQuery {
     return ResultStep(update, touched)
   }
 
-  /// The rows after `changes`, which lead from those in `old` to what `rows` shows now, and which
-  /// rows that concerned.
+  /// The rows after `changes`, which lead from those in `old` to what `rows` shows now.
   package func advance(
     _ old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows
-  ) throws(StorageError) -> (root: OrderedRoot, touched: TouchedRows) {
-    let touched = try touchedRows(changes, rows, among: old)
-    return (try update(old, touched, rows).root, touched)
+  ) throws(StorageError) -> OrderedRoot {
+    try update(old, touchedRows(changes, rows, among: old), rows).root
   }
 
   /// What `changes` made of the rows in `old`, which are those in `new` now.
   package func difference(
-    _ old: OrderedRoot, _ new: OrderedRoot, over changes: ChangeSet, _ rows: StoreRows
+    _ old: OrderedRoot, _ new: OrderedRoot, over changes: ChangeSet, _ rows: StoreRows,
+    seen reach: ReachPlan
   ) throws(StorageError) -> IndexChanges {
-    try touchedRows(changes, rows, among: old).difference(old, new)
+    var touched = try touchedRows(changes, rows, among: old)
+    touched.modified = try modifiedRows(changes, rows, among: old, reach)
+    return touched.difference(old, new)
   }
 }

@@ -89,6 +89,14 @@ package struct StoreRows: RowSource {
     return try reader.origins(of: target, in: id, through: column)
   }
 
+  /// The objects that values of any type link to, what lies in lists and maps within included. Of
+  /// the snapshot: an open write is not asked.
+  func anyLinks(
+    from column: ColumnSchema, at place: SequencePlace
+  ) throws(StorageError) -> [LinkTarget: UInt64] {
+    try reader.links(from: column, at: place.key, in: place.classID)
+  }
+
   /// Says that about so many rows of the class will be looked up, in no order.
   func expect(lookups: Int, in id: ClassID) { reader.expect(lookups: lookups, in: id) }
 
