@@ -36,7 +36,8 @@ extension _CollectionProperty {
 
 extension List {
   /// Calls `block` first with `.initial` and then with the exact difference whenever elements came,
-  /// went, moved or were set, or an object among them has changed, itself or behind one link.
+  /// went, moved or were set, or an object among them has changed, itself or up to three links
+  /// away.
   /// Commits in quick succession are reported in one call. An element that moved is deleted and
   /// inserted. If the object that has the list is deleted, all elements are reported as deleted,
   /// and nothing follows; the list passed to that call is invalidated.

@@ -72,6 +72,7 @@ import Testing
     let query = try CompiledQuery(
       .comparison(.init(.path(["age"]), .greater, .value(.int(4)))),
       isSorted ? [OrderTerm("name")] : [], on: Self.id, snapshot.schema)
+    let reach = ReachPlan(.standard, from: [Self.id], snapshot.schema)
     var root = try query.evaluate(StoreRows(SnapshotReader(snapshot)))
     for _ in 0..<60 {
       let changes = random.pick([1, 1, 2, 7, 40])
@@ -79,7 +80,7 @@ import Testing
       let next = try store.newestSnapshot()
       let rows = StoreRows(try SnapshotReader(next))
       let step = try query.step(
-        from: root, over: ChangeLog.changes(from: snapshot, to: next), to: rows)
+        from: root, over: ChangeLog.changes(from: snapshot, to: next), to: rows, seen: reach)
       step.after.checkInvariants()
       #expect(try step.after.keys == query.evaluate(rows).keys)
       expect(step, step.difference())
