@@ -24,7 +24,8 @@ extension LinkingObjects: RealmCollection, DumpedCollection {
   func append(to dump: inout TextDump) { append("LinkingObjects<\(Element.self)>", to: &dump) }
 
   /// Calls `block` first with `.initial` and then with the exact difference whenever objects began
-  /// or ceased to link here, or one that does has changed, itself or up to three links away.
+  /// or ceased to link here, or one that does has changed, itself or up to three links
+  /// away.
   /// An object that links here twice is there twice. If the object that is linked to is deleted, all are
   /// reported as deleted, and nothing follows.
   ///
@@ -35,13 +36,19 @@ extension LinkingObjects: RealmCollection, DumpedCollection {
   public func observe(
     _ block: @escaping (RealmCollectionChange<LinkingObjects<Element>>) -> Void
   ) -> NotificationToken {
+    _observe(.standard, block)
+  }
+
+  public func _observe(
+    _ look: _Look, _ block: @escaping (RealmCollectionChange<LinkingObjects<Element>>) -> Void
+  ) -> NotificationToken {
     guard let target, let core = target._core else {
       trap(
         "Only collections which are managed by a Realm support change notifications; add the "
           + "object that has this one first.")
     }
-    return core.observe(core.liveBacklinks(target, from: Element.self, property: originProperty)) {
-      [self] news in
+    let live = core.liveBacklinks(target, from: Element.self, property: originProperty)
+    return core.observe(live, look, isDynamic: false) { [self] news in
       switch news {
       case .initial: block(.initial(revived(core)))
       case .update(.keys), .update(.derived): break

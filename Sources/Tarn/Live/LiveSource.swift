@@ -65,6 +65,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
 
   var owner: LinkTarget? { model.owner }
   var concerningClasses: Set<ClassID> { model.concerningClasses }
+  var elementClasses: Set<ClassID> { model.elementClasses }
 
   // MARK: - Reading
 

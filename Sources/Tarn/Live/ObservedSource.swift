@@ -8,6 +8,8 @@ protocol ObservedSource: AnyObject {
   var owner: LinkTarget? { get }
   /// The classes whose changes can concern it, beside the owner's.
   var concerningClasses: Set<ClassID> { get }
+  /// The classes of the objects that it shows; none for values.
+  var elementClasses: Set<ClassID> { get }
   /// The classes that it is filed under, and for how many reasons.
   var filed: [ClassID: Int] { get set }
 

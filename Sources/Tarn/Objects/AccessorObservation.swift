@@ -10,7 +10,7 @@ final class AccessorObservation: ObjectObservation {
   private let block: (ObjectChange<ObjectBase>) -> Void
 
   init(
-    _ core: RealmCore, _ object: ObjectBase, state: ObservationState,
+    _ core: RealmCore, _ object: ObjectBase, _ watch: PathWatch?, state: ObservationState,
     block: @escaping (ObjectChange<ObjectBase>) -> Void
   ) {
     self.core = core
@@ -18,18 +18,22 @@ final class AccessorObservation: ObjectObservation {
     self.block = block
     super.init(
       state: state, serial: core.delivery.observers.claimSerial(), seen: core.step,
-      classID: object._binding!.classID, key: ObjectKey(object._key))
+      classID: object._binding!.classID, key: ObjectKey(object._key), watch)
   }
 
-  override func tell(_ oldValues: [(column: ColumnID, Value)]) {
+  override func tell(_ oldValues: [(column: ColumnID, Value)], backlinks: Set<Int>) {
     if object._life != core.state.life || object._state.contains(.invalidated) {
       object = core.object(key, core.binding(for: object))
     }
     let binding = core.binding(for: object)
-    let changes = binding.properties(of: oldValues).map { property, old in
+    var changes = binding.properties(of: oldValues).map { property, old in
       PropertyChange(
         name: property.name, oldValue: core.swiftValue(old, of: property),
         newValue: property.readFlat(object))
+    }
+    changes += backlinks.sorted().map { number in
+      PropertyChange(
+        name: binding.reflection.properties[number].name, oldValue: nil, newValue: nil)
     }
     if !changes.isEmpty { block(.change(object, changes)) }
   }
@@ -43,14 +47,20 @@ final class AccessorObservation: ObjectObservation {
 
 extension RealmCore {
   func observe(
-    _ object: ObjectBase, _ block: @escaping (ObjectChange<ObjectBase>) -> Void
+    _ object: ObjectBase, along keyPaths: [String]?,
+    _ block: @escaping (ObjectChange<ObjectBase>) -> Void
   ) -> NotificationToken {
     checkCanObserve()
     require(!isInvalidated(object), "Cannot observe a deleted or invalidated object.")
     let id = object._binding!.classID
+    let reach = KeyPathReader.reach(keyPaths, from: [binding(for: object)], self)
+    var watch: PathWatch?
+    if case .paths(let paths)? = reach {
+      watch = delivery.observers.watch(id, paths, shown().schema)
+    }
     let state = ObservationState(.object(id, ObjectKey(object._key)))
     _ = shown()
-    delivery.observers.add(AccessorObservation(self, object, state: state, block: block))
+    delivery.observers.add(AccessorObservation(self, object, watch, state: state, block: block))
     return NotificationToken(state, confinedHost())
   }
 }

@@ -9,6 +9,8 @@ final class ObserverTable {
   private(set) var realmObservations: [RealmObservation] = []
   /// By class, by key: object observations are found from the smaller side, touched keys or these.
   private var objects: [ClassID: [ObjectKey: [ObjectObservation]]] = [:]
+  /// Those of them that look along key paths.
+  private var pathWatches = PathWatchTable()
   /// Sources with observers.
   private(set) var sources = SourceTable()
   private var byView: [ObjectIdentifier: [CollectionObservation]] = [:]
@@ -35,7 +37,15 @@ final class ObserverTable {
     count += 1
   }
 
+  /// What observers of objects of a class look at along those paths.
+  func watch(
+    _ classID: ClassID, _ paths: [ObservedPath], _ schema: SchemaView
+  ) -> PathWatch {
+    pathWatches.watch(classID, paths, schema)
+  }
+
   func add(_ observation: ObjectObservation) {
+    pathWatches.add(observation)
     objects[observation.classID, default: [:]][observation.key, default: []].append(observation)
     count += 1
   }
@@ -60,6 +70,7 @@ final class ObserverTable {
       count -= realmObservations.removeAll(countingWhere: isIt)
     case .object(let id, let key):
       guard var there = objects[id]?[key] else { return }
+      for observation in there where isIt(observation) { pathWatches.remove(observation) }
       count -= there.removeAll(countingWhere: isIt)
       objects[id]?[key] = there.isEmpty ? nil : there
       if objects[id]?.isEmpty == true { objects[id] = nil }
@@ -111,9 +122,11 @@ final class ObserverTable {
   func log(_ move: LiveMove, step: Int, _ news: [ObjectNews], _ prepared: PreparedSteps) {
     for item in news {
       for observation in item.observations {
-        observation.log(item, step: step)
-        enqueue(observation)
+        if observation.log(item, step: step) { enqueue(observation) }
       }
+    }
+    trapping { () throws(StorageError) in
+      try pathWatches.log(move, step: step) { enqueue($0) }
     }
     var concerned: [any ObservedSource] = []
     for source in sources.concerned(by: move.changes) {

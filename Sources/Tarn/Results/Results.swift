@@ -212,8 +212,14 @@ extension Results {
   public func observe(
     _ block: @escaping (RealmCollectionChange<Results<Element>>) -> Void
   ) -> NotificationToken {
+    _observe(.standard, block)
+  }
+
+  public func _observe(
+    _ look: _Look, _ block: @escaping (RealmCollectionChange<Results<Element>>) -> Void
+  ) -> NotificationToken {
     check()
-    return core.observe(live) { news in
+    return core.observe(live, look, isDynamic: Element.self == DynamicObject.self) { news in
       switch news {
       case .initial: block(.initial(revived()))
       case .update(.keys), .update(.derived): break
