@@ -26,8 +26,8 @@ extension LinkingObjects: RealmCollection, DumpedCollection {
   /// Calls `block` first with `.initial` and then with the exact difference whenever objects began
   /// or ceased to link here, or one that does has changed, itself or up to three links
   /// away.
-  /// An object that links here twice is there twice. If the object that is linked to is deleted, all are
-  /// reported as deleted, and nothing follows.
+  /// An object that links here twice is there twice. If the object that is linked to is deleted,
+  /// all are reported as deleted, and nothing follows.
   ///
   /// Traps on an unmanaged or invalidated object, on a thread that has no later turns, on a
   /// read-only Realm that has a private copy, and in a write that has changed something.

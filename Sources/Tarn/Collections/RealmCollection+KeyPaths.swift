@@ -5,8 +5,8 @@ extension RealmCollection {
   /// <doc:Observing>.
   ///
   /// Nil and no key paths at all filter nothing. Each token has a filter of its own. Traps for a
-  /// property that a class does not have, for values that are no objects, and where the call without
-  /// key paths does.
+  /// property that a class does not have, for values that are no objects, and where the call
+  /// without key paths does.
   ///
   /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(
@@ -45,8 +45,8 @@ extension Map {
   /// behind its links. See <doc:Observing>.
   ///
   /// Nil and no key paths at all filter nothing. Each token has a filter of its own. Traps for a
-  /// property that a class does not have, for values that are no objects, and where the call without
-  /// key paths does.
+  /// property that a class does not have, for values that are no objects, and where the call
+  /// without key paths does.
   ///
   /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(

@@ -58,7 +58,7 @@ package final class ReachPlan: Sendable {
     changes.classes.contains { concerningClasses.contains($0.id) }
   }
 
-  /// About how many objects that looks up, those that are looked at not counted,. Reads nothing, so it
+  /// About how many objects that looks up, without those that are looked at. Reads nothing, so it
   /// does not see how many link to one.
   package func lookups(for changes: ChangeSet) -> Int {
     changes.classes.reduce(0) {

@@ -4,26 +4,26 @@ import Testing
 
 @testable import Tarn
 
-class Kennel: Object {
+class Pound: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var name = ""
-  @Persisted var best: Hound?
-  @Persisted var hounds: List<Hound>
-  @Persisted var pack: MutableSet<Hound>
-  @Persisted var byName: Map<String, Hound?>
+  @Persisted var best: Whelp?
+  @Persisted var hounds: List<Whelp>
+  @Persisted var pack: MutableSet<Whelp>
+  @Persisted var byName: Map<String, Whelp?>
   @Persisted var things: List<AnyRealmValue>
 }
 
-class Hound: Object {
+class Whelp: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var name = ""
   @Persisted var age = 0
-  @Persisted var friend: Hound?
-  @Persisted var collar: Collar?
-  @Persisted(originProperty: "hounds") var kennels: LinkingObjects<Kennel>
+  @Persisted var friend: Whelp?
+  @Persisted var collar: Strap?
+  @Persisted(originProperty: "hounds") var kennels: LinkingObjects<Pound>
 }
 
-class Collar: EmbeddedObject {
+class Strap: EmbeddedObject {
   @Persisted var color = ""
   @Persisted var width = 0
 }
@@ -32,36 +32,37 @@ class Collar: EmbeddedObject {
 struct KeyPathObservingTests {
   private let a: Place
   private let b: Place
-  private let kennel: Kennel
+  private let kennel: Pound
 
   init() throws {
     let shelter = try Shelter()
     var configuration = shelter.configuration
-    configuration.objectTypes = [Kennel.self, Hound.self, Collar.self]
-    a = try Place(configuration, shelter)
-    b = try Place(configuration, shelter)
+    configuration.objectTypes = [Pound.self, Whelp.self, Strap.self]
+    let a = try Place(configuration, shelter)
+    let b = try Place(configuration, shelter)
     try a.write {
-      let kennel = Kennel()
+      let made = Pound()
       for id in 0..<4 {
-        let hound = Hound()
+        let hound = Whelp()
         hound.id = id
-        kennel.hounds.append(hound)
+        made.hounds.append(hound)
       }
-      kennel.pack.insert(kennel.hounds[0])
-      kennel.byName["a"] = kennel.hounds[0]
-      kennel.byName["b"] = kennel.hounds[1]
-      kennel.things.append(objectsIn: [.int(1), .object(kennel.hounds[0])])
-      kennel.best = kennel.hounds[0]
-      kennel.hounds[0].friend = kennel.hounds[1]
-      kennel.hounds[0].collar = Collar()
-      a.realm.add(kennel)
+      made.pack.insert(made.hounds[0])
+      made.byName["a"] = made.hounds[0]
+      made.byName["b"] = made.hounds[1]
+      made.things.append(objectsIn: [.int(1), .object(made.hounds[0])])
+      made.best = made.hounds[0]
+      made.hounds[0].friend = made.hounds[1]
+      made.hounds[0].collar = Strap()
+      a.realm.add(made)
     }
     b.realm.refresh()
-    kennel = try #require(b.realm.object(ofType: Kennel.self, forPrimaryKey: 0))
+    (self.a, self.b) = (a, b)
+    kennel = try #require(b.realm.object(ofType: Pound.self, forPrimaryKey: 0))
   }
 
-  private func hound(_ id: Int) -> Hound { a.realm.object(ofType: Hound.self, forPrimaryKey: id)! }
-  private var written: Kennel { a.realm.object(ofType: Kennel.self, forPrimaryKey: 0)! }
+  private func hound(_ id: Int) -> Whelp { a.realm.object(ofType: Whelp.self, forPrimaryKey: id)! }
+  private var written: Pound { a.realm.object(ofType: Pound.self, forPrimaryKey: 0)! }
 
   /// What that observer of the kennel is told of those writes, one after the other.
   private func told(_ keyPaths: [String]?, _ writes: [() -> Void]) throws -> [String] {
@@ -153,7 +154,7 @@ struct KeyPathObservingTests {
   }
 
   @Test func whatLinksHereIsToldLast() throws {
-    let hound = try #require(b.realm.object(ofType: Hound.self, forPrimaryKey: 0))
+    let hound = try #require(b.realm.object(ofType: Whelp.self, forPrimaryKey: 0))
     var calls: [String] = []
     let token = hound.observe(keyPaths: ["kennels.name", "name"]) { change in
       guard case .change(_, let properties) = change else { return }
@@ -185,7 +186,7 @@ struct KeyPathObservingTests {
   @Test func eachTokenOfAnObjectHasItsOwnFilter() throws {
     var calls: [String] = []
     let tokens = ["name", "best.name"].map { keyPath in
-      kennel.observe(keyPaths: [keyPath]) { (_: ObjectChange<Kennel>) in calls.append(keyPath) }
+      kennel.observe(keyPaths: [keyPath]) { (_: ObjectChange<Pound>) in calls.append(keyPath) }
     }
     try a.write { hound(0).name = "x" }
     b.pump()
@@ -198,7 +199,7 @@ struct KeyPathObservingTests {
     let token = kennel.observe(keyPaths: [\.best?.name]) { change in
       guard case .change(_, let properties) = change else { return }
       for property in properties {
-        values += [(property.oldValue as? Hound)?.id, (property.newValue as? Hound)?.id]
+        values += [(property.oldValue as? Whelp)?.id, (property.newValue as? Whelp)?.id]
       }
     }
     try a.write { hound(0).name = "x" }
@@ -225,7 +226,7 @@ struct KeyPathObservingTests {
       calls == [
         "-[] +[] ~[1]", "-", "-[] +[] ~[2]", "-[0] +[] ~[]", "-[] +[3] ~[]", "-[] +[] ~[1]",
       ])
-    let erased = AnyRealmCollection(b.realm.objects(Hound.self).sorted(by: \.id))
+    let erased = AnyRealmCollection(b.realm.objects(Whelp.self).sorted(by: \.id))
     let results = try told(
       erased, ["name"],
       [{ hound(1).name = "x" }, { hound(1).age = 1 }, { a.realm.delete(hound(3)) }])
@@ -233,7 +234,7 @@ struct KeyPathObservingTests {
   }
 
   @Test func oneThatMovesIsToldWhateverTheFilter() throws {
-    let sorted = b.realm.objects(Hound.self).sorted(byKeyPath: "age")
+    let sorted = b.realm.objects(Whelp.self).sorted(byKeyPath: "age")
     let calls = try told(
       sorted, ["name"],
       [
@@ -245,7 +246,7 @@ struct KeyPathObservingTests {
 
   @Test func keysOfAMapAreFiltered() throws {
     var calls: [[String]] = []
-    let token = kennel.byName.observe(keyPaths: [\Hound.name]) { change in
+    let token = kennel.byName.observe(keyPaths: [\Whelp.name]) { change in
       if case .update(_, let deletions, let insertions, let modifications) = change {
         calls.append(deletions + ["|"] + insertions + ["|"] + modifications)
       }
@@ -268,7 +269,7 @@ struct KeyPathObservingTests {
       hound(2).friend = hound(3)
       hound(3).friend = hound(0)
     }
-    let kennels = b.realm.objects(Kennel.self)
+    let kennels = b.realm.objects(Pound.self)
     let hit = "-[] +[] ~[0]"
     // From the kennel over the best hound: 0 is one link away, 3 is four, in the list again one.
     let calls = try told(kennels, nil, [{ hound(3).age = 1 }, { written.hounds.removeAll() }])
@@ -291,21 +292,21 @@ struct KeyPathObservingTests {
   @Test func aHubIsFoundFromTheSideOfThoseWhoLook() throws {
     try a.write {
       for id in 10..<1_400 {
-        let other = Hound()
+        let other = Whelp()
         other.id = id
         other.friend = hound(0)
         a.realm.add(other)
       }
     }
     b.realm.refresh()
-    let few = b.realm.objects(Hound.self).where { $0.id < 12 }.sorted(by: \.id)
+    let few = b.realm.objects(Whelp.self).where { $0.id < 12 }.sorted(by: \.id)
     let hits = "-[] +[] ~[4, 5]"
     #expect(try told(few, ["friend.name"], [{ hound(0).name = "x" }]) == [hits])
     #expect(try told(few, nil, [{ hound(0).name = "x" }]) == ["-[] +[] ~[0, 4, 5]"])
   }
 
   @Test func sectionsAreFiltered() throws {
-    let sections = b.realm.objects(Hound.self).sectioned(
+    let sections = b.realm.objects(Whelp.self).sectioned(
       by: { $0.age / 10 }, sortDescriptors: [SortDescriptor(keyPath: "id")])
     var calls: [String] = []
     let token = sections.observe(keyPaths: ["name"]) { change in
