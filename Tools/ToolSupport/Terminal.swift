@@ -52,6 +52,18 @@ package struct Terminal: Sendable {
     return fallbackWidth
   }
 
+  /// Lines at this moment: the window's, else LINES, else 24.
+  package var height: Int {
+    var size = winsize()
+    if isTerminal, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0 {
+      return Int(size.ws_row)
+    }
+    return environment["LINES"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } ?? 24
+  }
+
+  /// The same without colours.
+  package var plain: Terminal { colored("never") }
+
   /// A way for text to stand out, by its number in the terminal's own language.
   package enum Style: Int, Sendable {
     case bold = 1

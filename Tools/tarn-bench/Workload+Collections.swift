@@ -156,7 +156,8 @@ private func measureMembers(_ bench: Bench, _ shelves: Shelves) throws {
 /// one insert with its commit.
 private func measureListInserts(_ bench: Bench, _ shelves: Shelves) throws {
   let (realm, list) = (shelves.realm, shelves.shelf.list)
-  let inserts = bench.rounds(100_000, tiny: 200)
+  // A tenth of the list, which leaves the floor room between its chunks.
+  let inserts = bench.rounds(min(100_000, max(200, bench.objects / 10)), tiny: 200)
   // The floor never labels its chunks anew, so that only so many inserts fit between two.
   let floorInserts = min(inserts, 1000)
   let commits = bench.rounds(300, tiny: 20)

@@ -3,7 +3,7 @@ import ToolSupport
 
 /// A class of a file with what the commands ask of it: its columns, its rows' values, and what
 /// names an object to people.
-struct ClassView {
+struct ClassView: Equatable {
   let schema: ClassSchema
   /// Those that are shown: all that are not removed in their order, or those that were asked for.
   let columns: [ColumnSchema]

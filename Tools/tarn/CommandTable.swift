@@ -128,6 +128,10 @@ enum CommandTable {
       happened; lists, sets and maps are then given as a whole, among the "old" and "new" values.
       Values have the names that their columns had in their version.
 
+      With --table, on a terminal, the rows are drawn as a table that stays up to date and can be
+      scrolled; q ends it. What was inserted (+), changed (~), moved (↕) or deleted (-) is marked
+      for a moment. Anywhere else --table prints text.
+
       With --columns the first state has only these columns. Differences still name each object by
       its primary key or object key.
       """,
@@ -135,6 +139,7 @@ enum CommandTable {
     options: [
       condition, order, columns,
       .flag("json", "print one JSON object per line instead of text"),
+      .flag("table", "draw a table that stays up to date"),
       .flag("no-initial", "print only differences"),
       .value("rows", "N", "rows of the first state to print as text (default: 20)"),
       .value("exit-after", "N", "exit after N differences"),

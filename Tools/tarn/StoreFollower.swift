@@ -10,7 +10,7 @@ import ToolSupport
 /// the file may have been taken away. Without a descriptor to wait on, or when the signal file was
 /// deleted, it looks every few milliseconds and says so once.
 final class StoreFollower {
-  enum Event { case news, lost, stopped, readerGone, writable, silence }
+  enum Event { case news, lost, stopped, readerGone, writable, silence, keys }
 
   private static let lookEveryMilliseconds: Int32 = 250
   private static let pollEveryMilliseconds: Int32 = 5
@@ -33,8 +33,10 @@ final class StoreFollower {
 
   /// Returns when there may be something newer than `shown`.
   ///
-  /// - Parameter toWrite: returns also when the output takes something.
-  func wait(beyond shown: Version, toWrite: Bool) -> Event {
+  /// - Parameters:
+  ///   - toWrite: returns also when the output takes something.
+  ///   - keys: returns also when something can be read there; -1 for nothing.
+  func wait(beyond shown: Version, toWrite: Bool, keys: Int32 = -1) -> Event {
     while true {
       // Others may announce what they commit to the file that took the place of this one.
       if (try? store.environment.checkIdentity()) == nil { return .lost }
@@ -47,6 +49,7 @@ final class StoreFollower {
         pollfd(fd: descriptor?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
         // What is always told is that nobody reads any more.
         pollfd(fd: STDOUT_FILENO, events: toWrite ? Int16(POLLOUT) : 0, revents: 0),
+        pollfd(fd: keys, events: Int16(POLLIN), revents: 0),
       ]
       // What was committed before this call has left its mark in the counter.
       let isBehind = store.newestKnownVersion > shown
@@ -54,6 +57,7 @@ final class StoreFollower {
       if stop.isRequested || waits[0].revents != 0 { return .stopped }
       if waits[2].revents & Int16(POLLERR | POLLHUP) != 0 { return .readerGone }
       if waits[2].revents & Int16(POLLOUT) != 0 { return .writable }
+      if waits[3].revents & Int16(POLLIN) != 0 { return .keys }
       let arrivals = waits[1].revents != 0 ? descriptor?.drain() ?? [] : []
       if isBehind || ready == 0 || !arrivals.isEmpty { return .news }
     }

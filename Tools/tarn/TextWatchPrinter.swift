@@ -22,7 +22,7 @@ struct TextWatchPrinter: WatchPrinter {
   // MARK: - The first state
 
   func initial(
-    _ view: ClassView, _ version: Version, count: Int, _ row: (Int) throws -> WatchedRow
+    _ view: ClassView, _ version: Version, count: Int, _ row: @escaping (Int) throws -> WatchedRow
   ) throws {
     try output.write(head(view, version, counted(count, "object")))
     let shown = min(count, rowsShown)
@@ -47,16 +47,8 @@ struct TextWatchPrinter: WatchPrinter {
   // MARK: - Differences
 
   func difference(_ view: ClassView, _ difference: WatchedDifference) throws {
-    let moved = difference.moves.count
-    var parts: [String] = []
-    func count(_ number: Int, _ sign: String, _ style: Terminal.Style) {
-      if number > 0 { parts.append(terminal.styled("\(sign)\(number)", style)) }
-    }
-    count(difference.insertions.count - moved, "+", .green)
-    count(difference.deletions.count - moved, "-", .red)
-    count(difference.modifications.count, "~", .yellow)
-    count(moved, "↕", .cyan)
-    let now = "\(parts.joined(separator: " "))  now \(counted(difference.count, "object"))"
+    let sums = difference.summary { terminal.styled("\($1.sign)\($0)", $1.style) }
+    let now = "\(sums)  now \(counted(difference.count, "object"))"
     try output.write(head(view, difference.version, now))
     let from = Set(difference.moves.map { $0.from })
     let to = Dictionary(uniqueKeysWithValues: difference.moves.map { ($0.to, $0.from) })

@@ -21,6 +21,7 @@ struct WatchCommand {
   private let columns: [String]?
   private let showsInitial: Bool
   private let usesJSON: Bool
+  private let usesTable: Bool
   private let terminal: Terminal
   private let rowsShown: Int
   private let differencesMax: Int
@@ -33,10 +34,16 @@ struct WatchCommand {
     columns = try StoreAccess.columns(arguments)
     showsInitial = !arguments.has("no-initial")
     usesJSON = arguments.has("json")
+    usesTable = arguments.has("table")
     terminal = try StoreAccess.terminal(arguments)
     rowsShown = try arguments.integer("rows", default: 20, in: 0...(.max))
     differencesMax = try arguments.integer("exit-after", default: .max, in: 1...(.max))
-    if className == nil, let option = ["where", "sort", "columns"].first(where: arguments.has) {
+    if usesTable, let other = ["json", "no-initial"].first(where: arguments.has) {
+      throw UsageError("--table and --\(other) exclude each other")
+    }
+    if className == nil,
+      let option = ["where", "sort", "columns", "table"].first(where: arguments.has)
+    {
       throw UsageError("--\(option) needs a CLASS")
     }
   }
@@ -52,12 +59,17 @@ struct WatchCommand {
     let store = try StoreAccess.openExisting(path)
     // Before the first look, so that nothing can happen unnoticed between the two.
     let follower = StoreFollower(store, stop)
-    let printer: any WatchPrinter =
-      usesJSON
-      ? JSONWatchPrinter(output)
-      : TextWatchPrinter(output, terminal, rowsShown: rowsShown, highlighted: highlighted)
     output.neverWait()
-    return try follow(store, follower, printer, output)
+    return try follow(store, follower, makePrinter(output), output)
+  }
+
+  /// A table needs a terminal; anywhere else it is lines of text.
+  private func makePrinter(_ output: OutputPipe) -> any WatchPrinter {
+    if usesJSON { return JSONWatchPrinter(output) }
+    if usesTable, terminal.isTerminal {
+      return TableWatchPrinter(output, terminal, highlighted: highlighted)
+    }
+    return TextWatchPrinter(output, terminal, rowsShown: rowsShown, highlighted: highlighted)
   }
 
   /// A function of its own, so that nothing but the result holds the first snapshot.
@@ -74,6 +86,8 @@ struct WatchCommand {
   ) throws -> ExitCode {
     let watched = try begin(store)
     if showsInitial { try watched.showInitial(printer) }
+    let table = printer as? TableWatchPrinter
+    defer { table?.leave() }
     var told = 0
     while told < differencesMax {
       let isWritten = try output.writeWhatGoes()
@@ -81,10 +95,12 @@ struct WatchCommand {
         told += try watched.tellGathered(printer)
         continue
       }
-      let event = follower.wait(beyond: watched.snapshot.version, toWrite: !isWritten)
+      if let table, isWritten, try !table.tick() { return .success }
+      let event = follower.wait(
+        beyond: watched.snapshot.version, toWrite: !isWritten, keys: table?.keyDescriptor ?? -1)
       switch event {
       case .stopped, .readerGone: return .success
-      case .writable, .silence: continue
+      case .writable, .silence, .keys: continue
       // What was committed before the file went away is still to be told.
       case .news, .lost: told += try look(store, watched, isWritten ? printer : nil)
       }
@@ -121,6 +137,7 @@ struct WatchCommand {
     _ follower: StoreFollower, _ watched: any Watched, _ printer: any WatchPrinter,
     _ output: OutputPipe
   ) throws -> ExitCode {
+    (printer as? TableWatchPrinter)?.leave()
     TarnProgram.complain(
       "\(path) or its lock file was deleted, moved or replaced: it can no longer be watched")
     while true {

@@ -3,9 +3,10 @@ import ToolSupport
 
 /// Shows what a watch finds.
 protocol WatchPrinter {
-  /// - Parameter row: the object at a position below `count`.
+  /// - Parameter row: the object at a position, now and after each difference of a result.
   func initial(
-    _ view: ClassView, _ version: Version, count: Int, _ row: (Int) throws -> WatchedRow) throws
+    _ view: ClassView, _ version: Version, count: Int,
+    _ row: @escaping (Int) throws -> WatchedRow) throws
   func difference(_ view: ClassView, _ difference: WatchedDifference) throws
 }
 
@@ -16,7 +17,7 @@ struct JSONWatchPrinter: WatchPrinter {
   init(_ output: OutputPipe) { self.output = output }
 
   func initial(
-    _ view: ClassView, _ version: Version, count: Int, _ row: (Int) throws -> WatchedRow
+    _ view: ClassView, _ version: Version, count: Int, _ row: @escaping (Int) throws -> WatchedRow
   ) throws {
     var json = start(view, version)
     json.key("initial")

@@ -40,9 +40,9 @@ final class WatchedResult: Watched {
   }
 
   func showInitial(_ printer: any WatchPrinter) throws {
-    let (view, reader, rows) = (view, version.reader, try source.current())
-    try printer.initial(view, snapshot.version, count: rows.count) { index in
-      try WatchedRow(view, rows.key(at: index), at: index, reader)
+    let count = try source.current().count
+    try printer.initial(view, snapshot.version, count: count) { [unowned self] index in
+      try WatchedRow(view, source.current().key(at: index), at: index, version.reader)
     }
   }
 

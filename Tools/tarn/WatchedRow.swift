@@ -94,4 +94,35 @@ struct WatchedDifference {
   var moves: [IndexChanges.Move] = []
 
   var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
+
+  /// What can happen to a row, as a person sees it.
+  enum Kind {
+    case insertion, deletion, modification, move
+
+    var sign: String {
+      switch self {
+      case .insertion: "+"
+      case .deletion: "-"
+      case .modification: "~"
+      case .move: "↕"
+      }
+    }
+    var style: Terminal.Style {
+      switch self {
+      case .insertion: .green
+      case .deletion: .red
+      case .modification: .yellow
+      case .move: .cyan
+      }
+    }
+  }
+
+  /// How many rows of each kind there are, in a line, as `text` writes a number.
+  func summary(_ text: (Int, Kind) -> String) -> String {
+    let numbers: [(Int, Kind)] = [
+      (insertions.count - moves.count, .insertion), (deletions.count - moves.count, .deletion),
+      (modifications.count, .modification), (moves.count, .move),
+    ]
+    return numbers.filter { $0.0 > 0 }.map(text).joined(separator: " ")
+  }
 }

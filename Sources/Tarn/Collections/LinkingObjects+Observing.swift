@@ -42,13 +42,8 @@ extension LinkingObjects: RealmCollection, DumpedCollection {
   public func _observe(
     _ look: _Look, _ block: @escaping (RealmCollectionChange<LinkingObjects<Element>>) -> Void
   ) -> NotificationToken {
-    guard let target, let core = target._core else {
-      trap(
-        "Only collections which are managed by a Realm support change notifications; add the "
-          + "object that has this one first.")
-    }
-    let live = core.liveBacklinks(target, from: Element.self, property: originProperty)
-    return core.observe(live, look, isDynamic: false) { [self] news in
+    let (core, source) = observed
+    return core.observe(source, look, isDynamic: false) { [self] news in
       switch news {
       case .initial: block(.initial(revived(core)))
       case .update(.keys), .update(.derived): break
@@ -60,6 +55,26 @@ extension LinkingObjects: RealmCollection, DumpedCollection {
       case .error(let error): block(.error(Realm.Error(error)))
       }
     }
+  }
+
+  public var _changeOrigin: _ChangeOrigin<ObservedChange<LinkingObjects, CollectionDelta<Element>>>
+  {
+    let (core, source) = observed
+    return core.changeOrigin(of: source, isDynamic: false) {
+      revived(core)
+    } _: { value in
+      guard case .link(let key) = value else { trap("no object links here: bug in this package") }
+      return Element._element(of: core.object(Element.self, key))
+    }
+  }
+
+  private var observed: (core: RealmCore, source: LiveSource<BacklinksModel>) {
+    guard let target, let core = target._core else {
+      trap(
+        "Only collections which are managed by a Realm support change notifications; add the "
+          + "object that has this one first.")
+    }
+    return (core, core.liveBacklinks(target, from: Element.self, property: originProperty))
   }
 
   /// The same in the instance's present life.

@@ -37,6 +37,9 @@ where Element: RealmCollectionValue, Index == Int {
   func _observe(
     _ look: _Look, _ block: @escaping (RealmCollectionChange<Self>) -> Void
   ) -> NotificationToken
+
+  /// Where its changes come from. Traps for an unmanaged or invalidated collection.
+  var _changeOrigin: _ChangeOrigin<ObservedChange<Self, CollectionDelta<Element>>> { get }
 }
 
 extension RealmCollection {

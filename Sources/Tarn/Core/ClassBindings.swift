@@ -1,7 +1,7 @@
 import TarnStore
 
 /// How classes of the program meet classes of the file, at the schema that was bound last.
-struct ClassBindings {
+final class ClassBindings {
   /// The program's classes.
   private(set) var model: ModelSchema
   private var typed: [ObjectIdentifier: ClassBinding] = [:]
@@ -15,21 +15,20 @@ struct ClassBindings {
 
   init(_ model: ModelSchema) { self.model = model }
 
-  /// The bindings of a frozen instance of that schema, beginning with those that are known.
-  init(_ model: ModelSchema, at schema: SchemaView, knowing others: ClassBindings) {
-    self.model = model
+  /// Takes what others know of the schema, which a frozen instance keeps.
+  func begin(at schema: SchemaView, knowing others: ClassBindings) {
     epoch = schema.epoch
     if others.epoch == epoch { typed = others.typed }
   }
 
   /// The program has loaded more classes.
-  mutating func learn(_ newer: ModelSchema) {
+  func learn(_ newer: ModelSchema) {
     model = newer
     fitting = nil
   }
 
   /// Forgets the bindings of another schema.
-  mutating func bind(to schema: SchemaView) {
+  func bind(to schema: SchemaView) {
     typed.removeAll()
     dynamic.removeAll()
     recent = nil
@@ -37,7 +36,7 @@ struct ClassBindings {
   }
 
   /// The binding of a class, which is the one that will be found fastest from now on.
-  mutating func recall(_ type: ObjectBase.Type) -> ClassBinding? {
+  func recall(_ type: ObjectBase.Type) -> ClassBinding? {
     if let recent, recent.reflection.type == type { return recent }
     guard let found = typed[ObjectIdentifier(type)] else { return nil }
     recent = found
@@ -48,17 +47,17 @@ struct ClassBindings {
   func known(_ type: ObjectBase.Type) -> ClassBinding? { typed[ObjectIdentifier(type)] }
   func known(_ name: String) -> ClassBinding? { dynamic[name] }
 
-  mutating func keep(_ binding: ClassBinding, for type: ObjectBase.Type) {
+  func keep(_ binding: ClassBinding, for type: ObjectBase.Type) {
     typed[ObjectIdentifier(type)] = binding
   }
 
-  mutating func keep(_ binding: ClassBinding, forDynamic name: String) { dynamic[name] = binding }
+  func keep(_ binding: ClassBinding, forDynamic name: String) { dynamic[name] = binding }
 
   // MARK: - Fitting
 
   /// What keeps the program's classes from being used at a schema; nothing if every property has
   /// the column that it had. Then all that was found before stays right.
-  mutating func problems(at schema: SchemaView) -> [String] {
+  func problems(at schema: SchemaView) -> [String] {
     if let fitting, fitting.epoch == schema.epoch { return [] }
     let plan = SchemaPlan(stored: schema.schema, wanted: model.definitions)
     var problems = plan.differences + plan.additions

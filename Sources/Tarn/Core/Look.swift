@@ -34,13 +34,16 @@ extension RealmCore {
     _ block: @escaping (CollectionObservation.News) -> Void
   ) -> NotificationToken {
     checkCanObserve()
-    let reach: Reach
+    return observe(source, seen: reach(of: look, in: source, isDynamic: isDynamic), block)
+  }
+
+  /// Traps for key paths of which the elements' class knows nothing.
+  func reach(of look: _Look, in source: any ObservedSource, isDynamic: Bool) -> Reach {
     switch look.part {
-    case .links(let depth): reach = .links(depth)
+    case .links(let depth): return .links(depth)
     case .keyPaths(let keyPaths):
       let roots = bindings(of: source.elementClasses, isDynamic: isDynamic)
-      reach = KeyPathReader.reach(keyPaths, from: roots, self) ?? .standard
+      return KeyPathReader.reach(keyPaths, from: roots, self) ?? .standard
     }
-    return observe(source, seen: reach, block)
   }
 }

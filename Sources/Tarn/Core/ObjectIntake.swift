@@ -19,7 +19,7 @@ typealias GivenProperties = [ObjectIdentifier: Set<String>]
 /// An object gets its row where the first link to it is found, so that there is something to link
 /// to, and its own links move there later, in the order of a list. So circles end, a chain of links
 /// may be as long as it likes, and nothing is set in the middle of another change.
-struct ObjectIntake {
+final class ObjectIntake {
   /// Those that have their rows and whose values are still to come there, the next one last.
   private var arriving: [ArrivingObject] = []
   /// The embedded ones among those that came with the change that is being made.
@@ -31,38 +31,38 @@ struct ObjectIntake {
   /// Of objects that are made of values: which properties those name.
   private var given: GivenProperties = [:]
 
-  mutating func open() { isOpen = true }
+  func open() { isOpen = true }
 
-  mutating func close() {
+  func close() {
     isOpen = false
     embedded.removeAll(keepingCapacity: true)
   }
 
   // MARK: - The order of arriving
 
-  mutating func append(_ object: ArrivingObject) { arriving.append(object) }
+  func append(_ object: ArrivingObject) { arriving.append(object) }
 
-  mutating func append(embedded row: LinkTarget) { embedded.insert(row) }
+  func append(embedded row: LinkTarget) { embedded.insert(row) }
 
   func holds(embedded row: LinkTarget) -> Bool { !embedded.isEmpty && embedded.contains(row) }
 
   /// Those that came first are first in line.
-  mutating func lineUp() { arriving.reverse() }
+  func lineUp() { arriving.reverse() }
 
   /// The next one, with how many are behind it.
-  mutating func next() -> (object: ArrivingObject, behind: Int)? {
+  func next() -> (object: ArrivingObject, behind: Int)? {
     arriving.popLast().map { ($0, arriving.count) }
   }
 
   /// Those that an object brought come next, in their order.
-  mutating func lineUp(broughtBefore count: Int) {
+  func lineUp(broughtBefore count: Int) {
     if arriving.count > count + 1 { arriving[count...].reverse() }
   }
 
   // MARK: - How they arrive
 
   /// - Returns: the policy before.
-  mutating func use(_ policy: Realm.UpdatePolicy) -> Realm.UpdatePolicy {
+  func use(_ policy: Realm.UpdatePolicy) -> Realm.UpdatePolicy {
     defer { self.policy = policy }
     return self.policy
   }
@@ -70,12 +70,12 @@ struct ObjectIntake {
   /// Notes the properties that values name, beside those of objects around.
   ///
   /// - Returns: what was noted before.
-  mutating func use(_ properties: GivenProperties) -> GivenProperties {
+  func use(_ properties: GivenProperties) -> GivenProperties {
     defer { given.merge(properties) { $1 } }
     return given
   }
 
-  mutating func restore(_ properties: GivenProperties) { given = properties }
+  func restore(_ properties: GivenProperties) { given = properties }
 
   /// The properties that an object was given by name; nil if it has all of its values.
   func given(_ object: ObjectBase) -> Set<String>? { given[ObjectIdentifier(object)] }

@@ -6,16 +6,29 @@ extension RealmCore {
     _ source: any ObservedSource, seen reach: Reach = .standard,
     _ block: @escaping (CollectionObservation.News) -> Void
   ) -> NotificationToken {
+    observe(source, seen: reach, readsTarget: false) { news, _ in block(news) }
+  }
+
+  /// - Parameter readsTarget: whether `block` asks for the elements that news lead to.
+  func observe(
+    _ source: any ObservedSource, seen reach: Reach, readsTarget: Bool,
+    _ block: @escaping CollectionObservation.Block
+  ) -> NotificationToken {
     checkCanObserve()
     let view = source.view(reach)
     let state = ObservationState(.collection(WeakSource(source, view)))
-    delivery.observers.add(
+    return add(
       CollectionObservation(
         state: state, serial: delivery.observers.claimSerial(), seen: step, source: source, view,
-        block: block))
+        readsTarget: readsTarget, block: block))
+  }
+
+  /// Takes an observation of a collection in; its first call comes in a later turn.
+  func add(_ observation: CollectionObservation) -> NotificationToken {
+    delivery.observers.add(observation)
     _ = shown()
     scheduleTurn()
-    return NotificationToken(state, confinedHost())
+    return NotificationToken(observation.state, confinedHost())
   }
 
   /// What observers of a list, set or map share.

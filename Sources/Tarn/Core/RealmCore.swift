@@ -28,11 +28,11 @@ import TarnStore
   // The parts, each of which knows nothing of the others.
 
   /// What is shown. A frozen instance has it for each thread.
-  var state = ShownState()
-  var write = WriteState()
-  var classes: ClassBindings
+  let state = ShownState()
+  let write = WriteState()
+  let classes: ClassBindings
   /// Unmanaged objects on their way into the Realm.
-  var intake = ObjectIntake()
+  let intake = ObjectIntake()
   /// More than 0 while sections' keys are worked out.
   var sectionKeyDepth = 0
 

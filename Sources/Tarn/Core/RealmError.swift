@@ -156,14 +156,14 @@ extension Realm.Error {
       case .inputOutput: .fileOperationFailed
       default: .fail
       }
-    let url = StorePlace.file(ofErrorAt: error.path).map { URL(fileURLWithPath: $0) }
+    let url = StoreLocation.file(ofErrorAt: error.path).map { URL(fileURLWithPath: $0) }
     self.init(code, message: error.description, fileURL: url)
   }
 }
 
 extension Store {
   /// The file, nil of a store in memory.
-  var fileURL: URL? { StorePlace.file(ofErrorAt: path).map { URL(fileURLWithPath: $0) } }
+  var fileURL: URL? { StoreLocation.file(ofErrorAt: path).map { URL(fileURLWithPath: $0) } }
 }
 
 /// Runs engine work and gives its errors the public form.

@@ -7,7 +7,7 @@ final class WriteMark {
 }
 
 /// The write that an instance has open, if it has one.
-struct WriteState: ~Copyable {
+final class WriteState {
   private(set) var session: WriteSession?
   private var gateToken: GateToken?
   /// Names the instance's last write.
@@ -24,16 +24,16 @@ struct WriteState: ~Copyable {
   }
 
   /// From here on no other process writes.
-  mutating func hold(_ token: consuming GateToken) { gateToken = consume token }
+  func hold(_ token: consuming GateToken) { gateToken = consume token }
 
-  mutating func begin(_ session: WriteSession) {
+  func begin(_ session: WriteSession) {
     self.session = session
     serial = Generation.next()
     mark = WriteMark()
   }
 
   /// Goes on with a write that another instance has left.
-  mutating func resume(
+  func resume(
     _ session: WriteSession, _ token: consuming GateToken?, serial: UInt64, _ mark: WriteMark?
   ) {
     self.session = session
@@ -42,20 +42,20 @@ struct WriteState: ~Copyable {
     self.mark = mark
   }
 
-  mutating func noteAdded(_ object: ObjectBase) { addedObjects.append(object) }
+  func noteAdded(_ object: ObjectBase) { addedObjects.append(object) }
 
-  mutating func takeAddedObjects() -> [ObjectBase] {
+  func takeAddedObjects() -> [ObjectBase] {
     defer { addedObjects = [] }
     return addedObjects
   }
 
   /// The write is over, be it that it was committed.
-  mutating func end() {
+  func end() {
     session = nil
     mark = nil
     addedObjects = []
   }
 
   /// What keeps other processes from writing. Who takes it gives it up.
-  mutating func takeGateToken() -> GateToken? { gateToken.take() }
+  func takeGateToken() -> GateToken? { gateToken.take() }
 }

@@ -34,8 +34,10 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   private unowned let host: any LiveHost
   private var state = State.unknown
   /// How far its observers look, each reach once.
-  private var views: [SourceView] = []
+  private(set) var views: [SourceView] = []
   private var viewsByReach: [Reach: SourceView] = [:]
+  /// The same as a model takes them.
+  private var plans: [ReachPlan] = []
   var filed: [ClassID: Int] = [:]
   /// The content inside the open write, at a position of its journal.
   private var working: (content: Content, serial: UInt64, position: ChangeRecorder.Position)?
@@ -61,6 +63,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     for view in views {
       view.rebind(to: ReachPlan(view.plan.reach, from: model.elementClasses, schema))
     }
+    plans = views.map(\.plan)
   }
 
   var owner: LinkTarget? { model.owner }
@@ -180,16 +183,16 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     let plan = ReachPlan(reach, from: model.elementClasses, host.shown().schema)
     let view = SourceView(plan, of: self)
     views.append(view)
+    plans.append(plan)
     viewsByReach[reach] = view
     return view
   }
 
   func remove(_ view: SourceView) {
     views.removeAll { $0 === view }
+    plans.removeAll { $0 === view.plan }
     viewsByReach[view.plan.reach] = nil
   }
-
-  private var plans: [ReachPlan] { views.map(\.plan) }
 
   package func beginFollowing() throws(StorageError) {
     let content = try published()
@@ -212,31 +215,42 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   @discardableResult
   package func follow(
     _ move: LiveMove, prepared: LiveAnswer? = nil
-  ) throws(StorageError) -> [SourceView] {
-    guard case .followed(var content) = state, !content.isOwnerGone else { return [] }
-    let plans = plans
-    guard model.hasStep(over: move.changes, seen: plans) else { return [] }
+  ) throws(StorageError) -> Bool {
+    guard case .followed(var content) = state, !content.isOwnerGone,
+      model.hasStep(over: move.changes, seen: plans)
+    else { return false }
     state = .unknown  // The content is changed in place: nobody else may hold it.
-    let changes: [LiveChange?]
+    var isNews = false
     if let prepared, plans.allSatisfy({ prepared.reaches.contains(ObjectIdentifier($0)) }) {
       if let made = prepared.content { content = made as! Content }
-      changes = plans.map { prepared.changes[ObjectIdentifier($0)] }
+      for view in views {
+        let change = prepared.changes[ObjectIdentifier(view.plan)]
+        if view.append(change, at: host.step) { isNews = true }
+      }
     } else {
-      changes = try model.step(&content, move, seen: plans)
+      var step = try model.advance(&content, over: move)
+      for view in views {
+        let change = try model.change(&step, &content, move, seen: view.plan)
+        if view.append(change, at: host.step) { isNews = true }
+      }
     }
     state = .followed(content)
-    var news: [SourceView] = []
-    for (view, change) in zip(views, changes) {
-      guard let change else { continue }
-      view.append(change, at: host.step)
-      news.append(view)
-    }
-    return news
+    return isNews
   }
 
   func baseline() -> LiveBaseline {
     trapping { () throws(StorageError) in
       try model.baseline(try current(), StoreRows(host.shown(), host.activeWrite?.session))
+    }
+  }
+
+  func elements(after change: LiveChange?, in snapshot: Snapshot) -> PastElements {
+    let content = change.map(model.content) ?? followed
+    let model = model
+    return PastElements { () throws(StorageError) in
+      let rows = StoreRows(try SnapshotReader(snapshot))
+      if let content { return try model.elements(content, rows) }
+      return try model.elements(model.evaluate(rows), rows)
     }
   }
 

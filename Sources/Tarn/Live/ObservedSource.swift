@@ -18,6 +18,8 @@ protocol ObservedSource: AnyObject {
   var isGone: Bool { get }
   /// Every step that concerns it is logged.
   var isFollowed: Bool { get }
+  /// How far its observers look, each reach once.
+  var views: [SourceView] { get }
   /// What observers are told who look that far.
   func view(_ reach: Reach) -> SourceView
   /// Nobody looks that far any more.
@@ -29,12 +31,19 @@ protocol ObservedSource: AnyObject {
   /// Logs the move that was just made.
   ///
   /// - Parameter prepared: what a worker has made of it.
-  /// - Returns: the views in which there is something to tell.
-  func follow(_ move: LiveMove, prepared: LiveAnswer?) throws(StorageError) -> [SourceView]
+  /// - Returns: false if there is nothing to tell in any view.
+  func follow(_ move: LiveMove, prepared: LiveAnswer?) throws(StorageError) -> Bool
   /// All sources have followed the move: what only the program's code can say of it is asked for.
   func askAboutStep()
   /// What an open write shows, for a first call inside of it.
   func baseline() -> LiveBaseline
+  /// The elements that a step led to, to be read whenever they are asked for.
+  ///
+  /// - Parameters:
+  ///   - change: what the step did; nil for the last one.
+  ///   - snapshot: of a version that shows the source as it was then.
+  func elements(after change: LiveChange?, in snapshot: Snapshot) -> PastElements
+
   // MARK: Leaving work to others
   /// First calls wait for a worker.
   var isAwaited: Bool { get set }

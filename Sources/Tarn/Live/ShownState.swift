@@ -1,7 +1,10 @@
 import TarnStore
 
 /// The state that one instance shows, and how often it has moved.
-struct ShownState {
+///
+/// A class, as the other parts of an instance are: of a struct every read would be checked for
+/// exclusive access at run time, because its methods change it for longer than a moment.
+final class ShownState {
   /// Nil until something is read, and after `forget`.
   private(set) var reader: SnapshotReader?
   /// How often the shown version has moved, the instance's own commits included.
@@ -17,12 +20,12 @@ struct ShownState {
   var version: Version? { reader?.snapshot.version }
 
   /// Shows a state that no step leads to.
-  mutating func begin(with reader: SnapshotReader) { self.reader = reader }
+  func begin(with reader: SnapshotReader) { self.reader = reader }
 
   /// Moves to a newer version, which is one step.
   ///
   /// - Returns: the state before it.
-  mutating func move(
+  func move(
     _ reader: SnapshotReader, to snapshot: Snapshot, _ changes: ChangeSet
   ) throws(StorageError) -> Snapshot {
     let former = reader.snapshot
@@ -34,12 +37,12 @@ struct ShownState {
   }
 
   /// The next use of the instance finds the newest version.
-  mutating func clearReset() { needsReset = false }
+  func clearReset() { needsReset = false }
 
   /// Ends the accessors' life.
   ///
   /// - Parameter keepsState: it is what observers' next difference starts from.
-  mutating func invalidate(keepsState: Bool) {
+  func invalidate(keepsState: Bool) {
     life += 1
     if keepsState {
       needsReset = true

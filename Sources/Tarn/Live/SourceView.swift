@@ -19,7 +19,16 @@ package final class SourceView {
   /// Looks as far in another schema.
   func rebind(to plan: ReachPlan) { self.plan = plan }
 
-  func append(_ change: LiveChange, at step: Int) { log.append(change, at: step) }
+  /// - Parameter change: nil if the step does not concern it.
+  /// - Returns: false then.
+  func append(_ change: LiveChange?, at step: Int) -> Bool {
+    guard let change else { return false }
+    log.append(change, at: step)
+    return true
+  }
+
+  /// There is something to tell of that step.
+  func hasNews(of step: Int) -> Bool { log.numbers.last == step }
 
   /// The numbers of the steps that concern it and that not everybody has been told of, ascending.
   var stepNumbers: [Int] { log.numbers }
@@ -60,6 +69,24 @@ package final class SourceView {
     let made = LiveChange.difference(log[places])
     lastDifference = (from, to, made)
     return made
+  }
+
+  /// The elements that there were after step `last`, to be read whenever they are asked for.
+  ///
+  /// - Parameter snapshot: of a version that shows the source as it was then.
+  func elements(after last: Int, in snapshot: Snapshot) -> PastElements {
+    let isShown = log.numbers.last.map { $0 <= last } ?? true
+    return source.elements(after: isShown ? nil : log.change(at: last), in: snapshot)
+  }
+
+  /// Keeps the steps that not everybody has been told of from becoming ever more: merges them
+  /// where they are many.
+  ///
+  /// - Parameter marks: steps after which something is told anew.
+  func mergeSteps(splitAt marks: Set<Int>) {
+    guard log.numbers.count > Swift.max(32, 2 * marks.count) else { return }
+    lastDifference = nil
+    log.merge(splitAt: marks)
   }
 
   /// Lets go of the steps up to `last`, of which everybody has been told.

@@ -17,6 +17,28 @@ struct StepLog {
     return first..<max(first, numbers.partitioningIndex { $0 > last })
   }
 
+  /// What the step with that number did.
+  func change(at number: Int) -> LiveChange? {
+    let place = numbers.partitioningIndex { $0 >= number }
+    return place < numbers.count && numbers[place] == number ? changes[place] : nil
+  }
+
+  /// Makes one step of neighbouring ones that everybody will be told of together.
+  ///
+  /// - Parameter marks: steps after which something is told anew.
+  mutating func merge(splitAt marks: Set<Int>) {
+    var merged = StepLog()
+    for (number, change) in zip(numbers, changes) {
+      if let last = merged.numbers.last, !marks.contains(where: { $0 >= last && $0 < number }) {
+        merged.changes[merged.changes.count - 1] = merged.changes.last!.merging(change)
+        merged.numbers[merged.numbers.count - 1] = number
+      } else {
+        merged.append(change, at: number)
+      }
+    }
+    self = merged
+  }
+
   subscript(_ places: Range<Int>) -> ArraySlice<LiveChange> { changes[places] }
 
   /// Lets go of the steps up to `last`.

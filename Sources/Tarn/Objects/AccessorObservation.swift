@@ -2,7 +2,7 @@ import TarnStore
 
 /// An observation of an object. It is bound to the row, not to the accessor: a stale accessor is
 /// brought up to date before each call.
-final class AccessorObservation: ObjectObservation {
+class AccessorObservation: ObjectObservation {
   // The instance has its observations.
   private unowned let core: RealmCore
   /// Replaced by a new accessor if the program has invalidated the instance meanwhile.
@@ -45,22 +45,84 @@ final class AccessorObservation: ObjectObservation {
   }
 }
 
+/// An observation of an object that is asked for its news.
+final class PulledAccessorObservation: AccessorObservation, PulledObservation {
+  private let signal: ChangeSignal
+
+  init(
+    _ core: RealmCore, _ object: ObjectBase, _ watch: PathWatch?, state: ObservationState,
+    signal: ChangeSignal, block: @escaping (ObjectChange<ObjectBase>) -> Void
+  ) {
+    self.signal = signal
+    super.init(core, object, watch, state: state, block: block)
+  }
+
+  var isExhausted: Bool { false }
+
+  override func log(_ news: ObjectNews, step: Int) -> Bool {
+    defer { mergeEntries() }
+    return super.log(news, step: step)
+  }
+
+  override func log(behind property: PathWatch.Property, _ value: Value, step: Int) {
+    super.log(behind: property, value, step: step)
+    mergeEntries()
+  }
+
+  override func hasPendingChange(upTo target: Int) -> Bool {
+    signal.isWaiting && super.hasPendingChange(upTo: target)
+  }
+
+  override func deliver(upTo target: Int, _ host: any DeliveryHost) { signal.wake() }
+
+  func pull(_ host: any DeliveryHost) {
+    if hasEntries { super.deliver(upTo: host.step, host) }
+  }
+
+  override func end(with error: StorageError) {
+    super.end(with: error)
+    signal.wake()
+  }
+}
+
 extension RealmCore {
   func observe(
     _ object: ObjectBase, along keyPaths: [String]?,
     _ block: @escaping (ObjectChange<ObjectBase>) -> Void
   ) -> NotificationToken {
+    let (state, watch) = observed(object, along: keyPaths)
+    return add(AccessorObservation(self, object, watch, state: state, block: block))
+  }
+
+  /// The changes of an object, for who asks.
+  func changes(
+    of object: ObjectBase, along keyPaths: [String]?
+  ) -> ChangeFeed<ObjectChange<ObjectBase>> {
+    ChangeFeed(on: self) { [self] signal, inbox in
+      let (state, watch) = observed(object, along: keyPaths)
+      let observation = PulledAccessorObservation(
+        self, object, watch, state: state, signal: signal
+      ) { inbox.change = $0 }
+      return (observation, add(observation))
+    }
+  }
+
+  /// Traps for what cannot be observed.
+  private func observed(
+    _ object: ObjectBase, along keyPaths: [String]?
+  ) -> (ObservationState, PathWatch?) {
     checkCanObserve()
     require(!isInvalidated(object), "Cannot observe a deleted or invalidated object.")
     let id = object._binding!.classID
-    let reach = KeyPathReader.reach(keyPaths, from: [binding(for: object)], self)
-    var watch: PathWatch?
-    if case .paths(let paths)? = reach {
-      watch = delivery.observers.watch(id, paths, shown().schema)
-    }
     let state = ObservationState(.object(id, ObjectKey(object._key)))
+    let reach = KeyPathReader.reach(keyPaths, from: [binding(for: object)], self)
+    guard case .paths(let paths)? = reach else { return (state, nil) }
+    return (state, delivery.observers.watch(id, paths, shown().schema))
+  }
+
+  private func add(_ observation: AccessorObservation) -> NotificationToken {
     _ = shown()
-    delivery.observers.add(AccessorObservation(self, object, watch, state: state, block: block))
-    return NotificationToken(state, confinedHost())
+    delivery.observers.add(observation)
+    return NotificationToken(observation.state, confinedHost())
   }
 }

@@ -44,6 +44,29 @@ extension ObjectObservable {
   ) -> NotificationToken {
     observeAs(Self.self, keyPaths.map { _name(for: $0, .observing) }, block)
   }
+
+  /// What `observe` would tell, for `for await`: several commits that the loop has not asked for
+  /// yet are one change, and `.deleted` is the last. Traps for an unmanaged object; see
+  /// ``ChangeSequence`` for who may go over it.
+  public var changes: ChangeSequence<ObjectChange<Self>> {
+    guard let core = _core else { trapUnmanaged() }
+    return ChangeSequence { core.changes(of: self, along: nil).map { $0.typed() } }
+  }
+}
+
+extension ObjectChange where T == ObjectBase {
+  /// The same with the object's own type. Traps if it is of another one.
+  fileprivate func typed<Typed: ObjectBase>() -> ObjectChange<Typed> {
+    switch self {
+    case .error(let error): return .error(error)
+    case .deleted: return .deleted
+    case .change(let object, let properties):
+      guard let object = object as? Typed else {
+        trap("The object is a \(Swift.type(of: object)), not a \(Typed.self).")
+      }
+      return .change(object, properties)
+    }
+  }
 }
 
 extension ObjectBase {
@@ -67,20 +90,11 @@ extension ObjectBase {
   fileprivate func observeAs<T: ObjectBase>(
     _ type: T.Type, _ keyPaths: [String]?, _ block: @escaping (ObjectChange<T>) -> Void
   ) -> NotificationToken {
-    guard let core = _core else {
-      trap(
-        "Only objects which are managed by a Realm support change notifications; add it first.")
-    }
-    return core.observe(self, along: keyPaths) { change in
-      switch change {
-      case .error(let error): block(.error(error))
-      case .deleted: block(.deleted)
-      case .change(let object, let properties):
-        guard let object = object as? T else {
-          trap("The object is a \(Swift.type(of: object)), not a \(T.self).")
-        }
-        block(.change(object, properties))
-      }
-    }
+    guard let core = _core else { trapUnmanaged() }
+    return core.observe(self, along: keyPaths) { block($0.typed()) }
+  }
+
+  fileprivate func trapUnmanaged() -> Never {
+    trap("Only objects which are managed by a Realm support change notifications; add it first.")
   }
 }

@@ -13,30 +13,37 @@ public enum RealmCollectionChange<Collection> {
 }
 
 /// An observation of a collection.
-final class CollectionObservation: Observation {
+class CollectionObservation: Observation {
   enum News {
     case initial
     case update(LiveDifference)
     case error(StorageError)
   }
 
+  /// - Parameter elements: what the news lead to; an update's alone may be asked for.
+  typealias Block = (_ news: News, _ elements: () -> PastElements) -> Void
+
   /// Observed strongly: a token keeps its source alive.
   let source: any ObservedSource
   /// What it is told of the source, as far as it looks.
   let view: SourceView
   private(set) var needsInitial = true
-  private let block: (News) -> Void
+  private let block: Block
   private var skipped: Set<Int> = []
+  private let asksForElements: Bool
+  /// The states before skipped steps, which a call may lead to that leaves those out.
+  private var statesBeforeSkipped: [Int: Snapshot] = [:]
   /// What the first call showed, where that was no committed state: another observer had changed
   /// rows already, in the write whose begin made the call.
   private var baseline: LiveBaseline?
 
   init(
     state: ObservationState, serial: Int, seen: Int, source: any ObservedSource, _ view: SourceView,
-    block: @escaping (News) -> Void
+    readsTarget: Bool, block: @escaping Block
   ) {
     self.source = source
     self.view = view
+    asksForElements = readsTarget
     self.block = block
     super.init(state: state, serial: serial, seen: seen)
   }
@@ -47,7 +54,20 @@ final class CollectionObservation: Observation {
 
   override var waitsForWorker: Bool { needsInitial && source.isAwaited }
 
-  override func skip(step: Int) { skipped.insert(step) }
+  override var readsTarget: Bool { asksForElements }
+
+  /// It is called in the next round for the first time.
+  var isFirstCallDue: Bool { needsInitial }
+
+  /// Steps after which it is told anew.
+  var marks: [Int] { [seen] + skipped.flatMap { [$0 - 1, $0] } }
+
+  override func skip(step: Int, from former: Snapshot) {
+    if readsTarget, view.hasSteps(after: seen, upTo: step - 1) {
+      statesBeforeSkipped[step] = former
+    }
+    skipped.insert(step)
+  }
 
   override func deliver(upTo target: Int, _ host: any DeliveryHost) {
     if needsInitial {
@@ -57,7 +77,7 @@ final class CollectionObservation: Observation {
       // What it belonged to went before it could be told of anything.
       if source.isGone { return }
       if host.session?.isEmpty == false { baseline = source.baseline() }
-      return block(.initial)
+      return block(.initial, Self.trapNoElements)
     }
     // A skipped step splits what is to be told: one call for what came before, then on after it.
     while let next = view.stepNumbers.first(where: { $0 > seen && $0 <= target }) {
@@ -69,10 +89,28 @@ final class CollectionObservation: Observation {
       let last = view.lastStep(from: next, upTo: target, before: skipped)
       let changes = view.difference(after: seen, upTo: last, from: baseline.take())
       seen = last
-      if !changes.isEmpty { block(.update(changes)) }
+      if !changes.isEmpty { block(.update(changes)) { elements(after: last, host) } }
       guard state.isActive else { return }
     }
     seen = max(seen, target)
+    if !statesBeforeSkipped.isEmpty {
+      statesBeforeSkipped = statesBeforeSkipped.filter { $0.key > seen }
+    }
+  }
+
+  /// What there was after step `last`, though a callback may have moved the instance since, or
+  /// written.
+  private func elements(after last: Int, _ host: any DeliveryHost) -> PastElements {
+    let next = statesBeforeSkipped.keys.filter { $0 > last }.min()
+    let kept = next.flatMap { statesBeforeSkipped[$0] } ?? host.delivery.roundState
+    guard let snapshot = kept ?? host.reader?.snapshot else {
+      trap("news without a state that they lead to: bug in this package")
+    }
+    return view.elements(after: last, in: snapshot)
+  }
+
+  private static func trapNoElements() -> PastElements {
+    trap("these news lead to nothing new: bug in this package")
   }
 
   /// The first call is near: what it shows is worked out.
@@ -81,6 +119,6 @@ final class CollectionObservation: Observation {
   }
 
   override func end(with error: StorageError) {
-    if state.end() { block(.error(error)) }
+    if state.end() { block(.error(error), Self.trapNoElements) }
   }
 }

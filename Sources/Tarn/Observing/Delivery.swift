@@ -10,6 +10,8 @@ final class Delivery {
   let observers = ObserverTable()
   /// The targets of the rounds that are being delivered, the innermost last.
   private var roundTargets: [Int] = []
+  /// What they show, the innermost last; nil if nobody reads it.
+  private var roundStates: [Snapshot?] = []
   /// What realm-level observers are being told at this moment.
   private var realmNews: RealmNews?
   /// A turn came at a moment when nothing may move; it is made up for.
@@ -28,6 +30,8 @@ final class Delivery {
     workLimits = WorkAhead.Limits(on: host.scheduler)
   }
 
+  /// What the running round leads to, if anybody whom it calls reads that.
+  var roundState: Snapshot? { roundStates.last ?? nil }
   /// Inside of a round.
   var isDelivering: Bool { !roundTargets.isEmpty }
   /// A callback is running in which the version may not move.
@@ -81,11 +85,14 @@ final class Delivery {
     let called = observers.newsworthy(upTo: target)
     if !called.isEmpty {
       roundTargets.append(target)
+      let isRead = called.contains(where: \.readsTarget)
+      roundStates.append(isRead ? host.reader?.snapshot : nil)
       for observation in called where observation.state.isActive {
         guard observation.hasPendingChange(upTo: target) else { continue }
         observation.deliver(upTo: target, host)
       }
       roundTargets.removeLast()
+      roundStates.removeLast()
     }
     guard !isDelivering else { return }
     letGo(of: observers.settle())

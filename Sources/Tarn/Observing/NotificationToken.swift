@@ -38,7 +38,9 @@ public final class NotificationToken: Sendable {
     return end()
   }
 
-  private func end() -> Bool {
+  /// The same wherever this is called, for a Realm's own observation too.
+  @discardableResult
+  func end() -> Bool {
     guard let state, state.end() else { return false }
     host.withLock { $0.take() }?.unlink(state)
     return true

@@ -110,7 +110,7 @@ class ObjectObservation: Observation {
     return first.step <= target
   }
 
-  override func skip(step: Int) {
+  override func skip(step: Int, from former: Snapshot) {
     entries.removeAll { $0.step == step && !$0.isDeletion }
   }
 
@@ -122,6 +122,20 @@ class ObjectObservation: Observation {
       return tellOfDeletion()
     }
     tell(Self.firstValues(told), backlinks: told.reduce(into: []) { $0.formUnion($1.backlinks) })
+  }
+
+  /// Something is to be told.
+  var hasEntries: Bool { !entries.isEmpty }
+
+  /// Leaves one entry of what was logged, as if it had been one step.
+  func mergeEntries() {
+    guard entries.count > 1, let last = entries.last else { return }
+    entries = [
+      Entry(
+        step: last.step, isDeletion: entries.contains(where: \.isDeletion),
+        oldValues: Self.firstValues(entries),
+        backlinks: entries.reduce(into: []) { $0.formUnion($1.backlinks) })
+    ]
   }
 
   /// Steps are logged in their order, so that those to be told are the first ones.

@@ -33,8 +33,13 @@ class Observation {
   /// Calls the callback with everything up to step `target` that it has not been told.
   func deliver(upTo target: Int, _ host: any DeliveryHost) {}
 
+  /// True if its callback reads the state that its news lead to.
+  var readsTarget: Bool { false }
+
   /// Leaves the current step's news out for this observation.
-  func skip(step: Int) {}
+  ///
+  /// - Parameter former: the state before the step.
+  func skip(step: Int, from former: Snapshot) {}
 
   /// Tells the callback that nothing will come any more.
   func end(with error: StorageError) {}

@@ -130,12 +130,13 @@ final class ObserverTable {
     }
     var concerned: [any ObservedSource] = []
     for source in sources.concerned(by: move.changes) {
-      let news = trapping { () throws(StorageError) in
+      let isNews = trapping { () throws(StorageError) in
         try source.follow(move, prepared: prepared[ObjectIdentifier(source)])
       }
-      if news.isEmpty { continue }
+      // Whoever waits for news learns that none will come.
+      guard isNews || source.isGone else { continue }
       concerned.append(source)
-      for view in news {
+      for view in source.views where view.hasNews(of: step) || source.isGone {
         for observation in observations(of: view) { enqueue(observation) }
       }
     }
@@ -159,7 +160,7 @@ final class ObserverTable {
 
   /// True if some observation has not had its first call.
   var hasInitialOutstanding: Bool {
-    queue.contains { ($0 as? CollectionObservation)?.needsInitial == true }
+    queue.contains { ($0 as? CollectionObservation)?.isFirstCallDue == true }
   }
 
   /// True if somebody can be called.
@@ -199,8 +200,7 @@ final class ObserverTable {
     for case let observation as CollectionObservation in queue {
       let view = observation.view
       guard settled.insert(ObjectIdentifier(view)).inserted else { continue }
-      let oldest = observations(of: view).map(\.seen).min() ?? .max
-      told += view.forgetSteps(upTo: oldest)
+      told += forgetSteps(of: view)
     }
     queue.removeAll { observation in
       if observation.state.isActive {
@@ -209,6 +209,17 @@ final class ObserverTable {
       observation.isQueued = false
       return true
     }
+    return told
+  }
+
+  /// Lets go of the steps in one view that all its observers have been told of.
+  ///
+  /// - Returns: what these did.
+  @discardableResult
+  func forgetSteps(of view: SourceView) -> [LiveChange] {
+    let there = observations(of: view)
+    let told = view.forgetSteps(upTo: there.map(\.seen).min() ?? .max)
+    if !view.stepNumbers.isEmpty { view.mergeSteps(splitAt: Set(there.flatMap(\.marks))) }
     return told
   }
 

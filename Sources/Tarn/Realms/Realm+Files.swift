@@ -4,9 +4,9 @@ import TarnStore
 extension Realm {
   /// True if the configuration's file exists; for an in-memory Realm, if an instance is open.
   public static func fileExists(for configuration: Configuration) -> Bool {
-    switch configuration.place {
+    switch configuration.location {
     case .file(let path): FileManager.default.fileExists(atPath: path)
-    case .memory: StoreRegistry.isOpen(configuration.place)
+    case .memory: StoreRegistry.isOpen(configuration.location)
     }
   }
 
@@ -18,14 +18,14 @@ extension Realm {
   ///   `.fileOperationFailed` if it cannot be deleted.
   @discardableResult
   public static func deleteFiles(for configuration: Configuration) throws -> Bool {
-    let place = configuration.place
-    guard !StoreRegistry.isOpen(place) else {
+    let location = configuration.location
+    guard !StoreRegistry.isOpen(location) else {
       throw Error(
         .alreadyOpen,
-        message: "\(place.description) is open in this process: release every Realm first.",
+        message: "\(location.description) is open in this process: release every Realm first.",
         fileURL: configuration.fileURL)
     }
-    guard case .file(let path) = place else { return false }
+    guard case .file(let path) = location else { return false }
     let url = URL(fileURLWithPath: path)
     let existed = fileExists(for: configuration)
     for suffix in ["", "-lock", "-signal"] {

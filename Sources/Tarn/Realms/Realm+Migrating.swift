@@ -26,13 +26,13 @@ extension Realm {
     }
     guard fileExists(for: configuration) else {
       throw Error(
-        .fileNotFound, message: "There is no file at \(configuration.place.description).",
+        .fileNotFound, message: "There is no file at \(configuration.location.description).",
         fileURL: configuration.fileURL)
     }
     var options = configuration.storeOptions(model)
     options.adoptsClasses = false
     let store = try publicly { () throws(StorageError) in
-      try StoreRegistry.open(configuration.place, options)
+      try StoreRegistry.open(configuration.location, options)
     }
     return try opening.migrate(store, isDryRun: true, progress: progress)
   }

@@ -130,7 +130,7 @@ extension Scheduler.Key {
 
 extension Realm.Configuration {
   /// Where the store lies.
-  var place: StorePlace {
+  var location: StoreLocation {
     if let inMemoryIdentifier { return .memory(inMemoryIdentifier) }
     guard let fileURL else {
       trap("A configuration needs a fileURL or an inMemoryIdentifier.")

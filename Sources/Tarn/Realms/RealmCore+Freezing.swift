@@ -21,7 +21,7 @@ extension RealmCore {
       frozen: state)
     made.autorefresh = false
     // What classes of the program are in this schema is known already.
-    made.classes = ClassBindings(classes.model, at: snapshot.schema, knowing: classes)
+    made.classes.begin(at: snapshot.schema, knowing: classes)
     return made
   }
 

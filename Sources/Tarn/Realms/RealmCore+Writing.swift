@@ -76,7 +76,7 @@ extension RealmCore {
       delivery.fail(error)
       throw Realm.Error(error)
     }
-    for observation in skipped { observation.skip(step: step) }
+    for observation in skipped { observation.skip(step: step, from: session.base) }
     delivery.tellOfCommit(except: identities(of: tokens))
   }
 

@@ -19,28 +19,28 @@ struct StoreOpening {
   /// Opens the file; with `deleteRealmIfMigrationNeeded` an empty one in its place.
   func open() throws(Realm.Error) -> Store {
     try publicly { () throws(StorageError) in
-      let place = configuration.place
+      let location = configuration.location
       guard configuration.deleteRealmIfMigrationNeeded, !configuration.readOnly else {
-        return try StoreRegistry.open(place, options)
+        return try StoreRegistry.open(location, options)
       }
       do throws(StorageError) {
-        let store = try StoreRegistry.open(place, options)
+        let store = try StoreRegistry.open(location, options)
         if try !store.needsMigration(options) { return store }
       } catch {
         guard error.code == .schemaMismatch else { throw error }
       }
       do throws(StorageError) {
-        try StoreRegistry.removeUnused(place)
+        try StoreRegistry.removeUnused(location)
       } catch {
         guard error.code == .alreadyOpen else { throw error }
         throw StorageError(
-          .alreadyOpen, operation: "open", path: place.description,
+          .alreadyOpen, operation: "open", path: location.description,
           detail: "a migration is needed, and the file cannot be deleted in its place: "
             + error.detail)
       }
       StoreLog.shared.write(
-        .info, "deleted \(place.description), which would have needed a migration")
-      return try StoreRegistry.open(place, options)
+        .info, "deleted \(location.description), which would have needed a migration")
+      return try StoreRegistry.open(location, options)
     }
   }
 

@@ -52,6 +52,10 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
   ) -> NotificationToken {
     base.observe(look, block)
   }
+
+  public var _changeOrigin: _ChangeOrigin<ObservedChange<Self, CollectionDelta<Element>>> {
+    base.changeOrigin
+  }
 }
 
 /// What is asked of the base, overridden where its type is known.
@@ -71,6 +75,12 @@ private class AnyCollectionBase<Element: RealmCollectionValue> {
   func observe(
     _ look: _Look, _ block: @escaping (RealmCollectionChange<AnyRealmCollection<Element>>) -> Void
   ) -> NotificationToken {
+    Self.unreachable()
+  }
+
+  var changeOrigin:
+    _ChangeOrigin<ObservedChange<AnyRealmCollection<Element>, CollectionDelta<Element>>>
+  {
     Self.unreachable()
   }
 
@@ -96,6 +106,12 @@ private final class CollectionBase<Base: RealmCollection>: AnyCollectionBase<Bas
   }
   override func counterpart(in realm: Realm) -> AnyCollectionBase<Base.Element>? {
     base._counterpart(in: realm).map { CollectionBase($0) }
+  }
+
+  override var changeOrigin:
+    _ChangeOrigin<ObservedChange<AnyRealmCollection<Base.Element>, CollectionDelta<Base.Element>>>
+  {
+    base._changeOrigin.map { $0.map({ AnyRealmCollection($0) }, { $0 }) }
   }
 
   override func observe(

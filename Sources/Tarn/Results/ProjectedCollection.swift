@@ -46,6 +46,26 @@ public struct ProjectedCollection<Element: RealmCollectionValue> {
   }
 }
 
+extension ProjectedCollection {
+  /// Calls `block` as `observe` does, with all that is known of each change, so that an array of
+  /// the values can follow by `apply(to:)`. The values are read from the objects
+  /// when they are asked for. Traps where `observe` does, and for the value of an object that was
+  /// deleted since.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe.
+  public func observeChanges(
+    _ block: @escaping (ObservedChange<Self, CollectionDelta<Element>>) -> Void
+  ) -> NotificationToken {
+    source.changeOrigin.map { $0.map({ Self($0) }, { $0 }) }.observe(block)
+  }
+
+  /// What `observeChanges` would tell, for `for await`. Traps for an unmanaged or invalidated
+  /// collection; see ``ChangeSequence`` for who may go over it.
+  public var changes: ChangeSequence<ObservedChange<Self, CollectionDelta<Element>>> {
+    source.changeOrigin.map { $0.map({ Self($0) }, { $0 }) }.changes
+  }
+}
+
 extension ProjectedCollection: RandomAccessCollection {
   public var startIndex: Int { 0 }
   public var endIndex: Int { count }
@@ -120,6 +140,9 @@ private protocol ProjectedSource<Value> {
   func observe(
     _ block: @escaping (RealmCollectionChange<any ProjectedSource<Value>>) -> Void
   ) -> NotificationToken
+  var changeOrigin:
+    _ChangeOrigin<ObservedChange<any ProjectedSource<Value>, CollectionDelta<Value>>>
+  { get }
 }
 
 /// One property of a collection's objects.
@@ -144,6 +167,16 @@ private struct PropertySource<Root: ObjectBase, Value: RealmCollectionValue>: Pr
 
   func counterpart(in realm: Realm) -> (any ProjectedSource<Value>)? {
     collection._counterpart(in: realm).map { PropertySource(collection: $0, keyPath: keyPath) }
+  }
+
+  var changeOrigin:
+    _ChangeOrigin<ObservedChange<any ProjectedSource<Value>, CollectionDelta<Value>>>
+  {
+    collection._changeOrigin.map { change in
+      change.map({ PropertySource(collection: $0, keyPath: keyPath) }) { delta in
+        delta.map { $0[keyPath: keyPath] }
+      }
+    }
   }
 
   func observe(

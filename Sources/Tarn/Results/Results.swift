@@ -178,6 +178,16 @@ extension RealmCore {
       self, values.property, values.kind, at: place, createdInWrite: createdInWrite)
   }
 
+  /// The element that a stored value stands for.
+  fileprivate func element<Element: RealmCollectionValue>(
+    _ value: Value, of spec: QuerySpec, createdInWrite: WriteMark?
+  ) -> Element {
+    if Element._isObject, spec.values == nil, case .link(let key) = value {
+      return Element._element(of: object(key, binding(of: spec)))
+    }
+    return typedElement(boxed(value, of: spec, createdInWrite: createdInWrite))
+  }
+
   /// The element at a position of rows, as the program sees it.
   func element<Element: RealmCollectionValue>(
     at position: Int, of rows: ResultRows, _ spec: QuerySpec, createdInWrite: WriteMark?
@@ -230,6 +240,17 @@ extension Results {
             modifications: changes.modifications))
       case .error(let error): block(.error(Realm.Error(error)))
       }
+    }
+  }
+}
+
+extension Results {
+  public var _changeOrigin: _ChangeOrigin<ObservedChange<Results, CollectionDelta<Element>>> {
+    check()
+    return core.changeOrigin(of: live, isDynamic: Element.self == DynamicObject.self) {
+      revived()
+    } _: {
+      core.element($0, of: spec, createdInWrite: createdInWrite)
     }
   }
 }

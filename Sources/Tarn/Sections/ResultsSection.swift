@@ -140,4 +140,11 @@ public struct ResultsSection<
   ) -> NotificationToken where SectionElement: ObjectBase {
     observe(keyPaths: keyPaths.map { _name(for: $0, .observing) }, block)
   }
+
+  /// What `observe` would tell, for `for await`; see ``ChangeSequence`` for who may go over it.
+  public var changes: ChangeSequence<SectionedResultsChange<Self>> {
+    parent.changeOrigin(section: key).map {
+      SectionedResultsChange($0, Self(parent.revived(), key, number: number))
+    }.changes
+  }
 }

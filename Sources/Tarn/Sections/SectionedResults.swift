@@ -177,14 +177,26 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
     observe(keyPaths: keyPaths.map { _name(for: $0, .observing) }, block)
   }
 
+  /// What `observe` would tell, for `for await`; see ``ChangeSequence`` for who may go over it.
+  public var changes: ChangeSequence<SectionedResultsChange<Self>> {
+    changeOrigin(section: nil).map { SectionedResultsChange($0, revived()) }.changes
+  }
+
   /// - Parameter key: of the section whose changes alone are told.
   func observe(
     section key: Key?, _ look: _Look, _ block: @escaping (SectionsNews) -> Void
   ) -> NotificationToken {
+    changeOrigin(section: key).looking(look).observe(block)
+  }
+
+  /// The same for who asks.
+  func changeOrigin(section key: Key?) -> _ChangeOrigin<SectionsNews> {
     results.check()
     let isDynamic = SectionElement.self == DynamicObject.self
-    return results.core.observe(sections.source, look, isDynamic: isDynamic) { news in
-      if let news = SectionsNews(news, Key.self, only: key) { block(news) }
+    return _ChangeOrigin(
+      core: results.core, source: sections.source, isDynamic: isDynamic, readsTarget: false
+    ) { news, _ in
+      SectionsNews(news, Key.self, only: key)
     }
   }
 }

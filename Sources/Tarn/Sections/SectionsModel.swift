@@ -49,19 +49,37 @@ struct SectionsModel<Key: Hashable>: LiveModel {
     content.sections = KeyedRows(from: content.sections, moves)
   }
 
-  func step(
-    _ content: inout Content, _ move: LiveMove, seen reaches: [ReachPlan]
-  ) throws(StorageError) -> [LiveChange?] {
-    let steps = try results.step(&content.rows, move, seen: [keyReach] + reaches)
-    let all = steps[0]?.withDifference()
+  struct Step {
+    fileprivate var rows: ResultModel.Step
+    /// What the move did to rows in the eyes of the keys.
+    fileprivate let all: LiveChange?
+    fileprivate let former: KeyedRows<Key>
+  }
+
+  func advance(_ content: inout Content, over move: LiveMove) throws(StorageError) -> Step {
+    var rows = try results.advance(&content.rows, over: move)
+    let all = try results.change(&rows, &content.rows, move, seen: keyReach)?.withDifference()
     let former = content.sections
     if let all, case .indices(let moves) = LiveChange.difference([all]) {
       content.sections = KeyedRows(from: former, moves)
     }
-    return steps.dropFirst().map { seen in
-      if seen == nil, all == nil { return nil }
-      return .derived(all: all, seen: seen, from: former, to: content.sections)
-    }
+    return Step(rows: rows, all: all, former: former)
+  }
+
+  func change(
+    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
+  ) throws(StorageError) -> LiveChange? {
+    let isSame = reach.reach == keyReach.reach
+    let seen =
+      isSame ? step.all : try results.change(&step.rows, &content.rows, move, seen: reach)
+    if seen == nil, step.all == nil { return nil }
+    return .derived(all: step.all, seen: seen, from: step.former, to: content.sections)
+  }
+
+  func elements(
+    _ content: Content, _ rows: StoreRows
+  ) throws(StorageError) -> LiveElements {
+    .rows(content.rows)
   }
 
   func baseline(

@@ -39,6 +39,12 @@ package struct BacklinksModel: LiveModel {
     try rows.origins(of: target, in: origins.classID, through: column)
   }
 
+  package func elements(
+    _ content: Content, _ rows: StoreRows
+  ) throws(StorageError) -> LiveElements {
+    .keys(content.keys)
+  }
+
   package func baseline(
     _ content: Content, _ rows: StoreRows
   ) throws(StorageError) -> LiveBaseline {
@@ -56,21 +62,22 @@ package struct BacklinksModel: LiveModel {
 
   // MARK: - Steps
 
-  package func step(
-    _ content: inout Content, _ move: LiveMove, seen reaches: [ReachPlan]
-  ) throws(StorageError) -> [LiveChange?] {
+  /// The step is how the origins moved.
+  package func advance(
+    _ content: inout Content, over move: LiveMove
+  ) throws(StorageError) -> EditScript {
     if isOwnerDeleted(by: move.changes) {
       let count = content.keys.count
       content = Content(isOwnerGone: true, keys: [])
-      let script = EditScript.replacingAll(oldCount: count, newCount: 0)
-      return reaches.map { _ in .news(script) }
+      return EditScript.replacingAll(oldCount: count, newCount: 0)
     }
-    let moves = try moves(&content.keys, move)
-    var changes: [LiveChange?] = []
-    for reach in reaches {
-      changes.append(.news(moves.modifying(try positions(in: content.keys, move, reach))))
-    }
-    return changes
+    return try moves(&content.keys, move)
+  }
+
+  package func change(
+    _ moves: inout EditScript, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
+  ) throws(StorageError) -> LiveChange? {
+    .news(moves.modifying(try positions(in: content.keys, move, reach)))
   }
 
   /// How the origins moved. Whatever begins or ceases to link is noted for the object.

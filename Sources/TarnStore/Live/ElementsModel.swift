@@ -82,6 +82,12 @@ package struct ElementsModel: LiveModel {
     }
   }
 
+  package func elements(
+    _ content: Content, _ rows: StoreRows
+  ) throws(StorageError) -> LiveElements {
+    .rows(.elements(content))
+  }
+
   package func baseline(
     _ content: Content, _ rows: StoreRows
   ) throws(StorageError) -> LiveBaseline {
@@ -123,50 +129,53 @@ package struct ElementsModel: LiveModel {
 
   // MARK: - Steps
 
-  package func step(
-    _ content: inout Content, _ move: LiveMove, seen reaches: [ReachPlan]
-  ) throws(StorageError) -> [LiveChange?] {
-    let old = content.rows
-    guard
-      let moves = try origin == .objects
-        ? moveRowsOfClass(&content, move) : moveRowsOfElements(&content, move)
-    else {
-      let script = EditScript.replacingAll(
-        oldCount: old.keys.count, newCount: content.rows.keys.count)
-      return reaches.map { _ in .news(script) }
-    }
-    let new = content.rows
-    let lookedAt = LookedAt(count: new.keys.count) { [query.classID: KeySet(new.keys)] }
-    let changed = move.changes[query.classID]
-    var unmodified: LiveChange??
-    var changes: [LiveChange?] = []
-    for reach in reaches {
-      let concerned = try reach.concerned(by: move.changes, move.rows, among: lookedAt)
-      let modified = concerned[query.classID] ?? KeySet()
-      if modified.isEmpty, let unmodified {
-        changes.append(unmodified)
-        continue
-      }
-      let script =
-        switch moves {
-        case .none: old.script(modified: modified)
-        case .along(let script):
-          new.script(from: old, along: script, modified: modified) {
-            changed?.isReplaced($0) == true
-          }
-        }
-      changes.append(.news(script))
-      if modified.isEmpty { unmodified = .some(changes[changes.count - 1]) }
-    }
-    return changes
+  package struct Step {
+    fileprivate let old: ElementRows
+    /// How rows may have moved; nil if all are others.
+    fileprivate let moves: Moves?
+    /// What it is to those who see no row modified, once somebody has asked.
+    fileprivate var unmodified: LiveChange??
   }
 
   /// How rows may have moved.
-  private enum Moves {
+  fileprivate enum Moves {
     /// Not at all.
     case none
     /// As the elements did; nil if nobody has written that down.
     case along(EditScript?)
+  }
+
+  package func advance(
+    _ content: inout Content, over move: LiveMove
+  ) throws(StorageError) -> Step {
+    let old = content.rows
+    let moves =
+      try origin == .objects
+      ? moveRowsOfClass(&content, move) : moveRowsOfElements(&content, move)
+    return Step(old: old, moves: moves)
+  }
+
+  package func change(
+    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
+  ) throws(StorageError) -> LiveChange? {
+    let (old, new) = (step.old, content.rows)
+    guard let moves = step.moves else {
+      return .news(.replacingAll(oldCount: old.keys.count, newCount: new.keys.count))
+    }
+    let lookedAt = LookedAt(count: new.keys.count) { [query.classID: KeySet(new.keys)] }
+    let concerned = try reach.concerned(by: move.changes, move.rows, among: lookedAt)
+    let modified = concerned[query.classID] ?? KeySet()
+    if modified.isEmpty, let known = step.unmodified { return known }
+    let changed = move.changes[query.classID]
+    let script =
+      switch moves {
+      case .none: old.script(modified: modified)
+      case .along(let script):
+        new.script(from: old, along: script, modified: modified) { changed?.isReplaced($0) == true }
+      }
+    let change = LiveChange.news(script)
+    if modified.isEmpty { step.unmodified = .some(change) }
+    return change
   }
 
   /// Brings rows up to the step. The result is nil if all rows are others.

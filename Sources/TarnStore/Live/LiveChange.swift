@@ -1,7 +1,9 @@
 /// What one step did to a live source, as it is kept until everybody has been told.
 package enum LiveChange: Sendable {
   /// The rows of a query over a class: the roots before and after.
-  case rows(ResultStep)
+  ///
+  /// Behind a reference, because it is handed around and has many.
+  indirect case rows(ResultStep)
   /// What is told by position: lists, backlinks, and what is made by going over elements.
   case positions(EditScript)
   case members(SetStep)
@@ -27,9 +29,33 @@ package enum LiveChange: Sendable {
     if case .rows(let step) = self { .rows(step.withDifference()) } else { self }
   }
 
+  /// This step and the next one of the same source as one.
+  package func merging(_ later: LiveChange) -> LiveChange {
+    switch (self, later) {
+    case (.rows(let a), .rows(let b)): return .rows(a.merging(b))
+    case (.positions(let a), .positions(let b)): return .positions(a.composing(b))
+    case (.members(let a), .members(let b)): return .members(a.merging(b))
+    case (.keys(var a), .keys(let b)):
+      a.append(b)
+      return .keys(a)
+    case (.derived(let all, let seen, let from, _), .derived(let nextAll, let nextSeen, _, let to)):
+      return .derived(
+        all: all.merging(nextAll), seen: seen.merging(nextSeen), from: from, to: to)
+    default: trap("steps of two kinds of one source: bug in this package")
+    }
+  }
+
   /// About how much memory it keeps, in touched rows.
   package var weight: Int {
     if case .rows(let step) = self { step.touched.count } else { 1 }
+  }
+}
+
+extension LiveChange? {
+  /// The same for steps of which one or both did nothing.
+  fileprivate func merging(_ later: LiveChange?) -> LiveChange? {
+    guard let self else { return later }
+    return later.map { self.merging($0) } ?? self
   }
 }
 
@@ -79,7 +105,8 @@ extension LiveChange {
     switch changes.first {
     case nil: .indices(IndexChanges())
     case .rows(let first): .indices(rows(first, changes, baseline))
-    case .positions(let first): .indices(positions(first, changes, baseline).indexChanges())
+    case .positions(let first):
+      .indices(positions(first, changes, baseline).indexChanges(withMoves: true))
     case .members(let first): .indices(members(first, changes, baseline))
     case .keys: .keys(keys(changes))
     case .derived(_, _, let before, _): derived(before, changes, baseline)

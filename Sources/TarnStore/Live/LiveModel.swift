@@ -7,6 +7,8 @@
 package protocol LiveModel: Sendable {
   /// What is shown at one version, and whatever else the next step is made from.
   associatedtype Content: LiveContent
+  /// What a move did to content, before it is asked how far somebody looks.
+  associatedtype Step
 
   /// The object that the source belongs to; nil for one over a class.
   var owner: LinkTarget? { get }
@@ -33,12 +35,23 @@ package protocol LiveModel: Sendable {
   ) throws(StorageError)
 
   /// Brings content to the end of a move.
+  func advance(_ content: inout Content, over move: LiveMove) throws(StorageError) -> Step
+
+  /// What a move did to content in the eyes of those who look that far; nil if there is nothing to
+  /// tell. May note in either what the next one to ask need not find out again.
   ///
-  /// - Parameter reaches: how far those look who are told of it.
-  /// - Returns: for each reach what the move did, nil if there is nothing to tell.
-  func step(
-    _ content: inout Content, _ move: LiveMove, seen reaches: [ReachPlan]
-  ) throws(StorageError) -> [LiveChange?]
+  /// - Parameters:
+  ///   - step: what `advance` has made of the move.
+  ///   - content: what it has led to.
+  func change(
+    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
+  ) throws(StorageError) -> LiveChange?
+
+  /// The elements of content that `rows` show.
+  func elements(_ content: Content, _ rows: StoreRows) throws(StorageError) -> LiveElements
+
+  /// The content that a step led to, as far as what it did says that; nil if it does not.
+  func content(after change: LiveChange) -> Content?
 
   /// What an observer has seen who was told of content inside of a write.
   func baseline(_ content: Content, _ rows: StoreRows) throws(StorageError) -> LiveBaseline
@@ -79,6 +92,8 @@ extension LiveModel {
   package var followsIncrementally: Bool { false }
   package var readsFormerState: Bool { false }
   package var needsOwner: Bool { false }
+
+  package func content(after change: LiveChange) -> Content? { nil }
 
   package func follow(
     _ content: inout Content, over changes: ChangeSet, to rows: StoreRows

@@ -144,7 +144,9 @@ package struct LiveTask<Model: LiveModel>: LiveItem {
         content: nil, reaches: Set(reaches.map { ObjectIdentifier($0) }), isStep: true)
       guard model.hasStep(over: move.changes, seen: reaches) else { return answer }
       // Observers are told of it in a turn: there the difference is to be known already.
-      for (reach, change) in zip(reaches, try model.step(&content, move, seen: reaches)) {
+      var step = try model.advance(&content, over: move)
+      for reach in reaches {
+        let change = try model.change(&step, &content, move, seen: reach)
         answer.changes[ObjectIdentifier(reach)] = change?.withDifference()
       }
       answer.content = content

@@ -62,22 +62,48 @@ package enum ResultModel: LiveModel {
     }
   }
 
-  package func step(
-    _ content: inout ResultRows, _ move: LiveMove, seen reaches: [ReachPlan]
-  ) throws(StorageError) -> [LiveChange?] {
+  package enum Step {
+    case query(CompiledQuery.Move)
+    case elements(ElementsModel.Step)
+    case values(ValuesModel.Step)
+  }
+
+  package func advance(
+    _ content: inout ResultRows, over move: LiveMove
+  ) throws(StorageError) -> Step {
     switch (self, content) {
     case (.query(let query), .root(let root)):
-      let made = try query.steps(from: root, over: move.changes, to: move.rows, seen: reaches)
+      let made = try query.move(root, over: move.changes, to: move.rows)
       content = .root(made.root)
-      return made.steps.map { $0.map { .rows($0) } }
+      return .query(made)
     case (.elements(let model), .elements(var elements)):
       defer { content = .elements(elements) }
-      return try model.step(&elements, move, seen: reaches)
+      return .elements(try model.advance(&elements, over: move))
     case (.values(let model), .values(var values)):
       defer { content = .values(values) }
-      return try model.step(&values, move, seen: reaches)
+      return .values(try model.advance(&values, over: move))
     default: Self.trapMixed()
     }
+  }
+
+  package func change(
+    _ step: inout Step, _ content: inout ResultRows, _ move: LiveMove, seen reach: ReachPlan
+  ) throws(StorageError) -> LiveChange? {
+    switch (self, step, content) {
+    case (.query(let query), .query(let made), _):
+      let step = try query.step(made, over: move.changes, to: move.rows, seen: reach)
+      return step.flatMap { $0.isNews ? .rows($0) : nil }
+    case (.elements(let model), .elements(var made), .elements(var elements)):
+      defer { step = .elements(made) }
+      return try model.change(&made, &elements, move, seen: reach)
+    case (.values(let model), .values(var made), .values(var values)):
+      return try model.change(&made, &values, move, seen: reach)
+    default: Self.trapMixed()
+    }
+  }
+
+  package func content(after change: LiveChange) -> ResultRows? {
+    if case .rows(let step) = change { .root(step.after) } else { nil }
   }
 
   package func baseline(

@@ -43,6 +43,12 @@ package struct SequenceModel: LiveModel {
       finder: ElementFinder(target: target))
   }
 
+  package func elements(
+    _ content: Content, _ rows: StoreRows
+  ) throws(StorageError) -> LiveElements {
+    .sequence(try rows.stored(at: place))
+  }
+
   package func baseline(
     _ content: Content, _ rows: StoreRows
   ) throws(StorageError) -> LiveBaseline {
@@ -72,39 +78,49 @@ package struct SequenceModel: LiveModel {
 
   // MARK: - Steps
 
-  package func step(
-    _ content: inout Content, _ move: LiveMove, seen reaches: [ReachPlan]
-  ) throws(StorageError) -> [LiveChange?] {
+  package struct Step {
+    /// How elements moved or were set; nil if not at all.
+    fileprivate let script: EditScript?
+    /// The sequence before, if anything moved; and now, if it is there.
+    fileprivate let old: StoredSequence?
+    fileprivate let now: StoredSequence?
+    /// What it is to those who see no element modified, once somebody has asked.
+    fileprivate var unmodified: LiveChange??
+  }
+
+  package func advance(
+    _ content: inout Content, over move: LiveMove
+  ) throws(StorageError) -> Step {
     let changes = move.changes
     guard !isOwnerDeleted(by: changes), let now = try move.rows.stored(at: place) else {
       content.isOwnerGone = true
       content.count = 0
       let old = try move.former.sequence(at: place)
       let script = EditScript.replacingAll(oldCount: old?.count ?? 0, newCount: 0)
-      let change = script.isIdentity ? nil : try change(script, from: old, to: nil)
-      return reaches.map { _ in change }
+      return Step(script: script, old: old, now: nil)
     }
     content.count = now.count
-    var script = changes[place.classID]?.script(of: name)
-    var old: StoredSequence?
-    if script != nil || changes.schemaChanged {
-      old = try move.former.sequence(at: place)
-      script = try checked(script, from: old, to: now, changes)
-      content.finder.forget()
+    let script = changes[place.classID]?.script(of: name)
+    guard script != nil || changes.schemaChanged else {
+      return Step(script: nil, old: nil, now: now)
     }
-    var unmodified: LiveChange??
-    var made: [LiveChange?] = []
-    for reach in reaches {
-      let modified = try modifiedPositions(&content.finder, move, now, reach)
-      if modified.isEmpty, let unmodified {
-        made.append(unmodified)
-        continue
-      }
-      let all = (script ?? .identity(count: now.count)).modifying(modified)
-      made.append(all.isIdentity ? nil : try change(all, from: old, to: now))
-      if modified.isEmpty { unmodified = .some(made[made.count - 1]) }
+    let old = try move.former.sequence(at: place)
+    content.finder.forget()
+    return Step(script: try checked(script, from: old, to: now, changes), old: old, now: now)
+  }
+
+  package func change(
+    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
+  ) throws(StorageError) -> LiveChange? {
+    let modified = try modifiedPositions(&content.finder, move, step.now, reach)
+    if modified.isEmpty {
+      if let known = step.unmodified { return known }
+      if step.script == nil { return nil }
     }
-    return made
+    let all = (step.script ?? .identity(count: content.count)).modifying(modified)
+    let change = all.isIdentity ? nil : try change(all, from: step.old, to: step.now)
+    if modified.isEmpty { step.unmodified = .some(change) }
+    return change
   }
 
   /// The script, if it leads from the one state to the other; else the one that replaces all.
@@ -123,9 +139,9 @@ package struct SequenceModel: LiveModel {
 
   /// Where the objects are whose data changed.
   private func modifiedPositions(
-    _ finder: inout ElementFinder, _ move: LiveMove, _ now: StoredSequence, _ reach: ReachPlan
+    _ finder: inout ElementFinder, _ move: LiveMove, _ now: StoredSequence?, _ reach: ReachPlan
   ) throws(StorageError) -> KeySet {
-    guard now.count > 0, reach.mayBeConcerned(by: move.changes) else { return KeySet() }
+    guard let now, now.count > 0, reach.mayBeConcerned(by: move.changes) else { return KeySet() }
     let lookedAt = LookedAt(count: now.count) { [finder] () throws(StorageError) in
       try finder.objects(in: now)
     }

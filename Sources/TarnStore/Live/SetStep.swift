@@ -12,6 +12,20 @@ package struct SetStep: Sendable {
   var removed: [Placed] = []
   var added: [Placed] = []
 
+  /// This step and the next one as one.
+  func merging(_ later: SetStep) -> SetStep {
+    let steps = [self, later]
+    var all = SetStep(script: script.composing(later.script))
+    let changes = all.script.indexChanges()
+    all.removed = changes.deletions.map {
+      Placed(position: $0, value: Self.removedValue($0, steps))
+    }
+    all.added = changes.insertions.map {
+      Placed(position: $0, value: Self.addedValue($0, steps))
+    }
+    return all
+  }
+
   static func difference(_ steps: [SetStep], from baseline: LiveBaseline?) -> IndexChanges {
     var script = steps[0].script
     for step in steps.dropFirst() { script = script.composing(step.script) }

@@ -68,6 +68,12 @@ package struct ValuesModel: LiveModel {
     return content
   }
 
+  package func elements(
+    _ content: Content, _ rows: StoreRows
+  ) throws(StorageError) -> LiveElements {
+    .rows(.values(content))
+  }
+
   package func baseline(
     _ content: Content, _ rows: StoreRows
   ) throws(StorageError) -> LiveBaseline {
@@ -88,24 +94,30 @@ package struct ValuesModel: LiveModel {
 
   // MARK: - Steps
 
-  package func step(
-    _ content: inout Content, _ move: LiveMove, seen reaches: [ReachPlan]
-  ) throws(StorageError) -> [LiveChange?] {
-    let (old, changes) = (content, move.changes)
-    guard let moves = try moveElements(&content, move) else {
-      let script = EditScript.replacingAll(
-        oldCount: old.rows.values.count, newCount: content.rows.values.count)
-      return reaches.map { _ in .news(script) }
-    }
+  package struct Step {
+    fileprivate let old: ValueRows
+    /// How elements moved; nil if all are others.
+    fileprivate let moves: EditScript?
+  }
+
+  package func advance(
+    _ content: inout Content, over move: LiveMove
+  ) throws(StorageError) -> Step {
+    let old = content.rows
+    return Step(old: old, moves: try moveElements(&content, move))
+  }
+
+  package func change(
+    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
+  ) throws(StorageError) -> LiveChange? {
     let next = content.rows
-    var made: [LiveChange?] = []
-    for reach in reaches {
-      let touched = try touchedPlaces(changes, move.rows, next, reach)
-      let isSame = moves.isIdentity && touched.isEmpty
-      made.append(
-        isSame ? nil : .news(next.script(from: old.rows, along: moves, touched: touched)))
+    guard let moves = step.moves else {
+      return .news(
+        .replacingAll(oldCount: step.old.values.count, newCount: next.values.count))
     }
-    return made
+    let touched = try touchedPlaces(move.changes, move.rows, next, reach)
+    if moves.isIdentity, touched.isEmpty { return nil }
+    return .news(next.script(from: step.old, along: moves, touched: touched))
   }
 
   /// Brings rows up to the step. The result is nil if all are others.

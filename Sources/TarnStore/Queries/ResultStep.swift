@@ -57,38 +57,36 @@ package struct ResultStep: Sendable {
 }
 
 extension CompiledQuery {
-  /// The step from the rows in `old` over `changes`, which lead to what `rows` shows.
+  /// What changes made of rows, before it is asked which of them somebody sees modified.
+  package struct Move {
+    fileprivate let update: OrderedUpdate
+    fileprivate let touched: TouchedRows
+    /// The rows afterwards.
+    package var root: OrderedRoot { update.root }
+  }
+
+  /// - Parameters:
+  ///   - old: the rows before.
+  ///   - rows: what `changes` lead to.
+  package func move(
+    _ old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows
+  ) throws(StorageError) -> Move {
+    let touched = try touchedRows(changes, rows, among: old)
+    return Move(update: try update(old, touched, rows), touched: touched)
+  }
+
+  /// The move as those see it who look that far; nil if it touched no object of the class.
   ///
   /// - Parameter others: rows that show other data than before although nothing says so that the
   ///   query knows of.
   package func step(
-    from old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows, seen reach: ReachPlan,
+    _ move: Move, over changes: ChangeSet, to rows: StoreRows, seen reach: ReachPlan,
     modifying others: KeySet = KeySet()
-  ) throws(StorageError) -> ResultStep {
-    var touched = try touchedRows(changes, rows, among: old)
-    touched.modified = try modifiedRows(changes, rows, among: old, reach)
+  ) throws(StorageError) -> ResultStep? {
+    var touched = move.touched
+    touched.modified = try modifiedRows(changes, rows, among: move.update.old, reach)
     if !others.isEmpty { touched.modified.formUnion(others) }
-    return ResultStep(try update(old, touched, rows), touched)
-  }
-
-  /// The same as each of several reaches sees it, and the rows after it.
-  func steps(
-    from old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows, seen reaches: [ReachPlan]
-  ) throws(StorageError) -> (root: OrderedRoot, steps: [ResultStep?]) {
-    var touched = try touchedRows(changes, rows, among: old)
-    let update = try update(old, touched, rows)
-    var steps: [ResultStep?] = []
-    steps.reserveCapacity(reaches.count)
-    for reach in reaches {
-      touched.modified = try modifiedRows(changes, rows, among: old, reach)
-      if touched.candidates.isEmpty, touched.modified.isEmpty {
-        steps.append(nil)
-        continue
-      }
-      let step = ResultStep(update, touched)
-      steps.append(step.isNews ? step : nil)
-    }
-    return (update.root, steps)
+    return touched.count == 0 ? nil : ResultStep(move.update, touched)
   }
 
   private func modifiedRows(

@@ -20,14 +20,11 @@ extension StoredSequence {
     case .large: break
     }
     let list = try pageList()
-    // The last page whose first element is not behind the value.
-    let (number, isFirst) = try list.labels.indices.search { number throws(StorageError) in
-      if let prefix = sought.prefix, let isBefore = precedes(number, prefix) {
-        return isBefore ? -1 : 1
-      }
-      return try order(of: page(number), 0, to: sought)
+    // The first page that begins behind the value; the one before it is where that belongs.
+    let number = try list.labels.indices.partitioningIndex { number throws(StorageError) in
+      if let prefix = sought.prefix, let isBefore = precedes(number, prefix) { return !isBefore }
+      return try order(of: page(number), 0, to: sought) > 0
     }
-    if isFirst { return (list.starts[number], true) }
     guard number > 0 else { return (0, false) }
     let found = try find(sought, in: page(number - 1))
     return (list.starts[number - 1] + found.index, found.isFound)

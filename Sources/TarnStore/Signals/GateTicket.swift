@@ -1,18 +1,18 @@
 internal import CTarn
 
-/// A place in the queue of writers. Letting go of it leaves the queue.
+/// A slot in the queue of writers. Letting go of it leaves the queue.
 package struct GateTicket: ~Copyable, Sendable {
   private let gate: WriteGate
-  /// Ticket and process; what lies in the waiter's place, but for the mark of being passed over.
+  /// Ticket and process; what lies in the waiter's slot, but for the mark of being passed over.
   private let word: UInt64
-  /// nil while all places are taken.
+  /// nil while all slots are taken.
   private var index: Int?
 
   init(gate: WriteGate) {
     self.gate = gate
     let last = unsafe tarn_add64(gate.file.base + SignalLayout.lastTicketAt, 1)
-    word = GateWord.ticket(last &+ 1, place: gate.file.place)
-    takePlace()
+    word = GateWord.ticket(last &+ 1, slot: gate.file.slot)
+    takeSlot()
   }
 
   deinit {
@@ -58,13 +58,13 @@ package struct GateTicket: ~Copyable, Sendable {
 
   /// Takes the gate if it is this ticket's turn; clears the way if it is not, but nobody comes.
   package mutating func tryClaim() -> Outcome {
-    keepPlace()
+    keepSlot()
     let ownerAt = unsafe gate.file.base + SignalLayout.ownerAt
     let owner = unsafe tarn_load64(ownerAt)
-    if let place = GateWord.place(ofOwner: owner) {
+    if let slot = GateWord.slot(ofOwner: owner) {
       // Woken by the release if first; the second in line is there to notice that the first
       // does not come.
-      if gate.file.isAlive(place) {
+      if gate.file.isAlive(slot) {
         return .wait(nanoseconds: isSecond ? WriteGate.passOverNanoseconds : sleepAtMost)
       }
       gate.free(owner)
@@ -105,14 +105,14 @@ package struct GateTicket: ~Copyable, Sendable {
   }
 
   private func sleep(unless seen: UInt32, _ nanoseconds: UInt64) {
-    // Without a place there is no word of our own; any that does not change will do.
+    // Without a slot there is no word of our own; any that does not change will do.
     let word =
       unsafe index.map { unsafe gate.waiter($0) + 8 } ?? gate.file.base + SignalLayout.formatAt
     let expected = index == nil ? SignalLayout.format : seen
     unsafe tarn_futex_wait(word, expected, Int64(clamping: nanoseconds))
   }
 
-  private mutating func takePlace() {
+  private mutating func takeSlot() {
     let start = Int(truncatingIfNeeded: word >> 17)
     for offset in 0..<SignalLayout.waiterCount {
       let candidate = (start &+ offset) & (SignalLayout.waiterCount - 1)
@@ -121,17 +121,17 @@ package struct GateTicket: ~Copyable, Sendable {
         break
       }
     }
-    // After the place, so that a release that clears it finds the place.
+    // After the slot, so that a release that clears it finds the slot.
     unsafe tarn_store32(gate.file.base + SignalLayout.waitingAt, 1)
   }
 
-  /// Takes off the mark of having been passed over; finds another place if this one was lost.
-  private mutating func keepPlace() {
-    guard let index else { return takePlace() }
+  /// Takes off the mark of having been passed over; finds another slot if this one was lost.
+  private mutating func keepSlot() {
+    guard let index else { return takeSlot() }
     let found = unsafe tarn_load64(gate.waiter(index))
     if found & ~GateWord.passedOver != word {
       self.index = nil
-      return takePlace()
+      return takeSlot()
     }
     if found != word { _ = unsafe tarn_swap_if64(gate.waiter(index), found, word) }
     unsafe tarn_store32(gate.file.base + SignalLayout.waitingAt, 1)
@@ -155,7 +155,7 @@ package struct GateTicket: ~Copyable, Sendable {
     return ahead == 1
   }
 
-  /// The place of the lowest living ticket before this one that was not passed over.
+  /// The slot of the lowest living ticket before this one that was not passed over.
   private func firstAhead() -> Int? {
     while true {
       var best = GateWord.number(ofTicket: word)
@@ -167,7 +167,7 @@ package struct GateTicket: ~Copyable, Sendable {
         if number < best { (best, found) = (number, (candidate, other)) }
       }
       guard let found else { return nil }
-      if gate.file.isAlive(GateWord.place(ofTicket: found.word)) { return found.index }
+      if gate.file.isAlive(GateWord.slot(ofTicket: found.word)) { return found.index }
       _ = unsafe tarn_swap_if64(gate.waiter(found.index), found.word, 0)
     }
   }

@@ -36,8 +36,8 @@ import Synchronization
   // because: immutable but for the mapping, which is only touched by atomics.
 
   package let path: String
-  /// This process's place in the table of processes.
-  let place: Int
+  /// This process's slot in the table of processes.
+  let slot: Int
   let descriptor: Int32
   let base: UnsafeMutableRawPointer
   private let identity: FileIdentity
@@ -68,13 +68,13 @@ import Synchronization
     let opened = try SignalOpening.open(path: path, data: data, lock: lock, like: facts)
     self.path = path
     isNamed = facts != nil
-    place = opened.place
+    slot = opened.slot
     descriptor = opened.descriptor
     unsafe base = opened.base
     identity = opened.identity
     forkCount = tarn_fork_count()
-    gate.forgetOwners(of: place)
-    // Only now may others take the word of this place for ours.
+    gate.forgetOwners(of: slot)
+    // Only now may others take the word of this slot for ours.
     SignalOpening.finish(opened)
   }
 
@@ -112,11 +112,11 @@ import Synchronization
     _ = unsafe pwrite(descriptor, &bytes, 8, off_t(SignalLayout.wakeAt))
   }
 
-  /// Could another process watch the file? False if no other has ever taken a place in it. One
-  /// that takes its place after this look reads the data after that, and so has what was
+  /// Could another process watch the file? False if no other has ever taken a slot in it. One
+  /// that takes its slot after this look reads the data after that, and so has what was
   /// announced before this look. A process that is gone may leave its number: then this is true.
   package var mayHaveWatchersElsewhere: Bool {
-    for other in 0..<SignalLayout.processCount where other != place {
+    for other in 0..<SignalLayout.processCount where other != slot {
       let at = SignalLayout.processesAt + other * SignalLayout.processByteCount
       if unsafe tarn_load32(base + at) != 0 { return true }
     }
@@ -142,19 +142,19 @@ import Synchronization
     }
   }
 
-  /// Does the process at the place live?
-  func isAlive(_ place: Int) -> Bool {
-    if place == self.place { return true }
-    guard (0..<SignalLayout.processCount).contains(place) else { return false }
-    let at = SignalLayout.processLockByte + Int64(place)
+  /// Does the process at the slot live?
+  func isAlive(_ slot: Int) -> Bool {
+    if slot == self.slot { return true }
+    guard (0..<SignalLayout.processCount).contains(slot) else { return false }
+    let at = SignalLayout.processLockByte + Int64(slot)
     // If the kernel cannot say, take it for alive: waiting is safe.
     return tarn_is_locked_elsewhere(descriptor, at, 1) != 0
   }
 
-  /// What the process at the place said of itself.
-  func process(at place: Int) -> SignalProcess {
+  /// What the process at the slot said of itself.
+  func process(at slot: Int) -> SignalProcess {
     let at =
-      unsafe base + SignalLayout.processesAt + place * SignalLayout.processByteCount
+      unsafe base + SignalLayout.processesAt + slot * SignalLayout.processByteCount
     return SignalProcess(
       processID: Int32(bitPattern: unsafe tarn_load32(at)), startTime: unsafe tarn_load64(at + 8))
   }

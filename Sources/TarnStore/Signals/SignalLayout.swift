@@ -11,7 +11,7 @@
 ///
 /// Locks of descriptors on single bytes (they do not touch what lies there):
 ///
-///     0      held while the file is being created, checked or repaired, and a place is taken
+///     0      held while the file is being created, checked or repaired, and a slot is taken
 ///     4096 + i   process i lives
 enum SignalLayout {
   static let magic: UInt64 = 0x3147_4953_4e52_4154  // "TARNSIG1"

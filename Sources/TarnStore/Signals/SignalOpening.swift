@@ -2,13 +2,13 @@ internal import CTarn
 internal import Glibc
 
 /// How a signal file comes to be: create, lock the byte of initialisation, look, repair if nobody
-/// lives, map, take a place, unlock. A process killed anywhere in between leaves either no magic,
+/// lives, map, take a slot, unlock. A process killed anywhere in between leaves either no magic,
 /// and the next one starts over, or a file that is right.
 @safe struct SignalOpening {
   let descriptor: Int32
   let base: UnsafeMutableRawPointer
   let identity: FileIdentity
-  let place: Int
+  let slot: Int
 
   /// The byte of initialisation stays locked until `finish`.
   ///
@@ -67,14 +67,14 @@ internal import Glibc
       try initialise(descriptor, path, fields)
     }
     let base = unsafe try map(descriptor, path)
-    guard let place = unsafe takePlace(descriptor, base) else {
+    guard let slot = unsafe takeSlot(descriptor, base) else {
       unsafe munmap(base, SignalLayout.byteCount)
       throw StorageError(
         .limitExceeded, operation: "open", path: path,
         detail: "\(SignalLayout.processCount) processes have the store open")
     }
     return unsafe SignalOpening(
-      descriptor: descriptor, base: base, identity: facts.identity, place: place)
+      descriptor: descriptor, base: base, identity: facts.identity, slot: slot)
   }
 
   /// Through a description of its own: a mapping keeps its description alive, and a forked child
@@ -159,14 +159,14 @@ internal import Glibc
     FaultPoint.hit("signal.initialised")
   }
 
-  private static func takePlace(_ descriptor: Int32, _ base: UnsafeMutableRawPointer) -> Int? {
-    for place in 0..<SignalLayout.processCount {
-      let byte = SignalLayout.processLockByte + Int64(place)
+  private static func takeSlot(_ descriptor: Int32, _ base: UnsafeMutableRawPointer) -> Int? {
+    for slot in 0..<SignalLayout.processCount {
+      let byte = SignalLayout.processLockByte + Int64(slot)
       guard tarn_lock_exclusive(descriptor, byte, 1) == 0 else { continue }
-      let at = unsafe base + SignalLayout.processesAt + place * SignalLayout.processByteCount
+      let at = unsafe base + SignalLayout.processesAt + slot * SignalLayout.processByteCount
       unsafe tarn_store32(at, UInt32(bitPattern: getpid()))
       unsafe tarn_store64(at + 8, startTime())
-      return place
+      return slot
     }
     return nil
   }

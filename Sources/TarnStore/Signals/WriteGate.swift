@@ -8,14 +8,14 @@ internal import Glibc
 /// (damaged bytes, a process that was stopped for an hour) without harm.
 ///
 /// - Free and nobody waits: one exchange of the owner word, and it is ours.
-/// - Else: take a ticket, put it in a waiter's place with the number of the process, sleep on that
-///   place's word. A release wakes the lowest ticket; only that one takes the gate.
+/// - Else: take a ticket, put it in a waiter's slot with the number of the process, sleep on that
+///   slot's word. A release wakes the lowest ticket; only that one takes the gate.
 /// - The owner died: its process's lock is gone. Waiters look at it every 50 ms at the latest, and
 ///   the first to notice frees the gate.
 /// - The lowest ticket does not come, because its process is stopped or its turn never runs: after
 ///   10 ms the next one marks it as passed over and goes ahead. It keeps its ticket; when it runs
 ///   again it takes the mark off and is first again. A dead one's ticket is removed.
-/// - All places are taken: who has none looks every millisecond.
+/// - All slots are taken: who has none looks every millisecond.
 ///
 /// A holder that is stopped, not dead, blocks writers for as long as it is: `holder` names it.
 ///
@@ -60,15 +60,15 @@ package struct WriteGate: Sendable {
   package var holder: Holder? {
     let owner = unsafe tarn_load64(file.base + SignalLayout.ownerAt)
     let since = unsafe tarn_load64(file.base + SignalLayout.changedAt)
-    guard let place = GateWord.place(ofOwner: owner), file.isAlive(place) else { return nil }
+    guard let slot = GateWord.slot(ofOwner: owner), file.isAlive(slot) else { return nil }
     let now = GateWord.now()
     return Holder(
-      process: file.process(at: place),
+      process: file.process(at: slot),
       heldFor: .nanoseconds(Int64(clamping: now > since ? now - since : 0)))
   }
 
   func claim() -> GateToken? {
-    let word = GateWord.owner(place: file.place, nonce: file.makeNonce())
+    let word = GateWord.owner(slot: file.slot, nonce: file.makeNonce())
     guard unsafe tarn_swap_if64(file.base + SignalLayout.ownerAt, 0, word) else { return nil }
     unsafe tarn_store64(file.base + SignalLayout.changedAt, GateWord.now())
     FaultPoint.hit("gate.acquired")
@@ -88,7 +88,7 @@ package struct WriteGate: Sendable {
   }
 
   /// Wakes the lowest ticket. Finding none it says so, then looks again: a ticket is put in its
-  /// place before its owner says that somebody waits, so it is either seen here or says it later.
+  /// slot before its owner says that somebody waits, so it is either seen here or says it later.
   func wakeFirst() {
     if let first = firstWaiter() { return wake(first) }
     unsafe tarn_store32(file.base + SignalLayout.waitingAt, 0)
@@ -103,7 +103,7 @@ package struct WriteGate: Sendable {
     unsafe tarn_futex_wake(word, 1)
   }
 
-  /// The place of the lowest ticket; one that was passed over only if there is no other.
+  /// The slot of the lowest ticket; one that was passed over only if there is no other.
   private func firstWaiter() -> Int? {
     var best = UInt64.max
     var found: Int?
@@ -120,13 +120,13 @@ package struct WriteGate: Sendable {
     unsafe file.base + SignalLayout.waitersAt + index * SignalLayout.waiterByteCount
   }
 
-  /// A process takes a place whose process died: what that one left is nobody's.
-  func forgetOwners(of place: Int) {
+  /// A process takes a slot whose process died: what that one left is nobody's.
+  func forgetOwners(of slot: Int) {
     let owner = unsafe tarn_load64(file.base + SignalLayout.ownerAt)
-    if GateWord.place(ofOwner: owner) == place { free(owner) }
+    if GateWord.slot(ofOwner: owner) == slot { free(owner) }
     for index in 0..<SignalLayout.waiterCount {
       let word = unsafe tarn_load64(waiter(index))
-      if word != 0, GateWord.place(ofTicket: word) == place {
+      if word != 0, GateWord.slot(ofTicket: word) == slot {
         _ = unsafe tarn_swap_if64(waiter(index), word, 0)
       }
     }
@@ -157,24 +157,24 @@ package struct GateToken: ~Copyable, Sendable {
 
 /// The words of the gate.
 enum GateWord {
-  /// Ticket word: 47 bits ticket, 1 bit passed over, 16 bits process place plus one.
+  /// Ticket word: 47 bits ticket, 1 bit passed over, 16 bits process slot plus one.
   static let passedOver: UInt64 = 1 << 16
   static let ticketMax: UInt64 = (1 << 47) - 1
 
-  static func owner(place: Int, nonce: UInt32) -> UInt64 {
-    UInt64(place + 1) << 32 | UInt64(nonce)
+  static func owner(slot: Int, nonce: UInt32) -> UInt64 {
+    UInt64(slot + 1) << 32 | UInt64(nonce)
   }
 
   /// nil if the gate is free.
-  static func place(ofOwner word: UInt64) -> Int? {
+  static func slot(ofOwner word: UInt64) -> Int? {
     word == 0 ? nil : Int(word >> 32) - 1
   }
 
-  static func ticket(_ number: UInt64, place: Int) -> UInt64 {
-    (number & ticketMax) << 17 | UInt64(place + 1)
+  static func ticket(_ number: UInt64, slot: Int) -> UInt64 {
+    (number & ticketMax) << 17 | UInt64(slot + 1)
   }
 
-  static func place(ofTicket word: UInt64) -> Int { Int(word & 0xffff) - 1 }
+  static func slot(ofTicket word: UInt64) -> Int { Int(word & 0xffff) - 1 }
   static func number(ofTicket word: UInt64) -> UInt64 { word >> 17 }
 
   static func nanoseconds(_ duration: Duration) -> UInt64 {

@@ -120,10 +120,10 @@ package final class Environment: Sendable {
 
   /// The same for a store that may be in memory, which is a new one each time.
   package static func open(
-    _ place: StorePlace, options: EnvironmentOptions
+    _ location: StoreLocation, options: EnvironmentOptions
   ) throws(StorageError) -> Environment {
     FaultPoint.armFromEnvironment()
-    return try EnvironmentRegistry.shared.open(place, options: options)
+    return try EnvironmentRegistry.shared.open(location, options: options)
   }
 
   /// Gives back one `open`. The file is closed when all are given back and the last transaction

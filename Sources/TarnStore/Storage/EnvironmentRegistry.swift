@@ -10,13 +10,15 @@ final class EnvironmentRegistry: Sendable {
   /// Held while a file is opened or closed, so that these never overlap.
   private let open = Mutex<[FileIdentity: Environment]>([:])
 
-  func open(_ place: StorePlace, options: EnvironmentOptions) throws(StorageError) -> Environment {
+  func open(_ location: StoreLocation, options: EnvironmentOptions) throws(StorageError)
+    -> Environment
+  {
     try open.withLock { open throws(StorageError) in
       // What the parent had open is nothing of this process's.
       for (identity, environment) in open where environment.isForked { open[identity] = nil }
       let opened: OpenedFile
-      switch place {
-      case .memory: opened = try FileToOpen(inMemoryAt: place).open(options)
+      switch location {
+      case .memory: opened = try FileToOpen(inMemoryAt: location).open(options)
       case .file(let path):
         let target = try FileToOpen(path: path, options: options)
         if let existing = open[target.facts.identity] {

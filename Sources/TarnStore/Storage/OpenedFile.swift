@@ -83,8 +83,8 @@ struct FileToOpen: ~Copyable {
   }
 
   /// A store in memory, empty.
-  init(inMemoryAt place: StorePlace) throws(StorageError) {
-    let path = place.description
+  init(inMemoryAt location: StoreLocation) throws(StorageError) {
+    let path = location.description
     try self.init(
       path, try NamelessFiles.inMemory(for: path), header: nil, kind: .inMemory, copyOf: nil)
   }

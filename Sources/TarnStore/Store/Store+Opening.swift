@@ -5,13 +5,13 @@ internal import Glibc
 /// Both are commits of their own, under the gate. They do not raise the version: nobody's data
 /// changes. The schema's epoch in the head record tells everybody else.
 extension Store {
-  static func open(_ place: StorePlace, _ options: Options) throws(StorageError) -> (
+  static func open(_ location: StoreLocation, _ options: Options) throws(StorageError) -> (
     Store, isExtended: Bool
   ) {
     var environmentOptions = EnvironmentOptions()
     environmentOptions.isReadOnly = options.isReadOnly
     environmentOptions.durability = options.isDurable ? .strict : .none
-    let environment = try Environment.open(place, options: environmentOptions)
+    let environment = try Environment.open(location, options: environmentOptions)
     let signal: SignalFile
     do {
       if options.verifiesPages {

@@ -12,8 +12,8 @@ package enum StoreRegistry {
     case memory(String)
 
     /// Nil for a file that is not there.
-    init?(_ place: StorePlace) {
-      switch place {
+    init?(_ location: StoreLocation) {
+      switch location {
       case .memory(let name): self = .memory(name)
       case .file(let path):
         guard let identity = FileFacts.at(path)?.identity else { return nil }
@@ -35,12 +35,12 @@ package enum StoreRegistry {
 
   /// The same for a store that may be in memory.
   package static func open(
-    _ place: StorePlace, _ options: Store.Options
+    _ location: StoreLocation, _ options: Store.Options
   ) throws(StorageError) -> Store {
     let (store, news): (Store, [(StoreLog.Level, String)])
     do throws(StorageError) {
       (store, news) = try opening.withLock { _ throws(StorageError) in
-        try openLocked(place, options)
+        try openLocked(location, options)
       }
     } catch {
       StoreLog.shared.write(.info, "refused: \(error)")
@@ -52,15 +52,15 @@ package enum StoreRegistry {
 
   /// - Returns: the store, and what is to be logged outside of the lock.
   private static func openLocked(
-    _ place: StorePlace, _ options: Store.Options
+    _ location: StoreLocation, _ options: Store.Options
   ) throws(StorageError) -> (Store, [(StoreLog.Level, String)]) {
-    if let known = store(at: place), !known.isPrivateCopy || options.isReadOnly {
+    if let known = store(at: location), !known.isPrivateCopy || options.isReadOnly {
       let isExtended = try known.adopt(options)
       return (known, isExtended ? [(.info, known.extensionNews)] : [])
     }
-    let (store, isExtended) = try Store.open(place, options)
+    let (store, isExtended) = try Store.open(location, options)
     let key =
-      switch place {
+      switch location {
       case .file: Key.file(store.environment.sourceIdentity)
       case .memory(let name): Key.memory(name)
       }
@@ -73,26 +73,28 @@ package enum StoreRegistry {
 
   /// The store that this process has open there. In a forked child the parent's stores are dead; it
   /// opens its own.
-  private static func store(at place: StorePlace) -> Store? {
-    guard let key = Key(place), let known = stores.withLock({ $0[key]?.store }) else { return nil }
+  private static func store(at location: StoreLocation) -> Store? {
+    guard let key = Key(location), let known = stores.withLock({ $0[key]?.store }) else {
+      return nil
+    }
     return known.environment.isForked ? nil : known
   }
 
   /// Removes a file with its companions, unless somebody uses it.
   ///
   /// - Throws: `.alreadyOpen` if this process or another has it open.
-  package static func removeUnused(_ place: StorePlace) throws(StorageError) {
+  package static func removeUnused(_ location: StoreLocation) throws(StorageError) {
     try opening.withLock { _ throws(StorageError) in
-      guard !isOpen(place) else {
+      guard !isOpen(location) else {
         throw StorageError(
-          .alreadyOpen, operation: "delete", path: place.description,
+          .alreadyOpen, operation: "delete", path: location.description,
           detail: "this process has it open")
       }
-      guard case .file(let path) = place else { return }
+      guard case .file(let path) = location else { return }
       var options = Store.Options()
       options.adoptsClasses = false
       options.isReadOnly = true
-      let (store, _) = try Store.open(place, options)
+      let (store, _) = try Store.open(location, options)
       guard !store.isPrivateCopy else {
         throw StorageError(
           .permissionDenied, operation: "delete", path: path,
@@ -109,8 +111,8 @@ package enum StoreRegistry {
   }
 
   /// True if this process has the store open.
-  package static func isOpen(_ place: StorePlace) -> Bool {
-    guard let key = Key(place) else { return false }
+  package static func isOpen(_ location: StoreLocation) -> Bool {
+    guard let key = Key(location) else { return false }
     return stores.withLock { $0[key]?.store != nil }
   }
 }

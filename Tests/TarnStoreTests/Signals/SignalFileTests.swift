@@ -49,14 +49,14 @@ struct SignalFolder {
     let a = try place.open()
     var b: SignalFile? = try place.open()
     #expect(a.processes().count == 2)
-    #expect(b?.place == 1)
+    #expect(b?.slot == 1)
     #expect(a.processes().allSatisfy { $0.processID == getpid() && $0.startTime > 0 })
     #expect(a.isAlive(1))
     b = nil
     #expect(!a.isAlive(1))
     #expect(a.processes().count == 1)
     b = try place.open()
-    #expect(b?.place == 1)
+    #expect(b?.slot == 1)
   }
 
   @Test func `damaged bytes are repaired when nobody lives`() throws {

@@ -65,7 +65,7 @@ import Testing
     do {
       let a = try place.open()
       // Dies holding it: the word stays, the place's lock goes.
-      word = GateWord.owner(place: a.place, nonce: 99)
+      word = GateWord.owner(slot: a.slot, nonce: 99)
       tarn_store64(a.base + SignalLayout.ownerAt, word)
     }
     #expect(b.gate.holder == nil)
@@ -77,11 +77,11 @@ import Testing
     let b = try place.open()
     do {
       let a = try place.open()
-      tarn_store64(a.base + SignalLayout.ownerAt, GateWord.owner(place: a.place, nonce: 99))
-      tarn_store64(a.gate.waiter(3), GateWord.ticket(1, place: a.place))
+      tarn_store64(a.base + SignalLayout.ownerAt, GateWord.owner(slot: a.slot, nonce: 99))
+      tarn_store64(a.gate.waiter(3), GateWord.ticket(1, slot: a.slot))
     }
     let c = try place.open()
-    #expect(c.place == 1)
+    #expect(c.slot == 1)
     #expect(b.gate.holder == nil)
     #expect(tarn_load64(b.gate.waiter(3)) == 0)
     #expect(try isFree(b.gate))
@@ -135,7 +135,7 @@ import Testing
     let a = try place.open()
     do {
       let dead = try place.open()
-      tarn_store64(a.gate.waiter(7), GateWord.ticket(1, place: dead.place))
+      tarn_store64(a.gate.waiter(7), GateWord.ticket(1, slot: dead.slot))
       tarn_store64(a.base + SignalLayout.lastTicketAt, 1)
       tarn_store32(a.base + SignalLayout.waitingAt, 1)
     }
@@ -189,7 +189,7 @@ import Testing
     let a = try place.open()
     let served = Atomic<Int>(0)
     for index in 0..<SignalLayout.waiterCount - 1 {
-      tarn_store64(a.gate.waiter(index), GateWord.ticket(UInt64(1 << 40 + index), place: a.place))
+      tarn_store64(a.gate.waiter(index), GateWord.ticket(UInt64(1 << 40 + index), slot: a.slot))
     }
     together(
       (0..<4).map { _ in

@@ -62,7 +62,7 @@ import Testing
       let folder = SignalFolder()
       let mine = try folder.open()
       var theirs: SignalFile? = try folder.open()
-      let place = theirs!.place
+      let place = theirs!.slot
       var ends: [Int32] = [0, 0]
       precondition(pipe(&ends) == 0)
       let child = Forked.start {

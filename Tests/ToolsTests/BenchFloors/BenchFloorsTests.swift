@@ -150,9 +150,9 @@ import Testing
 
   @Test func anotherProcessIsWoken() {
     var latency = bf_latency()
-    check(bf_lmdb_wake(folder.path, 50, &latency))
+    check(bf_lmdb_wake(folder.path, 50, -1, &latency))
     #expect(latency.p50 > 0 && latency.p50 <= latency.p99)
-    check(bf_sqlite_wake(folder.path, 20, &latency))
+    check(bf_sqlite_wake(folder.path, 20, -1, &latency))
     #expect(latency.p50 > 0 && latency.p50 <= latency.p99)
     #expect(folder.names.isEmpty)
   }
@@ -170,8 +170,8 @@ import Testing
     var latency = bf_latency()
     #expect(bf_lmdb_create("/no/such/folder", 1, 0, &handle, &seconds) != 0 && handle == nil)
     #expect(bf_sqlite_create("/no/such/folder", 1, &handle, &seconds) != 0 && handle == nil)
-    #expect(bf_lmdb_wake("/no/such/folder", 1, &latency) != 0)
-    #expect(bf_sqlite_wake("/no/such/folder", 1, &latency) != 0)
+    #expect(bf_lmdb_wake("/no/such/folder", 1, -1, &latency) != 0)
+    #expect(bf_sqlite_wake("/no/such/folder", 1, -1, &latency) != 0)
     let long = String(repeating: "x", count: 2000)
     #expect(bf_lmdb_create(long, 1, 0, &handle, &seconds) == ENAMETOOLONG)
     #expect(!String(cString: bf_error_text(ENAMETOOLONG)).isEmpty)

@@ -21,6 +21,17 @@ final class Screen {
 
   deinit { close(person) }
 
+  func resize(columns: UInt16, lines: UInt16) throws {
+    var size = winsize(ws_row: lines, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+    try #require(ioctl(person, UInt(TIOCSWINSZ), &size) == 0)
+  }
+
+  /// Presses keys.
+  func type(_ keys: String) throws {
+    let bytes = Array(keys.utf8)
+    try #require(write(person, bytes, bytes.count) == bytes.count)
+  }
+
   /// What is written there within twenty seconds, at least up to that text.
   func text(upTo wanted: String) -> String {
     var bytes: [UInt8] = []

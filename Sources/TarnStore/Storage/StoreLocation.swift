@@ -1,5 +1,5 @@
 /// Where a store lies.
-package enum StorePlace: Hashable, Sendable {
+package enum StoreLocation: Hashable, Sendable {
   /// In the file at that path, with its companions beside it.
   case file(String)
   /// In the memory of this process alone. The name means something in this process only; another

@@ -1,0 +1,84 @@
+import TarnStore
+
+/// What an element of a collection is, whatever becomes of it: which object, or which value.
+///
+/// An object's identity stays the same when its properties change, and is equal in all Realms of
+/// one file. A value's identity is the value. Threading: any.
+public struct ElementIdentity: Hashable, Sendable {
+  private enum Kind: Hashable, Sendable {
+    case value(Value)
+    /// By their bits: a number that is none equals itself here.
+    case float(UInt32)
+    case double(UInt64)
+  }
+
+  private let kind: Kind
+
+  /// The identity of an element. Traps for an unmanaged object.
+  public init<Element: RealmCollectionValue>(of element: Element) {
+    let boxed = element._boxElement()
+    if let object = boxed.object {
+      guard let binding = object._binding else {
+        trap("An unmanaged object has no identity among the elements of a Realm; add it first.")
+      }
+      kind = .value(.object(binding.classID, ObjectKey(object._key)))
+      return
+    }
+    switch boxed.value {
+    case .float(let number): kind = .float(number.bitPattern)
+    case .double(let number): kind = .double(number.bitPattern)
+    default: kind = .value(boxed.value)
+    }
+  }
+}
+
+extension CollectionDelta where Element: RealmCollectionValue {
+  /// The same change as the difference of identities: an element that changed is removed and
+  /// inserted, one that moved as well, and the two are associated with each other.
+  ///
+  /// Traps for an array of another length than the old collection had. Threading: as the
+  /// collection; the difference itself may go anywhere.
+  ///
+  /// - Parameter old: the identities of the old collection's elements; applying the difference to
+  ///   them gives those of the new one's.
+  public func difference(from old: [ElementIdentity]) -> Swift.CollectionDifference<ElementIdentity>
+  {
+    requireOld(old.count)
+    typealias Change = Swift.CollectionDifference<ElementIdentity>.Change
+    let targets = Dictionary(uniqueKeysWithValues: moves.map { ($0.from, $0.to) })
+    let origins = Dictionary(uniqueKeysWithValues: moves.map { ($0.to, $0.from) })
+    var changes: [Change] = []
+    for position in deletions + modifications {
+      changes.append(
+        .remove(offset: position, element: old[position], associatedWith: targets[position]))
+    }
+    for position in insertions + modificationsNew {
+      let identity = ElementIdentity(of: element(at: position))
+      changes.append(
+        .insert(offset: position, element: identity, associatedWith: origins[position]))
+    }
+    guard let difference = Swift.CollectionDifference(changes) else {
+      trap("a change with a position twice: bug in this package")
+    }
+    return difference
+  }
+}
+
+extension ObservedChange
+where
+  Delta == CollectionDelta<Collection.Element>, Collection: Sequence,
+  Collection.Element: RealmCollectionValue
+{
+  /// Brings an array of identities up to this change, as `apply(to:)` does elements.
+  public func apply(toIdentities identities: inout [ElementIdentity]) {
+    switch self {
+    case .initial(let collection): identities = collection.map { ElementIdentity(of: $0) }
+    case .update(_, let delta):
+      guard let new = identities.applying(delta.difference(from: identities)) else {
+        trap("a difference that does not fit what it was made from: bug in this package")
+      }
+      identities = new
+    case .error: break
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import TarnStore
+
+/// What became of a map since the observer was told last. Each array of keys is in bytewise order,
+/// and no key is in two of them.
+///
+/// The values are those that the observer is told of, even if a callback has written since; objects
+/// are live all the same.
+///
+/// Threading: as the map. It keeps a version in the file for as long as it is referenced.
+public struct MapDelta<Key: _MapKey, Value: RealmCollectionValue> {
+  /// Keys that were removed.
+  public let deletions: [Key]
+  /// Keys that came.
+  public let insertions: [Key]
+  /// Keys whose value was set, or is an object that changed; and those that went and came.
+  public let modifications: [Key]
+
+  private let elements: PastElements
+  private let make: (TarnStore.Value) -> Value
+
+  /// - Parameter make: a value as the program sees it, from what is stored.
+  init(
+    _ changes: KeyChanges, _ elements: PastElements, _ make: @escaping (TarnStore.Value) -> Value
+  ) {
+    let lists = changes.lists
+    deletions = lists.deletions.map { Key(_mapKey: $0) }
+    insertions = lists.insertions.map { Key(_mapKey: $0) }
+    modifications = lists.modifications.map { Key(_mapKey: $0) }
+    self.elements = elements
+    self.make = make
+  }
+
+  /// The value under a key after the change, nil if there is none.
+  public func value(for key: Key) -> Value? { elements.value(for: key._mapKey).map(make) }
+
+  /// Makes the new entries of the old ones. Threading: as the map.
+  public func apply(to entries: inout [Key: Value]) {
+    for key in deletions { entries.removeValue(forKey: key) }
+    for key in insertions + modifications {
+      if let value = value(for: key) { entries.updateValue(value, forKey: key) }
+    }
+  }
+}
+
+extension ObservedChange {
+  /// Brings a dictionary up to this change: `.initial` fills it, an update changes it, an error
+  /// leaves it as it is. It then holds what the map held, if `.initial` is applied before anything
+  /// else is written. Threading: as the map.
+  public func apply<Key, Value>(to entries: inout [Key: Value])
+  where Collection == Map<Key, Value>, Delta == MapDelta<Key, Value> {
+    switch self {
+    case .initial(let map):
+      entries = Dictionary(uniqueKeysWithValues: map.map { ($0.key, $0.value) })
+    case .update(_, let delta): delta.apply(to: &entries)
+    case .error: break
+    }
+  }
+}

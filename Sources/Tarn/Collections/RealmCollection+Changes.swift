@@ -1,0 +1,106 @@
+import TarnStore
+
+extension RealmCollection {
+  /// Calls `block` as `observe` does, with all that is known of each change: new positions of what
+  /// was modified, moves as pairs, and the elements that there are then, so that a copy of the
+  /// collection can follow by `apply(to:)`.
+  ///
+  /// Traps where `observe` does.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe.
+  public func observeChanges(
+    _ block: @escaping (ObservedChange<Self, CollectionDelta<Element>>) -> Void
+  ) -> NotificationToken {
+    _changeOrigin.observe(block)
+  }
+
+  /// What `observeChanges` would tell, for `for await`. Traps for an unmanaged or invalidated
+  /// collection; see ``ChangeSequence`` for who may go over it.
+  public var changes: ChangeSequence<ObservedChange<Self, CollectionDelta<Element>>> {
+    _changeOrigin.changes
+  }
+}
+
+extension _CollectionProperty {
+  /// Traps for an unmanaged or invalidated collection.
+  private var observed: ManagedSequence {
+    guard let managed = backing as? ManagedSequence else {
+      trap(
+        "Only collections which are managed by a Realm support change notifications; add the "
+          + "object that has this one first.")
+    }
+    _ = managed.view()
+    return managed
+  }
+
+  fileprivate func changeOrigin<Element: RealmCollectionValue>(
+    _ type: Element.Type
+  ) -> _ChangeOrigin<ObservedChange<Self, CollectionDelta<Element>>> {
+    let managed = observed
+    return managed.instance.changeOrigin(
+      of: managed.source, isDynamic: managed.property.isDynamic
+    ) {
+      managed.revived.map { Self(_handle: _SequenceHandle($0)) } ?? self
+    } _: {
+      typedElement(managed.present.boxed($0), managed.title)
+    }
+  }
+
+  fileprivate func mapChangeOrigin<Key, Value>() -> _ChangeOrigin<
+    ObservedChange<Self, MapDelta<Key, Value>>
+  > {
+    let managed = observed
+    return _ChangeOrigin(
+      core: managed.instance, source: managed.source, isDynamic: managed.property.isDynamic
+    ) { news, elements in
+      let shown = managed.revived.map { Self(_handle: _SequenceHandle($0)) } ?? self
+      return switch news {
+      case .initial: .initial(shown)
+      case .update(.indices), .update(.derived): nil
+      case .update(.keys(let changes)):
+        .update(
+          shown,
+          MapDelta(changes, elements()) {
+            typedElement(managed.present.boxed($0), managed.title)
+          })
+      case .error(let error): .error(Realm.Error(error))
+      }
+    }
+  }
+}
+
+extension ManagedSequence {
+  fileprivate var source: LiveSource<SequenceModel> { instance.liveSequence(at: place, kind) }
+  /// The same in the instance's present life.
+  fileprivate var present: ManagedSequence { revived ?? self }
+}
+
+extension List {
+  public var _changeOrigin: _ChangeOrigin<ObservedChange<List, CollectionDelta<Element>>> {
+    changeOrigin(Element.self)
+  }
+}
+
+extension MutableSet {
+  public var _changeOrigin: _ChangeOrigin<ObservedChange<MutableSet, CollectionDelta<Element>>> {
+    changeOrigin(Element.self)
+  }
+}
+
+extension Map {
+  /// Calls `block` as `observe` does, with the values that there are under the keys then, so that a
+  /// dictionary can follow by ``MapDelta/apply(to:)``. Traps where `observe` does.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe.
+  public func observeChanges(
+    _ block: @escaping (ObservedChange<Map, MapDelta<Key, Value>>) -> Void
+  ) -> NotificationToken {
+    mapChangeOrigin().observe(block)
+  }
+
+  /// What `observeChanges` would tell, for `for await`. Traps for an unmanaged or invalidated map;
+  /// see ``ChangeSequence`` for who may go over it.
+  public var changes: ChangeSequence<ObservedChange<Map, MapDelta<Key, Value>>> {
+    mapChangeOrigin().changes
+  }
+}

@@ -1,0 +1,166 @@
+import TarnStore
+
+/// The changes of a collection, an object or a Realm, for `for await`.
+///
+/// ```swift
+/// for await change in realm.objects(Dog.self).changes {
+///   change.apply(to: &dogs)
+/// }
+/// ```
+///
+/// A loop gets what an observer would be called with, the first element of a collection being
+/// `.initial`. A loop that takes its time gets one merged change for everything since the one
+/// before, whatever happened meanwhile; nothing is queued up. Each loop observes for itself.
+///
+/// The observation begins when the first element is asked for. It ends when the task is cancelled,
+/// when the loop is left, and after an error or a deletion: of the object, or of the one that has
+/// the list, set, map or links. The loop then ends, too.
+///
+/// Threading: belongs to its Realm's thread, queue or main actor, and so does the loop: write it in
+/// code of the main actor, or of an actor that runs on the Realm's queue. Traps elsewhere, and
+/// where nothing can be observed: on a thread that has no later turns, for what is frozen, on a
+/// read-only Realm that has a private copy, and in a write that has changed something.
+public struct ChangeSequence<Element>: AsyncSequence {
+  private let makeFeed: () -> ChangeFeed<Element>
+
+  init(_ makeFeed: @escaping () -> ChangeFeed<Element>) { self.makeFeed = makeFeed }
+
+  /// A loop of its own, which observes from its first element on. Threading: any.
+  public func makeAsyncIterator() -> Iterator { Iterator(feed: makeFeed()) }
+
+  /// Asks for one change after the other. Copies share what they have been given. The observation
+  /// ends with the last of them.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate let feed: ChangeFeed<Element>
+
+    /// The changes since the last call, as one, as soon as there are any; nil at the end.
+    ///
+    /// - Parameter actor: the actor that the Realm belongs to.
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
+      await feed.next(isolation: actor)
+    }
+  }
+}
+
+/// Where an observation that is asked for its news leaves them.
+final class ChangeInbox<Change> {
+  var change: Change?
+}
+
+/// An observation that calls nobody. It wakes who waits for its news, and is asked for them.
+protocol PulledObservation: Observation {
+  /// Tells its block everything up to now.
+  func pull(_ host: any DeliveryHost)
+  /// Nothing will come any more.
+  var isExhausted: Bool { get }
+}
+
+/// One loop over changes.
+///
+/// Threading: confined to the instance's scheduler, apart from its release.
+final class ChangeFeed<Change> {
+  /// A registered observation.
+  struct Source {
+    let token: NotificationToken
+    /// Its change since the last call.
+    let take: () -> Change?
+    /// Nothing will come any more.
+    let isOver: () -> Bool
+  }
+
+  private let signal = ChangeSignal()
+  private let begin: (ChangeSignal) -> Source
+  private var source: Source?
+  private var isOver = false
+
+  /// - Parameter begin: registers an observation that wakes by the signal; traps where that cannot
+  ///   be done.
+  init(_ begin: @escaping (ChangeSignal) -> Source) { self.begin = begin }
+
+  /// A feed of an observation whose block fills an inbox.
+  convenience init(
+    on host: any DeliveryHost,
+    _ register:
+      @escaping (ChangeSignal, ChangeInbox<Change>) -> (
+        any PulledObservation, NotificationToken
+      )
+  ) {
+    self.init { signal in
+      let inbox = ChangeInbox<Change>()
+      let (observation, token) = register(signal, inbox)
+      return Source(token: token) {
+        host.checkThread()
+        if inbox.change == nil, observation.state.isActive { observation.pull(host) }
+        return inbox.change.take()
+      } isOver: {
+        !observation.state.isActive || observation.isExhausted
+      }
+    }
+  }
+
+  deinit { source?.token.end() }
+
+  /// The same changes in other words; to be made before this one is asked.
+  func map<Other>(_ transform: @escaping (Change) -> Other) -> ChangeFeed<Other> {
+    ChangeFeed<Other> { [begin] signal in
+      let source = begin(signal)
+      return ChangeFeed<Other>.Source(
+        token: source.token, take: { source.take().map(transform) }, isOver: source.isOver)
+    }
+  }
+
+  func next(isolation actor: isolated (any Actor)?) async -> Change? {
+    while !isOver {
+      if Task.isCancelled || signal.isCancelled { break }
+      if let source {
+        let change = source.take()
+        isOver = source.isOver()
+        if let change { return change }
+        if isOver { break }
+      } else {
+        source = begin(signal)
+      }
+      await signal.wait(isolation: actor)
+    }
+    isOver = true
+    source?.token.end()
+    source = nil
+    return nil
+  }
+}
+
+/// An observation of a collection that is asked for its news.
+final class PulledCollectionObservation: CollectionObservation, PulledObservation {
+  private let signal: ChangeSignal
+
+  init(
+    state: ObservationState, serial: Int, seen: Int, source: any ObservedSource, _ view: SourceView,
+    readsTarget: Bool, signal: ChangeSignal, block: @escaping Block
+  ) {
+    self.signal = signal
+    super.init(
+      state: state, serial: serial, seen: seen, source: source, view, readsTarget: readsTarget,
+      block: block)
+  }
+
+  var isExhausted: Bool { source.isGone && !view.hasSteps(after: seen, upTo: .max) }
+
+  override var isFirstCallDue: Bool { super.isFirstCallDue && signal.isWaiting }
+
+  override func hasPendingChange(upTo target: Int) -> Bool {
+    signal.isWaiting && (source.isGone || super.hasPendingChange(upTo: target))
+  }
+
+  override func deliver(upTo target: Int, _ host: any DeliveryHost) { signal.wake() }
+
+  func pull(_ host: any DeliveryHost) {
+    if waitsForWorker { return }
+    super.deliver(upTo: host.step, host)
+    if !host.delivery.isDelivering { host.delivery.observers.forgetSteps(of: view) }
+  }
+
+  override func end(with error: StorageError) {
+    super.end(with: error)
+    signal.wake()
+  }
+}

@@ -1,0 +1,115 @@
+import TarnStore
+
+/// What became of a collection with positions since the observer was told last.
+///
+/// All arrays of positions ascend. Removing the deletions from the old collection and then putting
+/// in the elements of the new one at the insertions gives the new one; `apply(to:)` does that.
+///
+/// The new collection is the one that the observer is told of. A callback, also one of another
+/// observer, may write before it is asked for: what is read here stays as it was. Objects are live
+/// all the same: those that were deleted since are invalidated.
+///
+/// Threading: as the collection. It keeps a version in the file for as long as it is referenced.
+public struct CollectionDelta<Element> {
+  /// An element that stayed in the collection and changed its place there.
+  public struct Move: Hashable, Sendable {
+    /// The old position.
+    public let from: Int
+    /// The new position.
+    public let to: Int
+  }
+
+  /// Old positions of elements that went or moved.
+  public let deletions: [Int]
+  /// New positions of elements that came or moved.
+  public let insertions: [Int]
+  /// Old positions of elements that stayed where they were among the others, and changed.
+  public let modifications: [Int]
+  /// The new positions of the same elements, in the same order.
+  public let modificationsNew: [Int]
+  /// The elements that moved, by their old positions: each is also deleted and inserted, and may
+  /// have changed as well. A collection that keeps an order of its own, such as a set, has none.
+  public let moves: [Move]
+  /// The number of elements in the new collection.
+  public var count: Int { elements.count }
+
+  private let elements: PastElements
+  private let make: (Value) -> Element
+
+  /// - Parameter make: an element as the program sees it, from what is stored.
+  init(
+    _ changes: IndexChanges, _ elements: PastElements, _ make: @escaping (Value) -> Element
+  ) {
+    deletions = changes.deletions
+    insertions = changes.insertions
+    modifications = changes.modifications
+    modificationsNew = changes.modificationsNew
+    moves = changes.moves.map { Move(from: $0.from, to: $0.to) }
+    self.elements = elements
+    self.make = make
+  }
+
+  private init<Other>(_ other: CollectionDelta<Other>, _ make: @escaping (Value) -> Element) {
+    deletions = other.deletions
+    insertions = other.insertions
+    modifications = other.modifications
+    modificationsNew = other.modificationsNew
+    moves = other.moves.map { Move(from: $0.from, to: $0.to) }
+    elements = other.elements
+    self.make = make
+  }
+
+  /// The same of what is made of each element.
+  func map<Other>(_ transform: @escaping (Element) -> Other) -> CollectionDelta<Other> {
+    CollectionDelta<Other>(self) { [make] in transform(make($0)) }
+  }
+
+  /// The element at a position of the new collection. Traps if it is out of bounds.
+  public func element(at position: Int) -> Element {
+    require(
+      position >= 0 && position < count,
+      "Index \(position) is out of bounds: the change leads to \(count) elements.")
+    return make(elements.value(at: position))
+  }
+
+  /// Makes the new collection of the old one, the changed elements included. Traps for an array of
+  /// another length than the old collection had. Threading: as the collection.
+  public func apply(to array: inout [Element]) {
+    requireOld(array.count)
+    if !deletions.isEmpty || !insertions.isEmpty { array = rearranged(array) }
+    for position in modificationsNew { array[position] = element(at: position) }
+  }
+
+  /// Traps if the old collection had another number of elements.
+  func requireOld(_ number: Int) {
+    require(
+      number - deletions.count + insertions.count == count,
+      "The change is of a collection with \(count - insertions.count + deletions.count) elements, "
+        + "not of one with \(number): apply every change, and each once.")
+  }
+
+  /// The elements that stay, in their new places, and those that came.
+  private func rearranged(_ old: [Element]) -> [Element] {
+    var new: [Element] = []
+    new.reserveCapacity(count)
+    var (place, deletion) = (0, 0)
+    func keep(upTo count: Int) {
+      while new.count < count {
+        while deletion < deletions.count, deletions[deletion] == place {
+          deletion += 1
+          place += 1
+        }
+        let end = deletion < deletions.count ? deletions[deletion] : old.count
+        let next = Swift.min(end, place + count - new.count)
+        new += old[place..<next]
+        place = next
+      }
+    }
+    for position in insertions {
+      keep(upTo: position)
+      new.append(element(at: position))
+    }
+    keep(upTo: count)
+    return new
+  }
+}

@@ -1,0 +1,42 @@
+/// The elements that a source showed at a version.
+package enum LiveElements {
+  case rows(ResultRows)
+  /// Objects of one class.
+  case keys([ObjectKey])
+  /// Nil for a collection whose object is gone.
+  case sequence(StoredSequence?)
+
+  package var count: Int {
+    switch self {
+    case .rows(let rows): rows.count
+    case .keys(let keys): keys.count
+    case .sequence(let sequence): sequence?.count ?? 0
+    }
+  }
+
+  /// The element at a position, of a map a value. Objects are links.
+  package func value(at position: Int) throws(StorageError) -> Value {
+    switch self {
+    case .rows(let rows): return rows.values?.values[position] ?? .link(rows.key(at: position))
+    case .keys(let keys): return .link(keys[position])
+    case .sequence(let sequence):
+      guard let sequence else { trap("an element of what is gone: bug in this package") }
+      return try sequence.value(at: position)
+    }
+  }
+
+  /// Maps: the value under a key, nil if it is not there.
+  package func value(for key: String) throws(StorageError) -> Value? {
+    guard case .sequence(let sequence?) = self else { return nil }
+    let place = try sequence.find(key: key)
+    return place.isFound ? try sequence.value(at: place.index) : nil
+  }
+}
+
+extension LiveModel where Content == ResultRows {
+  package func elements(
+    _ content: ResultRows, _ rows: StoreRows
+  ) throws(StorageError) -> LiveElements {
+    .rows(content)
+  }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Tarn
+
+/// Random writes through two instances, in turns, in callbacks and left out for nobody: every delta
+/// that is applied gives what the version held that it leads to.
+struct DeltaModelTests {
+  @Test(arguments: 1...16)
+  func appliedDeltasGiveWhatTheirVersionsHold(seed: Int) throws {
+    let run = try DeltaRun(seed: UInt64(seed))
+    for _ in 0..<60 { try run.step() }
+    try run.finish()
+    #expect(run.problems == [])
+    #expect(run.deltas > 50)
+  }
+}
+
+private final class DeltaRun {
+  private typealias Contents = [String: [ElementIdentity]]
+
+  private let places: [PackPlace]
+  private var numbers: SeededRandom
+  /// What every version held, by the names of the collections.
+  private var history: [UInt64: (contents: Contents, scores: [String: Int])] = [:]
+  private var keepers: [Any] = []
+  private(set) var problems: [String] = []
+  private(set) var deltas = 0
+
+  init(seed: UInt64) throws {
+    let shelter = try Shelter()
+    numbers = SeededRandom(seed: seed)
+    places = [try PackPlace(shelter), try PackPlace(shelter)]
+    for place in places {
+      place.pump()
+      place.realm.refresh()
+      for number in 0..<2 {
+        keep("cubs", place, place.cubs)
+        keep("old", place, place.cubs.where { $0.age > 4 })
+        keep("sorted", place, place.cubs.sorted(by: \.age))
+        keep("list", place, place.pack.cubs)
+        keep("of list", place, place.pack.cubs.sorted(by: \.name))
+        keep("numbers", place, place.pack.numbers)
+        keep("ordered", place, place.pack.numbers.sorted(ascending: number == 0))
+        keep("tags", place, place.pack.tags)
+        keep("friends", place, AnyRealmCollection(place.pack.friends))
+        keepMap(place)
+      }
+    }
+    record(places[0])
+  }
+
+  private func record(_ place: PackPlace) {
+    let pack = place.pack
+    let contents: Contents = [
+      "cubs": place.cubs.identities, "old": place.cubs.where { $0.age > 4 }.identities,
+      "sorted": place.cubs.sorted(by: \.age).identities, "list": pack.cubs.identities,
+      "of list": pack.cubs.sorted(by: \.name).identities, "numbers": pack.numbers.identities,
+      "tags": pack.tags.identities, "friends": pack.friends.identities,
+    ]
+    let scores = Dictionary(uniqueKeysWithValues: pack.scores.map { ($0.key, $0.value) })
+    history[version(place)] = (contents, scores)
+  }
+
+  private func version(_ place: PackPlace) -> UInt64 { place.realm.core.shownVersion!.rawValue }
+
+  /// The version that a call of the running round leads to.
+  private func target(_ place: PackPlace) -> UInt64 {
+    place.realm.core.delivery.roundState!.version.rawValue
+  }
+
+  private func keep<C: RealmCollection>(_ name: String, _ place: PackPlace, _ collection: C) {
+    keepers.append(
+      CopyKeeper(collection) { [unowned self] keeper in
+        if let delta = keeper.lastDelta {
+          deltas += 1
+          let shown = keeper.copy.map { ElementIdentity(of: $0) }
+          if shown != keeper.identities { problems.append("\(name): two copies") }
+          if let held = history[target(place)]?.contents[name], held != shown {
+            problems.append("\(name): \(shown.count) elements, \(held.count) held")
+          }
+          if delta.count != shown.count { problems.append("\(name): count") }
+        }
+        writeInCallback(place)
+      })
+  }
+
+  private func keepMap(_ place: PackPlace) {
+    var copy: [String: Int] = [:]
+    keepers.append(
+      place.pack.scores.observeChanges { [unowned self] change in
+        change.apply(to: &copy)
+        if case .update = change {
+          deltas += 1
+          if history[target(place)]?.scores != copy { problems.append("map: \(copy)") }
+        }
+        writeInCallback(place)
+      })
+  }
+
+  private func writeInCallback(_ place: PackPlace) {
+    guard !history.isEmpty, numbers.chance(4), !place.realm.isInWriteTransaction else { return }
+    do { try write(place) } catch { problems.append("\(error)") }
+  }
+
+  func step() throws {
+    let place = places[numbers.below(2)]
+    switch numbers.below(5) {
+    case 0...2: try write(place)
+    case 3: place.pump()
+    default: place.realm.refresh()
+    }
+  }
+
+  private func write(_ place: PackPlace) throws {
+    place.realm.beginWrite()
+    guard place.realm.isInWriteTransaction else { return }
+    for _ in 0...numbers.below(5) { change(place) }
+    if numbers.chance(10) { return place.realm.cancelWrite() }
+    try place.realm.commitWrite()
+    record(place)
+  }
+
+  private func change(_ place: PackPlace) {
+    let (pack, cubs) = (place.pack, place.cubs)
+    let cub = cubs.isEmpty ? nil : cubs[numbers.below(cubs.count)]
+    let names = ["a", "b", "c", "d", "e"]
+    let name = names[numbers.below(5)]
+    switch numbers.below(16) {
+    case 0...1:
+      let id = numbers.below(30)
+      if place.cub(id) == nil { place.realm.add(Cub(id, name, age: numbers.below(10))) }
+    case 2: if let cub { place.realm.delete(cub) }
+    case 3: cub?.age = numbers.below(10)
+    case 4: cub?.name = name
+    case 5: if let cub { pack.cubs.insert(cub, at: numbers.below(pack.cubs.count + 1)) }
+    case 6: if !pack.cubs.isEmpty { pack.cubs.remove(at: numbers.below(pack.cubs.count)) }
+    case 7:
+      if let cub, !pack.cubs.isEmpty { pack.cubs[numbers.below(pack.cubs.count)] = cub }
+    case 8:
+      let count = pack.cubs.count
+      if count > 1 { pack.cubs.move(from: numbers.below(count), to: numbers.below(count)) }
+    case 9: pack.numbers.insert(numbers.below(9), at: numbers.below(pack.numbers.count + 1))
+    case 10: if !pack.numbers.isEmpty { pack.numbers.removeFirst() }
+    case 11:
+      if !pack.numbers.isEmpty { pack.numbers[numbers.below(pack.numbers.count)] = 7 }
+    case 12: numbers.chance(50) ? pack.tags.insert(name) : pack.tags.remove(name)
+    case 13:
+      if let cub { numbers.chance(60) ? pack.friends.insert(cub) : pack.friends.remove(cub) }
+    case 14: pack.scores[name] = numbers.below(5)
+    default: pack.scores.removeObject(for: name)
+    }
+  }
+
+  func finish() throws {
+    for place in places {
+      place.realm.refresh()
+      place.pump()
+    }
+  }
+}
