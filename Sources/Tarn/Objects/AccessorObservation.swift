@@ -64,7 +64,7 @@ final class PulledAccessorObservation: AccessorObservation, PulledObservation {
     return super.log(news, step: step)
   }
 
-  override func log(behind property: PathWatch.Property, _ value: Value, step: Int) {
+  override func log(behind property: PathWatch.FirstProperty, _ value: Value, step: Int) {
     super.log(behind: property, value, step: step)
     mergeEntries()
   }

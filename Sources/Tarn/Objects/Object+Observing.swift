@@ -23,8 +23,8 @@ extension ObjectObservable {
 
   /// Calls `block` as without key paths, but only for changes on one of them, in this object or
   /// behind its links: `"dog.name"` tells of another dog and of the dog's new name, `"dogs"` of
-  /// dogs that came, went or moved, `"dogs.name"` of their names too. What is told is the first property
-  /// of the key path. The object's deletion is told in any case. See <doc:Observing>.
+  /// dogs that came, went or moved, `"dogs.name"` of their names too. What is told is the first
+  /// property of the key path. The object's deletion is told in any case. See <doc:Observing>.
   ///
   /// Nil and no key paths at all filter nothing. Traps for a property that a class does not have,
   /// and where the call without key paths does.

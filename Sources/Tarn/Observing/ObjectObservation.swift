@@ -92,7 +92,7 @@ class ObjectObservation: Observation {
   /// Logs a change on a key path that begins with a property, which itself need not have been set.
   ///
   /// - Parameter value: the property's, unless that was set.
-  func log(behind property: PathWatch.Property, _ value: Value, step: Int) {
+  func log(behind property: PathWatch.FirstProperty, _ value: Value, step: Int) {
     if entries.last?.step != step {
       entries.append(Entry(step: step, isDeletion: false, oldValues: []))
     }

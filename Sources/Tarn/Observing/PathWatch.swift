@@ -3,7 +3,7 @@ import TarnStore
 /// What observers of objects of one class look at who look along the same key paths.
 final class PathWatch {
   /// A property that key paths begin with.
-  struct Property {
+  struct FirstProperty {
     /// Its number in the program's class.
     let number: Int
     /// Nil for objects that link to this one.
@@ -13,7 +13,7 @@ final class PathWatch {
 
   let classID: ClassID
   let paths: [ObservedPath]
-  let properties: [Property]
+  let properties: [FirstProperty]
   fileprivate let concerningClasses: Set<ClassID>
   fileprivate var observations: [ObjectKey: [ObjectObservation]] = [:]
 
@@ -24,7 +24,7 @@ final class PathWatch {
     properties = numbers.map { number in
       let own = paths.filter { $0.property == number }
       let place = own[0].places[0]
-      return Property(
+      return FirstProperty(
         number: number, column: place.origin == nil ? place.column : nil,
         plan: ReachPlan(.paths(own), from: [classID], schema))
     }
