@@ -46,7 +46,7 @@ package enum LiveChange: Sendable {
 
   /// About how much memory it keeps, in touched rows.
   package var weight: Int {
-    if case .rows(let step) = self { step.touched.count } else { 1 }
+    if case .rows(let step) = self { step.weight } else { 1 }
   }
 }
 
@@ -134,7 +134,7 @@ extension LiveChange {
     var all = first
     for case .rows(let step) in changes.dropFirst() { all = all.merging(step) }
     guard case .rows(let root)? = baseline else { return all.difference() }
-    return all.touched.difference(root, all.after)
+    return all.difference(from: root)
   }
 
   private static func positions(
