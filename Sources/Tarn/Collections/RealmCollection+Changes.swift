@@ -37,7 +37,9 @@ extension _CollectionProperty {
     _ type: Element.Type
   ) -> _ChangeOrigin<ObservedChange<Self, CollectionDelta<Element>>> {
     let managed = observed
-    return managed.instance.changeOrigin(of: managed.source) {
+    return managed.instance.changeOrigin(
+      of: managed.source, isDynamic: managed.property.isDynamic
+    ) {
       managed.revived.map { Self(_handle: _SequenceHandle($0)) } ?? self
     } _: {
       typedElement(managed.present.boxed($0), managed.title)
@@ -48,7 +50,9 @@ extension _CollectionProperty {
     ObservedChange<Self, MapDelta<Key, Value>>
   > {
     let managed = observed
-    return _ChangeOrigin(core: managed.instance, source: managed.source) { news, elements in
+    return _ChangeOrigin(
+      core: managed.instance, source: managed.source, isDynamic: managed.property.isDynamic
+    ) { news, elements in
       let shown = managed.revived.map { Self(_handle: _SequenceHandle($0)) } ?? self
       return switch news {
       case .initial: .initial(shown)

@@ -10,7 +10,7 @@ class AccessorObservation: ObjectObservation {
   private let block: (ObjectChange<ObjectBase>) -> Void
 
   init(
-    _ core: RealmCore, _ object: ObjectBase, state: ObservationState,
+    _ core: RealmCore, _ object: ObjectBase, _ watch: PathWatch?, state: ObservationState,
     block: @escaping (ObjectChange<ObjectBase>) -> Void
   ) {
     self.core = core
@@ -18,18 +18,22 @@ class AccessorObservation: ObjectObservation {
     self.block = block
     super.init(
       state: state, serial: core.delivery.observers.claimSerial(), seen: core.step,
-      classID: object._binding!.classID, key: ObjectKey(object._key))
+      classID: object._binding!.classID, key: ObjectKey(object._key), watch)
   }
 
-  override func tell(_ oldValues: [(column: ColumnID, Value)]) {
+  override func tell(_ oldValues: [(column: ColumnID, Value)], backlinks: Set<Int>) {
     if object._life != core.state.life || object._state.contains(.invalidated) {
       object = core.object(key, core.binding(for: object))
     }
     let binding = core.binding(for: object)
-    let changes = binding.properties(of: oldValues).map { property, old in
+    var changes = binding.properties(of: oldValues).map { property, old in
       PropertyChange(
         name: property.name, oldValue: core.swiftValue(old, of: property),
         newValue: property.readFlat(object))
+    }
+    changes += backlinks.sorted().map { number in
+      PropertyChange(
+        name: binding.reflection.properties[number].name, oldValue: nil, newValue: nil)
     }
     if !changes.isEmpty { block(.change(object, changes)) }
   }
@@ -46,17 +50,22 @@ final class PulledAccessorObservation: AccessorObservation, PulledObservation {
   private let signal: ChangeSignal
 
   init(
-    _ core: RealmCore, _ object: ObjectBase, state: ObservationState, signal: ChangeSignal,
-    block: @escaping (ObjectChange<ObjectBase>) -> Void
+    _ core: RealmCore, _ object: ObjectBase, _ watch: PathWatch?, state: ObservationState,
+    signal: ChangeSignal, block: @escaping (ObjectChange<ObjectBase>) -> Void
   ) {
     self.signal = signal
-    super.init(core, object, state: state, block: block)
+    super.init(core, object, watch, state: state, block: block)
   }
 
   var isExhausted: Bool { false }
 
-  override func log(_ news: ObjectNews, step: Int) {
-    super.log(news, step: step)
+  override func log(_ news: ObjectNews, step: Int) -> Bool {
+    defer { mergeEntries() }
+    return super.log(news, step: step)
+  }
+
+  override func log(behind property: PathWatch.FirstProperty, _ value: Value, step: Int) {
+    super.log(behind: property, value, step: step)
     mergeEntries()
   }
 
@@ -78,26 +87,37 @@ final class PulledAccessorObservation: AccessorObservation, PulledObservation {
 
 extension RealmCore {
   func observe(
-    _ object: ObjectBase, _ block: @escaping (ObjectChange<ObjectBase>) -> Void
+    _ object: ObjectBase, along keyPaths: [String]?,
+    _ block: @escaping (ObjectChange<ObjectBase>) -> Void
   ) -> NotificationToken {
-    add(AccessorObservation(self, object, state: observedState(object), block: block))
+    let (state, watch) = observed(object, along: keyPaths)
+    return add(AccessorObservation(self, object, watch, state: state, block: block))
   }
 
   /// The changes of an object, for who asks.
-  func changes(of object: ObjectBase) -> ChangeFeed<ObjectChange<ObjectBase>> {
+  func changes(
+    of object: ObjectBase, along keyPaths: [String]?
+  ) -> ChangeFeed<ObjectChange<ObjectBase>> {
     ChangeFeed(on: self) { [self] signal, inbox in
+      let (state, watch) = observed(object, along: keyPaths)
       let observation = PulledAccessorObservation(
-        self, object, state: observedState(object), signal: signal
+        self, object, watch, state: state, signal: signal
       ) { inbox.change = $0 }
       return (observation, add(observation))
     }
   }
 
   /// Traps for what cannot be observed.
-  private func observedState(_ object: ObjectBase) -> ObservationState {
+  private func observed(
+    _ object: ObjectBase, along keyPaths: [String]?
+  ) -> (ObservationState, PathWatch?) {
     checkCanObserve()
     require(!isInvalidated(object), "Cannot observe a deleted or invalidated object.")
-    return ObservationState(.object(object._binding!.classID, ObjectKey(object._key)))
+    let id = object._binding!.classID
+    let state = ObservationState(.object(id, ObjectKey(object._key)))
+    let reach = KeyPathReader.reach(keyPaths, from: [binding(for: object)], self)
+    guard case .paths(let paths)? = reach else { return (state, nil) }
+    return (state, delivery.observers.watch(id, paths, shown().schema))
   }
 
   private func add(_ observation: AccessorObservation) -> NotificationToken {

@@ -60,21 +60,49 @@ class ObjectObservation: Observation {
     var step: Int
     var isDeletion: Bool
     var oldValues: [(column: ColumnID, Value)]
+    /// Numbers of properties that are what links to the object.
+    var backlinks: Set<Int> = []
   }
 
   let classID: ClassID
   let key: ObjectKey
+  /// The only properties that count, and what is behind them; nil for the object's own.
+  let watch: PathWatch?
   private var entries: [Entry] = []
 
-  init(state: ObservationState, serial: Int, seen: Int, classID: ClassID, key: ObjectKey) {
+  init(
+    state: ObservationState, serial: Int, seen: Int, classID: ClassID, key: ObjectKey,
+    _ watch: PathWatch?
+  ) {
     self.classID = classID
     self.key = key
+    self.watch = watch
     super.init(state: state, serial: serial, seen: seen)
   }
 
-  func log(_ news: ObjectNews, step: Int) {
-    entries.append(
-      Entry(step: step, isDeletion: news.isDeletion, oldValues: news.oldValues))
+  /// - Returns: false if nothing of that is to be told.
+  func log(_ news: ObjectNews, step: Int) -> Bool {
+    var oldValues = news.oldValues
+    if let watch { oldValues.removeAll { !watch.observes($0.column) } }
+    if oldValues.isEmpty, !news.isDeletion { return false }
+    entries.append(Entry(step: step, isDeletion: news.isDeletion, oldValues: oldValues))
+    return true
+  }
+
+  /// Logs a change on a key path that begins with a property, which itself need not have been set.
+  ///
+  /// - Parameter value: the property's, unless that was set.
+  func log(behind property: PathWatch.FirstProperty, _ value: Value, step: Int) {
+    if entries.last?.step != step {
+      entries.append(Entry(step: step, isDeletion: false, oldValues: []))
+    }
+    let last = entries.count - 1
+    guard let column = property.column else {
+      entries[last].backlinks.insert(property.number)
+      return
+    }
+    if entries[last].oldValues.contains(where: { $0.column == column }) { return }
+    entries[last].oldValues.append((column, value))
   }
 
   override func hasPendingChange(upTo target: Int) -> Bool {
@@ -93,7 +121,7 @@ class ObjectObservation: Observation {
       if state.end() { host.delivery.observers.remove(state) }
       return tellOfDeletion()
     }
-    tell(Self.firstValues(told))
+    tell(Self.firstValues(told), backlinks: told.reduce(into: []) { $0.formUnion($1.backlinks) })
   }
 
   /// Something is to be told.
@@ -105,7 +133,8 @@ class ObjectObservation: Observation {
     entries = [
       Entry(
         step: last.step, isDeletion: entries.contains(where: \.isDeletion),
-        oldValues: Self.firstValues(entries))
+        oldValues: Self.firstValues(entries),
+        backlinks: entries.reduce(into: []) { $0.formUnion($1.backlinks) })
     ]
   }
 
@@ -131,7 +160,9 @@ class ObjectObservation: Observation {
   }
 
   /// Calls the callback with the columns that were assigned, and what was in them at its last call.
-  func tell(_ oldValues: [(column: ColumnID, Value)]) {}
+  ///
+  /// - Parameter backlinks: numbers of properties that are what links to the object.
+  func tell(_ oldValues: [(column: ColumnID, Value)], backlinks: Set<Int>) {}
 
   /// Tells the callback that the object is gone, and nothing more to come.
   func tellOfDeletion() {}

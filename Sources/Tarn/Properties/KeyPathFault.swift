@@ -13,7 +13,7 @@ struct KeyPathFault: Error {
 
   /// What a key path is given for.
   enum Use {
-    case name, order, aggregate, condition, distinct, sections
+    case name, order, aggregate, condition, distinct, sections, observing
     /// By a property of that name.
     case projection(String)
   }
@@ -70,6 +70,8 @@ struct KeyPathFault: Error {
     case .distinct:
       "so the store cannot tell objects apart by it. Use @Persisted properties, or go over the "
         + "objects in Swift."
+    case .observing:
+      "so it cannot be observed. Observe the @Persisted properties that it is made of."
     case .sections:
       "so the store cannot order sections by it. Give a closure instead: "
         + "sectioned(by: { … }, sortDescriptors: […])."

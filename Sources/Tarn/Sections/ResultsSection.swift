@@ -116,9 +116,29 @@ public struct ResultsSection<
   public func observe(
     _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken {
-    parent.observe(section: key) { news in
+    observe(keyPaths: nil, block)
+  }
+
+  /// Calls `block` as without key paths, but elements count as modified only if something on one of
+  /// the key paths was set. Nil and no key paths at all filter nothing. Traps for a property that a
+  /// class does not have, and where the call without key paths does. See <doc:Observing>.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe.
+  public func observe(
+    keyPaths: [String]?, _ block: @escaping (SectionedResultsChange<Self>) -> Void
+  ) -> NotificationToken {
+    parent.observe(section: key, _Look(keyPaths: keyPaths)) { news in
       block(SectionedResultsChange(news, Self(parent.revived(), key, number: number)))
     }
+  }
+
+  /// The same for key paths of the elements' class.
+  @_disfavoredOverload
+  public func observe(
+    keyPaths: [PartialKeyPath<SectionElement>],
+    _ block: @escaping (SectionedResultsChange<Self>) -> Void
+  ) -> NotificationToken where SectionElement: KeypathSortable {
+    observe(keyPaths: keyPaths.map { _name(for: $0, .observing) }, block)
   }
 
   /// What `observe` would tell, for `for await`; see ``ChangeSequence`` for who may go over it.

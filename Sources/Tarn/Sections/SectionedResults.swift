@@ -7,6 +7,10 @@ public protocol RealmSectionedResult: RandomAccessCollection, Equatable, ThreadC
 where Index == Int {
   /// Calls `block` first with `.initial` and then with each difference.
   func observe(_ block: @escaping (SectionedResultsChange<Self>) -> Void) -> NotificationToken
+  /// Calls `block` as without key paths; elements count as modified only on one of them.
+  func observe(
+    keyPaths: [String]?, _ block: @escaping (SectionedResultsChange<Self>) -> Void
+  ) -> NotificationToken
 }
 
 /// What an observer of sections is told.
@@ -147,7 +151,30 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
   public func observe(
     _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken {
-    observe(section: nil) { news in block(SectionedResultsChange(news, revived())) }
+    observe(keyPaths: nil, block)
+  }
+
+  /// Calls `block` as without key paths, but elements count as modified only if something on one of
+  /// the key paths was set. Elements that come, go or change their sections are always told. Nil
+  /// and no key paths at all filter nothing. Traps for a property that a class does not have, and
+  /// where the call without key paths does. See <doc:Observing>.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe.
+  public func observe(
+    keyPaths: [String]?, _ block: @escaping (SectionedResultsChange<Self>) -> Void
+  ) -> NotificationToken {
+    observe(section: nil, _Look(keyPaths: keyPaths)) { news in
+      block(SectionedResultsChange(news, revived()))
+    }
+  }
+
+  /// The same for key paths of the elements' class.
+  @_disfavoredOverload
+  public func observe(
+    keyPaths: [PartialKeyPath<SectionElement>],
+    _ block: @escaping (SectionedResultsChange<Self>) -> Void
+  ) -> NotificationToken where SectionElement: KeypathSortable {
+    observe(keyPaths: keyPaths.map { _name(for: $0, .observing) }, block)
   }
 
   /// What `observe` would tell, for `for await`; see ``ChangeSequence`` for who may go over it.
@@ -157,16 +184,19 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
 
   /// - Parameter key: of the section whose changes alone are told.
   func observe(
-    section key: Key?, _ block: @escaping (SectionsNews) -> Void
+    section key: Key?, _ look: _Look, _ block: @escaping (SectionsNews) -> Void
   ) -> NotificationToken {
-    changeOrigin(section: key).observe(block)
+    changeOrigin(section: key).looking(look).observe(block)
   }
 
   /// The same for who asks.
   func changeOrigin(section key: Key?) -> _ChangeOrigin<SectionsNews> {
     results.check()
-    return _ChangeOrigin(core: results.core, source: sections.source, readsTarget: false) {
-      news, _ in SectionsNews(news, Key.self, only: key)
+    let isDynamic = SectionElement.self == DynamicObject.self
+    return _ChangeOrigin(
+      core: results.core, source: sections.source, isDynamic: isDynamic, readsTarget: false
+    ) { news, _ in
+      SectionsNews(news, Key.self, only: key)
     }
   }
 }

@@ -7,11 +7,16 @@
 package protocol LiveModel: Sendable {
   /// What is shown at one version, and whatever else the next step is made from.
   associatedtype Content: LiveContent
+  /// What a move did to content, before it is asked how far somebody looks.
+  associatedtype Step
 
   /// The object that the source belongs to; nil for one over a class.
   var owner: LinkTarget? { get }
-  /// The classes whose changes can concern what is shown, beside the owner's.
+  /// The classes whose changes can concern what is shown, beside the owner's. What observers see
+  /// of it reaches further.
   var concerningClasses: Set<ClassID> { get }
+  /// The classes of the objects that are shown; none for values.
+  var elementClasses: Set<ClassID> { get }
   /// True if `follow` needs less time than `evaluate` where little has changed.
   var followsIncrementally: Bool { get }
   /// True if `step` reads the state before the move, not only what is known of it.
@@ -30,9 +35,17 @@ package protocol LiveModel: Sendable {
   ) throws(StorageError)
 
   /// Brings content to the end of a move.
+  func advance(_ content: inout Content, over move: LiveMove) throws(StorageError) -> Step
+
+  /// What a move did to content in the eyes of those who look that far; nil if there is nothing to
+  /// tell. May note in either what the next one to ask need not find out again.
   ///
-  /// - Returns: what the move did, nil if there is nothing to tell.
-  func step(_ content: inout Content, _ move: LiveMove) throws(StorageError) -> LiveChange?
+  /// - Parameters:
+  ///   - step: what `advance` has made of the move.
+  ///   - content: what it has led to.
+  func change(
+    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
+  ) throws(StorageError) -> LiveChange?
 
   /// The elements of content that `rows` show.
   func elements(_ content: Content, _ rows: StoreRows) throws(StorageError) -> LiveElements
@@ -47,7 +60,9 @@ package protocol LiveModel: Sendable {
   func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost
 
   /// The same for `step`, without reading anything.
-  func cost(ofFollowing changes: ChangeSet, from content: Content) -> LiveCost
+  func cost(
+    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [ReachPlan]
+  ) -> LiveCost
 }
 
 /// About what it takes to show something, so that it can be left to a worker if it is much.
@@ -84,6 +99,11 @@ extension LiveModel {
     _ content: inout Content, over changes: ChangeSet, to rows: StoreRows
   ) throws(StorageError) {
     if isConcerned(by: changes) { content = try evaluate(rows) }
+  }
+
+  /// False if a step over `changes` has nothing to do.
+  package func hasStep(over changes: ChangeSet, seen reaches: [ReachPlan]) -> Bool {
+    isConcerned(by: changes) || reaches.contains { $0.mayBeConcerned(by: changes) }
   }
 
   /// True if `changes` took the source's owner away.
