@@ -2,10 +2,10 @@ import TarnStore
 
 /// Marks a property of a ``Projection`` as one of the object's: `@Projected(\Person.firstName)`.
 ///
-/// Reading gives what the object has, assigning sets it there, and traps where that does. A key path
-/// may lead through links (`\Person.address?.city`): reading then gives nil where one of them is
-/// nil, and assigning does nothing, like `?.`. It may lead to a property of the objects in a list or
-/// set (`\Person.friends.projectTo.firstName`), which is read-only: assigning traps.
+/// Reading gives what the object has, assigning sets it there, and traps where that does. A key
+/// path may lead through links (`\Person.address?.city`): reading then gives nil where one of them
+/// is nil, and assigning does nothing, like `?.`. It may lead to a property of the objects in a
+/// list or set (`\Person.friends.projectTo.firstName`), which is read-only: assigning traps.
 @propertyWrapper
 public struct Projected<Root: ObjectBase, Value: _Projectable> {
   /// The property of the object.
@@ -76,8 +76,8 @@ extension Projection {
     let property = layout.properties.first { $0.keyPath == keyPath }
     guard let property, !property.isProjectedCollection else {
       trap(
-        "'\(type(of: self)).\(property?.label ?? "")' is read from the objects of a list or set and "
-          + "cannot be set. Set the property of those.")
+        "'\(type(of: self)).\(property?.label ?? "")' is read from the objects of a list or set "
+          + "and cannot be set. Set the property of those.")
     }
     rootObject.setValue(value, forKeyPath: property.name)
   }

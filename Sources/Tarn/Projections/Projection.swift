@@ -7,8 +7,9 @@
 ///     }
 ///     let cards = realm.objects(PersonCard.self).where { $0.age > 20 }
 ///
-/// A projection holds nothing but its object: reading and assigning its properties reads and assigns
-/// the object's. Belongs to the thread, queue or actor of the object; see <doc:Projections>.
+/// A projection holds nothing but its object: reading and assigning its properties reads and
+/// assigns the object's. Belongs to the thread, queue or actor of the object; see
+/// <doc:Projections>.
 open class Projection<Root: ObjectBase>: ProjectionObservable {
   /// The object that this is a view of.
   public final let rootObject: Root

@@ -1,7 +1,7 @@
 import TarnStore
 
-/// Elements that are objects, or stand for some: key paths name properties of theirs that are in the
-/// file. The library provides the conformances.
+/// Elements that are objects, or stand for some: key paths name properties of theirs that are in
+/// the file. The library provides the conformances.
 public protocol KeypathSortable: RealmCollectionValue {
   /// The class of the objects.
   static var _objectType: ObjectBase.Type { get }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -150,14 +151,13 @@ struct ProjectionTests {
 
   /// S334: any thread may read what is frozen.
   @Test func frozenOnesOnOtherThreads() throws {
-    nonisolated(unsafe) let frozen = place.cards.freeze()
-    nonisolated(unsafe) var texts: [String] = []
-    let lock = NSLock()
+    nonisolated(unsafe) let frozen = place.cards.freeze()  // because: it is frozen
+    let texts = Mutex<[String]>([])
     DispatchQueue.concurrentPerform(iterations: 4) { _ in
       let text = frozen.map { "\($0.name) \($0.mobile ?? "-")" }.joined(separator: ",")
-      lock.withLock { texts.append(text) }
+      texts.withLock { $0.append(text) }
     }
-    #expect(texts == Array(repeating: "Ida 0171,Max -,Eva -", count: 4))
+    #expect(texts.withLock { $0 } == Array(repeating: "Ida 0171,Max -,Eva -", count: 4))
   }
 
   @Test func deletedObjects() throws {
