@@ -22,7 +22,7 @@ extension RealmCollection {
   public func observe(
     keyPaths: [PartialKeyPath<Element>],
     _ block: @escaping (RealmCollectionChange<Self>) -> Void
-  ) -> NotificationToken where Element: ObjectBase {
+  ) -> NotificationToken where Element: KeypathSortable {
     _observe(_Look(keyPaths: keyPaths.map { _name(for: $0, .observing) }), block)
   }
 

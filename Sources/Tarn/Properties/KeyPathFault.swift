@@ -14,6 +14,8 @@ struct KeyPathFault: Error {
   /// What a key path is given for.
   enum Use {
     case name, order, aggregate, condition, distinct, sections, observing
+    /// By a property of that name.
+    case projection(String)
   }
 
   /// What the program has of it: a compiled key path has no name.
@@ -73,6 +75,9 @@ struct KeyPathFault: Error {
     case .sections:
       "so the store cannot order sections by it. Give a closure instead: "
         + "sectioned(by: { … }, sortDescriptors: […])."
+    case .projection(let name):
+      "so '\(name)' cannot project it. Project a @Persisted property, one behind links, or a "
+        + "property of a list's objects: \\Person.friends.projectTo.name."
     }
   }
 }

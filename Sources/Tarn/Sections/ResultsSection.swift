@@ -137,7 +137,7 @@ public struct ResultsSection<
   public func observe(
     keyPaths: [PartialKeyPath<SectionElement>],
     _ block: @escaping (SectionedResultsChange<Self>) -> Void
-  ) -> NotificationToken where SectionElement: ObjectBase {
+  ) -> NotificationToken where SectionElement: KeypathSortable {
     observe(keyPaths: keyPaths.map { _name(for: $0, .observing) }, block)
   }
 

@@ -173,7 +173,7 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
   public func observe(
     keyPaths: [PartialKeyPath<SectionElement>],
     _ block: @escaping (SectionedResultsChange<Self>) -> Void
-  ) -> NotificationToken where SectionElement: ObjectBase {
+  ) -> NotificationToken where SectionElement: KeypathSortable {
     observe(keyPaths: keyPaths.map { _name(for: $0, .observing) }, block)
   }
 
