@@ -48,7 +48,8 @@ struct StepLog {
     let count = places(after: .min, upTo: last).count
     if count == 0 { return [] }
     if count == numbers.count {
-      defer { self = StepLog() }
+      numbers.removeAll(keepingCapacity: true)
+      defer { changes = [] }
       return changes
     }
     let removed = Array(changes[..<count])

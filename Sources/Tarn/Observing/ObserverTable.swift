@@ -128,20 +128,20 @@ final class ObserverTable {
     trapping { () throws(StorageError) in
       try pathWatches.log(move, step: step) { enqueue($0) }
     }
-    var concerned: [any ObservedSource] = []
+    var asked: [any ObservedSource] = []
     for source in sources.concerned(by: move.changes) {
       let isNews = trapping { () throws(StorageError) in
-        try source.follow(move, prepared: prepared[ObjectIdentifier(source)])
+        try source.follow(move, prepared: prepared)
       }
       // Whoever waits for news learns that none will come.
       guard isNews || source.isGone else { continue }
-      concerned.append(source)
+      if source.asksProgram { asked.append(source) }
       for view in source.views where view.hasNews(of: step) || source.isGone {
         for observation in observations(of: view) { enqueue(observation) }
       }
     }
     // These may run the program's code, which sees the state after the step everywhere.
-    for source in concerned { source.askAboutStep() }
+    for source in asked { source.askAboutStep() }
   }
 
   private func enqueue(_ observation: Observation) {

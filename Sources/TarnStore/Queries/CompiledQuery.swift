@@ -165,8 +165,8 @@ package final class CompiledQuery: Sendable {
 
   /// False if `changes` cannot concern which rows there are, or touch one of them itself.
   package func isConcerned(by changes: ChangeSet) -> Bool {
-    if changes[classID] != nil || changes.schemaChanged { return true }
-    return reached.contains { changes[$0] != nil }
+    if changes.contains(classID) || changes.schemaChanged { return true }
+    return reached.contains(where: changes.contains)
   }
 
   /// About how many rows `advance` looks up at most, for a result of `count` rows. Counts keys and
