@@ -56,8 +56,8 @@ private func keyPathFloor(_ stores: BenchStores, lookups: Int, _ bench: Bench) t
   return commits / Double(rounds) + Double(lookups) * nanoseconds * 1e-9
 }
 
-/// W7t: a thousand tokens on one collection, each with a key path of its own, three links long; what
-/// changes lies on one of them. From the commit until the last callback.
+/// W7t: a thousand tokens on one collection, each with a key path of its own, three links long;
+/// what changes lies on one of them. From the commit until the last callback.
 func measureManyKeyPaths(_ bench: Bench) throws {
   let stores = try bench.stores()
   let realm = try bench.kinRealm("hubs")
