@@ -22,7 +22,7 @@ extension RealmCollection {
   public func observe(
     keyPaths: [PartialKeyPath<Element>],
     _ block: @escaping (RealmCollectionChange<Self>) -> Void
-  ) -> NotificationToken where Element: ObjectBase {
+  ) -> NotificationToken where Element: KeypathSortable {
     _observe(_Look(keyPaths), block)
   }
 
@@ -54,7 +54,7 @@ extension RealmCollection {
   public func observeChanges(
     keyPaths: [PartialKeyPath<Element>],
     _ block: @escaping (ObservedChange<Self, CollectionDelta<Element>>) -> Void
-  ) -> NotificationToken where Element: ObjectBase {
+  ) -> NotificationToken where Element: KeypathSortable {
     _changeOrigin.looking(_Look(keyPaths)).observe(block)
   }
 
@@ -70,14 +70,15 @@ extension RealmCollection {
   @_disfavoredOverload
   public func changes(
     keyPaths: [PartialKeyPath<Element>]
-  ) -> ChangeSequence<ObservedChange<Self, CollectionDelta<Element>>> where Element: ObjectBase {
+  ) -> ChangeSequence<ObservedChange<Self, CollectionDelta<Element>>>
+  where Element: KeypathSortable {
     _changeOrigin.looking(_Look(keyPaths)).changes
   }
 }
 
 extension _Look {
   /// Traps for key paths that are no chains of stored properties.
-  init<Root: ObjectBase>(_ keyPaths: [PartialKeyPath<Root>]) {
+  init<Root: KeypathSortable>(_ keyPaths: [PartialKeyPath<Root>]) {
     self.init(keyPaths: _names(of: keyPaths))
   }
 }

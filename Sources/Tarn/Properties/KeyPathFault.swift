@@ -14,6 +14,13 @@ struct KeyPathFault: Error {
   /// What a key path is given for.
   enum Use {
     case name, order, aggregate, condition, distinct, sections, observing
+    /// By a property of that name.
+    case projection(String)
+
+    /// Whether a key path may go on from elements of collections.
+    var goesThroughElements: Bool {
+      if case .observing = self { true } else { false }
+    }
   }
 
   /// What the program has of it: a compiled key path has no name.
@@ -73,6 +80,9 @@ struct KeyPathFault: Error {
     case .sections:
       "so the store cannot order sections by it. Give a closure instead: "
         + "sectioned(by: { … }, sortDescriptors: […])."
+    case .projection(let name):
+      "so '\(name)' cannot project it. Project a @Persisted property, one behind links, or a "
+        + "property of a list's objects: \\Person.friends.projectTo.name."
     }
   }
 }

@@ -41,6 +41,8 @@ final class Tracer {
   private var tip: ObjectBase?
   private var isChain = true
   private var objects: [ObjectBase] = []
+  /// The first property that was read of what stands in front of the object.
+  fileprivate var front: KeyPathShape.Property?
   /// What the last property was read as.
   private var lastValue: Any?
 
@@ -60,13 +62,43 @@ final class Tracer {
   private func follow<Root: ObjectBase>(
     _ keyPath: PartialKeyPath<Root>
   ) throws(KeyPathFault) -> [PropertyReflection] {
-    let value = unsafe unsafeDowncast(makeObject(Root.self), to: Root.self)[keyPath: keyPath]
-    letGoOfObjects()
+    let value = read(keyPath) { (root: Root) in root }
     let properties = steps.compactMap(\.property)
     guard wentAlongPath, let last = properties.last, let lastValue,
       KeyPathProbe.isSame(value, lastValue, of: last)
     else { throw KeyPathFault(keyPath, readsFrom: properties) }
     return properties
+  }
+
+  /// What a key path gives for a traced object, or for what stands in front of it.
+  private func read<Root: ObjectBase, Front>(
+    _ keyPath: PartialKeyPath<Front>, _ front: (Root) -> Front
+  ) -> Any {
+    defer { letGoOfObjects() }
+    return front(unsafe unsafeDowncast(makeObject(Root.self), to: Root.self))[keyPath: keyPath]
+  }
+
+  /// What a key path was seen to read.
+  struct Reading {
+    let value: Any
+    /// The stored properties, one after the other; nil if those are no chain.
+    let steps: [Step]?
+    /// What the last one was read as.
+    let lastValue: Any?
+    /// The property of what stands in front of the object.
+    let front: KeyPathShape.Property?
+  }
+
+  /// Reads what may be in front of an object or go on from a collection, neither of which is a
+  /// stored property; the caller says whether it may be.
+  static func reading<Root: ObjectBase, Front>(
+    _ keyPath: PartialKeyPath<Front>, _ front: (Root) -> Front
+  ) -> Reading {
+    let tracer = Tracer([])
+    let value = tracer.read(keyPath, front)
+    return Reading(
+      value: value, steps: tracer.isChain ? tracer.steps : nil, lastValue: tracer.lastValue,
+      front: tracer.front)
   }
 
   private var wentAlongPath: Bool {
@@ -82,7 +114,7 @@ final class Tracer {
     of keyPath: PartialKeyPath<Root>, for use: KeyPathFault.Use
   ) -> [PropertyReflection] {
     do throws(KeyPathFault) {
-      return try steps(of: keyPath, throughElements: use == .observing)
+      return try steps(of: keyPath, throughElements: use.goesThroughElements)
     } catch {
       trap(error.message(for: use))
     }
@@ -143,6 +175,15 @@ extension ObjectBase {
     guard let image = unsafe _image else { return V._default() }
     let tracer = unsafe Unmanaged<Tracer>.fromOpaque(image).takeUnretainedValue()
     return tracer.value(of: self, number, keyPath(), default: V._default)
+  }
+
+  /// Notes through which property of something else this object, which a key path is traced with,
+  /// is about to be read.
+  @inline(never) @usableFromInline
+  final func _noteFront(_ keyPath: () -> AnyKeyPath) {
+    guard let image = unsafe _image else { return }
+    let tracer = unsafe Unmanaged<Tracer>.fromOpaque(image).takeUnretainedValue()
+    if tracer.front == nil { tracer.front = KeyPathShape(keyPath())?.onlyProperty }
   }
 
   /// The parts of a key path that are properties, if all could be stored ones as far as their types
@@ -236,22 +277,4 @@ extension ClassReflection {
       unsafe property.wrapper.forget(at: base + property.offset)
     }
   }
-}
-
-/// The name of the property that a key path leads to, with dots after links: "mother.age" for
-/// `\Dog.mother?.age`. Traps if the path does not consist of persisted properties.
-public func _name<Root: ObjectBase>(for keyPath: PartialKeyPath<Root>) -> String {
-  _name(for: keyPath, .name)
-}
-
-/// The names of key paths that are observed. Traps as above.
-func _names<Root: ObjectBase>(of keyPaths: [PartialKeyPath<Root>]) -> [String] {
-  keyPaths.map { _name(for: $0, .observing) }
-}
-
-/// The same, for a use that the trap's message names.
-func _name<Root: ObjectBase>(
-  for keyPath: PartialKeyPath<Root>, _ use: KeyPathFault.Use
-) -> String {
-  Tracer.steps(of: keyPath, for: use).map(\.name).joined(separator: ".")
 }

@@ -9,6 +9,12 @@
 public struct ProjectedCollection<Element: RealmCollectionValue> {
   private let source: any ProjectedSource<Element>
 
+  /// What the property is in the objects' class. Throws for one that is no chain of stored ones.
+  func steps() throws(KeyPathFault) -> [PropertyReflection] { try source.steps() }
+
+  /// True if the objects are those of that list or set.
+  func isOf(_ collection: Any) -> Bool { source.isOf(collection) }
+
   fileprivate init(_ source: any ProjectedSource<Element>) { self.source = source }
 
   /// The Realm that the objects belong to, nil while they are unmanaged.
@@ -136,6 +142,8 @@ private protocol ProjectedSource<Value> {
   func value(at position: Int) -> Value
   func makeIterator() -> AnyIterator<Value>
   func isEqual(to other: any ProjectedSource<Value>) -> Bool
+  func steps() throws(KeyPathFault) -> [PropertyReflection]
+  func isOf(_ collection: Any) -> Bool
   func counterpart(in realm: Realm) -> (any ProjectedSource<Value>)?
   func observe(
     _ block: @escaping (RealmCollectionChange<any ProjectedSource<Value>>) -> Void
@@ -163,6 +171,16 @@ private struct PropertySource<Root: ObjectBase, Value: RealmCollectionValue>: Pr
   func isEqual(to other: any ProjectedSource<Value>) -> Bool {
     guard let other = other as? PropertySource<Root, Value> else { return false }
     return collection == other.collection && keyPath == other.keyPath
+  }
+
+  func steps() throws(KeyPathFault) -> [PropertyReflection] { try Tracer.steps(of: keyPath) }
+
+  func isOf(_ other: Any) -> Bool {
+    switch other {
+    case let list as List<Root>: collection == AnyRealmCollection(list)
+    case let set as MutableSet<Root>: collection == AnyRealmCollection(set)
+    default: false
+    }
   }
 
   func counterpart(in realm: Realm) -> (any ProjectedSource<Value>)? {

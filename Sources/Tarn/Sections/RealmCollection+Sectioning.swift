@@ -1,6 +1,6 @@
 import TarnStore
 
-extension RealmCollection where Element: ObjectBase {
+extension RealmCollection where Element: KeypathSortable {
   /// The objects in sections, one for each value of a property, ordered by that property; equal
   /// ones are in the order of the collection.
   ///

@@ -135,7 +135,7 @@ public struct ResultsSection<
   public func observe(
     keyPaths: [PartialKeyPath<SectionElement>],
     _ block: @escaping (SectionedResultsChange<Self>) -> Void
-  ) -> NotificationToken where SectionElement: ObjectBase {
+  ) -> NotificationToken where SectionElement: KeypathSortable {
     observe(_Look(keyPaths), block)
   }
 
@@ -151,7 +151,7 @@ public struct ResultsSection<
   @_disfavoredOverload
   public func changes(
     keyPaths: [PartialKeyPath<SectionElement>]
-  ) -> ChangeSequence<SectionedResultsChange<Self>> where SectionElement: ObjectBase {
+  ) -> ChangeSequence<SectionedResultsChange<Self>> where SectionElement: KeypathSortable {
     changes(_Look(keyPaths))
   }
 

@@ -171,7 +171,7 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
   public func observe(
     keyPaths: [PartialKeyPath<SectionElement>],
     _ block: @escaping (SectionedResultsChange<Self>) -> Void
-  ) -> NotificationToken where SectionElement: ObjectBase {
+  ) -> NotificationToken where SectionElement: KeypathSortable {
     observe(_Look(keyPaths), block)
   }
 
@@ -187,7 +187,7 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
   @_disfavoredOverload
   public func changes(
     keyPaths: [PartialKeyPath<SectionElement>]
-  ) -> ChangeSequence<SectionedResultsChange<Self>> where SectionElement: ObjectBase {
+  ) -> ChangeSequence<SectionedResultsChange<Self>> where SectionElement: KeypathSortable {
     changes(_Look(keyPaths))
   }
 
