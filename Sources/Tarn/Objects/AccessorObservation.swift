@@ -86,20 +86,28 @@ final class PulledAccessorObservation: AccessorObservation, PulledObservation {
 }
 
 extension RealmCore {
+  /// The key paths of an object as the file has them; nil without any. Traps for those of which
+  /// its class knows nothing.
+  func observedPaths(from object: ObjectBase, _ keyPaths: [String]?) -> [ObservedPath]? {
+    checkThread()
+    let reach = KeyPathReader.reach(keyPaths, from: [binding(for: object)], self)
+    if case .paths(let paths)? = reach { return paths } else { return nil }
+  }
+
   func observe(
-    _ object: ObjectBase, along keyPaths: [String]?,
+    _ object: ObjectBase, along paths: [ObservedPath]?,
     _ block: @escaping (ObjectChange<ObjectBase>) -> Void
   ) -> NotificationToken {
-    let (state, watch) = observed(object, along: keyPaths)
+    let (state, watch) = observed(object, along: paths)
     return add(AccessorObservation(self, object, watch, state: state, block: block))
   }
 
   /// The changes of an object, for who asks.
   func changes(
-    of object: ObjectBase, along keyPaths: [String]?
+    of object: ObjectBase, along paths: [ObservedPath]?
   ) -> ChangeFeed<ObjectChange<ObjectBase>> {
     ChangeFeed(on: self) { [self] signal, inbox in
-      let (state, watch) = observed(object, along: keyPaths)
+      let (state, watch) = observed(object, along: paths)
       let observation = PulledAccessorObservation(
         self, object, watch, state: state, signal: signal
       ) { inbox.change = $0 }
@@ -109,15 +117,13 @@ extension RealmCore {
 
   /// Traps for what cannot be observed.
   private func observed(
-    _ object: ObjectBase, along keyPaths: [String]?
+    _ object: ObjectBase, along paths: [ObservedPath]?
   ) -> (ObservationState, PathWatch?) {
     checkCanObserve()
     require(!isInvalidated(object), "Cannot observe a deleted or invalidated object.")
     let id = object._binding!.classID
     let state = ObservationState(.object(id, ObjectKey(object._key)))
-    let reach = KeyPathReader.reach(keyPaths, from: [binding(for: object)], self)
-    guard case .paths(let paths)? = reach else { return (state, nil) }
-    return (state, delivery.observers.watch(id, paths, shown().schema))
+    return (state, paths.map { delivery.observers.watch(id, $0, shown().schema) })
   }
 
   private func add(_ observation: AccessorObservation) -> NotificationToken {
