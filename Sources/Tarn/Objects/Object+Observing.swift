@@ -42,15 +42,33 @@ extension ObjectObservable {
   public func observe(
     keyPaths: [PartialKeyPath<Self>], _ block: @escaping (ObjectChange<Self>) -> Void
   ) -> NotificationToken {
-    observeAs(Self.self, keyPaths.map { _name(for: $0, .observing) }, block)
+    observeAs(Self.self, _names(of: keyPaths), block)
   }
 
   /// What `observe` would tell, for `for await`: several commits that the loop has not asked for
   /// yet are one change, and `.deleted` is the last. Traps for an unmanaged object; see
   /// ``ChangeSequence`` for who may go over it.
   public var changes: ChangeSequence<ObjectChange<Self>> {
+    changes(along: nil)
+  }
+
+  /// The same along key paths: what `observe(keyPaths:)` would tell. Traps at once where that does.
+  public func changes(keyPaths: [String]?) -> ChangeSequence<ObjectChange<Self>> {
+    changes(along: keyPaths)
+  }
+
+  /// The same for key paths of the class.
+  @_disfavoredOverload
+  public func changes(
+    keyPaths: [PartialKeyPath<Self>]
+  ) -> ChangeSequence<ObjectChange<Self>> {
+    changes(along: _names(of: keyPaths))
+  }
+
+  private func changes(along keyPaths: [String]?) -> ChangeSequence<ObjectChange<Self>> {
     guard let core = _core else { trapUnmanaged() }
-    return ChangeSequence { core.changes(of: self, along: nil).map { $0.typed() } }
+    let paths = core.observedPaths(from: self, keyPaths)
+    return ChangeSequence { core.changes(of: self, ObjectLook(paths: paths)).map { $0.typed() } }
   }
 }
 
@@ -91,7 +109,8 @@ extension ObjectBase {
     _ type: T.Type, _ keyPaths: [String]?, _ block: @escaping (ObjectChange<T>) -> Void
   ) -> NotificationToken {
     guard let core = _core else { trapUnmanaged() }
-    return core.observe(self, along: keyPaths) { block($0.typed()) }
+    let look = ObjectLook(paths: core.observedPaths(from: self, keyPaths))
+    return core.observe(self, look) { block($0.typed()) }
   }
 
   fileprivate func trapUnmanaged() -> Never {
