@@ -88,6 +88,8 @@ extension MutableSet {
 }
 
 extension Map {
+  var changeOrigin: _ChangeOrigin<ObservedChange<Map, MapDelta<Key, Value>>> { mapChangeOrigin() }
+
   /// Calls `block` as `observe` does, with the values that there are under the keys then, so that a
   /// dictionary can follow by ``MapDelta/apply(to:)``. Traps where `observe` does.
   ///
@@ -95,12 +97,12 @@ extension Map {
   public func observeChanges(
     _ block: @escaping (ObservedChange<Map, MapDelta<Key, Value>>) -> Void
   ) -> NotificationToken {
-    mapChangeOrigin().observe(block)
+    changeOrigin.observe(block)
   }
 
   /// What `observeChanges` would tell, for `for await`. Traps for an unmanaged or invalidated map;
   /// see ``ChangeSequence`` for who may go over it.
   public var changes: ChangeSequence<ObservedChange<Map, MapDelta<Key, Value>>> {
-    mapChangeOrigin().changes
+    changeOrigin.changes
   }
 }

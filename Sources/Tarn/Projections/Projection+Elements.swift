@@ -24,7 +24,9 @@ extension Projection: RealmCollectionValue {
 extension Projection: KeypathSortable {
   public static var _objectType: ObjectBase.Type { Root.self }
 
-  public static func _properties(along keyPath: AnyKeyPath) throws -> _PropertyPath {
+  public static func _properties(
+    along keyPath: AnyKeyPath, throughElements: Bool
+  ) throws -> _PropertyPath {
     guard let keyPath = keyPath as? PartialKeyPath<Self> else {
       trap("a key path of another class than \(Self.self): bug in this package")
     }

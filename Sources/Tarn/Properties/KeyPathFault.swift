@@ -16,6 +16,11 @@ struct KeyPathFault: Error {
     case name, order, aggregate, condition, distinct, sections, observing
     /// By a property of that name.
     case projection(String)
+
+    /// Whether a key path may go on from elements of collections.
+    var goesThroughElements: Bool {
+      if case .observing = self { true } else { false }
+    }
   }
 
   /// What the program has of it: a compiled key path has no name.

@@ -7,7 +7,11 @@ public protocol KeypathSortable: RealmCollectionValue {
   static var _objectType: ObjectBase.Type { get }
   /// The properties that a key path of this type goes through. Throws for one that is no chain of
   /// stored properties.
-  static func _properties(along keyPath: AnyKeyPath) throws -> _PropertyPath
+  ///
+  /// - Parameter throughElements: whether it may go on from elements of collections.
+  static func _properties(
+    along keyPath: AnyKeyPath, throughElements: Bool
+  ) throws -> _PropertyPath
 }
 
 /// Properties of objects' classes, each but the last one a link to the next one's.
@@ -23,11 +27,13 @@ public struct _PropertyPath {
 extension ObjectBase: KeypathSortable {
   public static var _objectType: ObjectBase.Type { self }
 
-  public static func _properties(along keyPath: AnyKeyPath) throws -> _PropertyPath {
+  public static func _properties(
+    along keyPath: AnyKeyPath, throughElements: Bool
+  ) throws -> _PropertyPath {
     guard let keyPath = keyPath as? PartialKeyPath<Self> else {
       trap("a key path of another class than \(Self.self): bug in this package")
     }
-    return _PropertyPath(steps: try Tracer.steps(of: keyPath))
+    return _PropertyPath(steps: try Tracer.steps(of: keyPath, throughElements: throughElements))
   }
 }
 
@@ -35,7 +41,7 @@ extension KeypathSortable {
   /// The same. Traps where that throws.
   static func properties(along keyPath: AnyKeyPath, for use: KeyPathFault.Use) -> _PropertyPath {
     do {
-      return try _properties(along: keyPath)
+      return try _properties(along: keyPath, throughElements: use.goesThroughElements)
     } catch {
       trap((error as? KeyPathFault)?.message(for: use) ?? "\(error): bug in this package")
     }
@@ -53,4 +59,9 @@ func _name<Root: KeypathSortable>(
   for keyPath: PartialKeyPath<Root>, _ use: KeyPathFault.Use
 ) -> String {
   Root.properties(along: keyPath, for: use).name
+}
+
+/// The names of key paths that are observed. Traps as above.
+func _names<Root: KeypathSortable>(of keyPaths: [PartialKeyPath<Root>]) -> [String] {
+  keyPaths.map { _name(for: $0, .observing) }
 }

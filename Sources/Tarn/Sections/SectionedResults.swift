@@ -151,7 +151,7 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
   public func observe(
     _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken {
-    observe(keyPaths: nil, block)
+    observe(.standard, block)
   }
 
   /// Calls `block` as without key paths, but elements count as modified only if something on one of
@@ -163,9 +163,7 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
   public func observe(
     keyPaths: [String]?, _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken {
-    observe(section: nil, _Look(keyPaths: keyPaths)) { news in
-      block(SectionedResultsChange(news, revived()))
-    }
+    observe(_Look(keyPaths: keyPaths), block)
   }
 
   /// The same for key paths of the elements' class.
@@ -174,30 +172,44 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
     keyPaths: [PartialKeyPath<SectionElement>],
     _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken where SectionElement: KeypathSortable {
-    observe(keyPaths: keyPaths.map { _name(for: $0, .observing) }, block)
+    observe(_Look(keyPaths), block)
   }
 
   /// What `observe` would tell, for `for await`; see ``ChangeSequence`` for who may go over it.
-  public var changes: ChangeSequence<SectionedResultsChange<Self>> {
-    changeOrigin(section: nil).map { SectionedResultsChange($0, revived()) }.changes
+  public var changes: ChangeSequence<SectionedResultsChange<Self>> { changes(.standard) }
+
+  /// The same along key paths: what `observe(keyPaths:)` would tell. Traps at once where that does.
+  public func changes(keyPaths: [String]?) -> ChangeSequence<SectionedResultsChange<Self>> {
+    changes(_Look(keyPaths: keyPaths))
+  }
+
+  /// The same for key paths of the elements' class.
+  @_disfavoredOverload
+  public func changes(
+    keyPaths: [PartialKeyPath<SectionElement>]
+  ) -> ChangeSequence<SectionedResultsChange<Self>> where SectionElement: KeypathSortable {
+    changes(_Look(keyPaths))
+  }
+
+  private func observe(
+    _ look: _Look, _ block: @escaping (SectionedResultsChange<Self>) -> Void
+  ) -> NotificationToken {
+    changeOrigin(section: nil, look).observe { block(SectionedResultsChange($0, revived())) }
+  }
+
+  private func changes(_ look: _Look) -> ChangeSequence<SectionedResultsChange<Self>> {
+    changeOrigin(section: nil, look).map { SectionedResultsChange($0, revived()) }.changes
   }
 
   /// - Parameter key: of the section whose changes alone are told.
-  func observe(
-    section key: Key?, _ look: _Look, _ block: @escaping (SectionsNews) -> Void
-  ) -> NotificationToken {
-    changeOrigin(section: key).looking(look).observe(block)
-  }
-
-  /// The same for who asks.
-  func changeOrigin(section key: Key?) -> _ChangeOrigin<SectionsNews> {
+  func changeOrigin(section key: Key?, _ look: _Look) -> _ChangeOrigin<SectionsNews> {
     results.check()
     let isDynamic = SectionElement.self == DynamicObject.self
     return _ChangeOrigin(
       core: results.core, source: sections.source, isDynamic: isDynamic, readsTarget: false
     ) { news, _ in
       SectionsNews(news, Key.self, only: key)
-    }
+    }.looking(look)
   }
 }
 
