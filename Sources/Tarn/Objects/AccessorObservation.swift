@@ -86,8 +86,10 @@ final class PulledAccessorObservation: AccessorObservation, PulledObservation {
     return super.log(news, step: step)
   }
 
-  override func log(behind property: PathWatch.FirstProperty, _ value: Value, step: Int) {
-    super.log(behind: property, value, step: step)
+  override func log(
+    behind property: PathWatch.FirstProperty, _ value: Value, end: Value?, step: Int
+  ) {
+    super.log(behind: property, value, end: end, step: step)
     mergeEntries()
   }
 
