@@ -32,6 +32,8 @@ package final class ResultStep: Sendable {
 
   package var before: OrderedRoot { move.before }
   package var after: OrderedRoot { move.after }
+  /// Rows that came, went, were put anew, or whose data changed.
+  package var keys: KeySet { move.touched.candidates.union(modified) }
   /// About how many rows it keeps.
   package var weight: Int { saturatingSum(move.touched.candidates.count, modified.count) }
 
