@@ -89,8 +89,8 @@ final class TextPattern: Hashable, Sendable {
   }
 
   private func isMember(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    needles.search { needle in
-      unsafe needle.withUnsafeBytes { unsafe compareBytes($0, bytes) }
+    needles.indices.search { place in
+      unsafe needles[place].withUnsafeBytes { unsafe compareBytes($0, bytes) }
     }.isFound
   }
 }

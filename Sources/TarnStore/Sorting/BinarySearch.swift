@@ -20,32 +20,25 @@ extension RandomAccessCollection {
     }
     return low
   }
-
-  /// An index for which `order` gives zero, where it gives less for all earlier ones and more for
-  /// all later ones; without one, the first of the later ones.
-  @inline(__always)
-  func search<E: Error>(
-    _ order: (Element) throws(E) -> Int
-  ) throws(E) -> (index: Index, isFound: Bool) {
-    var low = startIndex
-    var length = count
-    while length > 0 {
-      let half = length / 2
-      let middle = index(low, offsetBy: half)
-      let found = try order(self[middle])
-      if found == 0 { return (middle, true) }
-      if found > 0 {
-        length = half
-      } else {
-        low = index(after: middle)
-        length -= half + 1
-      }
-    }
-    return (low, false)
-  }
 }
 
 extension Range<Int> {
+  /// A position for which `order` gives zero, where it gives less for all earlier ones and more for
+  /// all later ones; without one, the first of the later ones.
+  @inline(__always)
+  func search<E: Error>(
+    _ order: (Int) throws(E) -> Int
+  ) throws(E) -> (index: Int, isFound: Bool) {
+    var (low, high) = (lowerBound, upperBound)
+    while low < high {
+      let middle = (low &+ high) >> 1
+      let found = try order(middle)
+      if found == 0 { return (middle, true) }
+      if found < 0 { low = middle &+ 1 } else { high = middle }
+    }
+    return (low, false)
+  }
+
   /// The same as `partitioningIndex`, of what is not later, and with no branch that depends on the
   /// elements: faster where they are at hand and no branch could be foreseen.
   @inline(__always)
