@@ -45,6 +45,9 @@ import TarnStore
   /// Collections as they are read at the version shown.
   var sequences: [SequencePlace: SequenceView] = [:]
 
+  /// Who observes properties of its rows; nil if nobody does, which every assignment asks that
+  /// goes through the instance.
+  @safe @exclusivity(unchecked) final var properties: PropertyTable?
   /// Who observes, and is told when.
   private(set) var delivery: Delivery!
   var autorefresh = true

@@ -69,7 +69,10 @@ extension RealmCore {
         {
           continue
         }
-        try session.set(column, at: existing, in: id, to: value)
+        try assigning(LinkTarget(classID: id, key: existing), column, value) {
+          () throws(StorageError) in
+          try session.set(column, at: existing, in: id, to: value)
+        }
       }
       return existing
     }
@@ -88,12 +91,12 @@ extension RealmCore {
     case .single(let boxed) where property.type == .any:
       setAny(object, column, boxed)
     case .single(let boxed):
-      guard let target = boxed.object else { return setIndexed(object, column, boxed.value) }
+      guard let target = boxed.object else { return set(object, column, boxed.value) }
       if target._core == nil { add(target, update: policy(for: target, .error)) }
       checkLinkable(target)
       let link = Value.link(ObjectKey(target._key))
       if update == .modified, storedValue(object, column) == link { return }
-      setIndexed(object, column, link)
+      set(object, column, link)
     }
   }
 }

@@ -60,6 +60,7 @@ extension RealmCore {
     require(
       !(object is DynamicObject),
       "A DynamicObject cannot be added: make one with dynamicCreate(_:value:update:).")
+    if object._state.contains(.observed) { refuseObserved(object) }
     let session = writing("add objects")
     let binding = binding(of: type(of: object))
     let primaryKey = binding.primaryKey(of: object)
@@ -94,6 +95,7 @@ extension RealmCore {
 
   /// Makes an unmanaged object an accessor of a row that its values will be written over.
   func merge(_ object: ObjectBase, into key: ObjectKey, _ update: Realm.UpdatePolicy) {
+    if object._state.contains(.observed) { refuseObserved(object) }
     let binding = binding(of: type(of: object))
     attach(object, key, binding)
     if isNew(key, binding.classID) { object._createdInWrite = write.mark }
@@ -157,6 +159,9 @@ extension RealmCore {
       value = .link(ObjectKey(target._key))
     }
     if update == .modified, let old, old.hasSameBits(as: value) { return }
-    try session.set(place.column, at: place.key, in: place.classID, to: value)
+    let row = LinkTarget(classID: place.classID, key: place.key)
+    try assigning(row, place.column, value) { () throws(StorageError) in
+      try session.set(place.column, at: place.key, in: place.classID, to: value)
+    }
   }
 }

@@ -13,7 +13,7 @@ struct KeyPathFault: Error {
 
   /// What a key path is given for.
   enum Use {
-    case name, order, aggregate, condition, distinct, sections
+    case name, order, aggregate, condition, distinct, sections, observing
   }
 
   /// What the program has of it: a compiled key path has no name.
@@ -68,6 +68,8 @@ struct KeyPathFault: Error {
     case .distinct:
       "so the store cannot tell objects apart by it. Use @Persisted properties, or go over the "
         + "objects in Swift."
+    case .observing:
+      "so nothing tells when it changes. Observe the @Persisted properties that it is made of."
     case .sections:
       "so the store cannot order sections by it. Give a closure instead: "
         + "sectioned(by: { … }, sortDescriptors: […])."
