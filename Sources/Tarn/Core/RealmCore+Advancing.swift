@@ -17,13 +17,14 @@ extension RealmCore {
     let telling = delivery.telling { properties.begin(properties.effects(of: changes)) }
     try step(to: snapshot, changes, prepared, news)
     delivery.telling { telling.finish() }
+    endProperties()
   }
 
   /// The same after the instance's own commit, of which observers of properties know.
   func moveAfterCommit(
     to snapshot: Snapshot, _ changes: ChangeSet, _ news: [ObjectNews]
   ) throws(StorageError) {
-    properties?.endGone()
+    endProperties()
     try step(to: snapshot, changes, [:], news)
   }
 

@@ -176,6 +176,12 @@ extension RealmCore {
     if session != nil { rowsMoved() }
   }
 
+  /// Forgets observations whose objects are gone for good. To be called where no write is open.
+  func endProperties() {
+    properties?.endGone()
+    if properties?.isEmpty == true { properties = nil }
+  }
+
   func endProperty(_ state: ObservationState) {
     properties?.remove(state)
     if properties?.isEmpty == true { properties = nil }

@@ -44,23 +44,44 @@ final class KeyPathObservation<Root: ObjectBase, Value>: PropertyObservation {
 
   func tellInitially(_ object: Root) {
     let new = options.contains(.new) ? value(of: object) : nil
-    block(object, Change(kind: .setting, indexes: nil, oldValue: nil, newValue: new, isPrior: false))
+    block(
+      object, Change(kind: .setting, indexes: nil, oldValue: nil, newValue: new, isPrior: false))
   }
 
   override func begin(_ kind: PropertyEffect.Kind) -> (() -> Void)? {
     guard kind.isOfObject == path.isOfObject, let object = current() else { return nil }
-    let (kind, indexes) = kind.described(Value.self)
-    var old = options.contains(.old) ? value(of: object) : nil
+    if path.isOfObject { return beginEnd(object, isBack: kind == .returning) }
+    let (kind, indexes) = (path.isList ? kind : .setting).described(Value.self)
+    let old = options.contains(.old) ? value(of: object) : nil
     if options.contains(.prior) {
       block(
         object, Change(kind: kind, indexes: indexes, oldValue: old, newValue: nil, isPrior: true))
     }
-    if path.isCollection { old = nil }
     return { [self] in
-      guard let object = current() else { return }
       let new = options.contains(.new) ? value(of: object) : nil
       block(
-        object, Change(kind: kind, indexes: indexes, oldValue: old, newValue: new, isPrior: false))
+        object,
+        Change(
+          kind: kind, indexes: indexes, oldValue: path.isCollection ? nil : old, newValue: new,
+          isPrior: false))
+    }
+  }
+
+  /// The object is about to go, or to come back. What is told is not asked of it: another one may
+  /// come under its key.
+  private func beginEnd(_ object: Root, isBack: Bool) -> (() -> Void)? {
+    let old = options.contains(.old) ? isBack as? Value : nil
+    let new = options.contains(.new) ? !isBack as? Value : nil
+    func change(isPrior: Bool) -> Change {
+      Change(
+        kind: .setting, indexes: nil, oldValue: old, newValue: isPrior ? nil : new,
+        isPrior: isPrior)
+    }
+    if options.contains(.prior) { block(object, change(isPrior: true)) }
+    return { [self] in
+      // A cancelled write may have given it back as an unmanaged one.
+      guard let object = isBack ? current() : object, object._core != nil else { return }
+      block(object, change(isPrior: false))
     }
   }
 

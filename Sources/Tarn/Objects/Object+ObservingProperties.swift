@@ -32,7 +32,7 @@ extension ObjectObservable {
     let observation = KeyPathObservation(self, keyPath, options, block)
     if let core = _core { core.add(observation) } else { observation.hook() }
     if options.contains(.initial) { observation.tellInitially(self) }
-    return NotificationToken(observation.state, ObservedObject(self, _core?.confinedHost()))
+    return NotificationToken(observation.state, ObservedThing(self, _core?.confinedHost()))
   }
 
   /// Never called: what links to an object is not assigned to it.
@@ -51,13 +51,13 @@ extension ObjectObservable {
   }
 }
 
-/// Keeps an object with observed properties, and its instance if it has one.
-final class ObservedObject: TokenHost, @unchecked Sendable {
-  // because: the object is only let go of.
-  private let object: ObjectBase
+/// Keeps an object or collection that is observed, and its instance if it has one.
+final class ObservedThing: TokenHost, @unchecked Sendable {
+  // because: what it keeps is only let go of.
+  private let object: AnyObject
   private let host: ConfinedHost?
 
-  init(_ object: ObjectBase, _ host: ConfinedHost?) {
+  init(_ object: AnyObject, _ host: ConfinedHost?) {
     self.object = object
     self.host = host
   }

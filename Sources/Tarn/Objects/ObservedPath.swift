@@ -11,6 +11,9 @@ struct ObservedPath {
   /// It leads to a list, set or map.
   var isCollection: Bool { steps.last.map { $0.collection != .none } ?? false }
 
+  /// Its elements have positions of the program's.
+  var isList: Bool { steps.last?.collection == .list }
+
   /// Traps for a key path that nobody can tell the changes of.
   init<Root: ObjectBase, Value>(_ keyPath: KeyPath<Root, Value>) {
     if keyPath == \Root.isInvalidated {

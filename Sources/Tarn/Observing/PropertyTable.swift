@@ -8,13 +8,17 @@ import TarnStore
 final class PropertyTable {
   private var rows: [ClassID: [ObjectKey: [PropertyHook]]] = [:]
   private var observations: [ObjectIdentifier: PropertyObservation] = [:]
+  /// Objects that are observed have gone.
+  private var mayHaveGone = false
+  /// Where nothing can be scheduled, observations that ended elsewhere stay until there are many.
+  private var cleanUpAt = 64
 
   var isEmpty: Bool { observations.isEmpty }
 
   // MARK: - Coming and going
 
   func add(_ observation: PropertyObservation) {
-    removeEnded()
+    if observations.count >= cleanUpAt { removeEnded() }
     observations[ObjectIdentifier(observation.state)] = observation
     observation.hook()
   }
@@ -43,15 +47,19 @@ final class PropertyTable {
 
   /// Ends those whose objects the write has deleted that was just committed.
   func endGone() {
+    guard mayHaveGone else { return }
     for observation in observations.values where observation.isGone { observation.state.end() }
     removeEnded()
   }
 
+  /// Forgets those that have ended elsewhere, or with their objects.
   func removeEnded() {
     for (id, observation) in observations where !observation.state.isActive {
       observation.unhook()
       observations[id] = nil
     }
+    mayHaveGone = false
+    cleanUpAt = max(64, 2 * observations.count)
   }
 
   // MARK: - Telling
@@ -67,6 +75,7 @@ final class PropertyTable {
   func begin(_ effects: [PropertyEffect]) -> PropertyTelling {
     var concerned: [(PropertyHook, PropertyEffect.Kind)] = []
     for effect in effects {
+      if effect.kind.isOfObject { mayHaveGone = true }
       for hook in rows[effect.row.classID]?[effect.row.key] ?? []
       where hook.concerns(effect.column, effect.kind) {
         concerned.append((hook, effect.kind))

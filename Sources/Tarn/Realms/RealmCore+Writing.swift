@@ -91,6 +91,10 @@ extension RealmCore {
   @discardableResult
   func activeObservations(of tokens: [NotificationToken]) -> [Observation] {
     let wanted = identities(of: tokens)
+    require(
+      properties.map { table in !wanted.contains(where: table.contains) } ?? true,
+      "An observer of a property is called at the assignment and cannot be left out of a commit. "
+        + "End it before, or observe the object: object.observe { change in … }.")
     let found = delivery.observers.observations(wanted).filter(\.state.isActive)
     require(
       found.count == wanted.count && tokens.allSatisfy { $0.identity != nil },
@@ -119,7 +123,10 @@ extension RealmCore {
     if write.active != nil { write.mark?.wasCancelled = true }
     endWrite()
     unmanage()
-    if let telling { delivery.telling { telling.finish() } }
+    if let telling {
+      delivery.telling { telling.finish() }
+      endProperties()
+    }
     delivery.makeUpForOwedTurn()
   }
 
