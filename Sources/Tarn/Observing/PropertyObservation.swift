@@ -43,6 +43,12 @@ extension PropertyEffect.Kind {
     }
   }
 
+  /// Both at once. What happens to the object comes first: what its properties do then is nothing.
+  func merged(with other: Self) -> Self {
+    if self == other || isOfObject { return self }
+    return other.isOfObject ? other : .setting
+  }
+
   /// No element comes or goes.
   var isOfNothing: Bool { self == .insertion([]) || self == .removal([]) }
 
@@ -141,7 +147,7 @@ struct PropertyTelling {
       let kind = hook.isLast || kind.isOfObject ? kind : .setting
       let movesChain = !hook.isLast || kind == .returning
       if let known = calls[hook.observation.serial] {
-        if known.kind != kind { calls[hook.observation.serial]!.kind = .setting }
+        calls[hook.observation.serial]!.kind = known.kind.merged(with: kind)
         calls[hook.observation.serial]!.movesChain = known.movesChain || movesChain
       } else {
         calls[hook.observation.serial] = Call(

@@ -7,7 +7,7 @@ import Testing
 /// Random writes, commits, cancels and moves: what observers know from what they were told is what
 /// there is, at every moment.
 struct PropertyModelTests {
-  @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
+  @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64])
   func whatObserversWereToldIsWhatThereIs(seed: UInt64) throws {
     let a = try Shelter().openKennel(1, 2, 3)
     try a.write { for id in 0..<3 { a.realm.add(Yard(id)) } }
