@@ -17,7 +17,7 @@ struct Layers {
     module: "Sources/Tarn",
     folders: [
       "Logging", "Values", "Live", "Scheduling", "Observing", "Core", "Properties", "Collections",
-      "Objects", "Querying", "Results", "Sections", "Realms",
+      "Objects", "Querying", "Results", "Sections", "Projections", "Realms",
     ])
 }
 

@@ -19,6 +19,8 @@ final class WatchedResult: Watched {
   private var view: ClassView
   private let version: WatchedVersion
   private let source: LiveSource<WatchedRows>
+  /// A row is modified with what it has a link to.
+  private let seen: SourceView
   private var gathered: Gathered?
 
   var snapshot: Snapshot { version.reader.snapshot }
@@ -33,6 +35,7 @@ final class WatchedResult: Watched {
     let query = try CompiledQuery(condition, order, on: view.id, snapshot.schema)
     version = try WatchedVersion(snapshot)
     source = LiveSource(WatchedRows(query: query), on: version)
+    seen = source.view(.links(1))
     try source.beginFollowing()
   }
 
@@ -49,7 +52,7 @@ final class WatchedResult: Watched {
   private func move(to newest: Snapshot, _ changes: ChangeSet) throws -> ResultStep? {
     if newest.schema.epoch != snapshot.schema.epoch { try bind(to: newest) }
     try source.follow(version.move(to: newest, changes))
-    guard case .rows(let step)? = source.forgetSteps(upTo: version.step).first else { return nil }
+    guard case .rows(let step)? = seen.forgetSteps(upTo: version.step).first else { return nil }
     return step
   }
 
@@ -57,7 +60,7 @@ final class WatchedResult: Watched {
     view = view.at(newest.schema)
     do {
       let query = try CompiledQuery(condition, order, on: view.id, newest.schema)
-      source.rebind(to: WatchedRows(query: query))
+      source.rebind(to: WatchedRows(query: query), at: newest.schema)
     } catch {
       throw ToolError("the schema changed in version \(newest.version.rawValue): \(error)")
     }

@@ -10,6 +10,7 @@ struct WatchedRows: LiveModel {
 
   var owner: LinkTarget? { nil }
   var concerningClasses: Set<ClassID> { query.concerningClasses }
+  var elementClasses: Set<ClassID> { [query.classID] }
 
   /// Any class may be embedded in one that the rows have.
   func isConcerned(by changes: ChangeSet) -> Bool { true }
@@ -18,22 +19,38 @@ struct WatchedRows: LiveModel {
     .root(try query.evaluate(rows))
   }
 
+  enum Step {
+    case move(CompiledQuery.Move)
+    case migration(ResultStep)
+  }
+
+  func advance(_ content: inout ResultRows, over move: LiveMove) throws(StorageError) -> Step {
+    guard case .root(let old) = content else {
+      trap("rows of another kind than the query's: bug in this package")
+    }
+    if move.changes.schemaChanged {
+      let step = try query.stepOverMigration(from: old, over: move.changes, to: move.rows)
+      content = .root(step.after)
+      return .migration(step)
+    }
+    let made = try query.move(old, over: move.changes, to: move.rows)
+    content = .root(made.root)
+    return .move(made)
+  }
+
   /// Tells also of objects that were not among the rows and still are not: one that takes the place
   /// of a row may come among them later.
-  func step(
-    _ content: inout ResultRows, _ move: LiveMove
+  func change(
+    _ step: inout Step, _ content: inout ResultRows, _ move: LiveMove, seen reach: ReachPlan
   ) throws(StorageError) -> LiveChange? {
-    guard case .root(let old) = content else { return nil }
-    let step: ResultStep
-    if move.changes.schemaChanged {
-      step = try query.stepOverMigration(from: old, over: move.changes, to: move.rows)
-    } else {
+    switch step {
+    case .migration(let step): return step.touched.count == 0 ? nil : .rows(step)
+    case .move(let made):
       let owners = try EmbeddedOwners(move.rows, move.changes).keys(in: query.classID)
-      step = try query.step(
-        from: old, over: move.changes, to: move.rows, modifying: KeySet(owners))
+      return try query.step(
+        made, over: move.changes, to: move.rows, seen: reach, modifying: KeySet(owners)
+      ).map { .rows($0) }
     }
-    content = .root(step.after)
-    return step.touched.count == 0 ? nil : .rows(step)
   }
 
   func baseline(
@@ -46,5 +63,7 @@ struct WatchedRows: LiveModel {
 
   func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost { .none }
 
-  func cost(ofFollowing changes: ChangeSet, from content: ResultRows) -> LiveCost { .none }
+  func cost(
+    ofFollowing changes: ChangeSet, from content: ResultRows, seen reaches: [ReachPlan]
+  ) -> LiveCost { .none }
 }

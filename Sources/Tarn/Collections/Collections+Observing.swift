@@ -3,23 +3,23 @@ import TarnStore
 extension _CollectionProperty {
   /// Observes the collection; `block` is given it in the instance's present life.
   func observeNews(
-    _ block: @escaping (Self, CollectionObservation.News) -> Void
+    _ look: _Look, _ block: @escaping (Self, CollectionObservation.News) -> Void
   ) -> NotificationToken {
     guard let managed = backing as? ManagedSequence else {
       trap(
         "Only collections which are managed by a Realm support change notifications; add the "
           + "object that has this one first.")
     }
-    return managed.observe { [self] news in
+    return managed.observe(look) { [self] news in
       block(managed.revived.map { Self(_handle: _SequenceHandle($0)) } ?? self, news)
     }
   }
 
   /// The same for what has positions.
   func observeIndices(
-    _ block: @escaping (RealmCollectionChange<Self>) -> Void
+    _ look: _Look, _ block: @escaping (RealmCollectionChange<Self>) -> Void
   ) -> NotificationToken {
-    observeNews { collection, news in
+    observeNews(look) { collection, news in
       switch news {
       case .initial: block(.initial(collection))
       case .update(.keys), .update(.derived): break
@@ -36,7 +36,8 @@ extension _CollectionProperty {
 
 extension List {
   /// Calls `block` first with `.initial` and then with the exact difference whenever elements came,
-  /// went, moved or were set, or an object among them has changed, itself or behind one link.
+  /// went, moved or were set, or an object among them has changed, itself or up to three links
+  /// away.
   /// Commits in quick succession are reported in one call. An element that moved is deleted and
   /// inserted. If the object that has the list is deleted, all elements are reported as deleted,
   /// and nothing follows; the list passed to that call is invalidated.
@@ -48,7 +49,13 @@ extension List {
   public func observe(
     _ block: @escaping (RealmCollectionChange<List<Element>>) -> Void
   ) -> NotificationToken {
-    observeIndices(block)
+    observeIndices(.standard, block)
+  }
+
+  public func _observe(
+    _ look: _Look, _ block: @escaping (RealmCollectionChange<List<Element>>) -> Void
+  ) -> NotificationToken {
+    observeIndices(look, block)
   }
 }
 
@@ -63,7 +70,13 @@ extension MutableSet {
   public func observe(
     _ block: @escaping (RealmCollectionChange<MutableSet<Element>>) -> Void
   ) -> NotificationToken {
-    observeIndices(block)
+    observeIndices(.standard, block)
+  }
+
+  public func _observe(
+    _ look: _Look, _ block: @escaping (RealmCollectionChange<MutableSet<Element>>) -> Void
+  ) -> NotificationToken {
+    observeIndices(look, block)
   }
 }
 
@@ -92,7 +105,13 @@ extension Map {
   public func observe(
     _ block: @escaping (RealmMapChange<Map<Key, Value>>) -> Void
   ) -> NotificationToken {
-    observeNews { map, news in
+    observe(.standard, block)
+  }
+
+  func observe(
+    _ look: _Look, _ block: @escaping (RealmMapChange<Map<Key, Value>>) -> Void
+  ) -> NotificationToken {
+    observeNews(look) { map, news in
       switch news {
       case .initial: block(.initial(map))
       case .update(.indices), .update(.derived): break

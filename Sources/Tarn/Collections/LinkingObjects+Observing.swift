@@ -24,9 +24,10 @@ extension LinkingObjects: RealmCollection, DumpedCollection {
   func append(to dump: inout TextDump) { append("LinkingObjects<\(Element.self)>", to: &dump) }
 
   /// Calls `block` first with `.initial` and then with the exact difference whenever objects began
-  /// or ceased to link here, or one that does has changed, itself or behind one link. An object
-  /// that links here twice is there twice. If the object that is linked to is deleted, all are
-  /// reported as deleted, and nothing follows.
+  /// or ceased to link here, or one that does has changed, itself or up to three links
+  /// away.
+  /// An object that links here twice is there twice. If the object that is linked to is deleted,
+  /// all are reported as deleted, and nothing follows.
   ///
   /// Traps on an unmanaged or invalidated object, on a thread that has no later turns, on a
   /// read-only Realm that has a private copy, and in a write that has changed something.
@@ -35,8 +36,14 @@ extension LinkingObjects: RealmCollection, DumpedCollection {
   public func observe(
     _ block: @escaping (RealmCollectionChange<LinkingObjects<Element>>) -> Void
   ) -> NotificationToken {
+    _observe(.standard, block)
+  }
+
+  public func _observe(
+    _ look: _Look, _ block: @escaping (RealmCollectionChange<LinkingObjects<Element>>) -> Void
+  ) -> NotificationToken {
     let (core, source) = observed
-    return core.observe(source) { [self] news in
+    return core.observe(source, look, isDynamic: false) { [self] news in
       switch news {
       case .initial: block(.initial(revived(core)))
       case .update(.keys), .update(.derived): break
@@ -53,7 +60,7 @@ extension LinkingObjects: RealmCollection, DumpedCollection {
   public var _changeOrigin: _ChangeOrigin<ObservedChange<LinkingObjects, CollectionDelta<Element>>>
   {
     let (core, source) = observed
-    return core.changeOrigin(of: source) {
+    return core.changeOrigin(of: source, isDynamic: false) {
       revived(core)
     } _: { value in
       guard case .link(let key) = value else { trap("no object links here: bug in this package") }

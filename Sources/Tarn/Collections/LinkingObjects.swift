@@ -41,8 +41,16 @@ extension LinkingObjects: RandomAccessCollection {
   /// Traps if the position is out of bounds. To visit all of them, iterate: that reads them once.
   public subscript(position: Int) -> Element {
     let keys = keys
-    if position < 0 || position >= keys.count { trapOutside(position, keys.count) }
+    if position < 0 || position >= keys.count {
+      if let tracedElement { return tracedElement }
+      trapOutside(position, keys.count)
+    }
     return object(keys[position])
+  }
+
+  /// What stands at every position while a key path is traced.
+  private var tracedElement: Element? {
+    target?._state.contains(.tracing) == true ? target as? Element : nil
   }
 
   private func trapOutside(_ position: Int, _ count: Int) -> Never {
@@ -65,7 +73,11 @@ extension LinkingObjects: RandomAccessCollection {
   }
 }
 
-extension LinkingObjects: AnyLinkingObjects {}
+extension LinkingObjects: AnyLinkingObjects {
+  static func traced(_ element: ObjectBase) -> LinkingObjects {
+    LinkingObjects(originProperty: "", target: element)
+  }
+}
 
 extension LinkingObjects: _Persistable {
   public static var _description: _ColumnDescription {

@@ -37,7 +37,9 @@ extension _CollectionProperty {
     _ type: Element.Type
   ) -> _ChangeOrigin<ObservedChange<Self, CollectionDelta<Element>>> {
     let managed = observed
-    return managed.instance.changeOrigin(of: managed.source) {
+    return managed.instance.changeOrigin(
+      of: managed.source, isDynamic: managed.property.isDynamic
+    ) {
       managed.revived.map { Self(_handle: _SequenceHandle($0)) } ?? self
     } _: {
       typedElement(managed.present.boxed($0), managed.title)
@@ -48,7 +50,9 @@ extension _CollectionProperty {
     ObservedChange<Self, MapDelta<Key, Value>>
   > {
     let managed = observed
-    return _ChangeOrigin(core: managed.instance, source: managed.source) { news, elements in
+    return _ChangeOrigin(
+      core: managed.instance, source: managed.source, isDynamic: managed.property.isDynamic
+    ) { news, elements in
       let shown = managed.revived.map { Self(_handle: _SequenceHandle($0)) } ?? self
       return switch news {
       case .initial: .initial(shown)
@@ -84,6 +88,8 @@ extension MutableSet {
 }
 
 extension Map {
+  var changeOrigin: _ChangeOrigin<ObservedChange<Map, MapDelta<Key, Value>>> { mapChangeOrigin() }
+
   /// Calls `block` as `observe` does, with the values that there are under the keys then, so that a
   /// dictionary can follow by ``MapDelta/apply(to:)``. Traps where `observe` does.
   ///
@@ -91,12 +97,12 @@ extension Map {
   public func observeChanges(
     _ block: @escaping (ObservedChange<Map, MapDelta<Key, Value>>) -> Void
   ) -> NotificationToken {
-    mapChangeOrigin().observe(block)
+    changeOrigin.observe(block)
   }
 
   /// What `observeChanges` would tell, for `for await`. Traps for an unmanaged or invalidated map;
   /// see ``ChangeSequence`` for who may go over it.
   public var changes: ChangeSequence<ObservedChange<Map, MapDelta<Key, Value>>> {
-    mapChangeOrigin().changes
+    changeOrigin.changes
   }
 }

@@ -34,6 +34,9 @@ where Element: RealmCollectionValue, Index == Int {
   /// Calls `block` with the collection and then with each difference. Traps for an unmanaged
   /// collection.
   func observe(_ block: @escaping (RealmCollectionChange<Self>) -> Void) -> NotificationToken
+  func _observe(
+    _ look: _Look, _ block: @escaping (RealmCollectionChange<Self>) -> Void
+  ) -> NotificationToken
 
   /// Where its changes come from. Traps for an unmanaged or invalidated collection.
   var _changeOrigin: _ChangeOrigin<ObservedChange<Self, CollectionDelta<Element>>> { get }

@@ -92,7 +92,7 @@ extension ValueFold {
   init<S: Sequence>(
     of elements: S, elements type: Any.Type, property name: String, total: String? = nil
   ) {
-    guard let type = type as? ObjectBase.Type else {
+    guard let type = (type as? any KeypathSortable.Type)?._objectType else {
       trap("Elements of type '\(type)' have no property '\(name)'.")
     }
     if let problem = Aggregate.problem(of: name) { trap("\(problem).") }
@@ -105,7 +105,8 @@ extension ValueFold {
     }
     let property = ClassReflection.of(type).foldable(name, total)
     for element in elements {
-      if let object = element as? ObjectBase { add(property.readBoxed(object).value) }
+      let object = (element as? any KeypathSortable)?._boxElement().object
+      if let object { add(property.readBoxed(object).value) }
     }
   }
 }

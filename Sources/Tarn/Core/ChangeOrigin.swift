@@ -4,6 +4,10 @@ import TarnStore
 public struct _ChangeOrigin<Change> {
   let core: RealmCore
   let source: any ObservedSource
+  /// The elements are objects whose classes the program does not have.
+  let isDynamic: Bool
+  /// How far changes are looked for from the elements.
+  private(set) var reach = Reach.standard
   /// False if nobody will ask what elements an update leads to.
   var readsTarget = true
   /// Nil for news that are none to this observer.
@@ -11,13 +15,24 @@ public struct _ChangeOrigin<Change> {
 
   /// The same changes in other words.
   func map<Other>(_ transform: @escaping (Change) -> Other) -> _ChangeOrigin<Other> {
-    _ChangeOrigin<Other>(core: core, source: source, readsTarget: readsTarget) {
+    _ChangeOrigin<Other>(
+      core: core, source: source, isDynamic: isDynamic, reach: reach, readsTarget: readsTarget
+    ) {
       [translate] in translate($0, $1).map(transform)
     }
   }
 
+  /// The changes as those see them who look that far. Traps for key paths of which the elements'
+  /// class knows nothing.
+  func looking(_ look: _Look) -> _ChangeOrigin {
+    core.checkThread()
+    var other = self
+    other.reach = core.reach(of: look, in: source, isDynamic: isDynamic)
+    return other
+  }
+
   func observe(_ block: @escaping (Change) -> Void) -> NotificationToken {
-    core.observe(source, readsTarget: readsTarget) { [translate] news, elements in
+    core.observe(source, seen: reach, readsTarget: readsTarget) { [translate] news, elements in
       if let change = translate(news, elements) { block(change) }
     }
   }
@@ -32,11 +47,12 @@ extension RealmCore {
     _ origin: _ChangeOrigin<Change>, _ signal: ChangeSignal, _ inbox: ChangeInbox<Change>
   ) -> (any PulledObservation, NotificationToken) {
     checkCanObserve()
-    let state = ObservationState(.collection(WeakSource(origin.source)))
+    let view = origin.source.view(origin.reach)
+    let state = ObservationState(.collection(WeakSource(origin.source, view)))
     let translate = origin.translate
     let observation = PulledCollectionObservation(
       state: state, serial: delivery.observers.claimSerial(), seen: step, source: origin.source,
-      readsTarget: origin.readsTarget, signal: signal
+      view, readsTarget: origin.readsTarget, signal: signal
     ) { inbox.change = translate($0, $1) ?? inbox.change }
     return (observation, add(observation))
   }
@@ -44,13 +60,14 @@ extension RealmCore {
   /// The changes of what has positions.
   ///
   /// - Parameters:
+  ///   - isDynamic: the elements are objects whose classes the program does not have.
   ///   - collection: what is observed, in the instance's present life.
   ///   - make: an element as the program sees it.
   func changeOrigin<Collection, Element>(
-    of source: any ObservedSource, _ collection: @escaping () -> Collection,
+    of source: any ObservedSource, isDynamic: Bool, _ collection: @escaping () -> Collection,
     _ make: @escaping (Value) -> Element
   ) -> _ChangeOrigin<ObservedChange<Collection, CollectionDelta<Element>>> {
-    _ChangeOrigin(core: self, source: source) { news, elements in
+    _ChangeOrigin(core: self, source: source, isDynamic: isDynamic) { news, elements in
       switch news {
       case .initial: .initial(collection())
       case .update(.keys), .update(.derived): nil

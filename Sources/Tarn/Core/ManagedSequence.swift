@@ -138,9 +138,12 @@ final class ManagedSequence: SequenceBacking {
   }
 
   /// Traps if the collection is invalidated.
-  func observe(_ block: @escaping (CollectionObservation.News) -> Void) -> NotificationToken {
+  func observe(
+    _ look: _Look, _ block: @escaping (CollectionObservation.News) -> Void
+  ) -> NotificationToken {
     _ = view()
-    return instance.observe(instance.liveSequence(at: place, kind), block)
+    return instance.observe(
+      instance.liveSequence(at: place, kind), look, isDynamic: property.isDynamic, block)
   }
 
   /// A value to look for; nil if it cannot be in.

@@ -1,19 +1,24 @@
 public import CTarn
 import TarnStore
 
-/// A type that a `@Persisted` property can have. The library provides the conformances; your own
-/// enums conform to `PersistableEnum`.
+/// A type that a `@Projected` property can have: that of a `@Persisted` property, or a
+/// ``ProjectedCollection``.
 ///
 /// The column passed to these functions is the one in the file; the object is managed and has just
 /// been validated.
-public protocol _Persistable {
+public protocol _Projectable {
+  static func _load(_ object: ObjectBase, _ column: UInt16) -> Self
+  /// Assigns in the open write transaction, through the core where it must know.
+  static func _store(_ object: ObjectBase, _ column: UInt16, _ value: Self)
+}
+
+/// A type that a `@Persisted` property can have. The library provides the conformances; your own
+/// enums conform to `PersistableEnum`.
+public protocol _Persistable: _Projectable {
   /// How values of this type are stored.
   static var _description: _ColumnDescription { get }
   /// The value of a property that was given none.
   static func _default() -> Self
-  static func _load(_ object: ObjectBase, _ column: UInt16) -> Self
-  /// Assigns in the open write transaction, through the core where it must know.
-  static func _store(_ object: ObjectBase, _ column: UInt16, _ value: Self)
   /// Writes into the row under edit, without any checks.
   static func _put(_ value: Self, _ object: ObjectBase, _ column: UInt16)
   static var _mover: _Mover { get }
@@ -229,6 +234,8 @@ extension _PersistableScalar {
     return value
   }
 }
+
+extension Optional: _Projectable where Wrapped: _OptionalPersistable {}
 
 extension Optional: _Persistable where Wrapped: _OptionalPersistable {
   public static var _description: _ColumnDescription { Wrapped._optionalDescription }

@@ -207,6 +207,8 @@ protocol AnyPersisted {
 
 /// LinkingObjects of any element.
 protocol AnyLinkingObjects {
+  /// Those that show a traced object at every position.
+  static func traced(_ element: ObjectBase) -> Self
   var originProperty: String { get }
 }
 

@@ -3,21 +3,23 @@ import TarnStore
 /// Registering observers.
 extension RealmCore {
   func observe(
-    _ source: any ObservedSource, _ block: @escaping (CollectionObservation.News) -> Void
+    _ source: any ObservedSource, seen reach: Reach = .standard,
+    _ block: @escaping (CollectionObservation.News) -> Void
   ) -> NotificationToken {
-    observe(source, readsTarget: false) { news, _ in block(news) }
+    observe(source, seen: reach, readsTarget: false) { news, _ in block(news) }
   }
 
   /// - Parameter readsTarget: whether `block` asks for the elements that news lead to.
   func observe(
-    _ source: any ObservedSource, readsTarget: Bool,
+    _ source: any ObservedSource, seen reach: Reach, readsTarget: Bool,
     _ block: @escaping CollectionObservation.Block
   ) -> NotificationToken {
     checkCanObserve()
-    let state = ObservationState(.collection(WeakSource(source)))
+    let view = source.view(reach)
+    let state = ObservationState(.collection(WeakSource(source, view)))
     return add(
       CollectionObservation(
-        state: state, serial: delivery.observers.claimSerial(), seen: step, source: source,
+        state: state, serial: delivery.observers.claimSerial(), seen: step, source: source, view,
         readsTarget: readsTarget, block: block))
   }
 

@@ -39,7 +39,18 @@ struct TextDump {
   }
 
   mutating func append(_ object: ObjectBase) {
-    text += object._className
+    append(object._className, object) {
+      object._reflection.properties.lazy.filter { !$0.isComputed }.map {
+        ($0.name, $0.readForText(object))
+      }
+    }
+  }
+
+  /// An object under a name, with what is said of it.
+  mutating func append<Properties: Sequence>(
+    _ name: String, _ object: ObjectBase, _ properties: () -> Properties
+  ) where Properties.Element == (name: String, value: Any) {
+    text += name
     if object.isGone {
       text += " [invalidated]"
       return
@@ -51,10 +62,10 @@ struct TextDump {
     text += " {\n"
     depth += 1
     open.append(object)
-    for property in object._reflection.properties where !property.isComputed {
+    for (name, value) in properties() {
       indent()
-      text += "\(property.name) = "
-      append(value: property.readForText(object))
+      text += "\(name) = "
+      append(value: value)
       text += ";\n"
     }
     open.removeLast()

@@ -33,9 +33,12 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   // Whoever uses a source has its instance: collections hold it, observations are held by it.
   private unowned let host: any LiveHost
   private var state = State.unknown
-  private var log = StepLog()
-  /// The difference that was asked for last, by the steps that it is of.
-  private var lastDifference: (first: Int, last: Int, difference: LiveDifference)?
+  /// How far its observers look, each reach once.
+  private(set) var views: [SourceView] = []
+  private var viewsByReach: [Reach: SourceView] = [:]
+  /// The same as a model takes them.
+  private var plans: [ReachPlan] = []
+  var filed: [ClassID: Int] = [:]
   /// The content inside the open write, at a position of its journal.
   private var working: (content: Content, serial: UInt64, position: ChangeRecorder.Position)?
   /// The content of a frozen instance. Nothing else of its sources changes.
@@ -55,10 +58,17 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   /// known and logged stays.
   ///
   /// - Precondition: nobody has filed the source by what its model says.
-  package func rebind(to model: Model) { self.model = model }
+  package func rebind(to model: Model, at schema: SchemaView) {
+    self.model = model
+    for view in views {
+      view.rebind(to: ReachPlan(view.plan.reach, from: model.elementClasses, schema))
+    }
+    plans = views.map(\.plan)
+  }
 
   var owner: LinkTarget? { model.owner }
   var concerningClasses: Set<ClassID> { model.concerningClasses }
+  var elementClasses: Set<ClassID> { model.elementClasses }
 
   // MARK: - Reading
 
@@ -167,7 +177,22 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   /// The owner is gone, and whoever asks for the same has to make another source.
   var isOwnerGone: Bool { followed?.isOwnerGone == true }
   var isGone: Bool { model.needsOwner && isOwnerGone }
-  var stepNumbers: [Int] { log.numbers }
+
+  package func view(_ reach: Reach) -> SourceView {
+    if let known = viewsByReach[reach] { return known }
+    let plan = ReachPlan(reach, from: model.elementClasses, host.shown().schema)
+    let view = SourceView(plan, of: self)
+    views.append(view)
+    plans.append(plan)
+    viewsByReach[reach] = view
+    return view
+  }
+
+  func remove(_ view: SourceView) {
+    views.removeAll { $0 === view }
+    plans.removeAll { $0 === view.plan }
+    viewsByReach[view.plan.reach] = nil
+  }
 
   package func beginFollowing() throws(StorageError) {
     let content = try published()
@@ -185,27 +210,32 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     isAwaited = false
     guard let content = followed else { return }
     state = .known(content, step: host.step)
-    log = StepLog()
-    lastDifference = nil
   }
 
   @discardableResult
   package func follow(
     _ move: LiveMove, prepared: LiveAnswer? = nil
   ) throws(StorageError) -> Bool {
-    guard case .followed(var content) = state, !content.isOwnerGone else { return false }
+    guard case .followed(var content) = state, !content.isOwnerGone,
+      model.hasStep(over: move.changes, seen: plans)
+    else { return false }
     state = .unknown  // The content is changed in place: nobody else may hold it.
-    let change: LiveChange?
-    if let prepared {
+    var isNews = false
+    if let prepared, plans.allSatisfy({ prepared.reaches.contains(ObjectIdentifier($0)) }) {
       if let made = prepared.content { content = made as! Content }
-      change = prepared.change
+      for view in views {
+        let change = prepared.changes[ObjectIdentifier(view.plan)]
+        if view.append(change, at: host.step) { isNews = true }
+      }
     } else {
-      change = try model.step(&content, move)
+      var step = try model.advance(&content, over: move)
+      for view in views {
+        let change = try model.change(&step, &content, move, seen: view.plan)
+        if view.append(change, at: host.step) { isNews = true }
+      }
     }
     state = .followed(content)
-    guard let change else { return false }
-    log.append(change, at: host.step)
-    return true
+    return isNews
   }
 
   func baseline() -> LiveBaseline {
@@ -214,35 +244,8 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     }
   }
 
-  func difference(
-    after seen: Int, upTo last: Int, from baseline: LiveBaseline?
-  ) -> LiveDifference {
-    let places = log.places(after: seen, upTo: last)
-    guard let first = places.first, let end = places.last else { return .indices(IndexChanges()) }
-    if case .keys(let old)? = baseline {
-      guard case .keys(let new) = self.baseline() else {
-        return .keys(KeyChanges(from: old, to: []))
-      }
-      return .keys(KeyChanges(from: old, to: new))
-    }
-    if baseline != nil { return LiveChange.difference(log[places], from: baseline) }
-    let (from, to) = (log.numbers[first], log.numbers[end])
-    if let known = lastDifference, known.first == from, known.last == to {
-      return known.difference
-    }
-    let made = LiveChange.difference(log[places])
-    lastDifference = (from, to, made)
-    return made
-  }
-
-  package func forgetSteps(upTo last: Int) -> [LiveChange] {
-    lastDifference = nil
-    return log.removeAll(upTo: last).map(\.ofRows)
-  }
-
-  func elements(after last: Int, in snapshot: Snapshot) -> PastElements {
-    let isShown = log.numbers.last.map { $0 <= last } ?? true
-    let content = isShown ? followed : log.change(at: last).flatMap(model.content)
+  func elements(after change: LiveChange?, in snapshot: Snapshot) -> PastElements {
+    let content = change.map(model.content) ?? followed
     let model = model
     return PastElements { () throws(StorageError) in
       let rows = StoreRows(try SnapshotReader(snapshot))
@@ -251,30 +254,25 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     }
   }
 
-  func mergeSteps(splitAt marks: Set<Int>) {
-    guard log.numbers.count > Swift.max(32, 2 * marks.count) else { return }
-    lastDifference = nil
-    log.merge(splitAt: marks)
-  }
-
   // MARK: - Leaving work to others
 
   func costOfFirstCall() -> LiveCost {
     switch missing() {
     case .nothing: .none
-    case .changes(let content, let missed): model.cost(ofFollowing: missed, from: content)
+    case .changes(let content, let missed):
+      model.cost(ofFollowing: missed, from: content, seen: [])
     case .everything:
       trapping { () throws(StorageError) in try model.cost(ofEvaluating: StoreRows(host.shown())) }
     }
   }
 
   func cost(ofFollowing changes: ChangeSet) -> LiveCost {
-    followed.map { model.cost(ofFollowing: changes, from: $0) } ?? .none
+    followed.map { model.cost(ofFollowing: changes, from: $0, seen: plans) } ?? .none
   }
 
   var firstItem: any LiveItem { LiveTask(model, .evaluate) }
 
-  var stepItem: (any LiveItem)? { followed.map { LiveTask(model, .step($0)) } }
+  var stepItem: (any LiveItem)? { followed.map { LiveTask(model, .step($0, seen: plans)) } }
 
   func adopt(_ answer: LiveAnswer, missed: ChangeSet?) {
     guard var content = answer.content as! Content? else { return }
@@ -288,7 +286,9 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   }
 
   func cost(ofFollowing missed: ChangeSet, from answer: LiveAnswer) -> LiveCost {
-    (answer.content as! Content?).map { model.cost(ofFollowing: missed, from: $0) } ?? .none
+    (answer.content as! Content?).map {
+      model.cost(ofFollowing: missed, from: $0, seen: [])
+    } ?? .none
   }
 
   func followItem(from answer: LiveAnswer) -> (any LiveItem)? {

@@ -8,12 +8,22 @@ protocol ObservedSource: AnyObject {
   var owner: LinkTarget? { get }
   /// The classes whose changes can concern it, beside the owner's.
   var concerningClasses: Set<ClassID> { get }
+  /// The classes of the objects that it shows; none for values.
+  var elementClasses: Set<ClassID> { get }
+  /// The classes that it is filed under, and for how many reasons.
+  var filed: [ClassID: Int] { get set }
 
   // MARK: Observing
   /// What it belongs to is gone: after the last step nothing will be told.
   var isGone: Bool { get }
   /// Every step that concerns it is logged.
   var isFollowed: Bool { get }
+  /// How far its observers look, each reach once.
+  var views: [SourceView] { get }
+  /// What observers are told who look that far.
+  func view(_ reach: Reach) -> SourceView
+  /// Nobody looks that far any more.
+  func remove(_ view: SourceView)
   /// An observer is about to be told of what is shown. Steps are logged from here on.
   func beginFollowing() throws(StorageError)
   /// The last observer has gone.
@@ -21,31 +31,18 @@ protocol ObservedSource: AnyObject {
   /// Logs the move that was just made.
   ///
   /// - Parameter prepared: what a worker has made of it.
-  /// - Returns: false if it leaves the source as it was.
+  /// - Returns: false if there is nothing to tell in any view.
   func follow(_ move: LiveMove, prepared: LiveAnswer?) throws(StorageError) -> Bool
   /// All sources have followed the move: what only the program's code can say of it is asked for.
   func askAboutStep()
-  /// The numbers of the steps that concern it and that not everybody has been told of, ascending.
-  var stepNumbers: [Int] { get }
   /// What an open write shows, for a first call inside of it.
   func baseline() -> LiveBaseline
-  /// The difference between what there was after step `seen` and after step `last`.
+  /// The elements that a step led to, to be read whenever they are asked for.
   ///
-  /// - Parameter baseline: what the observer saw instead of the state after step `seen`.
-  func difference(after seen: Int, upTo last: Int, from baseline: LiveBaseline?) -> LiveDifference
-  /// The elements that there were after step `last`, to be read whenever they are asked for.
-  ///
-  /// - Parameter snapshot: of a version that shows the source as it was then.
-  func elements(after last: Int, in snapshot: Snapshot) -> PastElements
-  /// Keeps the steps that not everybody has been told of from becoming ever more: merges them
-  /// where they are many.
-  ///
-  /// - Parameter marks: steps after which something is told anew.
-  func mergeSteps(splitAt marks: Set<Int>)
-  /// Lets go of the steps up to `last`, of which everybody has been told.
-  ///
-  /// - Returns: what they did to rows.
-  func forgetSteps(upTo last: Int) -> [LiveChange]
+  /// - Parameters:
+  ///   - change: what the step did; nil for the last one.
+  ///   - snapshot: of a version that shows the source as it was then.
+  func elements(after change: LiveChange?, in snapshot: Snapshot) -> PastElements
 
   // MARK: Leaving work to others
   /// First calls wait for a worker.
@@ -66,26 +63,16 @@ protocol ObservedSource: AnyObject {
   func followItem(from answer: LiveAnswer) -> (any LiveItem)?
 }
 
-extension ObservedSource {
-  func hasSteps(after seen: Int, upTo target: Int) -> Bool {
-    stepNumbers.contains { $0 > seen && $0 <= target }
-  }
-
-  /// The last step up to `target` that no skipped one lies before.
-  func lastStep(from first: Int, upTo target: Int, before skipped: Set<Int>) -> Int {
-    var last = first
-    for number in stepNumbers where number > first && number <= target {
-      if skipped.contains(number) { break }
-      last = number
-    }
-    return last
-  }
-}
-
 /// A source that is kept alive by those who use it.
 final class WeakSource: @unchecked Sendable {
   // because: it is followed on the instance's scheduler alone, that of a frozen one on any thread,
   // and never set again.
   private(set) weak var source: (any ObservedSource)?
-  init(_ source: any ObservedSource) { self.source = source }
+  /// How far the observer looks.
+  private(set) weak var view: SourceView?
+
+  init(_ source: any ObservedSource, _ view: SourceView) {
+    self.source = source
+    self.view = view
+  }
 }

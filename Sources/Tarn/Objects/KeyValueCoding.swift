@@ -106,6 +106,8 @@ enum PathStep {
     switch value.flatMap({ flattened($0) }) {
     case nil: self = .nothing
     case let object as ObjectBase: self = .object(object)
+    case let element as any KeypathSortable:
+      self = element._boxElement().object.map { .object($0) } ?? .value
     case let elements as any RealmCollection: self = .elements(elements)
     case let map as any AnyMap: self = .map(map)
     case let value as AnyRealmValue:

@@ -18,15 +18,57 @@ extension ObjectObservable {
   ///
   /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(_ block: @escaping (ObjectChange<Self>) -> Void) -> NotificationToken {
-    observeAs(Self.self, block)
+    observeAs(Self.self, nil, block)
+  }
+
+  /// Calls `block` as without key paths, but only for changes on one of them, in this object or
+  /// behind its links: `"dog.name"` tells of another dog and of the dog's new name, `"dogs"` of
+  /// dogs that came, went or moved, `"dogs.name"` of their names too. What is told is the first
+  /// property of the key path. The object's deletion is told in any case. See <doc:Observing>.
+  ///
+  /// Nil and no key paths at all filter nothing. Traps for a property that a class does not have,
+  /// and where the call without key paths does.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe.
+  public func observe(
+    keyPaths: [String]?, _ block: @escaping (ObjectChange<Self>) -> Void
+  ) -> NotificationToken {
+    observeAs(Self.self, keyPaths, block)
+  }
+
+  /// The same for key paths of the class, such as `\Person.dog?.name`. One through a collection
+  /// goes on from an element at any index: `\Person.dogs[0].name` stands for the names of all.
+  @_disfavoredOverload
+  public func observe(
+    keyPaths: [PartialKeyPath<Self>], _ block: @escaping (ObjectChange<Self>) -> Void
+  ) -> NotificationToken {
+    observeAs(Self.self, _names(of: keyPaths), block)
   }
 
   /// What `observe` would tell, for `for await`: several commits that the loop has not asked for
   /// yet are one change, and `.deleted` is the last. Traps for an unmanaged object; see
   /// ``ChangeSequence`` for who may go over it.
   public var changes: ChangeSequence<ObjectChange<Self>> {
+    changes(along: nil)
+  }
+
+  /// The same along key paths: what `observe(keyPaths:)` would tell. Traps at once where that does.
+  public func changes(keyPaths: [String]?) -> ChangeSequence<ObjectChange<Self>> {
+    changes(along: keyPaths)
+  }
+
+  /// The same for key paths of the class.
+  @_disfavoredOverload
+  public func changes(
+    keyPaths: [PartialKeyPath<Self>]
+  ) -> ChangeSequence<ObjectChange<Self>> {
+    changes(along: _names(of: keyPaths))
+  }
+
+  private func changes(along keyPaths: [String]?) -> ChangeSequence<ObjectChange<Self>> {
     guard let core = _core else { trapUnmanaged() }
-    return ChangeSequence { core.changes(of: self).map { $0.typed() } }
+    let paths = core.observedPaths(from: self, keyPaths)
+    return ChangeSequence { core.changes(of: self, ObjectLook(paths: paths)).map { $0.typed() } }
   }
 }
 
@@ -52,14 +94,23 @@ extension ObjectBase {
   public func observe<T: ObjectBase>(
     _ block: @escaping (ObjectChange<T>) -> Void
   ) -> NotificationToken {
-    observeAs(T.self, block)
+    observeAs(T.self, nil, block)
+  }
+
+  /// The same along key paths.
+  @_disfavoredOverload
+  public func observe<T: ObjectBase>(
+    keyPaths: [String]?, _ block: @escaping (ObjectChange<T>) -> Void
+  ) -> NotificationToken {
+    observeAs(T.self, keyPaths, block)
   }
 
   fileprivate func observeAs<T: ObjectBase>(
-    _ type: T.Type, _ block: @escaping (ObjectChange<T>) -> Void
+    _ type: T.Type, _ keyPaths: [String]?, _ block: @escaping (ObjectChange<T>) -> Void
   ) -> NotificationToken {
     guard let core = _core else { trapUnmanaged() }
-    return core.observe(self) { block($0.typed()) }
+    let look = ObjectLook(paths: core.observedPaths(from: self, keyPaths))
+    return core.observe(self, look) { block($0.typed()) }
   }
 
   fileprivate func trapUnmanaged() -> Never {

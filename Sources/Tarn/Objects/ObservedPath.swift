@@ -21,7 +21,7 @@ struct ObservedPath {
       insists = false
       return
     }
-    steps = Tracer.steps(of: keyPath, for: .observing)
+    steps = Tracer.steps(of: keyPath, for: .property)
     insists =
       KeyPathShape(keyPath)?.parts.contains { if case .force = $0 { true } else { false } } ?? false
     for step in steps where step.isComputed {

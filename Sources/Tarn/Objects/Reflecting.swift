@@ -6,12 +6,18 @@ extension ObjectBase {
   /// each other in circles.
   final var mirrorOfProperties: Mirror {
     let properties = isGone ? [] : _reflection.properties.filter { !$0.isComputed }
-    let children = properties.map { property -> Mirror.Child in
-      let value = property.readForText(self)
-      return (property.name, MirroredText(ifNotPlain: value) ?? value)
+    return Mirror(self, ofProperties: properties.map { ($0.name, $0.readForText(self)) })
+  }
+}
+
+extension Mirror {
+  /// What has those properties.
+  init<Subject>(_ subject: Subject, ofProperties properties: [(name: String, value: Any)]) {
+    let children = properties.map { name, value -> Mirror.Child in
+      (name, MirroredText(ifNotPlain: value) ?? value)
     }
-    return Mirror(
-      self, children: children, displayStyle: .class, ancestorRepresentation: .suppressed)
+    self.init(
+      subject, children: children, displayStyle: .class, ancestorRepresentation: .suppressed)
   }
 }
 

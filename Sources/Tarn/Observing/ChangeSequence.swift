@@ -134,16 +134,16 @@ final class PulledCollectionObservation: CollectionObservation, PulledObservatio
   private let signal: ChangeSignal
 
   init(
-    state: ObservationState, serial: Int, seen: Int, source: any ObservedSource,
+    state: ObservationState, serial: Int, seen: Int, source: any ObservedSource, _ view: SourceView,
     readsTarget: Bool, signal: ChangeSignal, block: @escaping Block
   ) {
     self.signal = signal
     super.init(
-      state: state, serial: serial, seen: seen, source: source, readsTarget: readsTarget,
+      state: state, serial: serial, seen: seen, source: source, view, readsTarget: readsTarget,
       block: block)
   }
 
-  var isExhausted: Bool { source.isGone && !source.hasSteps(after: seen, upTo: .max) }
+  var isExhausted: Bool { source.isGone && !view.hasSteps(after: seen, upTo: .max) }
 
   override var isFirstCallDue: Bool { super.isFirstCallDue && signal.isWaiting }
 
@@ -156,7 +156,7 @@ final class PulledCollectionObservation: CollectionObservation, PulledObservatio
   func pull(_ host: any DeliveryHost) {
     if waitsForWorker { return }
     super.deliver(upTo: host.step, host)
-    if !host.delivery.isDelivering { host.delivery.observers.forgetSteps(of: source) }
+    if !host.delivery.isDelivering { host.delivery.observers.forgetSteps(of: view) }
   }
 
   override func end(with error: StorageError) {

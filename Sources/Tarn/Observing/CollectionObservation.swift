@@ -25,6 +25,8 @@ class CollectionObservation: Observation {
 
   /// Observed strongly: a token keeps its source alive.
   let source: any ObservedSource
+  /// What it is told of the source, as far as it looks.
+  let view: SourceView
   private(set) var needsInitial = true
   private let block: Block
   private var skipped: Set<Int> = []
@@ -36,17 +38,18 @@ class CollectionObservation: Observation {
   private var baseline: LiveBaseline?
 
   init(
-    state: ObservationState, serial: Int, seen: Int, source: any ObservedSource,
+    state: ObservationState, serial: Int, seen: Int, source: any ObservedSource, _ view: SourceView,
     readsTarget: Bool, block: @escaping Block
   ) {
     self.source = source
+    self.view = view
     asksForElements = readsTarget
     self.block = block
     super.init(state: state, serial: serial, seen: seen)
   }
 
   override func hasPendingChange(upTo target: Int) -> Bool {
-    needsInitial ? !source.isAwaited : source.hasSteps(after: seen, upTo: target)
+    needsInitial ? !source.isAwaited : view.hasSteps(after: seen, upTo: target)
   }
 
   override var waitsForWorker: Bool { needsInitial && source.isAwaited }
@@ -60,7 +63,7 @@ class CollectionObservation: Observation {
   var marks: [Int] { [seen] + skipped.flatMap { [$0 - 1, $0] } }
 
   override func skip(step: Int, from former: Snapshot) {
-    if readsTarget, source.hasSteps(after: seen, upTo: step - 1) {
+    if readsTarget, view.hasSteps(after: seen, upTo: step - 1) {
       statesBeforeSkipped[step] = former
     }
     skipped.insert(step)
@@ -77,14 +80,14 @@ class CollectionObservation: Observation {
       return block(.initial, Self.trapNoElements)
     }
     // A skipped step splits what is to be told: one call for what came before, then on after it.
-    while let next = source.stepNumbers.first(where: { $0 > seen && $0 <= target }) {
+    while let next = view.stepNumbers.first(where: { $0 > seen && $0 <= target }) {
       if skipped.remove(next) != nil {
         seen = next
         baseline = nil
         continue
       }
-      let last = source.lastStep(from: next, upTo: target, before: skipped)
-      let changes = source.difference(after: seen, upTo: last, from: baseline.take())
+      let last = view.lastStep(from: next, upTo: target, before: skipped)
+      let changes = view.difference(after: seen, upTo: last, from: baseline.take())
       seen = last
       if !changes.isEmpty { block(.update(changes)) { elements(after: last, host) } }
       guard state.isActive else { return }
@@ -103,7 +106,7 @@ class CollectionObservation: Observation {
     guard let snapshot = kept ?? host.reader?.snapshot else {
       trap("news without a state that they lead to: bug in this package")
     }
-    return source.elements(after: last, in: snapshot)
+    return view.elements(after: last, in: snapshot)
   }
 
   private static func trapNoElements() -> PastElements {

@@ -60,21 +60,53 @@ class ObjectObservation: Observation {
     var step: Int
     var isDeletion: Bool
     var oldValues: [(column: ColumnID, Value)]
+    /// What was at the ends of key paths that something on them has changed of, by their numbers.
+    var ends: [Int: Value] = [:]
   }
 
   let classID: ClassID
   let key: ObjectKey
+  /// The only properties that count, and what is behind them; nil for the object's own.
+  let watch: PathWatch?
   private var entries: [Entry] = []
 
-  init(state: ObservationState, serial: Int, seen: Int, classID: ClassID, key: ObjectKey) {
+  init(
+    state: ObservationState, serial: Int, seen: Int, classID: ClassID, key: ObjectKey,
+    _ watch: PathWatch?
+  ) {
     self.classID = classID
     self.key = key
+    self.watch = watch
     super.init(state: state, serial: serial, seen: seen)
   }
 
-  func log(_ news: ObjectNews, step: Int) {
-    entries.append(
-      Entry(step: step, isDeletion: news.isDeletion, oldValues: news.oldValues))
+  /// - Returns: false if nothing of that is to be told.
+  func log(_ news: ObjectNews, step: Int) -> Bool {
+    var oldValues = news.oldValues
+    if let watch { oldValues.removeAll { !watch.observes($0.column) } }
+    if oldValues.isEmpty, !news.isDeletion { return false }
+    entries.append(Entry(step: step, isDeletion: news.isDeletion, oldValues: oldValues))
+    return true
+  }
+
+  /// Logs a change on a key path that begins with a property, which itself need not have been set.
+  ///
+  /// - Parameters:
+  ///   - value: the property's, unless that was set.
+  ///   - end: what was at the end, if that is to be told.
+  func log(
+    behind property: PathWatch.FirstProperty, _ value: Value, end: Value?, step: Int
+  ) {
+    if entries.last?.step != step {
+      entries.append(Entry(step: step, isDeletion: false, oldValues: []))
+    }
+    let last = entries.count - 1
+    guard end == nil, let column = property.column else {
+      entries[last].ends[property.number] = end ?? .null
+      return
+    }
+    if entries[last].oldValues.contains(where: { $0.column == column }) { return }
+    entries[last].oldValues.append((column, value))
   }
 
   override func hasPendingChange(upTo target: Int) -> Bool {
@@ -93,7 +125,7 @@ class ObjectObservation: Observation {
       if state.end() { host.delivery.observers.remove(state) }
       return tellOfDeletion()
     }
-    tell(Self.firstValues(told))
+    tell(Self.firstValues(told), ends: Self.firstEnds(told))
   }
 
   /// Something is to be told.
@@ -105,7 +137,7 @@ class ObjectObservation: Observation {
     entries = [
       Entry(
         step: last.step, isDeletion: entries.contains(where: \.isDeletion),
-        oldValues: Self.firstValues(entries))
+        oldValues: Self.firstValues(entries), ends: Self.firstEnds(entries))
     ]
   }
 
@@ -130,8 +162,16 @@ class ObjectObservation: Observation {
     return first.map { ($0, $1) }
   }
 
+  /// What was at the end of each key path before the first step that changed something on it.
+  private static func firstEnds(_ told: [Entry]) -> [Int: Value] {
+    told.reduce(into: [:]) { $0.merge($1.ends) { first, _ in first } }
+  }
+
   /// Calls the callback with the columns that were assigned, and what was in them at its last call.
-  func tell(_ oldValues: [(column: ColumnID, Value)]) {}
+  ///
+  /// - Parameter ends: what was at the ends of key paths then, by their numbers: of an object's
+  ///   observer only for those that begin with what links to the object.
+  func tell(_ oldValues: [(column: ColumnID, Value)], ends: [Int: Value]) {}
 
   /// Tells the callback that the object is gone, and nothing more to come.
   func tellOfDeletion() {}

@@ -9,9 +9,13 @@ final class ObserverTable {
   private(set) var realmObservations: [RealmObservation] = []
   /// By class, by key: object observations are found from the smaller side, touched keys or these.
   private var objects: [ClassID: [ObjectKey: [ObjectObservation]]] = [:]
+  /// Those of them that look along key paths.
+  private var pathWatches = PathWatchTable()
   /// Sources with observers.
   private(set) var sources = SourceTable()
-  private var bySource: [ObjectIdentifier: [CollectionObservation]] = [:]
+  private var byView: [ObjectIdentifier: [CollectionObservation]] = [:]
+  /// How many views of each source have observers.
+  private var viewCounts: [ObjectIdentifier: Int] = [:]
   /// Observations with news, in the order in which they will be called once sorted.
   private var queue: [Observation] = []
   private(set) var count = 0
@@ -33,15 +37,30 @@ final class ObserverTable {
     count += 1
   }
 
+  /// What observers of objects of a class look at along those paths.
+  ///
+  /// - Parameter ends: the paths of which is told what is at the end, by their numbers.
+  func watch(
+    _ classID: ClassID, _ paths: [ObservedPath], ends: [Int: ObservedPath], _ schema: SchemaView
+  ) -> PathWatch {
+    pathWatches.watch(classID, paths, ends: ends, schema)
+  }
+
   func add(_ observation: ObjectObservation) {
+    pathWatches.add(observation)
     objects[observation.classID, default: [:]][observation.key, default: []].append(observation)
     count += 1
   }
 
   func add(_ observation: CollectionObservation) {
-    let source = observation.source
-    if bySource[ObjectIdentifier(source)] == nil { sources.insert(source) }
-    bySource[ObjectIdentifier(source), default: []].append(observation)
+    let (source, view) = (observation.source, observation.view)
+    if byView[ObjectIdentifier(view)] == nil {
+      let views = viewCounts[ObjectIdentifier(source)] ?? 0
+      if views == 0 { sources.insert(source) }
+      viewCounts[ObjectIdentifier(source)] = views + 1
+      sources.file(source, under: view.plan.concerningClasses)
+    }
+    byView[ObjectIdentifier(view), default: []].append(observation)
     count += 1
     enqueue(observation)
   }
@@ -54,26 +73,34 @@ final class ObserverTable {
       count -= realmObservations.removeAll(countingWhere: isIt)
     case .object(let id, let key):
       guard var there = objects[id]?[key] else { return }
+      for observation in there where isIt(observation) { pathWatches.remove(observation) }
       count -= there.removeAll(countingWhere: isIt)
       objects[id]?[key] = there.isEmpty ? nil : there
       if objects[id]?.isEmpty == true { objects[id] = nil }
     case .collection(let box):
-      guard let source = box.source else { return }
-      var there = observations(of: source)
+      guard let source = box.source, let view = box.view else { return }
+      var there = observations(of: view)
       let ended = there.removeAll(countingWhere: isIt)
       count -= ended
-      bySource[ObjectIdentifier(source)] = there.isEmpty ? nil : there
-      if there.isEmpty, ended > 0 {
-        sources.remove(source)
-        source.endFollowing()
-      }
+      byView[ObjectIdentifier(view)] = there.isEmpty ? nil : there
+      if there.isEmpty, ended > 0 { remove(view, of: source) }
     }
     queue.removeAll(where: isIt)
   }
 
-  /// Those of one source.
-  func observations(of source: any ObservedSource) -> [CollectionObservation] {
-    bySource[ObjectIdentifier(source)] ?? []
+  private func remove(_ view: SourceView, of source: any ObservedSource) {
+    sources.unfile(source, under: view.plan.concerningClasses)
+    source.remove(view)
+    let views = (viewCounts[ObjectIdentifier(source)] ?? 0) - 1
+    viewCounts[ObjectIdentifier(source)] = views > 0 ? views : nil
+    if views > 0 { return }
+    sources.remove(source)
+    source.endFollowing()
+  }
+
+  /// Those that are told what one view shows.
+  private func observations(of view: SourceView) -> [CollectionObservation] {
+    byView[ObjectIdentifier(view)] ?? []
   }
 
   // MARK: - Logging a step
@@ -98,9 +125,11 @@ final class ObserverTable {
   func log(_ move: LiveMove, step: Int, _ news: [ObjectNews], _ prepared: PreparedSteps) {
     for item in news {
       for observation in item.observations {
-        observation.log(item, step: step)
-        enqueue(observation)
+        if observation.log(item, step: step) { enqueue(observation) }
       }
+    }
+    trapping { () throws(StorageError) in
+      try pathWatches.log(move, step: step) { enqueue($0) }
     }
     var concerned: [any ObservedSource] = []
     for source in sources.concerned(by: move.changes) {
@@ -110,7 +139,9 @@ final class ObserverTable {
       // Whoever waits for news learns that none will come.
       guard isNews || source.isGone else { continue }
       concerned.append(source)
-      for observation in observations(of: source) { enqueue(observation) }
+      for view in source.views where view.hasNews(of: step) || source.isGone {
+        for observation in observations(of: view) { enqueue(observation) }
+      }
     }
     // These may run the program's code, which sees the state after the step everywhere.
     for source in concerned { source.askAboutStep() }
@@ -170,9 +201,9 @@ final class ObserverTable {
     var told: [LiveChange] = []
     var settled: Set<ObjectIdentifier> = []
     for case let observation as CollectionObservation in queue {
-      let source = observation.source
-      guard settled.insert(ObjectIdentifier(source)).inserted else { continue }
-      told += forgetSteps(of: source)
+      let view = observation.view
+      guard settled.insert(ObjectIdentifier(view)).inserted else { continue }
+      told += forgetSteps(of: view)
     }
     queue.removeAll { observation in
       if observation.state.isActive {
@@ -184,14 +215,14 @@ final class ObserverTable {
     return told
   }
 
-  /// Lets go of the steps of one source that all its observers have been told of.
+  /// Lets go of the steps in one view that all its observers have been told of.
   ///
   /// - Returns: what these did.
   @discardableResult
-  func forgetSteps(of source: any ObservedSource) -> [LiveChange] {
-    let there = observations(of: source)
-    let told = source.forgetSteps(upTo: there.map(\.seen).min() ?? .max)
-    if !source.stepNumbers.isEmpty { source.mergeSteps(splitAt: Set(there.flatMap(\.marks))) }
+  func forgetSteps(of view: SourceView) -> [LiveChange] {
+    let there = observations(of: view)
+    let told = view.forgetSteps(upTo: there.map(\.seen).min() ?? .max)
+    if !view.stepNumbers.isEmpty { view.mergeSteps(splitAt: Set(there.flatMap(\.marks))) }
     return told
   }
 
@@ -199,7 +230,7 @@ final class ObserverTable {
   func observations(_ identities: Set<ObjectIdentifier>) -> [Observation] {
     guard !identities.isEmpty else { return [] }
     var found: [Observation] = realmObservations
-    for there in bySource.values { found += there as [Observation] }
+    for there in byView.values { found += there as [Observation] }
     for byKey in objects.values { for there in byKey.values { found += there } }
     return found.filter { identities.contains(ObjectIdentifier($0.state)) }
   }
@@ -207,7 +238,7 @@ final class ObserverTable {
   /// Ends everybody but realm-level observers.
   func end(with error: StorageError) {
     var ended: [Observation] = []
-    for there in bySource.values { ended += there as [Observation] }
+    for there in byView.values { ended += there as [Observation] }
     for byKey in objects.values { for there in byKey.values { ended += there } }
     ended.sort { $0.serial < $1.serial }
     for observation in ended {

@@ -13,7 +13,14 @@ struct KeyPathFault: Error {
 
   /// What a key path is given for.
   enum Use {
-    case name, order, aggregate, condition, distinct, sections, observing
+    case name, order, aggregate, condition, distinct, sections, observing, property
+    /// By a property of that name.
+    case projection(String)
+
+    /// Whether a key path may go on from elements of collections.
+    var goesThroughElements: Bool {
+      if case .observing = self { true } else { false }
+    }
   }
 
   /// What the program has of it: a compiled key path has no name.
@@ -69,10 +76,15 @@ struct KeyPathFault: Error {
       "so the store cannot tell objects apart by it. Use @Persisted properties, or go over the "
         + "objects in Swift."
     case .observing:
+      "so it cannot be observed. Observe the @Persisted properties that it is made of."
+    case .property:
       "so nothing tells when it changes. Observe the @Persisted properties that it is made of."
     case .sections:
       "so the store cannot order sections by it. Give a closure instead: "
         + "sectioned(by: { … }, sortDescriptors: […])."
+    case .projection(let name):
+      "so '\(name)' cannot project it. Project a @Persisted property, one behind links, or a "
+        + "property of a list's objects: \\Person.friends.projectTo.name."
     }
   }
 }

@@ -52,5 +52,5 @@ enum KeyPathProbe {
 }
 
 extension OptionalProtocol {
-  fileprivate static var wrappedType: Any.Type { Wrapped.self }
+  static var wrappedType: Any.Type { Wrapped.self }
 }

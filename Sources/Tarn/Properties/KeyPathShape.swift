@@ -20,6 +20,8 @@ struct KeyPathShape {
     /// Generic code asks for what a protocol requires: that is no getter but a number.
     let isRequirement: Bool
     let type: Any.Type
+    /// The first word of a subscript's arguments, such as a position; nil for what has none.
+    let argument: Int?
   }
 
   let parts: [Part]
@@ -75,16 +77,18 @@ struct KeyPathShape {
       guard let getter = word(UInt.self), word(UInt.self) != nil else { return nil }
       let (isSettable, hasArguments) = (payload & 0x40_0000 != 0, payload & 0x08_0000 != 0)
       if isSettable, word(UInt.self) == nil { return nil }
+      var argument: Int?
       if hasArguments {
         guard let size = word(UInt.self), word(UInt.self) != nil else { return nil }
         if payload & 0x10 != 0, word(UInt.self) == nil { return nil }
         guard unsafe size <= end - next else { return nil }
+        argument = size >= 8 ? unsafe next.loadUnaligned(as: Int.self) : 0
         unsafe next += Int(size)
       }
       let type = unsafe next == end ? last : self.type()
       guard let type else { return nil }
       return Property(
-        getter: getter, isRequirement: payload & 0x10_0000 != 0, type: type)
+        getter: getter, isRequirement: payload & 0x10_0000 != 0, type: type, argument: argument)
     }
 
     /// The type between two parts.

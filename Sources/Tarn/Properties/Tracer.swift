@@ -12,6 +12,9 @@ import TarnStore
 /// program's have the value that they have in a new object, made apart from the traced one, so that
 /// their initializers are not traced. A link leads to another such object.
 ///
+/// Where a key path goes on from an element of a collection, the collection that is read shows one
+/// such object at every position. It stands for all elements.
+///
 /// In generic code `\T.age` can mean what a protocol requires, and then has no getter to compare.
 /// What it gives back cannot tell either: a property may be computed from another and be like it
 /// for all values but one. So it stands for nothing that is in the file.
@@ -23,41 +26,86 @@ final class Tracer {
     let shape: KeyPathShape.Property?
   }
 
+  /// A property that a key path goes through.
+  fileprivate struct Part {
+    let shape: KeyPathShape.Property
+    /// How many elements its collection needs for the key path to go on from one of them; nil if it
+    /// does not go on so.
+    var elements: Int?
+  }
+
+  private let path: [Part]
   private var steps: [Step] = []
   /// The object that the next step must be read from; another one means that a property looks at
   /// several.
   private var tip: ObjectBase?
   private var isChain = true
   private var objects: [ObjectBase] = []
+  /// The first property that was read of what stands in front of the object.
+  fileprivate var front: KeyPathShape.Property?
   /// What the last property was read as.
   private var lastValue: Any?
 
+  private init(_ path: [Part]) { self.path = path }
+
   /// The properties that a key path goes through, in order.
+  ///
+  /// - Parameter throughElements: whether it may go on from elements of collections.
   static func steps<Root: ObjectBase>(
-    of keyPath: PartialKeyPath<Root>
+    of keyPath: PartialKeyPath<Root>, throughElements: Bool = false
   ) throws(KeyPathFault) -> [PropertyReflection] {
-    let path = try Root.propertiesThatMayBeStored(along: keyPath)
-    if path.contains(where: \.isRequirement) { throw KeyPathFault(keyPath, .requirement) }
-    return try Tracer().follow(keyPath, path)
+    let path = try Root.propertiesThatMayBeStored(along: keyPath, throughElements)
+    if path.contains(where: \.shape.isRequirement) { throw KeyPathFault(keyPath, .requirement) }
+    return try Tracer(path).follow(keyPath)
   }
 
   private func follow<Root: ObjectBase>(
-    _ keyPath: PartialKeyPath<Root>, _ path: [KeyPathShape.Property]
+    _ keyPath: PartialKeyPath<Root>
   ) throws(KeyPathFault) -> [PropertyReflection] {
-    let value = unsafe unsafeDowncast(makeObject(Root.self), to: Root.self)[keyPath: keyPath]
-    letGoOfObjects()
+    let value = read(keyPath) { (root: Root) in root }
     let properties = steps.compactMap(\.property)
-    guard wentAlong(path), let last = properties.last, let lastValue,
+    guard wentAlongPath, let last = properties.last, let lastValue,
       KeyPathProbe.isSame(value, lastValue, of: last)
     else { throw KeyPathFault(keyPath, readsFrom: properties) }
     return properties
   }
 
-  private func wentAlong(_ path: [KeyPathShape.Property]) -> Bool {
+  /// What a key path gives for a traced object, or for what stands in front of it.
+  private func read<Root: ObjectBase, Front>(
+    _ keyPath: PartialKeyPath<Front>, _ front: (Root) -> Front
+  ) -> Any {
+    defer { letGoOfObjects() }
+    return front(unsafe unsafeDowncast(makeObject(Root.self), to: Root.self))[keyPath: keyPath]
+  }
+
+  /// What a key path was seen to read.
+  struct Reading {
+    let value: Any
+    /// The stored properties, one after the other; nil if those are no chain.
+    let steps: [Step]?
+    /// What the last one was read as.
+    let lastValue: Any?
+    /// The property of what stands in front of the object.
+    let front: KeyPathShape.Property?
+  }
+
+  /// Reads what may be in front of an object or go on from a collection, neither of which is a
+  /// stored property; the caller says whether it may be.
+  static func reading<Root: ObjectBase, Front>(
+    _ keyPath: PartialKeyPath<Front>, _ front: (Root) -> Front
+  ) -> Reading {
+    let tracer = Tracer([])
+    let value = tracer.read(keyPath, front)
+    return Reading(
+      value: value, steps: tracer.isChain ? tracer.steps : nil, lastValue: tracer.lastValue,
+      front: tracer.front)
+  }
+
+  private var wentAlongPath: Bool {
     isChain && steps.count == path.count
       && zip(steps, path).allSatisfy { step, part in
         guard step.property != nil, let shape = step.shape else { return false }
-        return shape.getter == part.getter
+        return shape.getter == part.shape.getter
       }
   }
 
@@ -66,7 +114,7 @@ final class Tracer {
     of keyPath: PartialKeyPath<Root>, for use: KeyPathFault.Use
   ) -> [PropertyReflection] {
     do throws(KeyPathFault) {
-      return try steps(of: keyPath)
+      return try steps(of: keyPath, throughElements: use.goesThroughElements)
     } catch {
       trap(error.message(for: use))
     }
@@ -104,6 +152,12 @@ final class Tracer {
     let value: V
     if let target = property.target, property.isPlainLink {
       value = makeObject(target) as! V
+    } else if steps.count <= path.count, let count = path[steps.count - 1].elements,
+      let target = property.target,
+      let collection = V._traced(element: makeObject(target), count: count)
+    {
+      lastValue = tip
+      return collection
     } else if let odd = KeyPathProbe.value(V.self) {
       value = odd
     } else {
@@ -123,28 +177,42 @@ extension ObjectBase {
     return tracer.value(of: self, number, keyPath(), default: V._default)
   }
 
+  /// Notes through which property of something else this object, which a key path is traced with,
+  /// is about to be read.
+  @inline(never) @usableFromInline
+  final func _noteFront(_ keyPath: () -> AnyKeyPath) {
+    guard let image = unsafe _image else { return }
+    let tracer = unsafe Unmanaged<Tracer>.fromOpaque(image).takeUnretainedValue()
+    if tracer.front == nil { tracer.front = KeyPathShape(keyPath())?.onlyProperty }
+  }
+
   /// The parts of a key path that are properties, if all could be stored ones as far as their types
   /// tell: no getter of another type need be called then.
   fileprivate static func propertiesThatMayBeStored<Root: ObjectBase>(
-    along keyPath: PartialKeyPath<Root>
-  ) throws(KeyPathFault) -> [KeyPathShape.Property] {
+    along keyPath: PartialKeyPath<Root>, _ throughElements: Bool
+  ) throws(KeyPathFault) -> [Tracer.Part] {
     guard let shape = KeyPathShape(keyPath) else { throw KeyPathFault(keyPath, .unknown) }
     guard !shape.parts.isEmpty else { throw KeyPathFault(keyPath, .object) }
-    var found: [KeyPathShape.Property] = []
-    var owner: ObjectBase.Type? = Root.self
+    var found: [Tracer.Part] = []
+    var type: Any.Type = Root.self
     for part in shape.parts {
       switch part {
       case .property(let property):
-        guard let type = owner else { throw KeyPathFault(keyPath, .member) }
-        guard ClassReflection.of(type).mayStore(property) else {
-          throw KeyPathFault(keyPath, .notStored(from: []))
+        if let owner = type as? ObjectBase.Type {
+          guard ClassReflection.of(owner).mayStore(property) else {
+            throw KeyPathFault(keyPath, .notStored(from: []))
+          }
+          found.append(Tracer.Part(shape: property))
+        } else if throughElements, let count = property.elementCount(in: type) {
+          found[found.count - 1].elements = count
+        } else {
+          throw KeyPathFault(keyPath, .member)
         }
-        found.append(property)
-        owner = nil
-      case .field: throw KeyPathFault(keyPath, owner == nil ? .member : .notStored(from: []))
+        type = property.type
+      case .field:
+        throw KeyPathFault(keyPath, type is ObjectBase.Type ? .notStored(from: []) : .member)
       case .chain, .force:
-        let link = found.last?.type as? any OptionalProtocol.Type
-        owner = link?.wrappedClass
+        if let optional = type as? any OptionalProtocol.Type { type = optional.wrappedType }
       case .wrap: break
       }
     }
@@ -154,6 +222,36 @@ extension ObjectBase {
 
 extension OptionalProtocol {
   fileprivate static var wrappedClass: ObjectBase.Type? { Wrapped.self as? ObjectBase.Type }
+}
+
+extension KeyPathShape.Property {
+  private static let mostElements = 10_000
+
+  /// How many elements a collection needs for this to be one of them; nil if it cannot be one.
+  fileprivate func elementCount(in type: Any.Type) -> Int? {
+    guard let argument, let collection = type as? any _Persistable.Type,
+      let target = collection._description.target, isElement(of: target)
+    else { return nil }
+    if collection._description.collection == .map { return 1 }
+    return 0..<Self.mostElements ~= argument ? argument + 1 : nil
+  }
+
+  private func isElement(of target: ObjectBase.Type) -> Bool {
+    var type: Any.Type = type
+    while let optional = type as? any OptionalProtocol.Type { type = optional.wrappedType }
+    return type == target
+  }
+}
+
+extension _Persistable {
+  /// The collection of this type that shows one object everywhere; nil for other types.
+  fileprivate static func _traced(element: ObjectBase, count: Int) -> Self? {
+    if _description.isComputed {
+      return (Self.self as? any AnyLinkingObjects.Type)?.traced(element) as? Self
+    }
+    let sequence = TracedSequence(_description.collection, of: element, count: count)
+    return _collection(_SequenceHandle(sequence))
+  }
 }
 
 extension PropertyReflection {
@@ -179,17 +277,4 @@ extension ClassReflection {
       unsafe property.wrapper.forget(at: base + property.offset)
     }
   }
-}
-
-/// The name of the property that a key path leads to, with dots after links: "mother.age" for
-/// `\Dog.mother?.age`. Traps if the path does not consist of persisted properties.
-public func _name<Root: ObjectBase>(for keyPath: PartialKeyPath<Root>) -> String {
-  _name(for: keyPath, .name)
-}
-
-/// The same, for a use that the trap's message names.
-func _name<Root: ObjectBase>(
-  for keyPath: PartialKeyPath<Root>, _ use: KeyPathFault.Use
-) -> String {
-  Tracer.steps(of: keyPath, for: use).map(\.name).joined(separator: ".")
 }

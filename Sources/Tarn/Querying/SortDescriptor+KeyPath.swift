@@ -1,13 +1,13 @@
 extension SortDescriptor {
   /// Sorts by a property of a class, such as `\Dog.age`. Traps if it is not `@Persisted`.
-  public init<T: ObjectBase>(keyPath: PartialKeyPath<T>, ascending: Bool = true) {
+  public init<T: KeypathSortable>(keyPath: PartialKeyPath<T>, ascending: Bool = true) {
     self.init(keyPath, ascending: ascending, for: .order)
   }
 
-  init<T: ObjectBase>(
+  init<T: KeypathSortable>(
     _ keyPath: PartialKeyPath<T>, ascending: Bool = true, for use: KeyPathFault.Use
   ) {
-    let steps = Tracer.steps(of: keyPath, for: use)
-    self.init(keyPath: steps.map(\.columnName).joined(separator: "."), ascending: ascending)
+    self.init(
+      keyPath: T.properties(along: keyPath, for: use).columnName, ascending: ascending)
   }
 }

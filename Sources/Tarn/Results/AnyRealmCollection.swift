@@ -44,7 +44,13 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
   public func observe(
     _ block: @escaping (RealmCollectionChange<AnyRealmCollection<Element>>) -> Void
   ) -> NotificationToken {
-    base.observe(block)
+    base.observe(.standard, block)
+  }
+
+  public func _observe(
+    _ look: _Look, _ block: @escaping (RealmCollectionChange<AnyRealmCollection<Element>>) -> Void
+  ) -> NotificationToken {
+    base.observe(look, block)
   }
 
   public var _changeOrigin: _ChangeOrigin<ObservedChange<Self, CollectionDelta<Element>>> {
@@ -67,7 +73,7 @@ private class AnyCollectionBase<Element: RealmCollectionValue> {
   func isEqual(to other: AnyCollectionBase) -> Bool { Self.unreachable() }
   func counterpart(in realm: Realm) -> AnyCollectionBase? { Self.unreachable() }
   func observe(
-    _ block: @escaping (RealmCollectionChange<AnyRealmCollection<Element>>) -> Void
+    _ look: _Look, _ block: @escaping (RealmCollectionChange<AnyRealmCollection<Element>>) -> Void
   ) -> NotificationToken {
     Self.unreachable()
   }
@@ -109,9 +115,10 @@ private final class CollectionBase<Base: RealmCollection>: AnyCollectionBase<Bas
   }
 
   override func observe(
+    _ look: _Look,
     _ block: @escaping (RealmCollectionChange<AnyRealmCollection<Base.Element>>) -> Void
   ) -> NotificationToken {
-    base.observe { change in
+    base._observe(look) { change in
       switch change {
       case .initial(let base): block(.initial(AnyRealmCollection(base)))
       case .update(let base, let deletions, let insertions, let modifications):

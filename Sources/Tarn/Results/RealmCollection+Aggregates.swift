@@ -31,7 +31,7 @@ extension RealmCollection {
   fileprivate func foldOfElements() -> ValueFold { ValueFold(of: self) }
 }
 
-extension RealmCollection where Element: ObjectBase {
+extension RealmCollection where Element: KeypathSortable {
   /// The minimum of a property, nil if there are no values. Nil and NaN are ignored.
   public func min<T: MinMaxType>(of keyPath: KeyPath<Element, T>) -> T? {
     min(ofProperty: _name(for: keyPath, .aggregate))

@@ -15,7 +15,9 @@ extension RealmCollection where Element: ObjectBase {
     let predicate = condition(Query<Element>.root).predicate
     return Results(base.core, base.spec.filtered(predicate), createdInWrite: base.createdInWrite)
   }
+}
 
+extension RealmCollection where Element: KeypathSortable {
   /// The objects ordered by a property. Traps for an unmanaged or invalidated collection.
   public func sorted<Value>(
     by keyPath: KeyPath<Element, Value>, ascending: Bool = true

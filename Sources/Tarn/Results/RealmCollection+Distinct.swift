@@ -1,6 +1,6 @@
 import TarnStore
 
-extension RealmCollection where Element: ObjectBase {
+extension RealmCollection where Element: KeypathSortable {
   /// The first of all objects that have the same values for some properties, in the order of the
   /// collection. Sorting before this decides which object is first; sorting after it orders the
   /// objects that are left.

@@ -16,7 +16,7 @@ extension _Derivation {
   }
 }
 
-extension RealmCollection where Element: ObjectBase {
+extension RealmCollection where Element: KeypathSortable {
   /// The objects that match a condition written as text, in the order of the collection.
   ///
   /// ```swift

@@ -2,7 +2,7 @@ import TarnStore
 
 // Aggregates of enums and custom types that are stored as numbers or dates.
 
-extension RealmCollection where Element: ObjectBase {
+extension RealmCollection where Element: KeypathSortable {
   /// The minimum of a property with an enum or a custom type, as its stored values compare; nil if
   /// there are no values. Nil is ignored.
   public func min<T: _StoredAs>(of keyPath: KeyPath<Element, T>) -> T?

@@ -1,7 +1,7 @@
 import Foundation
 import TarnStore
 
-extension Results where Element: ObjectBase {
+extension Results where Element: KeypathSortable {
   // MARK: - By key path
 
   /// The minimum of a property, nil if there are no values. Nil and NaN are ignored.

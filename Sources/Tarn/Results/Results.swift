@@ -222,8 +222,14 @@ extension Results {
   public func observe(
     _ block: @escaping (RealmCollectionChange<Results<Element>>) -> Void
   ) -> NotificationToken {
+    _observe(.standard, block)
+  }
+
+  public func _observe(
+    _ look: _Look, _ block: @escaping (RealmCollectionChange<Results<Element>>) -> Void
+  ) -> NotificationToken {
     check()
-    return core.observe(live) { news in
+    return core.observe(live, look, isDynamic: Element.self == DynamicObject.self) { news in
       switch news {
       case .initial: block(.initial(revived()))
       case .update(.keys), .update(.derived): break
@@ -241,7 +247,7 @@ extension Results {
 extension Results {
   public var _changeOrigin: _ChangeOrigin<ObservedChange<Results, CollectionDelta<Element>>> {
     check()
-    return core.changeOrigin(of: live) {
+    return core.changeOrigin(of: live, isDynamic: Element.self == DynamicObject.self) {
       revived()
     } _: {
       core.element($0, of: spec, createdInWrite: createdInWrite)

@@ -32,7 +32,8 @@ final class LiveSections<Key: Hashable> {
   ) {
     self.core = core
     self.createdInWrite = createdInWrite
-    source = LiveSource(SectionsModel(results: live.model), on: core) { [unowned core] content in
+    let model = SectionsModel<Key>(results: live.model, core.shown().schema)
+    source = LiveSource(model, on: core) { [unowned core] content in
       if content.sections.table != nil { return }
       core.askingForKeys {
         content.sections.fill(rowCount: content.rows.count) { key(content.rows, $0) }

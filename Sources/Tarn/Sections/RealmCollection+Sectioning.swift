@@ -1,6 +1,6 @@
 import TarnStore
 
-extension RealmCollection where Element: ObjectBase {
+extension RealmCollection where Element: KeypathSortable {
   /// The objects in sections, one for each value of a property, ordered by that property; equal
   /// ones are in the order of the collection.
   ///
@@ -44,7 +44,8 @@ extension RealmCollection where Element: ObjectBase {
   /// objects; within a section in the order of `sortDescriptors`.
   ///
   /// `block` is called on the Realm's thread, queue or actor for every object at the first use, and
-  /// again for those that came or changed, themselves or behind one link. It must return the same
+  /// again for those that came or changed, themselves or up to three
+  /// links away. It must return the same
   /// key as long as an object is unchanged, and change nothing: it traps if it begins, makes or
   /// ends a write, or refreshes or invalidates the Realm.
   ///

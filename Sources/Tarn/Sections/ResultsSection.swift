@@ -116,15 +116,56 @@ public struct ResultsSection<
   public func observe(
     _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken {
-    parent.observe(section: key) { news in
-      block(SectionedResultsChange(news, Self(parent.revived(), key, number: number)))
-    }
+    observe(.standard, block)
+  }
+
+  /// Calls `block` as without key paths, but elements count as modified only if something on one of
+  /// the key paths was set. Nil and no key paths at all filter nothing. Traps for a property that a
+  /// class does not have, and where the call without key paths does. See <doc:Observing>.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe.
+  public func observe(
+    keyPaths: [String]?, _ block: @escaping (SectionedResultsChange<Self>) -> Void
+  ) -> NotificationToken {
+    observe(_Look(keyPaths: keyPaths, of: SectionElement.self), block)
+  }
+
+  /// The same for key paths of the elements' class.
+  @_disfavoredOverload
+  public func observe(
+    keyPaths: [PartialKeyPath<SectionElement>],
+    _ block: @escaping (SectionedResultsChange<Self>) -> Void
+  ) -> NotificationToken where SectionElement: KeypathSortable {
+    observe(_Look(keyPaths), block)
   }
 
   /// What `observe` would tell, for `for await`; see ``ChangeSequence`` for who may go over it.
-  public var changes: ChangeSequence<SectionedResultsChange<Self>> {
-    parent.changeOrigin(section: key).map {
-      SectionedResultsChange($0, Self(parent.revived(), key, number: number))
-    }.changes
+  public var changes: ChangeSequence<SectionedResultsChange<Self>> { changes(.standard) }
+
+  /// The same along key paths: what `observe(keyPaths:)` would tell. Traps at once where that does.
+  public func changes(keyPaths: [String]?) -> ChangeSequence<SectionedResultsChange<Self>> {
+    changes(_Look(keyPaths: keyPaths, of: SectionElement.self))
+  }
+
+  /// The same for key paths of the elements' class.
+  @_disfavoredOverload
+  public func changes(
+    keyPaths: [PartialKeyPath<SectionElement>]
+  ) -> ChangeSequence<SectionedResultsChange<Self>> where SectionElement: KeypathSortable {
+    changes(_Look(keyPaths))
+  }
+
+  private func observe(
+    _ look: _Look, _ block: @escaping (SectionedResultsChange<Self>) -> Void
+  ) -> NotificationToken {
+    parent.changeOrigin(section: key, look).observe { block(change($0)) }
+  }
+
+  private func changes(_ look: _Look) -> ChangeSequence<SectionedResultsChange<Self>> {
+    parent.changeOrigin(section: key, look).map(change).changes
+  }
+
+  private func change(_ news: SectionsNews) -> SectionedResultsChange<Self> {
+    SectionedResultsChange(news, Self(parent.revived(), key, number: number))
   }
 }

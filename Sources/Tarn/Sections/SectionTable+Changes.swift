@@ -2,6 +2,16 @@ import Foundation
 import TarnStore
 
 extension IndexChanges {
+  /// The same with what others have modified besides.
+  fileprivate func modifying(_ others: IndexChanges) -> IndexChanges {
+    if others.modifications.isEmpty || others == self { return self }
+    var changes = self
+    let known = Set(deletions + modifications)
+    changes.modifications += others.modifications.filter { !known.contains($0) }
+    changes.modifications.sort()
+    return changes
+  }
+
   /// A part of the new rows.
   enum Stretch {
     /// Rows that stayed and are as they were.
@@ -94,8 +104,15 @@ struct SectionChanges {
 
   /// The difference of two tables.
   ///
-  /// - Parameter rows: how the rows of the one became those of the other.
-  init<Key>(from old: SectionTable<Key>, to new: SectionTable<Key>, rows: IndexChanges) {
+  /// - Parameters:
+  ///   - all: how the rows of the one became those of the other.
+  ///   - seen: the same as the observer sees it, whom not every modification concerns.
+  init<Key>(
+    from old: SectionTable<Key>, to new: SectionTable<Key>, _ all: IndexChanges,
+    seen: IndexChanges
+  ) {
+    let isSeen = seen == all ? nil : Set(seen.modifications + seen.deletions)
+    let rows = all.modifying(seen)
     let moves = SectionMoves(from: old.keys, to: new.keys)
     sectionsToDelete = IndexSet(moves.deletions)
     sectionsToInsert = IndexSet(moves.insertions)
@@ -106,7 +123,7 @@ struct SectionChanges {
       case .modified(let before, let now):
         let (from, to) = (old.path(of: before), new.path(of: now))
         if moves.stays(from.section, as: to.section) {
-          modifications.append(from)
+          if isSeen?.contains(before) != false { modifications.append(from) }
         } else {
           delete(from, moves)
           insert(to, moves)

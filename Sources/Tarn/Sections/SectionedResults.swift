@@ -7,6 +7,10 @@ public protocol RealmSectionedResult: RandomAccessCollection, Equatable, ThreadC
 where Index == Int {
   /// Calls `block` first with `.initial` and then with each difference.
   func observe(_ block: @escaping (SectionedResultsChange<Self>) -> Void) -> NotificationToken
+  /// Calls `block` as without key paths; elements count as modified only on one of them.
+  func observe(
+    keyPaths: [String]?, _ block: @escaping (SectionedResultsChange<Self>) -> Void
+  ) -> NotificationToken
 }
 
 /// What an observer of sections is told.
@@ -147,27 +151,65 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
   public func observe(
     _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken {
-    observe(section: nil) { news in block(SectionedResultsChange(news, revived())) }
+    observe(.standard, block)
+  }
+
+  /// Calls `block` as without key paths, but elements count as modified only if something on one of
+  /// the key paths was set. Elements that come, go or change their sections are always told. Nil
+  /// and no key paths at all filter nothing. Traps for a property that a class does not have, and
+  /// where the call without key paths does. See <doc:Observing>.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe.
+  public func observe(
+    keyPaths: [String]?, _ block: @escaping (SectionedResultsChange<Self>) -> Void
+  ) -> NotificationToken {
+    observe(_Look(keyPaths: keyPaths, of: SectionElement.self), block)
+  }
+
+  /// The same for key paths of the elements' class.
+  @_disfavoredOverload
+  public func observe(
+    keyPaths: [PartialKeyPath<SectionElement>],
+    _ block: @escaping (SectionedResultsChange<Self>) -> Void
+  ) -> NotificationToken where SectionElement: KeypathSortable {
+    observe(_Look(keyPaths), block)
   }
 
   /// What `observe` would tell, for `for await`; see ``ChangeSequence`` for who may go over it.
-  public var changes: ChangeSequence<SectionedResultsChange<Self>> {
-    changeOrigin(section: nil).map { SectionedResultsChange($0, revived()) }.changes
+  public var changes: ChangeSequence<SectionedResultsChange<Self>> { changes(.standard) }
+
+  /// The same along key paths: what `observe(keyPaths:)` would tell. Traps at once where that does.
+  public func changes(keyPaths: [String]?) -> ChangeSequence<SectionedResultsChange<Self>> {
+    changes(_Look(keyPaths: keyPaths, of: SectionElement.self))
+  }
+
+  /// The same for key paths of the elements' class.
+  @_disfavoredOverload
+  public func changes(
+    keyPaths: [PartialKeyPath<SectionElement>]
+  ) -> ChangeSequence<SectionedResultsChange<Self>> where SectionElement: KeypathSortable {
+    changes(_Look(keyPaths))
+  }
+
+  private func observe(
+    _ look: _Look, _ block: @escaping (SectionedResultsChange<Self>) -> Void
+  ) -> NotificationToken {
+    changeOrigin(section: nil, look).observe { block(SectionedResultsChange($0, revived())) }
+  }
+
+  private func changes(_ look: _Look) -> ChangeSequence<SectionedResultsChange<Self>> {
+    changeOrigin(section: nil, look).map { SectionedResultsChange($0, revived()) }.changes
   }
 
   /// - Parameter key: of the section whose changes alone are told.
-  func observe(
-    section key: Key?, _ block: @escaping (SectionsNews) -> Void
-  ) -> NotificationToken {
-    changeOrigin(section: key).observe(block)
-  }
-
-  /// The same for who asks.
-  func changeOrigin(section key: Key?) -> _ChangeOrigin<SectionsNews> {
+  func changeOrigin(section key: Key?, _ look: _Look) -> _ChangeOrigin<SectionsNews> {
     results.check()
-    return _ChangeOrigin(core: results.core, source: sections.source, readsTarget: false) {
-      news, _ in SectionsNews(news, Key.self, only: key)
-    }
+    let isDynamic = SectionElement.self == DynamicObject.self
+    return _ChangeOrigin(
+      core: results.core, source: sections.source, isDynamic: isDynamic, readsTarget: false
+    ) { news, _ in
+      SectionsNews(news, Key.self, only: key)
+    }.looking(look)
   }
 }
 

@@ -12,12 +12,24 @@ struct SectionsModel<Key: Hashable>: LiveModel {
   }
 
   let results: ResultModel
+  /// What a key may be made of: it is asked for again when something there was set.
+  let keyReach: ReachPlan
+
+  init(results: ResultModel, _ schema: SchemaView) {
+    self.results = results
+    keyReach = ReachPlan(.standard, from: results.elementClasses, schema)
+  }
 
   var owner: LinkTarget? { results.owner }
-  var concerningClasses: Set<ClassID> { results.concerningClasses }
+  var concerningClasses: Set<ClassID> {
+    results.concerningClasses.union(keyReach.concerningClasses)
+  }
+  var elementClasses: Set<ClassID> { results.elementClasses }
   var followsIncrementally: Bool { results.followsIncrementally }
 
-  func isConcerned(by changes: ChangeSet) -> Bool { results.isConcerned(by: changes) }
+  func isConcerned(by changes: ChangeSet) -> Bool {
+    results.isConcerned(by: changes) || keyReach.mayBeConcerned(by: changes)
+  }
 
   func evaluate(_ rows: StoreRows) throws(StorageError) -> Content {
     Content(rows: try results.evaluate(rows), sections: KeyedRows())
@@ -33,19 +45,35 @@ struct SectionsModel<Key: Hashable>: LiveModel {
     }
     let old = content.rows
     try results.follow(&content.rows, over: changes, to: rows)
-    let moves = try results.difference(old, content.rows, over: changes, rows)
+    let moves = try results.difference(old, content.rows, over: changes, rows, seen: keyReach)
     content.sections = KeyedRows(from: content.sections, moves)
   }
 
-  func step(
-    _ content: inout Content, _ move: LiveMove
-  ) throws(StorageError) -> LiveChange? {
-    guard let change = try results.step(&content.rows, move)?.withDifference(),
-      case .indices(let moves) = LiveChange.difference([change])
-    else { return nil }
+  struct Step {
+    fileprivate var rows: ResultModel.Step
+    /// What the move did to rows in the eyes of the keys.
+    fileprivate let all: LiveChange?
+    fileprivate let former: KeyedRows<Key>
+  }
+
+  func advance(_ content: inout Content, over move: LiveMove) throws(StorageError) -> Step {
+    var rows = try results.advance(&content.rows, over: move)
+    let all = try results.change(&rows, &content.rows, move, seen: keyReach)?.withDifference()
     let former = content.sections
-    content.sections = KeyedRows(from: former, moves)
-    return .derived(change, from: former, to: content.sections)
+    if let all, case .indices(let moves) = LiveChange.difference([all]) {
+      content.sections = KeyedRows(from: former, moves)
+    }
+    return Step(rows: rows, all: all, former: former)
+  }
+
+  func change(
+    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
+  ) throws(StorageError) -> LiveChange? {
+    let isSame = reach.reach == keyReach.reach
+    let seen =
+      isSame ? step.all : try results.change(&step.rows, &content.rows, move, seen: reach)
+    if seen == nil, step.all == nil { return nil }
+    return .derived(all: step.all, seen: seen, from: step.former, to: content.sections)
   }
 
   func elements(
@@ -64,8 +92,10 @@ struct SectionsModel<Key: Hashable>: LiveModel {
     try results.cost(ofEvaluating: rows)
   }
 
-  func cost(ofFollowing changes: ChangeSet, from content: Content) -> LiveCost {
-    results.cost(ofFollowing: changes, from: content.rows)
+  func cost(
+    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [ReachPlan]
+  ) -> LiveCost {
+    results.cost(ofFollowing: changes, from: content.rows, seen: reaches + [keyReach])
   }
 }
 

@@ -14,10 +14,10 @@ enum SectionsNews {
     case .initial: self = .initial
     case .error(let error): self = .error(error)
     case .update(.indices), .update(.keys): return nil
-    case .update(.derived(let rows, let from, let to)):
+    case .update(.derived(let all, let seen, let from, let to)):
       let old = (from as? KeyedRows<Key>)?.table ?? SectionTable()
       let new = (to as? KeyedRows<Key>)?.table ?? SectionTable()
-      var made = SectionChanges(from: old, to: new, rows: rows)
+      var made = SectionChanges(from: old, to: new, all, seen: seen)
       if let key { made = made.concerning(old.number(of: key), new.number(of: key)) }
       if made.isEmpty { return nil }
       self = .update(made)

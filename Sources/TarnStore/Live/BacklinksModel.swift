@@ -23,6 +23,7 @@ package struct BacklinksModel: LiveModel {
 
   package var owner: LinkTarget? { target }
   package var concerningClasses: Set<ClassID> { origins.concerningClasses }
+  package var elementClasses: Set<ClassID> { [origins.classID] }
   package var needsOwner: Bool { true }
 
   package func isConcerned(by changes: ChangeSet) -> Bool {
@@ -52,29 +53,31 @@ package struct BacklinksModel: LiveModel {
 
   package func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost { .none }
 
-  package func cost(ofFollowing changes: ChangeSet, from content: Content) -> LiveCost {
-    content.isOwnerGone || !isConcerned(by: changes) ? .none : .passing(content.keys.count)
+  package func cost(
+    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [ReachPlan]
+  ) -> LiveCost {
+    content.isOwnerGone || !hasStep(over: changes, seen: reaches)
+      ? .none : .passing(content.keys.count)
   }
 
   // MARK: - Steps
 
-  package func step(
-    _ content: inout Content, _ move: LiveMove
-  ) throws(StorageError) -> LiveChange? {
-    let script = try script(&content, move)
-    return script.isIdentity ? nil : .positions(script)
-  }
-
-  private func script(
-    _ content: inout Content, _ move: LiveMove
+  /// The step is how the origins moved.
+  package func advance(
+    _ content: inout Content, over move: LiveMove
   ) throws(StorageError) -> EditScript {
     if isOwnerDeleted(by: move.changes) {
       let count = content.keys.count
       content = Content(isOwnerGone: true, keys: [])
-      return .replacingAll(oldCount: count, newCount: 0)
+      return EditScript.replacingAll(oldCount: count, newCount: 0)
     }
-    let moves = try moves(&content.keys, move)
-    return moves.modifying(try modifiedPositions(content.keys, move))
+    return try moves(&content.keys, move)
+  }
+
+  package func change(
+    _ moves: inout EditScript, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
+  ) throws(StorageError) -> LiveChange? {
+    .news(moves.modifying(try positions(in: content.keys, move, reach)))
   }
 
   /// How the origins moved. Whatever begins or ceases to link is noted for the object.
@@ -103,15 +106,14 @@ package struct BacklinksModel: LiveModel {
     return builder.finish()
   }
 
-  private func modifiedPositions(
-    _ keys: [ObjectKey], _ move: LiveMove
+  /// Where the origins are whose data changed.
+  private func positions(
+    in keys: [ObjectKey], _ move: LiveMove, _ reach: ReachPlan
   ) throws(StorageError) -> KeySet {
-    guard !keys.isEmpty, origins.isConcerned(by: move.changes) else { return KeySet() }
-    let modified = try origins.modifiedRows(move.changes, move.rows) {
-      var seen: [ObjectKey] = []
-      for key in keys where key != seen.last { seen.append(key) }
-      return KeySet(seen)
-    }
+    guard !keys.isEmpty, reach.mayBeConcerned(by: move.changes) else { return KeySet() }
+    let lookedAt = LookedAt(count: keys.count) { [origins.classID: KeySet(keys)] }
+    let concerned = try reach.concerned(by: move.changes, move.rows, among: lookedAt)
+    guard let modified = concerned[origins.classID] else { return KeySet() }
     var positions: [ObjectKey] = []
     for key in modified {
       var place = keys.partitioningIndex { $0 >= key }

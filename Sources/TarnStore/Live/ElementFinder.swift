@@ -79,14 +79,10 @@ struct ElementFinder: Sendable {
     }
   }
 
-  /// The objects that a sequence links to.
-  static func keys(in sequence: StoredSequence) throws(StorageError) -> KeySet {
-    var keys: [ObjectKey] = []
-    try sequence.forEach(in: 0..<sequence.count) { value throws(StorageError) in
-      if case .link(let key) = value { keys.append(key) }
-      return true
-    }
-    keys.sort()
-    return KeySet(keys)
+  /// The objects in a sequence.
+  func objects(in sequence: StoredSequence) throws(StorageError) -> [ClassID: KeySet] {
+    var found: [ClassID: [ObjectKey]] = [:]
+    try forEachObject(in: sequence) { id, key, _ in found[id, default: []].append(key) }
+    return found.mapValues { KeySet($0) }
   }
 }

@@ -41,6 +41,7 @@ package struct ElementsModel: LiveModel {
 
   package var owner: LinkTarget? { origin.owner }
   package var concerningClasses: Set<ClassID> { query.concerningClasses }
+  package var elementClasses: Set<ClassID> { [query.classID] }
 
   package func isConcerned(by changes: ChangeSet) -> Bool {
     changes.schemaChanged || owner.map { changes[$0.classID] != nil } == true
@@ -104,8 +105,14 @@ package struct ElementsModel: LiveModel {
     }
   }
 
-  package func cost(ofFollowing changes: ChangeSet, from content: Content) -> LiveCost {
-    guard isConcerned(by: changes), !content.isOwnerGone else { return .none }
+  package func cost(
+    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [ReachPlan]
+  ) -> LiveCost {
+    if content.isOwnerGone { return .none }
+    guard isConcerned(by: changes) else {
+      let isSeen = reaches.contains { $0.mayBeConcerned(by: changes) }
+      return isSeen ? .passing(content.elements.count + content.rows.keys.count) : .none
+    }
     if case .objects = origin {
       let count = content.rows.keys.count
       return query.mayRearrange(changes) ? .readingElements(count) : .passing(count)
@@ -122,56 +129,86 @@ package struct ElementsModel: LiveModel {
 
   // MARK: - Steps
 
-  package func step(
-    _ content: inout Content, _ move: LiveMove
-  ) throws(StorageError) -> LiveChange? {
-    let script =
-      origin == .objects ? try stepOfClass(&content, move) : try stepOfElements(&content, move)
-    guard let script, !script.isIdentity else { return nil }
-    return .positions(script)
+  package struct Step {
+    fileprivate let old: ElementRows
+    /// How rows may have moved; nil if all are others.
+    fileprivate let moves: Moves?
+    /// What it is to those who see no row modified, once somebody has asked.
+    fileprivate var unmodified: LiveChange??
   }
 
-  private func stepOfElements(
+  /// How rows may have moved.
+  fileprivate enum Moves {
+    /// Not at all.
+    case none
+    /// As the elements did; nil if nobody has written that down.
+    case along(EditScript?)
+  }
+
+  package func advance(
+    _ content: inout Content, over move: LiveMove
+  ) throws(StorageError) -> Step {
+    let old = content.rows
+    let moves =
+      try origin == .objects
+      ? moveRowsOfClass(&content, move) : moveRowsOfElements(&content, move)
+    return Step(old: old, moves: moves)
+  }
+
+  package func change(
+    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
+  ) throws(StorageError) -> LiveChange? {
+    let (old, new) = (step.old, content.rows)
+    guard let moves = step.moves else {
+      return .news(.replacingAll(oldCount: old.keys.count, newCount: new.keys.count))
+    }
+    let lookedAt = LookedAt(count: new.keys.count) { [query.classID: KeySet(new.keys)] }
+    let concerned = try reach.concerned(by: move.changes, move.rows, among: lookedAt)
+    let modified = concerned[query.classID] ?? KeySet()
+    if modified.isEmpty, let known = step.unmodified { return known }
+    let changed = move.changes[query.classID]
+    let script =
+      switch moves {
+      case .none: old.script(modified: modified)
+      case .along(let script):
+        new.script(from: old, along: script, modified: modified) { changed?.isReplaced($0) == true }
+      }
+    let change = LiveChange.news(script)
+    if modified.isEmpty { step.unmodified = .some(change) }
+    return change
+  }
+
+  /// Brings rows up to the step. The result is nil if all rows are others.
+  private func moveRowsOfElements(
     _ content: inout Content, _ move: LiveMove
-  ) throws(StorageError) -> EditScript? {
+  ) throws(StorageError) -> Moves? {
     let (old, changes) = (content.rows, move.changes)
     guard !isOwnerDeleted(by: changes), let moves = try moveElements(&content.elements, move)
     else {
       content = Content()
       content.isOwnerGone = true
-      return .replacingAll(oldCount: old.keys.count, newCount: 0)
+      return nil
     }
-    let modified = try modifiedElements(content.elements, move)
-    if query.staysInRow, moves.script?.isIdentity == true, modified.isEmpty { return nil }
-    let next = try query.advance(
+    let touched = touchedElements(content.elements, changes)
+    if moves.script?.isIdentity == true, touched.isEmpty,
+      query.staysInRow || !query.isConcerned(by: changes)
+    {
+      return Moves.none
+    }
+    content.rows = try query.advance(
       old, along: changes.schemaChanged ? nil : moves.script, to: content.elements,
-      touched: modified, move.rows)
-    content.rows = next
-    if changes.schemaChanged {
-      return .replacingAll(oldCount: old.keys.count, newCount: next.keys.count)
-    }
-    let changed = changes[query.classID]
-    return next.script(from: old, along: moves.script, modified: modified) {
-      changed?.isReplaced($0) == true
-    }
+      touched: touched, move.rows)
+    return changes.schemaChanged ? nil : .along(moves.script)
   }
 
   /// Of a class. The rows are found anew only if some of them may have come, gone or moved.
-  private func stepOfClass(
+  private func moveRowsOfClass(
     _ content: inout Content, _ move: LiveMove
-  ) throws(StorageError) -> EditScript? {
-    let (old, changes) = (content.rows, move.changes)
-    if changes.schemaChanged {
-      content.rows = try query.evaluateStages(move.rows)
-      return .replacingAll(oldCount: old.keys.count, newCount: content.rows.keys.count)
-    }
-    let modified = try query.modifiedRows(changes, move.rows) { KeySet(old.keys.sorted()) }
-    if !query.mayRearrange(changes) { return old.script(modified: modified) }
+  ) throws(StorageError) -> Moves? {
+    let changes = move.changes
+    if !changes.schemaChanged, !query.mayRearrange(changes) { return Moves.none }
     content.rows = try query.evaluateStages(move.rows)
-    let changed = changes[query.classID]
-    return content.rows.script(from: old, along: nil, modified: modified) {
-      changed?.isReplaced($0) == true
-    }
+    return changes.schemaChanged ? nil : .along(nil)
   }
 
   /// Brings the elements up to the step. The result is nil if the owner is gone, its script if
@@ -201,28 +238,25 @@ package struct ElementsModel: LiveModel {
     return (fits ? script : nil, ())
   }
 
-  /// The elements whose data changed, be it behind one link.
-  private func modifiedElements(
-    _ elements: [ObjectKey?], _ move: LiveMove
-  ) throws(StorageError) -> KeySet {
-    guard !elements.isEmpty, query.isConcerned(by: move.changes) else { return KeySet() }
-    let modified = try query.modifiedRows(move.changes, move.rows) {
-      KeySet(Set(elements.compactMap { $0 }).sorted())
+  /// The objects of which a property was set, if one of them is an element.
+  private func touchedElements(_ elements: [ObjectKey?], _ changes: ChangeSet) -> KeySet {
+    guard let touched = changes[query.classID]?.touchedKeys(in: .all), !touched.isEmpty else {
+      return KeySet()
     }
-    if modified.isEmpty { return modified }
-    let isHit = elements.contains { $0.map(modified.contains) == true }
-    return isHit ? modified : KeySet()
+    let isHit = elements.contains { $0.map(touched.contains) == true }
+    return isHit ? touched : KeySet()
   }
 
   /// What `changes` made of rows that nobody was told of.
   func difference(
-    _ old: Content, _ new: Content, over changes: ChangeSet, _ rows: StoreRows
+    _ old: Content, _ new: Content, over changes: ChangeSet, _ rows: StoreRows,
+    seen reach: ReachPlan
   ) throws(StorageError) -> IndexChanges {
-    let modified = try query.modifiedRows(changes, rows) {
-      KeySet(Set(old.rows.keys + new.rows.keys).sorted())
-    }
+    let keys = Set(old.rows.keys + new.rows.keys)
+    let lookedAt = LookedAt(count: keys.count) { [query.classID: KeySet(keys)] }
+    let modified = try reach.concerned(by: changes, rows, among: lookedAt)[query.classID]
     let own = changes[query.classID]
-    return new.rows.script(from: old.rows, along: nil, modified: modified) {
+    return new.rows.script(from: old.rows, along: nil, modified: modified ?? KeySet()) {
       own?.isReplaced($0) == true
     }.indexChanges()
   }

@@ -9,13 +9,19 @@ package enum LiveChange: Sendable {
   case members(SetStep)
   /// Maps.
   case keys(KeyChanges)
-  /// What the program helps to make of rows: how they moved, and what was made of them before and
-  /// after.
-  indirect case derived(LiveChange, from: any DerivedState, to: any DerivedState)
+  /// What the program helps to make of rows: how they changed, how those who look at some of that
+  /// see it, and what was made of them before and after.
+  indirect case derived(
+    all: LiveChange?, seen: LiveChange?, from: any DerivedState, to: any DerivedState)
+
+  /// A script, if there is something to tell.
+  static func news(_ script: EditScript) -> LiveChange? {
+    script.isIdentity ? nil : .positions(script)
+  }
 
   /// What it says of rows: freeing that runs no code of the program.
   package var ofRows: LiveChange {
-    if case .derived(let rows, _, _) = self { rows } else { self }
+    if case .derived(let all, let seen, _, _) = self { all ?? seen ?? self } else { self }
   }
 
   /// The same change, with its difference worked out.
@@ -32,8 +38,9 @@ package enum LiveChange: Sendable {
     case (.keys(var a), .keys(let b)):
       a.append(b)
       return .keys(a)
-    case (.derived(let a, let from, _), .derived(let b, _, let to)):
-      return .derived(a.merging(b), from: from, to: to)
+    case (.derived(let all, let seen, let from, _), .derived(let nextAll, let nextSeen, _, let to)):
+      return .derived(
+        all: all.merging(nextAll), seen: seen.merging(nextSeen), from: from, to: to)
     default: trap("steps of two kinds of one source: bug in this package")
     }
   }
@@ -44,6 +51,14 @@ package enum LiveChange: Sendable {
   }
 }
 
+extension LiveChange? {
+  /// The same for steps of which one or both did nothing.
+  fileprivate func merging(_ later: LiveChange?) -> LiveChange? {
+    guard let self else { return later }
+    return later.map { self.merging($0) } ?? self
+  }
+}
+
 /// What is made of rows with the help of the program's code. Only who has made it looks inside.
 package protocol DerivedState: AnyObject, Sendable {}
 
@@ -51,14 +66,20 @@ package protocol DerivedState: AnyObject, Sendable {}
 package enum LiveDifference: Sendable {
   case indices(IndexChanges)
   case keys(KeyChanges)
-  /// How rows moved, and what was made of them before and after.
-  case derived(IndexChanges, from: any DerivedState, to: any DerivedState)
+  /// How rows changed, how the observer sees it, and what was made of them before and after.
+  case derived(
+    all: IndexChanges, seen: IndexChanges, from: any DerivedState, to: any DerivedState)
+
+  /// What it says by position.
+  fileprivate var positions: IndexChanges {
+    if case .indices(let changes) = self { changes } else { IndexChanges() }
+  }
 
   package var isEmpty: Bool {
     switch self {
     case .indices(let changes): changes.isEmpty
     case .keys(let changes): changes.isEmpty
-    case .derived(let rows, _, _): rows.isEmpty
+    case .derived(let all, let seen, _, _): all.isEmpty && seen.isEmpty
     }
   }
 }
@@ -88,7 +109,7 @@ extension LiveChange {
       .indices(positions(first, changes, baseline).indexChanges(withMoves: true))
     case .members(let first): .indices(members(first, changes, baseline))
     case .keys: .keys(keys(changes))
-    case .derived(_, let before, _): derived(before, changes, baseline)
+    case .derived(_, _, let before, _): derived(before, changes, baseline)
     }
   }
 
@@ -97,10 +118,15 @@ extension LiveChange {
   ) -> LiveDifference {
     var (from, to, seen) = (before, before, LiveBaseline?.none)
     if case .derived(let rows, let made)? = baseline { (seen, from) = (rows, made) }
-    if case .derived(_, _, let last)? = changes.last { to = last }
-    let rows = difference(changes.map(\.ofRows)[...], from: seen)
-    guard case .indices(let moves) = rows else { return rows }
-    return .derived(moves, from: from, to: to)
+    if case .derived(_, _, _, let last)? = changes.last { to = last }
+    var (all, some): ([LiveChange], [LiveChange]) = ([], [])
+    for case .derived(let step, let part, _, _) in changes {
+      if let step { all.append(step) }
+      if let part { some.append(part) }
+    }
+    return .derived(
+      all: difference(all[...], from: seen).positions,
+      seen: difference(some[...], from: seen).positions, from: from, to: to)
   }
 
   private static func rows(

@@ -7,11 +7,16 @@
 package protocol LiveModel: Sendable {
   /// What is shown at one version, and whatever else the next step is made from.
   associatedtype Content: LiveContent
+  /// What a move did to content, before it is asked how far somebody looks.
+  associatedtype Step
 
   /// The object that the source belongs to; nil for one over a class.
   var owner: LinkTarget? { get }
-  /// The classes whose changes can concern what is shown, beside the owner's.
+  /// The classes whose changes can concern what is shown, beside the owner's. What observers see
+  /// of it reaches further.
   var concerningClasses: Set<ClassID> { get }
+  /// The classes of the objects that are shown; none for values.
+  var elementClasses: Set<ClassID> { get }
   /// True if `follow` needs less time than `evaluate` where little has changed.
   var followsIncrementally: Bool { get }
   /// True if `step` reads the state before the move, not only what is known of it.
@@ -30,9 +35,17 @@ package protocol LiveModel: Sendable {
   ) throws(StorageError)
 
   /// Brings content to the end of a move.
+  func advance(_ content: inout Content, over move: LiveMove) throws(StorageError) -> Step
+
+  /// What a move did to content in the eyes of those who look that far; nil if there is nothing to
+  /// tell. May note in either what the next one to ask need not find out again.
   ///
-  /// - Returns: what the move did, nil if there is nothing to tell.
-  func step(_ content: inout Content, _ move: LiveMove) throws(StorageError) -> LiveChange?
+  /// - Parameters:
+  ///   - step: what `advance` has made of the move.
+  ///   - content: what it has led to.
+  func change(
+    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
+  ) throws(StorageError) -> LiveChange?
 
   /// The elements of content that `rows` show.
   func elements(_ content: Content, _ rows: StoreRows) throws(StorageError) -> LiveElements
@@ -47,7 +60,9 @@ package protocol LiveModel: Sendable {
   func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost
 
   /// The same for `step`, without reading anything.
-  func cost(ofFollowing changes: ChangeSet, from content: Content) -> LiveCost
+  func cost(
+    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [ReachPlan]
+  ) -> LiveCost
 }
 
 /// About what it takes to show something, so that it can be left to a worker if it is much.
@@ -86,6 +101,11 @@ extension LiveModel {
     if isConcerned(by: changes) { content = try evaluate(rows) }
   }
 
+  /// False if a step over `changes` has nothing to do.
+  package func hasStep(over changes: ChangeSet, seen reaches: [ReachPlan]) -> Bool {
+    isConcerned(by: changes) || reaches.contains { $0.mayBeConcerned(by: changes) }
+  }
+
   /// True if `changes` took the source's owner away.
   func isOwnerDeleted(by changes: ChangeSet) -> Bool {
     guard let owner, let own = changes[owner.classID] else { return false }
@@ -117,10 +137,41 @@ package final class FormerState {
   init(_ snapshot: Snapshot?) { self.snapshot = snapshot }
 
   func sequence(at place: SequencePlace) throws(StorageError) -> StoredSequence? {
+    try readerOfState().sequence(at: place)
+  }
+
+  /// What was at the end of a path from an object; null where it led nowhere, and for a path to or
+  /// through collections or what links to an object.
+  package func value(
+    along path: ObservedPath, from key: ObjectKey
+  ) throws(StorageError) -> Value {
+    guard let end = path.places.last, end.origin == nil else { return .null }
+    let reader = try readerOfState()
+    var key = key
+    for link in end.links {
+      guard !link.isBackwards,
+        case .link(let next) = try reader.plainValue(of: link.column, at: key, in: link.classID)
+      else { return .null }
+      key = next
+    }
+    return try reader.plainValue(of: end.column, at: key, in: end.classID)
+  }
+
+  private func readerOfState() throws(StorageError) -> SnapshotReader {
+    if let reader { return reader }
     guard let snapshot else { trap("the state before a move was let go of: bug in this package") }
-    let reader: SnapshotReader
-    if let made = self.reader { reader = made } else { reader = try SnapshotReader(snapshot) }
-    self.reader = reader
-    return try reader.sequence(at: place)
+    let made = try SnapshotReader(snapshot)
+    reader = made
+    return made
+  }
+}
+
+extension SnapshotReader {
+  /// A value, null for collections and for an object that is not there.
+  fileprivate func plainValue(
+    of column: ColumnID, at key: ObjectKey, in id: ClassID
+  ) throws(StorageError) -> Value {
+    if schema[id][column].collection != .none { return .null }
+    return try value(of: column, at: key, in: id) ?? .null
   }
 }

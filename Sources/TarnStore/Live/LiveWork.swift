@@ -101,9 +101,11 @@ package protocol LiveItem: Sendable {
 /// What became of an item.
 package struct LiveAnswer: Sendable {
   /// The source's content at the snapshot; nil where the changes cannot concern it.
-  package let content: (any LiveContent)?
-  /// What the move did, if it was asked and there is something to tell.
-  package var change: LiveChange?
+  package var content: (any LiveContent)?
+  /// What the move did as the reaches see it that were asked for, if there is something to tell.
+  package var changes: [ObjectIdentifier: LiveChange] = [:]
+  /// These reaches.
+  package var reaches: Set<ObjectIdentifier> = []
   /// The item was what observers have been told, and the answer is what the move made of it.
   package var isStep = false
 }
@@ -116,7 +118,7 @@ package struct LiveTask<Model: LiveModel>: LiveItem {
     /// Over changes that nobody is told of.
     case follow(Model.Content)
     /// From what observers have been told.
-    case step(Model.Content)
+    case step(Model.Content, seen: [ReachPlan])
   }
 
   private let model: Model
@@ -137,13 +139,18 @@ package struct LiveTask<Model: LiveModel>: LiveItem {
     case .follow(var content):
       try model.follow(&content, over: move.changes, to: move.rows)
       return LiveAnswer(content: content)
-    case .step(var content):
-      guard model.isConcerned(by: move.changes) else {
-        return LiveAnswer(content: nil, isStep: true)
-      }
+    case .step(var content, let reaches):
+      var answer = LiveAnswer(
+        content: nil, reaches: Set(reaches.map { ObjectIdentifier($0) }), isStep: true)
+      guard model.hasStep(over: move.changes, seen: reaches) else { return answer }
       // Observers are told of it in a turn: there the difference is to be known already.
-      let change = try model.step(&content, move)?.withDifference()
-      return LiveAnswer(content: content, change: change, isStep: true)
+      var step = try model.advance(&content, over: move)
+      for reach in reaches {
+        let change = try model.change(&step, &content, move, seen: reach)
+        answer.changes[ObjectIdentifier(reach)] = change?.withDifference()
+      }
+      answer.content = content
+      return answer
     }
   }
 }

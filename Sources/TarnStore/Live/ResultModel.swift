@@ -21,6 +21,14 @@ package enum ResultModel: LiveModel {
     }
   }
 
+  package var elementClasses: Set<ClassID> {
+    switch self {
+    case .query(let query): [query.classID]
+    case .elements(let model): model.elementClasses
+    case .values(let model): model.elementClasses
+    }
+  }
+
   package var followsIncrementally: Bool {
     if case .query = self { true } else { false }
   }
@@ -48,26 +56,48 @@ package enum ResultModel: LiveModel {
   ) throws(StorageError) {
     guard isConcerned(by: changes) else { return }
     if case .query(let query) = self, case .root(let root) = content {
-      content = .root(try query.advance(root, over: changes, to: rows).root)
+      content = .root(try query.advance(root, over: changes, to: rows))
     } else {
       content = try evaluate(rows)
     }
   }
 
-  package func step(
-    _ content: inout ResultRows, _ move: LiveMove
-  ) throws(StorageError) -> LiveChange? {
+  package enum Step {
+    case query(CompiledQuery.Move)
+    case elements(ElementsModel.Step)
+    case values(ValuesModel.Step)
+  }
+
+  package func advance(
+    _ content: inout ResultRows, over move: LiveMove
+  ) throws(StorageError) -> Step {
     switch (self, content) {
     case (.query(let query), .root(let root)):
-      let step = try query.step(from: root, over: move.changes, to: move.rows)
-      content = .root(step.after)
-      return step.isNews ? .rows(step) : nil
+      let made = try query.move(root, over: move.changes, to: move.rows)
+      content = .root(made.root)
+      return .query(made)
     case (.elements(let model), .elements(var elements)):
       defer { content = .elements(elements) }
-      return try model.step(&elements, move)
+      return .elements(try model.advance(&elements, over: move))
     case (.values(let model), .values(var values)):
       defer { content = .values(values) }
-      return try model.step(&values, move)
+      return .values(try model.advance(&values, over: move))
+    default: Self.trapMixed()
+    }
+  }
+
+  package func change(
+    _ step: inout Step, _ content: inout ResultRows, _ move: LiveMove, seen reach: ReachPlan
+  ) throws(StorageError) -> LiveChange? {
+    switch (self, step, content) {
+    case (.query(let query), .query(let made), _):
+      let step = try query.step(made, over: move.changes, to: move.rows, seen: reach)
+      return step.flatMap { $0.isNews ? .rows($0) : nil }
+    case (.elements(let model), .elements(var made), .elements(var elements)):
+      defer { step = .elements(made) }
+      return try model.change(&made, &elements, move, seen: reach)
+    case (.values(let model), .values(var made), .values(var values)):
+      return try model.change(&made, &values, move, seen: reach)
     default: Self.trapMixed()
     }
   }
@@ -84,15 +114,16 @@ package enum ResultModel: LiveModel {
 
   /// What `changes` made of rows that nobody was told of.
   package func difference(
-    _ old: ResultRows, _ new: ResultRows, over changes: ChangeSet, _ rows: StoreRows
+    _ old: ResultRows, _ new: ResultRows, over changes: ChangeSet, _ rows: StoreRows,
+    seen reach: ReachPlan
   ) throws(StorageError) -> IndexChanges {
     switch (self, old, new) {
     case (.query(let query), .root(let old), .root(let new)):
-      try query.difference(old, new, over: changes, rows)
+      try query.difference(old, new, over: changes, rows, seen: reach)
     case (.elements(let model), .elements(let old), .elements(let new)):
-      try model.difference(old, new, over: changes, rows)
+      try model.difference(old, new, over: changes, rows, seen: reach)
     case (.values(let model), .values(let old), .values(let new)):
-      model.difference(old, new, over: changes)
+      try model.difference(old, new, over: changes, rows, seen: reach)
     default: Self.trapMixed()
     }
   }
@@ -111,14 +142,18 @@ package enum ResultModel: LiveModel {
     }
   }
 
-  package func cost(ofFollowing changes: ChangeSet, from content: ResultRows) -> LiveCost {
+  package func cost(
+    ofFollowing changes: ChangeSet, from content: ResultRows, seen reaches: [ReachPlan]
+  ) -> LiveCost {
     switch (self, content) {
     case (.query(let query), .root(let root)):
-      return LiveCost(lookedUp: query.lookups(for: changes, among: root.count))
+      let behind = reaches.reduce(0) { max($0, $1.lookups(for: changes)) }
+      let own = query.lookups(for: changes, among: root.count)
+      return LiveCost(lookedUp: saturatingSum(own, behind))
     case (.elements(let model), .elements(let content)):
-      return model.cost(ofFollowing: changes, from: content)
+      return model.cost(ofFollowing: changes, from: content, seen: reaches)
     case (.values(let model), .values(let content)):
-      return model.cost(ofFollowing: changes, from: content)
+      return model.cost(ofFollowing: changes, from: content, seen: reaches)
     default: Self.trapMixed()
     }
   }

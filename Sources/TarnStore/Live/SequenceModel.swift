@@ -13,29 +13,27 @@ package struct SequenceModel: LiveModel {
 
   package let place: SequencePlace
   package let kind: CollectionKind
-  /// Of objects: the query for all of their class, which knows what changes them.
-  private let elements: CompiledQuery?
-  /// Of values of any type: all classes, for they may be objects of any.
-  private let classes: Set<ClassID>
+  /// Of values of any type they are all, for those may be objects of any.
+  package let elementClasses: Set<ClassID>
   private let target: ClassID?
 
   package init(_ place: SequencePlace, _ kind: CollectionKind, _ schema: SchemaView) {
     self.place = place
     self.kind = kind
     let column = schema[place.classID][place.column]
-    classes = column.type == .any ? Set(schema.schema.classes.map(\.id)) : []
     target = column.target
-    elements = column.target.map { CompiledQuery(everythingIn: $0, schema) }
+    elementClasses =
+      column.type == .any
+      ? Set(schema.schema.classes.map(\.id)) : Set([column.target].compactMap { $0 })
   }
 
   package var owner: LinkTarget? { LinkTarget(classID: place.classID, key: place.key) }
-  package var concerningClasses: Set<ClassID> { elements?.concerningClasses ?? classes }
+  package var concerningClasses: Set<ClassID> { [] }
   package var readsFormerState: Bool { true }
   package var needsOwner: Bool { true }
 
   package func isConcerned(by changes: ChangeSet) -> Bool {
     changes.schemaChanged || changes[place.classID] != nil
-      || concerningClasses.contains { changes[$0] != nil }
   }
 
   package func evaluate(_ rows: StoreRows) throws(StorageError) -> Content {
@@ -65,11 +63,13 @@ package struct SequenceModel: LiveModel {
 
   package func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost { .none }
 
-  package func cost(ofFollowing changes: ChangeSet, from content: Content) -> LiveCost {
+  package func cost(
+    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [ReachPlan]
+  ) -> LiveCost {
     if content.isOwnerGone { return .none }
     let isScripted = changes.schemaChanged || changes[place.classID]?.script(of: name) != nil
-    let touched = concerningClasses.contains { changes[$0]?.keyCount ?? 0 > 0 }
-    return isScripted || touched ? .passing(content.count) : .none
+    return isScripted || reaches.contains { $0.mayBeConcerned(by: changes) }
+      ? .passing(content.count) : .none
   }
 
   private var name: SequenceName {
@@ -78,28 +78,49 @@ package struct SequenceModel: LiveModel {
 
   // MARK: - Steps
 
-  package func step(
-    _ content: inout Content, _ move: LiveMove
-  ) throws(StorageError) -> LiveChange? {
+  package struct Step {
+    /// How elements moved or were set; nil if not at all.
+    fileprivate let script: EditScript?
+    /// The sequence before, if anything moved; and now, if it is there.
+    fileprivate let old: StoredSequence?
+    fileprivate let now: StoredSequence?
+    /// What it is to those who see no element modified, once somebody has asked.
+    fileprivate var unmodified: LiveChange??
+  }
+
+  package func advance(
+    _ content: inout Content, over move: LiveMove
+  ) throws(StorageError) -> Step {
     let changes = move.changes
     guard !isOwnerDeleted(by: changes), let now = try move.rows.stored(at: place) else {
       content.isOwnerGone = true
       content.count = 0
-      guard let old = try move.former.sequence(at: place), old.count > 0 else { return nil }
-      return try change(.replacingAll(oldCount: old.count, newCount: 0), from: old, to: nil)
+      let old = try move.former.sequence(at: place)
+      let script = EditScript.replacingAll(oldCount: old?.count ?? 0, newCount: 0)
+      return Step(script: script, old: old, now: nil)
     }
     content.count = now.count
-    var script = changes[place.classID]?.script(of: name)
-    var old: StoredSequence?
-    if script != nil || changes.schemaChanged {
-      old = try move.former.sequence(at: place)
-      script = try checked(script, from: old, to: now, changes)
-      content.finder.forget()
+    let script = changes[place.classID]?.script(of: name)
+    guard script != nil || changes.schemaChanged else {
+      return Step(script: nil, old: nil, now: now)
     }
-    let modified = try modifiedPositions(&content.finder, move, now)
-    if script == nil, modified.isEmpty { return nil }
-    let all = (script ?? .identity(count: now.count)).modifying(modified)
-    return all.isIdentity ? nil : try change(all, from: old, to: now)
+    let old = try move.former.sequence(at: place)
+    content.finder.forget()
+    return Step(script: try checked(script, from: old, to: now, changes), old: old, now: now)
+  }
+
+  package func change(
+    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
+  ) throws(StorageError) -> LiveChange? {
+    let modified = try modifiedPositions(&content.finder, move, step.now, reach)
+    if modified.isEmpty {
+      if let known = step.unmodified { return known }
+      if step.script == nil { return nil }
+    }
+    let all = (step.script ?? .identity(count: content.count)).modifying(modified)
+    let change = all.isIdentity ? nil : try change(all, from: step.old, to: step.now)
+    if modified.isEmpty { step.unmodified = .some(change) }
+    return change
   }
 
   /// The script, if it leads from the one state to the other; else the one that replaces all.
@@ -116,22 +137,16 @@ package struct SequenceModel: LiveModel {
     return .replacingAll(oldCount: before, newCount: now.count)
   }
 
-  /// Where the objects are whose data changed, be it behind one link. Links of objects in values of
-  /// any type are not followed.
+  /// Where the objects are whose data changed.
   private func modifiedPositions(
-    _ finder: inout ElementFinder, _ move: LiveMove, _ now: StoredSequence
+    _ finder: inout ElementFinder, _ move: LiveMove, _ now: StoredSequence?, _ reach: ReachPlan
   ) throws(StorageError) -> KeySet {
-    if !classes.isEmpty {
-      let touched = move.changes.classes.map { ($0.id, $0.touchedKeys(in: .all)) }
-      return try finder.positions(of: Dictionary(uniqueKeysWithValues: touched), in: now)
+    guard let now, now.count > 0, reach.mayBeConcerned(by: move.changes) else { return KeySet() }
+    let lookedAt = LookedAt(count: now.count) { [finder] () throws(StorageError) in
+      try finder.objects(in: now)
     }
-    guard let elements, now.count > 0, elements.isConcerned(by: move.changes) else {
-      return KeySet()
-    }
-    let keys = try elements.modifiedRows(move.changes, move.rows) {
-      () throws(StorageError) in try ElementFinder.keys(in: now)
-    }
-    return try finder.positions(of: [elements.classID: keys], in: now)
+    let concerned = try reach.concerned(by: move.changes, move.rows, among: lookedAt)
+    return try finder.positions(of: concerned, in: now)
   }
 
   /// A value that went and came within the step stayed, unless it is an object that was deleted:
@@ -151,7 +166,7 @@ package struct SequenceModel: LiveModel {
 
   private func isReplaced(_ value: Value, by changes: ChangeSet) -> Bool {
     switch value {
-    case .link(let key): elements.flatMap { changes[$0.classID] }?.isReplaced(key) == true
+    case .link(let key): target.flatMap { changes[$0] }?.isReplaced(key) == true
     case .object(let id, let key): changes[id]?.isReplaced(key) == true
     default: false
     }

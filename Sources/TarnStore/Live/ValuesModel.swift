@@ -15,7 +15,7 @@ package struct ValuesModel: LiveModel {
   private let ascending: Bool?
   private let isDistinct: Bool
   /// Of values of any type: all classes, for they may be objects of any.
-  package let concerningClasses: Set<ClassID>
+  package let elementClasses: Set<ClassID>
 
   /// - Parameters:
   ///   - ascending: whether the least value comes first; nil for the order of the collection.
@@ -27,9 +27,10 @@ package struct ValuesModel: LiveModel {
     self.ascending = ascending
     self.isDistinct = isDistinct
     let isAny = schema[place.classID][place.column].type == .any
-    concerningClasses = isAny ? Set(schema.schema.classes.map(\.id)) : []
+    elementClasses = isAny ? Set(schema.schema.classes.map(\.id)) : []
   }
 
+  package var concerningClasses: Set<ClassID> { [] }
   package var owner: LinkTarget? { LinkTarget(classID: place.classID, key: place.key) }
   private var name: SequenceName {
     SequenceName(column: place.column, key: place.key, nested: place.nested)
@@ -83,65 +84,93 @@ package struct ValuesModel: LiveModel {
     LiveCost(scanned: try rows.elementCount(of: place))
   }
 
-  package func cost(ofFollowing changes: ChangeSet, from content: Content) -> LiveCost {
+  package func cost(
+    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [ReachPlan]
+  ) -> LiveCost {
     if content.isOwnerGone { return .none }
     if isConcerned(by: changes) { return LiveCost(scanned: content.count) }
-    return concerningClasses.contains { changes[$0] != nil } ? .passing(content.count) : .none
+    return reaches.contains { $0.mayBeConcerned(by: changes) } ? .passing(content.count) : .none
   }
 
   // MARK: - Steps
 
-  package func step(
-    _ content: inout Content, _ move: LiveMove
-  ) throws(StorageError) -> LiveChange? {
-    guard let script = try script(&content, move), !script.isIdentity else { return nil }
-    return .positions(script)
+  package struct Step {
+    fileprivate let old: ValueRows
+    /// How elements moved; nil if all are others.
+    fileprivate let moves: EditScript?
   }
 
-  private func script(
+  package func advance(
+    _ content: inout Content, over move: LiveMove
+  ) throws(StorageError) -> Step {
+    let old = content.rows
+    return Step(old: old, moves: try moveElements(&content, move))
+  }
+
+  package func change(
+    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
+  ) throws(StorageError) -> LiveChange? {
+    let next = content.rows
+    guard let moves = step.moves else {
+      return .news(
+        .replacingAll(oldCount: step.old.values.count, newCount: next.values.count))
+    }
+    let touched = try touchedPlaces(move.changes, move.rows, next, reach)
+    if moves.isIdentity, touched.isEmpty { return nil }
+    return .news(next.script(from: step.old, along: moves, touched: touched))
+  }
+
+  /// Brings rows up to the step. The result is nil if all are others.
+  private func moveElements(
     _ content: inout Content, _ move: LiveMove
   ) throws(StorageError) -> EditScript? {
-    let (old, changes) = (content, move.changes)
+    let changes = move.changes
     guard !isOwnerDeleted(by: changes), let sequence = try move.rows.sequence(at: place) else {
       content = Content()
       content.isOwnerGone = true
-      return .replacingAll(oldCount: old.rows.values.count, newCount: 0)
+      return nil
     }
     let moves = changes[place.classID]?.script(of: name)
-    if moves == nil, !changes.schemaChanged {
-      let touched = touchedPlaces(changes, old.rows)
-      if touched.isEmpty { return nil }
-      return old.rows.script(
-        from: old.rows, along: .identity(count: old.count), touched: touched)
-    }
+    if moves == nil, !changes.schemaChanged { return .identity(count: content.count) }
+    let before = content.count
     content = try evaluate(sequence)
-    let next = content.rows
-    guard let moves, !changes.schemaChanged, moves.leads(from: old.count, to: content.count)
-    else {
-      return .replacingAll(oldCount: old.rows.values.count, newCount: next.values.count)
+    guard let moves, !changes.schemaChanged, moves.leads(from: before, to: content.count) else {
+      return nil
     }
-    return next.script(from: old.rows, along: moves, touched: touchedPlaces(changes, next))
+    return moves
   }
 
   /// What `changes` made of rows that nobody was told of.
-  func difference(_ old: Content, _ new: Content, over changes: ChangeSet) -> IndexChanges {
-    new.rows.script(from: old.rows, along: nil, touched: touchedPlaces(changes, new.rows))
-      .indexChanges()
+  func difference(
+    _ old: Content, _ new: Content, over changes: ChangeSet, _ rows: StoreRows,
+    seen reach: ReachPlan
+  ) throws(StorageError) -> IndexChanges {
+    let touched = try touchedPlaces(changes, rows, new.rows, reach)
+    return new.rows.script(from: old.rows, along: nil, touched: touched).indexChanges()
   }
 
-  /// Where the elements are that are objects with a touched property, or others under their keys.
-  private func touchedPlaces(_ changes: ChangeSet, _ rows: ValueRows) -> KeySet {
-    if concerningClasses.isEmpty { return KeySet() }
-    var changed: [ClassID: (changes: ClassChanges, touched: KeySet)] = [:]
-    for own in changes.classes { changed[own.id] = (own, own.touchedKeys(in: .all)) }
-    if changed.isEmpty { return KeySet() }
+  /// Where the elements are that are objects that changed, or others under their keys.
+  private func touchedPlaces(
+    _ changes: ChangeSet, _ rows: StoreRows, _ content: ValueRows, _ reach: ReachPlan
+  ) throws(StorageError) -> KeySet {
+    guard !elementClasses.isEmpty, !changes.classes.isEmpty else { return KeySet() }
+    let lookedAt = LookedAt(count: content.values.count) { content.objects }
+    let concerned = try reach.concerned(by: changes, rows, among: lookedAt)
     var places: [ObjectKey] = []
-    for (value, place) in zip(rows.values, rows.places) {
-      guard case .object(let id, let key) = value, let own = changed[id] else { continue }
-      if own.touched.contains(key) || own.changes.isReplaced(key) {
+    for (value, place) in zip(content.values, content.places) {
+      guard case .object(let id, let key) = value else { continue }
+      if concerned[id]?.contains(key) == true || changes[id]?.isReplaced(key) == true {
         places.append(ObjectKey(Int64(place)))
       }
     }
     return KeySet(places.sorted())
+  }
+}
+
+extension ValueRows {
+  fileprivate var objects: [ClassID: KeySet] {
+    var found: [ClassID: [ObjectKey]] = [:]
+    for case .object(let id, let key) in values { found[id, default: []].append(key) }
+    return found.mapValues { KeySet($0) }
   }
 }

@@ -13,17 +13,10 @@ package final class CompiledQuery: Sendable {
   /// to one behind links.
   private let linked: [LinkedColumn]
   private let reached: Set<ClassID>
-  /// Links of the class: a change of what they point to modifies the row.
-  private let links: [LinkStep]
 
   private struct LinkedColumn: Sendable {
     var dependency: QueryDependency
     var decidesOrder: Bool
-
-    /// True if it is in an object that the row has a link to.
-    var isBehindOwnLink: Bool {
-      dependency.links.count == 1 && !dependency.links[0].isBackwards && dependency.origin == nil
-    }
   }
 
   /// Which rows a change concerns.
@@ -32,7 +25,7 @@ package final class CompiledQuery: Sendable {
     package var candidates = KeySet()
     /// Must be placed anew even if they stay.
     package var repositioned = KeySet()
-    /// Show other data than before.
+    /// Changed in the eyes of those who look.
     package var modified = KeySet()
     /// Keys that name another object than before.
     package var replaced = KeySet()
@@ -107,12 +100,8 @@ package final class CompiledQuery: Sendable {
     memberColumns = own(predicate.dependencies, decidesOrder: false)
     orderColumns = own(order.dependencies, decidesOrder: true)
     self.linked = linked
-    links = schema[id].columns.compactMap { column in
-      guard column.type == .link, !column.isRemoved, let target = column.target else { return nil }
-      return LinkStep(classID: id, column: column.id, target: target)
-    }
     let all = predicate.dependencies + order.dependencies + stages.flatMap(\.dependencies)
-    reached = Set([id] + links.map(\.target) + all.map(\.classID))
+    reached = Set([id] + all.map(\.classID))
   }
 
   package var isUnfiltered: Bool { predicate.constant == true }
@@ -173,14 +162,14 @@ package final class CompiledQuery: Sendable {
 
   // MARK: - Changes
 
-  /// The classes whose changes can concern the rows or what they show: the query's own, those that
-  /// its links point to, and every class that a path of the query goes through, however far.
+  /// The classes whose changes can concern which rows there are: the query's own, and every class
+  /// that a path of the query goes through, however far.
   package var concerningClasses: Set<ClassID> { reached }
 
   /// True if what decides on a row is all in the row itself.
   package var staysInRow: Bool { dependencies.allSatisfy(\.isInRow) }
 
-  /// False if `changes` cannot concern the rows or what they show.
+  /// False if `changes` cannot concern which rows there are, or touch one of them itself.
   package func isConcerned(by changes: ChangeSet) -> Bool {
     if changes[classID] != nil || changes.schemaChanged { return true }
     return reached.contains { changes[$0] != nil }
@@ -192,10 +181,7 @@ package final class CompiledQuery: Sendable {
     if changes.schemaChanged { return .max }
     var sum = 0
     if let own = changes[classID] { sum = own.isCleared ? count : own.keyCount }
-    for link in links {
-      if let target = changes[link.target] { sum = saturatingSum(sum, target.keyCount) }
-    }
-    for far in linked where !far.isBehindOwnLink {
+    for far in linked {
       sum = saturatingSum(sum, far.dependency.touchedKeys(in: changes).count)
     }
     return sum
@@ -260,26 +246,7 @@ package final class CompiledQuery: Sendable {
     }
   }
 
-  /// The rows whose data `changes` concerns: their own, or that of what they link to.
-  ///
-  /// - Parameter candidates: gives the rows that are asked for; others may be missing.
-  package func modifiedRows(
-    _ changes: ChangeSet, _ rows: StoreRows,
-    among candidates: () throws(StorageError) -> KeySet
-  ) throws(StorageError) -> KeySet {
-    var modified = changes[classID]?.touchedKeys(in: .all) ?? KeySet()
-    var root: OrderedRoot?
-    for link in links {
-      guard let keys = changes[link.target]?.touchedKeys(in: .all), !keys.isEmpty else { continue }
-      let known: OrderedRoot
-      if let root { known = root } else { known = OrderedRoot(keyed: try candidates()) }
-      root = known
-      modified.formUnion(try origins(of: keys, through: link, rows, among: known))
-    }
-    return modified
-  }
-
-  /// The rows that `changes` concerns.
+  /// The rows that may have come, gone or changed places.
   func touchedRows(
     _ changes: ChangeSet, _ rows: StoreRows, among root: OrderedRoot
   ) throws(StorageError) -> TouchedRows {
@@ -288,7 +255,6 @@ package final class CompiledQuery: Sendable {
       let gone = own.isCleared ? KeySet(root.keys) : own.deleted
       touched = TouchedRows(came: own.inserted, went: gone)
       for entry in own.touched {
-        touched.modified.formUnion(entry.keys)
         if orderColumns.contains(entry.column) { touched.repositioned.formUnion(entry.keys) }
         if memberColumns.contains(entry.column) { touched.candidates.formUnion(entry.keys) }
       }
@@ -298,78 +264,11 @@ package final class CompiledQuery: Sendable {
       var keys = far.dependency.touchedKeys(in: changes)
       // Links that moved on the way are dependencies themselves: the others are as they were.
       for link in far.dependency.links.reversed() where !keys.isEmpty {
-        keys =
-          link.isBackwards
-          ? try targets(of: keys, through: link, rows)
-          : try origins(of: keys, through: link, rows, among: nil)
+        keys = try rows.before(keys, through: link, atMost: .max) ?? KeySet()
       }
       touched.candidates.formUnion(keys)
       if far.decidesOrder { touched.repositioned.formUnion(keys) }
     }
-    for link in links {
-      guard let target = changes[link.target] else { continue }
-      let keys = target.touchedKeys(in: .all)
-      guard !keys.isEmpty else { continue }
-      let origins = try origins(of: keys, through: link, rows, among: root)
-      touched.modified.formUnion(origins)
-    }
     return touched
-  }
-
-  /// The rows whose link points to one of `targets`. Goes backwards through the index of the link,
-  /// or, where a hub has more origins than the result has rows, forwards through the result.
-  private func origins(
-    of targets: KeySet, through link: LinkStep, _ rows: StoreRows, among root: OrderedRoot?
-  ) throws(StorageError) -> KeySet {
-    let budget = root.map { 1_000 + 4 * $0.count } ?? .max
-    var origins: [ObjectKey] = []
-    for target in targets {
-      origins += try rows.keys(in: link.classID, where: link.column, is: .link(target))
-      guard let root, origins.count > budget, isSingle(link, rows) else { continue }
-      return try forwards(to: targets, through: link, rows, root)
-    }
-    return KeySet(origins)
-  }
-
-  /// The rows that the link of one of `origins` points to.
-  private func targets(
-    of origins: KeySet, through link: LinkStep, _ rows: StoreRows
-  ) throws(StorageError) -> KeySet {
-    var targets: Set<ObjectKey> = []
-    if isSingle(link, rows) {
-      for key in origins {
-        let target = try rows.withRow(link.classID, key) { row, slot in
-          row.isNull(link.column, slot) ? nil : ObjectKey(row.int(link.column, slot))
-        }
-        if let target, let target { targets.insert(target) }
-      }
-    } else {
-      for key in origins {
-        let place = SequencePlace(classID: link.classID, key: key, column: link.column)
-        try rows.forEachElement(of: place) { value in
-          if case .link(let target) = value { targets.insert(target) }
-          return true
-        }
-      }
-    }
-    return KeySet(targets)
-  }
-
-  private func isSingle(_ link: LinkStep, _ rows: StoreRows) -> Bool {
-    rows.schema[link.classID][link.column].collection == .none
-  }
-
-  private func forwards(
-    to targets: KeySet, through link: LinkStep, _ rows: StoreRows, _ root: OrderedRoot
-  ) throws(StorageError) -> KeySet {
-    var origins: [ObjectKey] = []
-    for key in root.keys {
-      let hits = try rows.withRow(classID, key) { row, slot throws(StorageError) in
-        !row.isNull(link.column, slot)
-          && targets.contains(ObjectKey(row.int(link.column, slot)))
-      }
-      if hits == true { origins.append(key) }
-    }
-    return KeySet(origins)
   }
 }

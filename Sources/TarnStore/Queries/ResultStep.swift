@@ -57,17 +57,43 @@ package struct ResultStep: Sendable {
 }
 
 extension CompiledQuery {
-  /// The step from the rows in `old` over `changes`, which lead to what `rows` shows.
+  /// What changes made of rows, before it is asked which of them somebody sees modified.
+  package struct Move {
+    fileprivate let update: OrderedUpdate
+    fileprivate let touched: TouchedRows
+    /// The rows afterwards.
+    package var root: OrderedRoot { update.root }
+  }
+
+  /// - Parameters:
+  ///   - old: the rows before.
+  ///   - rows: what `changes` lead to.
+  package func move(
+    _ old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows
+  ) throws(StorageError) -> Move {
+    let touched = try touchedRows(changes, rows, among: old)
+    return Move(update: try update(old, touched, rows), touched: touched)
+  }
+
+  /// The move as those see it who look that far; nil if it touched no object of the class.
   ///
   /// - Parameter others: rows that show other data than before although nothing says so that the
   ///   query knows of.
   package func step(
-    from old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows,
+    _ move: Move, over changes: ChangeSet, to rows: StoreRows, seen reach: ReachPlan,
     modifying others: KeySet = KeySet()
-  ) throws(StorageError) -> ResultStep {
-    var touched = try touchedRows(changes, rows, among: old)
+  ) throws(StorageError) -> ResultStep? {
+    var touched = move.touched
+    touched.modified = try modifiedRows(changes, rows, among: move.update.old, reach)
     if !others.isEmpty { touched.modified.formUnion(others) }
-    return ResultStep(try update(old, touched, rows), touched)
+    return touched.count == 0 ? nil : ResultStep(move.update, touched)
+  }
+
+  private func modifiedRows(
+    _ changes: ChangeSet, _ rows: StoreRows, among root: OrderedRoot, _ reach: ReachPlan
+  ) throws(StorageError) -> KeySet {
+    let lookedAt = LookedAt(count: root.count) { [classID] in [classID: KeySet(root.keys)] }
+    return try reach.concerned(by: changes, rows, among: lookedAt)[classID] ?? KeySet()
   }
 
   /// The same over a migration, which may have made another row of any.
@@ -87,19 +113,20 @@ extension CompiledQuery {
     return ResultStep(update, touched)
   }
 
-  /// The rows after `changes`, which lead from those in `old` to what `rows` shows now, and which
-  /// rows that concerned.
+  /// The rows after `changes`, which lead from those in `old` to what `rows` shows now.
   package func advance(
     _ old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows
-  ) throws(StorageError) -> (root: OrderedRoot, touched: TouchedRows) {
-    let touched = try touchedRows(changes, rows, among: old)
-    return (try update(old, touched, rows).root, touched)
+  ) throws(StorageError) -> OrderedRoot {
+    try update(old, touchedRows(changes, rows, among: old), rows).root
   }
 
   /// What `changes` made of the rows in `old`, which are those in `new` now.
   package func difference(
-    _ old: OrderedRoot, _ new: OrderedRoot, over changes: ChangeSet, _ rows: StoreRows
+    _ old: OrderedRoot, _ new: OrderedRoot, over changes: ChangeSet, _ rows: StoreRows,
+    seen reach: ReachPlan
   ) throws(StorageError) -> IndexChanges {
-    try touchedRows(changes, rows, among: old).difference(old, new)
+    var touched = try touchedRows(changes, rows, among: old)
+    touched.modified = try modifiedRows(changes, rows, among: old, reach)
+    return touched.difference(old, new)
   }
 }

@@ -89,6 +89,23 @@ package struct StoreRows: RowSource {
     return try reader.origins(of: target, in: id, through: column)
   }
 
+  /// A property's value; null for a collection, and where there is no object.
+  package func plainValue(
+    of column: ColumnID, at key: ObjectKey, in id: ClassID
+  ) throws(StorageError) -> Value {
+    if schema[id][column].collection != .none { return .null }
+    if let session { return try session.value(of: column, at: key, in: id) ?? .null }
+    return try reader.value(of: column, at: key, in: id) ?? .null
+  }
+
+  /// The objects that values of any type link to, what lies in lists and maps within included. Of
+  /// the snapshot: an open write is not asked.
+  func anyLinks(
+    from column: ColumnSchema, at place: SequencePlace
+  ) throws(StorageError) -> [LinkTarget: UInt64] {
+    try reader.links(from: column, at: place.key, in: place.classID)
+  }
+
   /// Says that about so many rows of the class will be looked up, in no order.
   func expect(lookups: Int, in id: ClassID) { reader.expect(lookups: lookups, in: id) }
 

@@ -275,8 +275,8 @@ struct CollectionObservingTests {
     }
     b.pump()
     #expect(
-      recorder.calls == ["initial 105"] + Array(repeating: "-[] +[] ~[0, 4]", count: 3) + [
-        "-[3] +[] ~[1]", "-[] +[] ~[0, 3]", "-[] +[] ~[1, 2]",
+      recorder.calls == ["initial 105"] + Array(repeating: "-[] +[] ~[0, 1, 4]", count: 3) + [
+        "-[3] +[] ~[1]", "-[] +[] ~[0, 1, 3]", "-[] +[] ~[1, 2]",
       ])
     #expect(recorder.problems == [])
     recorder.token?.invalidate()

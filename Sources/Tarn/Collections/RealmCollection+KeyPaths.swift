@@ -1,0 +1,92 @@
+extension RealmCollection {
+  /// Calls `block` as without key paths, but an object counts as modified only if something on one
+  /// of the key paths was set: in the object, as in `"name"`, or behind links, collections and
+  /// backlinks, as in `"owner.city.name"`. What comes, goes or moves is always told. See
+  /// <doc:Observing>.
+  ///
+  /// Nil and no key paths at all filter nothing. Each token has a filter of its own. Traps for a
+  /// property that a class does not have, for values that are no objects, and where the call
+  /// without key paths does.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe.
+  public func observe(
+    keyPaths: [String]?, _ block: @escaping (RealmCollectionChange<Self>) -> Void
+  ) -> NotificationToken {
+    _observe(_Look(keyPaths: keyPaths, of: Element.self), block)
+  }
+
+  /// The same for key paths of the elements' class, such as `\Dog.owner?.name`. One through a
+  /// collection goes on from an element at any index: `\Dog.siblings[0].name` stands for the names
+  /// of all.
+  @_disfavoredOverload
+  public func observe(
+    keyPaths: [PartialKeyPath<Element>],
+    _ block: @escaping (RealmCollectionChange<Self>) -> Void
+  ) -> NotificationToken where Element: KeypathSortable {
+    _observe(_Look(keyPaths), block)
+  }
+
+  /// Calls `block` as without a depth, which is three: an object counts as modified if a property
+  /// was set in it, or in an object that is at most so many links away from it. With a depth of 0
+  /// only its own properties count. Traps for a negative depth, and where the call without a depth
+  /// does.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe.
+  public func observe(
+    depth: Int, _ block: @escaping (RealmCollectionChange<Self>) -> Void
+  ) -> NotificationToken {
+    _observe(_Look(depth: depth), block)
+  }
+
+  /// Calls `block` as `observeChanges` without key paths does, for what `observe(keyPaths:)` tells.
+  /// Traps where that does.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe.
+  public func observeChanges(
+    keyPaths: [String]?,
+    _ block: @escaping (ObservedChange<Self, CollectionDelta<Element>>) -> Void
+  ) -> NotificationToken {
+    _changeOrigin.looking(_Look(keyPaths: keyPaths, of: Element.self)).observe(block)
+  }
+
+  /// The same for key paths of the elements' class.
+  @_disfavoredOverload
+  public func observeChanges(
+    keyPaths: [PartialKeyPath<Element>],
+    _ block: @escaping (ObservedChange<Self, CollectionDelta<Element>>) -> Void
+  ) -> NotificationToken where Element: KeypathSortable {
+    _changeOrigin.looking(_Look(keyPaths)).observe(block)
+  }
+
+  /// What `observeChanges(keyPaths:)` would tell, for `for await`. Traps at once where that does;
+  /// see ``ChangeSequence`` for who may go over it.
+  public func changes(
+    keyPaths: [String]?
+  ) -> ChangeSequence<ObservedChange<Self, CollectionDelta<Element>>> {
+    _changeOrigin.looking(_Look(keyPaths: keyPaths, of: Element.self)).changes
+  }
+
+  /// The same for key paths of the elements' class.
+  @_disfavoredOverload
+  public func changes(
+    keyPaths: [PartialKeyPath<Element>]
+  ) -> ChangeSequence<ObservedChange<Self, CollectionDelta<Element>>>
+  where Element: KeypathSortable {
+    _changeOrigin.looking(_Look(keyPaths)).changes
+  }
+}
+
+extension _Look {
+  init<Element: RealmCollectionValue>(keyPaths: [String]?, of _: Element.Type) {
+    guard let type = Element.self as? any KeypathSortable.Type else {
+      self.init(keyPaths: keyPaths)
+      return
+    }
+    self.init(keyPaths: keyPaths?.map { type._underlyingPath($0) })
+  }
+
+  /// Traps for key paths that are no chains of stored properties.
+  init<Root: KeypathSortable>(_ keyPaths: [PartialKeyPath<Root>]) {
+    self.init(keyPaths: _names(of: keyPaths))
+  }
+}

@@ -1,0 +1,146 @@
+import TarnStore
+
+/// Turns key paths of the program into those of the file.
+struct KeyPathReader {
+  private let core: RealmCore
+  private let keyPath: String
+
+  /// One way that a key path leads, as far as it has been read. A value of any type may lead to
+  /// objects of several classes.
+  private struct Way {
+    let root: ClassBinding
+    var binding: ClassBinding
+    var property = 0
+    var links: [LinkStep] = []
+    var places: [QueryDependency] = []
+    /// What was read last, and the classes that it leads to.
+    var last: PropertyReflection?
+    var targets: [ClassBinding] = []
+  }
+
+  /// Nil without key paths: then nothing is filtered.
+  ///
+  /// - Parameter roots: the classes of the objects that the key paths begin at.
+  static func reach(
+    _ keyPaths: [String]?, from roots: [ClassBinding], _ core: RealmCore
+  ) -> Reach? {
+    guard let keyPaths, !keyPaths.isEmpty else { return nil }
+    var paths: [ObservedPath] = []
+    for keyPath in keyPaths {
+      paths += KeyPathReader(core: core, keyPath: keyPath).paths(from: roots)
+    }
+    return .paths(paths)
+  }
+
+  private func paths(from roots: [ClassBinding]) -> [ObservedPath] {
+    let names = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    var ways: [Way] = []
+    for (number, name) in names.enumerated() {
+      let from = number == 0 ? roots.map { Way(root: $0, binding: $0) } : ways.flatMap(entered)
+      if from.isEmpty { trapNoLink(ways, name) }
+      ways = from.compactMap { going($0, to: name) }
+      if ways.isEmpty { trapUnknown(name, from.map(\.binding)) }
+    }
+    return ways.map {
+      ObservedPath(classID: $0.root.classID, property: $0.property, places: $0.places)
+    }
+  }
+
+  /// The way to a property of the objects that it has come to.
+  private func going(_ way: Way, to name: String) -> Way? {
+    guard let number = way.binding.reflection.number(name) else { return nil }
+    var next = way
+    let property = way.binding.reflection.properties[number]
+    if way.places.isEmpty { next.property = number }
+    next.last = property
+    if property.isComputed {
+      let origin = core.binding(of: property.target!)
+      guard let column = property.originProperty.flatMap({ origin.column($0) }) else { return nil }
+      next.places.append(
+        QueryDependency(
+          links: way.links, classID: way.binding.classID, column: column, origin: origin.classID))
+      next.targets = [origin]
+    } else {
+      let column = core.column(of: property, in: way.binding)
+      next.places.append(
+        QueryDependency(links: way.links, classID: way.binding.classID, column: column))
+      next.targets = targets(of: property)
+    }
+    return next
+  }
+
+  private func targets(of property: PropertyReflection) -> [ClassBinding] {
+    if let name = property.dynamicTarget { return [core.dynamicBinding(name)] }
+    if let target = property.target { return [core.binding(of: target)] }
+    if property.type != .any { return [] }
+    let all = core.schemaToBind().schema.classes.map(\.id)
+    return core.bindings(of: Set(all), isDynamic: property.isDynamic)
+  }
+
+  /// The ways into the objects that a way has come to; none if it has not come to any.
+  private func entered(_ way: Way) -> [Way] {
+    way.targets.map { target in
+      let place = way.places[way.places.count - 1]
+      var next = way
+      next.binding = target
+      next.links.append(
+        place.origin.map {
+          LinkStep(classID: $0, column: place.column, target: place.classID, isBackwards: true)
+        } ?? LinkStep(classID: place.classID, column: place.column, target: target.classID))
+      return next
+    }
+  }
+
+  // MARK: - Refusing
+
+  private func trapUnknown(_ name: String, _ owners: [ClassBinding]) -> Never {
+    let known = owners.flatMap { $0.reflection.properties.map(\.name) }
+    let nearest = known.min { name.distance(to: $0) < name.distance(to: $1) }
+    let hint = nearest.map { " The nearest name is '\($0)'." } ?? ""
+    guard owners.count == 1 else {
+      trap("No class has the property '\(name)' of the key path '\(keyPath)'.\(hint)")
+    }
+    trap(
+      "Class '\(owners[0].reflection.name)' has no property '\(name)', which is in the key path "
+        + "'\(keyPath)'.\(hint)")
+  }
+
+  private func trapNoLink(_ ways: [Way], _ name: String) -> Never {
+    guard let way = ways.first, let property = way.last else {
+      trap("Key paths need objects: the elements of this collection are values.")
+    }
+    trap(
+      "Property '\(property.name)' of class '\(way.binding.reflection.name)' is no link and has no "
+        + "property '\(name)', which is in the key path '\(keyPath)'.")
+  }
+}
+
+extension RealmCore {
+  /// How classes of the file meet those of the program; without those that it does not have.
+  func bindings(of ids: Set<ClassID>, isDynamic: Bool) -> [ClassBinding] {
+    let schema = schemaToBind().schema
+    let described = ids.sorted().compactMap { schema[$0] }.filter { !$0.isVacant }
+    if isDynamic { return described.map { dynamicBinding($0.name) } }
+    return described.compactMap { described in
+      classes.model[described.name].map { binding(of: $0.reflection.type) }
+    }
+  }
+}
+
+extension String {
+  /// How many letters have to be put in, left out or replaced to get the other.
+  func distance(to other: String) -> Int {
+    let (a, b) = (Array(lowercased()), Array(other.lowercased()))
+    var row = Array(0...b.count)
+    for (number, letter) in a.enumerated() {
+      var diagonal = row[0]
+      row[0] = number + 1
+      for place in b.indices {
+        let replaced = diagonal + (letter == b[place] ? 0 : 1)
+        diagonal = row[place + 1]
+        row[place + 1] = Swift.min(replaced, diagonal + 1, row[place] + 1)
+      }
+    }
+    return row[b.count]
+  }
+}

@@ -1,0 +1,49 @@
+import TarnStore
+
+/// What of its elements an observer of a collection looks at.
+public struct _Look: Sendable {
+  enum Part: Sendable {
+    case links(Int)
+    case keyPaths([String])
+  }
+  let part: Part
+
+  static let standard = _Look(part: .links(3))
+
+  /// No key paths are as good as none said.
+  init(keyPaths: [String]?) {
+    guard let keyPaths, !keyPaths.isEmpty else {
+      self = .standard
+      return
+    }
+    part = .keyPaths(keyPaths)
+  }
+
+  init(depth: Int) {
+    require(depth >= 0, "The depth of an observation is a number of links, and \(depth) is none.")
+    part = .links(depth)
+  }
+
+  private init(part: Part) { self.part = part }
+}
+
+extension RealmCore {
+  /// - Parameter isDynamic: the elements are objects whose classes the program does not have.
+  func observe(
+    _ source: any ObservedSource, _ look: _Look, isDynamic: Bool,
+    _ block: @escaping (CollectionObservation.News) -> Void
+  ) -> NotificationToken {
+    checkCanObserve()
+    return observe(source, seen: reach(of: look, in: source, isDynamic: isDynamic), block)
+  }
+
+  /// Traps for key paths of which the elements' class knows nothing.
+  func reach(of look: _Look, in source: any ObservedSource, isDynamic: Bool) -> Reach {
+    switch look.part {
+    case .links(let depth): return .links(depth)
+    case .keyPaths(let keyPaths):
+      let roots = bindings(of: source.elementClasses, isDynamic: isDynamic)
+      return KeyPathReader.reach(keyPaths, from: roots, self) ?? .standard
+    }
+  }
+}

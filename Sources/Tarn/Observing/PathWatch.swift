@@ -1,0 +1,121 @@
+import TarnStore
+
+/// What observers of objects of one class look at who look along the same key paths.
+final class PathWatch {
+  /// A property that key paths begin with.
+  struct FirstProperty {
+    /// Its number in the program's class.
+    let number: Int
+    /// Nil for objects that link to this one.
+    let column: ColumnID?
+    fileprivate let plan: ReachPlan
+  }
+
+  let classID: ClassID
+  let paths: [ObservedPath]
+  /// What is told of a key path is what is at the end of these, by its number; of the others the
+  /// first property is told.
+  let ends: [Int: ObservedPath]
+  let properties: [FirstProperty]
+  fileprivate let concerningClasses: Set<ClassID>
+  fileprivate var observations: [ObjectKey: [ObjectObservation]] = [:]
+
+  init(
+    _ classID: ClassID, _ paths: [ObservedPath], ends: [Int: ObservedPath], _ schema: SchemaView
+  ) {
+    self.classID = classID
+    self.paths = paths
+    self.ends = ends
+    let numbers = Set(paths.map(\.property)).sorted()
+    properties = numbers.map { number in
+      let own = paths.filter { $0.property == number }
+      let place = own[0].places[0]
+      return FirstProperty(
+        number: number, column: place.origin == nil ? place.column : nil,
+        plan: ReachPlan(.paths(own), from: [classID], schema))
+    }
+    concerningClasses = properties.reduce(into: []) { $0.formUnion($1.plan.concerningClasses) }
+  }
+
+  func observes(_ column: ColumnID) -> Bool { properties.contains { $0.column == column } }
+}
+
+/// The observers of objects that look along key paths, found by what may lie on those.
+struct PathWatchTable {
+  private struct Name: Hashable {
+    let classID: ClassID
+    let paths: [ObservedPath]
+    let ends: [Int: ObservedPath]
+  }
+  private var watches: [Name: PathWatch] = [:]
+  private var byClass: [ClassID: [PathWatch]] = [:]
+
+  /// What those look at who look along the same.
+  mutating func watch(
+    _ classID: ClassID, _ paths: [ObservedPath], ends: [Int: ObservedPath], _ schema: SchemaView
+  ) -> PathWatch {
+    let name = Name(classID: classID, paths: paths, ends: ends)
+    if let known = watches[name] { return known }
+    let watch = PathWatch(classID, paths, ends: ends, schema)
+    watches[name] = watch
+    for id in watch.concerningClasses { byClass[id, default: []].append(watch) }
+    return watch
+  }
+
+  func add(_ observation: ObjectObservation) {
+    observation.watch?.observations[observation.key, default: []].append(observation)
+  }
+
+  mutating func remove(_ observation: ObjectObservation) {
+    guard let watch = observation.watch else { return }
+    var there = watch.observations[observation.key] ?? []
+    there.removeAll { $0 === observation }
+    watch.observations[observation.key] = there.isEmpty ? nil : there
+    if !watch.observations.isEmpty { return }
+    watches[Name(classID: watch.classID, paths: watch.paths, ends: watch.ends)] = nil
+    for id in watch.concerningClasses { byClass[id]?.removeAll { $0 === watch } }
+  }
+
+  /// Logs what a move has changed on the paths.
+  ///
+  /// - Parameter tell: called with each observation that there is something new for.
+  func log(
+    _ move: LiveMove, step: Int, _ tell: (ObjectObservation) -> Void
+  ) throws(StorageError) {
+    if watches.isEmpty { return }
+    var seen: Set<ObjectIdentifier> = []
+    for change in move.changes.classes {
+      for watch in byClass[change.id] ?? [] where seen.insert(ObjectIdentifier(watch)).inserted {
+        try log(move, step: step, watch, tell)
+      }
+    }
+  }
+
+  private func log(
+    _ move: LiveMove, step: Int, _ watch: PathWatch, _ tell: (ObjectObservation) -> Void
+  ) throws(StorageError) {
+    let lookedAt = LookedAt(count: watch.observations.count) {
+      [watch.classID: KeySet(watch.observations.keys)]
+    }
+    for property in watch.properties where property.plan.mayBeConcerned(by: move.changes) {
+      let found = try property.plan.concerned(by: move.changes, move.rows, among: lookedAt)
+      guard let concerned = found[watch.classID] else { continue }
+      let keys =
+        concerned.count < watch.observations.count
+        ? concerned.filter { watch.observations[$0] != nil }
+        : watch.observations.keys.filter { concerned.contains($0) }
+      for key in keys {
+        let value = try property.column.map { column throws(StorageError) in
+          try move.rows.plainValue(of: column, at: key, in: watch.classID)
+        }
+        let end = try watch.ends[property.number].map { path throws(StorageError) in
+          try move.former.value(along: path, from: key)
+        }
+        for observation in watch.observations[key] ?? [] {
+          observation.log(behind: property, value ?? .null, end: end, step: step)
+          tell(observation)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import TarnStore
+
+/// Marks a property of a ``Projection`` as one of the object's: `@Projected(\Person.firstName)`.
+///
+/// Reading gives what the object has, assigning sets it there, and traps where that does. A key
+/// path may lead through links (`\Person.address?.city`): reading then gives nil where one of them
+/// is nil, and assigning does nothing, like `?.`. It may lead to a property of the objects in a
+/// list or set (`\Person.friends.projectTo.firstName`), which is read-only: assigning traps.
+@propertyWrapper
+public struct Projected<Root: ObjectBase, Value: _Projectable> {
+  /// The property of the object.
+  public let _keyPath: KeyPath<Root, Value>
+  /// Where in the object its column is, if the property is the object's own; else 0. Written by
+  /// ProjectionLayout.
+  public var _place: Int
+
+  /// A property of the object.
+  @inlinable public init(_ projectedKeyPath: KeyPath<Root, Value>) {
+    _keyPath = projectedKeyPath
+    _place = 0
+  }
+
+  /// Never called: inside classes the subscript below is used instead.
+  @available(*, unavailable, message: "@Projected is for properties of Projection classes")
+  public var wrappedValue: Value {
+    get { trap("@Projected is for properties of Projection classes") }
+    set { trap("@Projected is for properties of Projection classes") }
+  }
+
+  // Always inline for the reason that Persisted has.
+  /// Called by the compiler for each read and write of a property.
+  @inlinable
+  public static subscript<P: Projection<Root>>(
+    _enclosingInstance projection: P,
+    wrapped wrapped: ReferenceWritableKeyPath<P, Value>,
+    storage storage: ReferenceWritableKeyPath<P, Self>
+  ) -> Value {
+    @inline(__always) get {
+      let root = projection.rootObject
+      let place = projection[keyPath: storage]._place
+      guard place != 0, let context = unsafe root._context else {
+        if root._state.contains(.tracing) { root._noteFront { wrapped } }
+        return root[keyPath: projection[keyPath: storage]._keyPath]
+      }
+      unsafe root._validate(context)
+      return Value._load(root, root._columnNumber(at: place))
+    }
+    @inline(__always) set {
+      let root = projection.rootObject
+      let place = projection[keyPath: storage]._place
+      guard place != 0, let context = unsafe root._context else {
+        return projection._assign(newValue, projection[keyPath: storage]._keyPath)
+      }
+      unsafe root._validate(context)
+      Value._store(root, root._columnNumber(at: place), newValue)
+    }
+  }
+}
+
+extension ObjectBase {
+  /// The column number that a property's wrapper holds.
+  @inlinable @inline(__always)
+  final func _columnNumber(at place: Int) -> UInt16 {
+    unsafe Unmanaged.passUnretained(self).toOpaque().load(fromByteOffset: place, as: UInt16.self)
+  }
+}
+
+extension Projection {
+  /// Assigns to a property that is not the object's own, or is one of an unmanaged object.
+  @inline(never) @usableFromInline
+  final func _assign<Value>(_ value: Value, _ keyPath: KeyPath<Root, Value>) {
+    if let keyPath = keyPath as? ReferenceWritableKeyPath<Root, Value> {
+      rootObject[keyPath: keyPath] = value
+      return
+    }
+    let property = layout.properties.first { $0.keyPath == keyPath }
+    guard let property, !property.isProjectedCollection else {
+      trap(
+        "'\(type(of: self)).\(property?.label ?? "")' is read from the objects of a list or set "
+          + "and cannot be set. Set the property of those.")
+    }
+    rootObject.setValue(value, forKeyPath: property.name)
+  }
+}

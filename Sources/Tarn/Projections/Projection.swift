@@ -1,0 +1,89 @@
+/// The base class of views of objects that show some of their properties, under names of their own.
+///
+///     class PersonCard: Projection<Person> {
+///       @Projected(\Person.firstName) var name
+///       @Projected(\Person.address?.city) var city
+///       @Projected(\Person.friends.projectTo.firstName) var friendNames
+///     }
+///     let cards = realm.objects(PersonCard.self).where { $0.age > 20 }
+///
+/// A projection holds nothing but its object: reading and assigning its properties reads and
+/// assigns the object's. Belongs to the thread, queue or actor of the object; see
+/// <doc:Projections>.
+open class Projection<Root: ObjectBase>: ProjectionObservable {
+  /// The object that this is a view of.
+  public final let rootObject: Root
+
+  /// A view of an object, managed or not.
+  ///
+  /// The first projection of a class traps if one of its `@Projected` properties leads to something
+  /// else than a `@Persisted` property of the object's class.
+  public required init(projecting object: Root) {
+    rootObject = object
+    layout.place(self)
+  }
+
+  /// The class and the values of its projected properties, one per line, as those of objects.
+  open var description: String { TextDump.text { append(to: &$0) } }
+
+  /// True if both are views of the same object: of one row of one Realm instance, or of the same
+  /// unmanaged object. Their classes do not count.
+  public static func == (a: Projection, b: Projection) -> Bool {
+    a.rootObject === b.rootObject
+      || !a.rootObject._state.contains(.invalidated) && !b.rootObject._state.contains(.invalidated)
+        && a.rootObject.isSameObject(as: b.rootObject)
+  }
+
+  /// By the object. So do not keep a projection of an unmanaged object in a set while you add that
+  /// to a Realm.
+  public func hash(into hasher: inout Hasher) {
+    if rootObject._core == nil {
+      hasher.combine(ObjectIdentifier(rootObject))
+    } else {
+      hasher.combine(rootObject._key)
+    }
+  }
+}
+
+/// What all classes of projections have in common; use it to write code for any of them. Only
+/// ``Projection`` conforms.
+public protocol ProjectionObservable: AnyObject, ThreadConfined, KeypathSortable,
+  CustomStringConvertible, CustomReflectable
+{
+  /// The class of the objects.
+  associatedtype Root: ObjectBase
+  /// The object that this is a view of.
+  var rootObject: Root { get }
+  /// A view of an object, managed or not.
+  init(projecting object: Root)
+}
+
+extension Projection: ThreadConfined {
+  /// The Realm that the object belongs to, nil while it is unmanaged.
+  public var realm: Realm? { rootObject.realm }
+
+  /// True if the object was deleted or its Realm invalidated. Reading a property then traps.
+  public var isInvalidated: Bool { rootObject.isInvalidated }
+
+  public func _counterpart(in realm: Realm) -> Self? {
+    rootObject._counterpart(in: realm).map { Self(projecting: $0) }
+  }
+}
+
+@available(*, unavailable, message: "projections belong to the thread of their object")
+extension Projection: Sendable {}
+
+extension Projection: Dumped {
+  final var layout: ProjectionLayout { ProjectionLayout.of(self) }
+
+  final func append(to dump: inout TextDump) {
+    dump.append("\(type(of: self))", rootObject) { layout.values(of: self) }
+  }
+
+  /// What `dump` and debuggers show: the values of the projected properties, or nothing if the
+  /// object is deleted or invalidated.
+  public var customMirror: Mirror {
+    let values = rootObject.isGone ? [] : layout.values(of: self)
+    return Mirror(self, ofProperties: values)
+  }
+}

@@ -1,0 +1,150 @@
+@_spi(Reflection) import Swift
+import Synchronization
+import TarnStore
+
+/// A projected property, as its declaration says.
+struct ProjectedProperty: Sendable {
+  let label: String
+  /// Where the wrapper lies in a projection.
+  let offset: Int
+  @safe nonisolated(unsafe) let wrapper: any AnyProjected.Type  // because: metatypes never change
+  @safe nonisolated(unsafe) let keyPath: AnyKeyPath  // because: nor do key paths
+  /// The properties that it leads through, from the object on; of a projected collection the list
+  /// or set and then on from its elements.
+  let path: [PropertyReflection]
+  let isProjectedCollection: Bool
+
+  /// The path's names, with dots.
+  var name: String { path.map(\.name).joined(separator: ".") }
+
+  /// Where the object's own wrapper keeps the column, 0 if it is behind a link.
+  var place: Int { path.count == 1 ? path[0].offset + path[0].wrapper.columnOffset : 0 }
+}
+
+/// What a class of projections shows of its objects, found once in a process and kept.
+final class ProjectionLayout: Sendable {
+  /// In the order of declaration, those of superclasses first.
+  let properties: [ProjectedProperty]
+  private let root: ObjectBase.Type
+  /// Where wrappers are told where the object has its columns.
+  private let places: [(field: Int, place: Int)]
+
+  private static let known = Mutex<[ObjectIdentifier: ProjectionLayout]>([:])
+
+  /// The layout of a projection's class; the first one shows it. Traps for a property that leads to
+  /// nothing in the file.
+  static func of<Root>(_ projection: Projection<Root>) -> ProjectionLayout {
+    let id = ObjectIdentifier(type(of: projection))
+    if let known = known.withLock({ $0[id] }) { return known }
+    // Not under the lock: this makes objects of the program's classes.
+    let layout = ProjectionLayout(projection)
+    return known.withLock { known in
+      let first = known[id] ?? layout
+      known[id] = first
+      return first
+    }
+  }
+
+  /// The layout of a class of which there may be no projection yet.
+  static func of<P: ProjectionObservable>(_ type: P.Type) -> ProjectionLayout {
+    let id = ObjectIdentifier(type)
+    if let known = known.withLock({ $0[id] }) { return known }
+    _ = P(projecting: P.Root())
+    guard let made = known.withLock({ $0[id] }) else {
+      trap("'\(type)' is no projection. Derive it from Projection.")
+    }
+    return made
+  }
+
+  private init<Root>(_ projection: Projection<Root>) {
+    let base = unsafe Unmanaged.passUnretained(projection).toOpaque()
+    var found: [ProjectedProperty] = []
+    // The option 1 is `.classType`, which is a mutable global and so unusable in Swift 6.
+    let options = _EachFieldOptions(rawValue: 1)
+    _ = unsafe _forEachField(of: type(of: projection), options: options) { name, offset, type, _ in
+      guard let wrapper = type as? any AnyProjected.Type else { return true }
+      // The wrapper of `name` is `_name`.
+      let label = unsafe String(String(cString: name).dropFirst())
+      let keyPath = unsafe wrapper.keyPath(at: base + offset)
+      do throws(KeyPathFault) {
+        let path = try wrapper.path(of: keyPath)
+        found.append(
+          ProjectedProperty(
+            label: label, offset: offset, wrapper: wrapper, keyPath: keyPath, path: path,
+            isProjectedCollection: wrapper.isProjectedCollection))
+      } catch {
+        trap(error.message(for: .projection("\(Swift.type(of: projection)).\(label)")))
+      }
+      return true
+    }
+    properties = found
+    root = Root.self
+    places = found.filter { $0.place != 0 }.map {
+      ($0.offset + $0.wrapper.placeOffset, $0.place)
+    }
+  }
+
+  /// Tells a new projection's wrappers where the object has its columns: not for a subclass, which
+  /// may override properties.
+  func place<Root>(_ projection: Projection<Root>) {
+    guard type(of: projection.rootObject) == root else { return }
+    let base = unsafe Unmanaged.passUnretained(projection).toOpaque()
+    for (field, place) in places {
+      unsafe base.storeBytes(of: place, toByteOffset: field, as: Int.self)
+    }
+  }
+
+  /// What a projection's properties have now.
+  func values<Root>(of projection: Projection<Root>) -> [(name: String, value: Any)] {
+    properties.map { property in
+      let root = projection.rootObject
+      if property.path.count == 1 { return (property.label, property.path[0].readForText(root)) }
+      return (property.label, root[keyPath: property.keyPath] ?? Any?.none as Any)
+    }
+  }
+}
+
+/// What can be asked of a wrapper in the storage of a projection without knowing its types.
+protocol AnyProjected {
+  /// Where the place is in the wrapper.
+  static var placeOffset: Int { get }
+  static var isProjectedCollection: Bool { get }
+  static func keyPath(at field: UnsafeRawPointer) -> AnyKeyPath
+  /// The properties that such a key path leads through.
+  static func path(of keyPath: AnyKeyPath) throws(KeyPathFault) -> [PropertyReflection]
+}
+
+extension Projected: AnyProjected {
+  static var placeOffset: Int { MemoryLayout<Self>.offset(of: \._place)! }
+  static var isProjectedCollection: Bool { Value.self is any ProjectedValues.Type }
+
+  static func keyPath(at field: UnsafeRawPointer) -> AnyKeyPath {
+    unsafe field.assumingMemoryBound(to: Self.self).pointee._keyPath
+  }
+
+  static func path(of keyPath: AnyKeyPath) throws(KeyPathFault) -> [PropertyReflection] {
+    guard let keyPath = keyPath as? KeyPath<Root, Value> else {
+      trap("a key path of another type than its wrapper's: bug in this package")
+    }
+    guard isProjectedCollection else { return try Tracer.steps(of: keyPath) }
+    return try Tracer.steps(ofValues: keyPath)
+  }
+}
+
+/// A projected collection of any element.
+protocol ProjectedValues {
+  func steps() throws(KeyPathFault) -> [PropertyReflection]
+  func isOf(_ collection: Any) -> Bool
+}
+
+extension ProjectedCollection: ProjectedValues {}
+
+extension ProjectedCollection: _Projectable {
+  public static func _load(_ object: ObjectBase, _ column: UInt16) -> Self {
+    trap("a projected collection is in no column: bug in this package")
+  }
+
+  public static func _store(_ object: ObjectBase, _ column: UInt16, _ value: Self) {
+    trap("a projected collection is in no column: bug in this package")
+  }
+}

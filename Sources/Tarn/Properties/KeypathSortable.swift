@@ -1,0 +1,73 @@
+import TarnStore
+
+/// Elements that are objects, or stand for some: key paths name properties of theirs that are in
+/// the file. The library provides the conformances.
+public protocol KeypathSortable: RealmCollectionValue {
+  /// The class of the objects.
+  static var _objectType: ObjectBase.Type { get }
+  /// The properties that a key path of this type goes through. Throws for one that is no chain of
+  /// stored properties.
+  ///
+  /// - Parameter throughElements: whether it may go on from elements of collections.
+  static func _properties(
+    along keyPath: AnyKeyPath, throughElements: Bool
+  ) throws -> _PropertyPath
+  /// The key path in the objects' class that the program means by this one.
+  static func _underlyingPath(_ keyPath: String) -> String
+}
+
+extension KeypathSortable {
+  public static func _underlyingPath(_ keyPath: String) -> String { keyPath }
+}
+
+/// Properties of objects' classes, each but the last one a link to the next one's.
+public struct _PropertyPath {
+  let steps: [PropertyReflection]
+
+  /// As the program calls them.
+  var name: String { steps.map(\.name).joined(separator: ".") }
+  /// As the file does.
+  var columnName: String { steps.map(\.columnName).joined(separator: ".") }
+}
+
+extension ObjectBase: KeypathSortable {
+  public static var _objectType: ObjectBase.Type { self }
+
+  public static func _properties(
+    along keyPath: AnyKeyPath, throughElements: Bool
+  ) throws -> _PropertyPath {
+    guard let keyPath = keyPath as? PartialKeyPath<Self> else {
+      trap("a key path of another class than \(Self.self): bug in this package")
+    }
+    return _PropertyPath(steps: try Tracer.steps(of: keyPath, throughElements: throughElements))
+  }
+}
+
+extension KeypathSortable {
+  /// The same. Traps where that throws.
+  static func properties(along keyPath: AnyKeyPath, for use: KeyPathFault.Use) -> _PropertyPath {
+    do {
+      return try _properties(along: keyPath, throughElements: use.goesThroughElements)
+    } catch {
+      trap((error as? KeyPathFault)?.message(for: use) ?? "\(error): bug in this package")
+    }
+  }
+}
+
+/// The name of the property that a key path leads to, with dots after links: "mother.age" for
+/// `\Dog.mother?.age`. Traps if the path does not consist of persisted properties.
+public func _name<Root: KeypathSortable>(for keyPath: PartialKeyPath<Root>) -> String {
+  _name(for: keyPath, .name)
+}
+
+/// The same, for a use that the trap's message names.
+func _name<Root: KeypathSortable>(
+  for keyPath: PartialKeyPath<Root>, _ use: KeyPathFault.Use
+) -> String {
+  Root.properties(along: keyPath, for: use).name
+}
+
+/// The names of key paths that are observed. Traps as above.
+func _names<Root: KeypathSortable>(of keyPaths: [PartialKeyPath<Root>]) -> [String] {
+  keyPaths.map { _name(for: $0, .observing) }
+}

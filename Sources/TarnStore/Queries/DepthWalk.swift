@@ -1,0 +1,127 @@
+/// Everything up to some number of links away from objects of some classes. Links of all kinds are
+/// followed, except from an object to those that link to it; a way in a circle ends where it began.
+struct DepthWalk: Sendable {
+  private let depth: Int
+  private let roots: Set<ClassID>
+  /// How many links the nearest objects of each class can be away.
+  private let distances: [ClassID: Int]
+  /// The links that may be followed, by the class that they lead to, and by the one that has them.
+  private var incoming: [ClassID: [LinkStep]] = [:]
+  private var outgoing: [ClassID: [LinkStep]] = [:]
+
+  var classes: Set<ClassID> { Set(distances.keys) }
+
+  init(_ depth: Int, from roots: Set<ClassID>, _ schema: SchemaView) {
+    self.depth = depth
+    self.roots = roots
+    var distances = Dictionary(uniqueKeysWithValues: roots.map { ($0, 0) })
+    var frontier = roots
+    var distance = 0
+    while !frontier.isEmpty, distance < depth {
+      distance += 1
+      var next: Set<ClassID> = []
+      for id in frontier {
+        for link in schema.links(of: id) {
+          incoming[link.target, default: []].append(link)
+          outgoing[id, default: []].append(link)
+          if distances[link.target] == nil {
+            distances[link.target] = distance
+            next.insert(link.target)
+          }
+        }
+      }
+      frontier = next
+    }
+    self.distances = distances
+  }
+
+  func concerned(
+    by changes: ChangeSet, _ rows: StoreRows, among lookedAt: LookedAt
+  ) throws(StorageError) -> [ClassID: KeySet] {
+    var touched: [ClassID: KeySet] = [:]
+    for own in changes.classes where distances[own.id] != nil {
+      let keys = own.touchedKeys(in: .all)
+      if !keys.isEmpty { touched[own.id] = keys }
+    }
+    if touched.isEmpty { return [:] }
+    var (found, level) = (touched, touched)
+    var passed = 0
+    for away in stride(from: 1, through: depth, by: 1) where !level.isEmpty {
+      var next: [ClassID: KeySet] = [:]
+      for (id, keys) in level {
+        for link in incoming[id] ?? [] where away + distances[link.classID]! <= depth {
+          let most = lookedAt.budget - passed
+          guard let origins = try rows.before(keys, through: link, atMost: most) else {
+            return try forwards(to: touched, rows, lookedAt)
+          }
+          passed += origins.count
+          let fresh = origins.subtracting(found[link.classID] ?? KeySet())
+          if fresh.isEmpty { continue }
+          next[link.classID, default: KeySet()].formUnion(fresh)
+          found[link.classID, default: KeySet()].formUnion(fresh)
+        }
+      }
+      level = next
+    }
+    return found.filter { roots.contains($0.key) }
+  }
+
+  // MARK: - From the side of those who look
+
+  /// How far objects are from what was touched, as far as that is known.
+  private struct Known {
+    /// The nearest is so many links away, or nearer.
+    var hit = Int.max
+    /// Nothing is as near as that.
+    var miss = -1
+  }
+
+  private func forwards(
+    to touched: [ClassID: KeySet], _ rows: StoreRows, _ lookedAt: LookedAt
+  ) throws(StorageError) -> [ClassID: KeySet] {
+    var known: [LinkTarget: Known] = [:]
+    var found: [ClassID: KeySet] = [:]
+    for (id, keys) in try lookedAt.keys() where roots.contains(id) {
+      var hits: [ObjectKey] = []
+      for key in keys {
+        let object = LinkTarget(classID: id, key: key)
+        if try isNear(object, depth, touched, rows, &known) { hits.append(key) }
+      }
+      if !hits.isEmpty { found[id] = KeySet(hits) }
+    }
+    return found
+  }
+
+  private func isNear(
+    _ object: LinkTarget, _ most: Int, _ touched: [ClassID: KeySet], _ rows: StoreRows,
+    _ known: inout [LinkTarget: Known]
+  ) throws(StorageError) -> Bool {
+    if touched[object.classID]?.contains(object.key) == true { return true }
+    var before = known[object] ?? Known()
+    if before.hit <= most { return true }
+    if before.miss >= most || most == 0 { return false }
+    var isHit = false
+    for link in outgoing[object.classID] ?? [] where !isHit {
+      for key in try rows.after(KeySet(object.key), through: link) where !isHit {
+        let next = LinkTarget(classID: link.target, key: key)
+        isHit = try isNear(next, most - 1, touched, rows, &known)
+      }
+    }
+    before = known[object] ?? Known()
+    if isHit { before.hit = min(before.hit, most) } else { before.miss = max(before.miss, most) }
+    known[object] = before
+    return isHit
+  }
+}
+
+extension SchemaView {
+  /// Every way from an object of a class to others: values of any type may link to any class.
+  fileprivate func links(of id: ClassID) -> [LinkStep] {
+    self[id].columns.flatMap { column -> [LinkStep] in
+      if column.isRemoved { return [] }
+      let targets =
+        column.type == .any ? schema.classes.map(\.id) : [column.target].compactMap { $0 }
+      return targets.map { LinkStep(classID: id, column: column.id, target: $0) }
+    }
+  }
+}

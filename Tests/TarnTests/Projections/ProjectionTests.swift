@@ -1,0 +1,185 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Tarn
+
+/// Views of objects: reading, assigning, copies, equality.
+struct ProjectionTests {
+  private let place: Place
+
+  init() throws {
+    place = try Shelter().openClimbers()
+    try place.addClimbers()
+  }
+
+  /// S324
+  @Test func readingGoesToTheObject() throws {
+    for card in [try place.card(1), place.cards[0]] {
+      #expect(card.name == "Ida" && card.lastName == "Berg" && card.familyName == "Berg")
+      #expect(card.age == 31 && card.weight == 60.5 && card.grade == .hard)
+      #expect(card.hut?.beds == 4 && card.hutName == "Top" && card.email == "ida@example.org")
+      #expect(card.mobile == "0171" && card.partner?.id == 2)
+      #expect(card.friends.map(\.id) == [2, 3] && Array(card.heights) == [800, 1200])
+      #expect(card.scores["wall"] == 3 && card.anything == .string("x"))
+      #expect(card.greeting == "Hello Ida" && card.rootObject.id == 1)
+    }
+    let other = try place.card(3)
+    #expect(other.weight == nil && other.hut == nil && other.hutName == nil && other.mobile == nil)
+    #expect(other.admirers.map(\.id) == [1])
+    #expect(ClimberDetails(projecting: try place.card(2).rootObject).number == 2)
+  }
+
+  /// S324
+  @Test func assigningGoesToTheObject() throws {
+    let (card, climber) = (try place.card(1), place.climber(1)!)
+    try place.write {
+      card.name = "Iris"
+      card.familyName = "Fels"
+      card.age += 1
+      card.weight = nil
+      card.grade = .easy
+      card.partner = place.climber(3)
+      card.hut = Hut(value: ["name": "New"])
+      card.scores["ice"] = 5
+      card.heights = List()
+      card.friends.removeFirst()
+      card.anything = .int(4)
+      #expect(card.name == "Iris" && card.lastName == "Fels" && card.age == 32)
+    }
+    #expect(climber.firstName == "Iris" && climber.lastName == "Fels" && climber.age == 32)
+    #expect(climber.weight == nil && climber.grade == .easy && climber.partner?.id == 3)
+    #expect(climber.hut?.name == "New" && climber.scores["ice"] == 5 && climber.heights.isEmpty)
+    #expect(climber.friends.map(\.id) == [3] && climber.anything == .int(4))
+  }
+
+  /// S324: behind links assigning is like `?.`
+  @Test func assigningBehindLinks() throws {
+    let (card, none) = (try place.card(1), try place.card(2))
+    try place.write {
+      card.mobile = "0999"
+      card.hutName = "Low"
+      none.mobile = "0111"
+      none.hutName = "None"
+    }
+    #expect(card.rootObject.extras?.phone?.mobile?.number == "0999" && card.hut?.name == "Low")
+    #expect(none.mobile == nil && none.rootObject.extras == nil && none.hut == nil)
+  }
+
+  /// S331
+  @Test func propertiesOfListsMembers() throws {
+    let card = try place.card(1)
+    let names: ProjectedCollection<String> = card.friendNames
+    #expect(Array(names) == ["Max", "Eva"] && card.teamWeights.map { $0 } == [60.5, nil])
+    try place.write {
+      card.friends[0].firstName = "Moritz"
+      card.friends.append(card.rootObject)
+    }
+    #expect(Array(names) == ["Moritz", "Eva", "Ida"] && names == card.friendNames)
+  }
+
+  /// S324
+  @Test func unmanagedObjects() {
+    let climber = Climber(7, "Uta")
+    let card = ClimberCard(projecting: climber)
+    #expect(card.name == "Uta" && card.mobile == nil && card.friends.isEmpty)
+    #expect(card.realm == nil && !card.isFrozen && !card.isInvalidated)
+    card.name = "Udo"
+    card.friends.append(Climber(8, "Ole"))
+    climber.extras = ClimberExtras()
+    card.email = "udo@example.org"
+    #expect(climber.firstName == "Udo" && Array(card.friendNames) == ["Ole"])
+    #expect(climber.extras?.email == "udo@example.org" && card.email == "udo@example.org")
+  }
+
+  /// S324: assigned before and after the object comes into a Realm.
+  @Test func anObjectThatIsAdded() throws {
+    let card = ClimberCard(projecting: Climber(7, "Uta"))
+    try place.write {
+      place.realm.add(card.rootObject)
+      card.age = 5
+    }
+    #expect(card.name == "Uta" && place.climber(7)?.age == 5 && card.realm == place.realm)
+  }
+
+  @Test func subclassesThatOverrideProperties() {
+    let card = ClimberCard(projecting: Guide(9, "Ben"))
+    #expect(card.name == "Guide Ben")
+    card.name = "Leo"
+    #expect(card.name == "Guide Leo")
+  }
+
+  @Test func embeddedObjects() throws {
+    let card = HutCard(projecting: try #require(place.climber(1)?.hut))
+    try place.write { card.name = "Mid" }
+    #expect(place.climber(1)?.hut?.name == "Mid")
+  }
+
+  /// S334
+  @Test func equality() throws {
+    let (card, same) = (try place.card(1), try place.card(1))
+    #expect(card == same && card.hashValue == same.hashValue && card == place.cards[0])
+    #expect(card != place.cards[1])
+    #expect(Set(place.cards).union([card]).count == 3)
+    #expect(card == ClimberDetails(projecting: card.rootObject))
+    let climber = Climber(1, "Ida")
+    #expect(ClimberCard(projecting: climber) == ClimberCard(projecting: climber))
+    #expect(ClimberCard(projecting: climber) != card)
+    let hut = try #require(place.climber(1)?.hut)
+    #expect(HutCard(projecting: hut) == HutCard(projecting: place.climber(1)!.hut!))
+  }
+
+  /// S334
+  @Test func freezingAndThawing() throws {
+    let card = try place.card(1)
+    let frozen = card.freeze()
+    let all = place.cards.freeze()
+    try place.write {
+      card.name = "Iris"
+      card.friends.removeAll()
+      place.realm.delete(place.climber(3)!)
+    }
+    #expect(frozen.isFrozen && !card.isFrozen && frozen.freeze() == frozen)
+    #expect(frozen.name == "Ida" && Array(frozen.friendNames) == ["Max", "Eva"])
+    #expect(frozen.mobile == "0171" && card.name == "Iris")
+    #expect(all.isFrozen && all.map(\.name) == ["Ida", "Max", "Eva"] && all[0].isFrozen)
+    let thawed = try #require(place.realm.thaw(frozen))
+    #expect(thawed == card && thawed.name == "Iris" && card.thaw() === card)
+    #expect(place.realm.thaw(all[2]) == nil && place.realm.thaw(all) == place.cards)
+  }
+
+  /// S334: any thread may read what is frozen.
+  @Test func frozenOnesOnOtherThreads() throws {
+    nonisolated(unsafe) let frozen = place.cards.freeze()  // because: it is frozen
+    let texts = Mutex<[String]>([])
+    DispatchQueue.concurrentPerform(iterations: 4) { _ in
+      let text = frozen.map { "\($0.name) \($0.mobile ?? "-")" }.joined(separator: ",")
+      texts.withLock { $0.append(text) }
+    }
+    #expect(texts.withLock { $0 } == Array(repeating: "Ida 0171,Max -,Eva -", count: 4))
+  }
+
+  @Test func deletedObjects() throws {
+    let card = try place.card(1)
+    try place.write { place.realm.delete(card.rootObject) }
+    #expect(card.isInvalidated && card.description == "ClimberCard [invalidated]")
+    try place.write { place.realm.add(Climber(1, "Ida")) }
+    #expect(card != place.cards[2] && card != place.cards[0] && card == card)
+    #expect(Mirror(reflecting: card).children.isEmpty)
+  }
+
+  @Test func descriptions() throws {
+    let name = ClimberName(projecting: place.climber(1)!)
+    #expect(name.description == "ClimberName {\n\tfirst = Ida;\n}")
+    let text = try place.card(1).description
+    #expect(
+      text.hasPrefix("ClimberCard {\n\tname = Ida;\n\tlastName = Berg;\n\tfamilyName = Berg;"))
+    #expect(text.contains("mobile = 0171;") && text.contains("friendNames = ProjectedCollection"))
+    let other = try place.card(2).description
+    #expect(text.contains("hutName = Top;") && other.contains("hutName = nil;"))
+    let mirror = Mirror(reflecting: name)
+    #expect(mirror.children.map { $0.label ?? "" } == ["first"])
+    #expect(place.realm.objects(ClimberName.self).description.contains("[0] ClimberName {"))
+  }
+}

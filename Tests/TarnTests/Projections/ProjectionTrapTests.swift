@@ -1,0 +1,108 @@
+import Foundation
+import Testing
+
+@testable import Tarn
+
+class WrongFull: Projection<Climber> { @Projected(\Climber.fullName) var full }
+class WrongSame: Projection<Climber> { @Projected(\Climber.sameName) var same }
+class WrongMember: Projection<Climber> { @Projected(\Climber.firstName.count) var length }
+class WrongValues: Projection<Climber> { @Projected(\Climber.friendsNames) var names }
+class WrongOfValues: Projection<Climber> {
+  @Projected(\Climber.friends.projectTo.fullName) var names
+}
+
+/// What a program is told before it stops that projects what is not there: S333 and others.
+struct ProjectionTrapTests: TrapSuite {
+  private let shelter = Result { try Shelter() }
+  private var folder: String { get throws { try shelter.get().folder } }
+
+  enum Mistake: String, CaseIterable, Codable {
+    case computed, disguised, member, computedValues, valuesOfComputed
+    case sortedByComputed, sortedByMember, assignedValues, assignedOutsideOfWrite, assignedKey
+    case deleted, stored, unknownProperty, frozen
+    case observedFrozen, observedUnmanaged, observedUnknown, observedBeside, observedBehind
+    case observedComputed, loopAlongUnknown, resultsAlongUnknown
+
+    var message: String {
+      switch self {
+      case .computed:
+        "not stored but computed from 'firstName', 'lastName', so 'WrongFull.full' cannot"
+      case .disguised: "not stored but computed from 'firstName', so 'WrongSame.same' cannot"
+      case .member: "so 'WrongMember.length' cannot project it"
+      case .computedValues: "so 'WrongValues.names' cannot project it"
+      case .valuesOfComputed: "so 'WrongOfValues.names' cannot project it"
+      case .sortedByComputed: "so the store cannot sort by it"
+      case .sortedByMember: "so the store cannot sort by it"
+      case .assignedValues:
+        "'ClimberCard.friendNames' is read from the objects of a list or set and cannot be set."
+      case .assignedOutsideOfWrite: "Cannot modify managed objects outside of a write transaction"
+      case .assignedKey: "Climber.id is the primary key"
+      case .deleted: "Object has been deleted or invalidated"
+      case .stored: "'ClimberCard' is a projection, which cannot be stored"
+      case .unknownProperty: "'name'"
+      case .frozen: "Cannot set Climber.firstName of a frozen Realm"
+      case .observedFrozen: "nothing can be observed of, a frozen Realm"
+      case .observedUnmanaged: "Only objects which are managed by a Realm"
+      case .observedUnknown, .loopAlongUnknown:
+        "'ClimberCard' projects nothing that the key path 'nme' begins with."
+      case .observedBeside:
+        "'ClimberName' projects nothing that the key path 'lastName' begins with."
+      case .observedBehind: "Class 'Climber' has no property 'nme'"
+      case .observedComputed: "not stored but computed from 'firstName'"
+      case .resultsAlongUnknown: "Class 'Climber' has no property 'nme'"
+      }
+    }
+
+    func make(_ place: Place) throws {
+      let climber = place.climber(1)!
+      let card = ClimberCard(projecting: climber)
+      switch self {
+      case .computed: print(WrongFull(projecting: climber).full)
+      case .disguised: print(place.realm.objects(WrongSame.self)[0].same)
+      case .member: print(WrongMember(projecting: climber).length)
+      case .computedValues: print(WrongValues(projecting: climber).names)
+      case .valuesOfComputed: print(WrongOfValues(projecting: climber).names)
+      case .sortedByComputed: print(place.cards.sorted(by: \.greeting))
+      case .sortedByMember: print(place.cards.sorted(by: \.name.count))
+      case .assignedValues: try place.write { card.friendNames = card.friendNames }
+      case .assignedOutsideOfWrite: card.name = "x"
+      case .assignedKey: try place.write { ClimberDetails(projecting: climber).number = 9 }
+      case .deleted:
+        try place.write { place.realm.delete(climber) }
+        print(card.name)
+      case .stored: print(List<ClimberCard>._description)
+      case .unknownProperty: print(place.cards.sorted(byKeyPath: "name"))
+      case .frozen: card.freeze().name = "x"
+      default: observe(card)
+      }
+    }
+
+    private func observe(_ card: ClimberCard) {
+      switch self {
+      case .observedFrozen: _ = card.freeze().observe { _ in }
+      case .observedUnmanaged: _ = ClimberCard(projecting: Climber()).observe { _ in }
+      case .observedUnknown: _ = card.observe(keyPaths: ["nme"]) { _ in }
+      case .observedBeside:
+        _ = ClimberName(projecting: card.rootObject).observe(keyPaths: ["lastName"]) { _ in }
+      case .observedBehind: _ = card.observe(keyPaths: ["partner.nme"]) { _ in }
+      case .observedComputed: _ = card.observe(keyPaths: [\.greeting]) { _ in }
+      case .loopAlongUnknown: _ = card.changes(keyPaths: ["nme"])
+      case .resultsAlongUnknown:
+        _ = card.realm!.objects(ClimberCard.self).observe(keyPaths: ["nme"]) { _ in }
+      default: break
+      }
+    }
+  }
+
+  @Test(arguments: Mistake.allCases)
+  func traps(mistake: Mistake) async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [folder = try folder as String, mistake = mistake as Mistake] in
+      let place = try Shelter(within: folder).openClimbers()
+      try place.addClimbers()
+      try mistake.make(place)
+    }
+    try expect(mistake.message, in: result)
+  }
+}
