@@ -6,7 +6,7 @@ final class KeyPathObservation<Root: ObjectBase, Value>: PropertyObservation {
   typealias Change = PropertyObservedChange<Value>
 
   private let keyPath: KeyPath<Root, Value>
-  private let path: ObservedPath
+  private let path: PropertyChain
   private let options: PropertyObservingOptions
   private let block: (Root, Change) -> Void
   /// The token keeps it. An object that keeps its observers must not be kept by these.
@@ -29,7 +29,7 @@ final class KeyPathObservation<Root: ObjectBase, Value>: PropertyObservation {
     self.options = options
     self.block = block
     self.object = object
-    let path = ObservedPath(keyPath)
+    let path = PropertyChain(keyPath)
     self.path = path
     row = object._core.map { core in
       Row(

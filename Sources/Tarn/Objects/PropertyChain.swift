@@ -1,7 +1,7 @@
 import TarnStore
 
 /// What a key path leads through that is observed.
-struct ObservedPath {
+struct PropertyChain {
   /// The properties, the links first; empty for `\.isInvalidated`.
   let steps: [PropertyReflection]
   /// It goes on after a link without asking whether that is nil.
