@@ -35,7 +35,6 @@ extension ObjectObservable {
     return NotificationToken(observation.state, ObservedThing(self, _core?.confinedHost()))
   }
 
-  /// Never called: what links to an object is not assigned to it.
   @available(
     *, unavailable,
     message: """
@@ -43,6 +42,7 @@ extension ObjectObservable {
       collection itself: object.property.observe { change in … }
       """
   )
+  /// Never called: what links to an object is not assigned to it.
   public func observe<Origin>(
     _ keyPath: KeyPath<Self, LinkingObjects<Origin>>, options: PropertyObservingOptions = [],
     _ block: @escaping (Self, PropertyObservedChange<LinkingObjects<Origin>>) -> Void

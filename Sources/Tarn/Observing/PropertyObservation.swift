@@ -83,7 +83,7 @@ class PropertyObservation {
 
   /// Tells that something is about to happen.
   ///
-  /// - Returns: what is to be called when it has happened; nil if it is none of this one's business.
+  /// - Returns: what is to be called when it has happened; nil if it is none of its business.
   func begin(_ kind: PropertyEffect.Kind) -> (() -> Void)? { nil }
 
   /// Hooks it to what it observes now.

@@ -40,7 +40,7 @@ struct PropertyAdvanceTests {
     #expect(age.news == [])
   }
 
-  /// S347: all calls before the move, then all calls after it; in between nobody sees the new state,
+  /// S347: all calls before the move, then all after it; before it nobody sees the new state,
   /// and afterwards nobody sees the old one.
   @Test func allAreToldBeforeTheMoveAndThenAllAfterIt() throws {
     let (a, b) = try pair()

@@ -66,7 +66,7 @@ struct PropertyListTests {
     #expect(seen.news == ["- → -"])
   }
 
-  /// S341: one kind of change keeps its positions in an advance; more than one, or a move, does not.
+  /// S341: one kind of change in an advance has its positions; more than one, or a move, does not.
   @Test func anAdvanceTellsOneKindOfChangeOfAList() throws {
     let a = try Shelter().openKennel(5, 6, 7)
     let b = try Place(a.realm.configuration)
