@@ -80,7 +80,9 @@ final class ManagedSequence: SequenceBacking {
     }
     let found = instance.sequence(at: place)
     // What a frozen collection reads through is the thread's, not the collection's.
-    if !instance.isFrozen { known = place.nested == nil ? found : nil }
+    if !instance.isFrozen {
+      known = place.nested == nil && instance.tracking == nil ? found : nil
+    }
     return found?.reading
   }
 
@@ -93,6 +95,10 @@ final class ManagedSequence: SequenceBacking {
 
   @inline(never)
   private func viewAnew() -> any SequenceReading {
+    if let tracking = instance.tracking {
+      let row = LinkTarget(classID: place.classID, key: place.key)
+      tracking.note(.property(row, place.column))
+    }
     guard let found = found() else {
       trap(
         "The collection \(name) is used after its object was deleted or its Realm invalidated. "

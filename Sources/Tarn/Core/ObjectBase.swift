@@ -143,7 +143,9 @@ extension ObjectBase {
   @inline(never) @usableFromInline
   final func _set(_ column: UInt16, _ boxed: _BoxedValue) {
     let core = _core!
-    guard let properties = core.properties else { return set(column, boxed, warms: true) }
+    guard let properties = core.properties else {
+      return set(column, boxed, warms: core.tracking == nil)
+    }
     core.assigning(self, ColumnID(column), properties) { set(column, boxed, warms: $0) }
   }
 
@@ -187,6 +189,7 @@ extension ObjectBase {
   /// Always false for an unmanaged object. Traps on a thread other than the Realm's.
   public var isInvalidated: Bool {
     guard let core = _core else { return false }
+    if let tracking = core.tracking, let row = core.row(of: self) { tracking.note(.object(row)) }
     return core.isInvalidated(self)
   }
 }

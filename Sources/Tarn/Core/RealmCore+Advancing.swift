@@ -14,7 +14,9 @@ extension RealmCore {
   ) throws(StorageError) {
     guard let properties else { return try step(to: snapshot, changes, prepared, news) }
     // All before the move, and then all of them after it: nobody sees half of it.
-    let telling = delivery.telling { properties.begin(properties.effects(of: changes)) }
+    let telling = delivery.telling {
+      properties.begin(properties.effects(of: changes), in: changes.classes.map(\.id))
+    }
     try step(to: snapshot, changes, prepared, news)
     delivery.telling { telling.finish() }
     endProperties()

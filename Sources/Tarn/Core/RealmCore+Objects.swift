@@ -82,7 +82,9 @@ extension RealmCore {
   }
 
   private func show(_ image: ClusterImage, _ slot: Int, on object: ObjectBase) {
-    unsafe object._image = unsafe image.bytes.baseAddress
+    // Where reads are noted, all of them take the slow path.
+    unsafe object._image =
+      tracking == nil ? unsafe image.bytes.baseAddress : unsafe tarn_cluster_empty()
     unsafe object._working = nil
     object._slot = UInt32(slot)
   }
@@ -259,6 +261,7 @@ extension RealmCore {
     checkThread()
     if isInvalidated(object) { trapInvalid(object) }
     let binding = binding(of: origin)
+    tracking?.note(.classes([binding.classID, object._binding!.classID]))
     guard let column = binding.column(property) else { return [] }
     let target = LinkTarget(
       classID: object._binding!.classID, key: ObjectKey(object._key))

@@ -7,10 +7,13 @@ import TarnStore
 /// before it, and those of changes that are parts of a larger one, may not end the write.
 extension RealmCore {
   /// Makes a change that has these effects.
+  ///
+  /// - Parameter ids: classes with other changes than those.
   func telling<R, E: Error>(
-    _ effects: [PropertyEffect], _ table: PropertyTable, _ change: () throws(E) -> R
+    _ effects: [PropertyEffect], in ids: [ClassID] = [], _ table: PropertyTable,
+    _ change: () throws(E) -> R
   ) throws(E) -> R {
-    let telling = delivery.telling { table.begin(effects) }
+    let telling = delivery.telling { table.begin(effects, in: ids) }
     let result = try change()
     if intake.isOpen { delivery.telling { telling.finish() } } else { telling.finish() }
     return result
@@ -23,7 +26,7 @@ extension RealmCore {
     _ object: ObjectBase, _ column: ColumnID, _ table: PropertyTable, _ store: (Bool) -> Void
   ) {
     let row = LinkTarget(classID: object._binding!.classID, key: ObjectKey(object._key))
-    guard table.watches(row) else { return store(true) }
+    guard table.watches(row) else { return store(tracking == nil) }
     checkAssignable(object, column)
     telling([PropertyEffect(row, column)], table) { store(false) }
   }
@@ -163,7 +166,13 @@ extension RealmCore {
     for (row, column) in properties.properties where !goes(row) {
       if let effect = effect(on: row, column, ofLosing: goes) { effects.append(effect) }
     }
-    telling(effects, properties, clear)
+    telling(effects, in: ids, properties, clear)
+  }
+
+  /// Makes new objects of a class.
+  func inserting<R, E: Error>(into id: ClassID, _ insert: () throws(E) -> R) throws(E) -> R {
+    guard let properties, properties.watches(id) else { return try insert() }
+    return try telling([], in: [id], properties, insert)
   }
 
   // MARK: - Coming and going
@@ -173,7 +182,7 @@ extension RealmCore {
     let table = properties ?? PropertyTable()
     properties = table
     table.add(observation)
-    if session != nil { rowsMoved() }
+    if session != nil, tracking == nil { rowsMoved() }
   }
 
   /// Forgets observations whose objects are gone for good. To be called where no write is open.

@@ -53,14 +53,17 @@ extension RealmCore {
       values[column(of: property, in: binding)] = boxed.value
     }
     let id = binding.classID
+    func insert() throws(StorageError) -> ObjectKey {
+      try inserting(into: id) { () throws(StorageError) in try session.create(values, in: id) }
+    }
     let key = trapping { () throws(StorageError) in
       guard let primary = binding.schema.primaryKey else {
-        return try session.create(values, in: id)
+        return try insert()
       }
       let value = values[primary] ?? binding.schema[primary].zero
       values[primary] = value
       guard let existing = try session.find(primaryKey: value, in: id) else {
-        return try session.create(values, in: id)
+        return try insert()
       }
       if update == .error { trapDuplicate(value, binding) }
       for (column, value) in values.sorted(by: { $0.key < $1.key }) where column != primary {

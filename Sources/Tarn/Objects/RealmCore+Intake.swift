@@ -70,7 +70,9 @@ extension RealmCore {
       if update == .error { trapDuplicate(primaryKey, binding) }
       return merge(object, into: existing, update)
     }
-    let row = try session.create(primaryKey: primaryKey, in: binding.classID)
+    let row = try inserting(into: binding.classID) { () throws(StorageError) in
+      try session.create(primaryKey: primaryKey, in: binding.classID)
+    }
     attach(object, row.key, binding)
     object._createdInWrite = write.mark
     unsafe object._working = unsafe Unmanaged.passUnretained(row.cluster)

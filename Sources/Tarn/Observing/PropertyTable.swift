@@ -7,6 +7,8 @@ import TarnStore
 /// passed over until they are removed.
 final class PropertyTable {
   private var rows: [ClassID: [ObjectKey: [PropertyHook]]] = [:]
+  /// Of those that are told of every change of a class.
+  private var classes: [ClassID: [PropertyHook]] = [:]
   private var observations: [ObjectIdentifier: PropertyObservation] = [:]
   /// Objects that are observed have gone.
   private var mayHaveGone = false
@@ -26,6 +28,20 @@ final class PropertyTable {
   /// Hooks an observation to a row.
   func hook(_ hook: PropertyHook, to row: LinkTarget) {
     hook.observation.hook(to: RowHooks(self, row), hook)
+  }
+
+  /// Hooks an observation to everything that happens to objects of a class.
+  func hook(_ hook: PropertyHook, to id: ClassID) {
+    hook.observation.hook(to: ClassHooks(self, id), hook)
+  }
+
+  fileprivate func add(_ hook: PropertyHook, _ id: ClassID) {
+    classes[id, default: []].append(hook)
+  }
+
+  fileprivate func remove(_ observation: PropertyObservation, _ id: ClassID) {
+    classes[id]?.removeAll { $0.observation === observation }
+    if classes[id]?.isEmpty == true { classes[id] = nil }
   }
 
   fileprivate func add(_ hook: PropertyHook, _ row: LinkTarget) {
@@ -64,15 +80,22 @@ final class PropertyTable {
 
   // MARK: - Telling
 
-  func watches(_ row: LinkTarget) -> Bool { rows[row.classID]?[row.key] != nil }
+  func watches(_ row: LinkTarget) -> Bool {
+    rows[row.classID]?[row.key] != nil || watches(row.classID)
+  }
+
+  func watches(_ id: ClassID) -> Bool { classes[id] != nil }
 
   /// True if somebody observes that, which takes some work to find out more about.
   func watches(_ row: LinkTarget, _ column: ColumnID) -> Bool {
-    rows[row.classID]?[row.key]?.contains { $0.column == column } ?? false
+    watches(row.classID)
+      || rows[row.classID]?[row.key]?.contains { $0.column == column } ?? false
   }
 
   /// Tells those whom it concerns what is about to happen.
-  func begin(_ effects: [PropertyEffect]) -> PropertyTelling {
+  ///
+  /// - Parameter ids: classes with other changes than those.
+  func begin(_ effects: [PropertyEffect], in ids: some Sequence<ClassID> = []) -> PropertyTelling {
     var concerned: [(PropertyHook, PropertyEffect.Kind)] = []
     for effect in effects {
       if effect.kind.isOfObject { mayHaveGone = true }
@@ -81,13 +104,24 @@ final class PropertyTable {
         concerned.append((hook, effect.kind))
       }
     }
+    if !classes.isEmpty {
+      for id in Set(effects.map(\.row.classID)).union(ids) {
+        concerned += (classes[id] ?? []).map { ($0, .setting) }
+      }
+    }
     return PropertyTelling(concerned)
   }
 
   /// Tells all that their objects are about to be invalidated; with that they end.
   func beginEnd() -> PropertyTelling {
     begin(
-      rows(of: Array(rows.keys)).map { PropertyEffect($0, .leaving(forGood: true)) })
+      rows(of: Array(rows.keys)).map { PropertyEffect($0, .leaving(forGood: true)) },
+      in: classes.keys)
+  }
+
+  func endAll() {
+    for observation in observations.values { observation.state.end() }
+    removeEnded()
   }
 
   // MARK: - What is observed
@@ -152,6 +186,20 @@ final class PropertyTable {
     }
     return effects
   }
+}
+
+/// What observations of one class are hooked to.
+private final class ClassHooks: PropertyHooks {
+  private unowned let table: PropertyTable
+  private let id: ClassID
+
+  init(_ table: PropertyTable, _ id: ClassID) {
+    self.table = table
+    self.id = id
+  }
+
+  func add(_ hook: PropertyHook) { table.add(hook, id) }
+  func remove(_ observation: PropertyObservation) { table.remove(observation, id) }
 }
 
 /// What observations of one row are hooked to.

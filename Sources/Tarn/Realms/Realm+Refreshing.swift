@@ -51,6 +51,7 @@ extension RealmCore {
     rowsMoved()
     guard let telling else { return }
     delivery.telling { telling.finish() }
+    properties?.endAll()
     properties = nil
   }
 }

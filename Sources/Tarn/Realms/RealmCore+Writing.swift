@@ -140,7 +140,7 @@ extension RealmCore {
       let place = SequencePlace(classID: row.classID, key: row.key, column: column)
       return trapping { () throws(StorageError) in try session.sequence(at: place)?.script }
     }
-    return delivery.telling { properties.begin(effects) }
+    return delivery.telling { properties.begin(effects, in: changes.classes.map(\.id)) }
   }
 
   /// Lets go of the write and of the gate.
