@@ -222,7 +222,7 @@ struct TrackingTests {
     let realm = try Realm(configuration: configuration)
     let cats = realm.objects(Cat.self)
     var seen: [Int] = []
-    for await count in Observations({ @MainActor in cats.count }) {
+    for await count in Observations({ cats.count }) {
       seen.append(count)
       if count == 3 { break }
       try realm.write { realm.add(Cat(count)) }
