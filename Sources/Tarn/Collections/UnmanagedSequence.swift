@@ -186,7 +186,10 @@ final class UnmanagedSequence: SequenceBacking {
 
   private func replaceAll(_ values: [_BoxedValue], _ keys: [String]) {
     switch kind {
-    case .list, .none: replace(0..<count, with: values, [])
+    case .list, .none:
+      // Those that come are known from now on.
+      _ = positions(of: values)
+      replace(0..<count, with: values, [])
     case .set:
       clear()
       for value in values { add(value) }
