@@ -61,6 +61,8 @@ extension CompiledQuery {
   package struct Move {
     fileprivate let update: OrderedUpdate
     fileprivate let touched: TouchedRows
+    /// No row has come, gone or changed its place.
+    var isQuiet: Bool { touched.candidates.isEmpty }
     /// The rows afterwards.
     package var root: OrderedRoot { update.root }
   }
