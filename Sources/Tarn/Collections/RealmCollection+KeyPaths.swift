@@ -12,7 +12,7 @@ extension RealmCollection {
   public func observe(
     keyPaths: [String]?, _ block: @escaping (RealmCollectionChange<Self>) -> Void
   ) -> NotificationToken {
-    _observe(_Look(keyPaths: keyPaths), block)
+    _observe(_Look(keyPaths: keyPaths, of: Element.self), block)
   }
 
   /// The same for key paths of the elements' class, such as `\Dog.owner?.name`. One through a
@@ -46,7 +46,7 @@ extension RealmCollection {
     keyPaths: [String]?,
     _ block: @escaping (ObservedChange<Self, CollectionDelta<Element>>) -> Void
   ) -> NotificationToken {
-    _changeOrigin.looking(_Look(keyPaths: keyPaths)).observe(block)
+    _changeOrigin.looking(_Look(keyPaths: keyPaths, of: Element.self)).observe(block)
   }
 
   /// The same for key paths of the elements' class.
@@ -63,7 +63,7 @@ extension RealmCollection {
   public func changes(
     keyPaths: [String]?
   ) -> ChangeSequence<ObservedChange<Self, CollectionDelta<Element>>> {
-    _changeOrigin.looking(_Look(keyPaths: keyPaths)).changes
+    _changeOrigin.looking(_Look(keyPaths: keyPaths, of: Element.self)).changes
   }
 
   /// The same for key paths of the elements' class.
@@ -77,6 +77,14 @@ extension RealmCollection {
 }
 
 extension _Look {
+  init<Element: RealmCollectionValue>(keyPaths: [String]?, of _: Element.Type) {
+    guard let type = Element.self as? any KeypathSortable.Type else {
+      self.init(keyPaths: keyPaths)
+      return
+    }
+    self.init(keyPaths: keyPaths?.map { type._underlyingPath($0) })
+  }
+
   /// Traps for key paths that are no chains of stored properties.
   init<Root: KeypathSortable>(_ keyPaths: [PartialKeyPath<Root>]) {
     self.init(keyPaths: _names(of: keyPaths))

@@ -1,5 +1,15 @@
 import TarnStore
 
+/// What of an object is observed, and how it is told.
+struct ObjectLook {
+  /// Nil for all of the object's own properties.
+  var paths: [ObservedPath]?
+  /// What is told of key paths, by their numbers; of the others the first property is told.
+  var ends: [Int: ObservedPath] = [:]
+  /// What to make of what was at those ends.
+  var wording: ((_ object: ObjectBase, _ ends: [Int: Value]) -> [PropertyChange])?
+}
+
 /// An observation of an object. It is bound to the row, not to the accessor: a stale accessor is
 /// brought up to date before each call.
 class AccessorObservation: ObjectObservation {
@@ -7,35 +17,47 @@ class AccessorObservation: ObjectObservation {
   private unowned let core: RealmCore
   /// Replaced by a new accessor if the program has invalidated the instance meanwhile.
   private var object: ObjectBase
+  private let look: ObjectLook
   private let block: (ObjectChange<ObjectBase>) -> Void
 
+  /// - Parameter state: of one that can be observed.
   init(
-    _ core: RealmCore, _ object: ObjectBase, _ watch: PathWatch?, state: ObservationState,
+    _ core: RealmCore, _ object: ObjectBase, _ look: ObjectLook, state: ObservationState,
     block: @escaping (ObjectChange<ObjectBase>) -> Void
   ) {
     self.core = core
     self.object = object
+    self.look = look
     self.block = block
+    let (id, observers) = (object._binding!.classID, core.delivery.observers)
     super.init(
-      state: state, serial: core.delivery.observers.claimSerial(), seen: core.step,
-      classID: object._binding!.classID, key: ObjectKey(object._key), watch)
+      state: state, serial: observers.claimSerial(), seen: core.step, classID: id,
+      key: ObjectKey(object._key),
+      look.paths.map { observers.watch(id, $0, ends: look.ends, core.shown().schema) })
   }
 
-  override func tell(_ oldValues: [(column: ColumnID, Value)], backlinks: Set<Int>) {
+  override func tell(_ oldValues: [(column: ColumnID, Value)], ends: [Int: Value]) {
     if object._life != core.state.life || object._state.contains(.invalidated) {
       object = core.object(key, core.binding(for: object))
     }
+    let changes = look.wording?(object, ends) ?? changes(oldValues, backlinks: ends.keys.sorted())
+    if !changes.isEmpty { block(.change(object, changes)) }
+  }
+
+  private func changes(
+    _ oldValues: [(column: ColumnID, Value)], backlinks: [Int]
+  ) -> [PropertyChange] {
     let binding = core.binding(for: object)
-    var changes = binding.properties(of: oldValues).map { property, old in
+    let own = binding.properties(of: oldValues).map { property, old in
       PropertyChange(
         name: property.name, oldValue: core.swiftValue(old, of: property),
         newValue: property.readFlat(object))
     }
-    changes += backlinks.sorted().map { number in
-      PropertyChange(
-        name: binding.reflection.properties[number].name, oldValue: nil, newValue: nil)
-    }
-    if !changes.isEmpty { block(.change(object, changes)) }
+    return own
+      + backlinks.map { number in
+        PropertyChange(
+          name: binding.reflection.properties[number].name, oldValue: nil, newValue: nil)
+      }
   }
 
   override func tellOfDeletion() { block(.deleted) }
@@ -50,11 +72,11 @@ final class PulledAccessorObservation: AccessorObservation, PulledObservation {
   private let signal: ChangeSignal
 
   init(
-    _ core: RealmCore, _ object: ObjectBase, _ watch: PathWatch?, state: ObservationState,
+    _ core: RealmCore, _ object: ObjectBase, _ look: ObjectLook, state: ObservationState,
     signal: ChangeSignal, block: @escaping (ObjectChange<ObjectBase>) -> Void
   ) {
     self.signal = signal
-    super.init(core, object, watch, state: state, block: block)
+    super.init(core, object, look, state: state, block: block)
   }
 
   var isExhausted: Bool { false }
@@ -64,8 +86,10 @@ final class PulledAccessorObservation: AccessorObservation, PulledObservation {
     return super.log(news, step: step)
   }
 
-  override func log(behind property: PathWatch.FirstProperty, _ value: Value, step: Int) {
-    super.log(behind: property, value, step: step)
+  override func log(
+    behind property: PathWatch.FirstProperty, _ value: Value, end: Value?, step: Int
+  ) {
+    super.log(behind: property, value, end: end, step: step)
     mergeEntries()
   }
 
@@ -95,35 +119,30 @@ extension RealmCore {
   }
 
   func observe(
-    _ object: ObjectBase, along paths: [ObservedPath]?,
-    _ block: @escaping (ObjectChange<ObjectBase>) -> Void
+    _ object: ObjectBase, _ look: ObjectLook, _ block: @escaping (ObjectChange<ObjectBase>) -> Void
   ) -> NotificationToken {
-    let (state, watch) = observed(object, along: paths)
-    return add(AccessorObservation(self, object, watch, state: state, block: block))
+    let state = observedState(object)
+    return add(AccessorObservation(self, object, look, state: state, block: block))
   }
 
   /// The changes of an object, for who asks.
   func changes(
-    of object: ObjectBase, along paths: [ObservedPath]?
+    of object: ObjectBase, _ look: ObjectLook
   ) -> ChangeFeed<ObjectChange<ObjectBase>> {
     ChangeFeed(on: self) { [self] signal, inbox in
-      let (state, watch) = observed(object, along: paths)
+      let state = observedState(object)
       let observation = PulledAccessorObservation(
-        self, object, watch, state: state, signal: signal
+        self, object, look, state: state, signal: signal
       ) { inbox.change = $0 }
       return (observation, add(observation))
     }
   }
 
   /// Traps for what cannot be observed.
-  private func observed(
-    _ object: ObjectBase, along paths: [ObservedPath]?
-  ) -> (ObservationState, PathWatch?) {
+  private func observedState(_ object: ObjectBase) -> ObservationState {
     checkCanObserve()
     require(!isInvalidated(object), "Cannot observe a deleted or invalidated object.")
-    let id = object._binding!.classID
-    let state = ObservationState(.object(id, ObjectKey(object._key)))
-    return (state, paths.map { delivery.observers.watch(id, $0, shown().schema) })
+    return ObservationState(.object(object._binding!.classID, ObjectKey(object._key)))
   }
 
   private func add(_ observation: AccessorObservation) -> NotificationToken {

@@ -68,7 +68,7 @@ extension ObjectObservable {
   private func changes(along keyPaths: [String]?) -> ChangeSequence<ObjectChange<Self>> {
     guard let core = _core else { trapUnmanaged() }
     let paths = core.observedPaths(from: self, keyPaths)
-    return ChangeSequence { core.changes(of: self, along: paths).map { $0.typed() } }
+    return ChangeSequence { core.changes(of: self, ObjectLook(paths: paths)).map { $0.typed() } }
   }
 }
 
@@ -109,7 +109,8 @@ extension ObjectBase {
     _ type: T.Type, _ keyPaths: [String]?, _ block: @escaping (ObjectChange<T>) -> Void
   ) -> NotificationToken {
     guard let core = _core else { trapUnmanaged() }
-    return core.observe(self, along: core.observedPaths(from: self, keyPaths)) { block($0.typed()) }
+    let look = ObjectLook(paths: core.observedPaths(from: self, keyPaths))
+    return core.observe(self, look) { block($0.typed()) }
   }
 
   fileprivate func trapUnmanaged() -> Never {

@@ -60,8 +60,8 @@ class ObjectObservation: Observation {
     var step: Int
     var isDeletion: Bool
     var oldValues: [(column: ColumnID, Value)]
-    /// Numbers of properties that are what links to the object.
-    var backlinks: Set<Int> = []
+    /// What was at the ends of key paths that something on them has changed of, by their numbers.
+    var ends: [Int: Value] = [:]
   }
 
   let classID: ClassID
@@ -91,14 +91,18 @@ class ObjectObservation: Observation {
 
   /// Logs a change on a key path that begins with a property, which itself need not have been set.
   ///
-  /// - Parameter value: the property's, unless that was set.
-  func log(behind property: PathWatch.FirstProperty, _ value: Value, step: Int) {
+  /// - Parameters:
+  ///   - value: the property's, unless that was set.
+  ///   - end: what was at the end, if that is to be told.
+  func log(
+    behind property: PathWatch.FirstProperty, _ value: Value, end: Value?, step: Int
+  ) {
     if entries.last?.step != step {
       entries.append(Entry(step: step, isDeletion: false, oldValues: []))
     }
     let last = entries.count - 1
-    guard let column = property.column else {
-      entries[last].backlinks.insert(property.number)
+    guard end == nil, let column = property.column else {
+      entries[last].ends[property.number] = end ?? .null
       return
     }
     if entries[last].oldValues.contains(where: { $0.column == column }) { return }
@@ -121,7 +125,7 @@ class ObjectObservation: Observation {
       if state.end() { host.delivery.observers.remove(state) }
       return tellOfDeletion()
     }
-    tell(Self.firstValues(told), backlinks: told.reduce(into: []) { $0.formUnion($1.backlinks) })
+    tell(Self.firstValues(told), ends: Self.firstEnds(told))
   }
 
   /// Something is to be told.
@@ -133,8 +137,7 @@ class ObjectObservation: Observation {
     entries = [
       Entry(
         step: last.step, isDeletion: entries.contains(where: \.isDeletion),
-        oldValues: Self.firstValues(entries),
-        backlinks: entries.reduce(into: []) { $0.formUnion($1.backlinks) })
+        oldValues: Self.firstValues(entries), ends: Self.firstEnds(entries))
     ]
   }
 
@@ -159,10 +162,16 @@ class ObjectObservation: Observation {
     return first.map { ($0, $1) }
   }
 
+  /// What was at the end of each key path before the first step that changed something on it.
+  private static func firstEnds(_ told: [Entry]) -> [Int: Value] {
+    told.reduce(into: [:]) { $0.merge($1.ends) { first, _ in first } }
+  }
+
   /// Calls the callback with the columns that were assigned, and what was in them at its last call.
   ///
-  /// - Parameter backlinks: numbers of properties that are what links to the object.
-  func tell(_ oldValues: [(column: ColumnID, Value)], backlinks: Set<Int>) {}
+  /// - Parameter ends: what was at the ends of key paths then, by their numbers: of an object's
+  ///   observer only for those that begin with what links to the object.
+  func tell(_ oldValues: [(column: ColumnID, Value)], ends: [Int: Value]) {}
 
   /// Tells the callback that the object is gone, and nothing more to come.
   func tellOfDeletion() {}

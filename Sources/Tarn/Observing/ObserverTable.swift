@@ -38,10 +38,12 @@ final class ObserverTable {
   }
 
   /// What observers of objects of a class look at along those paths.
+  ///
+  /// - Parameter ends: the paths of which is told what is at the end, by their numbers.
   func watch(
-    _ classID: ClassID, _ paths: [ObservedPath], _ schema: SchemaView
+    _ classID: ClassID, _ paths: [ObservedPath], ends: [Int: ObservedPath], _ schema: SchemaView
   ) -> PathWatch {
-    pathWatches.watch(classID, paths, schema)
+    pathWatches.watch(classID, paths, ends: ends, schema)
   }
 
   func add(_ observation: ObjectObservation) {

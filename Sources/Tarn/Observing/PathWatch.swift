@@ -13,13 +13,19 @@ final class PathWatch {
 
   let classID: ClassID
   let paths: [ObservedPath]
+  /// What is told of a key path is what is at the end of these, by its number; of the others the
+  /// first property is told.
+  let ends: [Int: ObservedPath]
   let properties: [FirstProperty]
   fileprivate let concerningClasses: Set<ClassID>
   fileprivate var observations: [ObjectKey: [ObjectObservation]] = [:]
 
-  init(_ classID: ClassID, _ paths: [ObservedPath], _ schema: SchemaView) {
+  init(
+    _ classID: ClassID, _ paths: [ObservedPath], ends: [Int: ObservedPath], _ schema: SchemaView
+  ) {
     self.classID = classID
     self.paths = paths
+    self.ends = ends
     let numbers = Set(paths.map(\.property)).sorted()
     properties = numbers.map { number in
       let own = paths.filter { $0.property == number }
@@ -39,17 +45,18 @@ struct PathWatchTable {
   private struct Name: Hashable {
     let classID: ClassID
     let paths: [ObservedPath]
+    let ends: [Int: ObservedPath]
   }
   private var watches: [Name: PathWatch] = [:]
   private var byClass: [ClassID: [PathWatch]] = [:]
 
   /// What those look at who look along the same.
   mutating func watch(
-    _ classID: ClassID, _ paths: [ObservedPath], _ schema: SchemaView
+    _ classID: ClassID, _ paths: [ObservedPath], ends: [Int: ObservedPath], _ schema: SchemaView
   ) -> PathWatch {
-    let name = Name(classID: classID, paths: paths)
+    let name = Name(classID: classID, paths: paths, ends: ends)
     if let known = watches[name] { return known }
-    let watch = PathWatch(classID, paths, schema)
+    let watch = PathWatch(classID, paths, ends: ends, schema)
     watches[name] = watch
     for id in watch.concerningClasses { byClass[id, default: []].append(watch) }
     return watch
@@ -65,7 +72,7 @@ struct PathWatchTable {
     there.removeAll { $0 === observation }
     watch.observations[observation.key] = there.isEmpty ? nil : there
     if !watch.observations.isEmpty { return }
-    watches[Name(classID: watch.classID, paths: watch.paths)] = nil
+    watches[Name(classID: watch.classID, paths: watch.paths, ends: watch.ends)] = nil
     for id in watch.concerningClasses { byClass[id]?.removeAll { $0 === watch } }
   }
 
@@ -101,8 +108,11 @@ struct PathWatchTable {
         let value = try property.column.map { column throws(StorageError) in
           try move.rows.plainValue(of: column, at: key, in: watch.classID)
         }
+        let end = try watch.ends[property.number].map { path throws(StorageError) in
+          try move.former.value(along: path, from: key)
+        }
         for observation in watch.observations[key] ?? [] {
-          observation.log(behind: property, value ?? .null, step: step)
+          observation.log(behind: property, value ?? .null, end: end, step: step)
           tell(observation)
         }
       }

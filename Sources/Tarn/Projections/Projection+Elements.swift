@@ -33,6 +33,10 @@ extension Projection: KeypathSortable {
     return _PropertyPath(
       steps: try Tracer.steps(of: keyPath) { (root: Root) in Self(projecting: root) })
   }
+
+  public static func _underlyingPath(_ keyPath: String) -> String {
+    ProjectionLayout.of(Self.self).path(ofLabel: keyPath) ?? keyPath
+  }
 }
 
 extension RealmCollection where Element: ProjectionObservable {

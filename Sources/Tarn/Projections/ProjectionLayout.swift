@@ -45,6 +45,17 @@ final class ProjectionLayout: Sendable {
     }
   }
 
+  /// The layout of a class of which there may be no projection yet.
+  static func of<P: ProjectionObservable>(_ type: P.Type) -> ProjectionLayout {
+    let id = ObjectIdentifier(type)
+    if let known = known.withLock({ $0[id] }) { return known }
+    _ = P(projecting: P.Root())
+    guard let made = known.withLock({ $0[id] }) else {
+      trap("'\(type)' is no projection. Derive it from Projection.")
+    }
+    return made
+  }
+
   private init<Root>(_ projection: Projection<Root>) {
     let base = unsafe Unmanaged.passUnretained(projection).toOpaque()
     var found: [ProjectedProperty] = []

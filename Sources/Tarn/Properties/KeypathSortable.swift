@@ -12,6 +12,12 @@ public protocol KeypathSortable: RealmCollectionValue {
   static func _properties(
     along keyPath: AnyKeyPath, throughElements: Bool
   ) throws -> _PropertyPath
+  /// The key path in the objects' class that the program means by this one.
+  static func _underlyingPath(_ keyPath: String) -> String
+}
+
+extension KeypathSortable {
+  public static func _underlyingPath(_ keyPath: String) -> String { keyPath }
 }
 
 /// Properties of objects' classes, each but the last one a link to the next one's.

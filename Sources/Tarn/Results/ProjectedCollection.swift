@@ -28,8 +28,8 @@ public struct ProjectedCollection<Element: RealmCollectionValue> {
   public func index(of value: Element) -> Int? { firstIndex(of: value) }
 
   /// Calls `block` first with `.initial` and then with each difference of the list or set: an
-  /// element is modified when its object has changed, even in other properties. An unchanged value
-  /// may be reported as modified; a changed one is never missed.
+  /// element is modified when its property was set, to whatever value. Of a computed property it is
+  /// not known what it reads: an element is then modified when its object is.
   ///
   /// Traps for an unmanaged or invalidated collection, on a thread that has no later turns, on a
   /// read-only Realm that has a private copy, and in a write that has changed something.
@@ -175,6 +175,12 @@ private struct PropertySource<Root: ObjectBase, Value: RealmCollectionValue>: Pr
 
   func steps() throws(KeyPathFault) -> [PropertyReflection] { try Tracer.steps(of: keyPath) }
 
+  /// Nothing but the property counts, if it is a stored one.
+  private var look: _Look {
+    let steps = try? steps()
+    return _Look(keyPaths: steps.map { [$0.map(\.name).joined(separator: ".")] })
+  }
+
   func isOf(_ other: Any) -> Bool {
     switch other {
     case let list as List<Root>: collection == AnyRealmCollection(list)
@@ -190,7 +196,7 @@ private struct PropertySource<Root: ObjectBase, Value: RealmCollectionValue>: Pr
   var changeOrigin:
     _ChangeOrigin<ObservedChange<any ProjectedSource<Value>, CollectionDelta<Value>>>
   {
-    collection._changeOrigin.map { change in
+    collection._changeOrigin.looking(look).map { change in
       change.map({ PropertySource(collection: $0, keyPath: keyPath) }) { delta in
         delta.map { $0[keyPath: keyPath] }
       }
@@ -200,7 +206,7 @@ private struct PropertySource<Root: ObjectBase, Value: RealmCollectionValue>: Pr
   func observe(
     _ block: @escaping (RealmCollectionChange<any ProjectedSource<Value>>) -> Void
   ) -> NotificationToken {
-    collection.observe { change in
+    collection._observe(look) { change in
       switch change {
       case .initial(let collection):
         block(.initial(PropertySource(collection: collection, keyPath: keyPath)))

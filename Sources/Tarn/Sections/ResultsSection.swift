@@ -127,7 +127,7 @@ public struct ResultsSection<
   public func observe(
     keyPaths: [String]?, _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken {
-    observe(_Look(keyPaths: keyPaths), block)
+    observe(_Look(keyPaths: keyPaths, of: SectionElement.self), block)
   }
 
   /// The same for key paths of the elements' class.
@@ -144,7 +144,7 @@ public struct ResultsSection<
 
   /// The same along key paths: what `observe(keyPaths:)` would tell. Traps at once where that does.
   public func changes(keyPaths: [String]?) -> ChangeSequence<SectionedResultsChange<Self>> {
-    changes(_Look(keyPaths: keyPaths))
+    changes(_Look(keyPaths: keyPaths, of: SectionElement.self))
   }
 
   /// The same for key paths of the elements' class.

@@ -140,10 +140,41 @@ package final class FormerState {
   init(_ snapshot: Snapshot?) { self.snapshot = snapshot }
 
   func sequence(at place: SequencePlace) throws(StorageError) -> StoredSequence? {
+    try readerOfState().sequence(at: place)
+  }
+
+  /// What was at the end of a path from an object; null where it led nowhere, and for a path to or
+  /// through collections or what links to an object.
+  package func value(
+    along path: ObservedPath, from key: ObjectKey
+  ) throws(StorageError) -> Value {
+    guard let end = path.places.last, end.origin == nil else { return .null }
+    let reader = try readerOfState()
+    var key = key
+    for link in end.links {
+      guard !link.isBackwards,
+        case .link(let next) = try reader.plainValue(of: link.column, at: key, in: link.classID)
+      else { return .null }
+      key = next
+    }
+    return try reader.plainValue(of: end.column, at: key, in: end.classID)
+  }
+
+  private func readerOfState() throws(StorageError) -> SnapshotReader {
+    if let reader { return reader }
     guard let snapshot else { trap("the state before a move was let go of: bug in this package") }
-    let reader: SnapshotReader
-    if let made = self.reader { reader = made } else { reader = try SnapshotReader(snapshot) }
-    self.reader = reader
-    return try reader.sequence(at: place)
+    let made = try SnapshotReader(snapshot)
+    reader = made
+    return made
+  }
+}
+
+extension SnapshotReader {
+  /// A value, null for collections and for an object that is not there.
+  fileprivate func plainValue(
+    of column: ColumnID, at key: ObjectKey, in id: ClassID
+  ) throws(StorageError) -> Value {
+    if schema[id][column].collection != .none { return .null }
+    return try value(of: column, at: key, in: id) ?? .null
   }
 }

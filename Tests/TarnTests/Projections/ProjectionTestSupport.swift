@@ -118,6 +118,11 @@ extension Place {
     return ClimberCard(projecting: climber)
   }
 
+  /// Takes turns until something has come from elsewhere; at most a minute for each.
+  func waitAndPump(until isDone: () -> Bool) {
+    while !isDone(), scheduler.wait(timeout: 60) { pump() }
+  }
+
   /// Ida, Max and Eva of the ids 1 to 3; Ida has all that one can have.
   func addClimbers() throws {
     try write {

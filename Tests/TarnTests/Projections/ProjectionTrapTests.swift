@@ -20,6 +20,8 @@ struct ProjectionTrapTests: TrapSuite {
     case computed, disguised, member, computedValues, valuesOfComputed
     case sortedByComputed, sortedByMember, assignedValues, assignedOutsideOfWrite, assignedKey
     case deleted, stored, unknownProperty, frozen
+    case observedFrozen, observedUnmanaged, observedUnknown, observedBeside, observedBehind
+    case observedComputed, loopAlongUnknown, resultsAlongUnknown
 
     var message: String {
       switch self {
@@ -39,6 +41,15 @@ struct ProjectionTrapTests: TrapSuite {
       case .stored: "'ClimberCard' is a projection, which cannot be stored"
       case .unknownProperty: "'name'"
       case .frozen: "Cannot set Climber.firstName of a frozen Realm"
+      case .observedFrozen: "nothing can be observed of, a frozen Realm"
+      case .observedUnmanaged: "Only objects which are managed by a Realm"
+      case .observedUnknown, .loopAlongUnknown:
+        "'ClimberCard' projects nothing that the key path 'nme' begins with."
+      case .observedBeside:
+        "'ClimberName' projects nothing that the key path 'lastName' begins with."
+      case .observedBehind: "Class 'Climber' has no property 'nme'"
+      case .observedComputed: "not stored but computed from 'firstName'"
+      case .resultsAlongUnknown: "Class 'Climber' has no property 'nme'"
       }
     }
 
@@ -62,6 +73,23 @@ struct ProjectionTrapTests: TrapSuite {
       case .stored: print(List<ClimberCard>._description)
       case .unknownProperty: print(place.cards.sorted(byKeyPath: "name"))
       case .frozen: card.freeze().name = "x"
+      default: observe(card)
+      }
+    }
+
+    private func observe(_ card: ClimberCard) {
+      switch self {
+      case .observedFrozen: _ = card.freeze().observe { _ in }
+      case .observedUnmanaged: _ = ClimberCard(projecting: Climber()).observe { _ in }
+      case .observedUnknown: _ = card.observe(keyPaths: ["nme"]) { _ in }
+      case .observedBeside:
+        _ = ClimberName(projecting: card.rootObject).observe(keyPaths: ["lastName"]) { _ in }
+      case .observedBehind: _ = card.observe(keyPaths: ["partner.nme"]) { _ in }
+      case .observedComputed: _ = card.observe(keyPaths: [\.greeting]) { _ in }
+      case .loopAlongUnknown: _ = card.changes(keyPaths: ["nme"])
+      case .resultsAlongUnknown:
+        _ = card.realm!.objects(ClimberCard.self).observe(keyPaths: ["nme"]) { _ in }
+      default: break
       }
     }
   }

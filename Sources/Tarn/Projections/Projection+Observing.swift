@@ -1,0 +1,167 @@
+import TarnStore
+
+extension ProjectionObservable {
+  /// Calls `block` whenever one of the projected properties has changed: it was assigned, through
+  /// this projection, another one or the object, or a link on its way was; or the object was
+  /// deleted. Other properties of the object do not count. Commits in quick succession are reported
+  /// in one call.
+  ///
+  /// Each change has the label of a property of this class, with the values at the last call and
+  /// now; those of collections are nil. Properties that project the same are told together.
+  ///
+  /// Traps where observing the object does: if it is unmanaged or invalidated, on a thread that has
+  /// no later turns, on a read-only Realm that has a private copy, and in a write that has changed
+  /// something.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe.
+  public func observe(_ block: @escaping (ObjectChange<Self>) -> Void) -> NotificationToken {
+    observe(along: nil, block)
+  }
+
+  /// Calls `block` as without key paths, but only for changes on one of them. One begins with the
+  /// label of a projected property or with what that projects, and may go on behind it: with
+  /// `@Projected(\Person.friends) var mates`, `"mates"`, `"friends"` and `"mates.firstName"`.
+  ///
+  /// Nil and no key paths at all filter nothing. Traps for one that begins with neither, for a
+  /// property that a class does not have, and where the call without key paths does.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe.
+  public func observe(
+    keyPaths: [String]?, _ block: @escaping (ObjectChange<Self>) -> Void
+  ) -> NotificationToken {
+    observe(along: keyPaths, block)
+  }
+
+  /// The same for key paths of the projection, such as `\PersonCard.name`.
+  @_disfavoredOverload
+  public func observe(
+    keyPaths: [PartialKeyPath<Self>], _ block: @escaping (ObjectChange<Self>) -> Void
+  ) -> NotificationToken {
+    observe(along: _names(of: keyPaths), block)
+  }
+
+  private func observe(
+    along keyPaths: [String]?, _ block: @escaping (ObjectChange<Self>) -> Void
+  ) -> NotificationToken {
+    let core = coreToObserve
+    let look = ProjectionLayout.of(type(of: self)).look(keyPaths, self, core)
+    return core.observe(rootObject, look) { [self] in block(projected($0)) }
+  }
+
+  /// What `observe` would tell, for `for await`: several commits that the loop has not asked for
+  /// yet are one change, and `.deleted` is the last. Traps for an unmanaged object; see
+  /// ``ChangeSequence`` for who may go over it.
+  public var changes: ChangeSequence<ObjectChange<Self>> { changes(along: nil) }
+
+  /// The same along key paths: what `observe(keyPaths:)` would tell. Traps at once where that does.
+  public func changes(keyPaths: [String]?) -> ChangeSequence<ObjectChange<Self>> {
+    changes(along: keyPaths)
+  }
+
+  /// The same for key paths of the projection.
+  @_disfavoredOverload
+  public func changes(keyPaths: [PartialKeyPath<Self>]) -> ChangeSequence<ObjectChange<Self>> {
+    changes(along: _names(of: keyPaths))
+  }
+
+  private func changes(along keyPaths: [String]?) -> ChangeSequence<ObjectChange<Self>> {
+    let core = coreToObserve
+    let look = ProjectionLayout.of(type(of: self)).look(keyPaths, self, core)
+    return ChangeSequence { [self] in
+      core.changes(of: rootObject, look).map { [self] in projected($0) }
+    }
+  }
+
+  private var coreToObserve: RealmCore {
+    guard let core = rootObject._core else {
+      trap("Only objects which are managed by a Realm support change notifications; add it first.")
+    }
+    return core
+  }
+
+  private func projected(_ change: ObjectChange<ObjectBase>) -> ObjectChange<Self> {
+    switch change {
+    case .error(let error): .error(error)
+    case .deleted: .deleted
+    case .change(let object, let properties):
+      .change(object === rootObject ? self : Self._element(of: object), properties)
+    }
+  }
+}
+
+extension ProjectionLayout {
+  /// What an observer of a projection looks at, and how it is told of it.
+  ///
+  /// - Parameter keyPaths: nil or none for all properties.
+  fileprivate func look<P: ProjectionObservable>(
+    _ keyPaths: [String]?, _ projection: P, _ core: RealmCore
+  ) -> ObjectLook {
+    let root = projection.rootObject
+    func paths(_ path: String) -> [ObservedPath] {
+      core.observedPaths(from: root, [path]) ?? []
+    }
+    let wanted = keyPaths.map { $0.map { underlyingPath($0, "\(P.self)") } } ?? []
+    var look = ObjectLook(paths: [])
+    for (number, property) in properties.enumerated() {
+      let own = wanted.isEmpty ? [property.name] : wanted.filter { property.isBegin(of: $0) }
+      for path in own.flatMap(paths) {
+        look.paths?.append(
+          ObservedPath(classID: path.classID, property: number, places: path.places))
+      }
+      if !own.isEmpty { look.ends[number] = paths(property.name).first }
+    }
+    look.wording = { [unowned core] object, ends in
+      guard let root = object as? P.Root else { return [] }
+      return ends.sorted { $0.key < $1.key }.map { number, old in
+        let property = self.properties[number]
+        return PropertyChange(
+          name: property.label, oldValue: property.told(old, core),
+          newValue: property.told(of: root))
+      }
+    }
+    return look
+  }
+
+  /// The path in the objects' class that a key path stands for which begins with a label. Traps for
+  /// one that begins with what no property projects.
+  private func underlyingPath(_ keyPath: String, _ owner: String) -> String {
+    if let path = path(ofLabel: keyPath) { return path }
+    if properties.contains(where: { $0.isBegin(of: keyPath) }) { return keyPath }
+    let labels = properties.map { "'\($0.label)'" }.joined(separator: ", ")
+    trap(
+      "'\(owner)' projects nothing that the key path '\(keyPath)' begins with. Name one of its "
+        + "properties (\(labels)), or what one projects.")
+  }
+
+  /// The path in the objects' class that a key path stands for which begins with a label; nil for
+  /// others.
+  func path(ofLabel keyPath: String) -> String? {
+    let label = keyPath.prefix { $0 != "." }
+    guard let property = properties.first(where: { $0.label == label }) else { return nil }
+    return property.name + keyPath.dropFirst(label.count)
+  }
+}
+
+extension ProjectedProperty {
+  /// True if a path in the objects' class leads to what this projects, or goes on from there.
+  fileprivate func isBegin(of path: String) -> Bool {
+    path == name || path.hasPrefix(name + ".")
+  }
+
+  private var last: PropertyReflection { path[path.count - 1] }
+
+  /// Collections are named; what they hold is told to their own observers.
+  private var isTold: Bool {
+    path.allSatisfy { $0.collection == .none && !$0.isComputed }
+  }
+
+  /// What was there, as the program sees it.
+  fileprivate func told(_ old: Value, _ core: RealmCore) -> Any? {
+    isTold ? core.swiftValue(old, of: last) : nil
+  }
+
+  /// What is there now.
+  fileprivate func told<Root: ObjectBase>(of root: Root) -> Any? {
+    isTold ? flattened(root[keyPath: keyPath] as Any) : nil
+  }
+}
