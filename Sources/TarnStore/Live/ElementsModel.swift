@@ -27,8 +27,8 @@ package struct ElementsModel: LiveModel {
     package internal(set) var rows = ElementRows()
     /// The elements of the collection, nil where one is no object; none for a class.
     var elements: [ObjectKey?] = []
-    /// The last step left the elements where they were; of a class, the rows. Then it is worth while
-    /// to know where objects are.
+    /// The last step left the elements where they were; of a class, the rows. Then it is worth
+    /// while to know where objects are.
     var isCalm = false
     /// Where objects are among the elements, and among rows that are listed; nil if nobody asked.
     var elementPlaces: KeyPlaces?

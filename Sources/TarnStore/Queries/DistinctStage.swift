@@ -135,7 +135,7 @@ extension CompiledQuery {
     return mayReorder(changes)
   }
 
-  /// False if every object matches after `changes` as it did before, and has its place among others.
+  /// False if every object matches after `changes` as it did before, and keeps its place.
   func mayReorder(_ changes: ChangeSet) -> Bool {
     dependencies.contains { !$0.touchedKeys(in: changes).isEmpty }
   }
