@@ -103,7 +103,7 @@ package enum ResultModel: LiveModel {
       let step = try query.step(made, over: move.changes, to: move.rows, seen: reach)
       return step.flatMap { $0.isNews ? .rows($0) : nil }
     case (.elements(let model), .elements(var made), .elements(var elements)):
-      defer { step = .elements(made) }
+      defer { (step, content) = (.elements(made), .elements(elements)) }
       return try model.change(&made, &elements, move, seen: reach)
     case (.values(let model), .values(var made), .values(var values)):
       return try model.change(&made, &values, move, seen: reach)
