@@ -4,9 +4,9 @@ import Testing
 
 @testable import Tarn
 
-/// Random writes of two instances, one of them in callbacks and one perhaps on another thread, under
-/// observers of every kind of source that look along random key paths or to random depths. What a
-/// call says is held against walks forwards over copies of all versions that it covers.
+/// Random writes of two instances, one of them in callbacks and one perhaps on another thread,
+/// under observers of every kind of source that look along random key paths or to random depths.
+/// What a call says is held against walks forwards over copies of all versions that it covers.
 struct KeyPathHistoryTests {
   @Test(arguments: 1...12)
   func callsSayWhatTheirVersionsSay(seed: Int) throws {
