@@ -39,7 +39,7 @@ extension Tracer {
   /// The properties that a key path consists of. Throws where one goes on from what is no object:
   /// nothing of that need be called then.
   ///
-  /// - Parameter isOnObject: whether the property with that number, of so many, must be an object's.
+  /// - Parameter isOnObject: whether that number of so many properties must be of an object.
   private static func properties<Root>(
     of keyPath: PartialKeyPath<Root>, fromObjects isOnObject: (_ number: Int, _ count: Int) -> Bool
   ) throws(KeyPathFault) -> [KeyPathShape.Property] {
