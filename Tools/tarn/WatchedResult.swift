@@ -107,7 +107,7 @@ final class WatchedResult: Watched {
     if let step = try move(to: newest, changes) {
       let all = gathered.step?.merging(step) ?? step
       // What nothing happened to so far is now as it was when it was shown.
-      for key in step.touched.all where gathered.rows[key] == nil {
+      for key in step.keys where gathered.rows[key] == nil {
         guard all.before.position(of: key) != nil else { continue }
         gathered.rows[key] = try WatchedRow(gathered.view, key, before)
       }

@@ -34,7 +34,7 @@ struct WatchedRows: LiveModel {
       return .migration(step)
     }
     let made = try query.move(old, over: move.changes, to: move.rows)
-    content = .root(made.root)
+    content = .root(made.after)
     return .move(made)
   }
 
@@ -44,7 +44,7 @@ struct WatchedRows: LiveModel {
     _ step: inout Step, _ content: inout ResultRows, _ move: LiveMove, seen reach: ReachPlan
   ) throws(StorageError) -> LiveChange? {
     switch step {
-    case .migration(let step): return step.touched.count == 0 ? nil : .rows(step)
+    case .migration(let step): return step.weight == 0 ? nil : .rows(step)
     case .move(let made):
       let owners = try EmbeddedOwners(move.rows, move.changes).keys(in: query.classID)
       return try query.step(

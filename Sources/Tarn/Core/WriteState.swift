@@ -17,6 +17,9 @@ final class WriteState {
   /// What it has made managed, where that is wanted back if it is cancelled.
   private var addedObjects: [ObjectBase] = []
 
+  /// False until the instance has had a write.
+  var hasBegunBefore: Bool { serial != 0 }
+
   /// The write, if it has changed something.
   var active: ActiveWrite? {
     guard let session, !session.isEmpty else { return nil }

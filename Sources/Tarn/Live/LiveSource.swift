@@ -202,6 +202,8 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     if host.activeWrite == nil { ask?(content) }
   }
 
+  var asksProgram: Bool { ask != nil }
+
   func askAboutStep() {
     if let ask, let followed { ask(followed) }
   }
@@ -214,14 +216,17 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
 
   @discardableResult
   package func follow(
-    _ move: LiveMove, prepared: LiveAnswer? = nil
+    _ move: LiveMove, prepared: PreparedSteps = [:]
   ) throws(StorageError) -> Bool {
+    let model = model
     guard case .followed(var content) = state, !content.isOwnerGone,
       model.hasStep(over: move.changes, seen: plans)
     else { return false }
     state = .unknown  // The content is changed in place: nobody else may hold it.
     var isNews = false
-    if let prepared, plans.allSatisfy({ prepared.reaches.contains(ObjectIdentifier($0)) }) {
+    if !prepared.isEmpty, let prepared = prepared[ObjectIdentifier(self)],
+      plans.allSatisfy({ prepared.reaches.contains(ObjectIdentifier($0)) })
+    {
       if let made = prepared.content { content = made as! Content }
       for view in views {
         let change = prepared.changes[ObjectIdentifier(view.plan)]

@@ -1,4 +1,4 @@
-import TarnStore
+package import TarnStore
 
 /// A live source of any kind, as its instance and its observers see it. All observers of one source
 /// share what a step means for it.
@@ -30,9 +30,11 @@ protocol ObservedSource: AnyObject {
   func endFollowing()
   /// Logs the move that was just made.
   ///
-  /// - Parameter prepared: what a worker has made of it.
+  /// - Parameter prepared: what a worker has made of it for some sources.
   /// - Returns: false if there is nothing to tell in any view.
-  func follow(_ move: LiveMove, prepared: LiveAnswer?) throws(StorageError) -> Bool
+  func follow(_ move: LiveMove, prepared: PreparedSteps) throws(StorageError) -> Bool
+  /// There is what only the program's code can say of it.
+  var asksProgram: Bool { get }
   /// All sources have followed the move: what only the program's code can say of it is asked for.
   func askAboutStep()
   /// What an open write shows, for a first call inside of it.
@@ -76,3 +78,6 @@ final class WeakSource: @unchecked Sendable {
     self.view = view
   }
 }
+
+/// What a worker has made of a step, by the sources that it is about.
+package typealias PreparedSteps = [ObjectIdentifier: LiveAnswer]

@@ -3,14 +3,15 @@ import TarnStore
 /// What the last steps of an instance changed, so that results which nobody observes can follow
 /// them when they are asked, instead of starting over. Bounded: behind its end they start over.
 package struct RecentSteps {
-  private static let most = 32
+  private static let least = 32
 
   private var steps: [(number: Int, changes: ChangeSet)] = []
 
   package init() {}
 
   mutating func append(_ number: Int, _ changes: ChangeSet) {
-    if steps.count == Self.most { steps.removeFirst() }
+    // Many at a time: each that goes moves all that stay.
+    if steps.count == 2 * Self.least { steps.removeFirst(Self.least) }
     steps.append((number, changes))
   }
 

@@ -94,6 +94,8 @@ package final class SourceView {
   /// - Returns: what they did to rows.
   package func forgetSteps(upTo last: Int) -> [LiveChange] {
     lastDifference = nil
-    return log.removeAll(upTo: last).map(\.ofRows)
+    var told = log.removeAll(upTo: last)
+    for place in told.indices { told[place].dropDerivedState() }
+    return told
   }
 }

@@ -47,6 +47,11 @@ struct StepLog {
   mutating func removeAll(upTo last: Int) -> [LiveChange] {
     let count = places(after: .min, upTo: last).count
     if count == 0 { return [] }
+    if count == numbers.count {
+      numbers.removeAll(keepingCapacity: true)
+      defer { changes = [] }
+      return changes
+    }
     let removed = Array(changes[..<count])
     numbers.removeFirst(count)
     changes.removeFirst(count)

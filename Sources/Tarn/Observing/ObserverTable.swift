@@ -130,20 +130,20 @@ final class ObserverTable {
     trapping { () throws(StorageError) in
       try pathWatches.log(move, step: step) { enqueue($0) }
     }
-    var concerned: [any ObservedSource] = []
+    var asked: [any ObservedSource] = []
     for source in sources.concerned(by: move.changes) {
       let isNews = trapping { () throws(StorageError) in
-        try source.follow(move, prepared: prepared[ObjectIdentifier(source)])
+        try source.follow(move, prepared: prepared)
       }
       // Whoever waits for news learns that none will come.
       guard isNews || source.isGone else { continue }
-      concerned.append(source)
+      if source.asksProgram { asked.append(source) }
       for view in source.views where view.hasNews(of: step) || source.isGone {
         for observation in observations(of: view) { enqueue(observation) }
       }
     }
     // These may run the program's code, which sees the state after the step everywhere.
-    for source in concerned { source.askAboutStep() }
+    for source in asked { source.askAboutStep() }
   }
 
   private func enqueue(_ observation: Observation) {
@@ -199,10 +199,12 @@ final class ObserverTable {
   func settle() -> [LiveChange] {
     var told: [LiveChange] = []
     var settled: Set<ObjectIdentifier> = []
+    let isAlone = queue.count == 1
     for case let observation as CollectionObservation in queue {
       let view = observation.view
-      guard settled.insert(ObjectIdentifier(view)).inserted else { continue }
-      told += forgetSteps(of: view)
+      guard isAlone || settled.insert(ObjectIdentifier(view)).inserted else { continue }
+      let forgotten = forgetSteps(of: view)
+      if told.isEmpty { told = forgotten } else { told += forgotten }
     }
     queue.removeAll { observation in
       if observation.state.isActive {
@@ -220,7 +222,7 @@ final class ObserverTable {
   @discardableResult
   func forgetSteps(of view: SourceView) -> [LiveChange] {
     let there = observations(of: view)
-    let told = view.forgetSteps(upTo: there.map(\.seen).min() ?? .max)
+    let told = view.forgetSteps(upTo: there.lazy.map(\.seen).min() ?? .max)
     if !view.stepNumbers.isEmpty { view.mergeSteps(splitAt: Set(there.flatMap(\.marks))) }
     return told
   }

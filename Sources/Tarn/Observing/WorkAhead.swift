@@ -1,8 +1,5 @@
 import TarnStore
 
-/// What a worker has made of a step, by the sources that it is about.
-typealias PreparedSteps = [ObjectIdentifier: LiveAnswer]
-
 /// Work that a worker does for an instance before the turn which needs it. An instance has one at
 /// most; what comes meanwhile is merged into the next.
 struct WorkAhead {

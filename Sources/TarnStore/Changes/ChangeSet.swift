@@ -27,6 +27,12 @@ package struct ChangeSet: Equatable, Sendable {
 
   package var isEmpty: Bool { classes.isEmpty && !schemaChanged }
 
+  /// True if objects of a class changed.
+  package func contains(_ id: ClassID) -> Bool {
+    let index = classes.firstIndex(ofID: id)
+    return index < classes.count && classes[index].id == id
+  }
+
   /// The changes of a class, or nil if it has none.
   package subscript(id: ClassID) -> ClassChanges? {
     let index = classes.firstIndex(ofID: id)

@@ -27,7 +27,7 @@ package struct BacklinksModel: LiveModel {
   package var needsOwner: Bool { true }
 
   package func isConcerned(by changes: ChangeSet) -> Bool {
-    changes[target.classID] != nil || origins.isConcerned(by: changes)
+    changes.contains(target.classID) || origins.isConcerned(by: changes)
   }
 
   package func evaluate(_ rows: StoreRows) throws(StorageError) -> Content {

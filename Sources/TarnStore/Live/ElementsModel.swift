@@ -44,8 +44,8 @@ package struct ElementsModel: LiveModel {
   package var elementClasses: Set<ClassID> { [query.classID] }
 
   package func isConcerned(by changes: ChangeSet) -> Bool {
-    changes.schemaChanged || owner.map { changes[$0.classID] != nil } == true
-      || query.concerningClasses.contains { changes[$0] != nil }
+    changes.schemaChanged || owner.map { changes.contains($0.classID) } == true
+      || query.concerningClasses.contains(where: changes.contains)
   }
 
   // MARK: - Evaluating

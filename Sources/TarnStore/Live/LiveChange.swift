@@ -1,9 +1,7 @@
 /// What one step did to a live source, as it is kept until everybody has been told.
 package enum LiveChange: Sendable {
   /// The rows of a query over a class: the roots before and after.
-  ///
-  /// Behind a reference, because it is handed around and has many.
-  indirect case rows(ResultStep)
+  case rows(ResultStep)
   /// What is told by position: lists, backlinks, and what is made by going over elements.
   case positions(EditScript)
   case members(SetStep)
@@ -19,9 +17,10 @@ package enum LiveChange: Sendable {
     script.isIdentity ? nil : .positions(script)
   }
 
-  /// What it says of rows: freeing that runs no code of the program.
-  package var ofRows: LiveChange {
-    if case .derived(let all, let seen, _, _) = self { all ?? seen ?? self } else { self }
+  /// Leaves what it says of rows: freeing that runs no code of the program.
+  package mutating func dropDerivedState() {
+    guard case .derived(let all, let seen, _, _) = self, let rows = all ?? seen else { return }
+    self = rows
   }
 
   /// The same change, with its difference worked out.
@@ -47,7 +46,7 @@ package enum LiveChange: Sendable {
 
   /// About how much memory it keeps, in touched rows.
   package var weight: Int {
-    if case .rows(let step) = self { step.touched.count } else { 1 }
+    if case .rows(let step) = self { step.weight } else { 1 }
   }
 }
 
@@ -135,7 +134,7 @@ extension LiveChange {
     var all = first
     for case .rows(let step) in changes.dropFirst() { all = all.merging(step) }
     guard case .rows(let root)? = baseline else { return all.difference() }
-    return all.touched.difference(root, all.after)
+    return all.difference(from: root)
   }
 
   private static func positions(

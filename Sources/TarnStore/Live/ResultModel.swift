@@ -74,7 +74,7 @@ package enum ResultModel: LiveModel {
     switch (self, content) {
     case (.query(let query), .root(let root)):
       let made = try query.move(root, over: move.changes, to: move.rows)
-      content = .root(made.root)
+      content = .root(made.after)
       return .query(made)
     case (.elements(let model), .elements(var elements)):
       defer { content = .elements(elements) }

@@ -33,7 +33,7 @@ package struct SequenceModel: LiveModel {
   package var needsOwner: Bool { true }
 
   package func isConcerned(by changes: ChangeSet) -> Bool {
-    changes.schemaChanged || changes[place.classID] != nil
+    changes.schemaChanged || changes.contains(place.classID)
   }
 
   package func evaluate(_ rows: StoreRows) throws(StorageError) -> Content {

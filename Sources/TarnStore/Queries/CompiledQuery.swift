@@ -25,8 +25,6 @@ package final class CompiledQuery: Sendable {
     package var candidates = KeySet()
     /// Must be placed anew even if they stay.
     package var repositioned = KeySet()
-    /// Changed in the eyes of those who look.
-    package var modified = KeySet()
     /// Keys that name another object than before.
     package var replaced = KeySet()
     /// Keys whose object came, and keys whose object went.
@@ -43,16 +41,9 @@ package final class CompiledQuery: Sendable {
       repositioned = replaced
     }
 
-    /// All of them, those whose data changed included.
-    package var all: KeySet { candidates.union(modified) }
-
-    /// About how many they are: those in both are counted twice.
-    package var count: Int { saturatingSum(candidates.count, modified.count) }
-
     package mutating func formUnion(_ later: TouchedRows) {
       candidates.formUnion(later.candidates)
       repositioned.formUnion(later.repositioned)
-      modified.formUnion(later.modified)
       replaced.formUnion(later.replaced)
       replaced.formUnion(went.intersection(later.came))
       came.formUnion(later.came)
@@ -61,12 +52,15 @@ package final class CompiledQuery: Sendable {
 
     /// The difference between two roots with everything that touched rows between them. Rows
     /// that were only modified keep their places, so that it is the others which moved.
-    package func difference(_ old: OrderedRoot, _ new: OrderedRoot) -> IndexChanges {
-      difference(OrderedUpdate(old: old, root: new, keys: ContiguousArray(candidates)))
+    package func difference(
+      _ old: OrderedRoot, _ new: OrderedRoot, modified: KeySet
+    ) -> IndexChanges {
+      let update = OrderedUpdate(old: old, root: new, keys: ContiguousArray(candidates))
+      return difference(update, modified: modified)
     }
 
     /// The same where one update led from root to root.
-    func difference(_ update: OrderedUpdate) -> IndexChanges {
+    func difference(_ update: OrderedUpdate, modified: KeySet) -> IndexChanges {
       let others = modified.subtracting(candidates).union(update.staying)
       return CollectionDifference.of(update, others: others, replaced: replaced) {
         modified.contains($0)
@@ -171,8 +165,8 @@ package final class CompiledQuery: Sendable {
 
   /// False if `changes` cannot concern which rows there are, or touch one of them itself.
   package func isConcerned(by changes: ChangeSet) -> Bool {
-    if changes[classID] != nil || changes.schemaChanged { return true }
-    return reached.contains { changes[$0] != nil }
+    if changes.contains(classID) || changes.schemaChanged { return true }
+    return reached.contains(where: changes.contains)
   }
 
   /// About how many rows `advance` looks up at most, for a result of `count` rows. Counts keys and

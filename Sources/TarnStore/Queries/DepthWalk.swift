@@ -35,6 +35,9 @@ struct DepthWalk: Sendable {
     self.distances = distances
   }
 
+  /// Objects of that class are reached over a link, not only looked at.
+  func hasLinks(to id: ClassID) -> Bool { incoming[id] != nil }
+
   func concerned(
     by changes: ChangeSet, _ rows: StoreRows, among lookedAt: LookedAt
   ) throws(StorageError) -> [ClassID: KeySet] {

@@ -162,4 +162,7 @@ package struct OrderedUpdate: Sendable {
     self.keys = keys
     self.ranks = ranks
   }
+
+  /// True if it is known to have taken a row out or put one in.
+  var hasRows: Bool { ranks.map { !$0.old.isEmpty || !$0.new.isEmpty } ?? false }
 }

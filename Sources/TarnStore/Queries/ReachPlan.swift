@@ -53,6 +53,15 @@ package final class ReachPlan: Sendable {
     }
   }
 
+  /// The objects of one class that `changes` concerns, if that can be said without reading: nothing
+  /// else changed, and no link leads to it. Nil else.
+  func concernedAlone(_ id: ClassID, by changes: ChangeSet) -> KeySet? {
+    guard case .depth(let walk) = walk, !walk.hasLinks(to: id), changes.classes.count == 1,
+      let own = changes.classes.first, own.id == id
+    else { return nil }
+    return own.touchedKeys(in: .all)
+  }
+
   /// False if `changes` concerns no object that anybody could look at.
   package func mayBeConcerned(by changes: ChangeSet) -> Bool {
     changes.classes.contains { concerningClasses.contains($0.id) }

@@ -1,68 +1,100 @@
-/// What one change set made of a result's rows.
-package struct ResultStep: Sendable {
-  package let before: OrderedRoot
-  package let after: OrderedRoot
-  /// Rows that came, went, or were put anew; rows whose data changed.
-  package let touched: CompiledQuery.TouchedRows
+/// What one change set made of a result's rows, as those see it who look equally far.
+///
+/// A class, because it is handed on many times and has two dozen references in it.
+package final class ResultStep: Sendable {
+  private let move: CompiledQuery.Move
+  /// Rows whose data changed.
+  package let modified: KeySet
   /// False if no row of either root is touched: then nobody is to be told.
   package let isNews: Bool
-  private var found: Found
+  private let known: IndexChanges?
 
-  private enum Found: Sendable {
-    /// What the update found out on its way.
-    case update(OrderedUpdate)
-    /// Nothing but what is touched and the two roots.
-    case nothing
-    case difference(IndexChanges)
-  }
-
-  init(_ update: OrderedUpdate, _ touched: CompiledQuery.TouchedRows) {
-    before = update.old
-    after = update.root
-    self.touched = touched
-    var (old, new) = (OrderedRoot.Lookup(before), OrderedRoot.Lookup(after))
-    func isRow(_ key: ObjectKey) -> Bool { old.contains(key) || new.contains(key) }
-    isNews = touched.candidates.contains(where: isRow) || touched.modified.contains(where: isRow)
-    found = .update(update)
+  init(_ move: CompiledQuery.Move, modified: KeySet) {
+    self.move = move
+    self.modified = modified
+    isNews = move.hasRows || move.isRow(oneOf: modified)
+    known = nil
   }
 
   private init(_ first: ResultStep, _ last: ResultStep) {
-    before = first.before
-    after = last.after
-    var touched = first.touched
-    touched.formUnion(last.touched)
-    self.touched = touched
+    move = first.move.merging(last.move)
+    modified = first.modified.union(last.modified)
     isNews = first.isNews || last.isNews
-    found = .nothing
+    known = nil
   }
+
+  private init(_ step: ResultStep, difference: IndexChanges) {
+    move = step.move
+    modified = step.modified
+    isNews = step.isNews
+    known = difference
+  }
+
+  package var before: OrderedRoot { move.before }
+  package var after: OrderedRoot { move.after }
+  /// Rows that came, went, were put anew, or whose data changed.
+  package var keys: KeySet { move.touched.candidates.union(modified) }
+  /// About how many rows it keeps.
+  package var weight: Int { saturatingSum(move.touched.candidates.count, modified.count) }
 
   /// This step and the next one as one.
   package func merging(_ later: ResultStep) -> ResultStep { ResultStep(self, later) }
 
   /// The difference as positions.
   package func difference() -> IndexChanges {
-    switch found {
-    case .difference(let difference): difference
-    case .update(let update): touched.difference(update)
-    case .nothing: touched.difference(before, after)
-    }
+    if let known { return known }
+    if let update = move.update { return move.touched.difference(update, modified: modified) }
+    return difference(from: before)
+  }
+
+  /// The same for who saw other rows before the step.
+  package func difference(from before: OrderedRoot) -> IndexChanges {
+    move.touched.difference(before, after, modified: modified)
   }
 
   /// The same step, with its difference worked out.
-  func withDifference() -> ResultStep {
-    var step = self
-    step.found = .difference(difference())
-    return step
-  }
+  func withDifference() -> ResultStep { ResultStep(self, difference: difference()) }
 }
 
 extension CompiledQuery {
   /// What changes made of rows, before it is asked which of them somebody sees modified.
-  package struct Move {
-    fileprivate let update: OrderedUpdate
+  package final class Move: Sendable {
+    package let before: OrderedRoot
+    package let after: OrderedRoot
+    /// Rows that came, went, or were put anew.
     fileprivate let touched: TouchedRows
-    /// The rows afterwards.
-    package var root: OrderedRoot { update.root }
+    /// What the update found out on its way; nil of more than one.
+    fileprivate let update: OrderedUpdate?
+
+    fileprivate init(_ update: OrderedUpdate, _ touched: TouchedRows) {
+      before = update.old
+      after = update.root
+      self.touched = touched
+      self.update = update
+    }
+
+    private init(_ first: Move, _ last: Move) {
+      before = first.before
+      after = last.after
+      var touched = first.touched
+      touched.formUnion(last.touched)
+      self.touched = touched
+      update = nil
+    }
+
+    fileprivate func merging(_ later: Move) -> Move { Move(self, later) }
+
+    /// True if a row came, went, or may have moved.
+    fileprivate var hasRows: Bool {
+      update?.hasRows == true || isRow(oneOf: touched.candidates)
+    }
+
+    /// True if one of the keys is in one of the roots.
+    fileprivate func isRow(oneOf keys: KeySet) -> Bool {
+      if keys.isEmpty { return false }
+      var (old, new) = (OrderedRoot.Lookup(before), OrderedRoot.Lookup(after))
+      return keys.contains { old.contains($0) || new.contains($0) }
+    }
   }
 
   /// - Parameters:
@@ -72,7 +104,7 @@ extension CompiledQuery {
     _ old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows
   ) throws(StorageError) -> Move {
     let touched = try touchedRows(changes, rows, among: old)
-    return Move(update: try update(old, touched, rows), touched: touched)
+    return Move(try update(old, touched, rows), touched)
   }
 
   /// The move as those see it who look that far; nil if it touched no object of the class.
@@ -83,15 +115,16 @@ extension CompiledQuery {
     _ move: Move, over changes: ChangeSet, to rows: StoreRows, seen reach: ReachPlan,
     modifying others: KeySet = KeySet()
   ) throws(StorageError) -> ResultStep? {
-    var touched = move.touched
-    touched.modified = try modifiedRows(changes, rows, among: move.update.old, reach)
-    if !others.isEmpty { touched.modified.formUnion(others) }
-    return touched.count == 0 ? nil : ResultStep(move.update, touched)
+    var modified = try modifiedRows(changes, rows, among: move.before, reach)
+    if !others.isEmpty { modified.formUnion(others) }
+    if modified.isEmpty, move.touched.candidates.isEmpty { return nil }
+    return ResultStep(move, modified: modified)
   }
 
   private func modifiedRows(
     _ changes: ChangeSet, _ rows: StoreRows, among root: OrderedRoot, _ reach: ReachPlan
   ) throws(StorageError) -> KeySet {
+    if let own = reach.concernedAlone(classID, by: changes) { return own }
     let lookedAt = LookedAt(count: root.count) { [classID] in [classID: KeySet(root.keys)] }
     return try reach.concerned(by: changes, rows, among: lookedAt)[classID] ?? KeySet()
   }
@@ -106,11 +139,11 @@ extension CompiledQuery {
     if let own = changes[classID] {
       touched = TouchedRows(came: own.inserted, went: own.isCleared ? before : own.deleted)
     }
-    touched.modified = before.union(KeySet(root.keys))
-    touched.candidates = touched.modified
+    let modified = before.union(KeySet(root.keys))
+    touched.candidates = modified
     let update = OrderedUpdate(
       old: old, root: root, keys: ContiguousArray(touched.candidates))
-    return ResultStep(update, touched)
+    return ResultStep(Move(update, touched), modified: modified)
   }
 
   /// The rows after `changes`, which lead from those in `old` to what `rows` shows now.
@@ -125,8 +158,7 @@ extension CompiledQuery {
     _ old: OrderedRoot, _ new: OrderedRoot, over changes: ChangeSet, _ rows: StoreRows,
     seen reach: ReachPlan
   ) throws(StorageError) -> IndexChanges {
-    var touched = try touchedRows(changes, rows, among: old)
-    touched.modified = try modifiedRows(changes, rows, among: old, reach)
-    return touched.difference(old, new)
+    try touchedRows(changes, rows, among: old).difference(
+      old, new, modified: modifiedRows(changes, rows, among: old, reach))
   }
 }

@@ -101,7 +101,8 @@ extension Environment {
   }
 
   /// The newest commit that LMDB's header names: may run ahead of what readers can see and of what
-  /// is durable. A hint that something happened, never a reason to decide. Eight nanoseconds.
+  /// is durable, and never behind that. So it is no reason to show a commit, but where it names the
+  /// one that is shown there is no newer one. Eight nanoseconds.
   package var newestTransactionIDHint: UInt64 {
     var info = unsafe MDB_envinfo()
     unsafe mdb_env_info(handle.raw, &info)

@@ -83,6 +83,12 @@ package final class Store: Sendable {
   }
 
   private func beginSnapshot() throws(StorageError) -> Snapshot {
+    // The header may name a commit that readers cannot see yet, never an older one than they see.
+    if !environment.isForked, let known = state.withLock({ $0.newest }),
+      known.transaction.transactionID == environment.newestTransactionIDHint
+    {
+      return known
+    }
     let transaction = try beginReadOfNewest()
     let head = try HeadRecord.read(from: transaction)
     if let known = state.withLock({ $0.newest }), known.head == head {

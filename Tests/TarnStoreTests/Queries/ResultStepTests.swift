@@ -53,10 +53,10 @@ import Testing
     for index in difference.insertions { mirror.insert(new[index], at: index) }
     #expect(mirror == new)
     let deleted = Set(difference.deletions.map { old[$0] })
-    let modified = Set(old).intersection(step.touched.modified).subtracting(deleted)
+    let modified = Set(old).intersection(step.modified).subtracting(deleted)
     #expect(Set(difference.modifications.map { old[$0] }) == modified)
     #expect(difference.modificationsNew.map { new[$0] } == difference.modifications.map { old[$0] })
-    let searched = step.touched.difference(step.before, step.after)
+    let searched = step.difference(from: step.before)
     #expect(difference.deletions.count <= searched.deletions.count)
     #expect(difference.modifications.count >= searched.modifications.count)
     #expect(step.isNews == (difference != IndexChanges()))
@@ -81,11 +81,11 @@ import Testing
       let rows = StoreRows(try SnapshotReader(next))
       let changes = try ChangeLog.changes(from: snapshot, to: next)
       let move = try query.move(root, over: changes, to: rows)
-      move.root.checkInvariants()
-      #expect(try move.root.keys == query.evaluate(rows).keys)
+      move.after.checkInvariants()
+      #expect(try move.after.keys == query.evaluate(rows).keys)
       let step = try query.step(move, over: changes, to: rows, seen: reach)
-      if let step { expect(step, step.difference()) } else { #expect(move.root.keys == root.keys) }
-      (root, snapshot) = (move.root, next)
+      if let step { expect(step, step.difference()) } else { #expect(move.after.keys == root.keys) }
+      (root, snapshot) = (move.after, next)
     }
   }
 }
