@@ -54,6 +54,8 @@ import Testing
     for _ in 0..<25 {
       for _ in 0...numbers.below(12) {
         if numbers.chance(30) {
+          // The main actor may be on another thread than before.
+          writer.scheduler.adopt()
           try writer.write { change(writer.realm, &numbers) }
           if numbers.chance(50) { await Task.yield() }
         } else if numbers.chance(50) {
