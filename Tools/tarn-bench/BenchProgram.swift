@@ -124,7 +124,7 @@ struct BenchWorkload {
       BenchWorkload("W10", title: "open", measureOpening),
       BenchWorkload("W13", title: "open again", measureReopening),
       BenchWorkload("W3", title: "find by primary key", measureLookup),
-      BenchWorkload("W4", "W4s", title: "read properties", measureReads),
+      BenchWorkload("W4", "W4o", "W4s", title: "read properties", measureReads),
       BenchWorkload("W5", "W5n", "W5c", "W5a", title: "count matches", measureCounting),
       BenchWorkload("W6", "W6n", title: "sort", measureSorting),
       BenchWorkload("W7", "W7n", "W7r", title: "observed result, one change", measureOneChange),

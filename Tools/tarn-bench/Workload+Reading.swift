@@ -51,10 +51,26 @@ func measureReads(_ bench: Bench) throws {
     BenchFigure(
       "W4", "read an Int of a live object", .seconds, ours: ours[1], floor: ours[0],
       target: .value(5e-9)))
+  bench.add(try measureTrackedReads(bench, floor: ours[0]))
   bench.add(
     BenchFigure(
       "W4s", "read a 12-character String of one", .seconds, ours: ours[2], floor: ours[3],
       target: .value(25e-9)))
+}
+
+/// W4o: the same where Swift's Observation may follow, but does not.
+private func measureTrackedReads(_ bench: Bench, floor: Double) throws -> BenchFigure {
+  var configuration = bench.configuration("main")
+  configuration.tracksObservation = true
+  let realm = try Realm(configuration: configuration, scheduler: ManualScheduler())
+  let people = Array(realm.objects(Person.self).prefix(100))
+  let reads = bench.rounds(1_000_000, tiny: 10_000)
+  var sum = 0
+  let ours = try bench.alternate([
+    { benchTime { sum &+= readAges(people, reads / people.count) } / Double(reads) }
+  ])
+  guard sum > 0 else { throw ToolError("the persons are empty") }
+  return BenchFigure("W4o", "the same with Observation on", .seconds, ours: ours[0], floor: floor)
 }
 
 @inline(never)

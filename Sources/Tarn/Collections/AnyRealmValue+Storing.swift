@@ -92,8 +92,11 @@ extension RealmCore {
     if isInvalidated(object) { trapInvalid(object) }
     let place = SequencePlace(
       classID: object._binding!.classID, key: ObjectKey(object._key), column: column)
-    takingIn { _ throws(StorageError) in
-      setIndexed(object, column, stored(boxed, in: place, .error))
+    let row = LinkTarget(classID: place.classID, key: place.key)
+    assigning(row, column, .null) {
+      takingIn { _ throws(StorageError) in
+        setIndexed(object, column, stored(boxed, in: place, .error))
+      }
     }
   }
 

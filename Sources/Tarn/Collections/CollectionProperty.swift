@@ -67,6 +67,16 @@ extension _CollectionProperty {
   public static func _collection(_ elements: _SequenceHandle) -> Self? { Self(_handle: elements) }
 }
 
+extension UnmanagedCollection where Self: _CollectionProperty {
+  func noteObservers(_ property: UnmanagedProperty) {
+    (backing as? UnmanagedSequence)?.observers = property
+  }
+}
+
+extension List: UnmanagedCollection {}
+extension MutableSet: UnmanagedCollection {}
+extension Map: UnmanagedCollection {}
+
 extension PropertyReflection {
   /// As what a collection that is in no object takes its elements.
   init<C: _CollectionProperty>(of type: C.Type) {

@@ -2,13 +2,6 @@ import TarnStore
 
 /// Collections of objects that are added over others.
 extension ManagedSequence {
-  /// True if the elements are embedded objects, be they shown as dynamic ones.
-  var holdsEmbedded: Bool {
-    let schema = instance.schemaToBind()
-    let column = schema[place.classID][place.column]
-    return place.nested == nil && column.target.map(schema.isEmbedded) == true
-  }
-
   /// Takes over elements, and leaves what is the same to the bit already: nobody is told of it.
   ///
   /// Embedded objects have no keys of their own. An unmanaged one is the same as the one that is at
@@ -20,17 +13,22 @@ extension ManagedSequence {
       // Elements of a set have neither a position nor a key.
       guard kind != .set, property.target is EmbeddedObject.Type else {
         let new = try stored(boxes)
-        if !isSame(new, keys, old, oldKeys) { try session.put(new, keys: keys, in: place) }
-        return
+        if isSame(new, keys, old, oldKeys) { return }
+        return try changing(.setting) { () throws(StorageError) in
+          try session.put(new, keys: keys, in: place)
+        }
       }
       let new = try mergeEmbedded(boxes, keys, old, oldKeys)
       session.refuseRepeated(new, for: place)
-      if kind == .map {
-        try put(new, keys, old, oldKeys, session)
-      } else {
-        let front = zip(old, new).prefix { $0 == $1 }.count
-        if front == old.count, front == new.count { return }
-        try session.replace(front..<old.count, with: Array(new[front...]), in: place)
+      let front = zip(old, new).prefix { $0 == $1 }.count
+      let isSame = front == old.count && front == new.count && keys == oldKeys
+      if isSame { return }
+      try changing(.setting, leaving: 0..<old.count, with: boxes) { () throws(StorageError) in
+        if kind == .map {
+          try put(new, keys, old, oldKeys, session)
+        } else {
+          try session.replace(front..<old.count, with: Array(new[front...]), in: place)
+        }
       }
     }
   }

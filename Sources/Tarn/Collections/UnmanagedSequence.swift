@@ -1,3 +1,4 @@
+import Foundation
 import TarnStore
 
 /// The elements of a collection that is in no Realm.
@@ -9,6 +10,9 @@ final class UnmanagedSequence: SequenceBacking {
   /// Sets of objects: which ones are in. They are in the order in which they came. Of lists and
   /// maps the embedded objects that were ever in, so that a new one is not looked for.
   private var objects: Set<ObjectIdentifier> = []
+
+  /// Who observes the property that this is of.
+  var observers: UnmanagedProperty?
 
   init(_ kind: CollectionKind) { self.kind = kind }
 
@@ -58,9 +62,25 @@ final class UnmanagedSequence: SequenceBacking {
   func insert(_ value: _BoxedValue, at index: Int) { replace(index..<index, with: [value]) }
   func set(_ value: _BoxedValue, at index: Int) { replace(index..<index + 1, with: [value]) }
 
+  /// Makes a change and tells the observers of the property.
+  private func changing(_ kind: @autoclosure () -> PropertyEffect.Kind, _ change: () -> Void) {
+    guard let observers else { return change() }
+    let kind = self.kind == .list ? kind() : .setting
+    if kind.isOfNothing { return change() }
+    let telling = observers.begin(kind)
+    change()
+    telling.finish()
+  }
+
   /// Embedded objects leave the positions where they are, as in a managed list.
   func replace(_ range: Range<Int>, with new: [_BoxedValue]) {
     let leaving = positions(of: new).filter { !range.contains($0) }
+    changing(leaving.isEmpty ? .replacing(range, new.count) : .setting) {
+      replace(range, with: new, leaving)
+    }
+  }
+
+  private func replace(_ range: Range<Int>, with new: [_BoxedValue], _ leaving: [Int]) {
     values.replaceSubrange(range, with: new)
     for position in leaving.reversed() {
       values.remove(at: position < range.lowerBound ? position : position + new.count - range.count)
@@ -91,12 +111,22 @@ final class UnmanagedSequence: SequenceBacking {
         || rows.contains { $0._isSameRow(as: object) }
     }
   }
-  func move(from: Int, to: Int) { values.insert(values.remove(at: from), at: to) }
-  func swap(_ first: Int, _ second: Int) { values.swapAt(first, second) }
+
+  func move(from: Int, to: Int) {
+    changing(.replacement(IndexSet(min(from, to)...max(from, to)))) {
+      values.insert(values.remove(at: from), at: to)
+    }
+  }
+
+  func swap(_ first: Int, _ second: Int) {
+    changing(.replacement([first, second])) { values.swapAt(first, second) }
+  }
 
   // MARK: - Sets
 
-  func insert(_ value: _BoxedValue) {
+  func insert(_ value: _BoxedValue) { changing(.setting) { add(value) } }
+
+  private func add(_ value: _BoxedValue) {
     require(
       value.nested == nil,
       "Lists and maps cannot be in a set: they have no value that could be compared. Use a list.")
@@ -112,13 +142,17 @@ final class UnmanagedSequence: SequenceBacking {
 
   func remove(_ value: _BoxedValue) {
     guard let index = index(of: value) else { return }
-    let removed = values.remove(at: index)
-    if let object = removed.object { objects.remove(ObjectIdentifier(object)) }
+    changing(.setting) {
+      let removed = values.remove(at: index)
+      if let object = removed.object { objects.remove(ObjectIdentifier(object)) }
+    }
   }
 
   // MARK: - Maps
 
-  func set(_ value: _BoxedValue, for key: String) {
+  func set(_ value: _BoxedValue, for key: String) { changing(.setting) { put(value, key) } }
+
+  private func put(_ value: _BoxedValue, _ key: String) {
     let place = find(key)
     for position in positions(of: [value]) { values[position] = _BoxedValue(.null) }
     if place.isFound {
@@ -132,27 +166,38 @@ final class UnmanagedSequence: SequenceBacking {
   func removeValue(for key: String) {
     let place = find(key)
     guard place.isFound else { return }
-    keys.remove(at: place.index)
-    values.remove(at: place.index)
+    changing(.setting) {
+      keys.remove(at: place.index)
+      values.remove(at: place.index)
+    }
   }
 
-  func removeAll() {
+  func removeAll() { changing(.replacing(0..<count, 0)) { clear() } }
+
+  private func clear() {
     values = []
     keys = []
     objects = []
   }
 
   func put(_ values: [_BoxedValue], keys: [String]) {
+    changing(.setting) { replaceAll(values, keys) }
+  }
+
+  private func replaceAll(_ values: [_BoxedValue], _ keys: [String]) {
     switch kind {
-    case .list, .none: replace(0..<count, with: values)
+    case .list, .none:
+      // Those that come are known from now on.
+      _ = positions(of: values)
+      replace(0..<count, with: values, [])
     case .set:
-      removeAll()
-      for value in values { insert(value) }
+      clear()
+      for value in values { add(value) }
     case .map:
       // Before an element goes to its second key.
       _ = positions(of: values)
-      removeAll()
-      for (key, value) in zip(keys, values) { set(value, for: key) }
+      clear()
+      for (key, value) in zip(keys, values) { put(value, key) }
     }
   }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import TarnStore
 
 /// The elements of a collection of a managed object: a view of what the object's Realm shows.
@@ -79,7 +80,9 @@ final class ManagedSequence: SequenceBacking {
     }
     let found = instance.sequence(at: place)
     // What a frozen collection reads through is the thread's, not the collection's.
-    if !instance.isFrozen { known = place.nested == nil ? found : nil }
+    if !instance.isFrozen {
+      known = place.nested == nil && instance.tracking == nil ? found : nil
+    }
     return found?.reading
   }
 
@@ -92,6 +95,10 @@ final class ManagedSequence: SequenceBacking {
 
   @inline(never)
   private func viewAnew() -> any SequenceReading {
+    if let tracking = instance.tracking {
+      let row = LinkTarget(classID: place.classID, key: place.key)
+      tracking.note(.property(row, place.column))
+    }
     guard let found = found() else {
       trap(
         "The collection \(name) is used after its object was deleted or its Realm invalidated. "
@@ -292,66 +299,88 @@ final class ManagedSequence: SequenceBacking {
   }
 
   func insert(_ value: _BoxedValue, at index: Int) {
-    takingIn { session throws(StorageError) in
-      try session.insert(stored(value), at: index, in: place)
+    changing(.insertion([index]), with: [value]) {
+      takingIn { session throws(StorageError) in
+        try session.insert(stored(value), at: index, in: place)
+      }
     }
   }
 
   func replace(_ range: Range<Int>, with new: [_BoxedValue]) {
-    takingIn { session throws(StorageError) in
-      try session.replace(range, with: stored(new), in: place)
+    changing(.replacing(range, new.count), leaving: range, with: new) {
+      takingIn { session throws(StorageError) in
+        try session.replace(range, with: stored(new), in: place)
+      }
     }
   }
 
   func set(_ value: _BoxedValue, at index: Int) {
-    takingIn { session throws(StorageError) in
-      try session.set(stored(value), at: index, in: place)
+    changing(.replacement([index]), leaving: index..<index + 1, with: [value]) {
+      takingIn { session throws(StorageError) in
+        try session.set(stored(value), at: index, in: place)
+      }
     }
   }
 
   func move(from: Int, to: Int) {
     let session = writing()
-    trapping { () throws(StorageError) in try session.move(from: from, to: to, in: place) }
+    changing(.replacement(IndexSet(min(from, to)...max(from, to)))) {
+      trapping { () throws(StorageError) in try session.move(from: from, to: to, in: place) }
+    }
   }
 
   func swap(_ first: Int, _ second: Int) {
     let session = writing()
-    trapping { () throws(StorageError) in try session.swap(first, second, in: place) }
+    changing(.replacement([first, second])) {
+      trapping { () throws(StorageError) in try session.swap(first, second, in: place) }
+    }
   }
 
   func insert(_ value: _BoxedValue) {
-    takingIn { session throws(StorageError) in
-      _ = try session.insert(stored(value), intoSet: place)
+    changing(.setting, with: [value]) {
+      takingIn { session throws(StorageError) in
+        _ = try session.insert(stored(value), intoSet: place)
+      }
     }
   }
 
   func remove(_ value: _BoxedValue) {
     let session = writing()
     guard let value = sought(value) else { return }
-    trapping { () throws(StorageError) in _ = try session.remove(value, fromSet: place) }
+    changing(.setting) {
+      trapping { () throws(StorageError) in _ = try session.remove(value, fromSet: place) }
+    }
   }
 
   func set(_ value: _BoxedValue, for key: String) {
-    takingIn { session throws(StorageError) in
-      try session.set(stored(value), forKey: key, inMap: place)
+    changing(.setting, leaving: positions(of: key), with: [value]) {
+      takingIn { session throws(StorageError) in
+        try session.set(stored(value), forKey: key, inMap: place)
+      }
     }
   }
 
   func removeValue(for key: String) {
     let session = writing()
-    trapping { () throws(StorageError) in
-      _ = try session.removeValue(forKey: key, fromMap: place)
+    changing(.setting, leaving: positions(of: key)) {
+      trapping { () throws(StorageError) in
+        _ = try session.removeValue(forKey: key, fromMap: place)
+      }
     }
   }
 
   func removeAll() {
     let session = writing()
-    trapping { () throws(StorageError) in try session.removeAll(in: place) }
+    changing(.replacing(0..<count, 0), leaving: 0..<count) {
+      trapping { () throws(StorageError) in try session.removeAll(in: place) }
+    }
   }
 
   func put(_ values: [_BoxedValue], keys: [String]) {
-    takingIn { session throws(StorageError) in
-      try session.put(stored(values), keys: keys, in: place)
+    changing(.setting, leaving: 0..<count, with: values) {
+      takingIn { session throws(StorageError) in
+        try session.put(stored(values), keys: keys, in: place)
+      }
     }
   }
 }

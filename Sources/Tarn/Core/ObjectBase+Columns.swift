@@ -22,14 +22,32 @@ extension ObjectBase {
     return working.isNull(ColumnID(column), Int(_slot)) ? nil : (working, Int(_slot))
   }
 
+  /// Notes that the column is read, where reads are noted, and loads it unless it is under edit.
+  /// Nil where that is off, and for a cluster that does not have the column.
+  @inline(__always)
+  private final func tracked<Raw: _LoadedValue>(
+    _ column: UInt16, _ load: (UnsafeRawPointer) -> Raw
+  ) -> Raw? {
+    guard let core = _core, let tracking = core.tracking else { return nil }
+    guard let image = unsafe core.image(of: self, ColumnID(column), tracking) else { return nil }
+    let raw = unsafe load(image)
+    return raw.state == TARN_STATE_SLOW ? nil : raw
+  }
+
   @_effects(releasenone) @inline(never) @usableFromInline
   final func _slowInt(_ column: UInt16) -> tarn_int {
+    if let raw = unsafe tracked(column, { unsafe tarn_cluster_int($0, UInt32(column), _slot) }) {
+      return raw
+    }
     guard let (rows, slot) = slow(column) else { return tarn_int(value: 0, state: TARN_STATE_NULL) }
     return tarn_int(value: rows.int(ColumnID(column), slot), state: TARN_STATE_VALUE)
   }
 
   @_effects(releasenone) @inline(never) @usableFromInline
   final func _slowBool(_ column: UInt16) -> tarn_bool {
+    if let raw = unsafe tracked(column, { unsafe tarn_cluster_bool($0, UInt32(column), _slot) }) {
+      return raw
+    }
     guard let (rows, slot) = slow(column) else {
       return tarn_bool(value: 0, state: TARN_STATE_NULL)
     }
@@ -38,6 +56,9 @@ extension ObjectBase {
 
   @_effects(releasenone) @inline(never) @usableFromInline
   final func _slowFloat(_ column: UInt16) -> tarn_float {
+    if let raw = unsafe tracked(column, { unsafe tarn_cluster_float($0, UInt32(column), _slot) }) {
+      return raw
+    }
     guard let (rows, slot) = slow(column) else {
       return tarn_float(value: 0, state: TARN_STATE_NULL)
     }
@@ -46,6 +67,9 @@ extension ObjectBase {
 
   @_effects(releasenone) @inline(never) @usableFromInline
   final func _slowDouble(_ column: UInt16) -> tarn_double {
+    if let raw = unsafe tracked(column, { unsafe tarn_cluster_double($0, UInt32(column), _slot) }) {
+      return raw
+    }
     guard let (rows, slot) = slow(column) else {
       return tarn_double(value: 0, state: TARN_STATE_NULL)
     }
@@ -54,6 +78,9 @@ extension ObjectBase {
 
   @_effects(releasenone) @inline(never) @usableFromInline
   final func _slowDate(_ column: UInt16) -> tarn_date {
+    if let raw = unsafe tracked(column, { unsafe tarn_cluster_date($0, UInt32(column), _slot) }) {
+      return raw
+    }
     guard let (rows, slot) = slow(column) else {
       return tarn_date(seconds: 0, nanoseconds: 0, state: TARN_STATE_NULL)
     }
@@ -64,6 +91,10 @@ extension ObjectBase {
 
   @_effects(releasenone) @inline(never) @usableFromInline
   final func _slowBytes12(_ column: UInt16) -> tarn_bytes12 {
+    if let raw = unsafe tracked(column, { unsafe tarn_cluster_bytes12($0, UInt32(column), _slot) })
+    {
+      return raw
+    }
     guard let (rows, slot) = slow(column) else {
       return tarn_bytes12(high: 0, low: 0, state: TARN_STATE_NULL)
     }
@@ -73,6 +104,10 @@ extension ObjectBase {
 
   @_effects(releasenone) @inline(never) @usableFromInline
   final func _slowBytes16(_ column: UInt16) -> tarn_bytes16 {
+    if let raw = unsafe tracked(column, { unsafe tarn_cluster_bytes16($0, UInt32(column), _slot) })
+    {
+      return raw
+    }
     guard let (rows, slot) = slow(column) else {
       return tarn_bytes16(high: 0, low: 0, state: TARN_STATE_NULL)
     }
@@ -87,6 +122,14 @@ extension ObjectBase {
   ) -> R? {
     func long() -> R { unsafe _core!.longBytes(self, ColumnID(column)).withUnsafeBytes(body) }
     if state == TARN_STATE_LONG { return long() }
+    if let raw = unsafe tracked(column, { unsafe tarn_cluster_bytes($0, UInt32(column), _slot) }) {
+      switch raw.state {
+      case TARN_STATE_VALUE:
+        return unsafe body(UnsafeRawBufferPointer(start: raw.bytes, count: Int(raw.length)))
+      case TARN_STATE_LONG: return long()
+      default: return nil
+      }
+    }
     guard let (rows, slot) = slow(column) else { return nil }
     switch rows.bytes(ColumnID(column), slot) {
     case .null: return nil

@@ -53,6 +53,11 @@ import TarnStore
   public required init() {}
 
   deinit {
+    if !_state.isDisjoint(with: [.unlinksWhenItGoes, .observed]) { letGo() }
+  }
+
+  private func letGo() {
+    if _state.contains(.observed) { _endObservers() }
     if _state.contains(.unlinksWhenItGoes) { unlink() }
   }
 
@@ -107,10 +112,8 @@ import TarnStore
   static let frozen = _ObjectState(rawValue: 2)
   /// An unmanaged object that notes which of its properties are read.
   @inlinable static var tracing: _ObjectState { _ObjectState(rawValue: 4) }
-  /// Every assignment goes through RealmCore.edit, because somebody observes properties.
-  static let alwaysNotesEdits = _ObjectState(rawValue: 8)
-  /// Deleted by the write that is open; invalidated even if that write is cancelled.
-  static let deletedByThisWrite = _ObjectState(rawValue: 16)
+  /// An unmanaged object with observed properties.
+  @inlinable static var observed: _ObjectState { _ObjectState(rawValue: 8) }
   /// A copy that leads to further ones, which may be a long chain.
   static let unlinksWhenItGoes = _ObjectState(rawValue: 32)
 }
@@ -139,6 +142,15 @@ extension ObjectBase {
   /// The slow way of an assignment to a managed object: asks the core, then writes.
   @inline(never) @usableFromInline
   final func _set(_ column: UInt16, _ boxed: _BoxedValue) {
+    let core = _core!
+    guard let properties = core.properties else {
+      return set(column, boxed, warms: core.tracking == nil)
+    }
+    core.assigning(self, ColumnID(column), properties) { set(column, boxed, warms: $0) }
+  }
+
+  /// - Parameter warms: whether later assignments need not ask the core.
+  private final func set(_ column: UInt16, _ boxed: _BoxedValue, warms: Bool) {
     let id = ColumnID(column)
     let (core, binding) = (_core!, _binding!)
     if binding.needsUpkeep(id) {
@@ -148,9 +160,7 @@ extension ObjectBase {
     }
     let (cluster, slot) = core.edit(self, id)
     cluster.set(id, slot, boxed.value)
-    if column < 64, !_state.contains(.alwaysNotesEdits), unsafe _working != nil {
-      _warmColumns |= 1 << UInt64(column)
-    }
+    if column < 64, warms, unsafe _working != nil { _warmColumns |= 1 << UInt64(column) }
   }
 
   /// The name of the object's class, as it stands in files.
@@ -179,6 +189,7 @@ extension ObjectBase {
   /// Always false for an unmanaged object. Traps on a thread other than the Realm's.
   public var isInvalidated: Bool {
     guard let core = _core else { return false }
+    if let tracking = core.tracking, let row = core.row(of: self) { tracking.note(.object(row)) }
     return core.isInvalidated(self)
   }
 }

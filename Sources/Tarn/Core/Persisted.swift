@@ -74,6 +74,10 @@ public struct Persisted<Value> {
         let current = object[keyPath: storage]._value ?? Value._default()
         object[keyPath: storage]._value = current
         Value._replaceElements(of: current, with: newValue)
+      } else if object._state.contains(.observed) {
+        let telling = object._beginAssigning(object[keyPath: storage]._column)
+        object[keyPath: storage]._value = newValue
+        telling.finish()
       } else {
         object[keyPath: storage]._value = newValue
       }
@@ -264,6 +268,10 @@ extension Persisted: AnyPersisted where Value: _Persistable {
       unsafe Value._store(object, wrapper.pointee._column, value)
     } else if Value._isCollection {
       unsafe Value._replaceElements(of: Self.value(object, at: field), with: value)
+    } else if object._state.contains(.observed) {
+      let telling = unsafe object._beginAssigning(wrapper.pointee._column)
+      unsafe wrapper.pointee._value = value
+      telling.finish()
     } else {
       unsafe wrapper.pointee._value = value
     }

@@ -75,6 +75,12 @@ extension Realm {
     /// Otherwise they are invalidated. Costs a reference to each added object until the write ends.
     public var returnsObjectsOfCancelledWrites = false
 
+    /// True to let Swift's Observation follow what is read: `withObservationTracking { dog.age }`
+    /// is told when a local assignment, a move of the Realm, a cancelled write or a deletion
+    /// changes it, and so with collections; see <doc:Properties>. Every read then takes many times
+    /// as long. Off, it costs nothing.
+    public var tracksObservation = false
+
     private var objectTypeList: ObjectTypeList?
     private var migration: MigrationHolder?
 

@@ -12,6 +12,27 @@ extension RealmCore {
     to snapshot: Snapshot, _ changes: ChangeSet, prepared: PreparedSteps = [:],
     news: [ObjectNews]? = nil
   ) throws(StorageError) {
+    guard let properties else { return try step(to: snapshot, changes, prepared, news) }
+    // All before the move, and then all of them after it: nobody sees half of it.
+    let telling = delivery.telling {
+      properties.begin(properties.effects(of: changes), in: changes.classes.map(\.id))
+    }
+    try step(to: snapshot, changes, prepared, news)
+    delivery.telling { telling.finish() }
+    endProperties()
+  }
+
+  /// The same after the instance's own commit, of which observers of properties know.
+  func moveAfterCommit(
+    to snapshot: Snapshot, _ changes: ChangeSet, _ news: [ObjectNews]
+  ) throws(StorageError) {
+    endProperties()
+    try step(to: snapshot, changes, [:], news)
+  }
+
+  private func step(
+    to snapshot: Snapshot, _ changes: ChangeSet, _ prepared: PreparedSteps, _ news: [ObjectNews]?
+  ) throws(StorageError) {
     guard let reader else {
       state.begin(with: try SnapshotReader(snapshot))
       return rowsMoved()

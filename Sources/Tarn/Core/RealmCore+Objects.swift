@@ -82,7 +82,9 @@ extension RealmCore {
   }
 
   private func show(_ image: ClusterImage, _ slot: Int, on object: ObjectBase) {
-    unsafe object._image = unsafe image.bytes.baseAddress
+    // Where reads are noted, all of them take the slow path.
+    unsafe object._image =
+      tracking == nil ? unsafe image.bytes.baseAddress : unsafe tarn_cluster_empty()
     unsafe object._working = nil
     object._slot = UInt32(slot)
   }
@@ -123,7 +125,7 @@ extension RealmCore {
     return row
   }
 
-  /// Sets a property whose column has an index.
+  /// Sets a property whose column has an index. Its observers are the caller's business.
   func setIndexed(_ object: ObjectBase, _ column: ColumnID, _ value: Value) {
     let session = writing(object, column)
     if isInvalidated(object) { trapInvalid(object) }
@@ -133,8 +135,21 @@ extension RealmCore {
     if !done { trapInvalid(object) }
   }
 
+  /// Sets a property to a value as it is stored.
+  func set(_ object: ObjectBase, _ column: ColumnID, _ value: Value) {
+    guard let properties else { return setIndexed(object, column, value) }
+    assigning(object, column, value, properties) { setIndexed(object, column, value) }
+  }
+
   /// Points a link elsewhere; an unmanaged target is added first.
   func setLink(_ object: ObjectBase, _ column: ColumnID, to target: ObjectBase?) {
+    guard let properties else { return pointLink(object, column, to: target) }
+    let isHere = target.map { $0._core === self && !isInvalidated($0) } ?? false
+    let link = isHere ? Value.link(ObjectKey(target!._key)) : .null
+    assigning(object, column, link, properties) { pointLink(object, column, to: target) }
+  }
+
+  private func pointLink(_ object: ObjectBase, _ column: ColumnID, to target: ObjectBase?) {
     guard let target else { return setIndexed(object, column, .null) }
     _ = writing(object, column)
     takingIn { _ throws(StorageError) in
@@ -246,6 +261,7 @@ extension RealmCore {
     checkThread()
     if isInvalidated(object) { trapInvalid(object) }
     let binding = binding(of: origin)
+    tracking?.note(.classes([binding.classID, object._binding!.classID]))
     guard let column = binding.column(property) else { return [] }
     let target = LinkTarget(
       classID: object._binding!.classID, key: ObjectKey(object._key))

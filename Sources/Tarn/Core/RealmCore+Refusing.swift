@@ -36,6 +36,15 @@ extension RealmCore {
         + "deleted from it. thaw() it first, and use what that gives.")
   }
 
+  /// Traps in an observer of a property that is called in the middle of what it is told of.
+  func refuseWhileTelling(_ operation: String) {
+    require(
+      !delivery.isTellingOfProperties,
+      "Cannot \(operation) in the observer of a property that is called before a change, while the "
+        + "Realm moves to another version, or in the middle of a larger change. Do it later, or "
+        + "observe the object: object.observe { change in … }.")
+  }
+
   /// Traps in a block that says the key of a section.
   func refuseInSectionKey(_ operation: String) {
     require(

@@ -45,6 +45,11 @@ import TarnStore
   /// Collections as they are read at the version shown.
   var sequences: [SequencePlace: SequenceView] = [:]
 
+  /// Tells Swift's Observation what is read and what changes; nil where that is off.
+  private(set) var tracking: Tracking?
+  /// Who observes properties of its rows; nil if nobody does, which every assignment asks that
+  /// goes through the instance.
+  @safe @exclusivity(unchecked) final var properties: PropertyTable?
   /// Who observes, and is told when.
   private(set) var delivery: Delivery!
   var autorefresh = true
@@ -69,6 +74,7 @@ import TarnStore
     let thread = frozen == nil ? tarn_thread_id() : 0
     unsafe context.initialize(to: tarn_context(generation: Generation.next(), thread: thread))
     delivery = Delivery(self)
+    if configuration.tracksObservation, frozen == nil { tracking = Tracking(self) }
   }
 
   deinit {

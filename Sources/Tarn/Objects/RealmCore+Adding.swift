@@ -41,10 +41,11 @@ extension RealmCore {
     refuseFrozen(object)
     requireOwn(object)
     if isInvalidated(object) { trapInvalid(object) }
-    trapping { () throws(StorageError) in
-      _ = try session.delete(ObjectKey(object._key), in: object._binding!.classID)
+    let row = LinkTarget(classID: object._binding!.classID, key: ObjectKey(object._key))
+    deleting([row]) {
+      trapping { () throws(StorageError) in _ = try session.delete(row.key, in: row.classID) }
+      object._state.insert(.invalidated)
     }
-    object._state.insert(.invalidated)
   }
 
   /// Removes several objects, each once, and goes through what links to them once.
@@ -57,16 +58,17 @@ extension RealmCore {
       if isInvalidated(object) { trapInvalid(object) }
       keys[object._binding!.classID, default: []].append(ObjectKey(object._key))
     }
-    trapping { () throws(StorageError) in
-      for (id, keys) in keys { try session.delete(keys, in: id) }
+    deleting(keys.flatMap { id, keys in keys.map { LinkTarget(classID: id, key: $0) } }) {
+      trapping { () throws(StorageError) in
+        for (id, keys) in keys { try session.delete(keys, in: id) }
+      }
+      for object in objects { object._state.insert(.invalidated) }
     }
-    for object in objects { object._state.insert(.invalidated) }
   }
 
   func deleteAll() {
     let session = writing("delete objects")
-    trapping { () throws(StorageError) in
-      try session.clear(session.schema.schema.classes.map(\.id))
-    }
+    let ids = session.schema.schema.classes.map(\.id)
+    clearing(ids) { trapping { () throws(StorageError) in try session.clear(ids) } }
   }
 }

@@ -53,14 +53,17 @@ extension RealmCore {
       values[column(of: property, in: binding)] = boxed.value
     }
     let id = binding.classID
+    func insert() throws(StorageError) -> ObjectKey {
+      try inserting(into: id) { () throws(StorageError) in try session.create(values, in: id) }
+    }
     let key = trapping { () throws(StorageError) in
       guard let primary = binding.schema.primaryKey else {
-        return try session.create(values, in: id)
+        return try insert()
       }
       let value = values[primary] ?? binding.schema[primary].zero
       values[primary] = value
       guard let existing = try session.find(primaryKey: value, in: id) else {
-        return try session.create(values, in: id)
+        return try insert()
       }
       if update == .error { trapDuplicate(value, binding) }
       for (column, value) in values.sorted(by: { $0.key < $1.key }) where column != primary {
@@ -69,7 +72,10 @@ extension RealmCore {
         {
           continue
         }
-        try session.set(column, at: existing, in: id, to: value)
+        try assigning(LinkTarget(classID: id, key: existing), column, value) {
+          () throws(StorageError) in
+          try session.set(column, at: existing, in: id, to: value)
+        }
       }
       return existing
     }
@@ -88,12 +94,12 @@ extension RealmCore {
     case .single(let boxed) where property.type == .any:
       setAny(object, column, boxed)
     case .single(let boxed):
-      guard let target = boxed.object else { return setIndexed(object, column, boxed.value) }
+      guard let target = boxed.object else { return set(object, column, boxed.value) }
       if target._core == nil { add(target, update: policy(for: target, .error)) }
       checkLinkable(target)
       let link = Value.link(ObjectKey(target._key))
       if update == .modified, storedValue(object, column) == link { return }
-      setIndexed(object, column, link)
+      set(object, column, link)
     }
   }
 }

@@ -60,6 +60,7 @@ extension RealmCore {
     require(
       !(object is DynamicObject),
       "A DynamicObject cannot be added: make one with dynamicCreate(_:value:update:).")
+    if object._state.contains(.observed) { refuseObserved(object) }
     let session = writing("add objects")
     let binding = binding(of: type(of: object))
     let primaryKey = binding.primaryKey(of: object)
@@ -69,7 +70,9 @@ extension RealmCore {
       if update == .error { trapDuplicate(primaryKey, binding) }
       return merge(object, into: existing, update)
     }
-    let row = try session.create(primaryKey: primaryKey, in: binding.classID)
+    let row = try inserting(into: binding.classID) { () throws(StorageError) in
+      try session.create(primaryKey: primaryKey, in: binding.classID)
+    }
     attach(object, row.key, binding)
     object._createdInWrite = write.mark
     unsafe object._working = unsafe Unmanaged.passUnretained(row.cluster)
@@ -94,6 +97,7 @@ extension RealmCore {
 
   /// Makes an unmanaged object an accessor of a row that its values will be written over.
   func merge(_ object: ObjectBase, into key: ObjectKey, _ update: Realm.UpdatePolicy) {
+    if object._state.contains(.observed) { refuseObserved(object) }
     let binding = binding(of: type(of: object))
     attach(object, key, binding)
     if isNew(key, binding.classID) { object._createdInWrite = write.mark }
@@ -157,6 +161,9 @@ extension RealmCore {
       value = .link(ObjectKey(target._key))
     }
     if update == .modified, let old, old.hasSameBits(as: value) { return }
-    try session.set(place.column, at: place.key, in: place.classID, to: value)
+    let row = LinkTarget(classID: place.classID, key: place.key)
+    try assigning(row, place.column, value) { () throws(StorageError) in
+      try session.set(place.column, at: place.key, in: place.classID, to: value)
+    }
   }
 }

@@ -41,7 +41,7 @@ extension RealmCore {
     _ object: ObjectBase, _ column: ColumnID, _ value: Value, _ update: Realm.UpdatePolicy
   ) {
     if update == .modified, storedValue(object, column)?.hasSameBits(as: value) == true { return }
-    setIndexed(object, column, value)
+    set(object, column, value)
   }
 
   // MARK: - Creating

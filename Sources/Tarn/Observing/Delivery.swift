@@ -16,6 +16,9 @@ final class Delivery {
   private var realmNews: RealmNews?
   /// A turn came at a moment when nothing may move; it is made up for.
   private var turnIsOwed = false
+  /// More than 0 while observers of properties are called who may neither move the instance nor
+  /// begin or end a write.
+  private var tellingDepth = 0
   /// The shown version moved in a place where no observer can be called.
   private var pendingDidChange = false
   /// Set when the store can no longer be followed: the error that ended it.
@@ -35,12 +38,24 @@ final class Delivery {
   /// Inside of a round.
   var isDelivering: Bool { !roundTargets.isEmpty }
   /// A callback is running in which the version may not move.
-  var isBusy: Bool { isDelivering || realmNews != nil }
+  var isBusy: Bool { isDelivering || realmNews != nil || isTellingOfProperties }
   /// The same as far as `refresh` is concerned, which may be called to learn what is new.
-  var refusesRefresh: Bool { isDelivering || realmNews == .move }
+  var refusesRefresh: Bool { isDelivering || realmNews == .move || isTellingOfProperties }
+  /// Observers of properties are running in the middle of what they are told of.
+  var isTellingOfProperties: Bool { tellingDepth > 0 }
 
   func postponeDidChange() { pendingDidChange = true }
   func cancelWork() { workAhead?.work.cancel() }
+
+  /// Calls observers of properties in the middle of what they are told of.
+  func telling<R>(_ call: () -> R) -> R {
+    tellingDepth += 1
+    defer {
+      tellingDepth -= 1
+      makeUpForOwedTurn()
+    }
+    return call()
+  }
 
   // MARK: - Turns
 
@@ -67,7 +82,9 @@ final class Delivery {
 
   /// Starts a later turn if one was turned away at a wrong moment.
   func makeUpForOwedTurn() {
-    if turnIsOwed, host.session == nil, !isDelivering { host.scheduleTurn() }
+    if turnIsOwed, host.session == nil, !isDelivering, !isTellingOfProperties {
+      host.scheduleTurn()
+    }
   }
 
   /// The store can no longer be followed: observers hear of it once, the shown state stays.

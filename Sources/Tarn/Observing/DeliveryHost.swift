@@ -10,6 +10,11 @@ protocol DeliveryHost: LiveHost {
   /// Traps unless this code runs where the instance lives.
   func checkThread()
 
+  /// Who observes properties of its rows; nil if nobody does.
+  var properties: PropertyTable? { get }
+  /// Takes an ended observation of a property out.
+  func endProperty(_ state: ObservationState)
+
   // MARK: What it shows
   /// The reader over the shown snapshot; nil until something is read.
   var reader: SnapshotReader? { get }

@@ -10,7 +10,7 @@ public final class NotificationToken: Sendable {
   private let state: ObservationState?
   /// The token keeps the instance alive, not the observation: so an instance goes when the last
   /// token of it has ended, wherever that happened.
-  private let host: Mutex<ConfinedHost?>
+  private let host: Mutex<(any TokenHost)?>
 
   /// A token of no observation; `invalidate()` on it returns false.
   public init() {
@@ -18,7 +18,7 @@ public final class NotificationToken: Sendable {
     host = Mutex(nil)
   }
 
-  init(_ state: ObservationState, _ host: ConfinedHost) {
+  init(_ state: ObservationState, _ host: any TokenHost) {
     self.state = state
     self.host = Mutex(host)
   }
@@ -79,10 +79,18 @@ enum ObservationPlace: Sendable {
   case realm
   case object(ClassID, ObjectKey)
   case collection(WeakSource)
+  case property
+}
+
+/// What a token keeps alive, and takes its observation out of.
+protocol TokenHost: AnyObject, Sendable {
+  /// This code runs where the observation is called.
+  var isCurrent: Bool { get }
+  func unlink(_ state: ObservationState)
 }
 
 /// Reaches an instance from elsewhere, on its scheduler.
-final class ConfinedHost: @unchecked Sendable {
+final class ConfinedHost: TokenHost, @unchecked Sendable {
   // because: `host` is used on its scheduler alone.
   private let host: any DeliveryHost
   private let scheduler: Scheduler
@@ -97,7 +105,12 @@ final class ConfinedHost: @unchecked Sendable {
   /// Takes an ended observation out of the instance's tables, with the closure that it holds:
   /// here, or in a later turn of the instance's scheduler.
   func unlink(_ state: ObservationState) {
-    if scheduler.isCurrent { return host.delivery.observers.remove(state) }
-    scheduler.schedule { self.host.delivery.observers.remove(state) }
+    if scheduler.isCurrent { return remove(state) }
+    scheduler.schedule { self.remove(state) }
+  }
+
+  private func remove(_ state: ObservationState) {
+    if case .property = state.place { return host.endProperty(state) }
+    host.delivery.observers.remove(state)
   }
 }

@@ -68,6 +68,7 @@ final class ObserverTable {
   func remove(_ state: ObservationState) {
     func isIt(_ observation: Observation) -> Bool { observation.state === state }
     switch state.place {
+    case .property: return
     case .realm:
       count -= realmObservations.removeAll(countingWhere: isIt)
     case .object(let id, let key):

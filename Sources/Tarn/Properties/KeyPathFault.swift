@@ -13,7 +13,7 @@ struct KeyPathFault: Error {
 
   /// What a key path is given for.
   enum Use {
-    case name, order, aggregate, condition, distinct, sections, observing
+    case name, order, aggregate, condition, distinct, sections, observing, property
     /// By a property of that name.
     case projection(String)
 
@@ -77,6 +77,8 @@ struct KeyPathFault: Error {
         + "objects in Swift."
     case .observing:
       "so it cannot be observed. Observe the @Persisted properties that it is made of."
+    case .property:
+      "so nothing tells when it changes. Observe the @Persisted properties that it is made of."
     case .sections:
       "so the store cannot order sections by it. Give a closure instead: "
         + "sectioned(by: { … }, sortDescriptors: […])."

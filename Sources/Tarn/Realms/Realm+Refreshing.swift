@@ -44,9 +44,14 @@ extension RealmCore {
     refuseInSectionKey("invalidate the Realm")
     guard !delivery.isBusy else { return }
     if session != nil { cancelWrite() }
+    let telling = properties.map { table in delivery.telling { table.beginEnd() } }
     let isObserved = !delivery.observers.isEmpty
     state.invalidate(keepsState: isObserved)
     if isObserved { scheduleTurn() }
     rowsMoved()
+    guard let telling else { return }
+    delivery.telling { telling.finish() }
+    properties?.endAll()
+    properties = nil
   }
 }

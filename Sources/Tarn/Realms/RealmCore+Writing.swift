@@ -13,6 +13,7 @@ extension RealmCore {
     checkThread()
     if isFrozen { trapFrozen("Can't perform transactions on") }
     refuseInSectionKey("begin a write transaction")
+    refuseWhileTelling("begin a write transaction")
     require(!configuration.readOnly, "Can't perform transactions on read-only Realms.")
     require(
       session == nil,
@@ -52,6 +53,7 @@ extension RealmCore {
   func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws(Realm.Error) {
     checkThread()
     refuseInSectionKey("commit the write transaction")
+    refuseWhileTelling("commit the write transaction")
     guard let session else {
       trap(
         "Can't commit a non-existing write transaction. Call beginWrite() first, once for each "
@@ -71,7 +73,7 @@ extension RealmCore {
     if let token = write.takeGateToken() { store.announce(snapshot.version, token) }
     endSession()
     do {
-      try move(to: snapshot, changes, news: news)
+      try moveAfterCommit(to: snapshot, changes, news)
     } catch {
       delivery.fail(error)
       throw Realm.Error(error)
@@ -89,6 +91,10 @@ extension RealmCore {
   @discardableResult
   func activeObservations(of tokens: [NotificationToken]) -> [Observation] {
     let wanted = identities(of: tokens)
+    require(
+      properties.map { table in !wanted.contains(where: table.contains) } ?? true,
+      "An observer of a property is called at the assignment and cannot be left out of a commit. "
+        + "End it before, or observe the object: object.observe { change in … }.")
     let found = delivery.observers.observations(wanted).filter(\.state.isActive)
     require(
       found.count == wanted.count && tokens.allSatisfy { $0.identity != nil },
@@ -108,14 +114,33 @@ extension RealmCore {
   func cancelWrite() {
     checkThread()
     refuseInSectionKey("cancel the write transaction")
+    refuseWhileTelling("cancel the write transaction")
     require(
       session != nil,
       "Can't cancel a non-existing write transaction. Check isInWriteTransaction first.")
+    let telling = tellOfCancelling()
     let unmanage = prepareUnmanage()
     if write.active != nil { write.mark?.wasCancelled = true }
     endWrite()
     unmanage()
+    if let telling {
+      delivery.telling { telling.finish() }
+      endProperties()
+    }
     delivery.makeUpForOwedTurn()
+  }
+
+  /// Tells observers of properties that the write's changes are about to be taken back.
+  private func tellOfCancelling() -> PropertyTelling? {
+    guard let properties, let session, !session.isEmpty else { return nil }
+    let version = session.base.version
+    let changes = session.recorder.changeSet(from: version, to: version.next)
+    let effects = properties.effects(ofCancelling: changes) { row, column in
+      guard session.schema[row.classID][column].collection != .none else { return nil }
+      let place = SequencePlace(classID: row.classID, key: row.key, column: column)
+      return trapping { () throws(StorageError) in try session.sequence(at: place)?.script }
+    }
+    return delivery.telling { properties.begin(effects, in: changes.classes.map(\.id)) }
   }
 
   /// Lets go of the write and of the gate.

@@ -6,9 +6,12 @@ extension RealmCore {
     let session = writing("delete objects")
     results.check()
     let id = results.live.model.query.classID
-    trapping { () throws(StorageError) in
-      if results.live.model.isWholeClass { return try session.clear(id) }
-      try session.delete(results.rows().objects, in: id)
+    if results.live.model.isWholeClass {
+      return clearing([id]) { trapping { () throws(StorageError) in try session.clear(id) } }
+    }
+    let keys = results.rows().objects
+    deleting(keys.map { LinkTarget(classID: id, key: $0) }) {
+      trapping { () throws(StorageError) in try session.delete(keys, in: id) }
     }
   }
 }

@@ -36,6 +36,7 @@ public struct Results<Element: RealmCollectionValue> {
   }
 
   func check() {
+    if let tracking = core.tracking { tracking.note(live) }
     require(
       !isInvalidated,
       "This Results<\(Element.self)> has been invalidated with its Realm; ask for it again."

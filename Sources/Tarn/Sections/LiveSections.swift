@@ -65,6 +65,7 @@ final class LiveSections<Key: Hashable> {
     if createdInWrite?.wasCancelled == true {
       return State(rows: source.model.results.nothing, table: SectionTable())
     }
+    core.tracking?.note(source)
     let content = trapping { () throws(StorageError) in try source.current() }
     return State(rows: content.rows, table: content.sections.table ?? SectionTable())
   }

@@ -286,7 +286,7 @@ package final class WorkingSequence {
   // MARK: - Reading off
 
   /// How positions moved, from before the write until now.
-  var script: EditScript {
+  package var script: EditScript {
     var builder = EditScript.Builder(oldCount: base.count)
     guard let chunks else { return .identity(count: base.count) }
     for block in chunks.blocks {

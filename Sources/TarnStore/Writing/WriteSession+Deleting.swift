@@ -20,7 +20,7 @@ extension WriteSession {
   }
 
   /// Objects that are about to go.
-  private struct DeletionSet {
+  struct DeletionSet {
     var list: [LinkTarget] = []
     private var set: Set<LinkTarget> = []
 
@@ -34,7 +34,7 @@ extension WriteSession {
   }
 
   /// Those of the objects that exist, and all that belong to them.
-  private func withOwned(_ objects: [LinkTarget]) throws(StorageError) -> DeletionSet {
+  func withOwned(_ objects: [LinkTarget]) throws(StorageError) -> DeletionSet {
     var doomed = DeletionSet()
     // A list and no recursion: chains of objects that belong to each other may be long.
     var pending = objects
@@ -74,36 +74,30 @@ extension WriteSession {
     try removeRow(key, in: id)
   }
 
-  /// A column of an object that links to something.
-  struct Holder: Hashable, Comparable {
-    var classID: ClassID
-    var column: ColumnID
-    var key: ObjectKey
-
-    static func < (a: Holder, b: Holder) -> Bool {
-      (a.classID, a.column, a.key) < (b.classID, b.column, b.key)
+  /// Takes objects out of everything that links to them and stays.
+  private func forgetLinks(to doomed: DeletionSet) throws(StorageError) {
+    for holder in try holders(of: doomed) {
+      try removeLinks(from: holder.column, at: holder.key, in: holder.classID) {
+        doomed.contains($0)
+      }
     }
   }
 
-  /// Takes objects out of everything that links to them and stays.
-  private func forgetLinks(to doomed: DeletionSet) throws(StorageError) {
-    var holders: [Holder] = []
-    var known: Set<Holder> = []
+  /// Everything that links to objects that go, and stays; each once.
+  func holders(of doomed: DeletionSet) throws(StorageError) -> [LinkHolder] {
+    var holders: [LinkHolder] = []
+    var known: Set<LinkHolder> = []
     for object in doomed.list {
       for link in schema.incoming(to: object.classID) + schema.anyColumns {
         let origins = try keys(linkingTo: object, in: link.origin, through: link.column)
         for origin in origins
         where !doomed.contains(LinkTarget(classID: link.origin, key: origin)) {
-          let holder = Holder(classID: link.origin, column: link.column, key: origin)
+          let holder = LinkHolder(classID: link.origin, column: link.column, key: origin)
           if known.insert(holder).inserted { holders.append(holder) }
         }
       }
     }
-    for holder in holders {
-      try removeLinks(from: holder.column, at: holder.key, in: holder.classID) {
-        doomed.contains($0)
-      }
-    }
+    return holders
   }
 
   // MARK: - Whole classes
@@ -136,7 +130,7 @@ extension WriteSession {
   }
 
   /// The objects of other classes that are deleted with those of a class.
-  private func gatherOwned(
+  func gatherOwned(
     by id: ClassID, notIn cleared: Set<ClassID>, _ owned: inout [ClassID: [ObjectKey]]
   ) throws(StorageError) {
     let owning = schema.owning(in: id).filter { !cleared.contains($0.target!) }

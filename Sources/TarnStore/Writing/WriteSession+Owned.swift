@@ -79,15 +79,15 @@ extension WriteSession {
     guard ownsElements(place) else { return false }
     let column = schema[place.classID][place.column]
     var targets: Set<LinkTarget> = []
-    var holders: Set<Holder> = []
-    let here = Holder(classID: place.classID, column: place.column, key: place.key)
+    var holders: Set<LinkHolder> = []
+    let here = LinkHolder(classID: place.classID, column: place.column, key: place.key)
     var isHere = false
     for value in values {
       guard let target = column.linkTarget(of: value) else { continue }
       targets.insert(target)
       for link in schema.incoming(to: target.classID) {
         for key in try keys(linkingTo: target, in: link.origin, through: link.column) {
-          let holder = Holder(classID: link.origin, column: link.column, key: key)
+          let holder = LinkHolder(classID: link.origin, column: link.column, key: key)
           if holder == here { isHere = true } else { holders.insert(holder) }
         }
       }

@@ -1,0 +1,72 @@
+import Foundation
+import TarnStore
+
+extension ManagedSequence {
+  /// Makes a change, and tells the observers of the property and those of what it does elsewhere.
+  ///
+  /// - Parameters:
+  ///   - kind: what the change is, if the list holds no embedded object that comes to it.
+  ///   - leaving: the positions of elements that go, if they do not come again.
+  ///   - coming: elements that come.
+  func changing<E: Error>(
+    _ kind: @autoclosure () -> PropertyEffect.Kind, leaving: @autoclosure () -> Range<Int> = 0..<0,
+    with coming: @autoclosure () -> [_BoxedValue] = [], _ change: () throws(E) -> Void
+  ) throws(E) {
+    guard let properties = instance.properties else { return try change() }
+    _ = writing()
+    let row = LinkTarget(classID: place.classID, key: place.key)
+    let isOfProperty = place.nested == nil && self.kind == .list
+    let here = PropertyEffect(row, place.column, isOfProperty ? kind() : .setting)
+    if here.kind.isOfNothing { return try change() }
+    guard holdsEmbedded else { return try instance.telling([here], properties, change) }
+    try instance.telling(effects(here, leaving(), coming()), properties, change)
+  }
+
+  /// Elements that leave a collection of embedded objects are deleted, and those that come are
+  /// taken from where they were.
+  private func effects(
+    _ here: PropertyEffect, _ leaving: Range<Int>, _ coming: [_BoxedValue]
+  ) -> [PropertyEffect] {
+    let view = view()
+    let column = instance.schemaToBind()[place.classID][place.column]
+    var present: [LinkTarget?] = []
+    trapping { () throws(StorageError) in
+      try view.forEach(in: 0..<view.count) { value in
+        present.append(column.linkTarget(of: value))
+        return true
+      }
+    }
+    let taken = coming.compactMap(\.object).filter { $0._core === instance && !$0.isInvalidated }
+      .map { LinkTarget(classID: $0._binding!.classID, key: ObjectKey($0._key)) }
+    let deleted = present[leaving].compactMap { $0 }.filter { !taken.contains($0) }
+    let isMove = present.contains { $0.map(taken.contains) == true }
+    let others = instance.effects(ofDeleting: deleted, taking: taken) {
+      $0.row == here.row && $0.column == here.column
+    }
+    return [isMove ? PropertyEffect(here.row, place.column) : here] + others
+  }
+
+  /// True if the elements are embedded objects, be they shown as dynamic ones.
+  var holdsEmbedded: Bool {
+    let schema = instance.schemaToBind()
+    let column = schema[place.classID][place.column]
+    return place.nested == nil && column.target.map(schema.isEmbedded) == true
+  }
+
+  /// Where a key of a map is, if it is there.
+  func positions(of key: String) -> Range<Int> {
+    let (index, isFound) = find(key)
+    return isFound ? index..<index + 1 : 0..<0
+  }
+}
+
+extension PropertyEffect.Kind {
+  /// That elements of a list are replaced by so many others.
+  static func replacing(_ range: Range<Int>, _ count: Int) -> PropertyEffect.Kind {
+    if range.isEmpty {
+      return .insertion(IndexSet(range.lowerBound..<range.lowerBound + count))
+    }
+    if count == 0 { return .removal(IndexSet(range)) }
+    return count == range.count ? .replacement(IndexSet(range)) : .setting
+  }
+}

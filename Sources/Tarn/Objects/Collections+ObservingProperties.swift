@@ -1,0 +1,126 @@
+import TarnStore
+
+extension List {
+  /// Calls `block` when the object that has the list goes, or its deletion is taken back: see
+  /// <doc:Properties>. The elements are observed as the object's property:
+  /// `person.observe(\.dogs)`.
+  ///
+  /// Traps for another key path than `\.isInvalidated`, and for a list that is frozen, invalidated,
+  /// or within a value.
+  public func observe(
+    _ keyPath: KeyPath<List, Bool>, options: PropertyObservingOptions = [],
+    _ block: @escaping (List, PropertyObservedChange<Bool>) -> Void
+  ) -> NotificationToken {
+    observeEnd(keyPath == \List.isInvalidated, options, block)
+  }
+}
+
+extension MutableSet {
+  /// Calls `block` when the object that has the set goes, or its deletion is taken back: see
+  /// <doc:Properties>. The elements are observed as the object's property.
+  ///
+  /// Traps for another key path than `\.isInvalidated`, and for a set that is frozen or
+  /// invalidated.
+  public func observe(
+    _ keyPath: KeyPath<MutableSet, Bool>, options: PropertyObservingOptions = [],
+    _ block: @escaping (MutableSet, PropertyObservedChange<Bool>) -> Void
+  ) -> NotificationToken {
+    observeEnd(keyPath == \MutableSet.isInvalidated, options, block)
+  }
+}
+
+extension Map {
+  /// Calls `block` when the object that has the map goes, or its deletion is taken back: see
+  /// <doc:Properties>. The elements are observed as the object's property.
+  ///
+  /// Traps for another key path than `\.isInvalidated`, and for a map that is frozen, invalidated,
+  /// or within a value.
+  public func observe(
+    _ keyPath: KeyPath<Map, Bool>, options: PropertyObservingOptions = [],
+    _ block: @escaping (Map, PropertyObservedChange<Bool>) -> Void
+  ) -> NotificationToken {
+    observeEnd(keyPath == \Map.isInvalidated, options, block)
+  }
+}
+
+extension _CollectionProperty {
+  fileprivate func observeEnd(
+    _ isInvalidation: Bool, _ options: PropertyObservingOptions,
+    _ block: @escaping (Self, PropertyObservedChange<Bool>) -> Void
+  ) -> NotificationToken {
+    require(
+      isInvalidation,
+      "Of a collection only \\.isInvalidated can be observed as a property. Observe its elements "
+        + "with collection.observe { change in … }, or as a property of the object that has it.")
+    let managed = backing as? ManagedSequence
+    if let managed {
+      managed.instance.checkThread()
+      if managed.instance.isFrozen {
+        managed.instance.trapFrozen("Nothing changes in, and so no property can be observed of,")
+      }
+      require(
+        managed.place.nested == nil,
+        "A collection within a value cannot be observed as a property: observe the property.")
+      require(!managed.isInvalidated, "Cannot observe an invalidated collection.")
+    }
+    let observation = SequenceEndObservation(self, managed, options, block)
+    managed?.instance.add(observation)
+    if options.contains(.initial) { observation.tellInitially() }
+    let host = managed?.instance.confinedHost()
+    return NotificationToken(observation.state, ObservedThing(self, host))
+  }
+}
+
+/// An observation of whether a collection's object is there.
+private final class SequenceEndObservation<C: _CollectionProperty>: PropertyObservation {
+  /// The token keeps it.
+  private weak var collection: C?
+  /// Where its object is; nil for a collection that is in no Realm, which does not end.
+  private let row: Row?
+  private let options: PropertyObservingOptions
+  private let block: (C, PropertyObservedChange<Bool>) -> Void
+
+  init(
+    _ collection: C, _ sequence: ManagedSequence?, _ options: PropertyObservingOptions,
+    _ block: @escaping (C, PropertyObservedChange<Bool>) -> Void
+  ) {
+    self.collection = collection
+    self.options = options
+    self.block = block
+    row = sequence.map { sequence in
+      let place = sequence.place
+      return Row(
+        core: sequence.instance, target: LinkTarget(classID: place.classID, key: place.key))
+    }
+  }
+
+  private struct Row {
+    unowned let core: RealmCore
+    let target: LinkTarget
+  }
+
+  func tellInitially() { tell(old: nil, isPrior: false) }
+
+  override func hook() {
+    guard let row else { return }
+    let hook = PropertyHook(observation: self, column: nil, isRoot: true, isLast: true)
+    row.core.properties?.hook(hook, to: row.target)
+  }
+
+  override func begin(_ kind: PropertyEffect.Kind) -> (() -> Void)? {
+    guard kind.isOfObject else { return nil }
+    let old = kind == .returning
+    if options.contains(.prior) { tell(old: old, isPrior: true) }
+    return { [self] in tell(old: old, isPrior: false) }
+  }
+
+  private func tell(old: Bool?, isPrior: Bool) {
+    guard let collection else { return }
+    let new = collection.backing.isInvalidated
+    block(
+      collection,
+      PropertyObservedChange(
+        kind: .setting, indexes: nil, oldValue: options.contains(.old) ? old : nil,
+        newValue: options.contains(.new) && !isPrior ? new : nil, isPrior: isPrior))
+  }
+}

@@ -1,0 +1,44 @@
+import TarnStore
+
+/// What a key path leads through that is observed.
+struct PropertyChain {
+  /// The properties, the links first; empty for `\.isInvalidated`.
+  let steps: [PropertyReflection]
+  /// It goes on after a link without asking whether that is nil.
+  private let insists: Bool
+
+  var isOfObject: Bool { steps.isEmpty }
+  /// It leads to a list, set or map.
+  var isCollection: Bool { steps.last.map { $0.collection != .none } ?? false }
+
+  /// Its elements have positions of the program's.
+  var isList: Bool { steps.last?.collection == .list }
+
+  /// Traps for a key path that nobody can tell the changes of.
+  init<Root: ObjectBase, Value>(_ keyPath: KeyPath<Root, Value>) {
+    if keyPath == \Root.isInvalidated {
+      steps = []
+      insists = false
+      return
+    }
+    steps = Tracer.steps(of: keyPath, for: .property)
+    insists =
+      KeyPathShape(keyPath)?.parts.contains { if case .force = $0 { true } else { false } } ?? false
+    for step in steps where step.isComputed {
+      trap(
+        "'\(step.name)' is a LinkingObjects property, which cannot be observed: nothing is "
+          + "assigned to it. Observe the collection: object.\(step.name).observe { … }.")
+    }
+  }
+
+  /// True if the path leads to a property, and not to nothing where it insists on a link.
+  func leadsOn(from object: ObjectBase) -> Bool {
+    guard insists else { return true }
+    var object = object
+    for step in steps.dropLast() {
+      guard let next = step.readFlat(object) as? ObjectBase else { return false }
+      object = next
+    }
+    return true
+  }
+}

@@ -1,0 +1,239 @@
+import Foundation
+import TarnStore
+
+/// Who observes properties of an instance's rows.
+///
+/// Confined to the instance's scheduler, as the instance is. Observations that ended elsewhere are
+/// passed over until they are removed.
+final class PropertyTable {
+  private var rows: [ClassID: [ObjectKey: [PropertyHook]]] = [:]
+  /// Of those that are told of every change of a class.
+  private var classes: [ClassID: [PropertyHook]] = [:]
+  private var observations: [ObjectIdentifier: PropertyObservation] = [:]
+  /// Objects that are observed have gone.
+  private var mayHaveGone = false
+  /// Where nothing can be scheduled, observations that ended elsewhere stay until there are many.
+  private var cleanUpAt = 64
+
+  var isEmpty: Bool { observations.isEmpty }
+
+  // MARK: - Coming and going
+
+  func add(_ observation: PropertyObservation) {
+    if observations.count >= cleanUpAt { removeEnded() }
+    observations[ObjectIdentifier(observation.state)] = observation
+    observation.hook()
+  }
+
+  /// Hooks an observation to a row.
+  func hook(_ hook: PropertyHook, to row: LinkTarget) {
+    hook.observation.hook(to: RowHooks(self, row), hook)
+  }
+
+  /// Hooks an observation to everything that happens to objects of a class.
+  func hook(_ hook: PropertyHook, to id: ClassID) {
+    hook.observation.hook(to: ClassHooks(self, id), hook)
+  }
+
+  fileprivate func add(_ hook: PropertyHook, _ id: ClassID) {
+    classes[id, default: []].append(hook)
+  }
+
+  fileprivate func remove(_ observation: PropertyObservation, _ id: ClassID) {
+    classes[id]?.removeAll { $0.observation === observation }
+    if classes[id]?.isEmpty == true { classes[id] = nil }
+  }
+
+  fileprivate func add(_ hook: PropertyHook, _ row: LinkTarget) {
+    rows[row.classID, default: [:]][row.key, default: []].append(hook)
+  }
+
+  fileprivate func remove(_ observation: PropertyObservation, _ row: LinkTarget) {
+    guard var there = rows[row.classID]?[row.key] else { return }
+    there.removeAll { $0.observation === observation }
+    rows[row.classID]?[row.key] = there.isEmpty ? nil : there
+    if rows[row.classID]?.isEmpty == true { rows[row.classID] = nil }
+  }
+
+  func remove(_ state: ObservationState) {
+    observations.removeValue(forKey: ObjectIdentifier(state))?.unhook()
+  }
+
+  func contains(_ state: ObjectIdentifier) -> Bool { observations[state] != nil }
+
+  /// Ends those whose objects the write has deleted that was just committed.
+  func endGone() {
+    guard mayHaveGone else { return }
+    for observation in observations.values where observation.isGone { observation.state.end() }
+    removeEnded()
+  }
+
+  /// Forgets those that have ended elsewhere, or with their objects.
+  func removeEnded() {
+    for (id, observation) in observations where !observation.state.isActive {
+      observation.unhook()
+      observations[id] = nil
+    }
+    mayHaveGone = false
+    cleanUpAt = max(64, 2 * observations.count)
+  }
+
+  // MARK: - Telling
+
+  func watches(_ row: LinkTarget) -> Bool {
+    rows[row.classID]?[row.key] != nil || watches(row.classID)
+  }
+
+  func watches(_ id: ClassID) -> Bool { classes[id] != nil }
+
+  /// True if somebody observes that, which takes some work to find out more about.
+  func watches(_ row: LinkTarget, _ column: ColumnID) -> Bool {
+    watches(row.classID)
+      || rows[row.classID]?[row.key]?.contains { $0.column == column } ?? false
+  }
+
+  /// Tells those whom it concerns what is about to happen.
+  ///
+  /// - Parameter ids: classes with other changes than those.
+  func begin(_ effects: [PropertyEffect], in ids: some Sequence<ClassID> = []) -> PropertyTelling {
+    var concerned: [(PropertyHook, PropertyEffect.Kind)] = []
+    for effect in effects {
+      if effect.kind.isOfObject { mayHaveGone = true }
+      for hook in rows[effect.row.classID]?[effect.row.key] ?? []
+      where hook.concerns(effect.column, effect.kind) {
+        concerned.append((hook, effect.kind))
+      }
+    }
+    if !classes.isEmpty {
+      for id in Set(effects.map(\.row.classID)).union(ids) {
+        concerned += (classes[id] ?? []).map { ($0, .setting) }
+      }
+    }
+    return PropertyTelling(concerned)
+  }
+
+  /// Tells all that their objects are about to be invalidated; with that they end.
+  func beginEnd() -> PropertyTelling {
+    begin(
+      rows(of: Array(rows.keys)).map { PropertyEffect($0, .leaving(forGood: true)) },
+      in: classes.keys)
+  }
+
+  func endAll() {
+    for observation in observations.values { observation.state.end() }
+    removeEnded()
+  }
+
+  // MARK: - What is observed
+
+  /// The observed rows of these classes.
+  func rows(of ids: [ClassID]) -> [LinkTarget] {
+    ids.flatMap { id in (rows[id] ?? [:]).keys.map { LinkTarget(classID: id, key: $0) } }
+  }
+
+  /// The observed properties, each once.
+  var properties: [(row: LinkTarget, column: ColumnID)] {
+    rows.flatMap { id, byKey in
+      byKey.flatMap { key, hooks in
+        Set(hooks.compactMap(\.column)).map { (LinkTarget(classID: id, key: key), $0) }
+      }
+    }
+  }
+
+  /// What a move of the instance does to what is observed.
+  func effects(of changes: ChangeSet) -> [PropertyEffect] {
+    if changes.schemaChanged { return properties.map { PropertyEffect($0.row, $0.column) } }
+    var effects: [PropertyEffect] = []
+    for change in changes.classes {
+      for (key, hooks) in rows[change.id]?.concerned(by: change) ?? [] {
+        let row = LinkTarget(classID: change.id, key: key)
+        if change.isCleared || change.deleted.contains(key) {
+          effects.append(PropertyEffect(row, .leaving(forGood: true)))
+          continue
+        }
+        for column in Set(hooks.compactMap(\.column))
+        where change.touchedKeys(in: column).contains(key) {
+          let script = change.script(of: SequenceName(column: column, key: key))
+          effects.append(PropertyEffect(row, column, script?.effect ?? .setting))
+        }
+      }
+    }
+    return effects
+  }
+
+  /// What it does to what is observed that a write is cancelled.
+  ///
+  /// - Parameter script: how a collection came to be what it is now.
+  func effects(
+    ofCancelling changes: ChangeSet, script: (LinkTarget, ColumnID) -> EditScript?
+  ) -> [PropertyEffect] {
+    var effects: [PropertyEffect] = []
+    for change in changes.classes {
+      for (key, hooks) in rows[change.id] ?? [:] {
+        let row = LinkTarget(classID: change.id, key: key)
+        let isNew = change.inserted.contains(key)
+        if isNew { effects.append(PropertyEffect(row, .leaving(forGood: true))) }
+        if change.isCleared || change.deleted.contains(key) {
+          effects.append(PropertyEffect(row, .returning))
+        }
+        if isNew { continue }
+        for column in Set(hooks.compactMap(\.column))
+        where change.touchedKeys(in: column).contains(key) {
+          let kind = script(row, column)?.effectOfUndoing ?? .setting
+          effects.append(PropertyEffect(row, column, kind))
+        }
+      }
+    }
+    return effects
+  }
+}
+
+/// What observations of one class are hooked to.
+private final class ClassHooks: PropertyHooks {
+  private unowned let table: PropertyTable
+  private let id: ClassID
+
+  init(_ table: PropertyTable, _ id: ClassID) {
+    self.table = table
+    self.id = id
+  }
+
+  func add(_ hook: PropertyHook) { table.add(hook, id) }
+  func remove(_ observation: PropertyObservation) { table.remove(observation, id) }
+}
+
+/// What observations of one row are hooked to.
+private final class RowHooks: PropertyHooks {
+  private unowned let table: PropertyTable
+  private let row: LinkTarget
+
+  init(_ table: PropertyTable, _ row: LinkTarget) {
+    self.table = table
+    self.row = row
+  }
+
+  func add(_ hook: PropertyHook) { table.add(hook, row) }
+  func remove(_ observation: PropertyObservation) { table.remove(observation, row) }
+}
+
+extension EditScript {
+  /// The script as the change of a list: with positions if it is of one kind.
+  fileprivate var effect: PropertyEffect.Kind {
+    let changes = indexChanges()
+    switch (changes.deletions, changes.insertions, changes.modifications) {
+    case ([], let insertions, []) where !insertions.isEmpty: return .insertion(IndexSet(insertions))
+    case (let deletions, [], []) where !deletions.isEmpty: return .removal(IndexSet(deletions))
+    case ([], [], let set) where !set.isEmpty: return .replacement(IndexSet(set))
+    default: return .setting
+    }
+  }
+
+  /// The same for the way back.
+  fileprivate var effectOfUndoing: PropertyEffect.Kind {
+    switch effect {
+    case .insertion(let indexes): .removal(indexes)
+    case .removal(let indexes): .insertion(indexes)
+    case let other: other
+    }
+  }
+}

@@ -1,0 +1,57 @@
+/// What a change does to other objects than the one that it is made to, told before it is made.
+package struct Bystanders {
+  /// The objects that go.
+  package fileprivate(set) var gone: [LinkTarget] = []
+  /// The properties that lose something: they link to objects that go, or have embedded ones that
+  /// come to another place.
+  package fileprivate(set) var holders: [LinkHolder] = []
+}
+
+/// A column of an object that links to something.
+package struct LinkHolder: Hashable, Comparable {
+  package var classID: ClassID
+  package var column: ColumnID
+  package var key: ObjectKey
+
+  package static func < (a: LinkHolder, b: LinkHolder) -> Bool {
+    (a.classID, a.column, a.key) < (b.classID, b.column, b.key)
+  }
+}
+
+extension WriteSession {
+  /// What deleting objects does, and taking embedded ones to another place.
+  package func bystanders(
+    ofDeleting objects: [LinkTarget], taking taken: [LinkTarget] = []
+  ) throws(StorageError) -> Bystanders {
+    let doomed = try withOwned(objects)
+    var result = Bystanders()
+    result.gone = doomed.list
+    var known: Set<LinkHolder> = []
+    for holder in try holders(of: doomed) + holders(of: taken) {
+      guard known.insert(holder).inserted else { continue }
+      result.holders.append(holder)
+    }
+    return result
+  }
+
+  /// The objects of other classes that go with all objects of these.
+  package func owned(byAllOf ids: [ClassID]) throws(StorageError) -> [LinkTarget] {
+    let cleared = Set(ids)
+    var owned: [ClassID: [ObjectKey]] = [:]
+    for id in ids { try gatherOwned(by: id, notIn: cleared, &owned) }
+    let all = owned.flatMap { id, keys in keys.map { LinkTarget(classID: id, key: $0) } }
+    return try withOwned(all).list
+  }
+
+  private func holders(of taken: [LinkTarget]) throws(StorageError) -> [LinkHolder] {
+    var holders: [LinkHolder] = []
+    for object in taken {
+      for link in schema.incoming(to: object.classID) {
+        for key in try keys(linkingTo: object, in: link.origin, through: link.column) {
+          holders.append(LinkHolder(classID: link.origin, column: link.column, key: key))
+        }
+      }
+    }
+    return holders
+  }
+}
