@@ -38,6 +38,9 @@ struct WatchedRows: LiveModel {
     return .move(made)
   }
 
+  /// Anything may be embedded in a row.
+  func isQuiet(_ step: Step) -> Bool { false }
+
   /// Tells also of objects that were not among the rows and still are not: one that takes the place
   /// of a row may come among them later.
   func change(

@@ -38,6 +38,8 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   private var viewsByReach: [Reach: SourceView] = [:]
   /// The same as a model takes them.
   private var plans: [ReachPlan] = []
+  /// Which of many views a move may concern, once somebody has asked.
+  private var viewIndex: ReachIndex?
   var filed: [ClassID: Int] = [:]
   /// The content inside the open write, at a position of its journal.
   private var working: (content: Content, serial: UInt64, position: ChangeRecorder.Position)?
@@ -64,6 +66,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
       view.rebind(to: ReachPlan(view.plan.reach, from: model.elementClasses, schema))
     }
     plans = views.map(\.plan)
+    viewIndex = nil
   }
 
   var owner: LinkTarget? { model.owner }
@@ -184,6 +187,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     let view = SourceView(plan, of: self)
     views.append(view)
     plans.append(plan)
+    viewIndex?.insert(plan, views.count - 1)
     viewsByReach[reach] = view
     return view
   }
@@ -191,6 +195,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   func remove(_ view: SourceView) {
     views.removeAll { $0 === view }
     plans.removeAll { $0 === view.plan }
+    viewIndex = nil
     viewsByReach[view.plan.reach] = nil
   }
 
@@ -234,13 +239,34 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
       }
     } else {
       var step = try model.advance(&content, over: move)
-      for view in views {
+      let concerned = model.isQuiet(step) ? try concernedViews(move) : nil
+      for (number, view) in views.enumerated() where concerned?.contains(number) != false {
         let change = try model.change(&step, &content, move, seen: view.plan)
         if view.append(change, at: host.step) { isNews = true }
       }
     }
     state = .followed(content)
     return isNews
+  }
+
+  /// So many are asked one by one.
+  private static var fewViews: Int { 8 }
+  /// Where more objects link to one, the views are asked.
+  private static var mostOrigins: Int { 1000 }
+
+  /// The numbers of the views in which a move may have modified something; nil if that is not found
+  /// out for all together.
+  private func concernedViews(_ move: LiveMove) throws(StorageError) -> Set<Int>? {
+    if views.count <= Self.fewViews { return nil }
+    let index = viewIndex ?? makeViewIndex()
+    viewIndex = index
+    return try index.concerned(by: move.changes, move.rows, atMost: Self.mostOrigins)
+  }
+
+  private func makeViewIndex() -> ReachIndex {
+    let index = ReachIndex()
+    for (number, view) in views.enumerated() { index.insert(view.plan, number) }
+    return index
   }
 
   func baseline() -> LiveBaseline {

@@ -72,14 +72,33 @@ extension SectionTable {
   /// - Parameter key: the key of a row that came or changed, by its new position.
   func applying(_ changes: IndexChanges, key: (Int) -> Key) -> SectionTable {
     if changes.isEmpty { return self }
+    let modified = changes.modificationsNew.map(key)
+    if changes.deletions.isEmpty, changes.insertions.isEmpty,
+      zip(changes.modifications, modified).allSatisfy({ hasKey($1, at: $0) })
+    {
+      return self
+    }
+    var next = 0
     var builder = Builder(from: self)
     changes.forEachStretch(oldCount: rowCount) { stretch in
       switch stretch {
       case .same(let old, _, let count): builder.append(old: old..<old + count)
-      case .modified(_, let new), .inserted(let new): builder.append(key(new))
+      case .inserted(let new): builder.append(key(new))
+      case .modified:
+        builder.append(modified[next])
+        next += 1
       }
     }
     return builder.finish()
+  }
+
+  private func hasKey(_ key: Key, at position: Int) -> Bool {
+    keys.list[runs[run(at: position)].section] == SectionKey(key)
+  }
+
+  /// True if rows are in the sections that they were in, all at their places.
+  fileprivate func isSame(as other: SectionTable) -> Bool {
+    keys === other.keys && rowCount == other.rowCount && runs == other.runs
   }
 }
 
@@ -113,6 +132,11 @@ struct SectionChanges {
   ) {
     let isSeen = seen == all ? nil : Set(seen.modifications + seen.deletions)
     let rows = all.modifying(seen)
+    if rows.deletions.isEmpty, rows.insertions.isEmpty, old.isSame(as: new) {
+      modifications = rows.modifications.filter { isSeen?.contains($0) != false }.map(old.path)
+      modifications.sort()
+      return
+    }
     let moves = SectionMoves(from: old.keys, to: new.keys)
     sectionsToDelete = IndexSet(moves.deletions)
     sectionsToInsert = IndexSet(moves.insertions)

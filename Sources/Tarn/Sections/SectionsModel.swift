@@ -66,6 +66,8 @@ struct SectionsModel<Key: Hashable>: LiveModel {
     return Step(rows: rows, all: all, former: former)
   }
 
+  func isQuiet(_ step: Step) -> Bool { step.all == nil }
+
   func change(
     _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
   ) throws(StorageError) -> LiveChange? {

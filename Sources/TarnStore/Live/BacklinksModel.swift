@@ -74,6 +74,8 @@ package struct BacklinksModel: LiveModel {
     return try moves(&content.keys, move)
   }
 
+  package func isQuiet(_ moves: EditScript) -> Bool { moves.isIdentity }
+
   package func change(
     _ moves: inout EditScript, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
   ) throws(StorageError) -> LiveChange? {

@@ -27,8 +27,35 @@ package struct ElementsModel: LiveModel {
     package internal(set) var rows = ElementRows()
     /// The elements of the collection, nil where one is no object; none for a class.
     var elements: [ObjectKey?] = []
+    /// The last step left the elements where they were; of a class, the rows. Then it is worth
+    /// while to know where objects are.
+    var isCalm = false
+    /// Where objects are among the elements, and among rows that are listed; nil if nobody asked.
+    var elementPlaces: KeyPlaces?
+    var rowPlaces: KeyPlaces?
 
     package init() {}
+
+    /// Elements or rows are others.
+    mutating func forgetPlaces() {
+      elementPlaces = nil
+      rowPlaces = nil
+    }
+
+    /// The places of objects among the elements.
+    mutating func places(of keys: KeySet) -> [Int] {
+      let places = elementPlaces ?? KeyPlaces(elements)
+      elementPlaces = places
+      return places.places(of: keys)
+    }
+
+    /// The rows that objects are.
+    mutating func rows(of keys: KeySet) -> KeySet {
+      if let placed = rows.placed { return placed.rows(at: places(of: keys)) }
+      let places = rowPlaces ?? KeyPlaces(rows.keys.map { $0 })
+      rowPlaces = places
+      return KeySet(places.places(of: keys).map(PlacedRows.name))
+    }
   }
 
   package let query: CompiledQuery
@@ -91,7 +118,7 @@ package struct ElementsModel: LiveModel {
   package func baseline(
     _ content: Content, _ rows: StoreRows
   ) throws(StorageError) -> LiveBaseline {
-    .count(content.rows.keys.count)
+    .count(content.rows.count)
   }
 
   // MARK: - Costs
@@ -111,20 +138,30 @@ package struct ElementsModel: LiveModel {
     if content.isOwnerGone { return .none }
     guard isConcerned(by: changes) else {
       let isSeen = reaches.contains { $0.mayBeConcerned(by: changes) }
-      return isSeen ? .passing(content.elements.count + content.rows.keys.count) : .none
+      return isSeen ? passing(content) : .none
     }
     if case .objects = origin {
-      let count = content.rows.keys.count
-      return query.mayRearrange(changes) ? .readingElements(count) : .passing(count)
+      return query.mayRearrange(changes)
+        ? .readingElements(content.rows.count) : passing(content)
     }
     let touched = changes[query.classID]?.keyCount ?? 0
     let count = content.elements.count
-    if query.staysInRow, query.stages.isEmpty, touched < max(8, count / 16) {
-      var cost = LiveCost.passing(count)
+    if query.staysInRow, query.stages.isEmpty, Self.isFew(touched, among: count) {
+      var cost = passing(content)
       cost.lookedUp = touched
       return cost
     }
     return .readingElements(count)
+  }
+
+  /// Of a step that moves no elements. Where they are known, nothing is gone through.
+  private func passing(_ content: Content) -> LiveCost {
+    content.isCalm ? .none : .passing(content.elements.count + content.rows.count)
+  }
+
+  /// So many changed objects are sooner looked up than met on the way through all of them.
+  private static func isFew(_ number: Int, among count: Int) -> Bool {
+    number <= Swift.max(8, count / 16)
   }
 
   // MARK: - Steps
@@ -133,6 +170,8 @@ package struct ElementsModel: LiveModel {
     fileprivate let old: ElementRows
     /// How rows may have moved; nil if all are others.
     fileprivate let moves: Moves?
+    /// Few objects are sooner looked up than met on the way through all rows.
+    fileprivate let looksUp: Bool
     /// What it is to those who see no row modified, once somebody has asked.
     fileprivate var unmodified: LiveChange??
   }
@@ -143,16 +182,23 @@ package struct ElementsModel: LiveModel {
     case none
     /// As the elements did; nil if nobody has written that down.
     case along(EditScript?)
+    /// So. Their elements have not moved.
+    case known(EditScript)
   }
 
   package func advance(
     _ content: inout Content, over move: LiveMove
   ) throws(StorageError) -> Step {
     let old = content.rows
+    let wasCalm = content.isCalm
     let moves =
       try origin == .objects
       ? moveRowsOfClass(&content, move) : moveRowsOfElements(&content, move)
-    return Step(old: old, moves: moves)
+    return Step(old: old, moves: moves, looksUp: wasCalm && content.isCalm)
+  }
+
+  package func isQuiet(_ step: Step) -> Bool {
+    if case .some(.none) = step.moves { true } else { false }
   }
 
   package func change(
@@ -160,18 +206,24 @@ package struct ElementsModel: LiveModel {
   ) throws(StorageError) -> LiveChange? {
     let (old, new) = (step.old, content.rows)
     guard let moves = step.moves else {
-      return .news(.replacingAll(oldCount: old.keys.count, newCount: new.keys.count))
+      return .news(.replacingAll(oldCount: old.count, newCount: new.count))
     }
-    let lookedAt = LookedAt(count: new.keys.count) { [query.classID: KeySet(new.keys)] }
+    let lookedAt = LookedAt(count: new.count) { [query.classID: KeySet(new.keys)] }
     let concerned = try reach.concerned(by: move.changes, move.rows, among: lookedAt)
     let modified = concerned[query.classID] ?? KeySet()
     if modified.isEmpty, let known = step.unmodified { return known }
     let changed = move.changes[query.classID]
+    let isFew = step.looksUp && Self.isFew(modified.count, among: new.count)
     let script =
       switch moves {
+      case .none where isFew || modified.isEmpty:
+        EditScript.identity(count: new.count).modifying(
+          modified.isEmpty ? KeySet() : content.rows(of: modified))
       case .none: old.script(modified: modified)
       case .along(let script):
         new.script(from: old, along: script, modified: modified) { changed?.isReplaced($0) == true }
+      case .known(let script):
+        script.modifying(isFew ? content.rows(of: modified) : new.rows(of: modified))
       }
     let change = LiveChange.news(script)
     if modified.isEmpty { step.unmodified = .some(change) }
@@ -189,16 +241,38 @@ package struct ElementsModel: LiveModel {
       content.isOwnerGone = true
       return nil
     }
-    let touched = touchedElements(content.elements, changes)
-    if moves.script?.isIdentity == true, touched.isEmpty,
-      query.staysInRow || !query.isConcerned(by: changes)
-    {
-      return Moves.none
+    let wasCalm = content.isCalm
+    content.isCalm = moves.script?.isIdentity == true && !changes.schemaChanged
+    if content.isCalm {
+      if !query.mayReorder(changes) { return Moves.none }
+      if wasCalm, let script = try moveFewRows(&content, move) { return .known(script) }
     }
+    let touched = touchedElements(content.elements, changes)
+    if content.isCalm, touched.isEmpty, query.staysInRow { return Moves.none }
+    content.forgetPlaces()
     content.rows = try query.advance(
       old, along: changes.schemaChanged ? nil : moves.script, to: content.elements,
       touched: touched, move.rows)
     return changes.schemaChanged ? nil : .along(moves.script)
+  }
+
+  /// Puts the rows anew that changed themselves, if they are few. The elements have not moved.
+  ///
+  /// - Returns: nil if they are many, or not they alone decide where they belong.
+  private func moveFewRows(
+    _ content: inout Content, _ move: LiveMove
+  ) throws(StorageError) -> EditScript? {
+    guard query.staysInRow, query.stages.isEmpty,
+      let touched = move.changes[query.classID]?.touchedKeys(in: .all),
+      Self.isFew(touched.count, among: content.elements.count)
+    else { return nil }
+    let old =
+      content.rows.placed
+      ?? PlacedRows(content.rows, of: content.elements, isUnsorted: query.isUnsorted)
+    let places = content.places(of: touched)
+    let new = try query.moving(old, at: places, move.rows)
+    content.rows = ElementRows(new)
+    return EditScript(from: old.root, to: new.root, moving: places.map(PlacedRows.name))
   }
 
   /// Of a class. The rows are found anew only if some of them may have come, gone or moved.
@@ -206,7 +280,9 @@ package struct ElementsModel: LiveModel {
     _ content: inout Content, _ move: LiveMove
   ) throws(StorageError) -> Moves? {
     let changes = move.changes
-    if !changes.schemaChanged, !query.mayRearrange(changes) { return Moves.none }
+    content.isCalm = !changes.schemaChanged && !query.mayRearrange(changes)
+    if content.isCalm { return Moves.none }
+    content.forgetPlaces()
     content.rows = try query.evaluateStages(move.rows)
     return changes.schemaChanged ? nil : .along(nil)
   }

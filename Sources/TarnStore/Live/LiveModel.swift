@@ -47,6 +47,9 @@ package protocol LiveModel: Sendable {
     _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
   ) throws(StorageError) -> LiveChange?
 
+  /// True if a step tells those alone anything who look at what was modified.
+  func isQuiet(_ step: Step) -> Bool
+
   /// The elements of content that `rows` show.
   func elements(_ content: Content, _ rows: StoreRows) throws(StorageError) -> LiveElements
 

@@ -86,6 +86,15 @@ package enum ResultModel: LiveModel {
     }
   }
 
+  package func isQuiet(_ step: Step) -> Bool {
+    switch (self, step) {
+    case (_, .query(let made)): made.isQuiet
+    case (.elements(let model), .elements(let made)): model.isQuiet(made)
+    case (.values(let model), .values(let made)): model.isQuiet(made)
+    default: Self.trapMixed()
+    }
+  }
+
   package func change(
     _ step: inout Step, _ content: inout ResultRows, _ move: LiveMove, seen reach: ReachPlan
   ) throws(StorageError) -> LiveChange? {
@@ -94,7 +103,7 @@ package enum ResultModel: LiveModel {
       let step = try query.step(made, over: move.changes, to: move.rows, seen: reach)
       return step.flatMap { $0.isNews ? .rows($0) : nil }
     case (.elements(let model), .elements(var made), .elements(var elements)):
-      defer { step = .elements(made) }
+      defer { (step, content) = (.elements(made), .elements(elements)) }
       return try model.change(&made, &elements, move, seen: reach)
     case (.values(let model), .values(var made), .values(var values)):
       return try model.change(&made, &values, move, seen: reach)
@@ -201,7 +210,7 @@ package enum ResultRows: LiveContent {
   package var count: Int {
     switch self {
     case .root(let root): root.count
-    case .elements(let content): content.rows.keys.count
+    case .elements(let content): content.rows.count
     case .values(let content): content.rows.values.count
     }
   }
@@ -219,7 +228,7 @@ package enum ResultRows: LiveContent {
   package func key(at position: Int) -> ObjectKey {
     switch self {
     case .root(let root): root.key(at: position)
-    case .elements(let content): content.rows.keys[position]
+    case .elements(let content): content.rows.key(at: position)
     case .values: trap("values have no keys: bug in this package")
     }
   }
@@ -227,7 +236,7 @@ package enum ResultRows: LiveContent {
   package func keys(in range: Range<Int>) -> [ObjectKey] {
     switch self {
     case .root(let root): root.keys(in: range)
-    case .elements(let content): Array(content.rows.keys[range])
+    case .elements(let content): content.rows.keys(in: range)
     case .values: trap("values have no keys: bug in this package")
     }
   }

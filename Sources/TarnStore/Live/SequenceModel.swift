@@ -109,6 +109,8 @@ package struct SequenceModel: LiveModel {
     return Step(script: try checked(script, from: old, to: now, changes), old: old, now: now)
   }
 
+  package func isQuiet(_ step: Step) -> Bool { step.script == nil }
+
   package func change(
     _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
   ) throws(StorageError) -> LiveChange? {

@@ -107,6 +107,8 @@ package struct ValuesModel: LiveModel {
     return Step(old: old, moves: try moveElements(&content, move))
   }
 
+  package func isQuiet(_ step: Step) -> Bool { step.moves?.isIdentity == true }
+
   package func change(
     _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
   ) throws(StorageError) -> LiveChange? {

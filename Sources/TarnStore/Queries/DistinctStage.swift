@@ -132,6 +132,11 @@ extension CompiledQuery {
     {
       return true
     }
-    return dependencies.contains { !$0.touchedKeys(in: changes).isEmpty }
+    return mayReorder(changes)
+  }
+
+  /// False if every object matches after `changes` as it did before, and keeps its place.
+  func mayReorder(_ changes: ChangeSet) -> Bool {
+    dependencies.contains { !$0.touchedKeys(in: changes).isEmpty }
   }
 }

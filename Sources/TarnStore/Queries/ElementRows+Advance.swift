@@ -94,12 +94,12 @@ private struct ElementChange {
       if candidates.count == most { return nil }
       candidates.append(Row(key: key, place: place))
     }
-    staying.reserveCapacity(old.keys.count)
-    for (row, place) in old.places.enumerated() {
+    staying.reserveCapacity(old.count)
+    for (key, place) in zip(old.keys, old.places) {
       let now = newPlaces[place]
       // An element that was set to nil is a candidate no more, nor a row.
       guard now >= 0, !isCandidate[now], source[now] != nil else { continue }
-      staying.append(Row(key: old.keys[row], place: now))
+      staying.append(Row(key: key, place: now))
     }
   }
 

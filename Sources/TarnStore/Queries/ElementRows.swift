@@ -2,18 +2,56 @@
 /// equal ones in that of the sequence. An object that is in the sequence twice is in here twice.
 /// A value.
 package struct ElementRows: Sendable {
-  package let keys: [ObjectKey]
-  /// Of each row its place in the sequence.
-  let places: [Int]
-
-  package init() {
-    keys = []
-    places = []
+  private enum Storage: Sendable {
+    case listed(keys: [ObjectKey], places: [Int])
+    case placed(PlacedRows)
   }
 
+  private let storage: Storage
+
+  package init() { self.init([], []) }
+
   package init(_ keys: [ObjectKey], _ places: [Int]) {
-    self.keys = keys
-    self.places = places
+    storage = .listed(keys: keys, places: places)
+  }
+
+  init(_ placed: PlacedRows) { storage = .placed(placed) }
+
+  /// The rows by the places of their elements, if they are kept so.
+  var placed: PlacedRows? {
+    if case .placed(let rows) = storage { rows } else { nil }
+  }
+
+  package var count: Int {
+    switch storage {
+    case .listed(let keys, _): keys.count
+    case .placed(let rows): rows.root.count
+    }
+  }
+
+  /// All objects in their order, gone through unless they are kept so.
+  package var keys: [ObjectKey] { keys(in: 0..<count) }
+
+  package func key(at position: Int) -> ObjectKey {
+    switch storage {
+    case .listed(let keys, _): keys[position]
+    case .placed(let rows): rows.object(at: rows.root.key(at: position))
+    }
+  }
+
+  package func keys(in range: Range<Int>) -> [ObjectKey] {
+    switch storage {
+    case .listed(let keys, _): range.count == keys.count ? keys : Array(keys[range])
+    case .placed(let rows): rows.root.keys(in: range).map(rows.object)
+    }
+  }
+
+  /// Of each row its place in the sequence.
+  var places: [Int] {
+    switch storage {
+    case .listed(_, let places): places
+    case .placed(let rows): rows.root.keys.map { Int($0.rawValue) }
+    }
   }
 
   /// How these rows came from older ones of the same query.
@@ -30,18 +68,20 @@ package struct ElementRows: Sendable {
     from old: ElementRows, along moves: EditScript?, modified: KeySet,
     isReplaced: (ObjectKey) -> Bool
   ) -> EditScript {
+    let (keys, places) = (self.keys, self.places)
+    let oldKeys = old.keys
     var origins = [Int](repeating: -1, count: keys.count)
-    var isLeft = [Bool](repeating: true, count: old.keys.count)
+    var isLeft = [Bool](repeating: true, count: oldKeys.count)
     if let moves {
       moves.forEachKeptRow(from: old.places, to: places) { before, now in
-        guard old.keys[before] == keys[now], !isReplaced(keys[now]) else { return }
+        guard oldKeys[before] == keys[now], !isReplaced(keys[now]) else { return }
         origins[now] = before
         isLeft[before] = false
       }
     }
-    pairRest(old, &origins, isLeft, isReplaced)
+    Self.pairRest(oldKeys, keys, &origins, isLeft, isReplaced)
     let set = moves?.modified ?? KeySet()
-    var builder = EditScript.Builder(oldCount: old.keys.count)
+    var builder = EditScript.Builder(oldCount: oldKeys.count)
     for (row, origin) in origins.enumerated() {
       if origin < 0 {
         builder.appendFresh()
@@ -56,21 +96,30 @@ package struct ElementRows: Sendable {
 
   /// How these rows came from themselves while objects changed.
   package func script(modified: KeySet) -> EditScript {
-    var builder = EditScript.Builder(oldCount: keys.count)
+    var builder = EditScript.Builder(oldCount: count)
     for (row, key) in keys.enumerated() {
       builder.append(old: row, isModified: modified.contains(key))
     }
     return builder.finish()
   }
 
-  private func pairRest(
-    _ old: ElementRows, _ origins: inout [Int], _ isLeft: [Bool],
+  /// The rows that some objects are.
+  func rows(of sought: KeySet) -> KeySet {
+    var rows: [ObjectKey] = []
+    for (row, key) in keys.enumerated() where sought.contains(key) {
+      rows.append(PlacedRows.name(of: row))
+    }
+    return KeySet(rows)
+  }
+
+  private static func pairRest(
+    _ old: [ObjectKey], _ keys: [ObjectKey], _ origins: inout [Int], _ isLeft: [Bool],
     _ isReplaced: (ObjectKey) -> Bool
   ) {
     // The last one first, so that taking from the end gives the rows in their order.
     var rest: [ObjectKey: [Int]] = [:]
     for row in isLeft.indices.reversed() where isLeft[row] {
-      rest[old.keys[row], default: []].append(row)
+      rest[old[row], default: []].append(row)
     }
     if rest.isEmpty { return }
     for row in origins.indices where origins[row] < 0 && !isReplaced(keys[row]) {

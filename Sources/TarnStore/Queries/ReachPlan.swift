@@ -33,6 +33,11 @@ package final class ReachPlan: Sendable {
     }
   }
 
+  /// The ways to what it looks at; nil for all that is some links away.
+  var ways: [QueryDependency]? {
+    if case .paths(let walks) = walk { walks.map(\.place) } else { nil }
+  }
+
   /// The objects that `changes` concerns, those that nobody looks at included.
   ///
   /// - Parameters:

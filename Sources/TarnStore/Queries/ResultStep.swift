@@ -95,6 +95,9 @@ extension CompiledQuery {
       var (old, new) = (OrderedRoot.Lookup(before), OrderedRoot.Lookup(after))
       return keys.contains { old.contains($0) || new.contains($0) }
     }
+
+    /// No row has come, gone or changed its place.
+    var isQuiet: Bool { touched.candidates.isEmpty }
   }
 
   /// - Parameters:

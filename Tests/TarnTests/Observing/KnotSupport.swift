@@ -1,0 +1,184 @@
+import Foundation
+import TestSupport
+
+@testable import Tarn
+
+class Knot: Object {
+  @Persisted(primaryKey: true) var id: Int
+  @Persisted var name = ""
+  @Persisted var size = 0
+  @Persisted var next: Knot?
+  @Persisted var list: List<Knot>
+  @Persisted var set: MutableSet<Knot>
+  @Persisted var map: Map<String, Knot?>
+  @Persisted var any: AnyRealmValue
+  @Persisted(originProperty: "list") var back: LinkingObjects<Knot>
+}
+
+/// A property of a knot.
+struct Spot: Hashable {
+  var id: Int
+  var property: String
+}
+
+/// What the knots are, in Swift.
+struct KnotModel {
+  struct Links {
+    var next: Int?
+    var list: [Int] = []
+    var set: Set<Int> = []
+    var map: [String: Int] = [:]
+    var any: Int?
+  }
+
+  var links: [Int: Links] = [:]
+  /// What was set since it was told last.
+  var touched: Set<Spot> = []
+
+  func origins(of id: Int) -> [Int] {
+    links.keys.sorted().flatMap { origin in
+      links[origin]!.list.filter { $0 == id }.map { _ in origin }
+    }
+  }
+
+  func targets(of id: Int, _ property: String) -> [Int] {
+    guard let own = links[id] else { return [] }
+    switch property {
+    case "next": return own.next.map { [$0] } ?? []
+    case "list": return own.list
+    case "set": return Array(own.set)
+    case "map": return Array(own.map.values)
+    case "any": return own.any.map { [$0] } ?? []
+    case "back": return origins(of: id)
+    default: return []
+    }
+  }
+
+  mutating func change(_ id: Int, _ property: String, _ body: (inout Links) -> Void) {
+    let before = links[id]!.list
+    touched.insert(Spot(id: id, property: property))
+    body(&links[id]!)
+    for other in Set(before + links[id]!.list)
+    where before.count(where: { $0 == other }) != links[id]!.list.count(where: { $0 == other }) {
+      touched.insert(Spot(id: other, property: "back"))
+    }
+  }
+
+  mutating func delete(_ id: Int) {
+    for (other, own) in links where other != id {
+      if own.next == id { change(other, "next") { $0.next = nil } }
+      if own.list.contains(id) { change(other, "list") { $0.list.removeAll { $0 == id } } }
+      if own.set.contains(id) { change(other, "set") { $0.set.remove(id) } }
+      if own.map.values.contains(id) {
+        change(other, "map") { own in own.map = own.map.filter { $0.value != id } }
+      }
+      if own.any == id { change(other, "any") { $0.any = nil } }
+    }
+    change(id, "list") { $0.list = [] }
+    links[id] = nil
+  }
+
+  func isTouched(_ id: Int, along path: ArraySlice<String>) -> Bool {
+    guard let first = path.first else { return false }
+    if touched.contains(Spot(id: id, property: first)) { return true }
+    return targets(of: id, first).contains { isTouched($0, along: path.dropFirst()) }
+  }
+
+  func isTouched(_ id: Int, within depth: Int) -> Bool {
+    if touched.contains(where: { $0.id == id && $0.property != "back" }) { return true }
+    if depth == 0 { return false }
+    return ["next", "list", "set", "map", "any"].contains { property in
+      targets(of: id, property).contains { isTouched($0, within: depth - 1) }
+    }
+  }
+}
+
+/// How an observer looks at knots.
+enum KnotLook {
+  case paths([[String]])
+  case depth(Int)
+
+  static func randomPath(_ numbers: inout SeededRandom) -> [String] {
+    let links = (0..<numbers.below(4)).map { _ in
+      ["next", "list", "set", "map", "any", "back"][numbers.below(6)]
+    }
+    return links + [["name", "size", "next", "list", "map", "back"][numbers.below(6)]]
+  }
+}
+
+extension KnotModel {
+  /// True if the knot is modified in the eyes of who looks so.
+  func isModified(_ id: Int, _ look: KnotLook) -> Bool {
+    switch look {
+    case .paths(let paths): paths.contains { isTouched(id, along: $0[...]) }
+    case .depth(let depth): isTouched(id, within: depth)
+    }
+  }
+}
+
+/// Random writes, to a Realm and to the model.
+struct KnotScript {
+  var model = KnotModel()
+  var nextID = 0
+  var numbers: SeededRandom
+
+  /// One of them, with a knot that comes or goes now and then. The first knot stays.
+  mutating func write(to realm: Realm) {
+    change(realm)
+    if numbers.chance(6) { add(to: realm) }
+    if numbers.chance(6), model.links.count > 6 {
+      let ids = model.links.keys.sorted().dropFirst()
+      delete(ids[ids.startIndex + numbers.below(ids.count)], in: realm)
+    }
+  }
+
+  mutating func delete(_ id: Int, in realm: Realm) {
+    realm.delete(realm.object(ofType: Knot.self, forPrimaryKey: id)!)
+    model.delete(id)
+  }
+
+  mutating func add(to realm: Realm) {
+    let knot = Knot()
+    knot.id = nextID
+    realm.add(knot)
+    model.links[nextID] = KnotModel.Links()
+    nextID += 1
+  }
+
+  mutating func change(_ realm: Realm) {
+    let ids = model.links.keys.sorted()
+    let (id, other) = (ids[numbers.below(ids.count)], ids[numbers.below(ids.count)])
+    let knot = realm.object(ofType: Knot.self, forPrimaryKey: id)!
+    let target = realm.object(ofType: Knot.self, forPrimaryKey: other)!
+    switch numbers.below(12) {
+    case 0, 1:
+      knot.name = "\(numbers.below(3))"
+      model.change(id, "name") { _ in }
+    case 2, 3:
+      knot.size = numbers.below(3)
+      model.change(id, "size") { _ in }
+    case 4:
+      knot.next = numbers.chance(70) ? target : nil
+      let now = knot.next?.id
+      model.change(id, "next") { $0.next = now }
+    case 5, 6:
+      knot.list.append(target)
+      model.change(id, "list") { $0.list.append(other) }
+    case 7 where !knot.list.isEmpty:
+      let place = numbers.below(knot.list.count)
+      knot.list.remove(at: place)
+      model.change(id, "list") { _ = $0.list.remove(at: place) }
+    case 8 where !knot.set.contains(target):
+      knot.set.insert(target)
+      model.change(id, "set") { $0.set.insert(other) }
+    case 9:
+      let key = "k\(numbers.below(2))"
+      knot.map[key] = target
+      model.change(id, "map") { $0.map[key] = other }
+    case 10:
+      knot.any = .object(target)
+      model.change(id, "any") { $0.any = other }
+    default: break
+    }
+  }
+}
