@@ -1,6 +1,6 @@
 import TarnStore
 
-/// The changes of a collection, an object or a Realm, for `for await`.
+/// The changes of a collection or an object, for `for await`.
 ///
 /// ```swift
 /// for await change in realm.objects(Dog.self).changes {

@@ -237,8 +237,10 @@ final class ObserverTable {
     return found.filter { identities.contains(ObjectIdentifier($0.state)) }
   }
 
-  /// Ends everybody but realm-level observers.
+  /// Ends everybody but those realm-level observers that cannot be told why.
   func end(with error: StorageError) {
+    for observation in realmObservations { observation.end(with: error) }
+    count -= realmObservations.removeAll(countingWhere: { !$0.state.isActive })
     var ended: [Observation] = []
     for there in byView.values { ended += there as [Observation] }
     for byKey in objects.values { for there in byKey.values { ended += there } }

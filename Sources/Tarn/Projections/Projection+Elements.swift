@@ -56,6 +56,28 @@ extension RealmCollection where Element: ProjectionObservable {
   }
 }
 
+extension RealmCollection where Element: ProjectionObservable {
+  /// The position of the first projection whose object meets a condition, or nil. Traps for an
+  /// invalidated collection.
+  public func index(matching condition: (Query<Element.Root>) -> Query<Bool>) -> Int? {
+    let base = _derivation
+    return Results<Element>(base.core, base.spec, createdInWrite: base.createdInWrite).index(
+      of: condition(Query<Element.Root>.root).predicate)
+  }
+
+  /// The same for a condition written as text. Traps as `filter(_:_:)` does.
+  public func index(matching format: String, _ arguments: Any?...) -> Int? {
+    let base = _derivation
+    do throws(Realm.Error) {
+      let condition = try FilterText(format, arguments).predicate(on: base.spec, base.core)
+      return Results<Element>(base.core, base.spec, createdInWrite: base.createdInWrite).index(
+        of: condition)
+    } catch {
+      trap(error.message)
+    }
+  }
+}
+
 extension Realm {
   /// Projections of all objects of a class, in the order of `objects(_:)` for that class. Filter
   /// and sort them by the objects' properties. Traps if the class is not in the Realm's schema.

@@ -1,32 +1,79 @@
 import TarnStore
 
 extension Realm {
-  /// What `observe` would tell, for `for await`. A loop that takes its time gets each kind of
+  /// What `observe` would tell, for `for try await`. A loop that takes its time gets each kind of
   /// notification once, `.didChange` first, however often it would have been sent. See
   /// ``ChangeSequence`` for who may go over it.
-  public var changes: ChangeSequence<Notification> {
-    ChangeSequence { [core] in
-      ChangeFeed(on: core) { signal, inbox in
+  public var changes: RealmChangeSequence { RealmChangeSequence(core) }
+}
+
+/// The notifications of a Realm, for `for try await`.
+///
+/// ```swift
+/// for try await _ in realm.changes { redraw() }
+/// ```
+///
+/// The loop ends as one over a ``ChangeSequence`` does, and throws when the file can no longer be
+/// followed. Threading: as there.
+public struct RealmChangeSequence: AsyncSequence {
+  private let core: RealmCore
+
+  init(_ core: RealmCore) { self.core = core }
+
+  /// A loop of its own, which observes from its first element on. Threading: any.
+  public func makeAsyncIterator() -> Iterator {
+    let loss = LostFile()
+    return Iterator(
+      feed: ChangeFeed(on: core) { [core] signal, inbox in
         core.checkCanObserve(isRealmLevel: true)
         _ = core.shown()
-        let observation = PulledRealmObservation(core, signal, inbox)
+        let observation = PulledRealmObservation(core, signal, inbox, loss)
         core.delivery.observers.add(observation)
+        // Who comes when the file is lost already is told in a turn.
+        if core.delivery.failure != nil { core.scheduleTurn() }
         return (observation, NotificationToken(observation.state, core.confinedHost()))
-      }
+      }, loss: loss)
+  }
+
+  /// Asks for one notification after the other. Copies share what they have been given.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate let feed: ChangeFeed<Realm.Notification>
+    fileprivate let loss: LostFile
+
+    /// The next notification, as soon as there is one; nil at the end.
+    ///
+    /// - Parameter actor: the actor that the Realm belongs to.
+    /// - Throws: why the file can no longer be followed, once.
+    public mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(Realm.Error) -> Realm.Notification? {
+      if let notification = await feed.next(isolation: actor) { return notification }
+      if let error = loss.error.take() { throw Realm.Error(error) }
+      return nil
     }
   }
+}
+
+/// Where an observation leaves why nothing will come any more.
+private final class LostFile {
+  var error: StorageError?
 }
 
 /// An observation of a Realm that is asked for its news.
 private final class PulledRealmObservation: RealmObservation, PulledObservation {
   private let signal: ChangeSignal
   private let inbox: ChangeInbox<Realm.Notification>
+  private let loss: LostFile
   private var hasMoved = false
   private var isBehind = false
 
-  init(_ core: RealmCore, _ signal: ChangeSignal, _ inbox: ChangeInbox<Realm.Notification>) {
+  init(
+    _ core: RealmCore, _ signal: ChangeSignal, _ inbox: ChangeInbox<Realm.Notification>,
+    _ loss: LostFile
+  ) {
     self.signal = signal
     self.inbox = inbox
+    self.loss = loss
     super.init(
       state: ObservationState(.realm), serial: core.delivery.observers.claimSerial(), seen: 0)
   }
@@ -53,5 +100,12 @@ private final class PulledRealmObservation: RealmObservation, PulledObservation 
       isBehind = false
       inbox.change = .refreshRequired
     }
+  }
+
+  override func end(with error: StorageError) {
+    // What it was told before comes first.
+    if hasMoved { inbox.change = .didChange }
+    if state.end() { loss.error = error }
+    signal.wake()
   }
 }

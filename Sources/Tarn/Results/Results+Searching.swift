@@ -22,7 +22,7 @@ extension Results {
   public func objects(at positions: IndexSet) -> [Element] { positions.map { self[$0] } }
 }
 
-extension Results where Element: ObjectBase {
+extension Results where Element: KeypathSortable {
   /// The position of the first object that meets a condition, or nil.
   func index(of condition: TarnStore.Predicate) -> Int? {
     let rows = rows()

@@ -198,7 +198,7 @@ import Testing
     var told: [Realm.Notification] = []
     let changes = realm.changes
     let task = Task { @MainActor in
-      for await change in changes {
+      for try await change in changes {
         told.append(change)
         if told.count == 2 { break }
         try realm.write { realm.add(Cub(told.count)) }

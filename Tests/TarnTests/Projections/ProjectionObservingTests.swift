@@ -218,6 +218,8 @@ struct ProjectionObservingTests {
         card.mobile = "5"
       }
     }
+    // The test may have gone on on another thread.
+    a.scheduler.adopt()
     a.waitAndPump(until: { !recorder.calls.isEmpty })
     #expect(
       recorder.take() == ["lastName: Berg > Fels, familyName: Berg > Fels, mobile: 0171 > 5"])

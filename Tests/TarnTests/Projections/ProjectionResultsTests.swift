@@ -29,6 +29,8 @@ struct ProjectionResultsTests {
     #expect(cards.where { $0.age > 30 }.where { $0.hut.name == "Top" }.map(\.name) == ["Ida"])
     #expect(cards.filter("lastName BEGINSWITH %@", "A").map(\.name) == ["Eva"])
     #expect(try cards.filtered("age < %d", 30).map(\.name) == ["Max"])
+    #expect(cards.index(matching: { $0.age > 31 }) == 2)
+    #expect(cards.index(matching: "firstName == %@", "Max") == 1)
     #expect(throws: Realm.Error.self) { try cards.filtered("name == 'Ida'") }
     #expect(cards.where { $0.partner.firstName == "Max" }.count == 1)
   }

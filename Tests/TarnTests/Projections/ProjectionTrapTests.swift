@@ -10,6 +10,12 @@ class WrongValues: Projection<Climber> { @Projected(\Climber.friendsNames) var n
 class WrongOfValues: Projection<Climber> {
   @Projected(\Climber.friends.projectTo.fullName) var names
 }
+class WrongElement: Projection<Climber> {
+  @Projected(\Climber.friends[0].firstName) var name
+}
+class WrongElements: Projection<Climber> {
+  @Projected(\Climber.friends[0].friends.projectTo.firstName) var names
+}
 
 /// What a program is told before it stops that projects what is not there: S333 and others.
 struct ProjectionTrapTests: TrapSuite {
@@ -21,6 +27,7 @@ struct ProjectionTrapTests: TrapSuite {
     case sortedByComputed, sortedByMember, assignedValues, assignedOutsideOfWrite, assignedKey
     case deleted, stored, unknownProperty, frozen
     case observedFrozen, observedUnmanaged, observedUnknown, observedBeside, observedBehind
+    case throughElements, throughElementsOfLabel, valuesOfElements
     case observedComputed, loopAlongUnknown, resultsAlongUnknown
 
     var message: String {
@@ -48,6 +55,9 @@ struct ProjectionTrapTests: TrapSuite {
       case .observedBeside:
         "'ClimberName' projects nothing that the key path 'lastName' begins with."
       case .observedBehind: "Class 'Climber' has no property 'nme'"
+      case .throughElements: "so 'WrongElement.name' cannot project it"
+      case .valuesOfElements: "so 'WrongElements.names' cannot project it"
+      case .throughElementsOfLabel: "goes into a value, of which the file knows no parts"
       case .observedComputed: "not stored but computed from 'firstName'"
       case .resultsAlongUnknown: "Class 'Climber' has no property 'nme'"
       }
@@ -86,6 +96,10 @@ struct ProjectionTrapTests: TrapSuite {
         _ = ClimberName(projecting: card.rootObject).observe(keyPaths: ["lastName"]) { _ in }
       case .observedBehind: _ = card.observe(keyPaths: ["partner.nme"]) { _ in }
       case .observedComputed: _ = card.observe(keyPaths: [\.greeting]) { _ in }
+      case .throughElements: print(WrongElement(projecting: card.rootObject).name)
+      case .valuesOfElements: print(WrongElements(projecting: card.rootObject).names)
+      case .throughElementsOfLabel:
+        _ = card.observe(keyPaths: [\.friends[0].firstName]) { _ in }
       case .loopAlongUnknown: _ = card.changes(keyPaths: ["nme"])
       case .resultsAlongUnknown:
         _ = card.realm!.objects(ClimberCard.self).observe(keyPaths: ["nme"]) { _ in }
