@@ -93,7 +93,7 @@ import Testing
       let expected = evens.firstIndex { $0 >= sought } ?? count
       #expect(evens.partitioningIndex { $0 >= sought } == expected)
       #expect(evens.indices.firstIndexWithoutBranches { evens[$0] < sought } == expected)
-      let found = evens.search { sign($0, sought) }
+      let found = evens.indices.search { sign(evens[$0], sought) }
       #expect(found.index == expected)
       #expect(found.isFound == (expected < count && evens[expected] == sought))
       let part = evens[(count / 3)...]
