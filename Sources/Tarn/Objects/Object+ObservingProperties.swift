@@ -16,7 +16,10 @@ extension ObjectObservable {
   /// the Realm's thread, queue or actor, needs no later turns. Traps for a frozen or invalidated
   /// object, and for a key path that is no chain of stored properties.
   ///
-  /// - Parameter options: what the block wants to be told.
+  /// - Parameters:
+  ///   - keyPath: the property, or one of an object that a chain of links leads to.
+  ///   - options: what the block wants to be told.
+  ///   - block: is called with the object and what happened to the property.
   /// - Returns: a token; keep it for as long as you want to observe. It keeps the object.
   public func observe<Value>(
     _ keyPath: KeyPath<Self, Value>, options: PropertyObservingOptions = [],

@@ -9,7 +9,7 @@
 ///
 /// A projection holds nothing but its object: reading and assigning its properties reads and
 /// assigns the object's. Belongs to the thread, queue or actor of the object; see
-/// <doc:Projections>.
+/// <doc:ClassProjections>.
 open class Projection<Root: ObjectBase>: ProjectionObservable {
   /// The object that this is a view of.
   public final let rootObject: Root
