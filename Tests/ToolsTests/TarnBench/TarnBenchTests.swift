@@ -38,7 +38,7 @@ import Testing
       "W6", "W6n", "W7", "W7b",
       "W7k", "W7kc", "W7l", "W7m", "W7n", "W7p", "W7r", "W7t",
       "W7xc", "W7xcr", "W7xd", "W7xdr", "W7xf", "W7xfr", "W7xg", "W7xgr", "W7xl", "W7xlr", "W7xs",
-      "W7xsr", "W8", "W8b", "W8c", "W8t", "W8w", "W9", "W9b",
+      "W7xsr", "W8", "W8b", "W8c", "W8p", "W8t", "W8w", "W9", "W9b",
     ]
     #expect(ours.sorted() == all)
     #expect(folder.names == ["history.ndjson"])
