@@ -1,4 +1,5 @@
 import Foundation
+import Tarn
 
 /// Reads command lines by the field's conventions: long and short options, `--name=value`,
 /// joined short flags, `--` before arguments that begin with a dash, options and arguments in any
@@ -200,20 +201,4 @@ func suggestion(for word: String, among known: [String]) -> String {
   let limit = word.count < 4 ? 1 : max(2, word.count / 3)
   guard let near, near.0 <= limit else { return "" }
   return "; did you mean '\(near.1)'?"
-}
-
-/// The number of letters to insert, drop or replace that turn one word into the other.
-func editDistance(_ a: String, _ b: String) -> Int {
-  let target = Array(b)
-  var row = Array(0...target.count)
-  for (i, letter) in a.enumerated() {
-    var diagonal = row[0]
-    row[0] = i + 1
-    for j in target.indices {
-      let replaced = diagonal + (letter == target[j] ? 0 : 1)
-      diagonal = row[j + 1]
-      row[j + 1] = min(replaced, row[j] + 1, row[j + 1] + 1)
-    }
-  }
-  return row[target.count]
 }

@@ -95,7 +95,9 @@ struct KeyPathReader {
 
   private func trapUnknown(_ name: String, _ owners: [ClassBinding]) -> Never {
     let known = owners.flatMap { $0.reflection.properties.map(\.name) }
-    let nearest = known.min { name.distance(to: $0) < name.distance(to: $1) }
+    let wanted = name.lowercased()
+    func distance(_ other: String) -> Int { editDistance(wanted, other.lowercased()) }
+    let nearest = known.min { distance($0) < distance($1) }
     let hint = nearest.map { " The nearest name is '\($0)'." } ?? ""
     guard owners.count == 1 else {
       trap("No class has the property '\(name)' of the key path '\(keyPath)'.\(hint)")
@@ -124,23 +126,5 @@ extension RealmCore {
     return described.compactMap { described in
       classes.model[described.name].map { binding(of: $0.reflection.type) }
     }
-  }
-}
-
-extension String {
-  /// How many letters have to be put in, left out or replaced to get the other.
-  func distance(to other: String) -> Int {
-    let (a, b) = (Array(lowercased()), Array(other.lowercased()))
-    var row = Array(0...b.count)
-    for (number, letter) in a.enumerated() {
-      var diagonal = row[0]
-      row[0] = number + 1
-      for place in b.indices {
-        let replaced = diagonal + (letter == b[place] ? 0 : 1)
-        diagonal = row[place + 1]
-        row[place + 1] = Swift.min(replaced, diagonal + 1, row[place] + 1)
-      }
-    }
-    return row[b.count]
   }
 }

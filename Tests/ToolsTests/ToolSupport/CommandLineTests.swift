@@ -1,3 +1,4 @@
+import Tarn
 import Testing
 
 @testable import ToolSupport
