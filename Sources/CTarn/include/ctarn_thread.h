@@ -1,5 +1,6 @@
 #ifndef CTARN_THREAD_H
 #define CTARN_THREAD_H
+#include <stdbool.h>
 #include <stdint.h>
 
 // A number that is this thread's own while it lives. Not pthread_self(): that one is declared
@@ -23,6 +24,18 @@ static inline __attribute__((always_inline, pure)) uintptr_t tarn_thread_id(void
 // another thread, which Foundation's own interface cannot do.
 void *CFRunLoopGetCurrent(void);
 void CFRunLoopWakeUp(void *loop);
+
+// The two words of Swift's UnownedSerialExecutor.
+struct tarn_executor {
+  const void *identity;
+  uintptr_t implementation;
+};
+
+// The concurrency runtime's own answer to whether this code runs on an executor. Swift's interface
+// has checks that end the program (preconditionIsolated) but none that answers. With no flags it
+// never ends the program.
+__attribute__((swiftcall)) bool swift_task_isCurrentExecutorWithFlags(
+    struct tarn_executor executor, uint64_t flags);
 
 // What every accessor of one Realm instance checks before it reads: one line of cache.
 struct tarn_context {

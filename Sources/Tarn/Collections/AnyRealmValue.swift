@@ -180,3 +180,6 @@ extension AnyRealmValue: Dumped {
     }
   }
 }
+
+@available(*, unavailable, message: "it may hold an object: pass the value in it")
+extension AnyRealmValue: Sendable {}

@@ -127,3 +127,5 @@ extension Map {
     }
   }
 }
+
+extension RealmMapChange: Sendable where Collection: Sendable, Collection.Key: Sendable {}

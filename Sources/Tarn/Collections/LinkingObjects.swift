@@ -115,3 +115,6 @@ extension Persisted {
     self.init(LinkingObjects(originProperty: originProperty, target: nil), flags: 0)
   }
 }
+
+@available(*, unavailable, message: "it belongs to one thread or actor: pass a ThreadSafeReference")
+extension LinkingObjects: Sendable {}

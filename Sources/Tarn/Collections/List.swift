@@ -233,3 +233,6 @@ extension List {
 }
 
 extension List: _Linking where Element: ObjectBase {}
+
+@available(*, unavailable, message: "it belongs to one thread or actor: pass a ThreadSafeReference")
+extension List: Sendable {}

@@ -69,3 +69,6 @@ public struct ListSlice<Element: RealmCollectionValue>: MutableCollection, Rando
     }
   }
 }
+
+@available(*, unavailable, message: "it belongs to its list: pass a ThreadSafeReference to that")
+extension ListSlice: Sendable {}

@@ -1,7 +1,7 @@
 import TarnStore
 
 /// A type that a map's keys can have: `String`.
-public protocol _MapKey: Hashable {
+public protocol _MapKey: Hashable, SendableMetatype {
   /// The key that is stored as this text.
   init(_mapKey: String)
   var _mapKey: String { get }
@@ -215,3 +215,6 @@ extension Map: CustomStringConvertible, DumpedCollection {
 }
 
 extension Map: _Linking where Value: OptionalProtocol, Value.Wrapped: ObjectBase {}
+
+@available(*, unavailable, message: "it belongs to one thread or actor: pass a ThreadSafeReference")
+extension Map: Sendable {}

@@ -6,7 +6,8 @@ import TarnStore
 /// The values are those that the observer is told of, even if a callback has written since; objects
 /// are live all the same.
 ///
-/// Threading: as the map. It keeps a version in the file for as long as it is referenced.
+/// Threading: as the map. For as long as it is referenced it keeps two versions in the file, the
+/// one that it leads to and the one before.
 public struct MapDelta<Key: _MapKey, Value: RealmCollectionValue> {
   /// Keys that were removed.
   public let deletions: [Key]
@@ -16,12 +17,17 @@ public struct MapDelta<Key: _MapKey, Value: RealmCollectionValue> {
   public let modifications: [Key]
 
   private let elements: PastElements
+  private let host: any DeliveryHost
+  private let isDynamic: Bool
   private let make: (TarnStore.Value) -> Value
 
   /// - Parameter make: a value as the program sees it, from what is stored.
   init(
-    _ changes: KeyChanges, _ elements: PastElements, _ make: @escaping (TarnStore.Value) -> Value
+    _ changes: KeyChanges, _ elements: PastElements, on host: any DeliveryHost, isDynamic: Bool,
+    _ make: @escaping (TarnStore.Value) -> Value
   ) {
+    self.host = host
+    self.isDynamic = isDynamic
     let lists = changes.lists
     deletions = lists.deletions.map { Key(_mapKey: $0) }
     insertions = lists.insertions.map { Key(_mapKey: $0) }
@@ -32,6 +38,16 @@ public struct MapDelta<Key: _MapKey, Value: RealmCollectionValue> {
 
   /// The value under a key after the change, nil if there is none.
   public func value(for key: Key) -> Value? { elements.value(for: key._mapKey).map(make) }
+
+  /// Why the value under a key is told to be modified, as ``CollectionDelta/nested(at:)`` does for
+  /// positions; empty for a key that is not there. Threading: as the map.
+  public func nested(for key: Key) -> [NestedChange] {
+    guard let value = elements.value(for: key._mapKey) else { return [] }
+    return nestedChanges(
+      of: value, in: elements, isModified: modifications.contains(key), on: host,
+      isDynamic: isDynamic
+    ) { walk throws(StorageError) in try walk.wasSet(key._mapKey) }
+  }
 
   /// Makes the new entries of the old ones. Threading: as the map.
   public func apply(to entries: inout [Key: Value]) {
@@ -56,3 +72,6 @@ extension ObservedChange {
     }
   }
 }
+
+@available(*, unavailable, message: "it belongs to one thread or actor: pass its keys")
+extension MapDelta: Sendable {}

@@ -99,3 +99,6 @@ extension MutableSet {
 }
 
 extension MutableSet: _Linking where Element: ObjectBase {}
+
+@available(*, unavailable, message: "it belongs to one thread or actor: pass a ThreadSafeReference")
+extension MutableSet: Sendable {}

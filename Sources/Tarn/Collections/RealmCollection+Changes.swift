@@ -60,7 +60,9 @@ extension _CollectionProperty {
       case .update(.keys(let changes)):
         .update(
           shown,
-          MapDelta(changes, elements()) {
+          MapDelta(
+            changes, elements(), on: managed.instance, isDynamic: managed.property.isDynamic
+          ) {
             typedElement(managed.present.boxed($0), managed.title)
           })
       case .error(let error): .error(Realm.Error(error))

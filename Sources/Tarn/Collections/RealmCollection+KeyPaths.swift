@@ -58,6 +58,15 @@ extension RealmCollection {
     _changeOrigin.looking(_Look(keyPaths)).observe(block)
   }
 
+  /// Calls `block` as `observeChanges` without a depth does, for what `observe(depth:)` tells.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe.
+  public func observeChanges(
+    depth: Int, _ block: @escaping (ObservedChange<Self, CollectionDelta<Element>>) -> Void
+  ) -> NotificationToken {
+    _changeOrigin.looking(_Look(depth: depth)).observe(block)
+  }
+
   /// What `observeChanges(keyPaths:)` would tell, for `for await`. Traps at once where that does;
   /// see ``ChangeSequence`` for who may go over it.
   public func changes(

@@ -67,12 +67,15 @@ extension RealmCore {
     of source: any ObservedSource, isDynamic: Bool, _ collection: @escaping () -> Collection,
     _ make: @escaping (Value) -> Element
   ) -> _ChangeOrigin<ObservedChange<Collection, CollectionDelta<Element>>> {
-    _ChangeOrigin(core: self, source: source, isDynamic: isDynamic) { news, elements in
+    _ChangeOrigin(core: self, source: source, isDynamic: isDynamic) {
+      [unowned self] news, elements in
       switch news {
       case .initial: .initial(collection())
       case .update(.keys), .update(.derived): nil
       case .update(.indices(let changes)):
-        .update(collection(), CollectionDelta(changes, elements(), make))
+        .update(
+          collection(),
+          CollectionDelta(changes, elements(), on: self, isDynamic: isDynamic, make))
       case .error(let error): .error(Realm.Error(error))
       }
     }

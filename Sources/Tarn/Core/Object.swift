@@ -20,7 +20,7 @@ open class Object: ObjectBase {
   }
 }
 
-@available(*, unavailable, message: "objects belong to one thread, queue or actor")
+@available(*, unavailable, message: "it belongs to one thread or actor: pass a ThreadSafeReference")
 // because: it is not there, and says why where somebody needs it to be.
 extension ObjectBase: @unchecked Sendable {}
 

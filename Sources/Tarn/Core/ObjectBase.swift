@@ -143,16 +143,20 @@ extension ObjectBase {
   @inline(never) @usableFromInline
   final func _set(_ column: UInt16, _ boxed: _BoxedValue) {
     let core = _core!
-    guard let properties = core.properties else {
-      return set(column, boxed, warms: core.tracking == nil)
+    if let properties = core.properties {
+      core.assigning(self, ColumnID(column), properties) { set(column, boxed, in: core, warms: $0) }
+    } else {
+      set(column, boxed, in: core, warms: core.tracking == nil)
     }
-    core.assigning(self, ColumnID(column), properties) { set(column, boxed, warms: $0) }
   }
 
   /// - Parameter warms: whether later assignments need not ask the core.
-  private final func set(_ column: UInt16, _ boxed: _BoxedValue, warms: Bool) {
+  @inline(__always)
+  private final func set(
+    _ column: UInt16, _ boxed: _BoxedValue, in core: RealmCore, warms: Bool
+  ) {
     let id = ColumnID(column)
-    let (core, binding) = (_core!, _binding!)
+    let binding = _binding!
     if binding.needsUpkeep(id) {
       binding.checkAssignable(id, on: self)
       core.setIndexed(self, id, boxed.value)

@@ -51,5 +51,5 @@ public struct Realm: Equatable {
   }
 }
 
-@available(*, unavailable, message: "a Realm belongs to the thread, queue or actor that opened it")
+@available(*, unavailable, message: "it belongs to one thread or actor: open another Realm there")
 extension Realm: Sendable {}

@@ -249,8 +249,10 @@ extension RealmCore {
   /// True if the open write made that row, so that its accessors die if it is cancelled.
   func isNew(_ key: ObjectKey, _ id: ClassID) -> Bool {
     guard let session, session.hasInserted(into: id) else { return false }
-    let stored = trapping { () throws(StorageError) in try session.reader.row(key, in: id) }
-    return stored == nil
+    return trapping { () throws(StorageError) in
+      if let earlier = write.savepoint, try earlier.place(of: key, in: id) != nil { return false }
+      return try session.reader.row(key, in: id) == nil
+    }
   }
 
   /// The keys of the objects of `origin` whose property `property` links to the object, in order,

@@ -45,18 +45,24 @@ extension RealmCore {
 
   /// Traps where nothing can be observed.
   func checkCanObserve(isRealmLevel: Bool = false) {
+    checkHasChanges(isRealmLevel: isRealmLevel)
+    require(
+      scheduler.hasTurns,
+      "Can only add notification blocks from within run loops, on serial queues, or with a "
+        + "ManualScheduler: a plain thread has no later turn in which they could be called."
+        + scheduler.adviceForTasks)
+  }
+
+  /// Traps where nothing can be observed, here or elsewhere.
+  func checkHasChanges(isRealmLevel: Bool = false) {
     checkThread()
+    asyncWrites?.finishSync()
     if isFrozen { trapFrozen("Nothing changes in, and so nothing can be observed of,") }
     require(
       !store.isPrivateCopy,
       "'\(store.path)' cannot be observed: this user may not write its lock file, so that the "
         + "Realm reads a private copy, to which no commits come. Let the user write "
         + "'\(store.path)-lock' and '-signal' to follow the file itself.")
-    require(
-      scheduler.hasTurns,
-      "Can only add notification blocks from within run loops, on serial queues, or with a "
-        + "ManualScheduler: a plain thread has no later turn in which they could be called."
-        + scheduler.adviceForTasks)
     require(
       isRealmLevel || session == nil || session?.isEmpty == true,
       "Cannot create asynchronous query after making changes in a write transaction.")

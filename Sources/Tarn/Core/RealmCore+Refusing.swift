@@ -5,7 +5,7 @@ extension RealmCore {
   /// Traps outside of a write.
   func writing(_ operation: String) -> WriteSession {
     checkThread()
-    guard let session else {
+    guard let session, write.isOpen else {
       if isFrozen { trapFrozen("Cannot \(operation) of") }
       trap(
         "Cannot \(operation) outside of a write transaction. Call it inside realm.write { … }.")

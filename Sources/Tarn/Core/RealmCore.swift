@@ -17,6 +17,7 @@ import TarnStore
   let store: Store
   let configuration: Realm.Configuration
   let scheduler: Scheduler
+  private let livesOnActor: Bool
 
   /// The state that a frozen instance shows; nil for every other one.
   let frozen: FrozenState?
@@ -53,6 +54,8 @@ import TarnStore
   /// Who observes, and is told when.
   private(set) var delivery: Delivery!
   var autorefresh = true
+  /// Writes that wait for their turn or for the disk; nil until there is one.
+  @safe @exclusivity(unchecked) final var asyncWrites: AsyncWrites?
   /// The instance can be told of commits.
   var wakeUp: WakeRegistration?
   /// Called at the instance's end by who handed it out: with an open write that it may have.
@@ -67,6 +70,7 @@ import TarnStore
     self.store = store
     self.configuration = configuration
     self.scheduler = scheduler
+    livesOnActor = scheduler.isActor
     classes = ClassBindings(model)
     self.frozen = frozen
     unsafe context = .allocate(capacity: 1)
@@ -80,6 +84,7 @@ import TarnStore
   deinit {
     delivery.cancelWork()
     wakeUp?.end()
+    asyncWrites?.end()
     takeBack?(self)
     unsafe context.deallocate()
   }
@@ -87,15 +92,21 @@ import TarnStore
   // MARK: - Confinement
 
   /// Traps unless this code runs where the instance lives. Re-stamps the thread where a scheduler
-  /// has moved to another one.
+  /// has moved to another one. On a thread where an actor ran last other code may run by now.
   func checkThread() {
-    if unsafe context.pointee.thread == tarn_thread_id() || frozen != nil { return }
-    require(
-      scheduler.isCurrent,
+    let thread = tarn_thread_id()
+    if unsafe context.pointee.thread == thread, !livesOnActor { return }
+    if frozen != nil { return }
+    if !scheduler.isCurrent { trapElsewhere() }
+    unsafe context.pointee.thread = thread
+  }
+
+  private func trapElsewhere() -> Never {
+    trap(
       "Realm accessed from incorrect thread. An instance and everything obtained from it belong "
-        + "to the thread, queue or actor that opened it; open another instance here."
-        + scheduler.adviceForTasks)
-    unsafe context.pointee.thread = tarn_thread_id()
+        + "to the thread, queue or actor that opened it; open another instance here. This one, of "
+        + "'\(store.path)', belongs to \(scheduler.ownSide); this code runs on "
+        + "\(Scheduler.thisSide).\(scheduler.adviceForTasks)")
   }
 
   // MARK: - What is shown
@@ -127,7 +138,7 @@ import TarnStore
   var step: Int { state.step }
   var needsReset: Bool { state.needsReset }
   var recentSteps: RecentSteps { state.recentSteps }
-  /// The open write, nil outside of one.
+  /// The open write, or the one that is on its way to the disk; nil otherwise.
   var session: WriteSession? { write.session }
   var activeWrite: ActiveWrite? { write.active }
 

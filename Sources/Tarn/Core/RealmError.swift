@@ -54,6 +54,9 @@ extension Realm {
       /// Two objects have the same combination of values in properties that `uniqueProperties()`
       /// makes unique; the message names them. Nothing was written.
       case notUnique = 1000
+      /// Another thread or process did not stop writing in time; the message names the process, and
+      /// says since when it writes and whether it is stopped. Nothing was written.
+      case busy = 1001
     }
 
     /// The kind of failure.
@@ -113,6 +116,8 @@ extension Realm {
 
     /// Matches ``Code/notUnique``.
     public static let notUnique = Error(.notUnique)
+    /// Matches ``Code/busy``.
+    public static let busy = Error(.busy)
 
     /// Errors are equal if they are of the same kind.
     public static func == (a: Error, b: Error) -> Bool { a.code == b.code }
@@ -153,6 +158,7 @@ extension Realm.Error {
       case .invalidInput, .limitExceeded: .invalidInput
       case .alreadyOpen: .alreadyOpen
       case .notUnique: .notUnique
+      case .busy: .busy
       case .inputOutput: .fileOperationFailed
       default: .fail
       }

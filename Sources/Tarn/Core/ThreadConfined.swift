@@ -1,6 +1,6 @@
 /// What belongs to a Realm, and so to one thread, queue or actor until it is frozen: objects and
 /// collections. The library provides the conformances.
-public protocol ThreadConfined {
+public protocol ThreadConfined: SendableMetatype {
   /// The Realm that this belongs to, nil if it is unmanaged.
   var realm: Realm? { get }
   /// True if it or its owner was deleted, or its Realm was invalidated.
@@ -27,4 +27,6 @@ public protocol ThreadConfined {
 
   /// The same as another Realm of the same file shows it; nil if it does not exist there.
   func _counterpart(in realm: Realm) -> Self?
+  /// What it is to every Realm of its file, to be passed on.
+  func _passage() -> _Passage
 }

@@ -1,14 +1,32 @@
+import Synchronization
 import TarnStore
 
 /// One write, as accessors of the rows that it made know it while it is open, and afterwards: they
-/// are dead if it is cancelled. It goes with the last of them.
-final class WriteMark {
-  var wasCancelled = false
+/// are dead if it is cancelled, and so is what was passed to other threads. It goes with the last
+/// of them.
+final class WriteMark: Sendable {
+  private enum State: UInt8, AtomicRepresentable { case open, committed, cancelled }
+
+  private let state = Atomic<State>(.open)
+
+  var isOpen: Bool { state.load(ordering: .acquiring) == .open }
+  var wasCancelled: Bool { state.load(ordering: .acquiring) == .cancelled }
+
+  func commit() { state.store(.committed, ordering: .releasing) }
+
+  /// To be called before anybody else can write: the next write may give out the same keys.
+  func cancel() { state.store(.cancelled, ordering: .releasing) }
 }
 
 /// The write that an instance has open, if it has one.
 final class WriteState {
+  /// What the instance reads through: the open write, or one that is on its way to the disk.
   private(set) var session: WriteSession?
+  /// Committed, but not on the disk yet: nothing can be changed in it any more, and the instance
+  /// does not move before it is there.
+  private(set) var isSettling = false
+  /// What the write was before the block that has it now, where that shares it with blocks before.
+  private(set) var savepoint: WriteSession?
   private var gateToken: GateToken?
   /// Names the instance's last write.
   private(set) var serial: UInt64 = 0
@@ -16,6 +34,9 @@ final class WriteState {
   private(set) var mark: WriteMark?
   /// What it has made managed, where that is wanted back if it is cancelled.
   private var addedObjects: [ObjectBase] = []
+
+  /// Something can be changed.
+  var isOpen: Bool { session != nil && !isSettling }
 
   /// False until the instance has had a write.
   var hasBegunBefore: Bool { serial != 0 }
@@ -45,6 +66,27 @@ final class WriteState {
     self.mark = mark
   }
 
+  /// From here on the write is only read.
+  func settle() {
+    isSettling = true
+    savepoint = nil
+  }
+
+  /// Goes on with a write that was settled, and may be taken back as far as `savepoint`.
+  func reopen(_ savepoint: WriteSession) {
+    self.savepoint = savepoint
+    isSettling = false
+    mark = WriteMark()
+  }
+
+  /// Takes back what came after the savepoint; the write is only read then.
+  func returnToSavepoint() {
+    session = savepoint
+    serial = Generation.next()
+    mark = nil
+    settle()
+  }
+
   func noteAdded(_ object: ObjectBase) { addedObjects.append(object) }
 
   func takeAddedObjects() -> [ObjectBase] {
@@ -55,6 +97,8 @@ final class WriteState {
   /// The write is over, be it that it was committed.
   func end() {
     session = nil
+    isSettling = false
+    savepoint = nil
     mark = nil
     addedObjects = []
   }

@@ -44,7 +44,11 @@ protocol ObservedSource: AnyObject {
   /// - Parameters:
   ///   - change: what the step did; nil for the last one.
   ///   - snapshot: of a version that shows the source as it was then.
-  func elements(after change: LiveChange?, in snapshot: Snapshot) -> PastElements
+  ///   - former: from where on is told what has changed behind them; nil if nobody knows.
+  ///   - reach: how far behind them.
+  func elements(
+    after change: LiveChange?, in snapshot: Snapshot, since former: Snapshot?, seen reach: Reach
+  ) -> PastElements
 
   // MARK: Leaving work to others
   /// First calls wait for a worker.

@@ -2,14 +2,40 @@ import TarnStore
 
 /// The elements that a source showed at a version, read when they are asked for first.
 ///
-/// Threading: confined to the instance's scheduler. Keeps the version in the file while it lives.
+/// Threading: confined to the instance's scheduler. Keeps the versions in the file while it
+/// lives.
 final class PastElements {
   private let read: () throws(StorageError) -> LiveElements
   private lazy var elements = trapping { () throws(StorageError) in try read() }
+  private let makeWalk: () throws(StorageError) -> NestedWalk?
+  /// What has changed behind the elements since an earlier version; nil if that is not known.
+  private(set) lazy var walk = trapping { () throws(StorageError) in try makeWalk() }
 
-  init(_ read: @escaping () throws(StorageError) -> LiveElements) { self.read = read }
+  private let classes: Set<ClassID>
+
+  /// - Parameters:
+  ///   - classes: those of the elements that are objects.
+  ///   - read: reads the elements.
+  ///   - walk: begins to look behind them.
+  init(
+    of classes: Set<ClassID>, _ read: @escaping () throws(StorageError) -> LiveElements,
+    walk: @escaping () throws(StorageError) -> NestedWalk?
+  ) {
+    self.classes = classes
+    self.read = read
+    makeWalk = walk
+  }
 
   var count: Int { elements.count }
+
+  /// The object that an element is; nil for a value.
+  func object(_ element: Value) -> LinkTarget? {
+    switch element {
+    case .link(let key): classes.first.map { LinkTarget(classID: $0, key: key) }
+    case .object(let id, let key): LinkTarget(classID: id, key: key)
+    default: nil
+    }
+  }
 
   func value(at position: Int) -> Value {
     trapping { () throws(StorageError) in try elements.value(at: position) }

@@ -73,10 +73,15 @@ package final class SourceView {
 
   /// The elements that there were after step `last`, to be read whenever they are asked for.
   ///
-  /// - Parameter snapshot: of a version that shows the source as it was then.
-  func elements(after last: Int, in snapshot: Snapshot) -> PastElements {
+  /// - Parameters:
+  ///   - snapshot: of a version that shows the source as it was then.
+  ///   - former: from where on is told what has changed behind them; nil if nobody knows.
+  func elements(
+    after last: Int, in snapshot: Snapshot, since former: Snapshot?
+  ) -> PastElements {
     let isShown = log.numbers.last.map { $0 <= last } ?? true
-    return source.elements(after: isShown ? nil : log.change(at: last), in: snapshot)
+    return source.elements(
+      after: isShown ? nil : log.change(at: last), in: snapshot, since: former, seen: plan.reach)
   }
 
   /// Keeps the steps that not everybody has been told of from becoming ever more: merges them

@@ -25,6 +25,29 @@ extension ObjectObservable {
     _ keyPath: KeyPath<Self, Value>, options: PropertyObservingOptions = [],
     _ block: @escaping (Self, PropertyObservedChange<Value>) -> Void
   ) -> NotificationToken {
+    observeProperty(keyPath, options, block)
+  }
+
+  // Unavailable it would never be chosen, because the one above takes such a key path, too.
+  @available(
+    *, deprecated,
+    message: """
+      LinkingObjects cannot be observed as a property: nothing is assigned to it. Observe the \
+      collection itself: object.property.observe { change in … }
+      """
+  )
+  /// Traps: what links to an object is not assigned to it.
+  public func observe<Origin>(
+    _ keyPath: KeyPath<Self, LinkingObjects<Origin>>, options: PropertyObservingOptions = [],
+    _ block: @escaping (Self, PropertyObservedChange<LinkingObjects<Origin>>) -> Void
+  ) -> NotificationToken {
+    observeProperty(keyPath, options, block)
+  }
+
+  private func observeProperty<Value>(
+    _ keyPath: KeyPath<Self, Value>, _ options: PropertyObservingOptions,
+    _ block: @escaping (Self, PropertyObservedChange<Value>) -> Void
+  ) -> NotificationToken {
     if let core = _core {
       core.checkThread()
       if core.isFrozen {
@@ -36,21 +59,6 @@ extension ObjectObservable {
     if let core = _core { core.add(observation) } else { observation.hook() }
     if options.contains(.initial) { observation.tellInitially(self) }
     return NotificationToken(observation.state, ObservedThing(self, _core?.confinedHost()))
-  }
-
-  @available(
-    *, unavailable,
-    message: """
-      LinkingObjects cannot be observed as a property: nothing is assigned to it. Observe the \
-      collection itself: object.property.observe { change in … }
-      """
-  )
-  /// Never called: what links to an object is not assigned to it.
-  public func observe<Origin>(
-    _ keyPath: KeyPath<Self, LinkingObjects<Origin>>, options: PropertyObservingOptions = [],
-    _ block: @escaping (Self, PropertyObservedChange<LinkingObjects<Origin>>) -> Void
-  ) -> NotificationToken {
-    trap("LinkingObjects cannot be observed as a property")
   }
 }
 

@@ -10,7 +10,9 @@ import TarnStore
 ///
 /// A loop gets what an observer would be called with, the first element of a collection being
 /// `.initial`. A loop that takes its time gets one merged change for everything since the one
-/// before, whatever happened meanwhile; nothing is queued up. Each loop observes for itself.
+/// before, whatever happened meanwhile; nothing is queued up. Each loop observes for itself. The
+/// version before a change, which nested changes are read from, is kept for a loop for at most 32
+/// moves of its Realm; after that ``NestedChange`` names elements as a whole.
 ///
 /// The observation begins when the first element is asked for. It ends when the task is cancelled,
 /// when the loop is left, and after an error or a deletion: of the object, or of the one that has
@@ -164,3 +166,6 @@ final class PulledCollectionObservation: CollectionObservation, PulledObservatio
     signal.wake()
   }
 }
+
+@available(*, unavailable, message: "it belongs to one thread or actor: make the loop there")
+extension ChangeSequence: Sendable {}

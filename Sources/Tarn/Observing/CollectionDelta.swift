@@ -9,7 +9,9 @@ import TarnStore
 /// observer, may write before it is asked for: what is read here stays as it was. Objects are live
 /// all the same: those that were deleted since are invalidated.
 ///
-/// Threading: as the collection. It keeps a version in the file for as long as it is referenced.
+/// Threading: as the collection. For as long as it is referenced it keeps two versions in the file,
+/// the one that it leads to and the one before: pages that only they use are not written anew. So
+/// take from it what you need, and let go of it.
 public struct CollectionDelta<Element> {
   /// An element that stayed in the collection and changed its place there.
   public struct Move: Hashable, Sendable {
@@ -33,13 +35,20 @@ public struct CollectionDelta<Element> {
   /// The number of elements in the new collection.
   public var count: Int { elements.count }
 
-  private let elements: PastElements
+  let elements: PastElements
+  /// Where the collection is.
+  let host: any DeliveryHost
+  /// The elements are objects whose classes the program does not have.
+  let isDynamic: Bool
   private let make: (Value) -> Element
 
   /// - Parameter make: an element as the program sees it, from what is stored.
   init(
-    _ changes: IndexChanges, _ elements: PastElements, _ make: @escaping (Value) -> Element
+    _ changes: IndexChanges, _ elements: PastElements, on host: any DeliveryHost,
+    isDynamic: Bool, _ make: @escaping (Value) -> Element
   ) {
+    self.host = host
+    self.isDynamic = isDynamic
     deletions = changes.deletions
     insertions = changes.insertions
     modifications = changes.modifications
@@ -56,6 +65,8 @@ public struct CollectionDelta<Element> {
     modificationsNew = other.modificationsNew
     moves = other.moves.map { Move(from: $0.from, to: $0.to) }
     elements = other.elements
+    host = other.host
+    isDynamic = other.isDynamic
     self.make = make
   }
 
@@ -65,11 +76,14 @@ public struct CollectionDelta<Element> {
   }
 
   /// The element at a position of the new collection. Traps if it is out of bounds.
-  public func element(at position: Int) -> Element {
+  public func element(at position: Int) -> Element { make(value(at: position)) }
+
+  /// The element at a position as it is stored. Traps if it is out of bounds.
+  func value(at position: Int) -> Value {
     require(
       position >= 0 && position < count,
       "Index \(position) is out of bounds: the change leads to \(count) elements.")
-    return make(elements.value(at: position))
+    return elements.value(at: position)
   }
 
   /// Makes the new collection of the old one, the changed elements included. Traps for an array of
@@ -113,3 +127,6 @@ public struct CollectionDelta<Element> {
     return new
   }
 }
+
+@available(*, unavailable, message: "it belongs to one thread or actor: pass its positions")
+extension CollectionDelta: Sendable {}

@@ -33,6 +33,11 @@ class CollectionObservation: Observation {
   private let asksForElements: Bool
   /// The states before skipped steps, which a call may lead to that leaves those out.
   private var statesBeforeSkipped: [Int: Snapshot] = [:]
+  /// The states before the steps that the next calls begin with, in their order: what has changed
+  /// behind the elements is told from there on.
+  private var statesBefore: [(step: Int, state: Snapshot)] = []
+  /// They were let go of, and what comes up to the next call is told without them.
+  private var hasLostStates = false
   /// What the first call showed, where that was no committed state: another observer had changed
   /// rows already, in the write whose begin made the call.
   private var baseline: LiveBaseline?
@@ -67,6 +72,24 @@ class CollectionObservation: Observation {
       statesBeforeSkipped[step] = former
     }
     skipped.insert(step)
+    if statesBefore.last?.step == step { statesBefore.removeLast() }
+  }
+
+  /// There is something to tell of a step that was just made.
+  func note(step: Int, from former: Snapshot) {
+    guard asksForElements, !needsInitial, !hasLostStates else { return }
+    if let last = statesBefore.last, !skipped.contains(where: { $0 > last.step }) { return }
+    statesBefore.append((step, former))
+  }
+
+  /// The first step of which the state before it is kept.
+  final var firstStepKept: Int? { statesBefore.first?.step }
+
+  /// Lets go of the states before steps that nobody has asked for; what has changed behind the
+  /// elements since is not known then.
+  final func forgetStatesBefore() {
+    statesBefore = []
+    hasLostStates = true
   }
 
   override func deliver(upTo target: Int, _ host: any DeliveryHost) {
@@ -88,25 +111,32 @@ class CollectionObservation: Observation {
       }
       let last = view.lastStep(from: next, upTo: target, before: skipped)
       let changes = view.difference(after: seen, upTo: last, from: baseline.take())
+      let former = statesBefore.first { $0.step > seen && $0.step <= last }?.state
       seen = last
-      if !changes.isEmpty { block(.update(changes)) { elements(after: last, host) } }
+      if !changes.isEmpty { block(.update(changes)) { elements(after: last, former, host) } }
       guard state.isActive else { return }
     }
     seen = max(seen, target)
     if !statesBeforeSkipped.isEmpty {
       statesBeforeSkipped = statesBeforeSkipped.filter { $0.key > seen }
     }
+    if !statesBefore.isEmpty { statesBefore.removeAll { $0.step <= seen } }
+    hasLostStates = false
   }
 
   /// What there was after step `last`, though a callback may have moved the instance since, or
   /// written.
-  private func elements(after last: Int, _ host: any DeliveryHost) -> PastElements {
+  ///
+  /// - Parameter former: where it began.
+  private func elements(
+    after last: Int, _ former: Snapshot?, _ host: any DeliveryHost
+  ) -> PastElements {
     let next = statesBeforeSkipped.keys.filter { $0 > last }.min()
     let kept = next.flatMap { statesBeforeSkipped[$0] } ?? host.delivery.roundState
     guard let snapshot = kept ?? host.reader?.snapshot else {
       trap("news without a state that they lead to: bug in this package")
     }
-    return view.elements(after: last, in: snapshot)
+    return view.elements(after: last, in: snapshot, since: former)
   }
 
   private static func trapNoElements() -> PastElements {
@@ -122,3 +152,5 @@ class CollectionObservation: Observation {
     if state.end() { block(.error(error), Self.trapNoElements) }
   }
 }
+
+extension RealmCollectionChange: Sendable where Collection: Sendable {}

@@ -9,7 +9,7 @@ final class Delivery {
   unowned let host: any DeliveryHost
   let observers = ObserverTable()
   /// The targets of the rounds that are being delivered, the innermost last.
-  private var roundTargets: [Int] = []
+  private(set) var roundTargets: [Int] = []
   /// What they show, the innermost last; nil if nobody reads it.
   private var roundStates: [Snapshot?] = []
   /// What realm-level observers are being told at this moment.
@@ -127,6 +127,11 @@ final class Delivery {
   /// After a commit of the instance's own, whose observers are called in a later turn.
   func tellOfCommit(except skipped: Set<ObjectIdentifier>) {
     tellRealmObservers(.move, except: skipped)
+    showCommit()
+  }
+
+  /// After the instance has moved to its own commit.
+  func showCommit() {
     if observers.hasPendingChange { host.scheduleTurn() }
     makeUpForOwedTurn()
   }

@@ -80,6 +80,8 @@ enum ObservationPlace: Sendable {
   case object(ClassID, ObjectKey)
   case collection(WeakSource)
   case property
+  /// By another token, in another instance.
+  case elsewhere
 }
 
 /// What a token keeps alive, and takes its observation out of.

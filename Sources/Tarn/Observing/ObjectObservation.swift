@@ -176,3 +176,9 @@ class ObjectObservation: Observation {
   /// Tells the callback that the object is gone, and nothing more to come.
   func tellOfDeletion() {}
 }
+
+@available(*, unavailable, message: "it may hold an object: pass the value in it")
+extension PropertyChange: Sendable {}
+
+@available(*, unavailable, message: "it belongs to one thread or actor: pass names of properties")
+extension ObjectChange: Sendable {}

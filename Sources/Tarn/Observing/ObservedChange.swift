@@ -36,3 +36,5 @@ extension ObservedChange where Collection: Sequence, Delta == CollectionDelta<Co
     }
   }
 }
+
+extension ObservedChange: Sendable where Collection: Sendable, Delta: Sendable {}

@@ -19,6 +19,10 @@ final class ObserverTable {
   /// Observations with news, in the order in which they will be called once sorted.
   private var queue: [Observation] = []
   private(set) var count = 0
+  /// Loops that have not asked for a step yet, and hold the state before it.
+  private var keepers: [CollectionObservation] = []
+  /// For so many steps they do.
+  static let stepsKept = 32
 
   var isEmpty: Bool { count == 0 }
   var hasObjects: Bool { !objects.isEmpty }
@@ -68,7 +72,7 @@ final class ObserverTable {
   func remove(_ state: ObservationState) {
     func isIt(_ observation: Observation) -> Bool { observation.state === state }
     switch state.place {
-    case .property: return
+    case .property, .elsewhere: return
     case .realm:
       count -= realmObservations.removeAll(countingWhere: isIt)
     case .object(let id, let key):
@@ -86,6 +90,7 @@ final class ObserverTable {
       if there.isEmpty, ended > 0 { remove(view, of: source) }
     }
     queue.removeAll(where: isIt)
+    keepers.removeAll(where: isIt)
   }
 
   private func remove(_ view: SourceView, of source: any ObservedSource) {
@@ -140,11 +145,47 @@ final class ObserverTable {
       guard isNews || source.isGone else { continue }
       if source.asksProgram { asked.append(source) }
       for view in source.views where view.hasNews(of: step) || source.isGone {
-        for observation in observations(of: view) { enqueue(observation) }
+        for observation in observations(of: view) {
+          enqueue(observation)
+          if observation.readsTarget { note(step, move, for: observation) }
+        }
       }
     }
+    if !keepers.isEmpty { forgetStates(before: step) }
     // These may run the program's code, which sees the state after the step everywhere.
     for source in asked { source.askAboutStep() }
+  }
+
+  /// Logs for one observer of an object what happened between a state that another instance shows
+  /// and what this one shows, as if it had been observed there.
+  func makeUp(
+    for observation: ObjectObservation, _ move: LiveMove, from past: any DeliveryHost, step: Int
+  ) {
+    let alone = ObserverTable()
+    alone.add(observation)
+    alone.log(move, step: step, alone.readOldValues(move.changes, past), [:])
+    guard observation.isQueued else { return }
+    observation.isQueued = false
+    enqueue(observation)
+  }
+
+  private func note(_ step: Int, _ move: LiveMove, for observation: CollectionObservation) {
+    guard let former = move.former.snapshot else { return }
+    let wasKeeper = observation.firstStepKept != nil
+    observation.note(step: step, from: former)
+    if !wasKeeper, observation is PulledCollectionObservation, observation.firstStepKept != nil {
+      keepers.append(observation)
+    }
+  }
+
+  /// Loops that take their time hold no version for good.
+  private func forgetStates(before step: Int) {
+    keepers.removeAll { observation in
+      guard let first = observation.firstStepKept, observation.state.isActive else { return true }
+      if step - first < Self.stepsKept { return false }
+      observation.forgetStatesBefore()
+      return true
+    }
   }
 
   private func enqueue(_ observation: Observation) {

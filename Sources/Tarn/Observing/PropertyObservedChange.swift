@@ -45,3 +45,5 @@ public struct PropertyObservedChange<Value> {
   /// True for the call before the change.
   public let isPrior: Bool
 }
+
+extension PropertyObservedChange: Sendable where Value: Sendable {}

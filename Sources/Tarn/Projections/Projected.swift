@@ -20,6 +20,18 @@ public struct Projected<Root: ObjectBase, Value: _Projectable> {
     _place = 0
   }
 
+  @available(
+    *, unavailable,
+    message: """
+      A collection behind an optional link cannot be projected. Project the link, or compute it: \
+      var names: ProjectedCollection<String>? { rootObject.owner?.dogs.projectTo.name }
+      """
+  )
+  /// Never called: there would be nothing to show in place of a collection that is not there.
+  public init(_ projectedKeyPath: KeyPath<Root, Value?>) where Value: ThreadConfined {
+    trap("A collection behind an optional link cannot be projected.")
+  }
+
   /// Never called: inside classes the subscript below is used instead.
   @available(*, unavailable, message: "@Projected is for properties of Projection classes")
   public var wrappedValue: Value {

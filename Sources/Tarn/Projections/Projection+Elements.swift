@@ -31,7 +31,9 @@ extension Projection: KeypathSortable {
       trap("a key path of another class than \(Self.self): bug in this package")
     }
     return _PropertyPath(
-      steps: try Tracer.steps(of: keyPath) { (root: Root) in Self(projecting: root) })
+      steps: try Tracer.steps(of: keyPath, throughElements: throughElements) { (root: Root) in
+        Self(projecting: root)
+      })
   }
 
   public static func _underlyingPath(_ keyPath: String) -> String {

@@ -15,7 +15,7 @@ extension ProjectionObservable {
   ///
   /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(_ block: @escaping (ObjectChange<Self>) -> Void) -> NotificationToken {
-    observe(along: nil, block)
+    observe(along: [], block)
   }
 
   /// Calls `block` as without key paths, but only for changes on one of them. One begins with the
@@ -29,10 +29,11 @@ extension ProjectionObservable {
   public func observe(
     keyPaths: [String]?, _ block: @escaping (ObjectChange<Self>) -> Void
   ) -> NotificationToken {
-    observe(along: keyPaths, block)
+    observe(along: underlyingPaths(keyPaths), block)
   }
 
-  /// The same for key paths of the projection, such as `\PersonCard.name`.
+  /// The same for key paths of the projection, such as `\PersonCard.name`. One through a collection
+  /// goes on from an element at any index: `\PersonCard.mates[0].firstName` stands for all of them.
   @_disfavoredOverload
   public func observe(
     keyPaths: [PartialKeyPath<Self>], _ block: @escaping (ObjectChange<Self>) -> Void
@@ -40,8 +41,9 @@ extension ProjectionObservable {
     observe(along: _names(of: keyPaths), block)
   }
 
+  /// - Parameter keyPaths: in the object's class; none for all properties.
   private func observe(
-    along keyPaths: [String]?, _ block: @escaping (ObjectChange<Self>) -> Void
+    along keyPaths: [String], _ block: @escaping (ObjectChange<Self>) -> Void
   ) -> NotificationToken {
     let core = coreToObserve
     let look = ProjectionLayout.of(type(of: self)).look(keyPaths, self, core)
@@ -51,11 +53,11 @@ extension ProjectionObservable {
   /// What `observe` would tell, for `for await`: several commits that the loop has not asked for
   /// yet are one change, and `.deleted` is the last. Traps for an unmanaged object; see
   /// ``ChangeSequence`` for who may go over it.
-  public var changes: ChangeSequence<ObjectChange<Self>> { changes(along: nil) }
+  public var changes: ChangeSequence<ObjectChange<Self>> { changes(along: []) }
 
   /// The same along key paths: what `observe(keyPaths:)` would tell. Traps at once where that does.
   public func changes(keyPaths: [String]?) -> ChangeSequence<ObjectChange<Self>> {
-    changes(along: keyPaths)
+    changes(along: underlyingPaths(keyPaths))
   }
 
   /// The same for key paths of the projection.
@@ -64,12 +66,19 @@ extension ProjectionObservable {
     changes(along: _names(of: keyPaths))
   }
 
-  private func changes(along keyPaths: [String]?) -> ChangeSequence<ObjectChange<Self>> {
+  private func changes(along keyPaths: [String]) -> ChangeSequence<ObjectChange<Self>> {
     let core = coreToObserve
     let look = ProjectionLayout.of(type(of: self)).look(keyPaths, self, core)
     return ChangeSequence { [self] in
       core.changes(of: rootObject, look).map { [self] in projected($0) }
     }
+  }
+
+  /// The paths in the object's class that such texts stand for. Traps for one that begins with what
+  /// this does not project.
+  private func underlyingPaths(_ keyPaths: [String]?) -> [String] {
+    let layout = ProjectionLayout.of(type(of: self))
+    return (keyPaths ?? []).map { layout.underlyingPath($0, "\(Self.self)") }
   }
 
   private var coreToObserve: RealmCore {
@@ -92,15 +101,14 @@ extension ProjectionObservable {
 extension ProjectionLayout {
   /// What an observer of a projection looks at, and how it is told of it.
   ///
-  /// - Parameter keyPaths: nil or none for all properties.
+  /// - Parameter wanted: paths in the object's class; none for all properties.
   fileprivate func look<P: ProjectionObservable>(
-    _ keyPaths: [String]?, _ projection: P, _ core: RealmCore
+    _ wanted: [String], _ projection: P, _ core: RealmCore
   ) -> ObjectLook {
     let root = projection.rootObject
     func paths(_ path: String) -> [ObservedPath] {
       core.observedPaths(from: root, [path]) ?? []
     }
-    let wanted = keyPaths.map { $0.map { underlyingPath($0, "\(P.self)") } } ?? []
     var look = ObjectLook(paths: [])
     for (number, property) in properties.enumerated() {
       let own = wanted.isEmpty ? [property.name] : wanted.filter { property.isBegin(of: $0) }
@@ -124,7 +132,7 @@ extension ProjectionLayout {
 
   /// The path in the objects' class that a key path stands for which begins with a label. Traps for
   /// one that begins with what no property projects.
-  private func underlyingPath(_ keyPath: String, _ owner: String) -> String {
+  fileprivate func underlyingPath(_ keyPath: String, _ owner: String) -> String {
     if let path = path(ofLabel: keyPath) { return path }
     if properties.contains(where: { $0.isBegin(of: keyPath) }) { return keyPath }
     let labels = properties.map { "'\($0.label)'" }.joined(separator: ", ")

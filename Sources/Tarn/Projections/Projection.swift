@@ -70,7 +70,7 @@ extension Projection: ThreadConfined {
   }
 }
 
-@available(*, unavailable, message: "projections belong to the thread of their object")
+@available(*, unavailable, message: "it belongs to one thread or actor: pass a ThreadSafeReference")
 extension Projection: Sendable {}
 
 extension Projection: Dumped {

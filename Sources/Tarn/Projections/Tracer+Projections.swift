@@ -5,8 +5,11 @@ extension Tracer {
     ofValues keyPath: KeyPath<Root, Values>
   ) throws(KeyPathFault) -> [PropertyReflection] {
     // Behind the list come `projectTo` and its member.
-    let parts = try properties(of: keyPath, fromObjects: { $0 < $1 - 2 })
-    let reading = reading(keyPath) { (root: Root) in root }
+    let path = try path(of: keyPath, throughElements: false) { _, type, following in
+      type is ObjectBase.Type || following < 2 ? nil : .member
+    }
+    let parts = path.properties
+    let reading = reading(keyPath, along: path) { (root: Root) in root }
     guard let steps = reading.steps, parts.count == steps.count + 2,
       steps.went(along: parts.dropLast(2)),
       let members = try reading.members
@@ -17,10 +20,13 @@ extension Tracer {
   /// The properties of objects that a key path of their projection goes through: what the projected
   /// property stands for, and on from there.
   static func steps<Root: ObjectBase, Front>(
-    of keyPath: PartialKeyPath<Front>, _ front: (Root) -> Front
+    of keyPath: PartialKeyPath<Front>, throughElements: Bool, _ front: (Root) -> Front
   ) throws(KeyPathFault) -> [PropertyReflection] {
-    let parts = try properties(of: keyPath, fromObjects: { number, _ in number > 0 })
-    let reading = reading(keyPath, front)
+    let path = try path(of: keyPath, throughElements: throughElements) { _, type, _ in
+      type is ObjectBase.Type || type == Front.self ? nil : .member
+    }
+    let parts = path.properties
+    let reading = reading(keyPath, along: path, front)
     let found = (reading.steps ?? []).compactMap(\.property)
     guard let first = parts.first, let steps = reading.steps, let last = found.last,
       let lastValue = reading.lastValue,
@@ -35,36 +41,6 @@ extension Tracer {
   }
 }
 
-extension Tracer {
-  /// The properties that a key path consists of. Throws where one goes on from what is no object:
-  /// nothing of that need be called then.
-  ///
-  /// - Parameter isOnObject: whether that number of so many properties must be of an object.
-  private static func properties<Root>(
-    of keyPath: PartialKeyPath<Root>, fromObjects isOnObject: (_ number: Int, _ count: Int) -> Bool
-  ) throws(KeyPathFault) -> [KeyPathShape.Property] {
-    guard let shape = KeyPathShape(keyPath) else { throw KeyPathFault(keyPath, .unknown) }
-    let all = shape.properties
-    var type: Any.Type = Root.self
-    var number = 0
-    for part in shape.parts {
-      switch part {
-      case .property(let property):
-        if isOnObject(number, all.count), !(type is ObjectBase.Type) {
-          throw KeyPathFault(keyPath, .member)
-        }
-        type = property.type
-        number += 1
-      case .field: throw KeyPathFault(keyPath, number > 0 ? .member : .notStored(from: []))
-      case .chain, .force:
-        if let optional = type as? any OptionalProtocol.Type { type = optional.wrappedType }
-      case .wrap: break
-      }
-    }
-    return all
-  }
-}
-
 extension Tracer.Reading {
   /// Of a projected collection, what it leads through in the objects of the list or set that was
   /// read last. Nil for something else, and for one of other objects.
@@ -75,13 +51,6 @@ extension Tracer.Reading {
       }
       return try values.steps()
     }
-  }
-}
-
-extension KeyPathShape {
-  /// The parts that are properties.
-  fileprivate var properties: [Property] {
-    parts.compactMap { if case .property(let property) = $0 { property } else { nil } }
   }
 }
 

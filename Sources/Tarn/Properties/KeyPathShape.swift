@@ -45,6 +45,9 @@ struct KeyPathShape {
     return property
   }
 
+  /// How many of the parts are properties.
+  var propertyCount: Int { parts.count { if case .property = $0 { true } else { false } } }
+
   @safe private struct Cursor {
     var next: UnsafeRawPointer
     let end: UnsafeRawPointer

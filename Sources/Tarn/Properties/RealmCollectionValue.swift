@@ -4,7 +4,7 @@ import TarnStore
 /// A type that a `List`, a `MutableSet` or a `Map` can hold: any property type, with objects as
 /// they are, and optionals of scalar types. The library provides the conformances; enums conform
 /// through `PersistableEnum`.
-public protocol RealmCollectionValue: Hashable {
+public protocol RealmCollectionValue: Hashable, SendableMetatype {
   /// How elements of this type are stored.
   static var _elementDescription: _ColumnDescription { get }
   func _boxElement() -> _BoxedValue

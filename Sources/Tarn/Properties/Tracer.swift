@@ -26,15 +26,17 @@ final class Tracer {
     let shape: KeyPathShape.Property?
   }
 
-  /// A property that a key path goes through.
-  fileprivate struct Part {
-    let shape: KeyPathShape.Property
-    /// How many elements its collection needs for the key path to go on from one of them; nil if it
-    /// does not go on so.
-    var elements: Int?
+  /// What a key path goes through, as far as types tell.
+  struct Path {
+    /// All but the elements.
+    fileprivate(set) var properties: [KeyPathShape.Property] = []
+    /// How many elements the collections need from whose elements it goes on, one after the other.
+    fileprivate(set) var elementCounts: [Int] = []
   }
 
-  private let path: [Part]
+  private let path: Path
+  /// Of the collections that have not been read yet.
+  private var elementCounts: ArraySlice<Int>
   private var steps: [Step] = []
   /// The object that the next step must be read from; another one means that a property looks at
   /// several.
@@ -46,7 +48,10 @@ final class Tracer {
   /// What the last property was read as.
   private var lastValue: Any?
 
-  private init(_ path: [Part]) { self.path = path }
+  private init(_ path: Path) {
+    self.path = path
+    elementCounts = path.elementCounts[...]
+  }
 
   /// The properties that a key path goes through, in order.
   ///
@@ -55,7 +60,9 @@ final class Tracer {
     of keyPath: PartialKeyPath<Root>, throughElements: Bool = false
   ) throws(KeyPathFault) -> [PropertyReflection] {
     let path = try Root.propertiesThatMayBeStored(along: keyPath, throughElements)
-    if path.contains(where: \.shape.isRequirement) { throw KeyPathFault(keyPath, .requirement) }
+    if path.properties.contains(where: \.isRequirement) {
+      throw KeyPathFault(keyPath, .requirement)
+    }
     return try Tracer(path).follow(keyPath)
   }
 
@@ -90,11 +97,12 @@ final class Tracer {
   }
 
   /// Reads what may be in front of an object or go on from a collection, neither of which is a
-  /// stored property; the caller says whether it may be.
+  /// stored property; the caller says whether it may be. Elements are those of collections that a
+  /// stored property has.
   static func reading<Root: ObjectBase, Front>(
-    _ keyPath: PartialKeyPath<Front>, _ front: (Root) -> Front
+    _ keyPath: PartialKeyPath<Front>, along path: Path, _ front: (Root) -> Front
   ) -> Reading {
-    let tracer = Tracer([])
+    let tracer = Tracer(path)
     let value = tracer.read(keyPath, front)
     return Reading(
       value: value, steps: tracer.isChain ? tracer.steps : nil, lastValue: tracer.lastValue,
@@ -102,10 +110,10 @@ final class Tracer {
   }
 
   private var wentAlongPath: Bool {
-    isChain && steps.count == path.count
-      && zip(steps, path).allSatisfy { step, part in
+    isChain && steps.count == path.properties.count
+      && zip(steps, path.properties).allSatisfy { step, property in
         guard step.property != nil, let shape = step.shape else { return false }
-        return shape.getter == part.shape.getter
+        return shape.getter == property.getter
       }
   }
 
@@ -152,10 +160,10 @@ final class Tracer {
     let value: V
     if let target = property.target, property.isPlainLink {
       value = makeObject(target) as! V
-    } else if steps.count <= path.count, let count = path[steps.count - 1].elements,
-      let target = property.target,
+    } else if let target = property.target, let count = elementCounts.first,
       let collection = V._traced(element: makeObject(target), count: count)
     {
+      elementCounts.removeFirst()
       lastValue = tip
       return collection
     } else if let odd = KeyPathProbe.value(V.self) {
@@ -190,33 +198,50 @@ extension ObjectBase {
   /// tell: no getter of another type need be called then.
   fileprivate static func propertiesThatMayBeStored<Root: ObjectBase>(
     along keyPath: PartialKeyPath<Root>, _ throughElements: Bool
-  ) throws(KeyPathFault) -> [Tracer.Part] {
+  ) throws(KeyPathFault) -> Tracer.Path {
+    let path = try Tracer.path(of: keyPath, throughElements: throughElements) { property, type, _ in
+      guard let owner = type as? ObjectBase.Type else { return .member }
+      return ClassReflection.of(owner).mayStore(property) ? nil : .notStored(from: [])
+    }
+    if path.properties.isEmpty { throw KeyPathFault(keyPath, .object) }
+    return path
+  }
+}
+
+extension Tracer {
+  /// The properties that a key path consists of, and the elements that it goes on from.
+  ///
+  /// - Parameter fault: why a property cannot be read from a type, nil if it can: nothing of that
+  ///   need be called then. The last argument is how many come after it.
+  static func path<Root>(
+    of keyPath: PartialKeyPath<Root>, throughElements: Bool,
+    _ fault: (KeyPathShape.Property, _ type: Any.Type, _ following: Int) -> KeyPathFault.Reason?
+  ) throws(KeyPathFault) -> Path {
     guard let shape = KeyPathShape(keyPath) else { throw KeyPathFault(keyPath, .unknown) }
-    guard !shape.parts.isEmpty else { throw KeyPathFault(keyPath, .object) }
-    var found: [Tracer.Part] = []
+    var path = Path()
+    var following = shape.propertyCount
     var type: Any.Type = Root.self
     for part in shape.parts {
       switch part {
       case .property(let property):
-        if let owner = type as? ObjectBase.Type {
-          guard ClassReflection.of(owner).mayStore(property) else {
-            throw KeyPathFault(keyPath, .notStored(from: []))
-          }
-          found.append(Tracer.Part(shape: property))
-        } else if throughElements, let count = property.elementCount(in: type) {
-          found[found.count - 1].elements = count
+        following -= 1
+        if throughElements, let count = property.elementCount(in: type) {
+          path.elementCounts.append(count)
+        } else if let reason = fault(property, type, following) {
+          throw KeyPathFault(keyPath, reason)
         } else {
-          throw KeyPathFault(keyPath, .member)
+          path.properties.append(property)
         }
         type = property.type
       case .field:
-        throw KeyPathFault(keyPath, type is ObjectBase.Type ? .notStored(from: []) : .member)
+        let isOfObject = path.properties.isEmpty || type is ObjectBase.Type
+        throw KeyPathFault(keyPath, isOfObject ? .notStored(from: []) : .member)
       case .chain, .force:
         if let optional = type as? any OptionalProtocol.Type { type = optional.wrappedType }
       case .wrap: break
       }
     }
-    return found
+    return path
   }
 }
 

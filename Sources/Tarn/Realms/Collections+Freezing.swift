@@ -23,13 +23,3 @@ extension LinkingObjects {
     return LinkingObjects(originProperty: originProperty, target: target)
   }
 }
-
-extension RealmCore {
-  /// True if there is that object, an open write's changes included.
-  fileprivate func has(_ object: LinkTarget) -> Bool {
-    trapping { () throws(StorageError) in
-      if let session { return try session.place(of: object.key, in: object.classID) != nil }
-      return try shown().row(object.key, in: object.classID) != nil
-    }
-  }
-}

@@ -75,6 +75,7 @@ final class LeftWrite {
   }
 
   func cancel() {
+    mark?.cancel()
     token.take()?.release()
     LeftWrite.warn(store)
   }
@@ -82,7 +83,7 @@ final class LeftWrite {
   static func warn(_ store: Store) {
     StoreLog.shared.write(
       .warning,
-      "\(store.path): a thread or queue ended with an open write, which is cancelled. Call "
-        + "commitWrite() or cancelWrite() before it ends.")
+      "\(store.path): a thread or queue ended with an open write, or an actor let go of its Realm, "
+        + "and the write is cancelled. Call commitWrite() or cancelWrite() before that.")
   }
 }

@@ -109,3 +109,6 @@ private final class PulledRealmObservation: RealmObservation, PulledObservation 
     signal.wake()
   }
 }
+
+@available(*, unavailable, message: "it belongs to one thread or actor: make the loop there")
+extension RealmChangeSequence: Sendable {}

@@ -16,9 +16,30 @@ extension Realm {
   public func write<R>(
     withoutNotifying tokens: [NotificationToken] = [], _ block: () throws -> R
   ) throws -> R {
+    try write(within: nil, withoutNotifying: tokens, block)
+  }
+
+  /// The same, but waits for other writers that long at most: for code that is to answer whatever
+  /// others do. What the write itself takes, and the disk, is not limited.
+  ///
+  /// - Throws: `Realm.Error.busy` if another thread or process did not stop writing in time, as one
+  ///   that was stopped by a signal or a debugger does not. The message names the process, and says
+  ///   since when it has been writing and whether it is stopped. The block was not run.
+  @discardableResult
+  public func write<R>(
+    timeout: Duration, withoutNotifying tokens: [NotificationToken] = [],
+    _ block: () throws -> R
+  ) throws -> R {
+    try write(within: timeout, withoutNotifying: tokens, block)
+  }
+
+  private func write<R>(
+    within timeout: Duration?, withoutNotifying tokens: [NotificationToken],
+    _ block: () throws -> R
+  ) throws -> R {
     core.checkThread()
     core.activeObservations(of: tokens)
-    try core.beginWrite()
+    try core.beginWrite(timeout: timeout)
     let result: R
     do {
       result = try block()

@@ -36,7 +36,7 @@ enum RealmCache {
     let key = Key(store: ObjectIdentifier(store), scheduler: scheduler.key)
     nonisolated(unsafe) var found: RealmCore?  // because: it stays on this thread
     table.withLock { unsafe found = $0.instances[key]?.core }
-    if let found = unsafe found {
+    if let found = unsafe found, found.scheduler.isSame(as: scheduler) {
       found.checkThread()
       require(
         found.configuration.readOnly == configuration.readOnly,
@@ -66,10 +66,28 @@ enum RealmCache {
     return core
   }
 
+  /// The same if the scheduler has an instance: without work on files that may take its time. Nil
+  /// if it has none.
+  static func opened(
+    _ configuration: Realm.Configuration, _ scheduler: Scheduler
+  ) throws(Realm.Error) -> RealmCore? {
+    guard let store = StoreRegistry.store(at: configuration.location) else { return nil }
+    let key = Key(store: ObjectIdentifier(store), scheduler: scheduler.key)
+    let isThere = table.withLock { table in
+      guard let known = table.instances[key], known.core != nil else { return false }
+      return known.scheduler.isSame(as: scheduler)
+    }
+    return isThere ? try open(configuration, scheduler) : nil
+  }
+
   /// The instance ends. Another one may go on with the write that it has open.
   private static func takeBack(_ core: RealmCore) {
     let key = Key(store: ObjectIdentifier(core.store), scheduler: core.scheduler.key)
-    if let session = core.session { LeftWrites.keep(LeftWrite(core, session), key) }
+    if core.write.isOpen, let session = core.session {
+      let left = LeftWrite(core, session)
+      // Nobody is told of the end of an actor, so the write cannot wait for somebody to go on.
+      if core.scheduler.isActor { left.cancel() } else { LeftWrites.keep(left, key) }
+    }
     forget(ObjectIdentifier(core), key)
   }
 
@@ -99,6 +117,23 @@ enum RealmCache {
     LeftWrites.end(scheduler)
   }
 
+  /// The live instance of the store that lives where this code runs; it is opened if there is none.
+  /// Traps if it cannot be opened.
+  ///
+  /// - Parameters:
+  ///   - home: where what is looked for came from.
+  ///   - purpose: what it is opened for, in the message.
+  static func here(
+    _ store: Store, _ configuration: Realm.Configuration, home: Scheduler.Key, for purpose: String
+  ) -> RealmCore {
+    if let living = instance(of: store, preferring: home) { return living }
+    do {
+      return try open(configuration, .current)
+    } catch {
+      trap("Cannot open '\(store.path)' here, \(purpose): \(error)")
+    }
+  }
+
   /// An instance of the store that lives where this code runs; nil if there is none.
   ///
   /// Code can run in several places at once: on a queue that took over a thread, on a thread with
@@ -120,7 +155,7 @@ enum RealmCache {
 extension Scheduler.Key {
   fileprivate func rank(_ home: Scheduler.Key) -> Int {
     switch self {
-    case .queue: 0
+    case .queue, .actor: 0
     case home: 1
     case .manual: 2
     case .main, .thread, .anywhere: 3

@@ -6,6 +6,7 @@ extension RealmCore {
   func freeze() -> RealmCore {
     if isFrozen { return self }
     checkThread()
+    asyncWrites?.finishSync()
     let snapshot = shown().snapshot
     if let lastFrozen, lastFrozen.shows(snapshot) { return lastFrozen }
     let frozen = FrozenRealms.instance(of: snapshot, self)
@@ -31,19 +32,12 @@ extension RealmCore {
       checkThread()
       return self
     }
-    if let living = RealmCache.instance(of: store, preferring: frozen.home) { return living }
-    do {
-      return try RealmCache.open(configuration, .current)
-    } catch {
-      trap("Cannot open '\(store.path)' here, to thaw what was frozen: \(error)")
-    }
+    return RealmCache.here(store, configuration, home: frozen.home, for: "to thaw what was frozen")
   }
 
   /// The accessor of this instance for the row that another instance's accessor is of; nil if it
   /// is not there.
   func counterpart(of object: ObjectBase) -> ObjectBase? {
-    guard let binding = object._binding else { return nil }
-    return self.object(ObjectKey(object._key), existingIn: self.binding(for: object))
-      .flatMap { $0._binding?.classID == binding.classID ? $0 : nil }
+    ObjectPassage(object)?.object(in: self)
   }
 }

@@ -7,10 +7,26 @@ import TarnStore
 /// the write open. Callbacks that are called by the begin run with the write open and may use it,
 /// or cancel it.
 extension RealmCore {
-  var isInWriteTransaction: Bool { session != nil }
+  var isInWriteTransaction: Bool { write.isOpen }
 
-  func beginWrite() throws(Realm.Error) {
+  /// Begins a write, waiting for the gate as long as that takes.
+  ///
+  /// Errors: those of the store; `.busy` after the timeout.
+  func beginWrite(timeout: Duration? = nil) throws(Realm.Error) {
     checkThread()
+    asyncWrites?.finishSync()
+    _ = try beginWrite { [store, asyncWrites] () throws(StorageError) in
+      guard let asyncWrites else { return try store.acquireGate(timeout: timeout) }
+      return try store.acquireGate(insteadOf: asyncWrites.place, timeout: timeout)
+    }
+  }
+
+  /// Begins a write with the gate that `takeGate` gives.
+  ///
+  /// - Returns: false, and nothing was begun, if it gives none.
+  func beginWrite(
+    _ takeGate: () throws(StorageError) -> GateToken?
+  ) throws(Realm.Error) -> Bool {
     if isFrozen { trapFrozen("Can't perform transactions on") }
     refuseInSectionKey("begin a write transaction")
     refuseWhileTelling("begin a write transaction")
@@ -27,13 +43,19 @@ extension RealmCore {
       // Without the gate as far as it goes: nobody waits for what observers' results cost.
       var moved = try advance()
       delivery.observers.prepareInitials()
-      write.hold(try store.acquireGate())
+      guard let token = try takeGate() else {
+        delivery.tellOfMove(moved)
+        delivery.showCommit()
+        return false
+      }
+      write.hold(token)
       FaultPoint.hit("gate.held")
       if try advance() { moved = true }
       write.begin(WriteSession(shown()) { [unowned self] in rowsMoved() })
       rowsMoved()
       delivery.tellOfMove(moved)
       delivery.deliverRoundForBegin()
+      return true
     } catch {
       endWrite()
       throw Realm.Error(error)
@@ -52,15 +74,14 @@ extension RealmCore {
 
   func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws(Realm.Error) {
     checkThread()
-    refuseInSectionKey("commit the write transaction")
-    refuseWhileTelling("commit the write transaction")
-    guard let session else {
-      trap(
-        "Can't commit a non-existing write transaction. Call beginWrite() first, once for each "
-          + "commitWrite(); in realm.write { … } the commit comes by itself.")
+    let session = sessionToCommit()
+    if write.savepoint != nil, let asyncWrites {
+      return try asyncWrites.commitNow { commitLater(withoutNotifying: tokens, nil) }
     }
     let skipped = activeObservations(of: tokens)
     let news = newsBeforeCommit(session)
+    // The session reads what the instance shows, and that is about to move.
+    let former = session.base
     let snapshot: Snapshot
     let changes: ChangeSet
     do {
@@ -69,6 +90,7 @@ extension RealmCore {
       cancelWrite()
       throw Realm.Error(error)
     }
+    write.mark?.commit()
     // Others are told before this instance cleans up: they wait, and it does not.
     if let token = write.takeGateToken() { store.announce(snapshot.version, token) }
     endSession()
@@ -78,11 +100,24 @@ extension RealmCore {
       delivery.fail(error)
       throw Realm.Error(error)
     }
-    for observation in skipped { observation.skip(step: step, from: session.base) }
+    for observation in skipped { observation.skip(step: step, from: former) }
     delivery.tellOfCommit(except: identities(of: tokens))
+    asyncWrites?.writeEnded()
   }
 
-  private func identities(of tokens: [NotificationToken]) -> Set<ObjectIdentifier> {
+  /// The open write. Traps where it cannot be committed.
+  func sessionToCommit() -> WriteSession {
+    refuseInSectionKey("commit the write transaction")
+    refuseWhileTelling("commit the write transaction")
+    guard let session, write.isOpen else {
+      trap(
+        "Can't commit a non-existing write transaction. Call beginWrite() first, once for each "
+          + "commitWrite(); in realm.write { … } the commit comes by itself.")
+    }
+    return session
+  }
+
+  func identities(of tokens: [NotificationToken]) -> Set<ObjectIdentifier> {
     Set(tokens.compactMap(\.identity))
   }
 
@@ -104,7 +139,7 @@ extension RealmCore {
   }
 
   /// What the observed objects that this write touches had before it.
-  private func newsBeforeCommit(_ session: WriteSession) -> [ObjectNews] {
+  func newsBeforeCommit(_ session: WriteSession) -> [ObjectNews] {
     guard delivery.observers.hasObjects else { return [] }
     let version = session.base.version
     let changes = session.recorder.changeSet(from: version, to: version.next)
@@ -116,11 +151,23 @@ extension RealmCore {
     refuseInSectionKey("cancel the write transaction")
     refuseWhileTelling("cancel the write transaction")
     require(
-      session != nil,
+      write.isOpen,
       "Can't cancel a non-existing write transaction. Check isInWriteTransaction first.")
+    rollBack()
+    asyncWrites?.writeEnded()
+  }
+
+  /// Takes back everything since the write began.
+  func rollBack() {
+    if let savepoint = write.savepoint {
+      write.mark?.cancel()
+      savepoint.rowsMoved = { [unowned self] in rowsMoved() }
+      write.returnToSavepoint()
+      return rowsMoved()
+    }
     let telling = tellOfCancelling()
     let unmanage = prepareUnmanage()
-    if write.active != nil { write.mark?.wasCancelled = true }
+    if write.active != nil { write.mark?.cancel() }
     endWrite()
     unmanage()
     if let telling {
@@ -150,7 +197,7 @@ extension RealmCore {
   }
 
   /// Lets go of what the write has in memory, and of every accessor's place there.
-  private func endSession() {
+  func endSession() {
     write.end()
     rowsMoved()
   }

@@ -44,6 +44,13 @@ struct StoreOpening {
     }
   }
 
+  /// Opens the file and brings it to the configuration's schema version.
+  func openMigrated() throws(Realm.Error) -> Store {
+    let store = try open()
+    try migrateIfNeeded(store)
+    return store
+  }
+
   /// Migrates the file if its schema version is less than the configuration's. Who comes second
   /// waits until the first has done it.
   func migrateIfNeeded(_ store: Store) throws(Realm.Error) {

@@ -22,8 +22,8 @@ extension ThreadConfined {
     return realm.isFrozen ? _counterpart(in: realm.thaw()) : self
   }
 
-  /// Traps for what is in none, or invalidated.
-  fileprivate func realmToLeave(_ done: String) -> Realm {
+  /// The Realm that it is in. Traps for what is in none, or invalidated.
+  func realmToLeave(_ done: String) -> Realm {
     guard let realm else {
       trap(
         "'\(Self.self)': only what is managed by a Realm can be \(done). Add the object first.")
@@ -86,10 +86,11 @@ extension Realm {
   /// does not exist here. Use it if you know which Realm you want; ``ThreadConfined/thaw()`` finds
   /// the one that belongs to the calling code. Something live is returned as it is.
   ///
-  /// Traps if this Realm is frozen, or of another file.
+  /// Traps if this Realm is frozen, of another file, or belongs elsewhere than where this runs.
   public func thaw<Confined: ThreadConfined>(_ confined: Confined) -> Confined? {
     let realm = confined.realmToLeave("thawed")
     if isFrozen { core.trapFrozen("Nothing can be thawed into") }
+    core.checkThread()
     guard realm.isFrozen else {
       checkIsOwn(realm)
       return confined

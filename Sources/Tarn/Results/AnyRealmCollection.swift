@@ -32,6 +32,7 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
   public func _counterpart(in realm: Realm) -> Self? {
     base.counterpart(in: realm).map { Self($0) }
   }
+  public func _passage() -> _Passage { base.passage() }
   /// The description of the base.
   public var description: String { base.description }
 
@@ -72,6 +73,7 @@ private class AnyCollectionBase<Element: RealmCollectionValue> {
   var description: String { Self.unreachable() }
   func isEqual(to other: AnyCollectionBase) -> Bool { Self.unreachable() }
   func counterpart(in realm: Realm) -> AnyCollectionBase? { Self.unreachable() }
+  func passage() -> _Passage { Self.unreachable() }
   func observe(
     _ look: _Look, _ block: @escaping (RealmCollectionChange<AnyRealmCollection<Element>>) -> Void
   ) -> NotificationToken {
@@ -107,6 +109,7 @@ private final class CollectionBase<Base: RealmCollection>: AnyCollectionBase<Bas
   override func counterpart(in realm: Realm) -> AnyCollectionBase<Base.Element>? {
     base._counterpart(in: realm).map { CollectionBase($0) }
   }
+  override func passage() -> _Passage { base._passage().map { ErasedPassage<Base>(base: $0) } }
 
   override var changeOrigin:
     _ChangeOrigin<ObservedChange<AnyRealmCollection<Base.Element>, CollectionDelta<Base.Element>>>
@@ -131,3 +134,17 @@ private final class CollectionBase<Base: RealmCollection>: AnyCollectionBase<Bas
     }
   }
 }
+
+/// A collection whose type is erased where it arrives.
+private struct ErasedPassage<Base: RealmCollection>: Passage {
+  let base: any Passage
+
+  var anchor: PassageAnchor { base.anchor }
+
+  func arrival(in core: RealmCore) -> (any ThreadConfined)? {
+    (base.arrival(in: core) as? Base).map { AnyRealmCollection($0) }
+  }
+}
+
+@available(*, unavailable, message: "it belongs to one thread or actor: pass a ThreadSafeReference")
+extension AnyRealmCollection: Sendable {}

@@ -87,6 +87,7 @@ extension ProjectedCollection: ThreadConfined {
   public func _counterpart(in realm: Realm) -> ProjectedCollection? {
     source.counterpart(in: realm).map { ProjectedCollection($0) }
   }
+  public func _passage() -> _Passage { source.passage() }
 }
 
 extension ProjectedCollection: Equatable {
@@ -145,6 +146,7 @@ private protocol ProjectedSource<Value> {
   func steps() throws(KeyPathFault) -> [PropertyReflection]
   func isOf(_ collection: Any) -> Bool
   func counterpart(in realm: Realm) -> (any ProjectedSource<Value>)?
+  func passage() -> _Passage
   func observe(
     _ block: @escaping (RealmCollectionChange<any ProjectedSource<Value>>) -> Void
   ) -> NotificationToken
@@ -193,6 +195,12 @@ private struct PropertySource<Root: ObjectBase, Value: RealmCollectionValue>: Pr
     collection._counterpart(in: realm).map { PropertySource(collection: $0, keyPath: keyPath) }
   }
 
+  func passage() -> _Passage {
+    collection._passage().map {
+      PropertyPassage(collection: $0, property: PassedKeyPath(keyPath: keyPath))
+    }
+  }
+
   var changeOrigin:
     _ChangeOrigin<ObservedChange<any ProjectedSource<Value>, CollectionDelta<Value>>>
   {
@@ -220,3 +228,22 @@ private struct PropertySource<Root: ObjectBase, Value: RealmCollectionValue>: Pr
     }
   }
 }
+
+/// One property of the objects of a collection that is passed on.
+private struct PropertyPassage<Root: ObjectBase, Value: RealmCollectionValue>:
+  Passage
+{
+  let collection: any Passage
+  let property: PassedKeyPath<Root, Value>
+
+  var anchor: PassageAnchor { collection.anchor }
+
+  func arrival(in core: RealmCore) -> (any ThreadConfined)? {
+    (collection.arrival(in: core) as? AnyRealmCollection<Root>).map {
+      ProjectedCollection(PropertySource(collection: $0, keyPath: property.keyPath))
+    }
+  }
+}
+
+@available(*, unavailable, message: "it belongs to one thread or actor: pass a ThreadSafeReference")
+extension ProjectedCollection: Sendable {}

@@ -255,3 +255,6 @@ extension Results {
     }
   }
 }
+
+@available(*, unavailable, message: "it belongs to one thread or actor: pass a ThreadSafeReference")
+extension Results: Sendable {}

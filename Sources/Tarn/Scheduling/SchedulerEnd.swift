@@ -16,7 +16,7 @@ enum SchedulerEnd {
     _ scheduler: Scheduler.Key, _ tell: @escaping @Sendable (Scheduler.Key) -> Void
   ) {
     switch scheduler {
-    case .main, .anywhere: return
+    case .main, .actor, .anywhere: return
     case .thread(let thread):
       unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: thread))
     case .queue, .manual: break

@@ -16,9 +16,9 @@ public struct ResultsSection<
   /// The key.
   public var id: Key { key }
 
-  private let parent: SectionedResults<Key, SectionElement>
+  let parent: SectionedResults<Key, SectionElement>
   /// Where the section was when it was asked for.
-  private let number: Int
+  let number: Int
 
   init(_ parent: SectionedResults<Key, SectionElement>, _ key: Key, number: Int) {
     self.parent = parent
@@ -169,3 +169,6 @@ public struct ResultsSection<
     SectionedResultsChange(news, Self(parent.revived(), key, number: number))
   }
 }
+
+@available(*, unavailable, message: "it belongs to one thread or actor: pass a ThreadSafeReference")
+extension ResultsSection: Sendable {}

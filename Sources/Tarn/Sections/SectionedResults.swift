@@ -231,3 +231,8 @@ extension SectionedResultsChange {
 extension IndexPath {
   fileprivate init(_ path: SectionPath) { self.init(item: path.item, section: path.section) }
 }
+
+@available(*, unavailable, message: "it belongs to one thread or actor: pass a ThreadSafeReference")
+extension SectionedResults: Sendable {}
+
+extension SectionedResultsChange: Sendable where Collection: Sendable {}

@@ -120,6 +120,15 @@
     }
   }
 
+  /// The same notes, apart from these.
+  package func copy() -> ChangeRecorder {
+    closeSegment()
+    let copy = ChangeRecorder()
+    copy.segments = segments
+    copy.sequences = sequences
+    return copy
+  }
+
   /// Forgets all notes; small buffers are kept for the next write.
   package func reset() {
     unsafe notes.pointee.reset()

@@ -134,13 +134,20 @@ package struct LiveMove {
 
 /// The state before a move. Read from only by who needs it.
 package final class FormerState {
-  private let snapshot: Snapshot?
+  package let snapshot: Snapshot?
   private var reader: SnapshotReader?
 
   init(_ snapshot: Snapshot?) { self.snapshot = snapshot }
 
   func sequence(at place: SequencePlace) throws(StorageError) -> StoredSequence? {
     try readerOfState().sequence(at: place)
+  }
+
+  /// The objects that linked to one then, each as often as it did.
+  func origins(
+    of target: LinkTarget, in id: ClassID, through column: ColumnID
+  ) throws(StorageError) -> [ObjectKey] {
+    try readerOfState().origins(of: target, in: id, through: column)
   }
 
   /// What was at the end of a path from an object; null where it led nowhere, and for a path to or

@@ -86,6 +86,15 @@ package struct SequenceModel: LiveModel {
     fileprivate let now: StoredSequence?
     /// What it is to those who see no element modified, once somebody has asked.
     fileprivate var unmodified: LiveChange??
+
+    /// Where an element was that is at a position now; nil if it was not there.
+    func oldPosition(of new: Int) -> Int? { script.map { $0.oldPosition(of: new) } ?? new }
+
+    /// True if what is at a position now was put there.
+    func wasSet(at new: Int) -> Bool {
+      guard let script else { return false }
+      return script.modified.contains(ObjectKey(Int64(new))) || script.oldPosition(of: new) == nil
+    }
   }
 
   package func advance(

@@ -119,7 +119,7 @@ struct DepthWalk: Sendable {
 
 extension SchemaView {
   /// Every way from an object of a class to others: values of any type may link to any class.
-  fileprivate func links(of id: ClassID) -> [LinkStep] {
+  func links(of id: ClassID) -> [LinkStep] {
     self[id].columns.flatMap { column -> [LinkStep] in
       if column.isRemoved { return [] }
       let targets =

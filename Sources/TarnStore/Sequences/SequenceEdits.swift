@@ -34,6 +34,12 @@ final class SequenceEdits {
     return nextID
   }
 
+  /// No collection was changed, made or dropped.
+  var isUnchanged: Bool {
+    properties.isEmpty && nested.isEmpty && made.isEmpty && droppedNested.isEmpty
+      && droppedPages.isEmpty && droppedLongs.isEmpty && longs.isEmpty && !isReadOff
+  }
+
   // MARK: - Finding
 
   func find(_ place: SequencePlace) -> WorkingSequence? {

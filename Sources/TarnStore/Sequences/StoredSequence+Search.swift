@@ -21,12 +21,10 @@ extension StoredSequence {
     }
     let list = try pageList()
     // The first page that begins behind the value; the one before it is where that belongs.
-    let number = try (0..<list.labels.count).search { number throws(StorageError) in
-      if let prefix = sought.prefix, let isBefore = precedes(number, prefix) {
-        return isBefore ? -1 : 1
-      }
-      return try order(of: page(number), 0, to: sought) > 0 ? 1 : -1
-    }.index
+    let number = try (0..<list.labels.count).partitioningIndex { number throws(StorageError) in
+      if let prefix = sought.prefix, let isBefore = precedes(number, prefix) { return !isBefore }
+      return try order(of: page(number), 0, to: sought) > 0
+    }
     guard number > 0 else { return (0, false) }
     let found = try find(sought, in: page(number - 1))
     return (list.starts[number - 1] + found.index, found.isFound)

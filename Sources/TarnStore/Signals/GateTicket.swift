@@ -1,5 +1,27 @@
 internal import CTarn
 
+/// A word in the signal file on which one waiter sleeps.
+struct GateBell: Sendable {
+  let word: UInt
+  /// What the word was when the waiter began to look.
+  let expected: UInt32
+  /// False for a waiter who has no slot and looks every millisecond.
+  let isOwn: Bool
+
+  /// Sleeps until it is rung, at most that long; not at all if it was rung since the first look.
+  func wait(nanoseconds: UInt64) {
+    unsafe tarn_futex_wait(
+      UnsafeMutableRawPointer(bitPattern: word)!, expected, Int64(clamping: nanoseconds))
+  }
+
+  func ring() {
+    guard isOwn else { return }
+    let pointer = unsafe UnsafeMutableRawPointer(bitPattern: word)!
+    _ = unsafe tarn_add32(pointer, 1)
+    unsafe tarn_futex_wake(pointer, 1)
+  }
+}
+
 /// A slot in the queue of writers. Letting go of it leaves the queue.
 package struct GateTicket: ~Copyable, Sendable {
   private let gate: WriteGate
@@ -31,14 +53,14 @@ package struct GateTicket: ~Copyable, Sendable {
   }
 
   /// Waits for the turn of this ticket. Errors: `.busy` after the timeout.
-  consuming func wait(
+  package consuming func wait(
     timeout: Duration?, telling notice: GateToken.Notice? = nil
   ) throws(StorageError) -> GateToken {
     let start = GateWord.now()
     let limit = timeout.map { GateWord.nanoseconds($0) }
     var noticeAt = notice.map { GateWord.nanoseconds($0.after) }
     while true {
-      let seen = wakeCount
+      let bell = bell
       switch tryClaim() {
       case .claimed(let token): return token
       case .wait(var nanoseconds):
@@ -51,13 +73,24 @@ package struct GateTicket: ~Copyable, Sendable {
           noticeAt = nil
           notice?.tell()
         }
-        sleep(unless: seen, nanoseconds)
+        bell.wait(nanoseconds: nanoseconds)
       }
     }
   }
 
   /// Takes the gate if it is this ticket's turn; clears the way if it is not, but nobody comes.
   package mutating func tryClaim() -> Outcome {
+    if let nanoseconds = look() { return .wait(nanoseconds: nanoseconds) }
+    guard let token = gate.claim() else { return .wait(nanoseconds: sleepAtMost) }
+    if let index { leave(index) }
+    index = nil
+    return .claimed(token)
+  }
+
+  /// Looks whether it is this ticket's turn, and clears the way as `tryClaim` does.
+  ///
+  /// - Returns: nil if the gate can be taken; else after how many nanoseconds to look again.
+  mutating func look() -> UInt64? {
     keepSlot()
     let ownerAt = unsafe gate.file.base + SignalLayout.ownerAt
     let owner = unsafe tarn_load64(ownerAt)
@@ -65,34 +98,36 @@ package struct GateTicket: ~Copyable, Sendable {
       // Woken by the release if first; the second in line is there to notice that the first
       // does not come.
       if gate.file.isAlive(slot) {
-        return .wait(nanoseconds: isSecond ? WriteGate.passOverNanoseconds : sleepAtMost)
+        return isSecond ? WriteGate.passOverNanoseconds : sleepAtMost
       }
       gate.free(owner)
     }
-    guard let first = firstAhead() else {
-      if let token = gate.claim() {
-        if let index { leave(index) }
-        index = nil
-        return .claimed(token)
-      }
-      return .wait(nanoseconds: sleepAtMost)
-    }
+    guard let first = firstAhead() else { return nil }
     let since = unsafe tarn_load64(gate.file.base + SignalLayout.changedAt)
     let now = GateWord.now()
     let free = now > since ? now - since : 0
     if free < WriteGate.passOverNanoseconds {
-      return .wait(nanoseconds: WriteGate.passOverNanoseconds - free)
+      return WriteGate.passOverNanoseconds - free
     }
     let mark = unsafe tarn_load64(gate.waiter(first))
     if mark != 0 { _ = unsafe tarn_swap_if64(gate.waiter(first), mark, mark | GateWord.passedOver) }
-    return .wait(nanoseconds: 1)
+    return 1
+  }
+
+  /// What to sleep on between two looks. To be asked for before the first of them.
+  var bell: GateBell {
+    let word = unsafe UInt(bitPattern: bellWord)
+    guard index != nil else {
+      return GateBell(word: word, expected: SignalLayout.format, isOwn: false)
+    }
+    return GateBell(word: word, expected: wakeCount, isOwn: true)
   }
 
   private func busy() -> StorageError {
-    let holder = gate.holder.map { " process \($0.process.processID) has it" } ?? ""
+    let holder = gate.holder.map { "; \($0)" } ?? ""
     return StorageError(
       .busy, operation: "write", path: gate.file.path,
-      detail: "the turn to write did not come in time;\(holder)")
+      detail: "the turn to write did not come in time\(holder). Nothing was written.")
   }
 
   private var sleepAtMost: UInt64 {
@@ -104,12 +139,9 @@ package struct GateTicket: ~Copyable, Sendable {
     return unsafe tarn_load32(gate.waiter(index) + 8)
   }
 
-  private func sleep(unless seen: UInt32, _ nanoseconds: UInt64) {
-    // Without a slot there is no word of our own; any that does not change will do.
-    let word =
-      unsafe index.map { unsafe gate.waiter($0) + 8 } ?? gate.file.base + SignalLayout.formatAt
-    let expected = index == nil ? SignalLayout.format : seen
-    unsafe tarn_futex_wait(word, expected, Int64(clamping: nanoseconds))
+  /// Without a slot there is no word of our own; any that does not change will do.
+  private var bellWord: UnsafeMutableRawPointer {
+    unsafe index.map { unsafe gate.waiter($0) + 8 } ?? gate.file.base + SignalLayout.formatAt
   }
 
   private mutating func takeSlot() {

@@ -26,12 +26,6 @@ package struct WriteGate: Sendable {
   static let passOverNanoseconds: UInt64 = 10_000_000
   static let lookAtOwnerNanoseconds: UInt64 = 50_000_000
 
-  /// Who holds the gate, for people.
-  package struct Holder: Hashable, Sendable {
-    package let process: SignalProcess
-    package let heldFor: Duration
-  }
-
   /// Waits until the gate is this caller's.
   ///
   /// Traps never. Errors: `.busy` after the timeout, `.forked`.

@@ -9,7 +9,7 @@ extension RandomAccessCollection {
     var low = startIndex
     var length = count
     while length > 0 {
-      let half = length / 2
+      let half = length >> 1
       let middle = index(low, offsetBy: half)
       if try isLater(self[middle]) {
         length = half
@@ -23,6 +23,20 @@ extension RandomAccessCollection {
 }
 
 extension Range<Int> {
+  /// The same for positions, without the checks that a collection makes at each index.
+  @inlinable
+  @inline(__always)
+  package func partitioningIndex<E: Error>(
+    where isLater: (Int) throws(E) -> Bool
+  ) throws(E) -> Int {
+    var (low, high) = (lowerBound, upperBound)
+    while low < high {
+      let middle = (low &+ high) >> 1
+      if try isLater(middle) { high = middle } else { low = middle &+ 1 }
+    }
+    return low
+  }
+
   /// A position for which `order` gives zero, where it gives less for all earlier ones and more for
   /// all later ones; without one, the first of the later ones.
   @inline(__always)

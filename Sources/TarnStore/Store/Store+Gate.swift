@@ -11,6 +11,31 @@ extension Store {
     return token
   }
 
+  /// Takes the gate for somebody who may not wait here, if it is free and it is his turn. If not,
+  /// he stands in line and `wake` is called, on another thread, when it is worth to try again.
+  ///
+  /// Errors: `.forked`.
+  package func claimGate(
+    _ place: GateLine.Place, orCall wake: @escaping @Sendable () -> Void
+  ) throws(StorageError) -> GateToken? {
+    guard let token = try line.claim(place, orCall: wake) else { return nil }
+    environment.publishOrphanedCommit()
+    return token
+  }
+
+  /// Takes the gate as `acquireGate` does, for an instance that stands in line: it goes ahead with
+  /// the place that it has there.
+  package func acquireGate(
+    insteadOf place: GateLine.Place, timeout: Duration? = nil
+  ) throws(StorageError) -> GateToken {
+    guard let ticket = line.takeTicket(of: place) else {
+      return try acquireGate(timeout: timeout)
+    }
+    let token = try ticket.wait(timeout: timeout)
+    environment.publishOrphanedCommit()
+    return token
+  }
+
   /// Runs `body` with the gate held, for commits of our own.
   func holdingGate<R>(_ body: () throws(StorageError) -> R) throws(StorageError) -> R {
     let token = try acquireGate()

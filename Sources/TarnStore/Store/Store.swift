@@ -43,6 +43,10 @@ package final class Store: Sendable {
   package let environment: Environment
   package let signal: SignalFile
   let listeners = StoreListeners()
+  /// Those in this process who wait for the gate without a thread of their own.
+  package let line: GateLine
+  /// Where commits are made that nobody waits for.
+  let commitThread = CommitThread()
   private let state = Mutex(State())
 
   /// A copy of a file that this process may read and not lock: nothing that is committed to the
@@ -56,7 +60,11 @@ package final class Store: Sendable {
     path = environment.path
     self.environment = environment
     self.signal = signal
+    line = GateLine(signal.gate)
   }
+
+  /// True if a commit waits for the disk.
+  package var isDurable: Bool { environment.options.durability == .strict }
 
   deinit {
     listeners.end()
@@ -174,10 +182,12 @@ package final class Store: Sendable {
 
   /// Commits a write. The caller holds the gate.
   ///
+  /// - Parameter whenFilled: called on this thread when all of the write is in LMDB's hands, before
+  ///   any of it goes to the disk: from there on the session may be read, on another thread too.
   /// - Returns: the state that shows exactly this commit, and what it changed.
   /// - Throws: nothing was written, unless the code is `.outcomeUnknown`.
   package func commit(
-    _ session: WriteSession
+    _ session: WriteSession, whenFilled: () -> Void = {}
   ) throws(StorageError) -> (Snapshot, ChangeSet) {
     try environment.checkIdentityBeforeCommit()
     let base = session.base.head
@@ -213,6 +223,7 @@ package final class Store: Sendable {
       next.nextCollectionID = session.sequences.nextID
       try next.put(in: transaction)
       FaultPoint.hit("commit.head")
+      whenFilled()
     }
     FaultPoint.hit("commit.done")
     let snapshot = try snapshotAfterCommit()

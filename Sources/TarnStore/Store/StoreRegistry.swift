@@ -73,7 +73,7 @@ package enum StoreRegistry {
 
   /// The store that this process has open there. In a forked child the parent's stores are dead; it
   /// opens its own.
-  private static func store(at location: StoreLocation) -> Store? {
+  package static func store(at location: StoreLocation) -> Store? {
     guard let key = Key(location), let known = stores.withLock({ $0[key]?.store }) else {
       return nil
     }

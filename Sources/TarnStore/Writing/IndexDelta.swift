@@ -16,6 +16,14 @@ final class IndexDelta {
 
   init(isAsked: Bool) { self.isAsked = isAsked }
 
+  init(copying other: IndexDelta) {
+    isAsked = other.isAsked
+    changes = other.changes
+    operations = other.operations
+    positions = other.positions
+    hashedCount = other.hashedCount
+  }
+
   func add(_ value: OrderKey, _ key: ObjectKey) {
     changes.add(value, key)
     if isAsked { operations.append(Operation(value: IndexValue(value), key: key, adds: true)) }

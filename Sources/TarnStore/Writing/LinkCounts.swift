@@ -38,6 +38,12 @@ final class LinkCounts {
     return (before, count.now)
   }
 
+  func copy() -> LinkCounts {
+    let copy = LinkCounts()
+    copy.counts = counts
+    return copy
+  }
+
   /// Forgets the counts of a class that is emptied.
   func clear(_ id: ClassID) { counts = counts.filter { $0.key.classID != id } }
 

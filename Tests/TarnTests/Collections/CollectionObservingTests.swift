@@ -39,6 +39,7 @@ struct CollectionObservingTests {
     b.pump()
   }
 
+  /// S194, S195, S197, S207.
   @Test func positionsOfLists() throws {
     let recorder = try seen()
     #expect(recorder.numbers.calls == ["initial 5"])
@@ -57,6 +58,7 @@ struct CollectionObservingTests {
     #expect(recorder.problems == [] && recorder.tags.calls == ["initial 3"])
   }
 
+  /// S201, S202.
   @Test func elementsThatWentAndCameBack() throws {
     let recorder = try seen()
     try write {
@@ -82,6 +84,7 @@ struct CollectionObservingTests {
     #expect(recorder.problems == [])
   }
 
+  /// S189, S196, S203.
   @Test func objectsThatChanged() throws {
     let recorder = try seen()
     try write { chest.coins.append(chest.coins[0]) }
@@ -109,6 +112,7 @@ struct CollectionObservingTests {
     #expect(recorder.problems == [])
   }
 
+  /// S199, S200.
   @Test func theObjectWithThemIsDeleted() throws {
     let recorder = try seen()
     try write { chest.coins.removeAll() }
@@ -122,6 +126,7 @@ struct CollectionObservingTests {
     #expect(recorder.problems == [])
   }
 
+  /// S193, S199.
   @Test func theObjectWithThemIsDeletedWithItsClass() throws {
     let recorder = try seen()
     try write { a.realm.deleteAll() }
@@ -130,6 +135,7 @@ struct CollectionObservingTests {
     #expect(recorder.words.calls == ["initial 0"] && recorder.problems == [])
   }
 
+  /// S259.
   @Test func ownCommitsCanBeLeftOut() throws {
     let recorder = try seen()
     let chest = try #require(b.chest(1))
@@ -141,6 +147,7 @@ struct CollectionObservingTests {
     #expect(recorder.numbers.calls == ["initial 5", "-[] +[5] ~[]", "-[] +[] ~[0]"])
   }
 
+  /// S226, S227.
   @Test func objectObserversAreToldTheName() throws {
     var told: [String] = []
     let token = try #require(b.chest(1)).observe { change in
@@ -169,6 +176,7 @@ struct CollectionObservingTests {
     #expect(again.numbers.calls == ["initial 6", "-[] +[6] ~[]"])
   }
 
+  /// S199, S205.
   @Test func whatLinksHere() throws {
     let coin = try #require(b.realm.objects(Coin.self).first)
     let recorder = SequenceRecorder(coin.chests) { "\($0.id)" }
@@ -215,6 +223,7 @@ struct CollectionObservingTests {
     for token in [meddler, numbers.token, scores.token] { token?.invalidate() }
   }
 
+  /// S129.
   @Test func anotherProcessChangesThem() async throws {
     let recorder = try seen()
     await #expect(processExitsWith: .success) {
@@ -245,6 +254,7 @@ struct CollectionObservingTests {
     recorder.end()
   }
 
+  /// S189.
   @Test func objectsOfSeveralClassesInOneList() throws {
     var configuration = shelter.configuration
     configuration.objectTypes = [Safe.self, Coin.self, Chest.self]
@@ -282,6 +292,7 @@ struct CollectionObservingTests {
     recorder.token?.invalidate()
   }
 
+  /// S208.
   @Test func listsAndMapsWithinValues() throws {
     var configuration = shelter.configuration
     configuration.objectTypes = [Safe.self]

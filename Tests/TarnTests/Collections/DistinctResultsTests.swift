@@ -55,7 +55,7 @@ struct DistinctResultsTests {
     #expect(hounds.distinct(by: ["yard.rooms"]).map(\.id) == [3])
   }
 
-  /// Those who become equal to an earlier one go; who is not shown may do what he likes.
+  /// S187: those who become equal to an earlier one go; who is not shown may do what he likes.
   @Test func observersAreToldOfTheFirst() throws {
     let calls = try told(
       hounds.distinct(by: ["age"]),

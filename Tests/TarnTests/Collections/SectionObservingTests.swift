@@ -28,6 +28,7 @@ struct SectionObservingTests {
     return Array(recorder.calls.dropFirst())
   }
 
+  /// S212, S214.
   @Test func rowsThatChangeAreToldByTheirOldPlace() throws {
     let a = try open()
     let recorder = byName(a)
@@ -39,7 +40,7 @@ struct SectionObservingTests {
     #expect(told(recorder, a) == ["-[] +[] ~[1.1, 2.0] -[] +[]"])
   }
 
-  /// One that others have shifted within its section is modified still.
+  /// S217: one that others have shifted within its section is modified still.
   @Test func aRowThatWasShiftedAndChangedIsModified() throws {
     let a = try open()
     let recorder = byName(a)
@@ -50,6 +51,7 @@ struct SectionObservingTests {
     #expect(told(recorder, a) == ["-[0.0] +[] ~[0.1] -[] +[]"])
   }
 
+  /// S215.
   @Test func rowsOfASectionThatGoesAreNotTold() throws {
     let a = try open()
     let recorder = byName(a)
@@ -57,6 +59,7 @@ struct SectionObservingTests {
     #expect(told(recorder, a) == ["-[0.0] +[] ~[] -[1] +[]"])
   }
 
+  /// S214, S215.
   @Test func rowsOfASectionThatComesAreTold() throws {
     let a = try open()
     let recorder = byName(a)
@@ -68,6 +71,7 @@ struct SectionObservingTests {
     #expect(told(recorder, a) == ["-[] +[1.0, 1.1, 2.2] ~[] -[] +[1]"])
   }
 
+  /// S216.
   @Test func aRowThatGoesToAnotherSectionIsDeletedAndInserted() throws {
     let a = try open()
     let recorder = byName(a)
@@ -167,6 +171,7 @@ struct SectionObservingTests {
     token.invalidate()
   }
 
+  /// S218.
   @Test func oneSectionIsToldOfItsOwnChangesOnly() throws {
     let a = try open()
     var calls: [String] = []

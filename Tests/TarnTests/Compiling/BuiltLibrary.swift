@@ -47,17 +47,19 @@ struct BuiltLibrary {
     return flags
   }
 
-  /// What the compiler says of a source.
-  func check(_ source: String) throws -> String {
-    try run("swiftc", ["-typecheck", "-swift-version", "6"] + modules + [source]).errors
+  /// What the compiler says of a source in a language mode.
+  func check(_ source: String, mode: String = "6", _ flags: [String] = []) throws -> String {
+    try run("swiftc", ["-typecheck", "-swift-version", mode] + flags + modules + [source]).errors
   }
 
   /// Builds a program that offers the library to what it loads.
-  func buildProgram(_ source: String, to program: String) throws -> Run {
+  func buildProgram(
+    _ source: String, to program: String, _ flags: [String] = []
+  ) throws -> Run {
     try run(
       "swiftc",
       ["-swift-version", "5", "-Xlinker", "-E", "-o", program, source] + modules + sanitizers
-        + objects + ["-llmdb", "-lbidgcc100"])
+        + objects + flags + ["-llmdb", "-lbidgcc100"])
   }
 
   /// Builds something that such a program loads.

@@ -52,6 +52,8 @@ struct CompilerMessageTests {
       @Persisted var born: Date
       @Persisted var scores: List<Int>
       @Persisted var mother: Calf?
+      @Persisted var friends: List<Calf>
+      @Persisted(originProperty: "mother") var calves: LinkingObjects<Calf>
       func isNice() -> Bool { true }
     }
 
@@ -65,8 +67,8 @@ struct CompilerMessageTests {
       })
   }
 
-  /// The same for lines behind the model.
-  private func errors(lines: [String]) throws -> [Int: [String]] {
+  /// The same for lines behind the model, or what the compiler warns of in them.
+  private func errors(_ kind: String = "error", lines: [String]) throws -> [Int: [String]] {
     let folder = TemporaryFolder()
     let source = folder.file("Lines.swift")
     try (Self.model + lines.joined(separator: "\n")).write(
@@ -76,8 +78,8 @@ struct CompilerMessageTests {
     var found: [Int: [String]] = [:]
     for line in text.split(separator: "\n") where line.hasPrefix(source + ":") {
       let parts = line.dropFirst(source.utf8.count + 1).split(separator: ":", maxSplits: 2)
-      guard let number = Int(parts[0]), parts[2].hasPrefix(" error: ") else { continue }
-      found[number - first, default: []].append(String(parts[2].dropFirst(8)))
+      guard let number = Int(parts[0]), parts[2].hasPrefix(" \(kind): ") else { continue }
+      found[number - first, default: []].append(String(parts[2].dropFirst(kind.count + 3)))
     }
     // For a property of such a type it adds what its own accessors miss.
     let others = text.components(separatedBy: "<unknown>").dropFirst()
@@ -137,5 +139,49 @@ struct CompilerMessageTests {
       "var x: Map<String, Calf?>", "var x: AnyRealmValue", "var x = [1, 2].count",
     ]
     #expect(try errors(properties: right) == [:])
+  }
+
+  // MARK: - Observing and projecting
+
+  /// What links to an object is not assigned to it; S335. The compiler finds no reason why not.
+  @Test func observingLinkingObjectsIsWarnedOf() throws {
+    let warnings = try errors(
+      "warning",
+      lines: [
+        "func f(_ calf: Calf) { _ = calf.observe(\\.calves) { _, _ in } }",
+        "func g(_ calf: Calf) { _ = calf.observe(\\.friends) { _, _ in } }",
+      ])
+    #expect(warnings.keys.sorted() == [0])
+    #expect(warnings[0]?.joined().contains("LinkingObjects cannot be observed as a prop") == true)
+  }
+
+  /// Any element stands for all of them; a list has no members of its elements.
+  @Test func aKeyPathNeedsAnElementToGoOnFrom() throws {
+    let errors = try errors(lines: [
+      "func f(_ all: Results<Calf>) { _ = all.observe(keyPaths: [\\.friends[0].name]) { _ in } }",
+      "func g(_ all: Results<Calf>) { _ = all.observe(keyPaths: [\\Calf.friends.name]) { _ in } }",
+    ])
+    #expect(errors.keys.sorted() == [1])
+    #expect(errors[1]?.joined().contains("'List<Calf>' has no member 'name'") == true)
+  }
+
+  @Test func collectionsBehindOptionalLinksAreNotProjected() throws {
+    let wrong = [
+      "@Projected(\\Calf.mother?.friends.projectTo.name) var names",
+      "@Projected(\\Calf.mother?.friends) var friends",
+      "@Projected(\\Calf.mother?.scores) var scores",
+      "@Projected(\\Calf.mother?.calves) var calves",
+    ]
+    let right = [
+      "@Projected(\\Calf.friends.projectTo.name) var names", "@Projected(\\Calf.mother) var mother",
+      "@Projected(\\Calf.mother?.name) var name", "@Projected(\\Calf.mother?.note) var note",
+      "var names: ProjectedCollection<String>? { rootObject.mother?.friends.projectTo.name }",
+    ]
+    let errors = try errors(
+      lines: (wrong + right).enumerated().map { "class P\($0): Projection<Calf> { \($1) }" })
+    #expect(errors.keys.sorted() == Array(wrong.indices))
+    for (number, said) in errors {
+      #expect(said.contains { $0.contains("behind an optional link") }, "\(number): \(said)")
+    }
   }
 }

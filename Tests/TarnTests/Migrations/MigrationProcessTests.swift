@@ -65,11 +65,13 @@ struct MigrationProcessTests {
 
   @Test func aFileThatAnotherProcessHasOpenIsNotDeleted() async throws {
     let file = try PetFile()
-    let held = try Realm(configuration: file.configuration(PetsOld.types))
+    let held = try Realm(configuration: file.configuration(PetsOld.types), queue: nil)
     await #expect(processExitsWith: .success) { [path = file.url.path as String] in
       var configuration = PetChild.configuration(path, PetsTyped.types)
       configuration.deleteRealmIfMigrationNeeded = true
-      let error = #expect(throws: Realm.Error.self) { try Realm(configuration: configuration) }
+      let error = #expect(throws: Realm.Error.self) {
+        try Realm(configuration: configuration, queue: nil)
+      }
       guard error?.code == .alreadyOpen else { fatalError("\(String(describing: error))") }
     }
     // The test may go on on another thread than the one that opened it.

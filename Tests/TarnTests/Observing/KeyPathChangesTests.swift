@@ -53,7 +53,7 @@ import Testing
 
   /// A loop is woken only by what it asked for, and its delta leads to all that there is.
   @Test func loopsOfCollectionsAreFiltered() async throws {
-    let realm = try Realm(configuration: pounds.configuration)
+    let realm = try Realm(configuration: pounds.configuration, queue: nil)
     let kennel = realm.object(ofType: Pound.self, forPrimaryKey: 0)!
     let mine = realm.object(ofType: Whelp.self, forPrimaryKey: 1)!
     var list = kennel.hounds.changes(keyPaths: [\.friend?.name]).makeAsyncIterator()
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test func loopsOfSectionsAndObjectsAreFiltered() async throws {
-    let realm = try Realm(configuration: pounds.configuration)
+    let realm = try Realm(configuration: pounds.configuration, queue: nil)
     let kennel = realm.object(ofType: Pound.self, forPrimaryKey: 0)!
     let mine = realm.object(ofType: Whelp.self, forPrimaryKey: 1)!
     let sections = realm.objects(Whelp.self).sorted(by: \.id).sectioned(by: \.id)

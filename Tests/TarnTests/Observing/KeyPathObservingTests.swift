@@ -121,6 +121,27 @@ struct KeyPathObservingTests {
     token.invalidate()
   }
 
+  /// S250: origins that come, go or are deleted; what they are named where the key path goes on.
+  @Test func originsAreToldOf() throws {
+    func told(_ keyPath: String) throws -> [String] {
+      var calls: [String] = []
+      let hound = try #require(b.realm.object(ofType: Whelp.self, forPrimaryKey: 0))
+      let token = hound.observe(keyPaths: [keyPath]) { change in
+        if case .change(_, let properties) = change { calls += properties.map(\.name) }
+      }
+      defer { token.invalidate() }
+      let other = Pound(value: ["id": 9])
+      return try pounds.follow([
+        { written.name += "x" }, { written.best = nil }, { a.realm.add(other) },
+        { other.hounds.append(self.hound(0)) }, { other.name = "y" }, { other.hounds.removeAll() },
+        { other.hounds.append(self.hound(0)) }, { a.realm.delete(other) },
+      ]) { calls }
+    }
+    let (links, none) = ("kennels", "-")
+    #expect(try told("kennels") == [none, none, none, links, none, links, links, links])
+    #expect(try told("kennels.name") == [links, none, none, links, links, links, links, links])
+  }
+
   /// S222, S239.
   @Test func noKeyPathsFilterNothing() throws {
     let writes = [{ written.name = "x" }, { hound(0).name = "x" }]

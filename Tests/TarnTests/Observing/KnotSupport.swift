@@ -16,14 +16,14 @@ class Knot: Object {
 }
 
 /// A property of a knot.
-struct Spot: Hashable {
+struct Spot: Hashable, Codable {
   var id: Int
   var property: String
 }
 
 /// What the knots are, in Swift.
-struct KnotModel {
-  struct Links {
+struct KnotModel: Codable {
+  struct Links: Codable {
     var next: Int?
     var list: [Int] = []
     var set: Set<Int> = []
@@ -32,8 +32,24 @@ struct KnotModel {
   }
 
   var links: [Int: Links] = [:]
-  /// What was set since it was told last.
+  /// What was set since it was told last, of maps their keys as well.
   var touched: Set<Spot> = []
+
+  init() {}
+
+  /// What a Realm shows, with nothing touched.
+  init(_ realm: Realm) {
+    for knot in realm.objects(Knot.self) {
+      links[knot.id] = Links(
+        next: knot.next?.id, list: knot.list.map(\.id), set: Set(knot.set.map(\.id)),
+        map: Dictionary(
+          uniqueKeysWithValues: knot.map.compactMap { key, knot in
+            knot.map { (key, $0.id) }
+          }), any: knot.any.object(Knot.self)?.id)
+    }
+  }
+
+  static func key(_ key: String) -> String { "map[\(key)]" }
 
   func origins(of id: Int) -> [Int] {
     links.keys.sorted().flatMap { origin in
@@ -64,14 +80,17 @@ struct KnotModel {
     }
   }
 
+  mutating func changeMap(_ id: Int, _ key: String, _ body: (inout Int?) -> Void) {
+    touched.insert(Spot(id: id, property: Self.key(key)))
+    change(id, "map") { body(&$0.map[key]) }
+  }
+
   mutating func delete(_ id: Int) {
     for (other, own) in links where other != id {
       if own.next == id { change(other, "next") { $0.next = nil } }
       if own.list.contains(id) { change(other, "list") { $0.list.removeAll { $0 == id } } }
       if own.set.contains(id) { change(other, "set") { $0.set.remove(id) } }
-      if own.map.values.contains(id) {
-        change(other, "map") { own in own.map = own.map.filter { $0.value != id } }
-      }
+      for (key, value) in own.map where value == id { changeMap(other, key) { $0 = nil } }
       if own.any == id { change(other, "any") { $0.any = nil } }
     }
     change(id, "list") { $0.list = [] }
@@ -172,9 +191,14 @@ struct KnotScript {
       knot.set.insert(target)
       model.change(id, "set") { $0.set.insert(other) }
     case 9:
-      let key = "k\(numbers.below(2))"
-      knot.map[key] = target
-      model.change(id, "map") { $0.map[key] = other }
+      let key = "k\(numbers.below(3))"
+      if knot.map[key] != nil, numbers.chance(30) {
+        knot.map[key] = nil
+        model.changeMap(id, key) { $0 = nil }
+      } else {
+        knot.map[key] = target
+        model.changeMap(id, key) { $0 = other }
+      }
     case 10:
       knot.any = .object(target)
       model.change(id, "any") { $0.any = other }

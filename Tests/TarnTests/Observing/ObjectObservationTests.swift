@@ -36,6 +36,7 @@ private final class CatWatch {
 }
 
 struct ObjectObservationTests {
+  /// S220, S221, S223, S224, S225, S226, S233.
   @Test func oneCallListsEveryPropertyOnceInOrderWithItsOldAndNewValue() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 2)
@@ -88,6 +89,7 @@ struct ObjectObservationTests {
     token.invalidate()
   }
 
+  /// S228, S232.
   @Test func ownWritesAreToldWithOldValuesToo() throws {
     let a = try Shelter().open(cats: 2)
     let watch = CatWatch(a.cat(1)!)
@@ -101,6 +103,7 @@ struct ObjectObservationTests {
     #expect(watch.calls.count == 1)
   }
 
+  /// S230, S235.
   @Test func localAndRemoteChangesComeInOneCallWithTheFirstOldValue() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 2)
@@ -112,6 +115,7 @@ struct ObjectObservationTests {
     #expect(watch.calls == ["age 10 → 30"])
   }
 
+  /// S222, S229, S236.
   @Test func linksAreToldWithTheObjectsAndNotWhatLiesBehindThem() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 2)
@@ -131,6 +135,7 @@ struct ObjectObservationTests {
       ])
   }
 
+  /// S231.
   @Test func deletionIsToldOnceAndInPlaceOfChanges() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 3)
@@ -164,6 +169,7 @@ struct ObjectObservationTests {
     #expect(watch.calls == ["age 10 → 6"])
   }
 
+  /// S234.
   @Test func anObjectKnownByItsBaseClassIsObservedByTheTypeThatTheClosureNames() throws {
     let a = try Shelter().open(cats: 2)
     let object: Object = a.cat(1)!

@@ -77,6 +77,7 @@ private final class AgeCounter {
 }
 
 struct ReactingToChangesTests {
+  /// S174, S259.
   @Test func aListFollowsWritesOfOthersAndItsOwn() throws {
     let shelter = try Shelter()
     let here = try shelter.open()
@@ -117,6 +118,7 @@ struct ReactingToChangesTests {
       ])
   }
 
+  /// S154.
   @Test func aWholeRealmIsFollowed() throws {
     let shelter = try Shelter()
     let here = try shelter.open()

@@ -4,32 +4,7 @@ import Testing
 @testable import Tarn
 
 struct RoundTests {
-  @Test func threeObserversOfWhomOneWritesAreEachToldOfEachStep() throws {
-    let a = try Shelter().open(cats: 4)
-    let results = a.cats.where { $0.age >= 0 }
-    let recorders = (0..<3).map { _ in CatRecorder() }
-    for each in recorders { each.checksContents = false }
-    recorders[1].onCall = { cats in
-      guard !a.realm.isInWriteTransaction else { return }
-      do {
-        while let last = cats.last {
-          a.realm.beginWrite()
-          a.realm.delete(last)
-          try a.realm.commitWrite()
-        }
-      } catch {
-        Issue.record(error)
-      }
-    }
-    for each in recorders { each.observe(results) }
-    a.pump()
-    #expect(a.cats.isEmpty)
-    let deletions = ["-[3] +[] ~[]", "-[2] +[] ~[]", "-[1] +[] ~[]", "-[0] +[] ~[]"]
-    #expect(recorders[0].calls == ["initial 4"] + deletions)
-    #expect(recorders[1].calls == ["initial 4"] + deletions)
-    #expect(recorders[2].calls == ["initial 4"] + deletions)
-  }
-
+  /// S131, S132, S167, S168, S188.
   @Test func severalCommitsAreToldInOneCall() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 6)
@@ -47,6 +22,7 @@ struct RoundTests {
     #expect(recorder.problems == [])
   }
 
+  /// S166.
   @Test func whatChangesBeforeTheFirstCallIsPartOfIt() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 1)
@@ -60,6 +36,7 @@ struct RoundTests {
     #expect(recorder.calls.last == "-[] +[2] ~[]")
   }
 
+  /// S139, S182.
   @Test func anUnrelatedChangeCallsNobody() throws {
     let a = try Shelter().open(cats: 2)
     let young = CatRecorder(a.cats.where { $0.age < 5 })
@@ -74,6 +51,7 @@ struct RoundTests {
     #expect(young.calls == ["initial 1"])
   }
 
+  /// S120, S123.
   @Test func anInvalidatedTokenIsNotCalledAgain() throws {
     let a = try Shelter().open(cats: 1)
     let recorder = CatRecorder(a.cats)
@@ -87,6 +65,7 @@ struct RoundTests {
     #expect(!NotificationToken().invalidate())
   }
 
+  /// S119.
   @Test func aTokenThatIsLetGoOfEndsItsObservation() throws {
     let a = try Shelter().open(cats: 1)
     var calls = 0
@@ -101,6 +80,7 @@ struct RoundTests {
     #expect(a.realm.core.delivery.observers.isEmpty)
   }
 
+  /// S121.
   @Test func aTokenInvalidatedOnAnotherThreadIsNotCalledAgain() throws {
     let a = try Shelter().open(cats: 1)
     let recorder = CatRecorder(a.cats)
@@ -113,6 +93,7 @@ struct RoundTests {
     #expect(a.realm.core.delivery.observers.isEmpty)
   }
 
+  /// S124.
   @Test func anObserverMayEndAnotherThatWasNotCalledYetAndItself() throws {
     let a = try Shelter().open(cats: 1)
     let first = CatRecorder()
@@ -133,6 +114,7 @@ struct RoundTests {
     first.onCall = { _ in }
   }
 
+  /// S125.
   @Test func anObserverAddedInACallbackIsFirstCalledLater() throws {
     let a = try Shelter().open(cats: 1)
     let outer = CatRecorder()
@@ -150,6 +132,7 @@ struct RoundTests {
     #expect(inner.calls == ["initial 2"])
   }
 
+  /// S142, S143, S144, S146.
   @Test func aWriteInACallbackThatAdvancesTellsEverybodyOfWhatTheyMiss() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 1)
@@ -176,6 +159,7 @@ struct RoundTests {
     #expect(recorders[2].calls == ["initial 1", "-[] +[1, 2] ~[]", "-[] +[3] ~[]"])
   }
 
+  /// S147.
   @Test func aWriteInACallbackThatDoesNotAdvanceIsToldInALaterRound() throws {
     let a = try Shelter().open(cats: 2)
     let recorders = (0..<3).map { _ in CatRecorder() }
@@ -199,6 +183,7 @@ struct RoundTests {
     #expect(countInFirst == [2, 2, 2])
   }
 
+  /// S149.
   @Test func writesNestAsDeepAsCallbacksGo() throws {
     let a = try Shelter().open(cats: 0)
     let recorders = (0..<5).map { _ in CatRecorder() }
@@ -234,6 +219,7 @@ struct RoundTests {
     }
   }
 
+  /// S135, S155, S158, S160, S161.
   @Test func realmObserversAreCalledInTheCommitBeforeTheOthersAndOnce() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 1)
@@ -268,6 +254,7 @@ struct RoundTests {
     token.invalidate()
   }
 
+  /// S151.
   @Test func invalidatingTheRealmInACallbackDoesNothing() throws {
     let a = try Shelter().open(cats: 1)
     let recorder = CatRecorder()

@@ -5,6 +5,7 @@ import Testing
 @testable import Tarn
 
 struct SkippingTests {
+  /// S259, S261, S270.
   @Test func aSkippedCommitIsToldToEverybodyElse() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 10)
@@ -24,6 +25,7 @@ struct SkippingTests {
     #expect(there.calls == ["initial 10", "-[] +[10, 11] ~[]"])
   }
 
+  /// S260, S262.
   @Test func realmAndObjectObserversAreSkippedForOneCommit() throws {
     let a = try Shelter().open(cats: 2)
     var told: [String] = []
@@ -47,6 +49,7 @@ struct SkippingTests {
     for each in tokens { each.invalidate() }
   }
 
+  /// S267.
   @Test func aWriteInItsOwnCallbackCanLeaveTheObserverOut() throws {
     let a = try Shelter().open(cats: 2)
     let recorder = CatRecorder()
@@ -71,6 +74,58 @@ struct SkippingTests {
     recorder.onCall = { _ in }
   }
 
+  /// S263: what was committed before is told by the begin.
+  @Test func whatCameBeforeASkippedCommitIsTold() throws {
+    let shelter = try Shelter()
+    let (a, b) = (try shelter.open(cats: 1), try shelter.open())
+    let recorder = CatRecorder(a.cats)
+    a.pump()
+    try a.add(5)
+    try b.add(6)
+    try a.realm.write(withoutNotifying: [recorder.token!]) { a.realm.add(Cat(7)) }
+    #expect(recorder.calls == ["initial 1", "-[] +[1, 2] ~[]"])
+    try b.add(8)
+    a.pump()
+    #expect(recorder.calls.dropFirst(2) == ["-[] +[4] ~[]"])
+  }
+
+  /// S264: the begin makes the first call.
+  @Test func anObserverThatWasNotCalledYetIsCalledByTheBegin() throws {
+    let a = try Shelter().open(cats: 1)
+    let recorder = CatRecorder(a.cats)
+    try a.realm.write(withoutNotifying: [recorder.token!]) {
+      #expect(recorder.calls == ["initial 1"])
+      a.realm.add(Cat(5))
+    }
+    a.pump()
+    #expect(recorder.calls == ["initial 1"])
+    try a.add(6)
+    a.pump()
+    #expect(recorder.calls == ["initial 1", "-[] +[2] ~[]"])
+  }
+
+  /// S267: who was called before in the round and who is called later.
+  @Test func aWriteInACallbackCanLeaveOthersOut() throws {
+    let a = try Shelter().open(cats: 1)
+    let recorders = (0..<3).map { _ in CatRecorder() }
+    for each in recorders { each.checksContents = false }
+    recorders[1].onCall = { cats in
+      guard cats.count == 2, cats[0].id == 0 else { return }
+      let others = [recorders[0].token!, recorders[2].token!]
+      try! a.realm.write(withoutNotifying: others) { a.realm.delete(cats[0]) }
+    }
+    for each in recorders { each.observe(a.cats) }
+    a.pump()
+    try a.add(5)
+    a.pump()
+    let calls = ["initial 1", "-[] +[1] ~[]"]
+    #expect(recorders.map(\.calls) == [calls, calls + ["-[0] +[] ~[]"], calls])
+    try a.add(6)
+    a.pump()
+    for each in recorders { #expect(each.calls.last == "-[] +[1] ~[]") }
+  }
+
+  /// S268.
   @Test func aWriteThatThrowsSkipsNothingLater() throws {
     struct Refusal: Error {}
     let a = try Shelter().open(cats: 2)
@@ -87,6 +142,7 @@ struct SkippingTests {
     #expect(recorder.calls == ["initial 2", "-[] +[2] ~[]"])
   }
 
+  /// S269.
   @Test(arguments: 1...8)
   func aMirrorThatIsEditedBesideSkippedWritesStaysRight(seed: Int) throws {
     var numbers = SeededRandom(seed: UInt64(seed))

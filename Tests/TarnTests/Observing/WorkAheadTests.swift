@@ -45,6 +45,7 @@ struct WorkAheadTests {
     }
   }
 
+  /// S141.
   @Test func aLargeCommitIsShownWhenTheWorkerIsDone() throws {
     let watched = try Watched()
     let held = try watched.holdUpAnAddition()
@@ -162,6 +163,7 @@ struct WorkAheadTests {
     watched.checkMirror()
   }
 
+  /// S141.
   @Test func refreshComputesByItself() throws {
     let watched = try Watched()
     let held = try watched.holdUpAnAddition()
@@ -183,6 +185,7 @@ struct WorkAheadTests {
     watched.checkMirror()
   }
 
+  /// S141.
   @Test func aWriteComputesByItself() throws {
     let watched = try Watched()
     let held = try watched.holdUpAnAddition()
@@ -211,6 +214,7 @@ struct WorkAheadTests {
     watched.checkMirror()
   }
 
+  /// S123.
   @Test func aTokenIsInvalidatedMeanwhile() throws {
     let watched = try Watched()
     let other = CatRecorder(watched.home.cats.sorted(by: \.name))

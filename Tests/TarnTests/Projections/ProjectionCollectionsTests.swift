@@ -156,7 +156,7 @@ struct ProjectionCollectionsTests {
 
   @Test @MainActor func loops() async throws {
     let shelter = try Shelter()
-    let realm = try Realm(configuration: shelter.climbers)
+    let realm = try Realm(configuration: shelter.climbers, queue: nil)
     try realm.write {
       realm.add(Climber(1, "Ida"))
       realm.add(Climber(2, "Max"))

@@ -126,6 +126,60 @@ struct ProjectionObservingTests {
     #expect(try told { $0.age = 1 } == ["both", "none"])
   }
 
+  /// S328: any element stands for all of them.
+  @Test func keyPathsGoOnFromElements() throws {
+    #expect(
+      _names(of: [
+        \ClimberCard.friends[0].firstName, \ClimberCard.partner?.friends[3].hut?.beds,
+        \ClimberCard.admirers[1].friends[2].age, \ClimberCard.friends[0], \ClimberCard.friends,
+      ]) == [
+        "friends.firstName", "partner.friends.hut.beds", "admirers.friends.age", "friends",
+        "friends",
+      ])
+    let card = try a.card(1)
+    let recorders = [
+      "friends": ProjectionRecorder(card, typed: [\.friends[0].firstName]),
+      "team": ProjectionRecorder(card, typed: [\.partner?.team[0].age]),
+    ]
+    func told(_ id: Int, _ block: (Climber) -> Void) throws -> [String: [String]] {
+      try b.write { block(b.climber(id)!) }
+      a.pump()
+      return recorders.mapValues { $0.take() }.filter { !$0.value.isEmpty }
+    }
+    // The names of the friends have a label of their own.
+    let friends = ["friends: nil > nil, friendNames: nil > nil"]
+    #expect(try told(3) { $0.firstName = "Evi" } == ["friends": friends])
+    #expect(try told(3) { $0.age = 3 } == [:])
+    #expect(try told(1) { $0.firstName = "Iris" } == [:])
+    let partner = ["partner: climber 2 > climber 2"]
+    #expect(try told(2) { $0.team.insert($0) } == ["team": partner])
+    #expect(try told(2) { $0.age = 9 } == ["team": partner])
+    #expect(try told(1) { $0.friends.removeAll() } == ["friends": friends])
+    var calls = 0
+    let token = a.cards.observe(keyPaths: [\.friends[0].firstName]) { _ in calls += 1 }
+    a.pump()
+    try b.write { b.climber(3)!.friends.append(b.climber(2)!) }
+    a.pump()
+    try b.write { b.climber(2)!.age = 1 }
+    a.pump()
+    #expect(calls == 2)
+    token.invalidate()
+  }
+
+  /// S328: a text is a label before it is anything else; what the compiler has checked is itself.
+  @Test func aLabelThatIsCalledLikeAnotherProperty() throws {
+    let twist = ClimberTwist(projecting: a.climber(1)!)
+    let recorders = [
+      ProjectionRecorder(twist, ["firstName"]), ProjectionRecorder(twist, typed: [\.firstName]),
+    ]
+    try b.write { b.climber(1)!.firstName = "Iris" }
+    a.pump()
+    #expect(recorders.map { $0.take() } == [[], []])
+    try b.write { b.climber(1)!.lastName = "Fels" }
+    a.pump()
+    for recorder in recorders { #expect(recorder.take() == ["firstName: Berg > Fels"]) }
+  }
+
   /// S329: the values of the last call, whoever has written meanwhile.
   @Test func oldValuesAreThoseOfTheLastCall() throws {
     let recorder = ProjectionRecorder(try a.card(1))

@@ -93,6 +93,12 @@ class ClimberName: Projection<Climber> {
   @Projected(\Climber.firstName) var first
 }
 
+/// Calls each of two properties by the name of the other.
+class ClimberTwist: Projection<Climber> {
+  @Projected(\Climber.firstName) var lastName
+  @Projected(\Climber.lastName) var firstName
+}
+
 class HutCard: Projection<Hut> {
   @Projected(\Hut.name) var name
 }

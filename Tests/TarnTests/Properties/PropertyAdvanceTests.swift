@@ -175,12 +175,13 @@ struct PropertyAdvanceTests {
   @Test func anotherProcessCommits() async throws {
     let shelter = try Shelter()
     _ = try shelter.open(cats: 2)
-    let file = shelter.configuration.fileURL!.path
-    async let observer = #expect(processExitsWith: .success) { [file = file as String] in
-      let place = try PropertyAdvanceTests.open(file)
+    let folder = shelter.folder
+    async let observer = #expect(processExitsWith: .success) {
+      [folder = folder as String] in
+      let place = try Place(catsIn: folder)
       let age = watch(place.cat(1)!, \.age)
       let end = watch(place.cat(1)!, \.isInvalidated)
-      try Data().write(to: URL(fileURLWithPath: file + ".ready"))
+      try Data().write(to: URL(fileURLWithPath: folder + "/ready"))
       let last = ContinuousClock.now + .seconds(300)
       while end.calls.isEmpty, ContinuousClock.now < last {
         place.scheduler.wait(timeout: 1)
@@ -194,19 +195,12 @@ struct PropertyAdvanceTests {
       }
       precondition(end.calls == ["false → true"])
     }
-    async let writer = #expect(processExitsWith: .success) { [file = file as String] in
-      precondition(waitUntil { FileManager.default.fileExists(atPath: file + ".ready") })
-      let place = try PropertyAdvanceTests.open(file)
+    async let writer = #expect(processExitsWith: .success) { [folder = folder as String] in
+      precondition(waitUntil { FileManager.default.fileExists(atPath: folder + "/ready") })
+      let place = try Place(catsIn: folder)
       for age in 11...60 { try place.write { place.cat(1)!.age = age } }
       try place.write { place.realm.delete(place.cat(1)!) }
     }
     _ = await (observer, writer)
-  }
-
-  static func open(_ file: String) throws -> Place {
-    try Place(
-      Realm.Configuration(
-        fileURL: URL(fileURLWithPath: file), objectTypes: [Cat.self, Home.self, Stray.self],
-        durability: .relaxed))
   }
 }

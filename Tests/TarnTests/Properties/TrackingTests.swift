@@ -220,7 +220,7 @@ struct TrackingTests {
     let shelter = try Shelter()
     var configuration = shelter.configuration
     configuration.tracksObservation = true
-    let realm = try Realm(configuration: configuration)
+    let realm = try Realm(configuration: configuration, queue: nil)
     let cats = realm.objects(Cat.self)
     var seen: [Int] = []
     for await count in Observations({ cats.count }) {

@@ -89,6 +89,7 @@ struct FreezingTrapTests: TrapSuite {
   ]
 
   private static let nothingToObserve = "nothing can be observed of, a frozen Realm"
+  /// S113.
   private static let observing = [
     Misuse("observed Realm", nothingToObserve) { _ = $0.realm.freeze().observe { _, _ in } },
     Misuse("observed object", nothingToObserve) {
@@ -182,6 +183,11 @@ struct FreezingTrapTests: TrapSuite {
     Misuse("into frozen", "Nothing can be thawed into a frozen Realm") { place in
       let frozen = place.realm.freeze()
       _ = frozen.thaw(frozen.objects(Glacier.self)[0])
+    },
+    Misuse("into another thread's", "Realm accessed from incorrect thread") { place in
+      // because: this breaks the rule on purpose
+      nonisolated(unsafe) let (realm, frozen) = (place.realm, place.glacier(1)!.freeze())
+      onAThread { _ = realm.thaw(frozen) }
     },
     Misuse("of another file", "and has no counterpart in '") { place in
       let other = try Realm(

@@ -57,6 +57,7 @@ struct InstanceTests {
     #expect(!b.realm.refresh())
   }
 
+  /// S129.
   @Test func aTurnAdvancesUnlessAutorefreshIsOff() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 1)
@@ -78,6 +79,7 @@ struct InstanceTests {
     #expect(b.cats.count == 4)
   }
 
+  /// S129, S157, S162, S164.
   @Test func withoutAutorefreshObserversHearOfTheirOwnWritesAndWaitForOthers() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 1)
@@ -104,6 +106,7 @@ struct InstanceTests {
     token.invalidate()
   }
 
+  /// S151, S157.
   @Test func refreshInARefreshRequiredHandlerAdvancesAndInDidChangeDoesNothing() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 1)
@@ -124,6 +127,7 @@ struct InstanceTests {
     token.invalidate()
   }
 
+  /// S128.
   @Test func refreshTellsOfTheInstancesOwnWrites() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 1)
@@ -135,6 +139,7 @@ struct InstanceTests {
     #expect(recorder.calls.last == "-[] +[1] ~[]")
   }
 
+  /// S151.
   @Test func refreshInAWriteAndInACallbackDoesNothing() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 1)
@@ -176,6 +181,7 @@ struct InstanceTests {
     #expect(a.cats.count == 1)
   }
 
+  /// S140.
   @Test func observersOutliveInvalidating() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 3)
@@ -259,6 +265,7 @@ struct InstanceTests {
     #expect(core == nil)
   }
 
+  /// S126.
   @Test func aTokenKeepsTheObservationWorkingWithoutARealm() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 1)

@@ -11,7 +11,9 @@ struct InstanceTrapTests: TrapSuite {
   enum Mistake: String, CaseIterable, Codable {
     case otherPermissions, noFile, contradictoryClasses, contradictoryClassesToMigrate
     case readOnlyWrite, tooManyVersions
-    case pumpedElsewhere, notTheMainQueue, notItsQueue, tokenEndedElsewhere
+    case pumpedElsewhere, notTheMainQueue, notItsQueue
+    /// S121.
+    case tokenEndedElsewhere
 
     /// What the message says.
     var message: String {

@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import TarnStore
+import TestSupport
 import Testing
 
 @testable import Tarn
@@ -60,5 +61,23 @@ struct LoggerTests {
     ] {
       #expect(text.contains(part), "\(part) is missing in: \(text)")
     }
+  }
+
+  /// S122.
+  @Test func aRealmsTokenThatIsLetGoOfIsLogged() async throws {
+    let folder = TemporaryFolder()
+    let result = await #expect(processExitsWith: .exitCode(0), observing: [\.standardErrorContent])
+    { [path = folder.path as String] in
+      let a = try Place(catsIn: path)
+      var told = 0
+      var token: NotificationToken? = a.realm.observe { _, _ in told += 1 }
+      try a.add(1)
+      precondition(token != nil)
+      token = nil
+      try a.add(2)
+      exit(told == 1 ? 0 : 1)
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("was released without invalidate(); the observation has ended"))
   }
 }

@@ -43,6 +43,9 @@ class Stray: Object {
 /// A file in a folder of its own, gone with this.
 final class Shelter {
   let folder: String
+  var durability = Realm.Configuration.Durability.relaxed
+  /// Classes besides those of every shelter.
+  var moreTypes: [ObjectBase.Type] = []
 
   init(within parent: String = NSTemporaryDirectory()) throws {
     folder = parent + "/tarn-test-" + UUID().uuidString
@@ -52,6 +55,13 @@ final class Shelter {
   deinit { try? FileManager.default.removeItem(atPath: folder) }
 
   var configuration: Realm.Configuration {
+    var configuration = Self.configuration(in: folder)
+    configuration.durability = durability
+    configuration.objectTypes! += moreTypes
+    return configuration
+  }
+
+  static func configuration(in folder: String) -> Realm.Configuration {
     Realm.Configuration(
       fileURL: URL(fileURLWithPath: folder + "/cats.realm"),
       objectTypes: [Cat.self, Home.self, Stray.self], durability: .relaxed)
@@ -81,6 +91,9 @@ struct Place {
     realm = try Realm(configuration: configuration, scheduler: scheduler)
   }
 
+  /// As another process opens what is in a shelter of this one.
+  init(catsIn folder: String) throws { try self.init(Shelter.configuration(in: folder)) }
+
   var cats: Results<Cat> { realm.objects(Cat.self) }
   func cat(_ id: Int) -> Cat? { realm.object(ofType: Cat.self, forPrimaryKey: id) }
   func write(_ block: () throws -> Void) throws { try realm.write(block) }
@@ -92,7 +105,8 @@ struct Place {
   }
 }
 
-/// What an observer was told, as text and as a mirror that follows the index changes.
+/// What an observer was told, as text and as a mirror that follows the index changes: S171, S172,
+/// S173.
 final class CatRecorder {
   private(set) var calls: [String] = []
   private(set) var mirror: [Int] = []

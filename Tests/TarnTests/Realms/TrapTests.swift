@@ -88,6 +88,26 @@ struct TrapTests: TrapSuite {
     try expect("already in a write transaction", in: result)
   }
 
+  /// S145: in the begin that a callback caused it is called inside of that write.
+  @Test func aWriteInACallbackThatABeginHasMade() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [folder = try folder as String] in
+      let shelter = try Shelter(within: folder)
+      let (a, other) = (try shelter.open(cats: 1), try shelter.open())
+      let token = a.cats.observe { change in
+        if case .update(let cats, _, _, _) = change, cats.count == 2 { try! other.add(8) }
+        a.realm.beginWrite()
+        a.realm.cancelWrite()
+      }
+      a.pump()
+      try other.add(7)
+      a.pump()
+      token.invalidate()
+    }
+    try expect("already in a write transaction", in: result)
+  }
+
   @Test func endingAWriteThatIsNotThere() async throws {
     let commit = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -99,6 +119,7 @@ struct TrapTests: TrapSuite {
     try expect("Can't cancel a non-existing write transaction", in: cancel)
   }
 
+  /// S114.
   @Test func observingOnAPlainThread() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -110,6 +131,7 @@ struct TrapTests: TrapSuite {
     try expect("Can only add notification blocks from within run loops", in: result)
   }
 
+  /// S116.
   @Test func observingAfterChangesInAWrite() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -122,6 +144,7 @@ struct TrapTests: TrapSuite {
     try expect("after making changes in a write transaction", in: result)
   }
 
+  /// S110, S111.
   @Test func observingWhatIsNotManagedOrDeleted() async throws {
     let unmanaged = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -214,6 +237,7 @@ struct TrapTests: TrapSuite {
     try expect("another Realm", in: linked)
   }
 
+  /// S265.
   @Test func aTokenToLeaveOutThatIsNotActiveHere() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -224,6 +248,26 @@ struct TrapTests: TrapSuite {
       try a.realm.write(withoutNotifying: [token]) {}
     }
     try expect("must be an active one", in: result)
+  }
+
+  /// S265, S266: one of another instance, and where no write is open.
+  @Test func tokensThatCannotBeLeftOut() async throws {
+    let foreign = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [folder = try folder as String] in
+      let shelter = try Shelter(within: folder)
+      let (a, b) = (try shelter.open(), try shelter.open())
+      let token = b.cats.observe { _ in }
+      try a.realm.write(withoutNotifying: [token]) { fatalError("begun") }
+    }
+    try expect("must be an active one of this very Realm instance", in: foreign)
+    let outside = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [folder = try folder as String] in
+      let a = try Shelter(within: folder).open()
+      try a.realm.commitWrite(withoutNotifying: [a.cats.observe { _ in }])
+    }
+    try expect("Can't commit a non-existing write transaction", in: outside)
   }
 
   @Test func aQueueThatIsNotTheCurrentOneOrRunsSeveralBlocksAtOnce() async throws {

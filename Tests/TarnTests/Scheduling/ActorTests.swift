@@ -83,14 +83,14 @@ private actor Notes {
       Thread.detachNewThread {
         let configuration = Realm.Configuration(
           fileURL: URL(fileURLWithPath: path), objectTypes: [ActorNote.self])
-        kept = try? Realm(configuration: configuration)
+        kept = try? Realm(configuration: configuration, queue: nil)
         done.signal()
       }
       done.wait()
       print(kept?.objects(ActorNote.self).count ?? 0)
     }
     try expect("Realm accessed from incorrect thread", in: result)
-    try expect("run the actor on a serial queue and open with Realm(queue:)", in: result)
+    try expect("open the Realm for the actor, with try await Realm(actor:)", in: result)
   }
 
   @Test func anActorThatObservesIsToldWhatToDo() async throws {
@@ -99,10 +99,13 @@ private actor Notes {
     ) { [path = folder.file("notes.realm") as String] in
       let configuration = Realm.Configuration(
         fileURL: URL(fileURLWithPath: path), objectTypes: [ActorNote.self])
-      let token = try Realm(configuration: configuration).objects(ActorNote.self).observe { _ in }
-      withExtendedLifetime(token) {}
+      func observe() throws {
+        let token = try Realm(configuration: configuration).objects(ActorNote.self).observe { _ in }
+        withExtendedLifetime(token) {}
+      }
+      try observe()
     }
     try expect("Can only add notification blocks from within run loops", in: result)
-    try expect("use @MainActor", in: result)
+    try expect("open the Realm for the actor", in: result)
   }
 }

@@ -14,6 +14,7 @@ struct SchedulerTests {
     try realm.write { realm.add(Cat(id)) }
   }
 
+  /// S114, S115, S137.
   @Test func onASerialQueue() async throws {
     let shelter = try Shelter()
     let configuration = shelter.configuration
@@ -40,10 +41,11 @@ struct SchedulerTests {
     queue.sync {}
   }
 
+  /// S115.
   @MainActor @Test func onTheMainActorAndTheMainQueue() async throws {
     let shelter = try Shelter()
     let configuration = shelter.configuration
-    let realm = try Realm(configuration: configuration)
+    let realm = try Realm(configuration: configuration, queue: nil)
     let again = try Realm(configuration: configuration, queue: .main)
     #expect(realm == again)
     let (calls, told) = AsyncStream.makeStream(of: Int.self)
@@ -60,6 +62,7 @@ struct SchedulerTests {
     token.invalidate()
   }
 
+  /// S114, S115.
   @Test func onAThreadInsideItsRunLoop() async throws {
     let shelter = try Shelter()
     let configuration = shelter.configuration
@@ -114,6 +117,7 @@ struct SchedulerTests {
     #expect(realm.objects(Cat.self).count == 3)
   }
 
+  /// S115.
   @Test func aManualSchedulerIsHandedToAnotherThread() async throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 1)

@@ -1,0 +1,171 @@
+import Dispatch
+import Synchronization
+import TarnStore
+
+/// Something observed, on its way to another actor or queue: it is passed on frozen, and observed
+/// as its counterpart in the instance that lives there.
+///
+/// An instance that begins with this starts at the version from which the observed thing came, so
+/// that it tells of everything that was committed since. One that is open there and shows more
+/// already tells an object's observer what lies between.
+struct Elsewhere<Confined: ThreadConfined>: @unchecked Sendable {
+  // because: it is frozen, so any thread may read it.
+  private let frozen: Confined
+  private let core: RealmCore
+
+  /// Traps for what cannot be observed.
+  init(_ confined: Confined) {
+    guard let realm = confined.realm else {
+      trap("Only what is managed by a Realm can be observed; add the object first.")
+    }
+    realm.core.checkHasChanges()
+    require(!confined.isInvalidated, "Cannot observe something deleted or invalidated.")
+    frozen = confined.freeze()
+    core = realm.core.freeze()
+  }
+
+  /// Registers an observer where this code runs.
+  ///
+  /// - Parameter register: observes the counterpart.
+  /// - Returns: a token; one of no observation if the object is gone by now.
+  /// - Throws: if the file cannot be opened here.
+  private func observe(
+    _ scheduler: Scheduler, _ register: (Confined) -> NotificationToken
+  ) throws(Realm.Error) -> NotificationToken {
+    let here = try RealmCache.open(core.configuration, scheduler)
+    try here.catchUp(with: core.shown().snapshot)
+    guard let counterpart = frozen._counterpart(in: Realm(here)), !counterpart.isInvalidated else {
+      return NotificationToken()
+    }
+    let token = register(counterpart)
+    here.makeUp(for: token, since: core)
+    // The first call shows the version from which the observation tells of every commit.
+    if here.session == nil { here.delivery.deliverRound() }
+    return token
+  }
+}
+
+/// A change that can say that nothing comes any more.
+protocol FailingChange: SendableMetatype {
+  static func error(_ error: any Error) -> Self
+}
+
+extension RealmCollectionChange: FailingChange {}
+extension RealmMapChange: FailingChange {}
+extension SectionedResultsChange: FailingChange {}
+extension ObjectChange: FailingChange {}
+
+// MARK: - On actors
+
+extension Elsewhere {
+  /// Observes on an actor; when this returns, the observation is in force.
+  ///
+  /// - Parameters:
+  ///   - block: called on the actor, which the observation does not keep.
+  ///   - register: observes the counterpart.
+  func observe<A: Actor, Change: FailingChange>(
+    on actor: A, _ block: @escaping @Sendable (isolated A, Change) -> Void,
+    _ register: @escaping @Sendable (Confined, @escaping (Change) -> Void) -> NotificationToken
+  ) async -> NotificationToken {
+    if Task.isCancelled { return NotificationToken() }
+    let token = await observe(isolatedTo: actor, block, register)
+    guard Task.isCancelled else { return token }
+    token.invalidate()
+    return NotificationToken()
+  }
+
+  private func observe<A: Actor, Change: FailingChange>(
+    isolatedTo actor: isolated A, _ block: @escaping @Sendable (isolated A, Change) -> Void,
+    _ register: (Confined, @escaping (Change) -> Void) -> NotificationToken
+  ) -> NotificationToken {
+    do {
+      return try observe(Scheduler(of: actor)) { confined in
+        register(confined) { [weak actor] change in
+          nonisolated(unsafe) let change = change  // because: it is told where it belongs
+          actor?.assumeIsolated { block($0, unsafe change) }
+        }
+      }
+    } catch {
+      block(actor, .error(error))
+      return NotificationToken()
+    }
+  }
+}
+
+// MARK: - On queues
+
+extension Elsewhere {
+  /// Observes on a queue, from some time later on.
+  func observe<Change: FailingChange>(
+    on queue: DispatchQueue, _ block: @escaping @Sendable (Change) -> Void,
+    _ register: @escaping @Sendable (Confined, @escaping (Change) -> Void) -> NotificationToken
+  ) -> NotificationToken {
+    Scheduler.refuseGlobal(queue)
+    let (state, host) = (ObservationState(.elsewhere), ElsewhereHost())
+    queue.async {
+      guard state.isActive else { return }
+      do {
+        let token = try observe(Scheduler(on: queue)) { confined in
+          register(confined) { change in
+            if state.isActive { block(change) }
+          }
+        }
+        host.take(token, state)
+      } catch {
+        block(.error(error))
+      }
+    }
+    return NotificationToken(state, host)
+  }
+}
+
+/// What the token of an observation on a queue ends, once that is there.
+private final class ElsewhereHost: TokenHost {
+  private let token = Mutex<NotificationToken?>(nil)
+
+  var isCurrent: Bool { true }
+  var observation: ObjectIdentifier? { token.withLock { $0?.identity } }
+
+  /// The observation has begun. It ends at once if it was invalidated meanwhile.
+  func take(_ begun: NotificationToken, _ state: ObservationState) {
+    token.withLock { $0 = begun }
+    if !state.isActive { unlink(state) }
+  }
+
+  func unlink(_ state: ObservationState) {
+    let ended = token.withLock { $0.take() }
+    ended?.invalidate()
+  }
+}
+
+// MARK: - The instance there
+
+extension RealmCore {
+  /// Shows that state or a newer one.
+  fileprivate func catchUp(with snapshot: Snapshot) throws(Realm.Error) {
+    try publicly { () throws(StorageError) in
+      guard let shownVersion else {
+        state.begin(with: try SnapshotReader(snapshot))
+        rowsMoved()
+        return scheduleTurn()
+      }
+      if shownVersion < snapshot.version, session == nil { _ = Realm(self).refresh() }
+    }
+  }
+
+  /// Tells an object's observer what has happened to it since another instance's version.
+  fileprivate func makeUp(for token: NotificationToken, since past: RealmCore) {
+    guard let identity = token.identity, let reader, let from = past.shownVersion,
+      reader.snapshot.version > from
+    else { return }
+    for case let observation as ObjectObservation in delivery.observers.observations([identity]) {
+      let former = past.shown().snapshot
+      let changes = trapping { () throws(StorageError) in
+        try ChangeLog.changes(from: former, to: reader.snapshot)
+      }
+      let move = LiveMove(changes, from: former, to: StoreRows(reader))
+      delivery.observers.makeUp(for: observation, move, from: past, step: step)
+      scheduleTurn()
+    }
+  }
+}

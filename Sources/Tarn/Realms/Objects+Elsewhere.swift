@@ -1,0 +1,97 @@
+public import Dispatch
+
+extension ObjectObservable {
+  /// Calls `block` on an actor, as observing there would; see the same method of
+  /// ``RealmCollection``.
+  ///
+  /// There is no first call. What was committed between the version that the object shows and the
+  /// one that the observing Realm shows is told, too. If the object is gone there, the token is one
+  /// of no observation.
+  public func observe<A: Actor>(
+    keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+    _ block: @escaping @Sendable (isolated A, ObjectChange<Self>) -> Void
+  ) async -> NotificationToken {
+    await Elsewhere(self).observe(on: actor, block) {
+      $0.observe(keyPaths: keyPaths, $1)
+    }
+  }
+
+  /// The same for key paths of the class.
+  @_disfavoredOverload
+  public func observe<A: Actor>(
+    keyPaths: [PartialKeyPath<Self>], on actor: A,
+    _isolation: isolated (any Actor)? = #isolation,
+    _ block: @escaping @Sendable (isolated A, ObjectChange<Self>) -> Void
+  ) async -> NotificationToken {
+    await observe(keyPaths: _names(of: keyPaths), on: actor, _isolation: _isolation, block)
+  }
+
+  /// Calls `block` on a queue, from a later block of it on; see the same method of
+  /// ``RealmCollection``.
+  ///
+  /// There is no first call. What was committed between the version that the object shows and the
+  /// one that the observing Realm shows is told, too. If the object is gone there, the token is one
+  /// of no observation.
+  public func observe(
+    keyPaths: [String]? = nil, on queue: DispatchQueue?,
+    _ block: @escaping @Sendable (ObjectChange<Self>) -> Void
+  ) -> NotificationToken {
+    guard let queue else { return observe(keyPaths: keyPaths, block) }
+    return Elsewhere(self).observe(on: queue, block) {
+      $0.observe(keyPaths: keyPaths, $1)
+    }
+  }
+
+  /// The same for key paths of the class.
+  @_disfavoredOverload
+  public func observe(
+    keyPaths: [PartialKeyPath<Self>], on queue: DispatchQueue?,
+    _ block: @escaping @Sendable (ObjectChange<Self>) -> Void
+  ) -> NotificationToken {
+    observe(keyPaths: _names(of: keyPaths), on: queue, block)
+  }
+}
+
+extension ProjectionObservable {
+  /// Calls `block` on an actor, as observing there would; see the same method of
+  /// ``RealmCollection``. There is no first call.
+  public func observe<A: Actor>(
+    keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+    _ block: @escaping @Sendable (isolated A, ObjectChange<Self>) -> Void
+  ) async -> NotificationToken {
+    await Elsewhere(self).observe(on: actor, block) {
+      $0.observe(keyPaths: keyPaths, $1)
+    }
+  }
+
+  /// The same for key paths of the class.
+  @_disfavoredOverload
+  public func observe<A: Actor>(
+    keyPaths: [PartialKeyPath<Self>], on actor: A,
+    _isolation: isolated (any Actor)? = #isolation,
+    _ block: @escaping @Sendable (isolated A, ObjectChange<Self>) -> Void
+  ) async -> NotificationToken {
+    await observe(keyPaths: _names(of: keyPaths), on: actor, _isolation: _isolation, block)
+  }
+
+  /// Calls `block` on a queue, from a later block of it on; see the same method of
+  /// ``RealmCollection``. There is no first call.
+  public func observe(
+    keyPaths: [String]? = nil, on queue: DispatchQueue?,
+    _ block: @escaping @Sendable (ObjectChange<Self>) -> Void
+  ) -> NotificationToken {
+    guard let queue else { return observe(keyPaths: keyPaths, block) }
+    return Elsewhere(self).observe(on: queue, block) {
+      $0.observe(keyPaths: keyPaths, $1)
+    }
+  }
+
+  /// The same for key paths of the class.
+  @_disfavoredOverload
+  public func observe(
+    keyPaths: [PartialKeyPath<Self>], on queue: DispatchQueue?,
+    _ block: @escaping @Sendable (ObjectChange<Self>) -> Void
+  ) -> NotificationToken {
+    observe(keyPaths: _names(of: keyPaths), on: queue, block)
+  }
+}

@@ -1,0 +1,178 @@
+import TarnStore
+
+/// Names a write that was queued, or the commit of one, to cancel it.
+public struct AsyncTransactionId: Hashable, Sendable {
+  let number: UInt32
+}
+
+extension Realm {
+  /// Queues `block` to be run in a write transaction of its own, which is then committed. Returns
+  /// at once.
+  ///
+  /// The block runs in a later turn of the Realm's scheduler, when no other thread or process
+  /// writes; nobody waits for that meanwhile. It sees the newest version, which need not be the one
+  /// that was shown at the call. Blocks of one Realm run in the order in which they were queued,
+  /// never inside another write of it; a write that is begun in the ordinary way goes first. The
+  /// block may end the write itself. The disk is written on another thread.
+  ///
+  /// May be called in a write and in any callback. Blocks that have not begun when the Realm is
+  /// invalidated, or is no longer referenced by anybody, are dropped.
+  ///
+  /// Traps on a plain thread, which has no later turns, and for a frozen or read-only Realm.
+  ///
+  /// - Parameters:
+  ///   - tokens: observations that are not told of this commit; they have to be active then.
+  ///   - block: what to change.
+  ///   - onComplete: called on the Realm's scheduler when the commit is on disk, or with the
+  ///     `Realm.Error` because of which nothing was written.
+  /// - Returns: what ``cancelAsyncWrite(_:)`` takes.
+  @discardableResult
+  public func writeAsync(
+    withoutNotifying tokens: [NotificationToken] = [], _ block: @escaping () -> Void,
+    onComplete: (((any Swift.Error)?) -> Void)? = nil
+  ) -> AsyncTransactionId {
+    let completion: AsyncWrites.Completion? = onComplete.map { told in { told($0) } }
+    let id = core.queueWrite("write asynchronously", block) { [unowned core] in
+      if core.isInWriteTransaction {
+        core.commitLater(withoutNotifying: tokens, completion)
+      } else if let completion, let writes = core.asyncWrites {
+        writes.tellLater(writes.claimID(), completion, nil)
+      }
+    } failed: { [unowned core] error in
+      core.tell(error, completion)
+    }
+    return AsyncTransactionId(number: id)
+  }
+
+  /// The same as ``writeAsync(withoutNotifying:_:onComplete:)``, but the block has to commit, with
+  /// `commitAsyncWrite` or `commitWrite`. If it returns without that, its changes are rolled back.
+  ///
+  /// Traps as `writeAsync` does, and in the later turn if the write cannot begin because the file
+  /// cannot be followed any more.
+  @discardableResult
+  public func beginAsyncWrite(_ block: @escaping () -> Void) -> AsyncTransactionId {
+    let id = core.queueWrite("write asynchronously", block) { [unowned core] in
+      if core.isInWriteTransaction { core.cancelWrite() }
+    } failed: { error in
+      trap("Cannot begin a write: \(error)")
+    }
+    return AsyncTransactionId(number: id)
+  }
+
+  /// Commits the open write, however it was begun, without waiting for the disk.
+  ///
+  /// When this returns, the Realm shows the changes, and its realm-level observers have been
+  /// called. Other instances and processes see them when they are on disk. Until then the Realm can
+  /// be read; beginning another write in the ordinary way, observing, freezing and invalidating
+  /// wait for the disk. Observers of collections and objects are called in a later turn after that.
+  ///
+  /// Traps outside of a write, and on a plain thread.
+  ///
+  /// - Parameters:
+  ///   - allowGrouping: whether this commit may share a transaction, and so one wait for the disk,
+  ///     with those of blocks that are queued already: up to 20 of them, within some milliseconds.
+  ///     All of them are then on disk or none, observers are told of all at once, and tokens that
+  ///     one of them leaves out are told. For blocks of `beginAsyncWrite` and `writeAsync`.
+  ///   - tokens: observations that are not told of this commit.
+  ///   - onComplete: called on the Realm's scheduler, in the order of the commits, when it is on
+  ///     disk, or with the `Realm.Error` because of which the write was rolled back.
+  /// - Returns: what ``cancelAsyncWrite(_:)`` takes, to have `onComplete` not called.
+  @discardableResult
+  public func commitAsyncWrite(
+    allowGrouping: Bool = false, withoutNotifying tokens: [NotificationToken] = [],
+    _ onComplete: (((any Swift.Error)?) -> Void)? = nil
+  ) -> AsyncTransactionId {
+    let completion: AsyncWrites.Completion? = onComplete.map { told in { told($0) } }
+    return AsyncTransactionId(
+      number: core.commitLater(
+        allowGrouping: allowGrouping, withoutNotifying: tokens, completion))
+  }
+
+  /// Cancels what the id names: a block that has not begun is not run, nor is its completion; of a
+  /// commit only the completion is not called, for the data is committed. Has no effect on a block
+  /// that runs or has run.
+  ///
+  /// Threading: on the Realm's scheduler; traps elsewhere. Throws nothing today.
+  public func cancelAsyncWrite(_ id: AsyncTransactionId) throws {
+    core.checkThread()
+    core.asyncWrites?.cancel(id.number)
+  }
+
+  /// True while a write that was begun by one of the asynchronous calls is queued, runs, or is not
+  /// on disk yet.
+  public var isPerformingAsynchronousWriteOperations: Bool {
+    core.checkThread()
+    return core.asyncWrites?.isBusy ?? false
+  }
+
+  /// Runs `block` in a write transaction on the caller's actor, and returns its value when the
+  /// commit is on disk.
+  ///
+  /// The task is suspended while another thread or process writes, and while the disk is written;
+  /// no thread waits. Meanwhile other code of the actor may run and may write: several calls write
+  /// in the order in which they were made, and `write` goes first. Objects from before the call can
+  /// be changed in the block, what it returns can be used on the actor.
+  ///
+  /// If the block throws, its changes are rolled back. It may end the write itself; another one
+  /// that it then begins is committed. If the task is cancelled before the block has begun, the
+  /// block is never run; after that the commit goes on as if nothing had happened.
+  ///
+  /// Traps unless the caller runs where the Realm belongs, on a plain thread, and for a frozen or
+  /// read-only Realm.
+  ///
+  /// - Parameters:
+  ///   - tokens: observations that are not told of this commit.
+  ///   - block: what to change.
+  /// - Throws: `CancellationError`, the block's error, or `Realm.Error` if it cannot be committed.
+  @discardableResult
+  public func asyncWrite<R>(
+    _isolation actor: isolated any Actor = #isolation,
+    withoutNotifying tokens: [NotificationToken] = [], _ block: () throws -> R
+  ) async throws -> R {
+    let writes = core.asyncWritesToUse("write asynchronously")
+    core.activeObservations(of: tokens)
+    try Task.checkCancellation()
+    let turn = TaskTurn()
+    let id = writes.queueTask(turn)
+    while try !writes.begin(id) {
+      do {
+        try await turn.wait(_isolation: actor)
+        try Task.checkCancellation()
+      } catch {
+        writes.remove(id)
+        throw error
+      }
+    }
+    let result: R
+    do {
+      defer { writes.taskBlockEnded() }
+      result = try block()
+    } catch {
+      if isInWriteTransaction { cancelWrite() }
+      throw error
+    }
+    guard isInWriteTransaction else { return result }
+    if core.store.isDurable {
+      try await withCheckedThrowingContinuation(isolation: actor) {
+        (continuation: CheckedContinuation<Void, any Swift.Error>) in
+        core.commitLater(withoutNotifying: tokens) { error in
+          continuation.resume(with: error.map { .failure($0) } ?? .success(()))
+        }
+      }
+    } else {
+      try commitWrite(withoutNotifying: tokens)
+    }
+    return result
+  }
+}
+
+extension RealmCore {
+  /// A write that could not begin.
+  fileprivate func tell(_ error: Realm.Error, _ completion: AsyncWrites.Completion?) {
+    if let completion, let asyncWrites {
+      asyncWrites.tellLater(asyncWrites.claimID(), completion, error)
+    } else {
+      StoreLog.shared.write(.error, "\(store.path): a queued write could not begin: \(error)")
+    }
+  }
+}

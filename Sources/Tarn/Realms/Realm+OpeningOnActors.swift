@@ -1,0 +1,120 @@
+import Dispatch
+import TarnStore
+
+extension Realm {
+  /// Whether an opening waits for a server. A file has none, so all of them mean the same; they are
+  /// here for code that was written for synchronized Realms.
+  public enum OpenBehavior: Sendable {
+    /// Opens what is there.
+    case never
+    /// The same as `never`.
+    case once
+    /// The same as `never`.
+    case always
+  }
+
+  /// Opens a configuration for the main actor; the same instance as on the main thread and queue.
+  ///
+  /// The file is opened, and migrated if need be, on another thread. An instance that is open there
+  /// already is moved to the newest version, unless it is in a write.
+  ///
+  /// - Parameters:
+  ///   - configuration: which file, and how.
+  ///   - downloadBeforeOpen: has no effect; see ``OpenBehavior``.
+  /// - Throws: `Realm.Error` if the file cannot be opened or does not match the classes;
+  ///   `CancellationError` if the task is cancelled before it is open.
+  @MainActor public init(
+    configuration: Configuration = .defaultConfiguration,
+    downloadBeforeOpen: OpenBehavior = .never
+  ) async throws {
+    self = try await Opened.open(configuration, on: MainActor.shared).realm
+  }
+
+  /// Opens a configuration for an actor.
+  ///
+  /// The Realm and everything that is read through it belong to the actor: code that is isolated to
+  /// it uses them without `await`, before and after any suspension, whatever thread it runs on.
+  /// Observers are called there. Any other code traps; see the article Concurrency for what of this
+  /// is checked when.
+  ///
+  /// ```swift
+  /// actor Kennel {
+  ///   private var realm: Realm!
+  ///   init() async throws { realm = try await Realm(actor: self) }
+  ///   var count: Int { realm.objects(Dog.self).count }
+  /// }
+  /// ```
+  ///
+  /// The file is opened, and migrated if need be, on another thread. Opening it for the same actor
+  /// again gives the same instance, moved to the newest version unless it is in a write. The Realm
+  /// does not keep the actor.
+  ///
+  /// - Parameters:
+  ///   - configuration: which file, and how.
+  ///   - actor: any actor; global ones as `MyActor.shared`.
+  ///   - downloadBeforeOpen: has no effect; see ``OpenBehavior``.
+  /// - Throws: `Realm.Error` if the file cannot be opened or does not match the classes;
+  ///   `CancellationError` if the task is cancelled before it is open.
+  public init<A: Actor>(
+    configuration: Configuration = .defaultConfiguration, actor: A,
+    downloadBeforeOpen: OpenBehavior = .never
+  ) async throws {
+    self = try await Opened.open(configuration, on: actor).realm
+  }
+
+  /// Opens a configuration for the actor that the calling code is isolated to; see
+  /// `init(configuration:actor:downloadBeforeOpen:)`.
+  ///
+  /// - Parameters:
+  ///   - configuration: which file, and how.
+  ///   - _isolation: the calling code's actor; not to be given.
+  ///   - downloadBeforeOpen: has no effect; see ``OpenBehavior``.
+  /// - Throws: `Realm.Error` if the file cannot be opened or does not match the classes;
+  ///   `CancellationError` if the task is cancelled before it is open.
+  public static func open(
+    configuration: Configuration = .defaultConfiguration,
+    _isolation: isolated any Actor = #isolation, downloadBeforeOpen: OpenBehavior = .never
+  ) async throws -> Realm {
+    try await Opened.open(configuration, on: _isolation).realm
+  }
+}
+
+/// A Realm on its way from its actor to who asked for it, which is that actor's code.
+private struct Opened: @unchecked Sendable {
+  // because: what lies between only passes it on.
+  let realm: Realm
+
+  private init(_ core: RealmCore) { realm = Realm(core) }
+
+  static func open(
+    _ configuration: Realm.Configuration, on actor: isolated any Actor
+  ) async throws -> Opened {
+    try Task.checkCancellation()
+    let scheduler = Scheduler(of: actor)
+    if let core = try RealmCache.opened(configuration, scheduler) {
+      try core.catchUpIfIdle()
+      return Opened(core)
+    }
+    let store = try await Blocking.run { () throws(Realm.Error) in
+      try StoreOpening(configuration, ModelSchema.of(configuration.objectTypes)).openMigrated()
+    }
+    try Task.checkCancellation()
+    let core = try withExtendedLifetime(store) { try RealmCache.open(configuration, scheduler) }
+    try core.catchUpIfIdle()
+    return Opened(core)
+  }
+}
+
+/// Work that waits for the disk or for others, away from the threads that tasks share.
+enum Blocking {
+  static func run<R: Sendable>(
+    _ work: @escaping @Sendable () throws(Realm.Error) -> R
+  ) async throws(Realm.Error) -> R {
+    let result: Result<R, Realm.Error> = await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        continuation.resume(returning: Result { () throws(Realm.Error) in try work() })
+      }
+    }
+    return try result.get()
+  }
+}

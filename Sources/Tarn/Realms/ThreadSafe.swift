@@ -1,0 +1,60 @@
+import Synchronization
+
+/// A variable for a managed object or collection that any thread may read and set.
+///
+/// ```swift
+/// @ThreadSafe var order = orders[index]
+/// DispatchQueue.global().async {
+///   guard let order else { return }  // deleted meanwhile
+///   try! order.realm!.write {
+///     if !order.isInvalidated { order.isPaid = true }
+///   }
+/// }
+/// ```
+///
+/// Each read finds the object in the Realm that lives where the reading code runs, as
+/// `Realm(configuration:)` with the same configuration does; if there is none, it is opened. The
+/// rules are those of `Realm.resolve`. Read it once and keep the result as long as you are in that
+/// place: each read looks the object up anew. Between the read and a write somebody may delete it.
+///
+/// It works for local variables, properties and parameters. In the Swift 6 language mode a closure
+/// for another thread cannot capture a local variable; it captures the wrapper instead:
+///
+/// ```swift
+/// DispatchQueue.global().async { [$order] in
+///   guard let order = $order.wrappedValue else { return }
+///   …
+/// }
+/// ```
+///
+/// Threading: any; reads and assignments may run at the same time.
+@propertyWrapper public final class ThreadSafe<Confined: ThreadConfined>: Sendable {
+  private let reference: Mutex<ThreadSafeReference<Confined>?>
+
+  /// A variable for something managed, or nil. Traps where ``ThreadSafeReference`` does. Threading:
+  /// where that belongs.
+  public init(wrappedValue: Confined?) {
+    reference = Mutex(wrappedValue.map { ThreadSafeReference(to: $0) })
+  }
+
+  /// The object or collection in the Realm that lives where this code runs; nil if it was deleted
+  /// or is nil. Traps if the file cannot be opened here.
+  ///
+  /// Setting it takes something managed, of any Realm, where that belongs, or nil. It traps where
+  /// ``ThreadSafeReference`` does.
+  public var wrappedValue: Confined? {
+    get { reference.withLock { $0 }?.resolveHere() }
+    set {
+      let new = newValue.map { ThreadSafeReference(to: $0) }
+      // The former one goes outside of the lock: with it, a file may be closed.
+      let former = reference.withLock { held in
+        defer { held = new }
+        return held
+      }
+      withExtendedLifetime(former) {}
+    }
+  }
+
+  /// The variable itself, to be captured or passed on.
+  public var projectedValue: ThreadSafe { self }
+}

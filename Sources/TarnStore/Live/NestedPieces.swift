@@ -1,0 +1,241 @@
+/// What ways through a move are put together from: where links lead and stand, and what became of
+/// properties. Collections are compared once each, by the models that observers of them go by.
+///
+/// Threading: confined to one thread at a time.
+final class NestedPieces {
+  /// A place in the newer version.
+  enum Spot {
+    case element(SequencePlace, CollectionKind, Int)
+    /// Among the objects that link to one through a column of a class.
+    case origin(LinkTarget, ClassID, ColumnID, Int)
+  }
+
+  private struct OriginsName: Hashable {
+    let target: LinkTarget
+    let id: ClassID
+    let column: ColumnID
+  }
+
+  let move: LiveMove
+  private var steps: [SequencePlace: SequenceModel.Step] = [:]
+  private var originMoves: [OriginsName: EditScript] = [:]
+  private let nothing: ReachPlan
+
+  init(_ move: LiveMove) {
+    self.move = move
+    nothing = ReachPlan(.paths([]), from: [], move.rows.schema)
+  }
+
+  // MARK: - Links
+
+  /// The objects that a link leads to, and where in the property.
+  func targets(
+    of object: LinkTarget, through link: LinkStep
+  ) throws(StorageError) -> [(LinkTarget, [Spot])] {
+    if link.isBackwards {
+      let keys = try move.rows.origins(of: object, in: link.classID, through: link.column)
+      return keys.enumerated().map { position, key in
+        (
+          LinkTarget(classID: link.classID, key: key),
+          [.origin(object, link.classID, link.column, position)]
+        )
+      }
+    }
+    let column = move.rows.schema[link.classID][link.column]
+    var found: [(LinkTarget, [Spot])] = []
+    try forEachValue(of: column, in: object) { value, spots in
+      guard let target = column.linkTarget(of: value), target.classID == link.target else { return }
+      found.append((target, spots))
+    }
+    return found
+  }
+
+  /// The lists and maps within the values of a property, and where they are.
+  private func nestedCollections(
+    of column: ColumnSchema, in object: LinkTarget
+  ) throws(StorageError) -> [CollectionID: (kind: CollectionKind, spots: [Spot])] {
+    var found: [CollectionID: (kind: CollectionKind, spots: [Spot])] = [:]
+    try forEachValue(of: column, in: object) { value, spots in
+      switch value {
+      case .list(let id): found[id] = (.list, spots)
+      case .map(let id): found[id] = (.map, spots)
+      default: break
+      }
+    }
+    return found
+  }
+
+  /// Every value of a property, what lies in lists and maps within values included.
+  private func forEachValue(
+    of column: ColumnSchema, in object: LinkTarget,
+    _ body: (_ value: Value, _ spots: [Spot]) -> Void
+  ) throws(StorageError) {
+    let place = SequencePlace(classID: object.classID, key: object.key, column: column.id)
+    if column.collection != .none {
+      return try forEachElement(of: place, column.collection, [], body)
+    }
+    let value = try move.rows.plainValue(of: column.id, at: object.key, in: object.classID)
+    try take(value, in: place, [], body)
+  }
+
+  private func forEachElement(
+    of place: SequencePlace, _ kind: CollectionKind, _ outer: [Spot],
+    _ body: (_ value: Value, _ spots: [Spot]) -> Void
+  ) throws(StorageError) {
+    guard let sequence = try move.rows.stored(at: place) else { return }
+    var position = 0
+    try sequence.forEach(in: 0..<sequence.count) { value throws(StorageError) in
+      try take(value, in: place, outer + [.element(place, kind, position)], body)
+      position += 1
+      return true
+    }
+  }
+
+  private func take(
+    _ value: Value, in place: SequencePlace, _ spots: [Spot],
+    _ body: (_ value: Value, _ spots: [Spot]) -> Void
+  ) throws(StorageError) {
+    body(value, spots)
+    switch value {
+    case .list(let id): try forEachElement(of: place.nested(id), .list, spots, body)
+    case .map(let id): try forEachElement(of: place.nested(id), .map, spots, body)
+    default: break
+    }
+  }
+
+  // MARK: - Places
+
+  func places(_ spots: [Spot]) throws(StorageError) -> [NestedWay.Place] {
+    var places: [NestedWay.Place] = []
+    for spot in spots { places.append(try place(spot)) }
+    return places
+  }
+
+  private func place(_ spot: Spot) throws(StorageError) -> NestedWay.Place {
+    switch spot {
+    case .element(let place, .map, let position):
+      guard let sequence = try move.rows.stored(at: place) else {
+        trap("an entry of a map that is not there: bug in this package")
+      }
+      return .key(try sequence.key(at: position))
+    case .element(let place, let kind, let position):
+      if isNew(LinkTarget(classID: place.classID, key: place.key)) {
+        return .index(old: nil, new: position)
+      }
+      return .index(old: try step(of: place, kind).oldPosition(of: position), new: position)
+    case .origin(let target, let id, let column, let position):
+      if isNew(target) { return .index(old: nil, new: position) }
+      let script = try originMove(of: target, in: id, through: column)
+      return .index(old: script.oldPosition(of: position), new: position)
+    }
+  }
+
+  private func isNew(_ object: LinkTarget) -> Bool {
+    move.changes[object.classID]?.inserted.contains(object.key) == true
+  }
+
+  // MARK: - Changes
+
+  /// What became of a property that was set: more than one change where that was in lists and maps
+  /// within its value.
+  func changes(
+    of spot: Sight.Spot, in object: LinkTarget, behind steps: [NestedWay.Step]
+  ) throws(StorageError) -> [NestedWay] {
+    func way(_ change: NestedWay.Change, _ places: [NestedWay.Place] = []) -> NestedWay {
+      NestedWay(
+        steps: steps, object: object, column: spot.column, origin: spot.origin, places: places,
+        change: change)
+    }
+    if let origin = spot.origin {
+      let script = try originMove(of: object, in: origin, through: spot.column)
+      return [way(.origins(script.indexChanges(withMoves: true)))]
+    }
+    let column = move.rows.schema[object.classID][spot.column]
+    let place = SequencePlace(classID: object.classID, key: object.key, column: column.id)
+    let own = move.changes[object.classID]
+    var ways: [NestedWay] = []
+    for (id, kind, spots) in try changedWithin(column, object) {
+      ways.append(way(try change(in: place.nested(id), kind), try places(spots)))
+    }
+    let name = SequenceName(column: column.id, key: object.key)
+    if column.collection != .none, ways.isEmpty || own?.script(of: name) != nil {
+      ways.insert(way(try change(in: place, column.collection)), at: 0)
+    } else if ways.isEmpty {
+      ways.append(way(.value))
+    }
+    return ways
+  }
+
+  /// The lists and maps within a property's value that were there before and have changed.
+  private func changedWithin(
+    _ column: ColumnSchema, _ object: LinkTarget
+  ) throws(StorageError) -> [(CollectionID, CollectionKind, [Spot])] {
+    let scripts = move.changes[object.classID]?.nestedChanges(column.id, object.key) ?? []
+    if scripts.isEmpty { return [] }
+    let known = try nestedCollections(of: column, in: object)
+    let place = SequencePlace(classID: object.classID, key: object.key, column: column.id)
+    var found: [(CollectionID, CollectionKind, [Spot])] = []
+    for id in scripts {
+      guard let there = known[id], try move.former.sequence(at: place.nested(id)) != nil else {
+        continue
+      }
+      found.append((id, there.kind, there.spots))
+    }
+    return found
+  }
+
+  private func change(
+    in place: SequencePlace, _ kind: CollectionKind
+  ) throws(StorageError) -> NestedWay.Change {
+    let model = SequenceModel(place, kind, move.rows.schema)
+    var content = try model.evaluate(move.rows)
+    var step = try step(of: place, kind)
+    let made = try model.change(&step, &content, move, seen: nothing)
+    let difference = made.map { LiveChange.difference([$0]) }
+    switch (kind, difference) {
+    case (.map, .keys(let keys)?): return .map(keys)
+    case (.map, _): return .map(KeyChanges())
+    case (.set, .indices(let changes)?): return .set(changes)
+    case (.set, _): return .set(IndexChanges())
+    case (_, .indices(let changes)?): return .list(changes)
+    default: return .list(IndexChanges())
+    }
+  }
+
+  /// How a collection moved.
+  func step(
+    of place: SequencePlace, _ kind: CollectionKind
+  ) throws(StorageError) -> SequenceModel.Step {
+    if let known = steps[place] { return known }
+    let model = SequenceModel(place, kind, move.rows.schema)
+    var content = try model.evaluate(move.rows)
+    let made = try model.advance(&content, over: move)
+    steps[place] = made
+    return made
+  }
+
+  /// How the objects moved that link to one.
+  private func originMove(
+    of target: LinkTarget, in id: ClassID, through column: ColumnID
+  ) throws(StorageError) -> EditScript {
+    let name = OriginsName(target: target, id: id, column: column)
+    if let known = originMoves[name] { return known }
+    let model = BacklinksModel(to: target, from: id, column, move.rows.schema)
+    let keys = try move.former.origins(of: target, in: id, through: column)
+    var content = BacklinksModel.Content(isOwnerGone: false, keys: keys)
+    let made = try model.advance(&content, over: move)
+    originMoves[name] = made
+    return made
+  }
+}
+
+extension ClassChanges {
+  /// The lists and maps within the values of a property whose positions are not what they were, or
+  /// of which one was set.
+  fileprivate func nestedChanges(_ column: ColumnID, _ key: ObjectKey) -> [CollectionID] {
+    let first = SequenceName(column: column, key: key)
+    let start = sequences.partitioningIndex { $0.name >= first }
+    return sequences[start...].prefix { $0.name.column == column && $0.name.key == key }
+      .compactMap(\.name.nested)
+  }
+}

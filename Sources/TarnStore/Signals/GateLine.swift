@@ -1,0 +1,151 @@
+internal import CTarn
+import Synchronization
+
+/// Those in this process who want the gate and may not wait for it where they are: they are called
+/// when it is worth to try.
+///
+/// The gate is never given to somebody who may be busy, for everybody else would wait for him. It
+/// is offered: the process has one ticket in the queue of writers, and when that is the first and
+/// the gate is free, the first in line here is called and takes it when he comes. If he does not
+/// come within some milliseconds, the next in line is called as well, and whoever comes first has
+/// it; other processes pass over the ticket in the same time, as they do with any that does not
+/// come.
+///
+/// One thread waits for all of them. It is there while somebody stands in line.
+///
+/// Threading: any thread.
+package final class GateLine: Sendable {
+  /// Names who stands in line.
+  package typealias Place = UInt64
+
+  private struct Waiting {
+    let place: Place
+    let wake: @Sendable () -> Void
+  }
+
+  private struct State: ~Copyable {
+    var waiting: [Waiting] = []
+    /// How many of them have been called since the ticket became the first.
+    var called = 0
+    var ticket: GateTicket?
+    /// What the thread sleeps on.
+    var bell: GateBell?
+    var hasThread = false
+
+    /// Lets go of the ticket; the thread takes another one if somebody is left.
+    mutating func dropTicket() {
+      ticket = nil
+      called = 0
+      bell?.ring()
+    }
+  }
+
+  private let gate: WriteGate
+  private let state = Mutex(State())
+
+  init(_ gate: WriteGate) { self.gate = gate }
+
+  /// Takes the gate if it is free and nobody else's turn. If not, `wake` is called when it is worth
+  /// to try again; it may be called more than once.
+  ///
+  /// Errors: `.forked`.
+  func claim(
+    _ place: Place, orCall wake: @escaping @Sendable () -> Void
+  ) throws(StorageError) -> GateToken? {
+    if state.withLock({ $0.waiting.isEmpty }), let token = try gate.tryAcquire() { return token }
+    // Finds out whether the process may ask at all.
+    try gate.file.checkUsable("write")
+    var taken: GateToken?
+    let needsThread = state.withLock { state in
+      if let index = state.waiting.firstIndex(where: { $0.place == place }) {
+        if index < state.called { taken = Self.tryTicket(&state) }
+        if taken != nil {
+          state.waiting.remove(at: index)
+          state.called = 0
+          state.bell?.ring()
+          return false
+        }
+      } else {
+        state.waiting.append(Waiting(place: place, wake: wake))
+      }
+      guard !state.hasThread else { return false }
+      state.hasThread = true
+      return true
+    }
+    if needsThread { BackgroundThread.start("tarn-gate") { [self] in stand() } }
+    return taken.take()
+  }
+
+  private static func tryTicket(_ state: inout State) -> GateToken? {
+    guard var ticket = state.ticket.take() else { return nil }
+    switch ticket.tryClaim() {
+    case .claimed(let token): return token
+    case .wait:
+      state.ticket = consume ticket
+      return nil
+    }
+  }
+
+  /// Leaves the line. Harmless for who does not stand in it.
+  package func leave(_ place: Place) {
+    state.withLock { state in
+      guard let index = state.waiting.firstIndex(where: { $0.place == place }) else { return }
+      state.waiting.remove(at: index)
+      if index < state.called { state.called -= 1 }
+      if state.waiting.isEmpty { state.dropTicket() } else { state.bell?.ring() }
+    }
+  }
+
+  /// The ticket, for the first in line, who waits with it himself and has left the line then.
+  func takeTicket(of place: Place) -> GateTicket? {
+    state.withLock { state in
+      guard state.waiting.first?.place == place, let ticket = state.ticket.take() else {
+        return nil
+      }
+      state.waiting.removeFirst()
+      state.dropTicket()
+      return ticket
+    }
+  }
+
+  // MARK: - The thread
+
+  private func stand() {
+    while let rest = look() {
+      rest.wake?()
+      rest.bell.wait(nanoseconds: rest.nanoseconds)
+    }
+  }
+
+  private struct Rest {
+    let bell: GateBell
+    let nanoseconds: UInt64
+    var wake: (@Sendable () -> Void)?
+  }
+
+  /// Nil, and the thread ends, when nobody is left.
+  private func look() -> Rest? {
+    state.withLock { state in
+      guard !state.waiting.isEmpty, !gate.file.isForked else {
+        state.ticket = nil
+        state.hasThread = false
+        state.bell = nil
+        return nil
+      }
+      var ticket = state.ticket.take() ?? GateTicket(gate: gate)
+      let bell = ticket.bell
+      state.bell = bell
+      var rest = Rest(bell: bell, nanoseconds: WriteGate.passOverNanoseconds)
+      if let nanoseconds = ticket.look() {
+        rest = Rest(bell: bell, nanoseconds: nanoseconds)
+        // Somebody else has it: when it comes again, the line starts from its head.
+        state.called = 0
+      } else if state.called < state.waiting.count {
+        rest.wake = state.waiting[state.called].wake
+        state.called += 1
+      }
+      state.ticket = consume ticket
+      return rest
+    }
+  }
+}

@@ -1,0 +1,77 @@
+internal import CTarn
+import Synchronization
+
+/// Runs the commits that nobody waits for, in the order in which they come, on a thread of its own:
+/// no pool has to give one of its threads to the disk.
+///
+/// The thread starts with the first commit and ends when none has come for a second.
+///
+/// Threading: any thread.
+final class CommitThread: Sendable {
+  private static let lingerNanoseconds: Int64 = 1_000_000_000
+
+  private struct State {
+    var jobs: [@Sendable () -> Void] = []
+    var hasThread = false
+  }
+
+  private let state = Mutex(State())
+  /// Raised with each job; what the thread sleeps on.
+  private let bell: Bell
+
+  init() { bell = Bell() }
+
+  func run(_ job: @escaping @Sendable () -> Void) {
+    let needsThread = state.withLock { state in
+      state.jobs.append(job)
+      defer { state.hasThread = true }
+      return !state.hasThread
+    }
+    if needsThread {
+      BackgroundThread.start("tarn-commit") { [self] in drain() }
+    } else {
+      bell.ring()
+    }
+  }
+
+  private func drain() {
+    while true {
+      let seen = bell.count
+      if let job = state.withLock({ $0.jobs.isEmpty ? nil : $0.jobs.removeFirst() }) {
+        job()
+        continue
+      }
+      bell.wait(unless: seen, Self.lingerNanoseconds)
+      let isOver = state.withLock { state in
+        guard state.jobs.isEmpty, bell.count == seen else { return false }
+        state.hasThread = false
+        return true
+      }
+      if isOver { return }
+    }
+  }
+}
+
+/// A word to sleep on.
+@safe private final class Bell: @unchecked Sendable {
+  // because: the word is only touched by atomics, and freed with this.
+  private let word: UnsafeMutableRawPointer
+
+  init() {
+    unsafe word = .allocate(byteCount: 4, alignment: 4)
+    unsafe word.storeBytes(of: 0, as: UInt32.self)
+  }
+
+  deinit { unsafe word.deallocate() }
+
+  var count: UInt32 { unsafe tarn_load32(word) }
+
+  func ring() {
+    _ = unsafe tarn_add32(word, 1)
+    unsafe tarn_futex_wake(word, 1)
+  }
+
+  func wait(unless seen: UInt32, _ nanoseconds: Int64) {
+    unsafe tarn_futex_wait(word, seen, nanoseconds)
+  }
+}

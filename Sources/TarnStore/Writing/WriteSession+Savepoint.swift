@@ -1,0 +1,65 @@
+/// Going back to an earlier moment of a write, for commits that share one transaction: each of them
+/// can be taken back without those before it.
+extension WriteSession {
+  /// More clusters under edit than that are not copied.
+  private static let copiedClustersMax = 64
+
+  /// The write as it is now, apart from this one, to go on with if what follows is to be taken
+  /// back. Rows under edit are packed for it.
+  ///
+  /// - Returns: nil for a write that is large, or changes collections or the schema, whose copy
+  ///   would cost more than a transaction of its own.
+  package func savepoint() throws(StorageError) -> WriteSession? {
+    guard schemaChange == nil, changeDepth == 0, abandoned.isEmpty, dropping.isEmpty,
+      sequences.isUnchanged
+    else { return nil }
+    let copy = WriteSession(reader, schema: schema, recorder: recorder.copy())
+    var left = Self.copiedClustersMax
+    for (index, edit) in classes.enumerated() {
+      guard let edit else { continue }
+      guard let copied = try copied(edit, &left) else { return nil }
+      copy.classes[index] = copied
+    }
+    // After the clusters, which hand long values out when they are packed.
+    copy.longValues = longValues.copy(without: [])
+    copy.linkCounts = linkCounts.copy()
+    copy.sequences = SequenceEdits(nextID: sequences.nextID)
+    return copy
+  }
+
+  private func copied(
+    _ edit: ClassEdit, _ left: inout Int
+  ) throws(StorageError) -> ClassEdit? {
+    left -= edit.opened.count + edit.made.count
+    guard !edit.isCleared, left >= 0 else { return nil }
+    var opened: [ObjectKey: EditedCluster] = [:]
+    for (boundary, cluster) in edit.opened {
+      guard let copy = try copied(cluster, edit.schema.id) else { return nil }
+      opened[boundary] = copy
+    }
+    var made: [EditedCluster] = []
+    for cluster in edit.made {
+      guard let copy = try copied(cluster, edit.schema.id) else { return nil }
+      made.append(copy)
+    }
+    return ClassEdit(copying: edit, opened: opened, made: made)
+  }
+
+  /// A cluster with the same rows; nil if they do not fit in one image.
+  private func copied(
+    _ cluster: EditedCluster, _ id: ClassID
+  ) throws(StorageError) -> EditedCluster? {
+    let image: SealedImage
+    switch cluster.state {
+    case .sealed(let sealed): image = sealed
+    case .working(let working):
+      dropLong(working, id)
+      let images = unsafe try SealedImage.pack(working, emitLong: keepLong(id))
+      guard images.count == 1 else { return nil }
+      image = images[0]
+    }
+    return EditedCluster(
+      boundary: cluster.boundary, stored: cluster.stored, storedRowCount: cluster.storedRowCount,
+      .sealed(image))
+  }
+}

@@ -1,0 +1,276 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Tarn
+
+struct NestedChangeTests {
+  @Test func ownPropertiesAreNamedInTheOrderOfColumns() throws {
+    let place = try Shelter().openIsles(2)
+    let recorder = NestedRecorder(place.isles)
+    place.pump()
+    try place.write {
+      place.isle(1).numbers.append(objectsIn: [5, 6])
+      place.isle(1).name = "new"
+      place.isle(1).tags.insert("x")
+      place.isle(1).scores["a"] = 1
+    }
+    place.pump()
+    let expected = [
+      "name", "numbers -[] +[0, 1] ~[]>[]", "tags -[] +[0]", "scores -[] +[\"a\"] ~[]",
+    ]
+    #expect(recorder.take() == [[1: expected]])
+    try place.write {
+      place.isle(1).numbers.insert(4, at: 0)
+      place.isle(1).numbers[2] = 7
+      place.isle(1).tags.remove("x")
+      place.isle(1).scores["a"] = nil
+      place.isle(1).scores["b"] = 1
+    }
+    place.pump()
+    let next = [
+      "numbers -[] +[0] ~[1]>[2]", "tags -[0] +[]", "scores -[\"a\"] +[\"b\"] ~[]",
+    ]
+    #expect(recorder.take() == [[1: next]])
+  }
+
+  @Test func linksOfEveryKindLeadToTheObjectThatChanged() throws {
+    let place = try Shelter().openIsles(9)
+    try place.write {
+      let changed = place.isle(8)
+      place.isle(0).next = changed
+      place.isle(1).list.append(objectsIn: [place.isle(7), changed, changed])
+      place.isle(2).set.insert(objectsIn: [place.isle(7), changed])
+      place.isle(3).map["k"] = changed
+      place.isle(4).any = .object(changed)
+      place.isle(5).any = .fromArray([.int(1), .fromDictionary(["a": .object(changed)])])
+    }
+    let recorder = NestedRecorder(place.isles)
+    place.pump()
+    try place.write { place.isle(8).name = "new" }
+    place.pump()
+    let expected: [Int: [String]] = [
+      0: ["next.name"], 1: ["list[1>1].name", "list[2>2].name"], 2: ["set[1>1].name"],
+      3: ["map[k].name"], 4: ["any.name"], 5: ["any[1>1][a].name"], 8: ["name"],
+    ]
+    #expect(recorder.take() == [expected])
+  }
+
+  @Test func aPathHasItsPlacesBeforeAndAfter() throws {
+    let place = try Shelter().openIsles(6)
+    try place.write { place.isle(0).list.append(objectsIn: [place.isle(2), place.isle(3)]) }
+    let recorder = NestedRecorder(place.isles)
+    place.pump()
+    try place.write {
+      place.isle(0).list.remove(at: 0)
+      place.isle(0).list.append(place.isle(4))
+      place.isle(3).name = "new"
+      place.isle(4).name = "new"
+    }
+    place.pump()
+    let own = ["list -[0] +[1] ~[]>[]", "list[1>0].name", "list[>1].name"]
+    #expect(recorder.take() == [[0: own, 3: ["name"], 4: ["name"]]])
+  }
+
+  @Test func embeddedObjectsAreOnTheWay() throws {
+    let place = try Shelter().openIsles(1)
+    try place.write {
+      place.isle(0).port = Port()
+      place.isle(0).ports.append(objectsIn: [Port(), Port()])
+    }
+    let recorder = NestedRecorder(place.isles)
+    var objects: [ObjectBase?] = []
+    let token = place.isles.observeChanges { change in
+      guard case .update(_, let delta) = change else { return }
+      objects = delta.nested(at: 0).map(\.object)
+    }
+    place.pump()
+    try place.write {
+      place.isle(0).port!.depth = 1
+      place.isle(0).ports[1].quays.append(2)
+    }
+    place.pump()
+    #expect(recorder.take() == [[0: ["port.depth", "ports[1>1].quays -[] +[0] ~[]>[]"]]])
+    #expect(objects.count == 2 && (objects[0] as? Port)?.depth == 1)
+    #expect((objects[1] as? Port)?.quays.first == 2)
+    try place.write { place.isle(0).port = Port() }
+    place.pump()
+    #expect(recorder.take() == [[0: ["port"]]])
+    token.invalidate()
+  }
+
+  @Test func collectionsWithinValuesSayWhereTheyAre() throws {
+    let place = try Shelter().openIsles(1)
+    try place.write {
+      place.isle(0).any = .fromDictionary(["a": .fromArray([.int(1), .int(2)]), "b": .int(1)])
+    }
+    let recorder = NestedRecorder(place.isles)
+    place.pump()
+    try place.write {
+      place.isle(0).any.dictionaryValue!["a"]!.listValue!.append(.int(3))
+    }
+    place.pump()
+    #expect(recorder.take() == [[0: ["any[a] -[] +[2] ~[]>[]"]]])
+    try place.write { place.isle(0).any.dictionaryValue!["b"] = .int(2) }
+    place.pump()
+    #expect(recorder.take() == [[0: ["any -[] +[] ~[\"b\"]"]]])
+    try place.write { place.isle(0).any = .fromArray([.int(1)]) }
+    place.pump()
+    #expect(recorder.take() == [[0: ["any"]]])
+  }
+
+  @Test func noWayPassesAnObjectTwiceAndDepthIsTheLimit() throws {
+    let place = try Shelter().openIsles(6)
+    try place.write {
+      place.isle(0).next = place.isle(1)
+      place.isle(1).next = place.isle(0)
+      for id in 2..<5 { place.isle(id).next = place.isle(id + 1) }
+      place.isle(2).list.append(objectsIn: [place.isle(4), place.isle(2)])
+    }
+    let standard = NestedRecorder(place.isles)
+    let (own, far) = (NestedRecorder(), NestedRecorder())
+    own.token = place.isles.observeChanges(depth: 0) { own.record($0) }
+    far.token = place.isles.observeChanges(depth: 2) { far.record($0) }
+    place.pump()
+    try place.write {
+      place.isle(0).name = "new"
+      place.isle(5).name = "new"
+    }
+    place.pump()
+    var expected: [Int: [String]] = [
+      0: ["name"], 1: ["next.name"], 2: ["list[0>0].next.name", "next.next.next.name"],
+      3: ["next.next.name"], 4: ["next.name"], 5: ["name"],
+    ]
+    #expect(standard.take() == [expected])
+    expected[2] = ["list[0>0].next.name"]
+    #expect(far.take() == [expected])
+    #expect(own.take() == [[0: ["name"], 5: ["name"]]])
+  }
+
+  @Test func keyPathsTellOfNothingElse() throws {
+    let place = try Shelter().openIsles(4)
+    try place.write {
+      place.isle(0).next = place.isle(1)
+      place.isle(1).next = place.isle(0)
+      place.isle(2).list.append(place.isle(0))
+    }
+    let names = NestedRecorder(place.isles, ["next.name", "next.next.name"])
+    let origins = NestedRecorder(place.isles, ["back", "back.name"])
+    place.pump()
+    try place.write {
+      place.isle(0).name = "new"
+      place.isle(0).numbers.append(1)
+      place.isle(2).name = "new"
+      place.isle(3).list.append(objectsIn: [place.isle(0), place.isle(1)])
+    }
+    place.pump()
+    #expect(names.take() == [[0: ["next.next.name"], 1: ["next.name"]]])
+    let expected = [0: ["back -[] +[1]", "back[0>0].name"], 1: ["back -[] +[0]"]]
+    #expect(origins.take() == [expected])
+  }
+
+  @Test func everyKindOfCollectionTellsOfItsElements() throws {
+    let place = try Shelter().openIsles(4)
+    try place.write {
+      place.isle(0).list.append(objectsIn: [place.isle(1), place.isle(2), place.isle(3)])
+      place.isle(0).set.insert(objectsIn: [place.isle(1), place.isle(2)])
+      place.isle(0).map["k"] = place.isle(1)
+      place.isle(0).numbers.append(objectsIn: [1, 2])
+    }
+    let isle = place.isle(0)
+    let list = NestedRecorder(isle.list)
+    let results = NestedRecorder(isle.list.sorted(by: \.id))
+    let set = NestedRecorder(isle.set)
+    let origins = NestedRecorder(place.isle(1).back)
+    let erased = NestedRecorder(AnyRealmCollection(isle.list))
+    let numbers = NestedRecorder(isle.numbers)
+    let names = NestedRecorder()
+    names.token = isle.list.projectTo.name.observeChanges { names.record($0) }
+    var keys: [String: [String]] = [:]
+    let token = isle.map.observeChanges { change in
+      guard case .update(_, let delta) = change else { return }
+      for key in delta.modifications { keys[key] = delta.nested(for: key).map(\.text) }
+      #expect(delta.nested(for: "none").isEmpty)
+    }
+    place.pump()
+    try place.write {
+      place.isle(1).name = "new"
+      isle.list[1] = place.isle(3)
+      isle.numbers[1] = 7
+    }
+    place.pump()
+    #expect(list.take() == [[0: ["name"], 1: ["self"]]])
+    #expect(erased.take() == [[0: ["name"], 1: ["self"]]])
+    #expect(names.take() == [[0: ["name"], 1: ["self"]]])
+    #expect(results.take() == [[0: ["name"]]])
+    #expect(set.take() == [[0: ["name"]]])
+    #expect(numbers.take() == [[1: ["self"]]])
+    let own = ["list -[] +[] ~[1]>[1]", "numbers -[] +[] ~[1]>[1]"]
+    let behind = ["list[0>0].name", "set[0>0].name", "map[k].name"]
+    #expect(origins.take() == [[0: own + behind]])
+    #expect(keys == ["k": ["name"]])
+    try place.write { isle.map["k"] = place.isle(1) }
+    place.pump()
+    #expect(keys == ["k": ["self"]])
+    token.invalidate()
+  }
+
+  @Test func ofVeryManyWaysLongerOnesAreLeftOut() throws {
+    let place = try Shelter().openIsles(42)
+    let all = (1...40).map { place.isle($0) }
+    try place.write {
+      place.isle(0).list.append(objectsIn: all)
+      for isle in all {
+        isle.list.append(objectsIn: all)
+        isle.next = place.isle(41)
+      }
+    }
+    var lengths: [Int] = []
+    let token = place.isles.observeChanges { change in
+      guard case .update(_, let delta) = change else { return }
+      lengths = delta.nested(at: 0).map(\.path.count)
+    }
+    place.pump()
+    try place.write { place.isle(41).name = "new" }
+    place.pump()
+    #expect(lengths == Array(repeating: 2, count: 40) + Array(repeating: 3, count: 960))
+    token.invalidate()
+  }
+
+  /// As far as anybody says, on a stack of any size.
+  @Test func aLongChainIsWalkedToItsEnd() throws {
+    let place = try Shelter().openIsles(1_000)
+    try place.write {
+      for id in 0..<999 { place.isle(id).next = place.isle(id + 1) }
+    }
+    var (found, missed) = ([Int](), [Int]())
+    let tokens = [999, 998].map { depth in
+      place.isles.observeChanges(depth: depth) { change in
+        guard case .update(_, let delta) = change else { return }
+        let lengths = delta.nested(at: 0).map(\.path.count)
+        if depth == 999 { found = lengths } else { missed = lengths }
+      }
+    }
+    place.pump()
+    try place.write { place.isle(999).name = "new" }
+    place.pump()
+    #expect(found == [999] && missed == [])
+    for token in tokens { token.invalidate() }
+  }
+
+  @Test func objectsOfNoClassOfTheProgramAreNamedAsTheFileDoes() throws {
+    let place = try Shelter().openIsles(2)
+    try place.write { place.isle(0).list.append(place.isle(1)) }
+    var changes: [NestedChange] = []
+    let token = place.realm.dynamicObjects("Isle").observeChanges { change in
+      guard case .update(_, let delta) = change else { return }
+      changes = delta.nested(at: 0)
+    }
+    place.pump()
+    try place.write { place.isle(1).name = "new" }
+    place.pump()
+    #expect(changes.map(\.text) == ["list[0>0].name"])
+    #expect((changes[0].object as? DynamicObject)?["name"] as? String == "new")
+    token.invalidate()
+  }
+}

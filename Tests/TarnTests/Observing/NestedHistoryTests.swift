@@ -1,0 +1,144 @@
+import Dispatch
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Tarn
+
+/// From which version to which nested changes are told, and how long that is kept.
+struct NestedHistoryTests {
+  @Test func severalCommitsOfAnotherThreadAreOneChange() throws {
+    let shelter = try Shelter()
+    let place = try shelter.openIsles(3)
+    try place.write { place.isle(0).list.append(objectsIn: [place.isle(1), place.isle(2)]) }
+    let recorder = NestedRecorder(place.isles)
+    place.pump()
+    try DispatchQueue(label: "writer").sync {
+      let other = try shelter.openIsles()
+      try other.write { other.isle(0).list.remove(at: 0) }
+      try other.write { other.isle(2).name = "a" }
+      try other.write { other.isle(2).name = "b" }
+      try other.write { other.isle(0).list.insert(other.isle(1), at: 1) }
+    }
+    place.pump()
+    let own = ["list -[0] +[1] ~[]>[]", "list[1>0].name"]
+    #expect(recorder.take() == [[0: own, 2: ["name"]]])
+  }
+
+  @Test func aCallTellsWhatIsNewSinceTheOneBefore() throws {
+    let place = try Shelter().openIsles(2)
+    let recorder = NestedRecorder(place.isles)
+    place.pump()
+    try place.write { place.isle(0).name = "a" }
+    try place.write { place.isle(0).numbers.append(1) }
+    try place.realm.write(withoutNotifying: [recorder.token!]) { place.isle(1).name = "left out" }
+    try place.write { place.isle(1).numbers.append(2) }
+    place.pump()
+    let appended = "numbers -[] +[0] ~[]>[]"
+    #expect(recorder.take() == [[0: ["name"]], [0: [appended]], [1: [appended]]])
+    try place.write { place.isle(1).name = "b" }
+    place.pump()
+    #expect(recorder.take() == [[1: ["name"]]])
+  }
+
+  @Test func aDeltaGoesOnWithItsVersions() throws {
+    let place = try Shelter().openIsles(3)
+    try place.write { place.isle(0).list.append(objectsIn: [place.isle(1), place.isle(2)]) }
+    var kept: CollectionDelta<Isle>?
+    let token = place.isles.observeChanges { change in
+      guard case .update(_, let delta) = change, kept == nil else { return }
+      kept = delta
+    }
+    place.pump()
+    try place.write { place.isle(2).name = "new" }
+    place.pump()
+    try place.write {
+      place.isle(0).list.removeAll()
+      place.realm.delete(place.isle(2))
+    }
+    place.pump()
+    let delta = try #require(kept)
+    let changes = delta.nested(at: 0)
+    #expect(changes.map(\.text) == ["list[1>1].name"])
+    #expect(changes.map(\.keyPath) == ["list.name"])
+    #expect(changes[0].object?.isInvalidated == true)
+    #expect(delta.nested(at: 1).isEmpty)
+    token.invalidate()
+  }
+
+  /// Nobody holds the version before a change when all have been told.
+  @Test func noVersionIsKeptForWhoHasBeenTold() throws {
+    let place = try Shelter().openIsles(1)
+    let recorder = NestedRecorder(place.isles)
+    place.pump()
+    for number in 0..<3 {
+      weak let former = place.realm.core.reader?.snapshot
+      try place.write { place.isle(0).name = "\(number)" }
+      #expect(former != nil)
+      place.pump()
+      #expect(former == nil)
+    }
+    #expect(recorder.take().count == 3)
+  }
+}
+
+/// The same for loops, which may take their time.
+@MainActor struct NestedLoopTests {
+  private let shelter: Shelter
+  private let realm: Realm
+
+  init() throws {
+    shelter = try Shelter()
+    var configuration = shelter.configuration
+    configuration.objectTypes = [Isle.self, Port.self]
+    realm = try Realm(configuration: configuration)
+    try realm.write { for id in 0..<2 { realm.add(Isle(id)) } }
+  }
+
+  private func isle(_ id: Int) -> Isle { realm.object(ofType: Isle.self, forPrimaryKey: id)! }
+
+  @Test func aLoopIsToldWhatLiesBehind() async throws {
+    try realm.write { isle(0).next = isle(1) }
+    let recorder = NestedRecorder()
+    var changes = realm.objects(Isle.self).changes.makeAsyncIterator()
+    _ = await changes.next(isolation: #isolation)
+    for number in 0..<3 {
+      try realm.write { isle(1).name = "\(number)" }
+      try realm.write { isle(1).numbers.append(number) }
+      let change = try #require(await changes.next(isolation: #isolation))
+      recorder.record(change)
+      let appended = "numbers -[] +[\(number)] ~[]>[]"
+      let expected = [0: ["next.name", "next.\(appended)"], 1: ["name", appended]]
+      #expect(recorder.take() == [expected])
+    }
+  }
+
+  @Test func aLoopThatTakesItsTimeIsToldOfElementsAsAWhole() async throws {
+    let recorder = NestedRecorder()
+    var changes = realm.objects(Isle.self).changes.makeAsyncIterator()
+    _ = await changes.next(isolation: #isolation)
+    weak let former = realm.core.reader?.snapshot
+    try realm.write { isle(1).name = "new" }
+    #expect(former != nil)
+    for number in 0..<ObserverTable.stepsKept {
+      try realm.write { isle(0).name = "\(number)" }
+    }
+    #expect(former == nil)
+    recorder.record(try #require(await changes.next(isolation: #isolation)))
+    #expect(recorder.take() == [[0: ["self"], 1: ["self"]]])
+    try realm.write { isle(0).name = "last" }
+    recorder.record(try #require(await changes.next(isolation: #isolation)))
+    #expect(recorder.take() == [[0: ["name"]]])
+  }
+
+  @Test func aLoopThatEndsKeepsNothing() async throws {
+    var changes: ChangeSequence<ObservedChange<Results<Isle>, CollectionDelta<Isle>>>.Iterator?
+    changes = realm.objects(Isle.self).changes.makeAsyncIterator()
+    _ = await changes?.next(isolation: #isolation)
+    weak let former = realm.core.reader?.snapshot
+    try realm.write { isle(1).name = "new" }
+    #expect(former != nil)
+    changes = nil
+    #expect(former == nil)
+  }
+}

@@ -1,0 +1,110 @@
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Tarn
+
+/// What is passed on arrives wherever code has a Realm of its own: in actors, and in callbacks.
+struct PassingPlaceTests {
+  private let shelter: Shelter
+  private let a: Place
+
+  init() throws {
+    shelter = try Shelter()
+    a = try shelter.openIce(glaciers: 2)
+  }
+
+  /// S321: a Realm that is named takes what is frozen, in an actor as well.
+  @Test func anActorTakesWhatIsPassedToIt() async throws {
+    let glacier = ThreadSafeReference(to: a.glacier(1)!)
+    nonisolated(unsafe) let frozen = a.glacier(2)!.stones.freeze()  // because: it is frozen
+    @ThreadSafe var wrapped = a.glacier(2)
+    let actor = try await Surveyor(shelter.iceConfiguration)
+    #expect(await actor.name(of: glacier) == "glacier 1")
+    #expect(await actor.weights(of: frozen) == [20, 21, 22, 20])
+    #expect(await actor.name(in: $wrapped) == "glacier 2")
+    let stone = try #require(await actor.stone(of: glacier))
+    a.scheduler.adopt()
+    #expect(a.realm.resolve(stone)?.weight == 10)
+    try await actor.rename(glacier, "after an await")
+    a.scheduler.adopt()
+    a.realm.refresh()
+    #expect(a.glacier(1)?.name == "after an await")
+  }
+
+  /// There is no refresh in a callback: what it shows is what its observer is told of.
+  @Test func aCallbackResolvesAtItsVersion() throws {
+    let b = try shelter.openIce()
+    let later = Mutex<ThreadSafeReference<Glacier>?>(nil)
+    var seen: [String] = []
+    let token = b.glaciers.observe { [a] _ in
+      try? a.write {
+        a.glacier(1)!.age += 100
+        a.realm.create(Glacier.self, value: ["id": 50 + seen.count])
+      }
+      later.withLock { $0 = ThreadSafeReference(to: a.glaciers.last!) }
+      let old = b.realm.resolve(ThreadSafeReference(to: a.glacier(1)!))
+      let new = later.withLock { $0 }.flatMap { b.realm.resolve($0) }
+      if seen.count < 2 { seen.append("\(old?.age ?? 0) \(new?.id ?? 0)") }
+    }
+    b.scheduler.pump()
+    token.invalidate()
+    #expect(seen == ["1 0"])
+    #expect(later.withLock { $0 }.flatMap { b.realm.resolve($0) }?.id == 50)
+    #expect(b.glacier(1)?.age == 101)
+  }
+
+  /// What was frozen comes back to life where the variable is read.
+  @Test func aVariableTakesWhatIsFrozen() throws {
+    @ThreadSafe var glacier = a.glacier(1)?.freeze()
+    try a.write { a.glacier(1)!.age = 30 }
+    #expect(glacier?.age == 30 && glacier?.realm == a.realm)
+  }
+}
+
+/// An actor that runs on a queue, and has a Realm there.
+private actor Surveyor {
+  private final class Executor: SerialExecutor {
+    let queue = DispatchQueue(label: "surveyor")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+  }
+
+  private let executor = Executor()
+  private var realm: Realm?
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  init(_ configuration: Realm.Configuration) async throws {
+    try open(configuration)
+  }
+
+  private func open(_ configuration: Realm.Configuration) throws {
+    realm = try Realm(configuration: configuration, queue: executor.queue)
+  }
+
+  func name(of reference: ThreadSafeReference<Glacier>) -> String? {
+    realm?.resolve(reference)?.name
+  }
+
+  func name(in glacier: ThreadSafe<Glacier>) -> String? {
+    guard let glacier = glacier.wrappedValue, glacier.realm == realm else { return nil }
+    return glacier.name
+  }
+
+  func weights(of stones: List<Stone>) -> [Int] { realm?.thaw(stones)?.map(\.weight) ?? [] }
+
+  func stone(of reference: ThreadSafeReference<Glacier>) -> ThreadSafeReference<Stone>? {
+    realm?.resolve(reference)?.stones.first.map { ThreadSafeReference(to: $0) }
+  }
+
+  func rename(_ reference: ThreadSafeReference<Glacier>, _ name: String) async throws {
+    guard let glacier = realm?.resolve(reference) else { return }
+    await Task.yield()
+    try realm?.write { glacier.name = name }
+  }
+}

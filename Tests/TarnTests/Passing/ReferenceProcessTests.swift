@@ -1,0 +1,34 @@
+import Foundation
+import Testing
+
+@testable import Tarn
+
+/// References in sight of another process.
+struct ReferenceProcessTests {
+  static func delete(_ path: String) throws {
+    let configuration = Realm.Configuration(
+      fileURL: URL(fileURLWithPath: path), objectTypes: [Glacier.self, Stone.self, Drill.self])
+    let realm = try Realm(configuration: configuration)
+    try realm.write { realm.delete(realm.object(ofType: Glacier.self, forPrimaryKey: 1)!) }
+  }
+
+  @Test func anotherProcessDeletesTheObject() async throws {
+    let shelter = try Shelter()
+    let references = try Self.references(shelter)
+    await #expect(processExitsWith: .success) {
+      [path = shelter.iceConfiguration.fileURL!.path as String] in
+      try ReferenceProcessTests.delete(path)
+    }
+    #expect(references.first.isInvalidated && !references.second.isInvalidated)
+    let realm = try Realm(
+      configuration: shelter.iceConfiguration, scheduler: ManualScheduler())
+    #expect(realm.resolve(references.first) == nil && realm.resolve(references.second)?.id == 2)
+  }
+
+  private static func references(
+    _ shelter: Shelter
+  ) throws -> (first: ThreadSafeReference<Glacier>, second: ThreadSafeReference<Glacier>) {
+    let place = try shelter.openIce(glaciers: 2)
+    return (ThreadSafeReference(to: place.glacier(1)!), ThreadSafeReference(to: place.glacier(2)!))
+  }
+}
