@@ -115,6 +115,13 @@ import Testing
     #expect(lines(LayerChecks.lmdbImport(c)) == [1])
   }
 
+  @Test func mutexesOutsideOfLock() {
+    let text = "private let state = Mutex(0)\n"
+    #expect(lines(LayerChecks.mutexInUse(swift(text))) == [1])
+    #expect(LayerChecks.mutexInUse(swift(text, "Sources/TarnStore/Threads/Lock.swift")).isEmpty)
+    #expect(LayerChecks.mutexInUse(swift("// a Mutex would do\n")).isEmpty)
+  }
+
   @Test func sleepingTests() {
     let text = """
       func t() async {

@@ -55,6 +55,7 @@ import Testing
   }
 
   @Test func onlyStorageTalksToLMDB() { expectNone(LayerChecks.lmdbImport) }
+  @Test func locksCanBeFollowed() { expectNone(LayerChecks.mutexInUse) }
   @Test func trapsSpeak() { expectNone(WordChecks.trapsSpeak) }
 
   @Test func noTestSleeps() { expectNone(WordChecks.noSleepInTests) }

@@ -1,5 +1,5 @@
 package import Foundation
-import Synchronization
+import TarnStore
 
 /// A process that this one started, with a pipe from its standard output.
 ///
@@ -21,7 +21,7 @@ package final class ChildProcess {
   package private(set) var isOpen = true
   /// Held from the making of a pipe to the start of its process: what another thread starts
   /// meanwhile would keep the pipe open.
-  private static let starting = Mutex<Void>(())
+  private static let starting = Lock<Void>(())
 
   /// - Parameters:
   ///   - environment: added to this process's own.

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
-import Synchronization
 import Tarn
+import TarnStore
 import ToolSupport
 
 /// W8a and W4a: observes and reads as the code of an actor does.
@@ -36,7 +36,7 @@ private actor BenchActor {
 /// W8a: when a thread that waits for them hears of calls.
 private final class Hearing: Sendable {
   private let called = DispatchSemaphore(value: 0)
-  private let time = Mutex(0.0)
+  private let time = Lock(0.0)
 
   func hear() {
     let now = benchNow()
@@ -94,7 +94,7 @@ private func latencies(_ commits: Int, _ writer: Realm, _ hearing: Hearing) thro
 
 /// A thread in its run loop that observes.
 private final class ObservingLoop: Sendable {
-  private let isEnded = Mutex(false)
+  private let isEnded = Lock(false)
   private let hasEnded = DispatchSemaphore(value: 0)
 
   init(_ configuration: Realm.Configuration, _ hear: @escaping @Sendable () -> Void) {
@@ -135,7 +135,7 @@ func waiting<R: Sendable>(
 
 private final class Outcome<R: Sendable>: Sendable {
   private let done = DispatchSemaphore(value: 0)
-  private let result = Mutex<Result<R, any Error>?>(nil)
+  private let result = Lock<Result<R, any Error>?>(nil)
 
   func end(_ result: Result<R, any Error>) {
     self.result.withLock { $0 = result }

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TarnStore
 import ToolSupport
 
 /// Runs `tarn`'s commands on damaged copies of stores, and counts what became of them.
@@ -24,9 +25,9 @@ struct DamageRun {
   func run() throws -> ExitCode {
     print("seed \(options.seed), \(options.count) damaged files in \(folder)")
     let stores = try makeStores()
-    let tally = Mutex(DamageTally())
+    let tally = Lock(DamageTally())
     let next = Atomic<Int>(0)
-    let failure = Mutex<(any Error)?>(nil)
+    let failure = Lock<(any Error)?>(nil)
     let (options, folder, tarn) = (options, folder, tarn)
     DispatchQueue.concurrentPerform(iterations: options.only == nil ? options.jobs : 1) { job in
       do {

@@ -37,6 +37,11 @@ struct tarn_executor {
 __attribute__((swiftcall)) bool swift_task_isCurrentExecutorWithFlags(
     struct tarn_executor executor, uint64_t flags);
 
+// For a build under the thread sanitizer: a lock that it cannot see changes hands. In any other
+// build they do nothing, and nothing calls them.
+void tarn_lock_acquired(void *lock);
+void tarn_lock_released(void *lock);
+
 // What every accessor of one Realm instance checks before it reads: one line of cache.
 struct tarn_context {
   // Changes whenever rows may have moved: at an advance, and at the first edit of a cluster.

@@ -1,5 +1,4 @@
 @_spi(Reflection) import Swift
-import Synchronization
 import TarnStore
 
 /// A stored or computed property of a model class, as its declaration says.
@@ -102,7 +101,7 @@ final class ClassReflection: Sendable {
       return first
     }
   }
-  private static let known = Mutex<[ObjectIdentifier: ClassReflection]>([:])
+  private static let known = Lock<[ObjectIdentifier: ClassReflection]>([:])
 
   init(_ type: ObjectBase.Type) throws(ModelError) {
     self.type = type

@@ -17,7 +17,7 @@ import TarnStore
   /// The readings of all threads so far, as a list: the newest one first. They stay as long as
   /// this; a thread that ended leaves its own to the next that is known by the same number.
   private let newest = unsafe Atomic<Unmanaged<FrozenReading>?>(nil)
-  private let results = Mutex(LiveTable())
+  private let results = Lock(LiveTable())
 
   /// Results that are alive, by what they ask for.
   private struct LiveTable: @unchecked Sendable {

@@ -1,5 +1,4 @@
 import CTarn
-import Synchronization
 import TarnStore
 
 /// What a program's models ask of a file: classes and columns by name, in no file's numbers.
@@ -167,7 +166,7 @@ extension ModelSchema {
     var lists: [[ObjectIdentifier]: ModelSchema] = [:]
   }
 
-  private static let known = Mutex(Known())
+  private static let known = Lock(Known())
   private static let listsMax = 64
 
   /// The model of the given classes, or of all of the program that want to be in default schemas.

@@ -1,5 +1,5 @@
 public import Foundation
-import Synchronization
+import TarnStore
 
 extension Realm {
   /// Which file a Realm opens, and how.
@@ -20,7 +20,7 @@ extension Realm {
       set { shared.withLock { $0 = newValue } }
     }
 
-    private static let shared = Mutex(Configuration())
+    private static let shared = Lock(Configuration())
 
     /// The file: `default.realm` in the working directory unless set. Nil for an in-memory Realm.
     /// Setting it clears `inMemoryIdentifier`.

@@ -1,4 +1,4 @@
-import Synchronization
+import TarnStore
 
 /// What a task waits on until it is its turn to write.
 ///
@@ -9,7 +9,7 @@ final class TaskTurn: Sendable {
     case waiting(CheckedContinuation<Void, any Error>)
   }
 
-  private let state = Mutex(State.idle)
+  private let state = Lock(State.idle)
 
   /// Waits to be called; returns at once if that has happened since the last time.
   ///

@@ -10,7 +10,7 @@ final class OnceValue<Value: Sendable>: Sendable {
 
   private let known = AtomicLazyReference<Box>()
   /// Held by who works it out.
-  private let turn = Mutex(())
+  private let turn = Lock(())
 
   var isKnown: Bool { known.load() != nil }
 

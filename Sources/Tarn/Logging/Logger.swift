@@ -1,4 +1,3 @@
-import Synchronization
 import TarnStore
 
 /// How much is logged, and how severe a message is.
@@ -21,14 +20,14 @@ public final class Logger: Sendable {
   /// The function that receives a message.
   public typealias LogFunction = @Sendable (_ level: LogLevel, _ message: String) -> Void
 
-  private let threshold: Mutex<LogLevel>
+  private let threshold: Lock<LogLevel>
   private let function: LogFunction?
 
   /// - Parameters:
   ///   - level: the least severe messages that are passed on.
   ///   - logFunction: receives them; nil for standard error.
   public init(level: LogLevel = .warn, logFunction: LogFunction? = nil) {
-    threshold = Mutex(level)
+    threshold = Lock(level)
     function = logFunction
   }
 
@@ -47,7 +46,7 @@ public final class Logger: Sendable {
     }
   }
 
-  private static let current = Mutex(Logger())
+  private static let current = Lock(Logger())
 
   private func receive(_ level: StoreLog.Level, _ message: String) {
     let level: LogLevel =

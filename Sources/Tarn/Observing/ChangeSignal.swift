@@ -1,4 +1,3 @@
-import Synchronization
 import TarnStore
 
 /// Wakes the one task that waits for news.
@@ -11,7 +10,7 @@ final class ChangeSignal: Sendable {
     case cancelled
   }
 
-  private let state = Mutex(State.idle)
+  private let state = Lock(State.idle)
 
   /// Somebody waits.
   var isWaiting: Bool {

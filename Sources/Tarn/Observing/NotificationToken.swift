@@ -10,17 +10,17 @@ public final class NotificationToken: Sendable {
   private let state: ObservationState?
   /// The token keeps the instance alive, not the observation: so an instance goes when the last
   /// token of it has ended, wherever that happened.
-  private let host: Mutex<(any TokenHost)?>
+  private let host: Lock<(any TokenHost)?>
 
   /// A token of no observation; `invalidate()` on it returns false.
   public init() {
     state = nil
-    host = Mutex(nil)
+    host = Lock(nil)
   }
 
   init(_ state: ObservationState, _ host: any TokenHost) {
     self.state = state
-    self.host = Mutex(host)
+    self.host = Lock(host)
   }
 
   var identity: ObjectIdentifier? { state.map { ObjectIdentifier($0) } }

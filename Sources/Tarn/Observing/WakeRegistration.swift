@@ -10,7 +10,7 @@ final class WakeRegistration: Sendable {
   private let scheduler: Scheduler
   private let target: Target
   private let isWaiting = Atomic<Bool>(false)
-  private let held = Mutex<Held>(Held())
+  private let held = Lock<Held>(Held())
 
   private struct Held {
     var registration: StoreRegistration?

@@ -1,5 +1,4 @@
 @_spi(Reflection) import Swift
-import Synchronization
 import TarnStore
 
 /// A projected property, as its declaration says.
@@ -29,7 +28,7 @@ final class ProjectionLayout: Sendable {
   /// Where wrappers are told where the object has its columns.
   private let places: [(field: Int, place: Int)]
 
-  private static let known = Mutex<[ObjectIdentifier: ProjectionLayout]>([:])
+  private static let known = Lock<[ObjectIdentifier: ProjectionLayout]>([:])
 
   /// The layout of a projection's class; the first one shows it. Traps for a property that leads to
   /// nothing in the file.

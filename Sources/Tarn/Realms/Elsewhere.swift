@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 import TarnStore
 
 /// Something observed, on its way to another actor or queue: it is passed on frozen, and observed
@@ -121,7 +120,7 @@ extension Elsewhere {
 
 /// What the token of an observation on a queue ends, once that is there.
 private final class ElsewhereHost: TokenHost {
-  private let token = Mutex<NotificationToken?>(nil)
+  private let token = Lock<NotificationToken?>(nil)
 
   var isCurrent: Bool { true }
   var observation: ObjectIdentifier? { token.withLock { $0?.identity } }

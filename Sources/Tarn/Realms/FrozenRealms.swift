@@ -1,4 +1,3 @@
-import Synchronization
 import TarnStore
 
 /// The frozen instances of this process. Instances that were opened alike and show one version of
@@ -33,7 +32,7 @@ enum FrozenRealms {
     }
   }
 
-  private static let table = Mutex(Table())
+  private static let table = Lock(Table())
 
   /// The frozen instance of what a live one shows.
   static func instance(of snapshot: Snapshot, _ live: RealmCore) -> RealmCore {

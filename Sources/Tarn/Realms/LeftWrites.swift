@@ -1,4 +1,3 @@
-import Synchronization
 import TarnStore
 
 /// Open writes whose instance nobody holds any more: `try Realm().beginWrite()`, and later
@@ -18,7 +17,7 @@ enum LeftWrites {
     var writes: [Key: LeftWrite] = [:]
   }
 
-  private static let table = Mutex(Table())
+  private static let table = Lock(Table())
 
   static func keep(_ write: LeftWrite, _ key: Key) {
     nonisolated(unsafe) let write = write  // because: the caller has let go of it

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import TarnStore
 
 /// The instances of this process: opening a file again on the same scheduler gives the same one.
@@ -25,7 +24,7 @@ enum RealmCache {
     }
   }
 
-  private static let table = Mutex(Table())
+  private static let table = Lock(Table())
 
   static func open(
     _ configuration: Realm.Configuration, _ scheduler: Scheduler

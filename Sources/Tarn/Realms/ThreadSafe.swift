@@ -1,4 +1,4 @@
-import Synchronization
+import TarnStore
 
 /// A variable for a managed object or collection that any thread may read and set.
 ///
@@ -29,12 +29,12 @@ import Synchronization
 ///
 /// Threading: any; reads and assignments may run at the same time.
 @propertyWrapper public final class ThreadSafe<Confined: ThreadConfined>: Sendable {
-  private let reference: Mutex<ThreadSafeReference<Confined>?>
+  private let reference: Lock<ThreadSafeReference<Confined>?>
 
   /// A variable for something managed, or nil. Traps where ``ThreadSafeReference`` does. Threading:
   /// where that belongs.
   public init(wrappedValue: Confined?) {
-    reference = Mutex(wrappedValue.map { ThreadSafeReference(to: $0) })
+    reference = Lock(wrappedValue.map { ThreadSafeReference(to: $0) })
   }
 
   /// The object or collection in the Realm that lives where this code runs; nil if it was deleted

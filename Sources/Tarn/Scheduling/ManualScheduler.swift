@@ -1,6 +1,5 @@
 import CTarn
 public import Foundation
-import Synchronization
 import TarnStore
 
 /// A scheduler whose turns the program runs itself: for servers with a loop of their own, and for
@@ -22,12 +21,12 @@ public final class ManualScheduler: Sendable {
     var watched: [WatchedStore] = []
   }
 
-  private let state: Mutex<State>
+  private let state: Lock<State>
   private let bell = Waker()
 
   /// A scheduler that belongs to the calling thread.
   public init() {
-    state = Mutex(State(owner: tarn_thread_id()))
+    state = Lock(State(owner: tarn_thread_id()))
   }
 
   deinit { SchedulerEnd.tell(.manual(ObjectIdentifier(self))) }

@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 import TarnStore
 
 /// Notices the end of schedulers: of threads, of queues, and of manual schedulers.
@@ -7,7 +6,7 @@ import TarnStore
 /// What belongs to a scheduler and is not held by it can be in nobody's way afterwards only if
 /// somebody is told.
 enum SchedulerEnd {
-  private static let watchers = Mutex<[Scheduler.Key: @Sendable (Scheduler.Key) -> Void]>([:])
+  private static let watchers = Lock<[Scheduler.Key: @Sendable (Scheduler.Key) -> Void]>([:])
 
   /// From now on `tell` is called once when the scheduler is no more: for a thread, on that thread
   /// as it ends; for others, where the last reference was released. It takes the place of what was

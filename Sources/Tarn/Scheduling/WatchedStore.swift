@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 import TarnStore
 
 /// A store as a manual scheduler looks after it: through a descriptor of its own, so that no other
@@ -11,7 +10,7 @@ final class WatchedStore: Sendable {
   private let descriptor: WaitDescriptor?
   private let watched: WatchedFile
   private let isTurnWaiting: @Sendable () -> Bool
-  private let nextProbe = Mutex(ContinuousClock.now + probeEvery)
+  private let nextProbe = Lock(ContinuousClock.now + probeEvery)
 
   /// - Parameter isTurnWaiting: whether what `onNews` asks for is still to come.
   init(

@@ -28,7 +28,7 @@ package final class LiveWork: Sendable {
   private let changes: Changes
   private let items: [any LiveItem]
   private let isCancelled = Atomic<Bool>(false)
-  private let result = Mutex<End?>(nil)
+  private let result = Lock<End?>(nil)
 
   /// - Parameter former: where the changes begin. Pinned only if an item reads it.
   package init(

@@ -1,6 +1,5 @@
 internal import CTarn
 internal import Glibc
-import Synchronization
 
 /// The threads that live work runs on: one less than the machine has processors, which leaves one
 /// to the program's own loop. A thread is there while something waits, and ends then.
@@ -14,7 +13,7 @@ final class LiveWorkers: Sendable {
       return current
     }
   }
-  private static let current = Mutex(LiveWorkers())
+  private static let current = Lock(LiveWorkers())
 
   private struct State {
     /// The first to come is the last in here.
@@ -24,7 +23,7 @@ final class LiveWorkers: Sendable {
 
   private let forkCount = tarn_fork_count()
   private let threadsMost = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) - 1)
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   private init() {}
 

@@ -1,5 +1,4 @@
 internal import CTarn
-import Synchronization
 
 /// Those in this process who want the gate and may not wait for it where they are: they are called
 /// when it is worth to try.
@@ -41,7 +40,7 @@ package final class GateLine: Sendable {
   }
 
   private let gate: WriteGate
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   init(_ gate: WriteGate) { self.gate = gate }
 

@@ -1,6 +1,5 @@
 internal import CTarn
 internal import Glibc
-import Synchronization
 
 /// Notices commits of other processes: one thread and one inotify descriptor for all files that
 /// this process has open. The thread starts with the first registration and ends with the last.
@@ -31,10 +30,10 @@ package final class SignalWatcher: Sendable {
       return current
     }
   }
-  private static let current = Mutex(SignalWatcher())
+  private static let current = Lock(SignalWatcher())
 
   private let forkCount = tarn_fork_count()
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   private struct State {
     var entries: [Int: Entry] = [:]

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// One observer of one signal file. It compares numbers; what they mean is for `onChange` to find
 /// out.
 ///
@@ -27,7 +25,7 @@ package final class WatchedFile: Sendable {
 
   let file: SignalFile
   private let observer: Observer
-  private let state: Mutex<State>
+  private let state: Lock<State>
 
   private struct State {
     /// What was compared with last. Different counts, not larger: damaged bytes may be too large.
@@ -48,7 +46,7 @@ package final class WatchedFile: Sendable {
   package init(file: SignalFile, seen: UInt64, observer: Observer) {
     self.file = file
     self.observer = observer
-    state = Mutex(State(counter: seen, head: seen))
+    state = Lock(State(counter: seen, head: seen))
   }
 
   /// Compares the counter alone, and tells if it has moved.

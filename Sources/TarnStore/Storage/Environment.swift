@@ -64,7 +64,7 @@ package final class Environment: Sendable {
   /// What `tarn_fork_count` said when the store was opened.
   private let forkCount: UInt32
 
-  let state = Mutex(State())
+  let state = Lock(State())
   /// Length of the file when last asked; values beyond it are not touched.
   let knownByteCount: Atomic<Int>
   /// Raw value of the code that closed the store for writing, or 0.

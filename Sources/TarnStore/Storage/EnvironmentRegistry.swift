@@ -1,6 +1,5 @@
 internal import CTarn
 internal import Glibc
-import Synchronization
 
 /// The files that this process has open, by device and inode: the guard of LMDB's rule that a
 /// process opens a file once.
@@ -8,7 +7,7 @@ final class EnvironmentRegistry: Sendable {
   static let shared = EnvironmentRegistry()
 
   /// Held while a file is opened or closed, so that these never overlap.
-  private let open = Mutex<[FileIdentity: Environment]>([:])
+  private let open = Lock<[FileIdentity: Environment]>([:])
 
   func open(_ location: StoreLocation, options: EnvironmentOptions) throws(StorageError)
     -> Environment

@@ -1,6 +1,5 @@
 internal import CTarn
 internal import Glibc
-import Synchronization
 
 /// Numbered places at which a test process can be told to die or to stop, so that a test visits
 /// every one instead of hoping for luck.
@@ -47,7 +46,7 @@ final class FaultPlan: Sendable {
   private let occurrence: Int
   private let countFile: String?
   private let signal: Int32
-  private let counts = Mutex(Counts())
+  private let counts = Lock(Counts())
 
   var isWanted: Bool { number != nil || name != nil || countFile != nil }
 

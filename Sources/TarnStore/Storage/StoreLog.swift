@@ -1,5 +1,4 @@
 internal import Glibc
-import Synchronization
 
 /// Where the engine tells people what happened to files (they are opened, changed, refused), and
 /// what it had to work around: a watch that fell back to polling. Nothing depends on anybody
@@ -14,7 +13,7 @@ package final class StoreLog: Sendable {
 
   package static let shared = StoreLog()
 
-  private let hook = Mutex<@Sendable (Level, String) -> Void>({ level, message in
+  private let hook = Lock<@Sendable (Level, String) -> Void>({ level, message in
     if level >= .warning { writeToStandardError(message) }
   })
 

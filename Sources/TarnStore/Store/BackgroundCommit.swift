@@ -1,5 +1,4 @@
 internal import Dispatch
-import Synchronization
 
 /// A commit that is made on the store's own thread, while its instance goes on.
 ///
@@ -17,12 +16,12 @@ package final class BackgroundCommit: Sendable {
     var outcome: Outcome?
   }
 
-  private let state: Mutex<State>
+  private let state: Lock<State>
   private let filled = DispatchSemaphore(value: 0)
   private let done = DispatchSemaphore(value: 0)
 
   init(_ token: consuming GateToken) {
-    state = Mutex(State(token: token, outcome: nil))
+    state = Lock(State(token: token, outcome: nil))
   }
 
   /// How it ended; nil while it is on its way.

@@ -1,5 +1,4 @@
 internal import CTarn
-import Synchronization
 
 /// Runs the commits that nobody waits for, in the order in which they come, on a thread of its own:
 /// no pool has to give one of its threads to the disk.
@@ -15,7 +14,7 @@ final class CommitThread: Sendable {
     var hasThread = false
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
   /// Raised with each job; what the thread sleeps on.
   private let bell: Bell
 

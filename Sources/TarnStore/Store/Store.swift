@@ -1,5 +1,3 @@
-import Synchronization
-
 /// One file in one process: its LMDB environment, its signal file, its gate, and the newest
 /// snapshot, shared by all instances of the process.
 ///
@@ -47,7 +45,7 @@ package final class Store: Sendable {
   package let line: GateLine
   /// Where commits are made that nobody waits for.
   let commitThread = CommitThread()
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// A copy of a file that this process may read and not lock: nothing that is committed to the
   /// file comes to it.

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Who in this process wants to hear of commits: instances on schedulers that have turns. Commits
 /// of this process are told directly; those of others come through the watcher's thread, which is
 /// asked for only while somebody needs it.
@@ -11,7 +9,7 @@ final class StoreListeners: Sendable {
     var registration: SignalRegistration?
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   func add(_ listener: @escaping @Sendable () -> Void) -> Int {
     state.withLock { state in

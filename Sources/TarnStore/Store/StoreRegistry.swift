@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The stores that this process has open: one for each file, however many paths lead to it, and
 /// one for each name in memory.
 package enum StoreRegistry {
@@ -22,9 +20,9 @@ package enum StoreRegistry {
     }
   }
 
-  private static let stores = Mutex<[Key: WeakStore]>([:])
+  private static let stores = Lock<[Key: WeakStore]>([:])
   /// Opening is rare and touches several files; one at a time keeps it simple to reason about.
-  private static let opening = Mutex<Void>(())
+  private static let opening = Lock<Void>(())
 
   /// Opens a file, or gives the store that has it open already, with the classes added.
   package static func open(

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Testing
 
 @testable import TarnStore
@@ -17,7 +16,7 @@ import Testing
   }
 
   final class Head: Sendable {
-    private let value = Mutex<UInt64?>(0)
+    private let value = Lock<UInt64?>(0)
     func set(_ new: UInt64?) { value.withLock { $0 = new } }
     func get() -> UInt64? { value.withLock { $0 } }
   }

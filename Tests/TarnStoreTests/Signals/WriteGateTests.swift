@@ -161,7 +161,7 @@ import Testing
     let files = try (0..<3).map { _ in try place.open() }
     let inside = Atomic<Int>(0)
     let grants = Atomic<Int>(0)
-    let overtaken = Mutex([Int]())
+    let overtaken = Lock([Int]())
     together(
       files.map { file in
         {

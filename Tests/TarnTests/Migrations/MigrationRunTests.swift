@@ -61,7 +61,7 @@ struct MigrationRunTests {
 
   @Test func severalStepsInOneBlock() throws {
     let file = try PetFile()
-    let seen = Mutex<[UInt64]>([])
+    let seen = Lock<[UInt64]>([])
     let block: MigrationBlock = { migration, old in
       seen.withLock { $0.append(old) }
       if old < 1 { migration.renameProperty(onType: "Pet", from: "name", to: "title") }
@@ -75,7 +75,7 @@ struct MigrationRunTests {
 
   @Test func objectsOfBothSides() throws {
     let file = try PetFile()
-    let kept = Mutex<Int>(0)
+    let kept = Lock<Int>(0)
     let block: MigrationBlock = { migration, _ in
       var enumerated = 0
       migration.enumerateObjects(ofType: "Pet") { old, new in
@@ -111,7 +111,7 @@ struct MigrationRunTests {
   @Test func aDryRunTellsAllAndWritesNothing() throws {
     let file = try PetFile()
     let before = try file.bytes
-    let progress = Mutex<[MigrationProgress]>([])
+    let progress = Lock<[MigrationProgress]>([])
     let configuration = file.configuration(PetsTyped.types, version: 1) { migration, _ in
       migration.enumerateObjects(ofType: "Pet") { old, new in
         if old?.id as? Int == 3 { return migration.delete(new!) }

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Synchronization
+import TarnStore
 import Testing
 
 @testable import Tarn
@@ -36,7 +36,7 @@ struct PassingPlaceTests {
   /// There is no refresh in a callback: what it shows is what its observer is told of.
   @Test func aCallbackResolvesAtItsVersion() throws {
     let b = try shelter.openIce()
-    let later = Mutex<ThreadSafeReference<Glacier>?>(nil)
+    let later = Lock<ThreadSafeReference<Glacier>?>(nil)
     var seen: [String] = []
     let token = b.glaciers.observe { [a] _ in
       try? a.write {

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Synchronization
+import TarnStore
 import Testing
 
 @testable import Tarn
@@ -70,8 +71,8 @@ struct ReferenceThreadTests {
   }
 
   private final class Shared: Sendable {
-    let reference: Mutex<ThreadSafeReference<Glacier>?>
-    init(_ reference: ThreadSafeReference<Glacier>) { self.reference = Mutex(reference) }
+    let reference: Lock<ThreadSafeReference<Glacier>?>
+    init(_ reference: ThreadSafeReference<Glacier>) { self.reference = Lock(reference) }
   }
 
   @Test func onlyTheLastHolderClosesTheFile() throws {

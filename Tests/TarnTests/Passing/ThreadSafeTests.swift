@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Synchronization
+import TarnStore
 import Testing
 
 @testable import Tarn
@@ -25,7 +25,7 @@ struct ThreadSafeTests {
   @Test func itIsReadWhereItIsUsed() throws {
     @ThreadSafe var glacier = a.glacier(1)
     #expect(glacier?.realm == a.realm && glacier == a.glacier(1))
-    let text = Mutex("")
+    let text = Lock("")
     onAThread { [$glacier] in
       guard let first = $glacier.wrappedValue, let again = $glacier.wrappedValue else { return }
       let isOwn = first.realm == again.realm && !first.isFrozen
@@ -56,7 +56,7 @@ struct ThreadSafeTests {
     holder.old = a.glaciers.where { $0.age > 1 }
     #expect(holder.glacier?.id == 2 && holder.depths?.first == 2 && holder.old?.count == 2)
     func name(@ThreadSafe _ glacier: Glacier?) -> String {
-      let name = Mutex("")
+      let name = Lock("")
       onAThread { [$glacier] in
         name.withLock { $0 = $glacier.wrappedValue?.name ?? "none" }
       }

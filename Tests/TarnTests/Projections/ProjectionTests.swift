@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import TarnStore
 import TestSupport
 import Testing
 
@@ -152,7 +152,7 @@ struct ProjectionTests {
   /// S334: any thread may read what is frozen.
   @Test func frozenOnesOnOtherThreads() throws {
     nonisolated(unsafe) let frozen = place.cards.freeze()  // because: it is frozen
-    let texts = Mutex<[String]>([])
+    let texts = Lock<[String]>([])
     DispatchQueue.concurrentPerform(iterations: 4) { _ in
       let text = frozen.map { "\($0.name) \($0.mobile ?? "-")" }.joined(separator: ",")
       texts.withLock { $0.append(text) }

@@ -1,13 +1,13 @@
 import Foundation
 import Observation
-import Synchronization
+import TarnStore
 import Testing
 
 @testable import Tarn
 
 /// How often something that was tracked has changed.
 private final class Changes: Sendable {
-  private let counter = Mutex(0)
+  private let counter = Lock(0)
 
   /// How often since somebody asked.
   var news: Int {

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import TarnStore
 import Testing
 
 @testable import Tarn
@@ -96,7 +96,7 @@ struct FreezingThawTests {
     let a = try shelter.openIce(glaciers: 1)
     nonisolated(unsafe) let frozen = a.glacier(1)!.freeze()  // because: it is frozen
     nonisolated(unsafe) let live = a.realm  // because: only its identity is looked at
-    let seen = Mutex("")
+    let seen = Lock("")
     let done = DispatchSemaphore(value: 0)
     Thread.detachNewThread {
       let glacier = frozen.thaw()

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TarnStore
 
 /// Runs `body` on four threads that begin together, and `meanwhile` here until they are done.
 ///
@@ -26,7 +27,7 @@ func readOnFourThreads(
 private final class Readers: Sendable {
   private let left: Atomic<Int>
   private let missing: Atomic<Int>
-  private let found = Mutex<[String]>([])
+  private let found = Lock<[String]>([])
 
   init(_ count: Int) {
     left = Atomic(count)

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import TarnStore
 import TestSupport
 import Testing
@@ -7,7 +6,7 @@ import Testing
 @testable import Tarn
 
 private final class Lines: Sendable {
-  let all = Mutex<[String]>([])
+  let all = Lock<[String]>([])
 }
 
 struct LoggerTests {

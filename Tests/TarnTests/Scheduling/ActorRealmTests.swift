@@ -3,6 +3,7 @@ import Dispatch
 import Foundation
 import Observation
 import Synchronization
+import TarnStore
 import TestSupport
 import Testing
 
@@ -280,7 +281,7 @@ private func countIn(_ kennel: isolated PetActor) -> Int {
   }
 
   @Test func aThousandActorsFollow() async throws {
-    let calls = Mutex(0)
+    let calls = Lock(0)
     let (done, told) = AsyncStream.makeStream(of: Void.self)
     var kennels: [PetActor] = []
     for _ in 0..<1000 { kennels.append(try await PetActor(url)) }
