@@ -42,7 +42,7 @@ struct KeyPathHistoryTests {
   }
 
   /// Here there are all kinds of writers.
-  @Test(arguments: 31...33)
+  @Test(arguments: 31...34)
   func andWhileAnotherProcessWrites(seed: Int) async throws {
     let folder = TemporaryFolder()
     async let observers = #expect(processExitsWith: .success) {
