@@ -132,6 +132,23 @@ extension CompiledQuery {
     return try reach.concerned(by: changes, rows, among: lookedAt)[classID] ?? KeySet()
   }
 
+  /// The same over a migration, which may have made another row of any.
+  package func stepOverMigration(
+    from old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows
+  ) throws(StorageError) -> ResultStep {
+    let root = try evaluate(rows)
+    let before = KeySet(old.keys)
+    var touched = TouchedRows()
+    if let own = changes[classID] {
+      touched = TouchedRows(came: own.inserted, went: own.isCleared ? before : own.deleted)
+    }
+    let modified = before.union(KeySet(root.keys))
+    touched.candidates = modified
+    let update = OrderedUpdate(
+      old: old, root: root, keys: ContiguousArray(touched.candidates))
+    return ResultStep(Move(update, touched), modified: modified)
+  }
+
   /// The rows after `changes`, which lead from those in `old` to what `rows` shows now.
   package func advance(
     _ old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows

@@ -20,7 +20,7 @@ private struct IsleRun {
   private let writer: Place
   private let place: Place
   private var script: IsleScript
-  private let watches: [IsleWatch]
+  private var watches: [IsleWatch] = []
   private(set) var told = 0
 
   init(seed: UInt64) throws {

@@ -72,13 +72,13 @@ private final class IsleFollower {
 
   init(_ folder: String, seed: UInt64) throws {
     self.folder = folder
-    precondition(waitUntil { Self.isSet("begun", in: folder) })
+    precondition(waitUntil { IsleFollower.isSet("begun", in: folder) })
     place = try Self.open(folder, "isles")
     twin = try Self.open(folder, "twin")
     script = IsleScript(seed: seed)
+    first = place.realm.core.shownVersion!.rawValue
     try twin.write { script.begin(in: twin.realm) }
     script.model.forgetTouches()
-    first = place.realm.core.shownVersion!.rawValue
     var looks = SeededRandom(seed: seed)
     watches = IsleWatch.all(of: place.isles, &looks)
     for watch in watches {
