@@ -69,7 +69,7 @@ extension ProcessTests {
       #expect(syncs >= Self.count / 20 && (word == "grouped") == (syncs < Self.count / 2))
       var random = SeededRandom(seed: 11)
       var (cutShort, unheard) = (0, 0)
-      for round in 0..<16 {
+      for round in 0..<10 {
         let file = try StressFile(isDurable: true)
         let kill: Kill =
           round % 2 == 0
@@ -83,8 +83,8 @@ extension ProcessTests {
         if !told.isEmpty && told.count < Self.count { cutShort += 1 }
         if found.count > told.count { unheard += 1 }
       }
-      #expect(cutShort > 8, "the kills came too early or too late to show anything")
-      print("\(word): \(cutShort) of 16 cut short, in \(unheard) with a commit that was not told")
+      #expect(cutShort >= 5, "the kills came too early or too late to show anything")
+      print("\(word): \(cutShort) of 10 cut short, in \(unheard) with a commit that was not told")
     }
   }
 }

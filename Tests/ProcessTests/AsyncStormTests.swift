@@ -142,8 +142,9 @@ extension ProcessTests {
       for task in tasks { counts.append(try await task.value) }
       #expect(took != nil)
       #expect(counts.allSatisfy { $0 > 0 })
-      // Tasks of one Realm take turns.
-      #expect(counts.max()! - counts.min()! <= 2, "\(counts)")
+      // Tasks of one Realm take turns; only the first had it for itself at the beginning.
+      let later = counts.dropFirst()
+      #expect(later.max()! - later.min()! <= 2, "\(counts)")
       realm.refresh()
       #expect(sequence(realm) == counts.reduce(0, +) && realm.problem == nil)
     }

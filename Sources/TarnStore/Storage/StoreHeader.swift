@@ -148,7 +148,7 @@ private struct MetaFields {
   }
 
   /// Checks what is used of the newer one alone. Where the disk failed under a header, LMDB leaves
-  /// the trees of the commit that came to nothing, with the number and the last page of an older one.
+  /// the trees of the commit that came to nothing, with number and last page of an older one.
   func checkTrees(path: String, page: Int) throws(StorageError) {
     for tree in [header.free, header.main] {
       let isEmpty = tree.root == StoreHeader.noPage

@@ -43,9 +43,9 @@ struct SchedulerProgramTests {
   ]
   private static let observing = [
     "Can only add notification blocks from within run loops, on serial queues, or with a "
-      + "ManualScheduler: a plain thread has no later turn in which they could be called. Observe a "
-      + "Realm that was opened on the main thread, on a serial queue, in an actor or inside a run "
-      + "loop; where this thread is to see changes, call refresh()."
+      + "ManualScheduler: a plain thread has no later turn in which they could be called. "
+      + "Observe a Realm that was opened on the main thread, on a serial queue, in an actor or "
+      + "inside a run loop; where this thread is to see changes, call refresh()."
   ]
   private static let wayOut = [
     "which has no later turn in which the block or the completion could be called. Use write, or a "

@@ -396,24 +396,6 @@ struct AsyncWriteTests {
     try a.add(3)
   }
 
-  /// Passing over takes 10 ms, and must not take it for each write of the others.
-  @Test("S63") func whoseTurnsDoNotComeDelaysNobody() throws {
-    let shelter = try Shelter(.relaxed)
-    let (a, b, c) = (try shelter.open(), try shelter.open(), try shelter.open())
-    b.realm.beginWrite()
-    for place in [a, c] {
-      place.realm.writeAsync { place.realm.add(Cat(-place.cats.count)) }
-      place.pump()
-    }
-    b.realm.cancelWrite()
-    let start = ContinuousClock.now
-    for id in 1...1000 { try b.add(id) }
-    #expect(start.duration(to: .now) < .seconds(5))
-    #expect(b.cats.count == 1000)
-    for place in [a, c] { place.finish() }
-    #expect(Set(c.cats.where { $0.id < 0 }.map(\.id)) == [-1000, -1001])
-  }
-
   @Test("S67") func aWriteOfTheProgramTakesThePlaceInLine() throws {
     let shelter = try Shelter(.relaxed)
     let (a, b) = (try shelter.open(), try shelter.open())
