@@ -136,8 +136,9 @@ struct BenchWorkload {
       BenchWorkload("W7b", title: "begin after a foreign commit", measureForeignCommit),
       BenchWorkload("W7m", title: "100 observed results", measureManyResults),
       BenchWorkload(
-        "W7xc", "W7xcr", "W7xl", "W7xlr", "W7xf", "W7xfr", "W7xs", "W7xsr", "W7xd", "W7xdr", "W7xg",
-        "W7xgr", title: "every kind of source, one change", measureSources),
+        "W7xc", "W7xcr", "W7xl", "W7xlr", "W7xf", "W7xfr", "W7xs", "W7xsr", "W7xd", "W7xdr", "W7xv",
+        "W7xvr", "W7xg", "W7xgr", "W7xe", "W7xer", title: "every kind of source, one change",
+        measureSources),
       BenchWorkload("W7p", title: "a key path over four links", measureLongKeyPath),
       BenchWorkload("W7t", title: "a thousand key paths", measureManyKeyPaths),
       BenchWorkload("W9", "W9b", title: "10,000 object observers", measureObjectObservers),

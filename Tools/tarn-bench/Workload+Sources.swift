@@ -73,10 +73,31 @@ private struct SourceKind {
           kin(realm, number, of: count / 10).age += 2
         }),
       SourceKind(
+        id: "W7xv", name: "a class, distinct by what changes",
+        observe: { realm, clock in
+          realm.objects(Kin.self).distinct(by: [\.group]).observe { _ in clock.call() }
+        },
+        // Of what is shown, so that another one of its group takes its place.
+        change: { realm, number, count in
+          let groups = max(1, count / 10)
+          kin(realm, number, of: groups).group = BenchStores.scattered(number + 7, groups) - 1
+        }),
+      SourceKind(
         id: "W7xg", name: "a class, in sections",
         observe: { realm, clock in
           realm.objects(Kin.self).sectioned(by: \.group).observe { _ in clock.call() }
         }, change: age),
+      SourceKind(
+        id: "W7xe", name: "a list, filtered and sorted, of which one goes and one comes",
+        observe: { realm, clock in
+          members(realm).where { $0.age > 0 }.sorted(by: \.name).observe { _ in clock.call() }
+        },
+        change: { realm, number, count in
+          let members = members(realm)
+          members.remove(at: BenchStores.scattered(number + 5, count) - 1)
+          members.insert(
+            kin(realm, number, of: count), at: BenchStores.scattered(number, count) - 1)
+        }),
     ]
   }
 }

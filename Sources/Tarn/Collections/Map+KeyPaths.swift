@@ -76,4 +76,10 @@ extension Map {
   ) -> ChangeSequence<ObservedChange<Map, MapDelta<Key, Value>>> where Value == T? {
     changeOrigin.looking(_Look(keyPaths)).changes
   }
+
+  /// What `observeChanges(depth:)` would tell, for `for await`. Traps at once where that does; see
+  /// ``ChangeSequence`` for who may go over it.
+  public func changes(depth: Int) -> ChangeSequence<ObservedChange<Map, MapDelta<Key, Value>>> {
+    changeOrigin.looking(_Look(depth: depth)).changes
+  }
 }

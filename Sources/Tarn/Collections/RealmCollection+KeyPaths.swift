@@ -83,6 +83,14 @@ extension RealmCollection {
   where Element: KeypathSortable {
     _changeOrigin.looking(_Look(keyPaths)).changes
   }
+
+  /// What `observeChanges(depth:)` would tell, for `for await`. Traps at once where that does; see
+  /// ``ChangeSequence`` for who may go over it.
+  public func changes(
+    depth: Int
+  ) -> ChangeSequence<ObservedChange<Self, CollectionDelta<Element>>> {
+    _changeOrigin.looking(_Look(depth: depth)).changes
+  }
 }
 
 extension _Look {

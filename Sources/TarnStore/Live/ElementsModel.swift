@@ -19,42 +19,26 @@ package enum ElementsOrigin: Hashable, Sendable {
 /// The rows of one query over a collection that belongs to an object, or of one with distinct
 /// values over a class.
 ///
-/// Rows are found by going through all of the collection's elements. When the owner is gone there
-/// are none.
+/// Rows are found by going through all elements. The first step of observed ones brings them into a
+/// form in which the next ones take time for what they touch. When the owner is gone there are none.
 package struct ElementsModel: LiveModel {
   package struct Content: LiveContent {
     package internal(set) var isOwnerGone = false
     package internal(set) var rows = ElementRows()
-    /// The elements of the collection, nil where one is no object; none for a class.
+    /// The elements of the collection, nil where one is no object; none for a class, and none where
+    /// the rows know them.
     var elements: [ObjectKey?] = []
-    /// The last step left the elements where they were; of a class, the rows. Then it is worth
-    /// while to know where objects are.
-    var isCalm = false
-    /// Where objects are among the elements, and among rows that are listed; nil if nobody asked.
-    var elementPlaces: KeyPlaces?
-    var rowPlaces: KeyPlaces?
 
     package init() {}
 
-    /// Elements or rows are others.
-    mutating func forgetPlaces() {
-      elementPlaces = nil
-      rowPlaces = nil
-    }
-
-    /// The places of objects among the elements.
-    mutating func places(of keys: KeySet) -> [Int] {
-      let places = elementPlaces ?? KeyPlaces(elements)
-      elementPlaces = places
-      return places.places(of: keys)
-    }
+    var elementCount: Int { rows.kept?.elements?.count ?? elements.count }
 
     /// The rows that objects are.
-    mutating func rows(of keys: KeySet) -> KeySet {
-      if let placed = rows.placed { return placed.rows(at: places(of: keys)) }
-      let places = rowPlaces ?? KeyPlaces(rows.keys.map { $0 })
-      rowPlaces = places
-      return KeySet(places.places(of: keys).map(PlacedRows.name))
+    func rows(of keys: KeySet) throws(StorageError) -> KeySet {
+      guard let kept = rows.kept, ElementIndex.isFew(keys.count, among: kept.elementCount) else {
+        return rows.rows(of: keys)
+      }
+      return kept.rows(named: try kept.names(of: keys))
     }
   }
 
@@ -140,28 +124,20 @@ package struct ElementsModel: LiveModel {
       let isSeen = reaches.contains { $0.mayBeConcerned(by: changes) }
       return isSeen ? passing(content) : .none
     }
-    if case .objects = origin {
-      return query.mayRearrange(changes)
-        ? .readingElements(content.rows.count) : passing(content)
-    }
-    let touched = changes[query.classID]?.keyCount ?? 0
-    let count = content.elements.count
-    if query.staysInRow, query.stages.isEmpty, Self.isFew(touched, among: count) {
-      var cost = passing(content)
-      cost.lookedUp = touched
-      return cost
-    }
-    return .readingElements(count)
+    if origin == .objects, !query.mayRearrange(changes) { return passing(content) }
+    let kept = content.rows.kept
+    let touched = query.lookups(for: changes, among: content.elementCount)
+    let all = origin == .objects ? kept?.elementCount ?? content.rows.count : content.elementCount
+    guard query.stages.isEmpty || kept?.grouped != nil, ElementIndex.isFew(touched, among: all)
+    else { return .readingElements(all) }
+    var cost = passing(content)
+    cost.lookedUp = touched
+    return cost
   }
 
-  /// Of a step that moves no elements. Where they are known, nothing is gone through.
+  /// Of a step that looks up what it touches. Where rows are kept, nothing is gone through.
   private func passing(_ content: Content) -> LiveCost {
-    content.isCalm ? .none : .passing(content.elements.count + content.rows.count)
-  }
-
-  /// So many changed objects are sooner looked up than met on the way through all of them.
-  private static func isFew(_ number: Int, among count: Int) -> Bool {
-    number <= Swift.max(8, count / 16)
+    content.rows.kept != nil ? .none : .passing(content.elementCount + content.rows.count)
   }
 
   // MARK: - Steps
@@ -170,8 +146,6 @@ package struct ElementsModel: LiveModel {
     fileprivate let old: ElementRows
     /// How rows may have moved; nil if all are others.
     fileprivate let moves: Moves?
-    /// Few objects are sooner looked up than met on the way through all rows.
-    fileprivate let looksUp: Bool
     /// What it is to those who see no row modified, once somebody has asked.
     fileprivate var unmodified: LiveChange??
   }
@@ -182,7 +156,7 @@ package struct ElementsModel: LiveModel {
     case none
     /// As the elements did; nil if nobody has written that down.
     case along(EditScript?)
-    /// So. Their elements have not moved.
+    /// So.
     case known(EditScript)
   }
 
@@ -190,11 +164,7 @@ package struct ElementsModel: LiveModel {
     _ content: inout Content, over move: LiveMove
   ) throws(StorageError) -> Step {
     let old = content.rows
-    let wasCalm = content.isCalm
-    let moves =
-      try origin == .objects
-      ? moveRowsOfClass(&content, move) : moveRowsOfElements(&content, move)
-    return Step(old: old, moves: moves, looksUp: wasCalm && content.isCalm)
+    return Step(old: old, moves: try moveRows(&content, move))
   }
 
   package func isQuiet(_ step: Step) -> Bool {
@@ -213,17 +183,12 @@ package struct ElementsModel: LiveModel {
     let modified = concerned[query.classID] ?? KeySet()
     if modified.isEmpty, let known = step.unmodified { return known }
     let changed = move.changes[query.classID]
-    let isFew = step.looksUp && Self.isFew(modified.count, among: new.count)
     let script =
       switch moves {
-      case .none where isFew || modified.isEmpty:
-        EditScript.identity(count: new.count).modifying(
-          modified.isEmpty ? KeySet() : content.rows(of: modified))
-      case .none: old.script(modified: modified)
+      case .none: EditScript.identity(count: new.count).modifying(try content.rows(of: modified))
       case .along(let script):
         new.script(from: old, along: script, modified: modified) { changed?.isReplaced($0) == true }
-      case .known(let script):
-        script.modifying(isFew ? content.rows(of: modified) : new.rows(of: modified))
+      case .known(let script): script.modifying(try content.rows(of: modified))
       }
     let change = LiveChange.news(script)
     if modified.isEmpty { step.unmodified = .some(change) }
@@ -231,96 +196,111 @@ package struct ElementsModel: LiveModel {
   }
 
   /// Brings rows up to the step. The result is nil if all rows are others.
-  private func moveRowsOfElements(
+  private func moveRows(
     _ content: inout Content, _ move: LiveMove
   ) throws(StorageError) -> Moves? {
-    let (old, changes) = (content.rows, move.changes)
-    guard !isOwnerDeleted(by: changes), let moves = try moveElements(&content.elements, move)
-    else {
+    let changes = move.changes
+    guard !isOwnerDeleted(by: changes) else {
       content = Content()
       content.isOwnerGone = true
       return nil
     }
-    let wasCalm = content.isCalm
-    content.isCalm = moves.script?.isIdentity == true && !changes.schemaChanged
-    if content.isCalm {
-      if !query.mayReorder(changes) { return Moves.none }
-      if wasCalm, let script = try moveFewRows(&content, move) { return .known(script) }
+    let edit = changes.schemaChanged ? .unknown : try edit(content, move)
+    if case .none = edit {
+      keep(&content)
+      let isClass = origin == .objects
+      let mayMove = isClass ? query.mayRearrange(changes) : query.mayReorder(changes)
+      if !mayMove { return Moves.none }
     }
-    let touched = touchedElements(content.elements, changes)
-    if content.isCalm, touched.isEmpty, query.staysInRow { return Moves.none }
-    content.forgetPlaces()
-    content.rows = try query.advance(
-      old, along: changes.schemaChanged ? nil : moves.script, to: content.elements,
-      touched: touched, move.rows)
-    return changes.schemaChanged ? nil : .along(moves.script)
+    if let script = try moveKept(&content, edit, move) { return .known(script) }
+    content = try evaluate(move.rows)
+    if content.isOwnerGone || changes.schemaChanged { return nil }
+    let count = content.elementCount
+    try group(&content, move.rows)
+    return switch edit {
+    case .none where origin != .objects: .along(.identity(count: count))
+    case .script(let script): .along(script)
+    default: .along(nil)
+    }
   }
 
-  /// Puts the rows anew that changed themselves, if they are few. The elements have not moved.
+  /// Brings rows into the form that steps change.
+  private func keep(_ content: inout Content) {
+    if content.rows.kept != nil { return }
+    let elements = origin == .objects ? nil : content.elements
+    content.rows = ElementRows(query.keeping(content.rows, of: elements))
+    content.elements = []
+  }
+
+  /// The same with what tells apart what is distinct, for rows that were read anew.
+  private func group(_ content: inout Content, _ rows: StoreRows) throws(StorageError) {
+    guard query.stages.count == 1 else { return }
+    let elements = origin == .objects ? nil : content.elements
+    keep(&content)
+    content.rows = ElementRows(try query.grouping(content.rows.kept!, of: elements, rows))
+  }
+
+  /// Moves what the step touches.
   ///
-  /// - Returns: nil if they are many, or not they alone decide where they belong.
-  private func moveFewRows(
-    _ content: inout Content, _ move: LiveMove
+  /// - Returns: nil if that is much, or what is kept does not say enough.
+  private func moveKept(
+    _ content: inout Content, _ edit: Edit, _ move: LiveMove
   ) throws(StorageError) -> EditScript? {
-    guard query.staysInRow, query.stages.isEmpty,
-      let touched = move.changes[query.classID]?.touchedKeys(in: .all),
-      Self.isFew(touched.count, among: content.elements.count)
-    else { return nil }
-    let old =
-      content.rows.placed
-      ?? PlacedRows(content.rows, of: content.elements, isUnsorted: query.isUnsorted)
-    let places = content.places(of: touched)
-    let new = try query.moving(old, at: places, move.rows)
-    content.rows = ElementRows(new)
-    return EditScript(from: old.root, to: new.root, moving: places.map(PlacedRows.name))
-  }
-
-  /// Of a class. The rows are found anew only if some of them may have come, gone or moved.
-  private func moveRowsOfClass(
-    _ content: inout Content, _ move: LiveMove
-  ) throws(StorageError) -> Moves? {
     let changes = move.changes
-    content.isCalm = !changes.schemaChanged && !query.mayRearrange(changes)
-    if content.isCalm { return Moves.none }
-    content.forgetPlaces()
-    content.rows = try query.evaluateStages(move.rows)
-    return changes.schemaChanged ? nil : .along(nil)
+    let own = changes[query.classID]
+    if case .unknown = edit { return nil }
+    if own?.isCleared == true { return nil }
+    keep(&content)
+    let old = content.rows.kept!
+    let isReplaced = { (key: ObjectKey) in own?.isReplaced(key) == true }
+    let concerned = try query.touchedRows(changes, move.rows, among: old.root).candidates
+    guard ElementIndex.isFew(concerned.count, among: old.elementCount) else { return nil }
+    var elements = old.elements
+    var touched = TouchedNames()
+    if case .script(let script) = edit, case .sequence(let place) = origin {
+      guard let now = try move.rows.sequence(at: place),
+        let made = try elements?.follow(script, to: now, isReplaced: isReplaced)
+      else { return nil }
+      touched.gone = made.gone
+      touched.set = KeySet(made.set)
+      touched.candidates = KeySet(made.come + made.moved + made.set)
+    }
+    if let elements {
+      touched.candidates.formUnion(KeySet(try elements.names(of: concerned)))
+    } else {
+      touched.candidates.formUnion(concerned)
+    }
+    guard
+      let (rows, script) = try query.advance(
+        old, to: elements, touched, move.rows, isReplaced: isReplaced)
+    else { return nil }
+    content.rows = ElementRows(rows)
+    return script
   }
 
-  /// Brings the elements up to the step. The result is nil if the owner is gone, its script if
-  /// nobody has written down how the elements moved.
-  private func moveElements(
-    _ elements: inout [ObjectKey?], _ move: LiveMove
-  ) throws(StorageError) -> (script: EditScript?, Void)? {
+  // MARK: - Elements
+
+  /// What a step did to the elements of a collection.
+  private enum Edit {
+    case none
+    case script(EditScript)
+    /// Nobody has written it down.
+    case unknown
+  }
+
+  private func edit(_ content: Content, _ move: LiveMove) throws(StorageError) -> Edit {
     let own = owner.flatMap { move.changes[$0.classID] }
-    var script: EditScript?
-    let mayHaveMoved: Bool
     switch origin {
-    case .objects: mayHaveMoved = false
+    case .objects: return .none
     case .sequence(let place):
-      script = own?.script(
-        of: SequenceName(column: place.column, key: place.key, nested: place.nested))
-      mayHaveMoved = script != nil
+      let name = SequenceName(column: place.column, key: place.key, nested: place.nested)
+      guard let script = own?.script(of: name) else { return .none }
+      let count = try move.rows.elementCount(of: place)
+      return script.leads(from: content.elementCount, to: count) ? .script(script) : .unknown
     case .backlinks(let target, let id, let column):
-      mayHaveMoved = own?.backTouchedKeys(from: id, column).contains(target.key) == true
+      let hasMoved = own?.backTouchedKeys(from: id, column).contains(target.key) == true
+      return hasMoved ? .unknown : .none
     }
-    guard mayHaveMoved || move.changes.schemaChanged else {
-      return (.identity(count: elements.count), ())
-    }
-    guard let now = try self.elements(move.rows) else { return nil }
-    let before = elements.count
-    elements = now
-    let fits = script?.leads(from: before, to: now.count) == true
-    return (fits ? script : nil, ())
-  }
-
-  /// The objects of which a property was set, if one of them is an element.
-  private func touchedElements(_ elements: [ObjectKey?], _ changes: ChangeSet) -> KeySet {
-    guard let touched = changes[query.classID]?.touchedKeys(in: .all), !touched.isEmpty else {
-      return KeySet()
-    }
-    let isHit = elements.contains { $0.map(touched.contains) == true }
-    return isHit ? touched : KeySet()
   }
 
   /// What `changes` made of rows that nobody was told of.

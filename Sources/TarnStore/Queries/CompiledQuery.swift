@@ -6,7 +6,8 @@ package final class CompiledQuery: Sendable {
   package let order: ResolvedOrder
   /// What comes after the order. Such a query has no `OrderedRoot`, only `ElementRows`.
   let stages: [DistinctStage]
-  /// Columns of the class itself that decide membership, and those that decide the order.
+  /// Columns of the class itself that decide membership, and those that decide the order or what
+  /// stages leave.
   private let memberColumns: Set<ColumnID>
   private let orderColumns: Set<ColumnID>
   /// What decides either and is not in the row: columns behind links, and what links to the row or
@@ -92,7 +93,8 @@ package final class CompiledQuery: Sendable {
       return columns
     }
     memberColumns = own(predicate.dependencies, decidesOrder: false)
-    orderColumns = own(order.dependencies, decidesOrder: true)
+    orderColumns = own(
+      order.dependencies + stages.flatMap(\.dependencies), decidesOrder: true)
     self.linked = linked
     let all = predicate.dependencies + order.dependencies + stages.flatMap(\.dependencies)
     reached = Set([id] + all.map(\.classID))
@@ -112,7 +114,7 @@ package final class CompiledQuery: Sendable {
   /// Without a condition they are as many as the class's record says, or the file is damaged: the
   /// number is given without a look at the rows until they are asked for.
   package func evaluate(_ rows: StoreRows) throws(StorageError) -> OrderedRoot {
-    let root = try evaluated(rows)
+    let root = try evaluated(by: order, rows)
     if isUnfiltered, try rows.count(of: classID) != root.count {
       throw StorageError(
         .corrupted, operation: "read class record", path: "",
@@ -122,9 +124,12 @@ package final class CompiledQuery: Sendable {
     return root
   }
 
-  private func evaluated(_ rows: StoreRows) throws(StorageError) -> OrderedRoot {
+  /// The rows that match, in an order.
+  func evaluated(
+    by order: ResolvedOrder, _ rows: StoreRows
+  ) throws(StorageError) -> OrderedRoot {
     let scan = PredicateScan(predicate, source: rows)
-    if isUnsorted {
+    if order.terms.isEmpty {
       var builder = KeyedRootBuilder()
       try rows.forEachImage(in: classID) { image throws(StorageError) in
         if try scan.evaluate(image) > 0 { unsafe builder.append(image, scan.matches) }
@@ -159,9 +164,6 @@ package final class CompiledQuery: Sendable {
   /// The classes whose changes can concern which rows there are: the query's own, and every class
   /// that a path of the query goes through, however far.
   package var concerningClasses: Set<ClassID> { reached }
-
-  /// True if what decides on a row is all in the row itself.
-  package var staysInRow: Bool { dependencies.allSatisfy(\.isInRow) }
 
   /// False if `changes` cannot concern which rows there are, or touch one of them itself.
   package func isConcerned(by changes: ChangeSet) -> Bool {

@@ -4,7 +4,7 @@
 package struct ElementRows: Sendable {
   private enum Storage: Sendable {
     case listed(keys: [ObjectKey], places: [Int])
-    case placed(PlacedRows)
+    case kept(KeptRows)
   }
 
   private let storage: Storage
@@ -15,17 +15,17 @@ package struct ElementRows: Sendable {
     storage = .listed(keys: keys, places: places)
   }
 
-  init(_ placed: PlacedRows) { storage = .placed(placed) }
+  init(_ kept: KeptRows) { storage = .kept(kept) }
 
-  /// The rows by the places of their elements, if they are kept so.
-  var placed: PlacedRows? {
-    if case .placed(let rows) = storage { rows } else { nil }
+  /// The rows in the form that steps change, if they have it.
+  var kept: KeptRows? {
+    if case .kept(let rows) = storage { rows } else { nil }
   }
 
   package var count: Int {
     switch storage {
     case .listed(let keys, _): keys.count
-    case .placed(let rows): rows.root.count
+    case .kept(let rows): rows.root.count
     }
   }
 
@@ -35,22 +35,25 @@ package struct ElementRows: Sendable {
   package func key(at position: Int) -> ObjectKey {
     switch storage {
     case .listed(let keys, _): keys[position]
-    case .placed(let rows): rows.object(at: rows.root.key(at: position))
+    case .kept(let rows): rows.key(rows.root.key(at: position))
     }
   }
 
   package func keys(in range: Range<Int>) -> [ObjectKey] {
     switch storage {
     case .listed(let keys, _): range.count == keys.count ? keys : Array(keys[range])
-    case .placed(let rows): rows.root.keys(in: range).map(rows.object)
+    case .kept(let rows): rows.root.keys(in: range).map(rows.key)
     }
   }
 
-  /// Of each row its place in the sequence.
+  /// Of each row its place in the sequence; of kept rows of a class, which is none, its position.
   var places: [Int] {
     switch storage {
-    case .listed(_, let places): places
-    case .placed(let rows): rows.root.keys.map { Int($0.rawValue) }
+    case .listed(_, let places): return places
+    case .kept(let rows):
+      guard let elements = rows.elements else { return Array(0..<count) }
+      var lookup = OrderedRoot.Lookup(elements.names)
+      return rows.root.keys.map { lookup.position(of: $0)! }
     }
   }
 
@@ -94,20 +97,11 @@ package struct ElementRows: Sendable {
     return builder.finish()
   }
 
-  /// How these rows came from themselves while objects changed.
-  package func script(modified: KeySet) -> EditScript {
-    var builder = EditScript.Builder(oldCount: count)
-    for (row, key) in keys.enumerated() {
-      builder.append(old: row, isModified: modified.contains(key))
-    }
-    return builder.finish()
-  }
-
   /// The rows that some objects are.
   func rows(of sought: KeySet) -> KeySet {
     var rows: [ObjectKey] = []
     for (row, key) in keys.enumerated() where sought.contains(key) {
-      rows.append(PlacedRows.name(of: row))
+      rows.append(ObjectKey(Int64(row)))
     }
     return KeySet(rows)
   }
@@ -136,9 +130,16 @@ extension CompiledQuery {
   package func evaluate(
     _ source: [ObjectKey?], _ rows: StoreRows
   ) throws(StorageError) -> ElementRows {
+    try throughStages(matching(source, by: order, rows), rows)
+  }
+
+  /// Those of a sequence's objects that match, in an order.
+  func matching(
+    _ source: [ObjectKey?], by order: ResolvedOrder, _ rows: StoreRows
+  ) throws(StorageError) -> ElementRows {
     var keys: [ObjectKey] = []
     var places: [Int] = []
-    let buffer = isUnsorted ? nil : SortBuffer(order, source: rows)
+    let buffer = order.terms.isEmpty ? nil : SortBuffer(order, source: rows)
     if source.count > 16 { rows.expect(lookups: source.count, in: classID) }
     for (place, key) in source.enumerated() {
       guard let key else { continue }
@@ -151,10 +152,9 @@ extension CompiledQuery {
       keys.append(key)
       places.append(place)
     }
-    guard let buffer else { return try throughStages(ElementRows(keys, places), rows) }
+    guard let buffer else { return ElementRows(keys, places) }
     let sorted = try buffer.sortAsAppended()
-    return try throughStages(
-      ElementRows(sorted.map { keys[$0] }, sorted.map { places[$0] }), rows)
+    return ElementRows(sorted.map { keys[$0] }, sorted.map { places[$0] })
   }
 }
 

@@ -50,6 +50,11 @@ package struct ResolvedOrder: Hashable, Sendable {
     self.terms = resolved
   }
 
+  init(_ terms: [Term], on classID: ClassID) {
+    self.classID = classID
+    self.terms = terms
+  }
+
   /// True if rows whose prefixes have the same high word are equal, so that their keys decide.
   var isDecidedByFirstWord: Bool { terms.count == 1 && !SortColumn(terms[0]).hasLows }
 

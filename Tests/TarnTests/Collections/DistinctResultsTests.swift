@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Tarn
@@ -80,6 +81,44 @@ struct DistinctResultsTests {
     #expect(sections.allKeys == [1, 3, 5])
     #expect(recorder.mirror.map(\.rows) == sections.map { $0.map(\.text) })
     #expect(sections[0].map(\.id) == [3])
+  }
+
+  /// Of many elements a step moves the few that it touches: whatever tells them apart is set, and
+  /// elements of the list come, go, move and are set. Now and then it touches most of them.
+  @Test(arguments: [1, 2, 3] as [UInt64])
+  func manyElements(seed: UInt64) throws {
+    var numbers = SeededRandom(seed: seed)
+    try a.write {
+      for id in 4..<300 { a.realm.add(Hound(id, "h\(id % 90)", age: id % 40)) }
+      for _ in 0..<500 { a.kennel.hounds.append(a.hound(numbers.below(300))!) }
+    }
+    let views = KennelView.all.filter { $0.name.hasPrefix("list") || $0.name.hasPrefix("class") }
+    let recorders = views.map { view in (view, SequenceRecorder(view.results(a)) { $0.text }) }
+    a.pump()
+    for commit in 0..<25 {
+      try b.write {
+        for _ in 0...numbers.below(3) {
+          let hound = b.hound(numbers.below(300))!
+          hound.age = numbers.below(40)
+          if numbers.chance(30) { hound.name = "h\(numbers.below(90))" }
+          let list = b.kennel.hounds
+          let (place, other) = (numbers.below(list.count), numbers.below(list.count))
+          switch numbers.below(5) {
+          case 0: list.remove(at: place)
+          case 1: list.insert(hound, at: place)
+          case 2: list.move(from: place, to: other)
+          case 3: list.swapAt(place, other)
+          default: list[place] = hound
+          }
+        }
+        if commit % 10 == 9 { for id in 0..<200 { b.hound(id)!.age = id % 39 } }
+      }
+      a.pump()
+      for (view, recorder) in recorders {
+        #expect(recorder.problems == [], "\(view.name), commit \(commit)")
+        #expect(recorder.mirror == view.expected(a).map(\.text), "\(view.name), commit \(commit)")
+      }
+    }
   }
 
   @Test func asOtherResults() throws {

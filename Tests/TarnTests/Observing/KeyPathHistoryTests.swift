@@ -42,7 +42,7 @@ struct KeyPathHistoryTests {
   }
 
   /// Here there are all kinds of writers.
-  @Test(arguments: 31...33)
+  @Test(arguments: 31...34)
   func andWhileAnotherProcessWrites(seed: Int) async throws {
     let folder = TemporaryFolder()
     async let observers = #expect(processExitsWith: .success) {
@@ -61,7 +61,9 @@ struct KeyPathHistoryTests {
         }
       }
       var steps = 0
+      let end = ContinuousClock.now + .seconds(300)
       while steps < 60 || !history.isSet("done") {
+        precondition(ContinuousClock.now < end, "the other process does not come to its end")
         try run.step()
         steps += 1
       }
@@ -73,7 +75,7 @@ struct KeyPathHistoryTests {
     async let writer = #expect(processExitsWith: .success) {
       [path = folder.path as String, seed = seed as Int] in
       let history = KnotHistory(path, isShared: true)
-      precondition(waitUntil { history.isSet("begun") })
+      precondition(waitUntil { history.isSet("begun") }, "the other process does not begin")
       let writer = try KnotWriter(history, seed: UInt64(seed + 100))
       for _ in 0..<60 { try writer.write() }
       try history.set("done")

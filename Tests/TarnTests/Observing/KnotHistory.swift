@@ -119,6 +119,18 @@ struct KnotSource {
         AnyRealmCollection(hub($0).list.where { $0.size > 0 })
       },
       KnotSource(name: "list sorted") { AnyRealmCollection(hub($0).list.sorted(by: \.size)) },
+      KnotSource(name: "distinct sorted") {
+        AnyRealmCollection(
+          $0.objects(Knot.self).where { $0.id > 0 }.sorted(by: \.id, ascending: false)
+            .distinct(by: [\.size, \.name]).sorted(by: \.name))
+      },
+      KnotSource(name: "list distinct") {
+        AnyRealmCollection(hub($0).list.distinct(by: [\.size]))
+      },
+      KnotSource(name: "list sorted distinct") {
+        AnyRealmCollection(
+          hub($0).list.where { $0.size < 2 }.sorted(by: \.name).distinct(by: [\.id]))
+      },
       KnotSource(name: "set", collection: { AnyRealmCollection(hub($0).set) }, isSet: true),
       KnotSource(name: "backlinks") { AnyRealmCollection(hub($0).back) },
     ]

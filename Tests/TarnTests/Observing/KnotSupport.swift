@@ -180,13 +180,8 @@ struct KnotScript {
       knot.next = numbers.chance(70) ? target : nil
       let now = knot.next?.id
       model.change(id, "next") { $0.next = now }
-    case 5, 6:
-      knot.list.append(target)
-      model.change(id, "list") { $0.list.append(other) }
-    case 7 where !knot.list.isEmpty:
-      let place = numbers.below(knot.list.count)
-      knot.list.remove(at: place)
-      model.change(id, "list") { _ = $0.list.remove(at: place) }
+    case 5, 6: insert(target, other, into: knot, id)
+    case 7 where !knot.list.isEmpty: remove(from: knot, id)
     case 8 where !knot.set.contains(target):
       knot.set.insert(target)
       model.change(id, "set") { $0.set.insert(other) }
@@ -202,7 +197,27 @@ struct KnotScript {
     case 10:
       knot.any = .object(target)
       model.change(id, "any") { $0.any = other }
+    case 11:
+      // The first knot has the list that results are observed of.
+      let hub = realm.object(ofType: Knot.self, forPrimaryKey: ids[0])!
+      if hub.list.isEmpty || numbers.chance(60) {
+        insert(target, other, into: hub, ids[0])
+      } else {
+        remove(from: hub, ids[0])
+      }
     default: break
     }
+  }
+
+  private mutating func insert(_ target: Knot, _ other: Int, into knot: Knot, _ id: Int) {
+    let place = numbers.below(knot.list.count + 1)
+    knot.list.insert(target, at: place)
+    model.change(id, "list") { $0.list.insert(other, at: place) }
+  }
+
+  private mutating func remove(from knot: Knot, _ id: Int) {
+    let place = numbers.below(knot.list.count)
+    knot.list.remove(at: place)
+    model.change(id, "list") { _ = $0.list.remove(at: place) }
   }
 }

@@ -66,6 +66,95 @@ struct NestedHistoryTests {
     token.invalidate()
   }
 
+  /// Of a migration nobody knows what it changed behind an element, and so elements are named as a
+  /// whole: those that are there after it, of whatever class its links lead to.
+  @Test func overAMigrationElementsAreNamedAsAWhole() throws {
+    let shelter = try Shelter()
+    let place = try shelter.openIsles(4)
+    try place.write {
+      place.isle(0).list.append(place.isle(1))
+      place.isle(0).map["k"] = place.isle(1)
+    }
+    let recorder = NestedRecorder(place.isles)
+    var keys: [[String: [String]]] = []
+    let token = place.isle(0).map.observeChanges { change in
+      guard case .update(_, let delta) = change else { return }
+      keys.append(
+        Dictionary(
+          uniqueKeysWithValues: delta.modifications.map { ($0, delta.nested(for: $0).map(\.text)) }
+        ))
+    }
+    place.pump()
+    var configuration = place.realm.configuration
+    configuration.schemaVersion = 1
+    configuration.migrationBlock = { migration, _ in
+      migration.enumerateObjects(ofType: "Isle") { old, new in
+        switch old?.id as? Int {
+        case 1: new?.name = "migrated"
+        case 3: new.map { migration.delete($0) }
+        default: break
+        }
+      }
+    }
+    try Realm.performMigration(for: configuration)
+    place.pump()
+    #expect(recorder.take() == [[0: ["self"], 1: ["self"]]])
+    #expect(keys == [["k": ["self"]]])
+    try place.write { place.isle(1).name = "new" }
+    place.pump()
+    #expect(recorder.take() == [[0: ["list[0>0].name", "map[k].name"], 1: ["name"]]])
+    #expect(keys.last == ["k": ["name"]])
+    token.invalidate()
+  }
+
+  /// The same where one call covers a migration and commits before and after it.
+  @Test func aMigrationBetweenCommitsOfOneCall() throws {
+    let shelter = try Shelter()
+    let place = try shelter.openIsles(2)
+    let recorder = NestedRecorder(place.isles)
+    place.pump()
+    var configuration = place.realm.configuration
+    try DispatchQueue(label: "writer").sync {
+      let other = try shelter.openIsles()
+      try other.write { other.isle(0).name = "before" }
+    }
+    configuration.schemaVersion = 1
+    configuration.migrationBlock = { _, _ in }
+    try Realm.performMigration(for: configuration)
+    place.pump()
+    let told = recorder.take()
+    #expect(told.count == 1 && told[0].values.allSatisfy { $0 == ["self"] })
+    #expect(told[0][0] != nil)
+  }
+
+  /// What was there before a reset is not there after it, whatever it was called.
+  @Test func aResetTellsOfOtherObjects() throws {
+    let shelter = try Shelter()
+    let place = try shelter.openIsles(2)
+    let recorder = NestedRecorder(place.isles)
+    var deltas: [CollectionDelta<Isle>] = []
+    let token = place.isles.observeChanges { change in
+      if case .update(_, let delta) = change { deltas.append(delta) }
+    }
+    place.pump()
+    try DispatchQueue(label: "writer").sync {
+      let other = try shelter.openIsles()
+      try other.write { other.isle(0).name = "before" }
+      try other.write {
+        other.realm.deleteAll()
+        for id in 0..<3 { other.realm.add(Isle(id)) }
+        other.isle(0).next = other.isle(1)
+      }
+      try other.write { other.isle(1).name = "after" }
+    }
+    place.pump()
+    #expect(recorder.take() == [[:]])
+    let delta = try #require(deltas.first)
+    #expect(deltas.count == 1 && delta.deletions == [0, 1] && delta.insertions == [0, 1, 2])
+    #expect((0..<3).allSatisfy { delta.nested(at: $0).isEmpty })
+    token.invalidate()
+  }
+
   /// Nobody holds the version before a change when all have been told.
   @Test func noVersionIsKeptForWhoHasBeenTold() throws {
     let place = try Shelter().openIsles(1)
@@ -111,6 +200,35 @@ struct NestedHistoryTests {
       let expected = [0: ["next.name", "next.\(appended)"], 1: ["name", appended]]
       #expect(recorder.take() == [expected])
     }
+  }
+
+  /// `changes(depth:)` tells what `observeChanges(depth:)` tells.
+  @Test func aLoopLooksAsDeepAsItSays() async throws {
+    try realm.write {
+      isle(0).next = isle(1)
+      isle(0).map["k"] = isle(1)
+      isle(1).port = Port()
+    }
+    let recorder = NestedRecorder()
+    var own = realm.objects(Isle.self).changes(depth: 0).makeAsyncIterator()
+    var far = realm.objects(Isle.self).changes(depth: 1).makeAsyncIterator()
+    var keys = isle(0).map.changes(depth: 0).makeAsyncIterator()
+    _ = await (
+      own.next(isolation: #isolation), far.next(isolation: #isolation),
+      keys.next(isolation: #isolation)
+    )
+    try realm.write { isle(1).port!.depth = 1 }
+    try realm.write { isle(1).name = "new" }
+    recorder.record(try #require(await own.next(isolation: #isolation)))
+    #expect(recorder.take() == [[1: ["name"]]])
+    recorder.record(try #require(await far.next(isolation: #isolation)))
+    #expect(
+      recorder.take() == [[0: ["next.name", "map[k].name"], 1: ["name", "port.depth"]]])
+    guard case .update(_, let delta)? = await keys.next(isolation: #isolation) else {
+      Issue.record("no update")
+      return
+    }
+    #expect(delta.nested(for: "k").map(\.text) == ["name"])
   }
 
   @Test func aLoopThatTakesItsTimeIsToldOfElementsAsAWhole() async throws {

@@ -1,0 +1,180 @@
+/// The elements of a collection of objects under names of their own, which they keep while others
+/// come, go and move: whoever keeps rows by these names need not go through the collection when it
+/// was edited. Some 100 bytes an element. A value.
+struct ElementIndex: Sendable {
+  /// The names in the order of the collection, also those of elements that are no objects.
+  private(set) var names: OrderedRoot
+  /// The biased key of the object under each name that has one.
+  private var objects: OrderStatisticTree<LabelPair>
+  /// The names of objects by their keys, which are the prefixes; those of one object by age.
+  private var byObject: OrderedRoot
+  private var next: Int64
+
+  /// Each element is named by its place.
+  ///
+  /// - Parameter elements: nil where one is no object.
+  init(_ elements: [ObjectKey?]) {
+    names = OrderedRoot(sorted: elements.indices.map { ObjectKey(Int64($0)) })
+    next = Int64(elements.count)
+    var pairs: ContiguousArray<LabelPair> = []
+    pairs.reserveCapacity(elements.count)
+    for (place, key) in elements.enumerated() {
+      guard let key else { continue }
+      pairs.append(
+        LabelPair(
+          order: OrderedRoot.biased(ObjectKey(Int64(place))), value: OrderedRoot.biased(key)))
+    }
+    objects = OrderStatisticTree(ascending: pairs)
+    radixSort(&pairs) { $0.value }
+    byObject = OrderedRoot(count: pairs.count) { (pairs[$0].order, pairs[$0].value) }
+  }
+
+  var count: Int { names.count }
+
+  /// The object with a name, nil if the element is none.
+  func object(_ name: ObjectKey) -> ObjectKey? {
+    var cursor = OrderStatisticTree.Cursor(objects)
+    let (index, isFound) = cursor.seek(OrderedRoot.biased(name))
+    return isFound ? OrderedRoot.key(biased: cursor.entries[index].value) : nil
+  }
+
+  /// The names of all elements that are one of those objects.
+  func names(of keys: KeySet) throws(StorageError) -> [ObjectKey] {
+    var found: [ObjectKey] = []
+    for key in keys { found += try byObject.keys(prefixed: OrderedRoot.biased(key)) }
+    return found
+  }
+
+  /// True if one element comes before another.
+  func isBefore(_ a: ObjectKey, _ b: ObjectKey) -> Bool {
+    var lookup = OrderedRoot.Lookup(names)
+    return lookup.position(of: a)! < lookup.position(of: b)!
+  }
+
+  // MARK: - Edits
+
+  /// What an edit did to the names.
+  struct Edit {
+    var gone: [ObjectKey] = []
+    var come: [ObjectKey] = []
+    var moved: [ObjectKey] = []
+    /// Of elements that were set, be it to what they were. Those that became other objects are
+    /// also gone under their old names and come under the new ones.
+    var set: [ObjectKey] = []
+  }
+
+  /// True if so few elements are sooner looked up than met on the way through all of them.
+  static func isFew(_ number: Int, among count: Int) -> Bool { number <= max(8, count / 16) }
+
+  /// Brings the names over an edit. Takes time for what it did, if that is little.
+  ///
+  /// - Parameter sequence: what the edit led to.
+  /// - Returns: nil if it did much, and nothing was changed.
+  mutating func follow(
+    _ script: EditScript, to sequence: any SequenceReading, isReplaced: (ObjectKey) -> Bool
+  ) throws(StorageError) -> Edit? {
+    guard Self.isFew(script.runs.count + script.modified.count, among: count) else { return nil }
+    let kept = script.runs.reduce(0) { if case .old(_, let count) = $1 { $0 + count } else { $0 } }
+    guard Self.isFew(script.oldCount + script.newCount - 2 * kept, among: count) else { return nil }
+    let changes = script.indexChanges(withMoves: true)
+    guard Self.isFew(changes.deletions.count + changes.insertions.count, among: count) else {
+      return nil
+    }
+    var edit = Edit()
+    var incoming: [Incoming] = []
+    let moved = Dictionary(uniqueKeysWithValues: changes.moves.map { ($0.to, $0.from) })
+    let leaving = Set(changes.moves.map(\.from))
+    edit.gone = changes.deletions.filter { !leaving.contains($0) }.map { names.key(at: $0) }
+    for place in changes.insertions {
+      if let from = moved[place] {
+        let name = names.key(at: from)
+        incoming.append(Incoming(name: name, place: place, object: object(name)))
+        edit.moved.append(name)
+      } else {
+        incoming.append(try fresh(at: place, in: sequence, &edit))
+      }
+    }
+    for position in script.modified {
+      let place = Int(position.rawValue)
+      let name = names.key(at: script.oldPosition(of: place)!)
+      let now = try Self.object(at: place, in: sequence)
+      if now == object(name), now.map(isReplaced) != true {
+        edit.set.append(name)
+        continue
+      }
+      edit.gone.append(name)
+      edit.moved.removeAll { $0 == name }
+      incoming.removeAll { $0.place == place }
+      incoming.append(try fresh(at: place, in: sequence, &edit))
+      edit.set.append(incoming.last!.name)
+    }
+    try apply(edit, incoming.sorted { $0.place < $1.place }, script)
+    return edit
+  }
+
+  /// An element to be put in its place.
+  private struct Incoming {
+    var name: ObjectKey
+    var place: Int
+    var object: ObjectKey?
+  }
+
+  private mutating func fresh(
+    at place: Int, in sequence: any SequenceReading, _ edit: inout Edit
+  ) throws(StorageError) -> Incoming {
+    let name = ObjectKey(next)
+    next += 1
+    edit.come.append(name)
+    return Incoming(name: name, place: place, object: try Self.object(at: place, in: sequence))
+  }
+
+  private static func object(
+    at place: Int, in sequence: any SequenceReading
+  ) throws(StorageError) -> ObjectKey? {
+    if case .link(let key) = try sequence.value(at: place) { key } else { nil }
+  }
+
+  private mutating func apply(
+    _ edit: Edit, _ incoming: [Incoming], _ script: EditScript
+  ) throws(StorageError) {
+    let places = Dictionary(uniqueKeysWithValues: incoming.map { ($0.name, $0.place) })
+    let old = names
+    func place(of name: ObjectKey) -> Int {
+      places[name] ?? script.newPosition(of: old.position(of: name)!)!
+    }
+    names = try old.applying(
+      removals: edit.gone, insertions: incoming.map(\.name), insertionsAreOrdered: true
+    ) { place(of: $0) < place(of: $1) }
+    let come = Set(edit.come)
+    let objects = incoming.filter { come.contains($0.name) && $0.object != nil }.map {
+      LabelPair(
+        order: OrderedRoot.biased($0.name), value: OrderedRoot.biased($0.object!))
+    }.sorted { ($0.value, $0.order) < ($1.value, $1.order) }
+    byObject = try byObject.applying(
+      removals: edit.gone, insertions: objects.map { OrderedRoot.key(biased: $0.order) },
+      insertionsAreOrdered: true, prefixes: objects.map(\.value)
+    ) { $0 < $1 }
+    typealias Edits = ContiguousArray<OrderStatisticTree<LabelPair>.Edit>
+    var edits = Edits(objects.map { .init(put: $0) })
+    edits += edit.gone.map { .init(remove: LabelPair(order: OrderedRoot.biased($0), value: 0)) }
+    edits.sort { $0.entry.order < $1.entry.order }
+    self.objects = self.objects.applying(edits)
+  }
+}
+
+extension OrderedRoot {
+  /// The rows of a sorted root that begin with a prefix, in their order.
+  func keys(prefixed prefix: UInt64) throws(StorageError) -> [ObjectKey] {
+    guard case .sorted(let rows, _) = storage else { trap("a keyed root has no prefixes") }
+    let start = try rows.partitionPoint(in: 0..<rows.weight) { $0.prefix < prefix }
+    var found: [ObjectKey] = []
+    rows.forEachLeaf(from: start) { leaf in
+      for index in max(start - leaf.start, 0)..<leaf.entries.count {
+        guard leaf.entries[index].prefix == prefix else { return false }
+        found.append(Self.key(biased: leaf.entries[index].value))
+      }
+      return true
+    }
+    return found
+  }
+}
