@@ -44,16 +44,6 @@ struct Elsewhere<Confined: ThreadConfined>: @unchecked Sendable {
   }
 }
 
-/// A change that can say that nothing comes any more.
-protocol FailingChange: SendableMetatype {
-  static func error(_ error: any Error) -> Self
-}
-
-extension RealmCollectionChange: FailingChange {}
-extension RealmMapChange: FailingChange {}
-extension SectionedResultsChange: FailingChange {}
-extension ObjectChange: FailingChange {}
-
 // MARK: - On actors
 
 extension Elsewhere {
@@ -62,7 +52,7 @@ extension Elsewhere {
   /// - Parameters:
   ///   - block: called on the actor, which the observation does not keep.
   ///   - register: observes the counterpart.
-  func observe<A: Actor, Change: FailingChange>(
+  func observe<A: Actor, Change: _FailingChange>(
     on actor: A, _ block: @escaping @Sendable (isolated A, Change) -> Void,
     _ register: @escaping @Sendable (Confined, @escaping (Change) -> Void) -> NotificationToken
   ) async -> NotificationToken {
@@ -73,7 +63,7 @@ extension Elsewhere {
     return NotificationToken()
   }
 
-  private func observe<A: Actor, Change: FailingChange>(
+  private func observe<A: Actor, Change: _FailingChange>(
     isolatedTo actor: isolated A, _ block: @escaping @Sendable (isolated A, Change) -> Void,
     _ register: (Confined, @escaping (Change) -> Void) -> NotificationToken
   ) -> NotificationToken {
@@ -95,7 +85,7 @@ extension Elsewhere {
 
 extension Elsewhere {
   /// Observes on a queue, from some time later on.
-  func observe<Change: FailingChange>(
+  func observe<Change: _FailingChange>(
     on queue: DispatchQueue, _ block: @escaping @Sendable (Change) -> Void,
     _ register: @escaping @Sendable (Confined, @escaping (Change) -> Void) -> NotificationToken
   ) -> NotificationToken {
