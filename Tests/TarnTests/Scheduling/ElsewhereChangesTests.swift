@@ -27,11 +27,11 @@ private actor Follower {
   /// Says what the copy has, or what is wrong with it.
   func follow(_ change: ObservedChange<Results<FarPet>, CollectionDelta<FarPet>>) {
     change.apply(to: &copy)
-    guard case .initial(let pets) = change else {
-      guard case .update(let pets, _) = change else { return told.yield("\(change)") }
-      return told.yield(Array(pets) == copy ? text : "wrong: \(text)")
+    switch change {
+    case .initial(let pets): told.yield(pets.count == copy.count ? text : "wrong: \(text)")
+    case .update(let pets, _): told.yield(Array(pets) == copy ? text : "wrong: \(text)")
+    case .error(let error): told.yield("wrong: \(error)")
     }
-    told.yield(pets.count == copy.count ? text : "wrong: \(text)")
   }
 
   func follow(_ change: ObservedChange<ProjectedCollection<String>, CollectionDelta<String>>) {
