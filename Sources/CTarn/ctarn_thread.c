@@ -1,6 +1,7 @@
 #include "ctarn_thread.h"
 
 #if __has_feature(thread_sanitizer)
+// The sanitizer's own, which no header declares.
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);
 

@@ -11,7 +11,8 @@ extension _ObservableCollection {
   /// When this returns, the first call has been made, unless the actor has a write open, and the
   /// observation is in force: every commit from then on is told, those of the collection's own
   /// Realm too, for which the observing one is another instance. If that is opened by this call, it
-  /// begins at the version that the collection shows.
+  /// begins at the version that the collection shows. A first call that takes much is prepared by a
+  /// worker, while other code of the actor can run, and shows what has been committed meanwhile.
   ///
   /// The observation keeps neither the actor nor the collection. If the collection's owner is gone,
   /// or the task is cancelled, the token is one of no observation, and `block` is never called.
@@ -51,7 +52,7 @@ extension _ObservableCollection {
   /// It returns at once, and the observation begins in a later block of the queue. If the queue has
   /// no Realm of the file yet, the one that is opened for it begins at the version that the
   /// collection shows, so that `.initial` shows that and every later change is told. If it has one
-  /// that shows a newer version, `.initial` shows that one.
+  /// that shows a newer version, `.initial` shows that one. Either is worked out in that block.
   ///
   /// If the collection's owner is gone by then, or the token was invalidated, `block` is never
   /// called. Traps as the other form does, on the queue for the key paths, and for a queue that is

@@ -10,19 +10,19 @@ internal import Synchronization
 /// `Mutex` and nothing else.
 ///
 /// Threading: any thread. Not recursive: a closure that locks again what it holds never returns.
-package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
-  private let mutex: Mutex<Value>
+package struct Lock<Content: ~Copyable>: ~Copyable, Sendable {
+  private let mutex: Mutex<Content>
   #if THREAD_SANITIZER
     /// Its address stands for the lock.
     private let token = Token()
     private final class Token: Sendable {}
   #endif
 
-  package init(_ value: consuming sending Value) { mutex = Mutex(value) }
+  package init(_ value: consuming sending Content) { mutex = Mutex(value) }
 
   @inline(__always)
   package borrowing func withLock<Result: ~Copyable, Failure: Error>(
-    _ body: (inout sending Value) throws(Failure) -> sending Result
+    _ body: (inout sending Content) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
     #if THREAD_SANITIZER
       let address = unsafe Unmanaged.passUnretained(token).toOpaque()

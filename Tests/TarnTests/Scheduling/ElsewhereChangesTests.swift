@@ -24,6 +24,20 @@ private actor Follower {
 
   func hear(_ text: String) { told.yield(text) }
 
+  private var realm: Realm?
+
+  /// Opens a Realm here whose turns leave nearly all to a worker.
+  func open(_ configuration: Realm.Configuration, willWork: @escaping @Sendable () -> Void)
+    async throws
+  {
+    let opened = try await Realm(configuration: configuration, actor: self)
+    opened.core.delivery.workLimits.rows = 5
+    opened.core.delivery.workLimits.willWork = willWork
+    realm = opened
+  }
+
+  func close() { realm = nil }
+
   /// Says what the copy has, or what is wrong with it.
   func follow(_ change: ObservedChange<Results<FarPet>, CollectionDelta<FarPet>>) {
     change.apply(to: &copy)
@@ -50,11 +64,12 @@ private actor Follower {
 
   init() { (heard, told) = AsyncStream.makeStream(of: String.self) }
 
-  private func open() async throws -> Realm {
-    try await Realm(
-      configuration: Realm.Configuration(
-        fileURL: folder.url("pets.realm"), objectTypes: [FarPet.self], durability: .relaxed))
+  private var configuration: Realm.Configuration {
+    Realm.Configuration(
+      fileURL: folder.url("pets.realm"), objectTypes: [FarPet.self], durability: .relaxed)
   }
+
+  private func open() async throws -> Realm { try await Realm(configuration: configuration) }
 
   private func change(_ realm: Realm, _ random: inout SeededRandom) throws {
     try realm.write {
@@ -185,6 +200,42 @@ private actor Follower {
     try realm.write { pet.name = "Fido" }
     #expect(Set([await next.next(), await next.next()]) == ["0: [0]", "1: [0]"])
     for token in tokens { token.invalidate() }
+  }
+
+  /// S29, S288: the actor does not work it out itself, and is free meanwhile.
+  @Test func aLargeFirstCallIsPreparedByAWorker() async throws {
+    let realm = try await open()
+    try realm.write { for id in 0..<40 { realm.create(FarPet.self, value: ["id": id]) } }
+    let pets = realm.objects(FarPet.self).where { $0.id < 30 }.sorted(byKeyPath: "name")
+    let follower = Follower(told)
+    let (began, isThere) = (AsyncStream.makeStream(of: Void.self), DispatchSemaphore(value: 0))
+    try await follower.open(configuration) {
+      began.continuation.yield()
+      isThere.wait()
+    }
+    let visit = Task.detached {
+      for await _ in began.stream { break }
+      await follower.hear("visited")
+      // Later work is not held up.
+      for _ in 0..<100 { isThere.signal() }
+    }
+    let token = await pets.observe(on: follower) { follower, change in
+      switch change {
+      case .initial(let pets): follower.hear("initial \(pets.count)")
+      case .update(_, _, let insertions, _): follower.hear("+\(insertions)")
+      case .error(let error): follower.hear("\(error)")
+      }
+    }
+    told.yield("returned")
+    var next = heard.makeAsyncIterator()
+    #expect(await next.next() == "visited")
+    #expect(await next.next() == "initial 30")
+    #expect(await next.next() == "returned")
+    try realm.write { realm.create(FarPet.self, value: ["id": -1, "name": "z"]) }
+    #expect(await next.next() == "+[30]")
+    await visit.value
+    token.invalidate()
+    await follower.close()
   }
 
   /// S242: texts are looked up where the observer is.
