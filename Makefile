@@ -15,8 +15,9 @@ export TARN_COMMIT ?= $(shell git describe --always --dirty 2>/dev/null)
 RELEASE := .build/release
 SWIFT_FILES := Package.swift Sources Tests Tools
 TEST := swift test --disable-xctest
-# The suites that work on more than one thread, and those of the code that works with pointers.
-WITH_THREADS := '(Observ|FreezingTh|Reacting|Round|Skipping|WorkAhead|FreeLoop|Scheduler|Instance|Write|Signal|Gate|Environment|Killed|ReferenceThread|ThreadSafe|PassingPlace)[A-Za-z]*Tests/'
+# Of the libraries' tests: the suites that work on more than one thread, and those of the code that
+# works with pointers.
+WITH_THREADS := '(Observ|FreezingTh|Reacting|Round|Skipping|WorkAhead|FreeLoop|Scheduler|Instance|Write|Signal|Gate|Environment|Killed|ReferenceThread|ThreadSafe|PassingPlace|ActorRealm|Elsewhere|AsyncOpen)[A-Za-z]*Tests/'
 WITH_POINTERS := '(Cluster|Collection|Directory|Index|LongValues|Nested|Page|Record|RowAccess|Scan|Signal|TreeKey|Adding|Unmanaged|Embedded|AnyRealm|List|Map|MutableSet)[A-Za-z]*Tests/'
 
 .PHONY: help setup demo test test-release check format lint bench stress damage docs
@@ -70,8 +71,8 @@ docs: setup ## the documentation as a web site, in build/docs
 	@Tools/docs.sh build/docs
 
 sanitize: setup ## what CI runs under the sanitizers: threads where they matter, memory in the engine
-	Tools/sanitize.sh thread $(WITH_THREADS)
-	Tools/sanitize.sh address $(WITH_POINTERS)
+	TARN_TESTS='TarnStoreTests TarnTests' Tools/sanitize.sh thread $(WITH_THREADS)
+	TARN_TESTS='TarnStoreTests TarnTests' Tools/sanitize.sh address $(WITH_POINTERS)
 
 sanitize-address: setup ## all tests under the address sanitizer; FILTER='...' for some
 	Tools/sanitize.sh address '$(FILTER)'

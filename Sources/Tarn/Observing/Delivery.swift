@@ -23,6 +23,9 @@ final class Delivery {
   private var pendingDidChange = false
   /// Who waits until no worker has anything to do for the instance.
   private var waiting: [() -> Void] = []
+  /// A write that was committed and of which observers are still to be told. Its memory is freed
+  /// after they were: with a thousand clusters that takes a tenth of the time until then.
+  private var committed: WriteSession?
   /// Set when the store can no longer be followed: the error that ended it.
   private(set) var failure: StorageError?
 
@@ -103,6 +106,7 @@ final class Delivery {
   /// The store can no longer be followed: observers hear of it once, the shown state stays.
   func fail(_ error: StorageError) {
     failure = error
+    committed = nil
     cancelWork()
     observers.end(with: error)
   }
@@ -125,6 +129,7 @@ final class Delivery {
       roundStates.removeLast()
     }
     guard !isDelivering else { return }
+    committed = nil
     letGo(of: observers.settle())
     if observers.hasPendingChange { host.scheduleTurn() }
     makeUpForOwedTurn()
@@ -138,7 +143,10 @@ final class Delivery {
   }
 
   /// After a commit of the instance's own, whose observers are called in a later turn.
-  func tellOfCommit(except skipped: Set<ObjectIdentifier>) {
+  ///
+  /// - Parameter session: the write, unless somebody else still needs it.
+  func tellOfCommit(_ session: WriteSession? = nil, except skipped: Set<ObjectIdentifier>) {
+    if observers.hasPendingChange { committed = session }
     tellRealmObservers(.move, except: skipped)
     showCommit()
   }

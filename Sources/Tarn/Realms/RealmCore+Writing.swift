@@ -101,7 +101,7 @@ extension RealmCore {
       throw Realm.Error(error)
     }
     for observation in skipped { observation.skip(step: step, from: .version(former)) }
-    delivery.tellOfCommit(except: identities(of: tokens))
+    delivery.tellOfCommit(session, except: identities(of: tokens))
     asyncWrites?.writeEnded()
   }
 

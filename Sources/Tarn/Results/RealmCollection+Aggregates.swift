@@ -67,6 +67,15 @@ extension RealmCollection where Element: KeypathSortable {
   public func average<T: AddableType>(of keyPath: KeyPath<Element, T?>) -> Double? {
     average(ofProperty: _name(for: keyPath, .aggregate))
   }
+
+  /// The average of a property's values as a decimal, nil if there are no values.
+  public func average(of keyPath: KeyPath<Element, Decimal128>) -> Decimal128? {
+    average(ofProperty: _name(for: keyPath, .aggregate))
+  }
+  /// The same for an optional property.
+  public func average(of keyPath: KeyPath<Element, Decimal128?>) -> Decimal128? {
+    average(ofProperty: _name(for: keyPath, .aggregate))
+  }
 }
 
 extension RealmCollection where Element: MinMaxType & Comparable {

@@ -1,62 +1,7 @@
-import Foundation
 import TarnStore
 
-extension Results where Element: KeypathSortable {
-  // MARK: - By key path
-
-  /// The minimum of a property, nil if there are no values. Nil and NaN are ignored.
-  public func min<T: MinMaxType>(of keyPath: KeyPath<Element, T>) -> T? {
-    min(ofProperty: name(of: keyPath))
-  }
-  /// The same for an optional property.
-  public func min<T: MinMaxType>(of keyPath: KeyPath<Element, T?>) -> T? {
-    min(ofProperty: name(of: keyPath))
-  }
-
-  /// The maximum of a property, nil if there are no values. Nil and NaN are ignored.
-  public func max<T: MinMaxType>(of keyPath: KeyPath<Element, T>) -> T? {
-    max(ofProperty: name(of: keyPath))
-  }
-  /// The same for an optional property.
-  public func max<T: MinMaxType>(of keyPath: KeyPath<Element, T?>) -> T? {
-    max(ofProperty: name(of: keyPath))
-  }
-
-  /// The sum of a property's values, 0 if there are no values. Traps if the type cannot hold it.
-  public func sum<T: AddableType>(of keyPath: KeyPath<Element, T>) -> T {
-    sum(ofProperty: name(of: keyPath))
-  }
-  /// The same for an optional property.
-  public func sum<T: AddableType>(of keyPath: KeyPath<Element, T?>) -> T {
-    sum(ofProperty: name(of: keyPath))
-  }
-
-  /// The average of a property's values, nil if there are no values.
-  public func average<T: AddableType>(of keyPath: KeyPath<Element, T>) -> Double? {
-    average(ofProperty: name(of: keyPath))
-  }
-  /// The same for an optional property.
-  public func average<T: AddableType>(of keyPath: KeyPath<Element, T?>) -> Double? {
-    average(ofProperty: name(of: keyPath))
-  }
-
-  /// The average of a property's values as a decimal, nil if there are no values.
-  public func average(of keyPath: KeyPath<Element, Decimal128>) -> Decimal128? {
-    average(ofProperty: name(of: keyPath))
-  }
-  /// The same for an optional property.
-  public func average(of keyPath: KeyPath<Element, Decimal128?>) -> Decimal128? {
-    average(ofProperty: name(of: keyPath))
-  }
-
-  private func name(of keyPath: PartialKeyPath<Element>) -> String {
-    _name(for: keyPath, .aggregate)
-  }
-}
-
+// Those by key path are what every collection has.
 extension Results {
-  // MARK: - By name
-
   /// The minimum of the property with that name, nil if there are no values. Traps if the class has
   /// no such property or its type is another.
   public func min<T: MinMaxType>(ofProperty name: String) -> T? {

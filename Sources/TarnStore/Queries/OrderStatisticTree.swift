@@ -133,6 +133,8 @@ protocol OrderStatisticEntry: Sendable, BitwiseCopyable {
   var weight: Int { get }
   /// True if every weight is 1.
   static var isUnit: Bool { get }
+  /// An edit copies a leaf and retains the leaves beside it: longer ones make the first dear,
+  /// shorter ones the second.
   static var leafCapacity: Int { get }
 }
 
@@ -142,7 +144,7 @@ struct LabelPair: OrderStatisticEntry, Equatable {
   var value: UInt64
   var weight: Int { 1 }
   static var isUnit: Bool { true }
-  static var leafCapacity: Int { 128 }
+  static var leafCapacity: Int { 64 }
 }
 
 /// A row of a sorted root: its label, its biased key, and the beginning of what it is sorted by, a
@@ -154,7 +156,7 @@ struct OrderedRow: OrderStatisticEntry, Equatable {
   var prefix: UInt64
   var weight: Int { 1 }
   static var isUnit: Bool { true }
-  static var leafCapacity: Int { 128 }
+  static var leafCapacity: Int { 64 }
 }
 
 /// Sixty-four neighbouring keys, a bit for each that is in the set.
