@@ -53,7 +53,7 @@ final class AsyncWrites {
   /// So many commits at most share one.
   private static let groupCountMax = 20
   /// So long at most the first of them waits for others.
-  private static let groupDuration = Duration.milliseconds(4)
+  var groupDuration = Duration.milliseconds(4)
 
   private struct Due {
     let id: UInt32
@@ -275,7 +275,7 @@ final class AsyncWrites {
     after before: WriteSession?
   ) {
     if group.isEmpty {
-      groupEnd = .now + Self.groupDuration
+      groupEnd = .now + groupDuration
       parts = [Part(skipped: skipped)]
     } else if !skipped.isEmpty || parts.last?.skipped.isEmpty == false {
       parts[parts.count - 1].end = before
