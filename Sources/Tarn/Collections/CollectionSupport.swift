@@ -53,3 +53,6 @@ public struct ElementIterator<Element: RealmCollectionValue>: IteratorProtocol {
     return typedElement(_BoxedValue(.int(numbers[position])))
   }
 }
+
+@available(*, unavailable, message: "it belongs to one thread or actor: make the loop there")
+extension ElementIterator: Sendable {}

@@ -94,7 +94,9 @@ public enum RealmMapChange<Collection: RealmKeyedCollection> {
   case error(any Error)
 }
 
-extension Map {
+extension Map: _DeltaCollection {
+  public typealias _Looked = Value
+
   /// Calls `block` first with `.initial` and then with the keys that changed, as `List` does with
   /// positions. A key that was removed and inserted again is modified.
   ///
@@ -105,10 +107,10 @@ extension Map {
   public func observe(
     _ block: @escaping (RealmMapChange<Map<Key, Value>>) -> Void
   ) -> NotificationToken {
-    observe(.standard, block)
+    _observe(.standard, block)
   }
 
-  func observe(
+  public func _observe(
     _ look: _Look, _ block: @escaping (RealmMapChange<Map<Key, Value>>) -> Void
   ) -> NotificationToken {
     observeNews(look) { map, news in

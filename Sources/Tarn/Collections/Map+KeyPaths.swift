@@ -11,7 +11,7 @@ extension Map {
   public func observe(
     keyPaths: [String]?, _ block: @escaping (RealmMapChange<Map<Key, Value>>) -> Void
   ) -> NotificationToken {
-    observe(_Look(keyPaths: keyPaths), block)
+    _observe(_Look(keyPaths: keyPaths), block)
   }
 
   /// The same for key paths of the objects' class.
@@ -19,7 +19,7 @@ extension Map {
   public func observe<T: ObjectBase>(
     keyPaths: [PartialKeyPath<T>], _ block: @escaping (RealmMapChange<Map<Key, Value>>) -> Void
   ) -> NotificationToken where Value == T? {
-    observe(_Look(keyPaths), block)
+    _observe(_Look(keyPaths), block)
   }
 
   /// Calls `block` as without a depth, which is three: a key counts as modified if a property was
@@ -30,7 +30,7 @@ extension Map {
   public func observe(
     depth: Int, _ block: @escaping (RealmMapChange<Map<Key, Value>>) -> Void
   ) -> NotificationToken {
-    observe(_Look(depth: depth), block)
+    _observe(_Look(depth: depth), block)
   }
 
   /// Calls `block` as `observeChanges` without key paths does, for what `observe(keyPaths:)` tells.
@@ -40,7 +40,7 @@ extension Map {
   public func observeChanges(
     keyPaths: [String]?, _ block: @escaping (ObservedChange<Map, MapDelta<Key, Value>>) -> Void
   ) -> NotificationToken {
-    changeOrigin.looking(_Look(keyPaths: keyPaths)).observe(block)
+    _changeOrigin.looking(_Look(keyPaths: keyPaths)).observe(block)
   }
 
   /// The same for key paths of the objects' class.
@@ -49,7 +49,7 @@ extension Map {
     keyPaths: [PartialKeyPath<T>],
     _ block: @escaping (ObservedChange<Map, MapDelta<Key, Value>>) -> Void
   ) -> NotificationToken where Value == T? {
-    changeOrigin.looking(_Look(keyPaths)).observe(block)
+    _changeOrigin.looking(_Look(keyPaths)).observe(block)
   }
 
   /// Calls `block` as `observeChanges` without a depth does, for what `observe(depth:)` tells.
@@ -58,7 +58,7 @@ extension Map {
   public func observeChanges(
     depth: Int, _ block: @escaping (ObservedChange<Map, MapDelta<Key, Value>>) -> Void
   ) -> NotificationToken {
-    changeOrigin.looking(_Look(depth: depth)).observe(block)
+    _changeOrigin.looking(_Look(depth: depth)).observe(block)
   }
 
   /// What `observeChanges(keyPaths:)` would tell, for `for await`. Traps at once where that does;
@@ -66,7 +66,7 @@ extension Map {
   public func changes(
     keyPaths: [String]?
   ) -> ChangeSequence<ObservedChange<Map, MapDelta<Key, Value>>> {
-    changeOrigin.looking(_Look(keyPaths: keyPaths)).changes
+    _changeOrigin.looking(_Look(keyPaths: keyPaths)).changes
   }
 
   /// The same for key paths of the objects' class.
@@ -74,7 +74,7 @@ extension Map {
   public func changes<T: ObjectBase>(
     keyPaths: [PartialKeyPath<T>]
   ) -> ChangeSequence<ObservedChange<Map, MapDelta<Key, Value>>> where Value == T? {
-    changeOrigin.looking(_Look(keyPaths)).changes
+    _changeOrigin.looking(_Look(keyPaths)).changes
   }
 
   /// What `observeChanges(depth:)` would tell, for `for await`. Traps at once where that does; see

@@ -218,3 +218,6 @@ extension Map: _Linking where Value: OptionalProtocol, Value.Wrapped: ObjectBase
 
 @available(*, unavailable, message: "it belongs to one thread or actor: pass a ThreadSafeReference")
 extension Map: Sendable {}
+
+@available(*, unavailable, message: "it belongs to one thread or actor: make the loop there")
+extension MapIterator: Sendable {}

@@ -90,7 +90,9 @@ extension MutableSet {
 }
 
 extension Map {
-  var changeOrigin: _ChangeOrigin<ObservedChange<Map, MapDelta<Key, Value>>> { mapChangeOrigin() }
+  public var _changeOrigin: _ChangeOrigin<ObservedChange<Map, MapDelta<Key, Value>>> {
+    mapChangeOrigin()
+  }
 
   /// Calls `block` as `observe` does, with the values that there are under the keys then, so that a
   /// dictionary can follow by ``MapDelta/apply(to:)``. Traps where `observe` does.
@@ -99,12 +101,12 @@ extension Map {
   public func observeChanges(
     _ block: @escaping (ObservedChange<Map, MapDelta<Key, Value>>) -> Void
   ) -> NotificationToken {
-    changeOrigin.observe(block)
+    _changeOrigin.observe(block)
   }
 
   /// What `observeChanges` would tell, for `for await`. Traps for an unmanaged or invalidated map;
   /// see ``ChangeSequence`` for who may go over it.
   public var changes: ChangeSequence<ObservedChange<Map, MapDelta<Key, Value>>> {
-    changeOrigin.changes
+    _changeOrigin.changes
   }
 }

@@ -7,8 +7,11 @@ import TarnStore
 /// Lazy: `map`, `filter` and `compactMap` with a closure make no array, but a view that calls the
 /// closure whenever an element is read. Where an array is expected they make one.
 public protocol RealmCollection: RandomAccessCollection, LazyCollectionProtocol, Equatable,
-  ThreadConfined, CustomStringConvertible
-where Element: RealmCollectionValue, Index == Int {
+  _DeltaCollection, CustomStringConvertible
+where
+  Element: RealmCollectionValue, Index == Int, _Looked == Element,
+  _Change == RealmCollectionChange<Self>, _Delta == CollectionDelta<Element>
+{
   /// The elements' type, under the name that older code uses.
   typealias ElementType = Element
   /// The first element, or nil.
@@ -34,12 +37,6 @@ where Element: RealmCollectionValue, Index == Int {
   /// Calls `block` with the collection and then with each difference. Traps for an unmanaged
   /// collection.
   func observe(_ block: @escaping (RealmCollectionChange<Self>) -> Void) -> NotificationToken
-  func _observe(
-    _ look: _Look, _ block: @escaping (RealmCollectionChange<Self>) -> Void
-  ) -> NotificationToken
-
-  /// Where its changes come from. Traps for an unmanaged or invalidated collection.
-  var _changeOrigin: _ChangeOrigin<ObservedChange<Self, CollectionDelta<Element>>> { get }
 }
 
 extension RealmCollection {

@@ -41,10 +41,19 @@ final class AsyncWrites {
     let mark: WriteMark?
     var completion: Completion?
   }
+
+  /// Commits one after the other that share a transaction and that all of the instance's observers
+  /// are told of, but the same ones.
+  struct Part {
+    /// Who is not told of the only commit in it.
+    let skipped: [Observation]
+    /// What it left; nil for the last part, which leaves what is committed.
+    var end: WriteSession?
+  }
   /// So many commits at most share one.
   private static let groupCountMax = 20
   /// So long at most the first of them waits for others.
-  private static let groupDuration = Duration.milliseconds(4)
+  var groupDuration = Duration.milliseconds(4)
 
   private struct Due {
     let id: UInt32
@@ -70,6 +79,8 @@ final class AsyncWrites {
   private var settling: Settling?
   /// Whose commits are on their way to the disk, or wait for others to go with them.
   private var group: [Member] = []
+  /// The same in the parts that observers are told of one by one.
+  private(set) var parts: [Part] = []
   private var groupEnd = ContinuousClock.now
   /// Whose commits are through and who is still to be told.
   private var due: [Due] = []
@@ -177,7 +188,7 @@ final class AsyncWrites {
 
   private func startGroup() {
     guard isGroupOpen, core.write.isSettling, let session = core.session else { return }
-    core.startCommit(session, self, [])
+    core.startCommit(session, self)
   }
 
   /// False while something is in the way that will ring when it is gone.
@@ -255,13 +266,23 @@ final class AsyncWrites {
   var whenDone: @Sendable () -> Void { { [alarm] in alarm.ring() } }
 
   /// The write is committed as far as the instance is concerned.
-  func join(_ id: UInt32, _ mark: WriteMark?, _ completion: Completion?) {
-    if group.isEmpty { groupEnd = .now + Self.groupDuration }
+  ///
+  /// - Parameters:
+  ///   - skipped: who is not told of it.
+  ///   - before: what the commits before it in the same transaction left; nil for the first one.
+  func join(
+    _ id: UInt32, _ mark: WriteMark?, _ completion: Completion?, leavingOut skipped: [Observation],
+    after before: WriteSession?
+  ) {
+    if group.isEmpty {
+      groupEnd = .now + groupDuration
+      parts = [Part(skipped: skipped)]
+    } else if !skipped.isEmpty || parts.last?.skipped.isEmpty == false {
+      parts[parts.count - 1].end = before
+      parts.append(Part(skipped: skipped))
+    }
     group.append(Member(id: id, mark: mark, completion: completion))
   }
-
-  /// Others are committed in the same transaction.
-  var isShared: Bool { group.count > 1 }
 
   /// Of the writes that are committed together.
   var marks: [WriteMark] { group.compactMap(\.mark) }
@@ -313,6 +334,7 @@ final class AsyncWrites {
       if let completion = member.completion { tellLater(member.id, completion, error) }
     }
     group = []
+    parts = []
     if !requests.isEmpty { alarm.ring() }
   }
 

@@ -300,3 +300,6 @@ extension Persisted: AnyPersisted where Value: _Persistable {
     unsafe field.assumingMemoryBound(to: Self.self).pointee._value != nil
   }
 }
+
+@available(*, unavailable, message: "it is part of its object: pass a ThreadSafeReference to that")
+extension Persisted: Sendable {}

@@ -23,24 +23,38 @@ extension RealmCore {
   }
 
   /// The same after the instance's own commit, of which observers of properties know.
+  ///
+  /// - Parameter former: what there was before, if that is not what is shown.
   func moveAfterCommit(
-    to snapshot: Snapshot, _ changes: ChangeSet, _ news: [ObjectNews]
+    to snapshot: Snapshot, _ changes: ChangeSet, _ news: [ObjectNews], from former: PastState? = nil
   ) throws(StorageError) {
     endProperties()
-    try step(to: snapshot, changes, [:], news)
+    try step(to: snapshot, changes, [:], news, from: former)
+  }
+
+  /// Logs a commit that shares its transaction with later ones, with the last of which the instance
+  /// will move: to observers it is a step of its own.
+  func passThrough(
+    _ changes: ChangeSet, from former: PastState, to between: WriteSession
+  ) throws(StorageError) {
+    let news = delivery.observers.readOldValues(changes, try former.rows())
+    state.passThrough(changes)
+    let move = LiveMove(changes, from: former, to: try PastState.between(between).rows())
+    delivery.observers.log(move, step: step, news, [:])
   }
 
   private func step(
-    to snapshot: Snapshot, _ changes: ChangeSet, _ prepared: PreparedSteps, _ news: [ObjectNews]?
+    to snapshot: Snapshot, _ changes: ChangeSet, _ prepared: PreparedSteps, _ news: [ObjectNews]?,
+    from past: PastState? = nil
   ) throws(StorageError) {
     guard let reader else {
       state.begin(with: try SnapshotReader(snapshot))
       return rowsMoved()
     }
-    let news = news ?? delivery.observers.readOldValues(changes, self)
+    let news = news ?? delivery.observers.readOldValues(changes, StoreRows(reader))
     let former = try state.move(reader, to: snapshot, changes)
     rowsMoved()
-    let move = LiveMove(changes, from: former, to: StoreRows(reader))
+    let move = LiveMove(changes, from: past ?? .version(former), to: StoreRows(reader))
     delivery.observers.log(move, step: step, news, prepared)
   }
 

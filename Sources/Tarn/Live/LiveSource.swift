@@ -276,16 +276,16 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   }
 
   func elements(
-    after change: LiveChange?, in snapshot: Snapshot, since former: Snapshot?, seen reach: Reach
+    after change: LiveChange?, in state: PastState, since former: PastState?, seen reach: Reach
   ) -> PastElements {
     let content = change.map(model.content) ?? followed
     let model = model
     return PastElements(of: model.elementClasses) { () throws(StorageError) in
-      let rows = StoreRows(try SnapshotReader(snapshot))
+      let rows = try state.rows()
       if let content { return try model.elements(content, rows) }
       return try model.elements(model.evaluate(rows), rows)
     } walk: { () throws(StorageError) in
-      guard let former else { return nil }
+      guard let former = former?.snapshot, let snapshot = state.snapshot else { return nil }
       return try NestedWalk(from: former, to: snapshot, reach, in: model as? SequenceModel)
     }
   }

@@ -43,11 +43,11 @@ protocol ObservedSource: AnyObject {
   ///
   /// - Parameters:
   ///   - change: what the step did; nil for the last one.
-  ///   - snapshot: of a version that shows the source as it was then.
+  ///   - state: shows the source as it was then.
   ///   - former: from where on is told what has changed behind them; nil if nobody knows.
   ///   - reach: how far behind them.
   func elements(
-    after change: LiveChange?, in snapshot: Snapshot, since former: Snapshot?, seen reach: Reach
+    after change: LiveChange?, in state: PastState, since former: PastState?, seen reach: Reach
   ) -> PastElements
 
   // MARK: Leaving work to others

@@ -36,6 +36,12 @@ final class ShownState {
     return former
   }
 
+  /// Makes a step that leads to no version of its own; the next move is the rest of the way.
+  func passThrough(_ changes: ChangeSet) {
+    step += 1
+    recentSteps.append(step, changes)
+  }
+
   /// The next use of the instance finds the newest version.
   func clearReset() { needsReset = false }
 

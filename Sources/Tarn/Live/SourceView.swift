@@ -74,14 +74,14 @@ package final class SourceView {
   /// The elements that there were after step `last`, to be read whenever they are asked for.
   ///
   /// - Parameters:
-  ///   - snapshot: of a version that shows the source as it was then.
+  ///   - state: shows the source as it was then.
   ///   - former: from where on is told what has changed behind them; nil if nobody knows.
   func elements(
-    after last: Int, in snapshot: Snapshot, since former: Snapshot?
+    after last: Int, in state: PastState, since former: PastState?
   ) -> PastElements {
     let isShown = log.numbers.last.map { $0 <= last } ?? true
     return source.elements(
-      after: isShown ? nil : log.change(at: last), in: snapshot, since: former, seen: plan.reach)
+      after: isShown ? nil : log.change(at: last), in: state, since: former, seen: plan.reach)
   }
 
   /// Keeps the steps that not everybody has been told of from becoming ever more: merges them

@@ -2,7 +2,7 @@ import TarnStore
 
 /// Objects that can be observed with their own type in the callback. `Object` and `EmbeddedObject`
 /// conform; no other conformances are needed.
-public protocol ObjectObservable: ObjectBase {}
+public protocol ObjectObservable: ObjectBase, _PropertyObservable {}
 
 extension Object: ObjectObservable {}
 extension EmbeddedObject: ObjectObservable {}
@@ -72,17 +72,22 @@ extension ObjectObservable {
   }
 }
 
+extension ObjectObservable {
+  public func _observe(
+    keyPaths: [String]?, _ block: @escaping (ObjectChange<any _PropertyObservable>) -> Void
+  ) -> NotificationToken {
+    observe(keyPaths: keyPaths) { (change: ObjectChange<Self>) in block(change.map { $0 }) }
+  }
+}
+
 extension ObjectChange where T == ObjectBase {
   /// The same with the object's own type. Traps if it is of another one.
   fileprivate func typed<Typed: ObjectBase>() -> ObjectChange<Typed> {
-    switch self {
-    case .error(let error): return .error(error)
-    case .deleted: return .deleted
-    case .change(let object, let properties):
-      guard let object = object as? Typed else {
+    map { object in
+      guard let typed = object as? Typed else {
         trap("The object is a \(Swift.type(of: object)), not a \(Typed.self).")
       }
-      return .change(object, properties)
+      return typed
     }
   }
 }

@@ -169,3 +169,6 @@ final class PulledCollectionObservation: CollectionObservation, PulledObservatio
 
 @available(*, unavailable, message: "it belongs to one thread or actor: make the loop there")
 extension ChangeSequence: Sendable {}
+
+@available(*, unavailable, message: "it belongs to one thread or actor: make the loop there")
+extension ChangeSequence.Iterator: Sendable {}

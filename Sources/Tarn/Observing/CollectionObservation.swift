@@ -32,10 +32,10 @@ class CollectionObservation: Observation {
   private var skipped: Set<Int> = []
   private let asksForElements: Bool
   /// The states before skipped steps, which a call may lead to that leaves those out.
-  private var statesBeforeSkipped: [Int: Snapshot] = [:]
+  private var statesBeforeSkipped: [Int: PastState] = [:]
   /// The states before the steps that the next calls begin with, in their order: what has changed
   /// behind the elements is told from there on.
-  private var statesBefore: [(step: Int, state: Snapshot)] = []
+  private var statesBefore: [(step: Int, state: PastState)] = []
   /// They were let go of, and what comes up to the next call is told without them.
   private var hasLostStates = false
   /// What the first call showed, where that was no committed state: another observer had changed
@@ -67,7 +67,7 @@ class CollectionObservation: Observation {
   /// Steps after which it is told anew.
   var marks: [Int] { [seen] + skipped.flatMap { [$0 - 1, $0] } }
 
-  override func skip(step: Int, from former: Snapshot) {
+  override func skip(step: Int, from former: PastState) {
     if readsTarget, view.hasSteps(after: seen, upTo: step - 1) {
       statesBeforeSkipped[step] = former
     }
@@ -76,7 +76,7 @@ class CollectionObservation: Observation {
   }
 
   /// There is something to tell of a step that was just made.
-  func note(step: Int, from former: Snapshot) {
+  func note(step: Int, from former: PastState) {
     guard asksForElements, !needsInitial, !hasLostStates else { return }
     if let last = statesBefore.last, !skipped.contains(where: { $0 > last.step }) { return }
     statesBefore.append((step, former))
@@ -129,14 +129,13 @@ class CollectionObservation: Observation {
   ///
   /// - Parameter former: where it began.
   private func elements(
-    after last: Int, _ former: Snapshot?, _ host: any DeliveryHost
+    after last: Int, _ former: PastState?, _ host: any DeliveryHost
   ) -> PastElements {
     let next = statesBeforeSkipped.keys.filter { $0 > last }.min()
-    let kept = next.flatMap { statesBeforeSkipped[$0] } ?? host.delivery.roundState
-    guard let snapshot = kept ?? host.reader?.snapshot else {
-      trap("news without a state that they lead to: bug in this package")
-    }
-    return view.elements(after: last, in: snapshot, since: former)
+    let shown = host.delivery.roundState ?? host.reader?.snapshot
+    guard let state = next.flatMap({ statesBeforeSkipped[$0] }) ?? shown.map({ .version($0) })
+    else { trap("news without a state that they lead to: bug in this package") }
+    return view.elements(after: last, in: state, since: former)
   }
 
   private static func trapNoElements() -> PastElements {

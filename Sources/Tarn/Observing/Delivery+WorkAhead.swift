@@ -32,6 +32,13 @@ extension Delivery {
     return moved
   }
 
+  /// Calls who has not been called yet, or has a worker prepare that if it takes much. The instance
+  /// does not move.
+  func deliverFirstCalls() {
+    if workLimits.usesWorker { enqueueFirstCalls() }
+    deliverRound()
+  }
+
   /// Before the instance moves outside of a turn: what a worker was asked for is computed here.
   func cancelWorkAhead() {
     guard let workAhead else { return }

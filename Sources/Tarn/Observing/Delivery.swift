@@ -21,6 +21,8 @@ final class Delivery {
   private var tellingDepth = 0
   /// The shown version moved in a place where no observer can be called.
   private var pendingDidChange = false
+  /// Who waits until no worker has anything to do for the instance.
+  private var waiting: [() -> Void] = []
   /// A write that was committed and of which observers are still to be told. Its memory is freed
   /// after they were: with a thousand clusters that takes a tenth of the time until then.
   private var committed: WriteSession?
@@ -65,6 +67,7 @@ final class Delivery {
   /// One turn of the scheduler: follow the file, then tell observers.
   func takeTurn() {
     host.checkThread()
+    defer { callWhoWaits() }
     if let failure { return observers.end(with: failure) }
     if host.session != nil || isBusy {
       turnIsOwed = true
@@ -81,6 +84,16 @@ final class Delivery {
     } catch {
       fail(error)
     }
+  }
+
+  /// Calls back in the turn after which a worker has nothing to do for the instance any more.
+  func callWhenWorkIsDone(_ call: @escaping () -> Void) { waiting.append(call) }
+
+  private func callWhoWaits() {
+    guard workAhead == nil, !waiting.isEmpty else { return }
+    let calls = waiting
+    waiting = []
+    for call in calls { call() }
   }
 
   /// Starts a later turn if one was turned away at a wrong moment.

@@ -27,10 +27,10 @@ struct ObjectNews {
   let oldValues: [(column: ColumnID, Value)]
   let observations: [ObjectObservation]
 
-  /// Reads from the state that is shown still, without an open write.
+  /// - Parameter rows: what there was before.
   init(
     _ changes: ClassChanges, _ key: ObjectKey, _ observations: [ObjectObservation],
-    _ host: any DeliveryHost
+    _ rows: StoreRows
   ) {
     isDeletion = changes.isCleared || changes.deleted.contains(key)
     self.observations = observations
@@ -38,17 +38,13 @@ struct ObjectNews {
       oldValues = []
       return
     }
-    let reader = host.shown()
     oldValues = changes.touched.compactMap { entry in
       guard entry.keys.contains(key) else { return nil }
       // A collection is named; what it held is told to its own observers.
-      if reader.schema[changes.id][entry.column].collection != .none {
-        return (entry.column, .null)
-      }
       let value = trapping { () throws(StorageError) in
-        try reader.value(of: entry.column, at: key, in: changes.id)
+        try rows.plainValue(of: entry.column, at: key, in: changes.id)
       }
-      return value.map { (entry.column, $0) }
+      return (entry.column, value)
     }
   }
 }
@@ -114,7 +110,7 @@ class ObjectObservation: Observation {
     return first.step <= target
   }
 
-  override func skip(step: Int, from former: Snapshot) {
+  override func skip(step: Int, from former: PastState) {
     entries.removeAll { $0.step == step && !$0.isDeletion }
   }
 

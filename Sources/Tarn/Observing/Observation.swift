@@ -39,7 +39,7 @@ class Observation {
   /// Leaves the current step's news out for this observation.
   ///
   /// - Parameter former: the state before the step.
-  func skip(step: Int, from former: Snapshot) {}
+  func skip(step: Int, from former: PastState) {}
 
   /// Tells the callback that nothing will come any more.
   func end(with error: StorageError) {}

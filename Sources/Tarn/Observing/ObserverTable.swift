@@ -110,15 +110,16 @@ final class ObserverTable {
 
   // MARK: - Logging a step
 
-  /// Old values of the observed objects that `changes` touches. To be called before the shown
-  /// version moves.
-  func readOldValues(_ changes: ChangeSet, _ host: any DeliveryHost) -> [ObjectNews] {
+  /// Old values of the observed objects that `changes` touches.
+  ///
+  /// - Parameter rows: what there was before.
+  func readOldValues(_ changes: ChangeSet, _ rows: StoreRows) -> [ObjectNews] {
     guard !objects.isEmpty else { return [] }
     var news: [ObjectNews] = []
     for change in changes.classes {
       guard let observed = objects[change.id] else { continue }
       for (key, observations) in observed.concerned(by: change) {
-        news.append(ObjectNews(change, key, observations, host))
+        news.append(ObjectNews(change, key, observations, rows))
       }
     }
     return news
@@ -163,14 +164,14 @@ final class ObserverTable {
   ) {
     let alone = ObserverTable()
     alone.add(observation)
-    alone.log(move, step: step, alone.readOldValues(move.changes, past), [:])
+    alone.log(move, step: step, alone.readOldValues(move.changes, StoreRows(past.shown())), [:])
     guard observation.isQueued else { return }
     observation.isQueued = false
     enqueue(observation)
   }
 
   private func note(_ step: Int, _ move: LiveMove, for observation: CollectionObservation) {
-    guard let former = move.former.snapshot else { return }
+    guard let former = move.former.state else { return }
     let wasKeeper = observation.firstStepKept != nil
     observation.note(step: step, from: former)
     if !wasKeeper, observation is PulledCollectionObservation, observation.firstStepKept != nil {
@@ -221,6 +222,9 @@ final class ObserverTable {
       return observation.source
     }
   }
+
+  /// Some content can be told only after asking the program's code.
+  var asksProgram: Bool { sources.all.contains(where: \.asksProgram) }
 
   /// Lets first calls come in the next round, whatever they cost there.
   func awaitNobody() {

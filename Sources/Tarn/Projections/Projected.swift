@@ -94,3 +94,8 @@ extension Projection {
     rootObject.setValue(value, forKeyPath: property.name)
   }
 }
+
+@available(
+  *, unavailable, message: "it is part of its projection: pass a ThreadSafeReference to that"
+)
+extension Projected: Sendable {}

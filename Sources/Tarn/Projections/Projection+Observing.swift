@@ -41,6 +41,12 @@ extension ProjectionObservable {
     observe(along: _names(of: keyPaths), block)
   }
 
+  public func _observe(
+    keyPaths: [String]?, _ block: @escaping (ObjectChange<any _PropertyObservable>) -> Void
+  ) -> NotificationToken {
+    observe(keyPaths: keyPaths) { change in block(change.map { $0 }) }
+  }
+
   /// - Parameter keyPaths: in the object's class; none for all properties.
   private func observe(
     along keyPaths: [String], _ block: @escaping (ObjectChange<Self>) -> Void
@@ -89,12 +95,7 @@ extension ProjectionObservable {
   }
 
   private func projected(_ change: ObjectChange<ObjectBase>) -> ObjectChange<Self> {
-    switch change {
-    case .error(let error): .error(error)
-    case .deleted: .deleted
-    case .change(let object, let properties):
-      .change(object === rootObject ? self : Self._element(of: object), properties)
-    }
+    change.map { $0 === rootObject ? self : Self._element(of: $0) }
   }
 }
 

@@ -47,8 +47,8 @@ open class Projection<Root: ObjectBase>: ProjectionObservable {
 
 /// What all classes of projections have in common; use it to write code for any of them. Only
 /// ``Projection`` conforms.
-public protocol ProjectionObservable: AnyObject, ThreadConfined, KeypathSortable,
-  CustomStringConvertible, CustomReflectable
+public protocol ProjectionObservable: _PropertyObservable, CustomStringConvertible,
+  CustomReflectable
 {
   /// The class of the objects.
   associatedtype Root: ObjectBase

@@ -114,6 +114,9 @@ extension Query where T == Bool {
   }
 }
 
+// A condition is made of names and values; what it is on is found where it is asked.
+extension Query: Sendable {}
+
 /// What `contains`, `starts(with:)` and `ends(with:)` ignore.
 public struct StringOptions: OptionSet, Sendable {
   /// The bits of the options.

@@ -26,33 +26,22 @@ struct Elsewhere<Confined: ThreadConfined>: @unchecked Sendable {
   /// Registers an observer where this code runs.
   ///
   /// - Parameter register: observes the counterpart.
-  /// - Returns: a token; one of no observation if the object is gone by now.
+  /// - Returns: a token, and the instance that tells; a token of no observation and nil if the
+  ///   object is gone by now.
   /// - Throws: if the file cannot be opened here.
   private func observe(
     _ scheduler: Scheduler, _ register: (Confined) -> NotificationToken
-  ) throws(Realm.Error) -> NotificationToken {
+  ) throws(Realm.Error) -> (token: NotificationToken, here: RealmCore?) {
     let here = try RealmCache.open(core.configuration, scheduler)
     try here.catchUp(with: core.shown().snapshot)
     guard let counterpart = frozen._counterpart(in: Realm(here)), !counterpart.isInvalidated else {
-      return NotificationToken()
+      return (NotificationToken(), nil)
     }
     let token = register(counterpart)
     here.makeUp(for: token, since: core)
-    // The first call shows the version from which the observation tells of every commit.
-    if here.session == nil { here.delivery.deliverRound() }
-    return token
+    return (token, here)
   }
 }
-
-/// A change that can say that nothing comes any more.
-protocol FailingChange: SendableMetatype {
-  static func error(_ error: any Error) -> Self
-}
-
-extension RealmCollectionChange: FailingChange {}
-extension RealmMapChange: FailingChange {}
-extension SectionedResultsChange: FailingChange {}
-extension ObjectChange: FailingChange {}
 
 // MARK: - On actors
 
@@ -62,28 +51,37 @@ extension Elsewhere {
   /// - Parameters:
   ///   - block: called on the actor, which the observation does not keep.
   ///   - register: observes the counterpart.
-  func observe<A: Actor, Change: FailingChange>(
+  func observe<A: Actor, Change: _FailingChange>(
     on actor: A, _ block: @escaping @Sendable (isolated A, Change) -> Void,
     _ register: @escaping @Sendable (Confined, @escaping (Change) -> Void) -> NotificationToken
   ) async -> NotificationToken {
     if Task.isCancelled { return NotificationToken() }
-    let token = await observe(isolatedTo: actor, block, register)
+    let token = await begin(isolatedTo: actor, block, register)
     guard Task.isCancelled else { return token }
     token.invalidate()
     return NotificationToken()
   }
 
-  private func observe<A: Actor, Change: FailingChange>(
+  /// Returns after the first call. If that takes much, a worker prepares it, and the actor is free.
+  private func begin<A: Actor, Change: _FailingChange>(
     isolatedTo actor: isolated A, _ block: @escaping @Sendable (isolated A, Change) -> Void,
     _ register: (Confined, @escaping (Change) -> Void) -> NotificationToken
-  ) -> NotificationToken {
+  ) async -> NotificationToken {
     do {
-      return try observe(Scheduler(of: actor)) { confined in
+      let (token, here) = try observe(Scheduler(of: actor)) { confined in
         register(confined) { [weak actor] change in
           nonisolated(unsafe) let change = change  // because: it is told where it belongs
           actor?.assumeIsolated { block($0, unsafe change) }
         }
       }
+      guard let here, here.session == nil else { return token }
+      here.delivery.deliverFirstCalls()
+      if here.isFirstCallPrepared(for: token) {
+        await withCheckedContinuation(isolation: actor) { continuation in
+          here.delivery.callWhenWorkIsDone { continuation.resume() }
+        }
+      }
+      return token
     } catch {
       block(actor, .error(error))
       return NotificationToken()
@@ -95,7 +93,7 @@ extension Elsewhere {
 
 extension Elsewhere {
   /// Observes on a queue, from some time later on.
-  func observe<Change: FailingChange>(
+  func observe<Change: _FailingChange>(
     on queue: DispatchQueue, _ block: @escaping @Sendable (Change) -> Void,
     _ register: @escaping @Sendable (Confined, @escaping (Change) -> Void) -> NotificationToken
   ) -> NotificationToken {
@@ -104,11 +102,13 @@ extension Elsewhere {
     queue.async {
       guard state.isActive else { return }
       do {
-        let token = try observe(Scheduler(on: queue)) { confined in
+        let (token, here) = try observe(Scheduler(on: queue)) { confined in
           register(confined) { change in
             if state.isActive { block(change) }
           }
         }
+        // The first call shows the version from which the observation tells of every commit.
+        if let here, here.session == nil { here.delivery.deliverRound() }
         host.take(token, state)
       } catch {
         block(.error(error))
@@ -152,6 +152,12 @@ extension RealmCore {
     }
   }
 
+  /// The observer waits for a worker.
+  fileprivate func isFirstCallPrepared(for token: NotificationToken) -> Bool {
+    guard let identity = token.identity else { return false }
+    return delivery.observers.observations([identity]).contains(where: \.waitsForWorker)
+  }
+
   /// Tells an object's observer what has happened to it since another instance's version.
   fileprivate func makeUp(for token: NotificationToken, since past: RealmCore) {
     guard let identity = token.identity, let reader, let from = past.shownVersion,
@@ -162,7 +168,7 @@ extension RealmCore {
       let changes = trapping { () throws(StorageError) in
         try ChangeLog.changes(from: former, to: reader.snapshot)
       }
-      let move = LiveMove(changes, from: former, to: StoreRows(reader))
+      let move = LiveMove(changes, from: .version(former), to: StoreRows(reader))
       delivery.observers.makeUp(for: observation, move, from: past, step: step)
       scheduleTurn()
     }

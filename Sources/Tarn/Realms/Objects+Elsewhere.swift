@@ -1,6 +1,7 @@
 public import Dispatch
+import TarnStore
 
-extension ObjectObservable {
+extension _PropertyObservable {
   /// Calls `block` on an actor, as observing there would; see the same method of
   /// ``RealmCollection``.
   ///
@@ -11,9 +12,7 @@ extension ObjectObservable {
     keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObjectChange<Self>) -> Void
   ) async -> NotificationToken {
-    await Elsewhere(self).observe(on: actor, block) {
-      $0.observe(keyPaths: keyPaths, $1)
-    }
+    await Elsewhere(self).observe(on: actor, block) { $0.observeAsSelf(keyPaths, $1) }
   }
 
   /// The same for key paths of the class.
@@ -36,10 +35,8 @@ extension ObjectObservable {
     keyPaths: [String]? = nil, on queue: DispatchQueue?,
     _ block: @escaping @Sendable (ObjectChange<Self>) -> Void
   ) -> NotificationToken {
-    guard let queue else { return observe(keyPaths: keyPaths, block) }
-    return Elsewhere(self).observe(on: queue, block) {
-      $0.observe(keyPaths: keyPaths, $1)
-    }
+    guard let queue else { return observeAsSelf(keyPaths, block) }
+    return Elsewhere(self).observe(on: queue, block) { $0.observeAsSelf(keyPaths, $1) }
   }
 
   /// The same for key paths of the class.
@@ -50,48 +47,18 @@ extension ObjectObservable {
   ) -> NotificationToken {
     observe(keyPaths: _names(of: keyPaths), on: queue, block)
   }
-}
 
-extension ProjectionObservable {
-  /// Calls `block` on an actor, as observing there would; see the same method of
-  /// ``RealmCollection``. There is no first call.
-  public func observe<A: Actor>(
-    keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
-    _ block: @escaping @Sendable (isolated A, ObjectChange<Self>) -> Void
-  ) async -> NotificationToken {
-    await Elsewhere(self).observe(on: actor, block) {
-      $0.observe(keyPaths: keyPaths, $1)
-    }
-  }
-
-  /// The same for key paths of the class.
-  @_disfavoredOverload
-  public func observe<A: Actor>(
-    keyPaths: [PartialKeyPath<Self>], on actor: A,
-    _isolation: isolated (any Actor)? = #isolation,
-    _ block: @escaping @Sendable (isolated A, ObjectChange<Self>) -> Void
-  ) async -> NotificationToken {
-    await observe(keyPaths: _names(of: keyPaths), on: actor, _isolation: _isolation, block)
-  }
-
-  /// Calls `block` on a queue, from a later block of it on; see the same method of
-  /// ``RealmCollection``. There is no first call.
-  public func observe(
-    keyPaths: [String]? = nil, on queue: DispatchQueue?,
-    _ block: @escaping @Sendable (ObjectChange<Self>) -> Void
+  private func observeAsSelf(
+    _ keyPaths: [String]?, _ block: @escaping (ObjectChange<Self>) -> Void
   ) -> NotificationToken {
-    guard let queue else { return observe(keyPaths: keyPaths, block) }
-    return Elsewhere(self).observe(on: queue, block) {
-      $0.observe(keyPaths: keyPaths, $1)
+    _observe(keyPaths: keyPaths) { change in
+      block(
+        change.map { observed in
+          guard let observed = observed as? Self else {
+            trap("the observed object is of another type: bug in this package")
+          }
+          return observed
+        })
     }
-  }
-
-  /// The same for key paths of the class.
-  @_disfavoredOverload
-  public func observe(
-    keyPaths: [PartialKeyPath<Self>], on queue: DispatchQueue?,
-    _ block: @escaping @Sendable (ObjectChange<Self>) -> Void
-  ) -> NotificationToken {
-    observe(keyPaths: _names(of: keyPaths), on: queue, block)
   }
 }

@@ -71,8 +71,8 @@ extension Realm {
   /// - Parameters:
   ///   - allowGrouping: whether this commit may share a transaction, and so one wait for the disk,
   ///     with those of blocks that are queued already: up to 20 of them, within some milliseconds.
-  ///     All of them are then on disk or none, observers are told of all at once, and tokens that
-  ///     one of them leaves out are told. For blocks of `beginAsyncWrite` and `writeAsync`.
+  ///     All of them are then on disk or none; other instances see one commit, and this one's
+  ///     observers are told as of several. For blocks of `beginAsyncWrite` and `writeAsync`.
   ///   - tokens: observations that are not told of this commit.
   ///   - onComplete: called on the Realm's scheduler, in the order of the commits, when it is on
   ///     disk, or with the `Realm.Error` because of which the write was rolled back.

@@ -112,3 +112,6 @@ private final class PulledRealmObservation: RealmObservation, PulledObservation 
 
 @available(*, unavailable, message: "it belongs to one thread or actor: make the loop there")
 extension RealmChangeSequence: Sendable {}
+
+@available(*, unavailable, message: "it belongs to one thread or actor: make the loop there")
+extension RealmChangeSequence.Iterator: Sendable {}

@@ -49,18 +49,15 @@ extension RealmCore {
       commitWithoutDisk(withoutNotifying: tokens, writes, id, completion)
       return id
     }
+    let before = write.savepoint
     write.settle()
-    writes.join(id, write.mark, completion)
-    // Observers of properties are told of a cancel by what it takes back: of one block alone.
+    writes.join(id, write.mark, completion, leavingOut: skipped, after: before)
+    // Observers of properties are told of a cancel by what it takes back: of one block alone. And
+    // the program's code for sections' keys sees nothing but what is shown.
     let mayWait =
-      allowGrouping && skipped.isEmpty && properties == nil
+      allowGrouping && properties == nil && !delivery.observers.asksProgram
       && !configuration.returnsObjectsOfCancelledWrites && writes.canWait
-    if mayWait {
-      rowsMoved()
-    } else {
-      // Who is left out of one of several is told of all: rather too much than too little.
-      startCommit(session, writes, writes.isShared ? [] : skipped)
-    }
+    if mayWait { rowsMoved() } else { startCommit(session, writes) }
     if writes.hasFailed {
       writes.finishSync()
     } else {
@@ -70,13 +67,12 @@ extension RealmCore {
   }
 
   /// Brings the write that was settled on its way to the disk.
-  func startCommit(_ session: WriteSession, _ writes: AsyncWrites, _ skipped: [Observation]) {
+  func startCommit(_ session: WriteSession, _ writes: AsyncWrites) {
     guard let token = write.takeGateToken() else {
       trap("a write without the gate: bug in this package")
     }
-    let news = newsBeforeCommit(session)
     session.rowsMoved = {}
-    let marks = writes.marks
+    let (marks, parts) = (writes.marks, writes.parts)
     // Before anybody else can write.
     let commit = store.commitInBackground(session, token) { isCommitted in
       for mark in marks { if isCommitted { mark.commit() } else { mark.cancel() } }
@@ -85,7 +81,7 @@ extension RealmCore {
     }
     // What the commit has packed lies elsewhere.
     rowsMoved()
-    writes.settle(commit) { [unowned self] outcome in settle(outcome, news, skipped) }
+    writes.settle(commit) { [unowned self] outcome in settle(outcome, parts) }
   }
 
   /// Goes on with a write that waits for others to share its transaction.
@@ -114,24 +110,51 @@ extension RealmCore {
 
   /// The write is on the disk, or it is not to be.
   private func settle(
-    _ outcome: BackgroundCommit.Outcome, _ news: [ObjectNews], _ skipped: [Observation]
+    _ outcome: BackgroundCommit.Outcome, _ parts: [AsyncWrites.Part]
   ) -> Realm.Error? {
-    guard let base = session?.base else { return nil }
+    guard let session else { return nil }
     do {
       let (snapshot, changes) = try outcome.get()
-      endSession()
       do {
-        try moveAfterCommit(to: snapshot, changes, news)
+        try move(to: snapshot, changes, by: parts, of: session)
       } catch {
+        endSession()
         delivery.fail(error)
         return Realm.Error(error)
       }
-      for observation in skipped { observation.skip(step: step, from: base) }
       delivery.showCommit()
       return nil
     } catch {
       rollBack()
       return Realm.Error(error)
     }
+  }
+
+  /// Moves to what was committed. Observers have a step for each part, so that each part can be
+  /// left out.
+  private func move(
+    to snapshot: Snapshot, _ changes: ChangeSet, by parts: [AsyncWrites.Part],
+    of session: WriteSession
+  ) throws(StorageError) {
+    let base = session.base
+    var (former, position) = (PastState.version(base), ChangeRecorder.Position.start)
+    for part in parts.dropLast() {
+      guard let end = try part.end?.kept() else {
+        trap("a part of a transaction without an end: bug in this package")
+      }
+      let next = end.recorder.position
+      let passed = session.recorder.changes(since: position, upTo: next, over: base.version)
+      try passThrough(passed, from: former, to: end)
+      for observation in part.skipped { observation.skip(step: step, from: former) }
+      (former, position) = (.between(end), next)
+    }
+    var rest = changes
+    if parts.count > 1 {
+      rest = session.recorder.changeSet(since: position, from: base.version, to: snapshot.version)
+    }
+    let news = delivery.observers.readOldValues(rest, try former.rows())
+    endSession()
+    try moveAfterCommit(to: snapshot, rest, news, from: former)
+    for observation in parts.last?.skipped ?? [] { observation.skip(step: step, from: former) }
   }
 }

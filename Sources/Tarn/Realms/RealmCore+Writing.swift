@@ -100,7 +100,7 @@ extension RealmCore {
       delivery.fail(error)
       throw Realm.Error(error)
     }
-    for observation in skipped { observation.skip(step: step, from: former) }
+    for observation in skipped { observation.skip(step: step, from: .version(former)) }
     delivery.tellOfCommit(session, except: identities(of: tokens))
     asyncWrites?.writeEnded()
   }
@@ -143,7 +143,7 @@ extension RealmCore {
     guard delivery.observers.hasObjects else { return [] }
     let version = session.base.version
     let changes = session.recorder.changeSet(from: version, to: version.next)
-    return delivery.observers.readOldValues(changes, self)
+    return delivery.observers.readOldValues(changes, StoreRows(shown()))
   }
 
   func cancelWrite() {

@@ -45,18 +45,24 @@ struct StoreOpening {
   }
 
   /// Opens the file and brings it to the configuration's schema version.
-  func openMigrated() throws(Realm.Error) -> Store {
+  ///
+  /// - Parameter progress: called on this thread while a migration enumerates objects.
+  func openMigrated(
+    progress: ((MigrationProgress) -> Void)? = nil
+  ) throws(Realm.Error) -> Store {
     let store = try open()
-    try migrateIfNeeded(store)
+    try migrateIfNeeded(store, progress: progress)
     return store
   }
 
   /// Migrates the file if its schema version is less than the configuration's. Who comes second
   /// waits until the first has done it.
-  func migrateIfNeeded(_ store: Store) throws(Realm.Error) {
+  func migrateIfNeeded(
+    _ store: Store, progress: ((MigrationProgress) -> Void)? = nil
+  ) throws(Realm.Error) {
     let isNeeded = try publicly { () throws(StorageError) in try store.needsMigration(options) }
     guard isNeeded else { return }
-    _ = try migrate(store, isDryRun: false, progress: nil)
+    _ = try migrate(store, isDryRun: false, progress: progress)
   }
 
   /// Runs the migration and, unless it is a dry run, commits it.

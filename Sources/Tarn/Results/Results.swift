@@ -258,3 +258,6 @@ extension Results {
 
 @available(*, unavailable, message: "it belongs to one thread or actor: pass a ThreadSafeReference")
 extension Results: Sendable {}
+
+@available(*, unavailable, message: "it belongs to one thread or actor: make the loop there")
+extension Results.Iterator: Sendable {}

@@ -10,6 +10,7 @@ public struct ResultsSection<
   Key: _Persistable & Hashable, SectionElement: RealmCollectionValue
 >: RealmSectionedResult, DumpedCollection, Identifiable {
   public typealias Element = SectionElement
+  public typealias _Looked = SectionElement
 
   /// The key that the elements have in common.
   public let key: Key
@@ -116,7 +117,7 @@ public struct ResultsSection<
   public func observe(
     _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken {
-    observe(.standard, block)
+    _observe(.standard, block)
   }
 
   /// Calls `block` as without key paths, but elements count as modified only if something on one of
@@ -127,7 +128,7 @@ public struct ResultsSection<
   public func observe(
     keyPaths: [String]?, _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken {
-    observe(_Look(keyPaths: keyPaths, of: SectionElement.self), block)
+    _observe(_Look(keyPaths: keyPaths, of: SectionElement.self), block)
   }
 
   /// The same for key paths of the elements' class.
@@ -136,7 +137,7 @@ public struct ResultsSection<
     keyPaths: [PartialKeyPath<SectionElement>],
     _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken where SectionElement: KeypathSortable {
-    observe(_Look(keyPaths), block)
+    _observe(_Look(keyPaths), block)
   }
 
   /// What `observe` would tell, for `for await`; see ``ChangeSequence`` for who may go over it.
@@ -155,7 +156,7 @@ public struct ResultsSection<
     changes(_Look(keyPaths))
   }
 
-  private func observe(
+  public func _observe(
     _ look: _Look, _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken {
     parent.changeOrigin(section: key, look).observe { block(change($0)) }
@@ -172,3 +173,6 @@ public struct ResultsSection<
 
 @available(*, unavailable, message: "it belongs to one thread or actor: pass a ThreadSafeReference")
 extension ResultsSection: Sendable {}
+
+@available(*, unavailable, message: "it belongs to one thread or actor: make the loop there")
+extension ResultsSection.Iterator: Sendable {}

@@ -2,9 +2,9 @@ public import Foundation
 import TarnStore
 
 /// What `SectionedResults` and `ResultsSection` have in common.
-public protocol RealmSectionedResult: RandomAccessCollection, Equatable, ThreadConfined,
+public protocol RealmSectionedResult: RandomAccessCollection, Equatable, _ObservableCollection,
   CustomStringConvertible
-where Index == Int {
+where Index == Int, _Change == SectionedResultsChange<Self> {
   /// Calls `block` first with `.initial` and then with each difference.
   func observe(_ block: @escaping (SectionedResultsChange<Self>) -> Void) -> NotificationToken
   /// Calls `block` as without key paths; elements count as modified only on one of them.
@@ -32,6 +32,8 @@ public enum SectionedResultsChange<Collection> {
   /// The file can no longer be followed; nothing comes after this.
   case error(any Error)
 }
+
+extension SectionedResultsChange: _FailingChange {}
 
 /// The objects or values of results in sections: lazy, and live as `Results` are.
 ///
@@ -96,6 +98,7 @@ public struct SectionedResults<
 
 extension SectionedResults: RealmSectionedResult, DumpedCollection {
   public typealias Element = ResultsSection<Key, SectionElement>
+  public typealias _Looked = SectionElement
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { count }
@@ -151,7 +154,7 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
   public func observe(
     _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken {
-    observe(.standard, block)
+    _observe(.standard, block)
   }
 
   /// Calls `block` as without key paths, but elements count as modified only if something on one of
@@ -163,7 +166,7 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
   public func observe(
     keyPaths: [String]?, _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken {
-    observe(_Look(keyPaths: keyPaths, of: SectionElement.self), block)
+    _observe(_Look(keyPaths: keyPaths, of: SectionElement.self), block)
   }
 
   /// The same for key paths of the elements' class.
@@ -172,7 +175,7 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
     keyPaths: [PartialKeyPath<SectionElement>],
     _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken where SectionElement: KeypathSortable {
-    observe(_Look(keyPaths), block)
+    _observe(_Look(keyPaths), block)
   }
 
   /// What `observe` would tell, for `for await`; see ``ChangeSequence`` for who may go over it.
@@ -191,7 +194,7 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
     changes(_Look(keyPaths))
   }
 
-  private func observe(
+  public func _observe(
     _ look: _Look, _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken {
     changeOrigin(section: nil, look).observe { block(SectionedResultsChange($0, revived())) }
@@ -236,3 +239,6 @@ extension IndexPath {
 extension SectionedResults: Sendable {}
 
 extension SectionedResultsChange: Sendable where Collection: Sendable {}
+
+@available(*, unavailable, message: "it belongs to one thread or actor: make the loop there")
+extension SectionedResults.Iterator: Sendable {}

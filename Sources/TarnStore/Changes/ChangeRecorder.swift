@@ -108,6 +108,25 @@
     return changes
   }
 
+  /// The notes between two positions, of a write over a version.
+  package func changes(
+    since position: Position, upTo end: Position, over version: Version
+  ) -> ChangeSet {
+    var changes = ChangeSet.merging(segments[position.segment..<end.segment])
+    changes?.from = version
+    changes?.to = version
+    return changes ?? ChangeSet(from: version, to: version)
+  }
+
+  /// The notes after a position to the end of the write, if no sequence had changed up to there.
+  package func changeSet(since position: Position, from: Version, to: Version) -> ChangeSet {
+    var changes = changes(since: position)
+    changes.from = from
+    changes.to = to
+    if !sequences.isEmpty { addSequences(to: &changes) }
+    return changes
+  }
+
   private func addSequences(to changes: inout ChangeSet) {
     for index in changes.classes.indices {
       guard let noted = sequences[changes.classes[index].id] else { continue }

@@ -125,7 +125,7 @@ package struct LiveMove {
   package let former: FormerState
 
   /// - Parameter former: nil if no model among those that are asked reads it.
-  package init(_ changes: ChangeSet, from former: Snapshot?, to rows: StoreRows) {
+  package init(_ changes: ChangeSet, from former: PastState?, to rows: StoreRows) {
     self.changes = changes
     self.rows = rows
     self.former = FormerState(former)
@@ -134,20 +134,20 @@ package struct LiveMove {
 
 /// The state before a move. Read from only by who needs it.
 package final class FormerState {
-  package let snapshot: Snapshot?
-  private var reader: SnapshotReader?
+  package let state: PastState?
+  private var known: StoreRows?
 
-  init(_ snapshot: Snapshot?) { self.snapshot = snapshot }
+  init(_ state: PastState?) { self.state = state }
 
   func sequence(at place: SequencePlace) throws(StorageError) -> StoredSequence? {
-    try readerOfState().sequence(at: place)
+    try rows().stored(at: place)
   }
 
   /// The objects that linked to one then, each as often as it did.
   func origins(
     of target: LinkTarget, in id: ClassID, through column: ColumnID
   ) throws(StorageError) -> [ObjectKey] {
-    try readerOfState().origins(of: target, in: id, through: column)
+    try rows().origins(of: target, in: id, through: column)
   }
 
   /// What was at the end of a path from an object; null where it led nowhere, and for a path to or
@@ -156,32 +156,22 @@ package final class FormerState {
     along path: ObservedPath, from key: ObjectKey
   ) throws(StorageError) -> Value {
     guard let end = path.places.last, end.origin == nil else { return .null }
-    let reader = try readerOfState()
+    let rows = try rows()
     var key = key
     for link in end.links {
       guard !link.isBackwards,
-        case .link(let next) = try reader.plainValue(of: link.column, at: key, in: link.classID)
+        case .link(let next) = try rows.plainValue(of: link.column, at: key, in: link.classID)
       else { return .null }
       key = next
     }
-    return try reader.plainValue(of: end.column, at: key, in: end.classID)
+    return try rows.plainValue(of: end.column, at: key, in: end.classID)
   }
 
-  private func readerOfState() throws(StorageError) -> SnapshotReader {
-    if let reader { return reader }
-    guard let snapshot else { trap("the state before a move was let go of: bug in this package") }
-    let made = try SnapshotReader(snapshot)
-    reader = made
+  private func rows() throws(StorageError) -> StoreRows {
+    if let known { return known }
+    guard let state else { trap("the state before a move was let go of: bug in this package") }
+    let made = try state.rows()
+    known = made
     return made
-  }
-}
-
-extension SnapshotReader {
-  /// A value, null for collections and for an object that is not there.
-  fileprivate func plainValue(
-    of column: ColumnID, at key: ObjectKey, in id: ClassID
-  ) throws(StorageError) -> Value {
-    if schema[id][column].collection != .none { return .null }
-    return try value(of: column, at: key, in: id) ?? .null
   }
 }

@@ -71,7 +71,8 @@ package final class LiveWork: Sendable {
   private func work() -> End {
     do throws(StorageError) {
       let move = LiveMove(
-        try mergedChanges(), from: former, to: StoreRows(try SnapshotReader(snapshot)))
+        try mergedChanges(), from: former.map { .version($0) },
+        to: StoreRows(try SnapshotReader(snapshot)))
       var answers: [LiveAnswer] = []
       answers.reserveCapacity(items.count)
       for item in items {

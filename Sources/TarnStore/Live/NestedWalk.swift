@@ -32,7 +32,7 @@ package final class NestedWalk {
     let changes = try ChangeLog.changes(from: former, to: snapshot)
     if changes.schemaChanged { return nil }
     let rows = StoreRows(try SnapshotReader(snapshot))
-    pieces = NestedPieces(LiveMove(changes, from: former, to: rows))
+    pieces = NestedPieces(LiveMove(changes, from: .version(former), to: rows))
     sight = Sight(reach, over: changes, rows.schema)
     self.sequence = sequence
   }

@@ -98,12 +98,18 @@ package struct StoreRows: RowSource {
     return try reader.value(of: column, at: key, in: id) ?? .null
   }
 
-  /// The objects that values of any type link to, what lies in lists and maps within included. Of
-  /// the snapshot: an open write is not asked.
+  /// The objects that values of any type link to, what lies in lists and maps within included. Those
+  /// are as in the snapshot, whatever an open write has done to them.
   func anyLinks(
     from column: ColumnSchema, at place: SequencePlace
   ) throws(StorageError) -> [LinkTarget: UInt64] {
-    try reader.links(from: column, at: place.key, in: place.classID)
+    if let session, column.collection == .none,
+      case .object(let id, let key) = try session.value(
+        of: column.id, at: place.key, in: place.classID)
+    {
+      return [LinkTarget(classID: id, key: key): 1]
+    }
+    return try reader.links(from: column, at: place.key, in: place.classID)
   }
 
   /// Says that about so many rows of the class will be looked up, in no order.

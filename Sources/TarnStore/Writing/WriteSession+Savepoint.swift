@@ -27,6 +27,16 @@ extension WriteSession {
     return copy
   }
 
+  /// A savepoint that nobody will go back to, to be read wherever the write's own reader moves.
+  package func kept() throws(StorageError) -> WriteSession {
+    let kept = WriteSession(
+      try SnapshotReader(reader.snapshot), schema: schema, recorder: recorder)
+    kept.classes = classes
+    kept.longValues = longValues
+    kept.linkCounts = linkCounts
+    return kept
+  }
+
   private func copied(
     _ edit: ClassEdit, _ left: inout Int
   ) throws(StorageError) -> ClassEdit? {

@@ -28,6 +28,16 @@ struct PassingMessageTests {
     ("CollectionDelta<Int>", "pass its positions"), ("MapDelta<String, Int>", "pass its keys"),
     ("NestedChange", "pass its parts"), ("ChangeSequence<Int>", "make the loop there"),
     ("RealmChangeSequence", "make the loop there"),
+    ("ChangeSequence<Int>.Iterator", "make the loop there"),
+    ("RealmChangeSequence.Iterator", "make the loop there"),
+    ("Results<Calf>.Iterator", "make the loop there"),
+    ("List<Int>.Iterator", "make the loop there"),
+    ("MutableSet<Int>.Iterator", "make the loop there"),
+    ("Map<String, Int>.Iterator", "make the loop there"),
+    ("SectionedResults<Int, Calf>.Iterator", "make the loop there"),
+    ("ResultsSection<Int, Calf>.Iterator", "make the loop there"),
+    ("Persisted<Int>", "it is part of its object: pass a ThreadSafeReference to that"),
+    ("Projected<Calf, String>", "it is part of its projection: pass a ThreadSafeReference"),
     ("Migration", "a migration belongs to its block"),
   ]
 
@@ -37,7 +47,9 @@ struct PassingMessageTests {
     "Decimal128", "Tarn.SortDescriptor", "Schema", "ObjectSchema", "Property", "NotificationToken",
     "ManualScheduler", "Logger", "LogLevel", "MigrationReport", "MigrationProgress",
     "Realm.Notification", "PropertyObservedChange<Int>", "ElementIdentity", "NestedChange.Change",
-    "NestedChange.Step", "CollectionDelta<Calf>.Move", "Calf.Type",
+    "NestedChange.Step", "CollectionDelta<Calf>.Move", "Calf.Type", "Query<Bool>", "Query<Calf>",
+    "Realm.UpdatePolicy", "Realm.OpenBehavior", "AsyncTransactionId", "AsyncOpenTask",
+    "AsyncOpenTask.Progress",
   ]
 
   private static let model = """

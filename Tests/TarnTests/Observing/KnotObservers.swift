@@ -134,7 +134,7 @@ final class KnotObservers {
     let map = KnotSource.hub(realm).map
     add(
       name, follower,
-      map.changeOrigin.looking(look.reach).observe { [unowned self] change in
+      map._changeOrigin.looking(look.reach).observe { [unowned self] change in
         told(number) { shown, target in
           switch change {
           case .initial: report(change, to: follower.begin(at: shown))

@@ -1,3 +1,4 @@
+import Dispatch
 import Tarn
 
 /// What there is of a table view where there are no screens: rows of text, changed in batches. Like
@@ -108,4 +109,24 @@ final class RefreshingTableScreen: TableScreen {
     try super.delete(at: index)
     realm.refresh()
   }
+}
+
+/// Writes on another thread: this one waits neither for whoever else writes nor for the disk. The
+/// row may be gone by the time of the write, and the table is late by that and a turn.
+final class BackgroundTableScreen: TableScreen {
+  private let writes = DispatchGroup()
+
+  override func delete(at index: Int) throws {
+    @ThreadSafe var object = results[index]
+    DispatchQueue.global().async(group: writes) { [$object] in
+      guard let object = $object.wrappedValue, let realm = object.realm else { return }
+      try! realm.write {
+        if !object.isInvalidated {
+          realm.delete(object)
+        }
+      }
+    }
+  }
+
+  func waitForWrites() { writes.wait() }
 }

@@ -3,8 +3,7 @@ import Testing
 
 @testable import Tarn
 
-/// Three ways to keep a table up to date. A fourth, writing on another queue, needs what passes
-/// objects between queues.
+/// Four ways to keep a table up to date.
 struct TableScreenTests {
   private let here: Place
   private let there: Place
@@ -53,7 +52,33 @@ struct TableScreenTests {
     #expect(screen.tableView.batches == 1)
   }
 
-  enum Pattern: CaseIterable { case observing, direct, refreshing }
+  @Test func aTableThatWritesElsewhereIsToldOfIt() throws {
+    let screen = BackgroundTableScreen(here.realm)
+    here.pump()
+    try screen.delete(at: 1)
+    screen.waitForWrites()
+    // Nothing moves here before a turn.
+    #expect(screen.tableView.rows.count == 5 && screen.results.count == 5)
+    here.pump()
+    #expect(screen.tableView.rows == ["cat 0", "cat 2", "cat 3", "cat 4"])
+    #expect(names == screen.tableView.rows && screen.tableView.problems == [])
+  }
+
+  /// Somebody else was first.
+  @Test func aRowThatIsGoneByThenIsLeftAlone() throws {
+    let screen = BackgroundTableScreen(here.realm)
+    here.pump()
+    try there.write {
+      try screen.delete(at: 1)
+      there.realm.delete(there.cat(1)!)
+    }
+    screen.waitForWrites()
+    here.pump()
+    #expect(screen.tableView.rows == ["cat 0", "cat 2", "cat 3", "cat 4"])
+    #expect(screen.tableView.problems == [])
+  }
+
+  enum Pattern: CaseIterable { case observing, direct, refreshing, background }
 
   /// S153: however the user's deletions and others' writes mix.
   @Test(arguments: Pattern.allCases, Array(1...4) as [UInt64])
@@ -63,6 +88,7 @@ struct TableScreenTests {
       case .observing: TableScreen(here.realm)
       case .direct: DirectTableScreen(here.realm)
       case .refreshing: RefreshingTableScreen(here.realm)
+      case .background: BackgroundTableScreen(here.realm)
       }
     here.pump()
     var numbers = SeededRandom(seed: seed)
@@ -78,6 +104,7 @@ struct TableScreenTests {
       default: here.pump()
       }
     }
+    (screen as? BackgroundTableScreen)?.waitForWrites()
     here.pump()
     #expect(screen.tableView.rows == names && screen.tableView.problems == [])
   }

@@ -97,4 +97,108 @@ struct AsyncWriteGroupTests {
     }
     #expect(wrong == 0 && ends > 100 && taken > 50)
   }
+
+  /// A follower of results that is left out of some commits.
+  private final class Follower {
+    private(set) var problems: [String] = []
+    private(set) var token: NotificationToken?
+    /// The commits that it is left out of, by their numbers from 1 on.
+    var skipped: Set<Int> = []
+    /// The last state that it was told of.
+    private(set) var seen = 0
+    private(set) var calls = 0
+
+    /// - Parameter states: the ids that there were at first and after each commit.
+    init(_ cats: Results<Cat>, _ find: @escaping (Int) -> Cat, _ states: @escaping () -> [[Int]]) {
+      token = cats.observeChanges { [unowned self] change in
+        guard case .update = change else { return }
+        calls += 1
+        let states = states()
+        while skipped.contains(seen + 1) { seen += 1 }
+        var end = seen
+        while end + 1 < states.count, !skipped.contains(end + 1) { end += 1 }
+        var copy = states[seen].map(find)
+        change.apply(to: &copy)
+        if copy.map(\.id) != states[end] { problems.append("\(seen) to \(end)") }
+        seen = end
+      }
+    }
+  }
+
+  /// Whoever is left out of one commit of a group is told of those before it and of those after it.
+  @Test("S71 S79", arguments: Array(1...8) as [UInt64])
+  func whoIsLeftOutOfACommitIsToldOfTheOthers(seed: UInt64) throws {
+    let a = try Shelter(.full).open()
+    var ages = Dictionary(uniqueKeysWithValues: (0..<20).map { ($0, 5 * $0) })
+    try a.write { for (id, age) in ages { a.realm.add(Cat(id, age: age)) } }
+    var random = SeededRandom(seed: seed)
+    func young() -> [Int] { ages.filter { $1 < 50 }.sorted { $0.value < $1.value }.map(\.key) }
+    var states = [young()]
+    let cats = a.cats.where { $0.age < 50 }.sorted(by: \.age)
+    let followers = (0..<3).map { _ in Follower(cats, { a.cat($0)! }, { states }) }
+    a.pump()
+    a.groupWhatIsQueued()
+    let first = version(a)
+    for _ in 0..<10 {
+      for _ in 0..<random.below(25) {
+        a.realm.beginAsyncWrite {
+          // Everybody sees something of each commit.
+          a.cat(0)!.name = "n\(states.count)"
+          var next = ages
+          for _ in 0..<random.below(4) {
+            let id = 1 + random.below(19)
+            let free = (1..<120).filter { !next.values.contains($0) }
+            next[id] = random.pick(free)
+            a.cat(id)!.age = next[id]!
+          }
+          if random.chance(10) { return a.realm.cancelWrite() }
+          ages = next
+          states.append(young())
+          let out = followers.filter { _ in random.chance(25) }
+          for follower in out { follower.skipped.insert(states.count - 1) }
+          a.realm.commitAsyncWrite(
+            allowGrouping: random.chance(90), withoutNotifying: out.map { $0.token! })
+        }
+      }
+      a.finish()
+    }
+    #expect(states.count > 40 && version(a) - first < states.count / 2)
+    for follower in followers {
+      #expect(follower.problems == [] && follower.calls > 5)
+      let rest = Set(follower.seen + 1..<states.count)
+      #expect(rest.isSubset(of: follower.skipped))
+    }
+  }
+
+  @Test("S71 S79") func anObjectsObserverIsLeftOutOfOneOfAGroup() throws {
+    let a = try Shelter(.full).open(cats: 1)
+    var told: [String] = []
+    let token = a.cat(0)!.observe { (change: ObjectChange<Cat>) in
+      guard case .change(_, let properties) = change else { return }
+      told += properties.map { "\($0.name): \($0.oldValue!) \($0.newValue!)" }
+    }
+    let other = a.cat(0)!.observe(keyPaths: [\.age]) { _ in told.append("age") }
+    a.pump()
+    a.groupWhatIsQueued()
+    let first = version(a)
+    func commit(leavingOut tokens: [NotificationToken] = [], _ change: @escaping (Cat) -> Void) {
+      a.realm.beginAsyncWrite {
+        change(a.cat(0)!)
+        a.realm.commitAsyncWrite(allowGrouping: true, withoutNotifying: tokens)
+      }
+    }
+    commit { $0.name = "Rex" }
+    commit(leavingOut: [token]) { $0.age = 11 }
+    commit { $0.name = "Fido" }
+    a.finish()
+    #expect(told == ["name: cat 0 Fido", "age"])
+    #expect(version(a) - first == 1)
+    told = []
+    commit(leavingOut: [token, other]) { $0.age = 12 }
+    commit { $0.age = 13 }
+    a.finish()
+    #expect(told == ["age: 12 13", "age"] && version(a) - first == 2)
+    token.invalidate()
+    other.invalidate()
+  }
 }

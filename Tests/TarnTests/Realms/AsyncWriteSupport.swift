@@ -25,6 +25,11 @@ final class Hoard: Object {
 }
 
 extension Place {
+  /// Lets commits that allow grouping share a transaction however slow the machine is.
+  func groupWhatIsQueued() {
+    realm.core.asyncWritesToUse("group commits").groupDuration = .seconds(600)
+  }
+
   /// Takes turns until nothing is queued or on its way.
   func finish() {
     pump()

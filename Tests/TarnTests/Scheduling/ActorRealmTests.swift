@@ -355,7 +355,7 @@ struct Leak: @unchecked Sendable {
 }
 
 enum Misuse: CaseIterable, Codable {
-  case query, write, observe, refresh, firstTouchAfterAnAdvance
+  case query, write, observe, observeAnObject, refresh, firstTouchAfterAnAdvance
 
   func run(_ leak: Leak) throws {
     // As if the actor had run here last.
@@ -364,6 +364,9 @@ enum Misuse: CaseIterable, Codable {
     case .query: print(leak.realm.objects(ActorPet.self).count)
     case .write: try leak.realm.write {}
     case .observe: print(leak.realm.objects(ActorPet.self).observe { _ in }.invalidate())
+    // S117: without `on:`, from outside.
+    case .observeAnObject:
+      print(leak.pet.observe { (_: ObjectChange<ActorPet>) in }.invalidate())
     case .refresh: leak.realm.refresh()
     case .firstTouchAfterAnAdvance:
       leak.realm.core.rowsMoved()

@@ -1,0 +1,21 @@
+/// What objects and projections have in common for those who observe their properties. The library
+/// provides the conformances.
+public protocol _PropertyObservable: AnyObject, ThreadConfined, KeypathSortable {
+  /// Calls `block` as `observe(keyPaths:)` does, for code that does not know the type.
+  func _observe(
+    keyPaths: [String]?, _ block: @escaping (ObjectChange<any _PropertyObservable>) -> Void
+  ) -> NotificationToken
+}
+
+extension ObjectChange: _FailingChange {}
+
+extension ObjectChange {
+  /// The same of what stands for the object.
+  func map<Other>(_ transform: (T) -> Other) -> ObjectChange<Other> {
+    switch self {
+    case .error(let error): .error(error)
+    case .deleted: .deleted
+    case .change(let object, let properties): .change(transform(object), properties)
+    }
+  }
+}
