@@ -80,6 +80,6 @@ extension Map {
   /// What `observeChanges(depth:)` would tell, for `for await`. Traps at once where that does; see
   /// ``ChangeSequence`` for who may go over it.
   public func changes(depth: Int) -> ChangeSequence<ObservedChange<Map, MapDelta<Key, Value>>> {
-    changeOrigin.looking(_Look(depth: depth)).changes
+    _changeOrigin.looking(_Look(depth: depth)).changes
   }
 }
