@@ -1,6 +1,8 @@
+import CTarn
 import Foundation
 import Tarn
 import TestSupport
+import Testing
 import ToolSupport
 
 @testable import TarnStore
@@ -31,10 +33,12 @@ final class StressFile {
   static let number = 99
 
   private let place = TemporaryFolder()
+  private let isDurable: Bool
   var folder: String { place.path }
   var path: String { place.file("x.realm") }
 
   init(isFilled: Bool = true, isDurable: Bool = false) throws {
+    self.isDurable = isDurable
     if isFilled { try fill(path, isDurable: isDurable) }
   }
 
@@ -52,15 +56,34 @@ final class StressFile {
     return configuration
   }
 
+  /// As this process opens the file.
+  var configuration: Realm.Configuration {
+    var configuration = Self.configuration(path)
+    if isDurable { configuration.durability = .full }
+    return configuration
+  }
+
   /// This process's view of the file.
-  func open(_ path: String? = nil) throws -> Realm {
-    try Realm(configuration: Self.configuration(path ?? self.path), scheduler: ManualScheduler())
+  func open() throws -> Realm {
+    try Realm(configuration: configuration, scheduler: ManualScheduler())
+  }
+
+  /// Waits until so many writers of all processes stand in the queue of the gate.
+  func untilWaiting(_ count: Int) throws {
+    let gate = try store().gate
+    let limit = ContinuousClock.now + .seconds(20)
+    while true {
+      let found = (0..<SignalLayout.waiterCount).count { tarn_load64(gate.waiter($0)) != 0 }
+      if found >= count { return }
+      try #require(ContinuousClock.now < limit, "only \(found) wait for the gate")
+      sched_yield()
+    }
   }
 
   /// The engine's object behind it.
   func store() throws -> Store {
     var options = Store.Options()
-    options.isDurable = false
+    options.isDurable = isDurable
     return try StoreRegistry.open(path, options)
   }
 

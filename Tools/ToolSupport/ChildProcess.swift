@@ -78,6 +78,15 @@ package final class ChildProcess {
     if end == nil { kill(processID, number) }
   }
 
+  /// Stops it with SIGSTOP, and waits until it has stopped, or ended.
+  package func stop() {
+    signal(SIGSTOP)
+    guard end == nil else { return }
+    var status: Int32 = 0
+    while waitpid(processID, &status, WUNTRACED) < 0 && errno == EINTR {}
+    if status & 0xff != 0x7f { _ = ended(status) }
+  }
+
   /// Waits for its end.
   @discardableResult
   package func wait() -> End {

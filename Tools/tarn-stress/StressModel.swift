@@ -28,6 +28,8 @@ class StressTotal: Object {
 enum StressStore {
   static let accounts = 120
   static let balance = 100
+  /// Objects with greater ids stand for one commit each.
+  static let firstDoneID = 1000
 
   /// Durable if the file was filled so; a marker beside it says that.
   static func configuration(_ path: String) -> Realm.Configuration {

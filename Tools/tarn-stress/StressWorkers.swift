@@ -1,5 +1,6 @@
 import Foundation
 import Tarn
+import TarnStore
 import ToolSupport
 
 /// What a process that the stress, or a test, has started says on its standard output: one line a
@@ -51,6 +52,11 @@ final class Worker {
     case "fill": try StressStore.fill(path, isDurable: number == 1)
     case "commit-once": try commitOnce()
     case "hold-gate": try holdGate()
+    case "commit-async": try AsyncWriting(self).commitOne()
+    case "commit-group": try AsyncWriting(self).commitMany()
+    case "stand-in-line": try AsyncWriting(self).standInLine()
+    case "write-threads": writeOnThreads()
+    case "fail-disk": FailingDisk.run(path, step: number, sabotage ?? "")
     case "read": try hold()
     case "open": try open()
     case "check": try check()
@@ -73,13 +79,45 @@ final class Worker {
     WorkerLine.say("ack \(sequence)")
   }
 
-  /// Takes the gate and stays, until it is killed.
+  /// Takes the gate and stays, until it is killed, or SIGUSR1 tells it to let go.
   private func holdGate() throws {
+    var wanted = sigset_t()
+    sigemptyset(&wanted)
+    sigaddset(&wanted, SIGUSR1)
+    pthread_sigmask(SIG_BLOCK, &wanted, nil)
     let realm = try Realm(configuration: configuration)
     realm.beginWrite()
     realm.object(ofType: StressAccount.self, forPrimaryKey: 0)?.balance += 1
     WorkerLine.say("held")
-    while true { sleep(1000) }
+    var got: Int32 = 0
+    sigwait(&wanted, &got)
+    realm.cancelWrite()
+    WorkerLine.say("let go")
+  }
+
+  /// Several threads that write without pause, the first with the worker's number, until they are
+  /// told to stop. Says how often each did.
+  private func writeOnThreads() {
+    let counts = Lock<[Int: Int]>([:])
+    let group = DispatchGroup()
+    for index in 0..<4 {
+      group.enter()
+      Thread.detachNewThread { [path, number] in
+        let worker = Worker(["write", path, "\(number + index)"])
+        do {
+          let realm = try Realm(configuration: worker.configuration, queue: nil)
+          let count = try StressWriting(worker, realm).transferUntilStopped()
+          counts.withLock { $0[index] = count }
+        } catch {
+          WorkerLine.bad("\(error)")
+        }
+        group.leave()
+      }
+    }
+    WorkerLine.say("started")
+    group.wait()
+    WorkerLine.say(
+      "counts " + counts.withLock { $0.values.map(String.init) }.joined(separator: " "))
   }
 
   /// Shows a version and stays at it, until it is killed.

@@ -32,6 +32,16 @@ final class StressWriting {
     WorkerLine.say("stopped \(sequence)")
   }
 
+  /// Small writes; how many it has made.
+  func transferUntilStopped() throws -> Int {
+    var count = 0
+    while !isToldToStop() {
+      _ = try write { $0.transfer() }
+      count += 1
+    }
+    return count
+  }
+
   private var sequence: Int {
     realm.refresh()
     return realm.object(ofType: StressWriter.self, forPrimaryKey: worker.number)?.sequence ?? 0
@@ -44,18 +54,18 @@ final class StressWriting {
 
   /// One commit; gives its number among this writer's.
   func write(_ body: (StressWriting) -> Void) throws -> Int {
-    var sequence = 0
-    try realm.write {
-      let total = total
-      total.commits += 1
-      let mine =
-        realm.object(ofType: StressWriter.self, forPrimaryKey: worker.number)
-        ?? realm.create(StressWriter.self, value: ["id": worker.number])
-      mine.sequence += 1
-      sequence = mine.sequence
-      body(self)
-    }
-    return sequence
+    try realm.write { change(with: body) }
+  }
+
+  /// Everything that a write has to change, in one that is open.
+  func change(with body: (StressWriting) -> Void) -> Int {
+    total.commits += 1
+    let mine =
+      realm.object(ofType: StressWriter.self, forPrimaryKey: worker.number)
+      ?? realm.create(StressWriter.self, value: ["id": worker.number])
+    mine.sequence += 1
+    body(self)
+    return mine.sequence
   }
 
   private var total: StressTotal {

@@ -1,9 +1,7 @@
 import Foundation
-import StressFaults
-import TarnStore
 import ToolSupport
 
-stress_after_header_write { FaultPoint.hit("storage.headerWritten") }
+FaultHooks.install()
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 if arguments.first == "worker" {

@@ -49,7 +49,9 @@ extension RealmCore {
     require(
       scheduler.hasTurns,
       "Can only add notification blocks from within run loops, on serial queues, or with a "
-        + "ManualScheduler: a plain thread has no later turn in which they could be called."
+        + "ManualScheduler: a plain thread has no later turn in which they could be called. "
+        + "Observe a Realm that was opened on the main thread, on a serial queue, in an actor or "
+        + "inside a run loop; where this thread is to see changes, call refresh()."
         + scheduler.adviceForTasks)
   }
 

@@ -8,7 +8,8 @@ internal import CTarn
 /// the gate is free, the first in line here is called and takes it when he comes. If he does not
 /// come within some milliseconds, the next in line is called as well, and whoever comes first has
 /// it; other processes pass over the ticket in the same time, as they do with any that does not
-/// come.
+/// come. When all have been called and none has come, it stays passed over until one does: to
+/// offer it once more would cost every writer of other processes those milliseconds anew.
 ///
 /// One thread waits for all of them. It is there while somebody stands in line.
 ///
@@ -20,12 +21,12 @@ package final class GateLine: Sendable {
   private struct Waiting {
     let place: Place
     let wake: @Sendable () -> Void
+    /// He has been called, and has not come since.
+    var isCalled = false
   }
 
   private struct State: ~Copyable {
     var waiting: [Waiting] = []
-    /// How many of them have been called since the ticket became the first.
-    var called = 0
     var ticket: GateTicket?
     /// What the thread sleeps on.
     var bell: GateBell?
@@ -34,9 +35,11 @@ package final class GateLine: Sendable {
     /// Lets go of the ticket; the thread takes another one if somebody is left.
     mutating func dropTicket() {
       ticket = nil
-      called = 0
       bell?.ring()
     }
+
+    /// The first who could come and has not been called.
+    var next: Int? { waiting.firstIndex { !$0.isCalled } }
   }
 
   private let gate: WriteGate
@@ -56,12 +59,12 @@ package final class GateLine: Sendable {
     try gate.file.checkUsable("write")
     var taken: GateToken?
     let needsThread = state.withLock { state in
+      defer { state.bell?.ring() }
       if let index = state.waiting.firstIndex(where: { $0.place == place }) {
-        if index < state.called { taken = Self.tryTicket(&state) }
+        if state.waiting[index].isCalled { taken = Self.tryTicket(&state) }
+        state.waiting[index].isCalled = false
         if taken != nil {
           state.waiting.remove(at: index)
-          state.called = 0
-          state.bell?.ring()
           return false
         }
       } else {
@@ -90,7 +93,6 @@ package final class GateLine: Sendable {
     state.withLock { state in
       guard let index = state.waiting.firstIndex(where: { $0.place == place }) else { return }
       state.waiting.remove(at: index)
-      if index < state.called { state.called -= 1 }
       if state.waiting.isEmpty { state.dropTicket() } else { state.bell?.ring() }
     }
   }
@@ -135,13 +137,16 @@ package final class GateLine: Sendable {
       let bell = ticket.bell
       state.bell = bell
       var rest = Rest(bell: bell, nanoseconds: WriteGate.passOverNanoseconds)
-      if let nanoseconds = ticket.look() {
-        rest = Rest(bell: bell, nanoseconds: nanoseconds)
-        // Somebody else has it: when it comes again, the line starts from its head.
-        state.called = 0
-      } else if state.called < state.waiting.count {
-        rest.wake = state.waiting[state.called].wake
-        state.called += 1
+      if let next = state.next {
+        if let nanoseconds = ticket.look() {
+          rest = Rest(bell: bell, nanoseconds: nanoseconds)
+        } else {
+          rest.wake = state.waiting[next].wake
+          state.waiting[next].isCalled = true
+        }
+      } else {
+        // Who comes takes the mark of being passed over off, and rings.
+        rest = Rest(bell: bell, nanoseconds: WriteGate.lookAtOwnerNanoseconds)
       }
       state.ticket = consume ticket
       return rest

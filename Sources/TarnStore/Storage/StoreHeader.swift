@@ -60,7 +60,9 @@ struct StoreHeader: Equatable {
     guard metas.pageSize == others.pageSize else {
       throw corrupted(path, "its first two pages disagree on the size of a page")
     }
-    let newer = metas.header.transactionID < others.header.transactionID ? others : metas
+    let isSecond = metas.header.transactionID < others.header.transactionID
+    let newer = isSecond ? others : metas
+    try newer.checkTrees(path: path, page: isSecond ? 1 : 0)
     return newer.header
   }
 
@@ -114,36 +116,48 @@ private struct MetaFields {
       root: bytes.loadUnaligned(fromByteOffset: at + 40, as: UInt64.self))
   }
 
+  private func damaged(_ path: String, _ page: Int, _ what: String) -> StorageError {
+    StoreHeader.corrupted(path, "page \(page) \(what)")
+  }
+
   func check(path: String, page: Int) throws(StorageError) {
-    func fail(_ what: String) -> StorageError {
-      StoreHeader.corrupted(path, "page \(page) \(what)")
-    }
     if version != 1 {
       throw StorageError(
         .newerFormat, operation: "open", path: path,
         detail: "the file has version \(version) of its page format; this library reads version 1")
     }
-    guard pageFlags == 0x08 else { throw fail("is not marked as a header") }
-    guard StoreHeader.pageSizes.contains(pageSize) else { throw fail("has a bad page size") }
+    guard pageFlags == 0x08 else { throw damaged(path, page, "is not marked as a header") }
+    guard StoreHeader.pageSizes.contains(pageSize) else {
+      throw damaged(path, page, "has a bad page size")
+    }
     guard header.lastPage >= 1, header.lastPage < UInt64(Int64.max) / UInt64(pageSize) - 1 else {
-      throw fail("names an impossible last page")
+      throw damaged(path, page, "names an impossible last page")
     }
     guard header.transactionID < StoreHeader.transactionIDMax else {
-      throw fail("names an impossible transaction")
+      throw damaged(path, page, "names an impossible transaction")
     }
     // Integer keys in the free list, and none of the kinds of tree that a store never has.
-    guard header.free.flags & 0x7e == 0x08 else { throw fail("has a free list of a wrong kind") }
+    guard header.free.flags & 0x7e == 0x08 else {
+      throw damaged(path, page, "has a free list of a wrong kind")
+    }
     guard header.main.flags == 0 else {
       throw StorageError(
         .notAStore, operation: "open", path: path,
         detail: "the file belongs to another program that uses the same storage engine")
     }
+  }
+
+  /// Checks what is used of the newer one alone. Where the disk failed under a header, LMDB leaves
+  /// the trees of the commit that came to nothing, with number and last page of an older one.
+  func checkTrees(path: String, page: Int) throws(StorageError) {
     for tree in [header.free, header.main] {
       let isEmpty = tree.root == StoreHeader.noPage
       guard isEmpty || (2...header.lastPage).contains(tree.root) else {
-        throw fail("names a root outside the file")
+        throw damaged(path, page, "names a root outside the file")
       }
-      guard isEmpty == (tree.depth == 0), tree.depth <= 32 else { throw fail("has a bad depth") }
+      guard isEmpty == (tree.depth == 0), tree.depth <= 32 else {
+        throw damaged(path, page, "has a bad depth")
+      }
     }
   }
 }

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import TarnStore
+import TestSupport
 import Testing
 
 @testable import Tarn
@@ -33,6 +34,31 @@ struct PassingPlaceTests {
     #expect(a.glacier(1)?.name == "after an await")
   }
 
+  /// S292, S309: the whole way, with a variable, to an actor that has a Realm of its own.
+  @MainActor @Test func anActorDeletesWhatAVariableHolds() async throws {
+    let folder = TemporaryFolder()
+    let url = folder.url("pets.realm")
+    let realm = try await Realm(configuration: ActorPet.configuration(url))
+    let pet = try await realm.asyncWrite {
+      realm.create(ActorPet.self, value: ["id": 1, "name": "Rex"])
+    }
+    let keeper = try await PetActor(url)
+    let (heard, told) = AsyncStream.makeStream(of: String.self)
+    let pets = realm.objects(ActorPet.self)
+    let token = await pets.observe(on: keeper) { keeper, change in
+      guard case .update(let pets, let deletions, _, _) = change else { return }
+      told.yield("\(pets.realm == keeper.realm) \(pets.count) \(deletions)")
+    }
+    @ThreadSafe var wrapped = pet
+    #expect(try await keeper.delete($wrapped) == "Rex")
+    var next = heard.makeAsyncIterator()
+    #expect(await next.next() == "true 0 [0]")
+    #expect(try await keeper.delete($wrapped) == nil)
+    #expect(token.invalidate())
+    await realm.asyncRefresh()
+    #expect(pet.isInvalidated && wrapped == nil)
+  }
+
   /// There is no refresh in a callback: what it shows is what its observer is told of.
   @Test func aCallbackResolvesAtItsVersion() throws {
     let b = try shelter.openIce()
@@ -60,6 +86,17 @@ struct PassingPlaceTests {
     @ThreadSafe var glacier = a.glacier(1)?.freeze()
     try a.write { a.glacier(1)!.age = 30 }
     #expect(glacier?.age == 30 && glacier?.realm == a.realm)
+  }
+}
+
+extension PetActor {
+  /// Deletes what the variable holds, in the actor's own Realm; its name, nil if it is gone.
+  fileprivate func delete(_ variable: ThreadSafe<ActorPet>) async throws -> String? {
+    guard let pet = variable.wrappedValue, pet.realm == realm else { return nil }
+    let name = pet.name
+    await Task.yield()
+    try await realm.asyncWrite { realm.delete(pet) }
+    return name
   }
 }
 

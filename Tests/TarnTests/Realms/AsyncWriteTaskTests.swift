@@ -127,8 +127,11 @@ private struct Refusal: Error, Equatable {}
     #expect(realm.objects(Cat.self).count == 1)
   }
 
-  @Test("S84") func aStormOfCancellationsLeavesNothingBehind() async throws {
-    let shelter = try Shelter(.relaxed)
+  @Test("S84", arguments: durabilities)
+  func aStormOfCancellationsLeavesNothingBehind(
+    _ durability: Realm.Configuration.Durability
+  ) async throws {
+    let shelter = try Shelter(durability)
     let realm = try open(shelter)
     var (written, cancelled, wanted) = (0, 0, 0)
     var random = SystemRandomNumberGenerator()

@@ -24,6 +24,7 @@ struct FreezingTrapTests: TrapSuite {
   static let misuses =
     changing + writing + observing + freezing + thawing + mixing + readingWhatIsInvalidated
 
+  /// S316.
   private static let changing = [
     Misuse("property", "Cannot set Glacier.name of a frozen Realm") {
       $0.glacier(1)!.freeze().name = "new"
@@ -69,6 +70,7 @@ struct FreezingTrapTests: TrapSuite {
     },
   ]
 
+  /// S316.
   private static let writing = [
     Misuse("write", "Can't perform transactions on a frozen Realm") { place in
       try place.realm.freeze().write { place.realm.deleteAll() }
@@ -89,7 +91,7 @@ struct FreezingTrapTests: TrapSuite {
   ]
 
   private static let nothingToObserve = "nothing can be observed of, a frozen Realm"
-  /// S113.
+  /// S113, S316.
   private static let observing = [
     Misuse("observed Realm", nothingToObserve) { _ = $0.realm.freeze().observe { _, _ in } },
     Misuse("observed object", nothingToObserve) {
@@ -119,6 +121,7 @@ struct FreezingTrapTests: TrapSuite {
     },
   ]
 
+  /// S314, S315.
   private static let freezing = [
     Misuse("unmanaged object", "'Glacier': only what is managed by a Realm can be frozen") { _ in
       _ = Glacier(1).freeze()
@@ -176,6 +179,7 @@ struct FreezingTrapTests: TrapSuite {
     },
   ]
 
+  /// S315.
   private static let thawing = [
     Misuse("unmanaged, thawed", "'Glacier': only what is managed by a Realm can be thawed") { _ in
       _ = Glacier(1).thaw()
@@ -199,6 +203,7 @@ struct FreezingTrapTests: TrapSuite {
   ]
 
   private static let isFrozen = "A frozen object of class 'Stone' cannot become part of a live"
+  /// S322.
   private static let mixing = [
     Misuse("appended", isFrozen) { place in
       let list = place.glacier(1)!.stones.freeze()
@@ -226,6 +231,7 @@ struct FreezingTrapTests: TrapSuite {
     },
   ]
 
+  /// S319.
   private static let readingWhatIsInvalidated = [
     Misuse("object's property", "an object of class 'Glacier' is used after that") { place in
       let glacier = place.glacier(1)!.freeze()

@@ -1,0 +1,156 @@
+import Foundation
+import Tarn
+import TestSupport
+import Testing
+import ToolSupport
+
+extension ProcessTests {
+  /// Asynchronous writes of this process against the writers of another one.
+  @MainActor @Suite struct AsyncStormTests {
+    private func open(_ file: StressFile) async throws -> Realm {
+      try await Realm(configuration: file.configuration)
+    }
+
+    private func tellToStop(_ file: StressFile) {
+      _ = FileManager.default.createFile(atPath: file.path + ".stop", contents: nil)
+    }
+
+    /// One write that keeps the promises of the workers' writes.
+    private func write(_ realm: Realm) async throws {
+      try await realm.asyncWrite {
+        let mine =
+          realm.object(ofType: StressWriter.self, forPrimaryKey: StressFile.number)
+          ?? realm.create(StressWriter.self, value: ["id": StressFile.number])
+        mine.sequence += 1
+        realm.total.commits += 1
+      }
+    }
+
+    private func sequence(_ realm: Realm) -> Int {
+      realm.object(ofType: StressWriter.self, forPrimaryKey: StressFile.number)?.sequence ?? 0
+    }
+
+    @Test func `cancelled at 10,000 moments while another process writes`() async throws {
+      let file = try StressFile()
+      let other = try StressTool.worker("write", file.path, "1")
+      let first = try #require(other.line(within: .seconds(20)) { $0.hasPrefix("start") })
+      #expect(first == "start 0")
+      let realm = try await open(file)
+      var random = SeededRandom(seed: 5)
+      var (written, cancelled) = (0, 0)
+      for _ in 0..<1000 {
+        let tasks = (0..<10).map { _ in Task { @MainActor in try await write(realm) } }
+        for task in tasks {
+          for _ in 0..<random.below(4) { await Task.yield() }
+          if random.chance(50) { task.cancel() }
+        }
+        for task in tasks {
+          do {
+            try await task.value
+            written += 1
+          } catch is CancellationError {
+            cancelled += 1
+          }
+        }
+        // What it says must not fill the pipe.
+        _ = other.lines()
+      }
+      #expect(written + cancelled == 10_000 && written > 0 && cancelled > 0)
+      #expect(!realm.isPerformingAsynchronousWriteOperations)
+      tellToStop(file)
+      let (lines, end) = other.finish()
+      #expect(end == .exited(0), "\(lines.suffix(3))")
+      realm.refresh()
+      #expect(sequence(realm) == written && realm.problem == nil)
+    }
+
+    @Test func `cancelled while another process holds the gate`() async throws {
+      let file = try StressFile()
+      let holder = try StressTool.worker("hold-gate", file.path)
+      #expect(holder.line(within: .seconds(20)) { $0 == "held" } != nil)
+      let realm = try await open(file)
+      var random = SeededRandom(seed: 6)
+      for _ in 0..<200 {
+        let tasks = (0..<10).map { _ in Task { @MainActor in try await write(realm) } }
+        for task in tasks {
+          for _ in 0..<random.below(4) { await Task.yield() }
+          task.cancel()
+        }
+        for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
+      }
+      #expect(!realm.isPerformingAsynchronousWriteOperations)
+      let last = Task { @MainActor in try await write(realm) }
+      while !realm.isPerformingAsynchronousWriteOperations { await Task.yield() }
+      holder.signal(SIGUSR1)
+      try await last.value
+      #expect(sequence(realm) == 1 && realm.problem == nil)
+    }
+
+    /// Four threads of another process write without pause; whoever comes goes behind them once.
+    @Test(arguments: [false, true])
+    func `nobody starves among many writers`(isDurable: Bool) async throws {
+      let file = try StressFile(isDurable: isDurable)
+      let others = try StressTool.worker("write-threads", file.path, "1")
+      #expect(others.line(within: .seconds(20)) { $0 == "started" } != nil)
+      let realm = try await open(file)
+      // How many writes of others went ahead of each.
+      var ahead: [Int] = []
+      for _ in 0..<200 {
+        realm.refresh()
+        let before = realm.commits
+        try await write(realm)
+        ahead.append(realm.commits - before - 1)
+      }
+      tellToStop(file)
+      let said = try #require(others.finish().lines.last { $0.hasPrefix("counts ") })
+      let counts = said.split(separator: " ").dropFirst().compactMap { Int($0) }
+      let middle = ahead.sorted()[ahead.count / 2]
+      print("\(counts) writes of the others; ahead of each: \(middle), at most \(ahead.max()!)")
+      #expect(counts.count == 4 && counts.allSatisfy { $0 > 20 }, "\(said)")
+      #expect(middle <= 40, "\(ahead)")
+      realm.refresh()
+      #expect(realm.problem == nil)
+    }
+
+    /// The other way round: this process's tasks write without pause.
+    @Test func `a process that writes in the ordinary way does not starve`() async throws {
+      let file = try StressFile()
+      let realm = try await open(file)
+      let isOver = Flag()
+      let tasks = (0..<20).map { _ in
+        Task { @MainActor in
+          var count = 0
+          while !isOver.isSet {
+            try await write(realm)
+            count += 1
+          }
+          return count
+        }
+      }
+      // Elsewhere: waiting here for what the worker says would keep the tasks from running.
+      let took = try await Task.detached { [path = file.path] in
+        let worker = try StressTool.worker("write", path, "1")
+        let start = ContinuousClock.now
+        let last = worker.line(within: .seconds(60)) { $0 == "ack 50" }
+        let took = start.duration(to: .now)
+        _ = FileManager.default.createFile(atPath: path + ".stop", contents: nil)
+        let end = worker.finish().end
+        return last != nil && end == .exited(0) ? took : nil
+      }.value
+      isOver.isSet = true
+      var counts: [Int] = []
+      for task in tasks { counts.append(try await task.value) }
+      #expect(took != nil)
+      #expect(counts.allSatisfy { $0 > 0 })
+      // Tasks of one Realm take turns; only the first had it for itself at the beginning.
+      let later = counts.dropFirst()
+      #expect(later.max()! - later.min()! <= 2, "\(counts)")
+      realm.refresh()
+      #expect(sequence(realm) == counts.reduce(0, +) && realm.problem == nil)
+    }
+  }
+}
+
+@MainActor private final class Flag {
+  var isSet = false
+}

@@ -1,0 +1,123 @@
+import Foundation
+import Tarn
+import Testing
+import ToolSupport
+
+extension ProcessTests {
+  /// Who holds the gate, waits for it or observes, and is stopped or dies.
+  @Suite struct GateFaultTests {
+    /// Against a hang: what is awaited takes milliseconds.
+    private static let limit = Duration.seconds(10)
+
+    private func holder(_ file: StressFile) throws -> ChildProcess {
+      let holder = try StressTool.worker("hold-gate", file.path)
+      try #require(holder.line(within: .seconds(20)) { $0 == "held" } != nil)
+      return holder
+    }
+
+    private func expectAck(_ worker: ChildProcess, _ name: String) {
+      #expect(worker.line(within: Self.limit) { $0 == "ack 1" } != nil, "\(name)")
+    }
+
+    @Test func `a stopped holder is named, and when it goes on so do all`() throws {
+      let file = try StressFile()
+      let realm = try file.open()
+      let holder = try holder(file)
+      holder.stop()
+      let error = #expect(throws: Realm.Error.self) {
+        try realm.write(timeout: .milliseconds(120)) { Issue.record("never") }
+      }
+      #expect(error?.code == .busy)
+      let said = error?.message ?? ""
+      #expect(said.contains("process \(holder.processID) (tarn-stress) has been writing for "))
+      #expect(said.contains(" seconds and is stopped. Nothing was written."))
+      #expect(!said.contains("for 0.0 seconds"))
+      let waiters = [
+        try StressTool.worker("commit-once", file.path, "1"),
+        try StressTool.worker("commit-async", file.path, "2"),
+      ]
+      try file.untilWaiting(waiters.count)
+      holder.signal(SIGCONT)
+      // It runs, and writes on.
+      let later = #expect(throws: Realm.Error.self) {
+        try realm.write(timeout: .milliseconds(20)) { Issue.record("never") }
+      }
+      #expect(later?.message.contains("process \(holder.processID) (tarn-stress)") == true)
+      #expect(later?.message.contains("is stopped") == false)
+      holder.signal(SIGUSR1)
+      #expect(holder.line(within: Self.limit) { $0 == "let go" } != nil)
+      for waiter in waiters { expectAck(waiter, "a waiter") }
+      try realm.write(timeout: Self.limit) {}
+      #expect(realm.commits == waiters.count && realm.problem == nil)
+    }
+
+    @Test(arguments: ["commit-once", "commit-async"], [SIGSTOP, SIGKILL])
+    func `a waiter that is stopped or dies delays nobody`(_ kind: String, _ signal: Int32) throws {
+      let file = try StressFile()
+      let realm = try file.open()
+      realm.beginWrite()
+      let first = try StressTool.worker(kind, file.path, "1")
+      try file.untilWaiting(1)
+      let others = [
+        try StressTool.worker("commit-once", file.path, "2"),
+        try StressTool.worker("commit-async", file.path, "3"),
+      ]
+      try file.untilWaiting(3)
+      if signal == SIGSTOP {
+        first.stop()
+      } else {
+        first.signal(signal)
+        #expect(first.wait() == .killed(SIGKILL))
+      }
+      realm.cancelWrite()
+      for other in others { expectAck(other, "behind one that got signal \(signal)") }
+      // Nor is anybody delayed again and again: passing it over takes 10 ms each time.
+      let start = ContinuousClock.now
+      for _ in 0..<1000 { try realm.write(timeout: Self.limit) {} }
+      #expect(start.duration(to: .now) < .seconds(5))
+      first.signal(SIGCONT)
+      if signal == SIGSTOP { expectAck(first, "the one that was stopped") }
+      #expect(realm.problem == nil)
+    }
+
+    @Test func `a process whose turns do not come delays nobody`() throws {
+      let file = try StressFile()
+      let realm = try file.open()
+      realm.beginWrite()
+      let busy = try StressTool.worker("stand-in-line", file.path, "1")
+      try file.untilWaiting(1)
+      let others = [
+        try StressTool.worker("commit-once", file.path, "2"),
+        try StressTool.worker("commit-async", file.path, "3"),
+      ]
+      realm.cancelWrite()
+      for other in others { expectAck(other, "behind one that is busy") }
+      let start = ContinuousClock.now
+      for _ in 0..<1000 { try realm.write(timeout: Self.limit) {} }
+      #expect(start.duration(to: .now) < .seconds(5))
+      busy.signal(SIGKILL)
+    }
+
+    @Test(arguments: [SIGSTOP, SIGKILL])
+    func `an observer that is stopped or dies delays nobody`(_ signal: Int32) throws {
+      let file = try StressFile()
+      let realm = try file.open()
+      let observers = try (0..<2).map { _ in try StressTool.worker("observe", file.path) }
+      for observer in observers {
+        #expect(observer.line(within: .seconds(20)) { $0.hasPrefix("seen") } != nil)
+      }
+      if signal == SIGSTOP { observers[0].stop() } else { observers[0].signal(signal) }
+      for number in 1...10 {
+        let kind = number.isMultiple(of: 2) ? "commit-once" : "commit-async"
+        expectAck(try StressTool.worker(kind, file.path, "\(number)"), kind)
+      }
+      #expect(observers[1].reached(10, within: Self.limit) != nil)
+      try realm.write(timeout: Self.limit) {}
+      #expect(realm.commits == 10 && realm.problem == nil)
+      if signal == SIGSTOP {
+        observers[0].signal(SIGCONT)
+        #expect(observers[0].reached(10, within: Self.limit) != nil)
+      }
+    }
+  }
+}
