@@ -19,8 +19,9 @@ package enum ElementsOrigin: Hashable, Sendable {
 /// The rows of one query over a collection that belongs to an object, or of one with distinct
 /// values over a class.
 ///
-/// Rows are found by going through all elements. The first step of observed ones brings them into a
-/// form in which the next ones take time for what they touch. When the owner is gone there are none.
+/// Rows are found by going through all elements. The first step of observed ones brings them into
+/// a form in which the next ones take time for what they touch. When the owner is gone there are
+/// none.
 package struct ElementsModel: LiveModel {
   package struct Content: LiveContent {
     package internal(set) var isOwnerGone = false
