@@ -105,11 +105,10 @@ final class ConfinedHost: TokenHost, @unchecked Sendable {
   var isCurrent: Bool { scheduler.isCurrent }
 
   /// Takes an ended observation out of the instance's tables, with the closure that it holds:
-  /// here, or in a later turn of the instance's scheduler. It would keep the instance, and that
-  /// its version, for ever.
+  /// here, or in a later turn of the instance's scheduler.
   func unlink(_ state: ObservationState) {
     if scheduler.isCurrent { return remove(state) }
-    scheduler.scheduleLast { self.remove(state) }
+    scheduler.schedule { self.remove(state) }
   }
 
   private func remove(_ state: ObservationState) {

@@ -1,5 +1,4 @@
 import CTarn
-import Dispatch
 import TarnStore
 
 /// An actor as the place where instances live. It does not keep the actor.
@@ -37,16 +36,6 @@ final class ActorHome: Sendable {
   func enqueue(_ work: @escaping @Sendable () -> Void) {
     Task.detached { [weak actor] in await actor?.perform(work) }
   }
-
-  /// The same, but runs `work` if the actor is gone, too: then no code is isolated to it any more,
-  /// and one after the other they have what belonged to it for themselves.
-  func enqueueLast(_ work: @escaping @Sendable () -> Void) {
-    Task.detached { [weak actor] in
-      if let actor { await actor.perform(work) } else { Self.afterwards.async(execute: work) }
-    }
-  }
-
-  private static let afterwards = DispatchQueue(label: "tarn.actors.gone")
 }
 
 extension Actor {

@@ -88,11 +88,6 @@ enum Scheduler: Sendable {
     }
   }
 
-  /// The same for what has to be taken down, which is not left undone if an actor is gone.
-  func scheduleLast(_ work: @escaping @Sendable () -> Void) {
-    if case .actor(let home) = self { home.enqueueLast(work) } else { schedule(work) }
-  }
-
   /// True for an actor: which thread code runs on says nothing about whether it runs on the actor.
   var isActor: Bool {
     if case .actor = self { true } else { false }
