@@ -234,3 +234,57 @@ int bf_lmdb_reinsert(
   free(all.named);
   return error;
 }
+
+static int sum_range(bf_lmdb *store, int64_t first, int64_t count, double *sum) {
+  MDB_txn *txn = NULL;
+  MDB_cursor *cursor = NULL;
+  uint64_t id = (uint64_t)first;
+  MDB_val key = {sizeof id, &id}, number, row;
+  int error = mdb_txn_begin(store->env, NULL, MDB_RDONLY, &txn);
+  if (error) return error;
+  error = mdb_cursor_open(txn, store->index, &cursor);
+  for (int64_t i = 0; !error && i < count; i++) {
+    error = mdb_cursor_get(cursor, &key, &number, i ? MDB_NEXT : MDB_SET_RANGE);
+    if (!error) error = mdb_get(txn, store->rows, &number, &row);
+    if (error) break;
+    int64_t age;
+    double score;
+    memcpy(&age, (const char *)row.mv_data + BF_ROW_AGE, sizeof age);
+    memcpy(&score, (const char *)row.mv_data + BF_ROW_SCORE, sizeof score);
+    *sum += (double)age + score;
+  }
+  if (cursor) mdb_cursor_close(cursor);
+  mdb_txn_abort(txn);
+  return error;
+}
+
+int bf_lmdb_ranges(
+    bf_lmdb *store, const int64_t *firsts, int64_t ranges, int64_t count, double *sum,
+    double *seconds) {
+  int error = 0;
+  *sum = 0;
+  double start = bf_now();
+  for (int64_t i = 0; !error && i < ranges; i++)
+    error = sum_range(store, firsts[i], count, sum);
+  *seconds = bf_now() - start;
+  return error;
+}
+
+int bf_lmdb_first(bf_lmdb *store, int64_t times, int64_t *first_id, double *seconds) {
+  int error = 0;
+  double start = bf_now();
+  for (int64_t i = 0; !error && i < times; i++) {
+    MDB_txn *txn = NULL;
+    MDB_cursor *cursor = NULL;
+    MDB_val key, number;
+    error = mdb_txn_begin(store->env, NULL, MDB_RDONLY, &txn);
+    if (error) break;
+    error = mdb_cursor_open(txn, store->index, &cursor);
+    if (!error) error = mdb_cursor_get(cursor, &key, &number, MDB_FIRST);
+    if (!error) memcpy(first_id, key.mv_data, sizeof *first_id);
+    if (cursor) mdb_cursor_close(cursor);
+    mdb_txn_abort(txn);
+  }
+  *seconds = bf_now() - start;
+  return error;
+}

@@ -130,6 +130,10 @@ struct BenchWorkload {
       BenchWorkload("W4", "W4o", "W4s", title: "read properties", measureReads),
       BenchWorkload("W5", "W5n", "W5c", "W5a", title: "count matches", measureCounting),
       BenchWorkload("W6", "W6n", title: "sort", measureSorting),
+      BenchWorkload(
+        "W5q", "W5i", "W5y", title: "find by an index", measureIndexedLookups),
+      BenchWorkload("W5r", title: "a range of an index", measureIndexedRange),
+      BenchWorkload("W6i", title: "first of an index", measureFirstByIndex),
       BenchWorkload("W7", "W7n", "W7r", title: "observed result, one change", measureOneChange),
       BenchWorkload(
         "W7k", "W7kc", "W7l", title: "observed result, many changes", measureManyChanges),

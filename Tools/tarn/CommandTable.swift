@@ -19,6 +19,8 @@ enum CommandTable {
     "timeout", "SECONDS", "how long to wait for other writers (default: no limit)")
   private static let columns = OptionSpec.value(
     "columns", "NAME,...", repeats: true, "only these columns, in this order (default: all)")
+  private static let explain = OptionSpec.flag(
+    "explain", "print how the objects would be found, and why so, instead of them")
   private static let all = OptionSpec.flag("all", "all objects of the class")
 
   private static let inspect = CommandSpec(
@@ -40,12 +42,12 @@ enum CommandTable {
     options: [
       condition, order, .value("limit", short: "n", "N", "only the first N"), columns,
       .flag("json", "print one JSON object per line instead of a table"),
-      .flag("csv", "print CSV instead of a table"), color,
+      .flag("csv", "print CSV instead of a table"), explain, color,
     ])
 
   private static let count = CommandSpec(
     "count", "Counts the objects of a class.",
-    positionals: [file, PositionalSpec("CLASS", "the class")], options: [condition])
+    positionals: [file, PositionalSpec("CLASS", "the class")], options: [condition, explain])
 
   private static let importing = CommandSpec(
     "import", "Adds objects from CSV, JSON or Debian package files.",

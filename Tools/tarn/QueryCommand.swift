@@ -53,10 +53,12 @@ struct QueryCommand {
   private let query: ObjectQuery
   private let limit: Int
   private let format: ObjectFormat?
+  private let explains: Bool
   private let terminal: Terminal
 
   init(_ arguments: ParsedArguments) throws {
     query = try ObjectQuery(arguments)
+    explains = arguments.has("explain")
     limit = try arguments.integer("limit", default: .max, in: 0...(.max))
     guard !arguments.has("json") || !arguments.has("csv") else {
       throw UsageError("--json and --csv exclude each other")
@@ -67,6 +69,7 @@ struct QueryCommand {
 
   func run(_ output: OutputPipe) throws -> ExitCode {
     try query.run { view, query, reader in
+      if explains { return try query.writeExplanation(reader, output) }
       let root = try query.evaluate(StoreRows(reader))
       if let format {
         try ObjectWriter(view, reader, output).write(root, format, limit: limit)
@@ -100,14 +103,26 @@ struct QueryCommand {
   }
 }
 
+extension CompiledQuery {
+  /// What `--explain` prints in place of the result.
+  fileprivate func writeExplanation(_ reader: SnapshotReader, _ output: OutputPipe) throws {
+    for line in try explanation(StoreRows(reader)) { try output.write(line + "\n") }
+  }
+}
+
 /// `tarn count`: how many objects a condition finds.
 struct CountCommand {
   private let query: ObjectQuery
+  private let explains: Bool
 
-  init(_ arguments: ParsedArguments) throws { query = try ObjectQuery(arguments) }
+  init(_ arguments: ParsedArguments) throws {
+    query = try ObjectQuery(arguments)
+    explains = arguments.has("explain")
+  }
 
   func run(_ output: OutputPipe) throws -> ExitCode {
     try query.run { view, query, reader in
+      if explains { return try query.writeExplanation(reader, output) }
       let count =
         query.isUnfiltered
         ? try reader.record(of: view.id).rowCount : try query.evaluate(StoreRows(reader)).count

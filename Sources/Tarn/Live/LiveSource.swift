@@ -341,4 +341,11 @@ extension LiveResult {
     guard model.isWholeClass, isUnknown else { return nil }
     return trapping { () throws(StorageError) in try rows.count(of: model.query.classID) }
   }
+
+  /// The first row or the last while the rows have not been evaluated, if an index tells it:
+  /// `.some(nil)` where there are no rows, nil where they have to be evaluated.
+  func endWithoutRows(isLast: Bool, _ rows: StoreRows) -> ObjectKey?? {
+    guard case .query(let query) = model, isUnknown else { return nil }
+    return trapping { () throws(StorageError) in try query.end(isLast: isLast, rows) }
+  }
 }

@@ -123,8 +123,11 @@ public struct StringOptions: OptionSet, Sendable {
   public let rawValue: UInt8
   /// A set of those options.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
-  /// Ignores case.
+  /// Ignores case, by the case folding of Unicode: "straße" equals "STRASSE". It follows the rules
+  /// of no language: a dotless ı is a letter of its own.
   public static let caseInsensitive = StringOptions(rawValue: 1)
+  /// Ignores diacritics: "Élan" equals "Elan". What is no diacritic stays: ø is not o, and ł not l.
+  public static let diacriticInsensitive = StringOptions(rawValue: 2)
 
-  var store: TarnStore.StringOptions { contains(.caseInsensitive) ? .caseInsensitive : [] }
+  var store: TarnStore.StringOptions { TarnStore.StringOptions(rawValue: rawValue & 3) }
 }

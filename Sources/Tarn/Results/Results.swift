@@ -89,6 +89,10 @@ extension Results: RandomAccessCollection {
   }
 
   @usableFromInline func objectIfAny(atEnd isLast: Bool) -> ObjectBase? {
+    check()
+    if let end = live.endWithoutRows(isLast: isLast, core.rows()) {
+      return end.map { core.object($0, core.binding(of: spec)) }
+    }
     let rows = rows()
     let count = rows.count
     if count == 0 { return nil }

@@ -145,9 +145,12 @@ package enum ResultModel: LiveModel {
 
   package func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost {
     switch self {
-    case .query(let query): LiveCost(scanned: try rows.count(of: query.classID))
-    case .elements(let model): try model.cost(ofEvaluating: rows)
-    case .values(let model): try model.cost(ofEvaluating: rows)
+    case .query(let query):
+      let plan = try query.plan(rows)
+      return plan.looksUpRows
+        ? LiveCost(lookedUp: plan.rowCount) : LiveCost(scanned: plan.rowCount)
+    case .elements(let model): return try model.cost(ofEvaluating: rows)
+    case .values(let model): return try model.cost(ofEvaluating: rows)
     }
   }
 
@@ -256,6 +259,28 @@ package enum ResultRows: LiveContent {
     case .root(let root): root.keys
     case .elements(let content): Set(content.rows.keys).sorted()
     case .values: []
+    }
+  }
+}
+
+extension ResultModel {
+  /// How the rows are found and kept, a line for each step.
+  package func explanation(_ rows: StoreRows) throws(StorageError) -> [String] {
+    switch self {
+    case .query(let query):
+      try query.explanation(rows) + ["keep: each commit changes the rows that it touches"]
+    case .elements(let model) where model.owner == nil:
+      try model.query.explanation(rows) + ["keep: each commit changes the rows that it touches"]
+    case .elements:
+      [
+        "find: each element of the collection, tested one by one",
+        "keep: each commit changes the elements that it touches",
+      ]
+    case .values:
+      [
+        "find: each value of the collection",
+        "keep: a commit that changes the collection evaluates them again",
+      ]
     }
   }
 }

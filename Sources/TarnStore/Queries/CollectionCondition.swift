@@ -38,7 +38,7 @@ extension CollectionCondition: CustomStringConvertible {
     case .count(let op, let value): return "\(path).@count \(op) \(value.predicateText)"
     case .elements(let values): return "\(path) == \(Operand.values(values))"
     case .any(let op, let right, let options):
-      return "ANY \(path) \(op)\(options.contains(.caseInsensitive) ? "[c]" : "") \(right)"
+      return "ANY \(path) \(op)\(options.suffix) \(right)"
     case .anyWithin(let low, let high, let isClosed):
       let end = isClosed ? "}" : "} without the second"
       return "ANY \(path) BETWEEN {\(low.predicateText), \(high.predicateText)\(end)"

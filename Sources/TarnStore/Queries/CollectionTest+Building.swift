@@ -36,7 +36,7 @@ extension PredicateBuilder {
     number.isOptional = !path.links.isEmpty
     number.target = nil
     let names = condition.path + ["@count"]
-    let builder = ConstantBuilder(number, names, schema, false)
+    let builder = ConstantBuilder(number, names, schema, [])
     return .collection(CollectionTest(path, .count(try builder.node(op, value))))
   }
 
@@ -91,7 +91,7 @@ extension PredicateBuilder {
           + "which queries cannot look into")
     }
     let element = ColumnPath(path.column, of: path.owner.id)
-    return ConstantBuilder(element, condition.path, schema, false)
+    return ConstantBuilder(element, condition.path, schema, [])
   }
 
   /// An object against the members of another.
@@ -152,8 +152,7 @@ extension ConstantBuilder {
     case .collection(let condition):
       throw PredicateError("values have no collections: \(condition)")
     case .comparison(let comparison):
-      let folds = comparison.options.contains(.caseInsensitive)
-      let builder = ConstantBuilder(path, names, schema, folds)
+      let builder = ConstantBuilder(path, names, schema, comparison.options)
       switch (comparison.left, comparison.right) {
       case (.path([]), .value(let value)): return try builder.node(comparison.op, value)
       case (.path([]), .values(let values)) where comparison.op == .in:

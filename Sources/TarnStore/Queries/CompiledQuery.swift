@@ -4,6 +4,10 @@ package final class CompiledQuery: Sendable {
   package let classID: ClassID
   package let predicate: ResolvedPredicate
   package let order: ResolvedOrder
+  /// How indexes lead to the rows that match; nil if none does.
+  let access: RowAccessOption?
+  /// What is sorted by first is in an index.
+  let orderIsIndexed: Bool
   /// What comes after the order. Such a query has no `OrderedRoot`, only `ElementRows`.
   let stages: [DistinctStage]
   /// Columns of the class itself that decide membership, and those that decide the order or what
@@ -76,7 +80,12 @@ package final class CompiledQuery: Sendable {
   ) throws(PredicateError) {
     classID = id
     predicate = try ResolvedPredicate(condition, on: id, in: schema.schema)
-    order = try ResolvedOrder(terms, on: id, in: schema.schema)
+    order = try ResolvedOrder(terms, on: id, in: schema.schema).withoutKeys(of: schema[id])
+    orderIsIndexed =
+      order.terms.first.map {
+        $0.path.links.isEmpty && schema[id].hasIndex(schema[id][$0.path.column])
+      } ?? false
+    access = RowAccessOption(predicate, schema[id])
     var stages: [DistinctStage] = []
     for term in distinct { stages.append(try DistinctStage(term, on: id, in: schema.schema)) }
     self.stages = stages
@@ -105,58 +114,6 @@ package final class CompiledQuery: Sendable {
   /// Every column that can change what the rows are or how they are ordered.
   var dependencies: [QueryDependency] {
     predicate.dependencies + order.dependencies + stages.flatMap(\.dependencies)
-  }
-
-  // MARK: - Evaluating
-
-  /// The rows that match now, in order.
-  ///
-  /// Without a condition they are as many as the class's record says, or the file is damaged: the
-  /// number is given without a look at the rows until they are asked for.
-  package func evaluate(_ rows: StoreRows) throws(StorageError) -> OrderedRoot {
-    let root = try evaluated(by: order, rows)
-    if isUnfiltered, try rows.count(of: classID) != root.count {
-      throw StorageError(
-        .corrupted, operation: "read class record", path: "",
-        detail: "The record of a class is damaged: its number of objects is wrong."
-      )
-    }
-    return root
-  }
-
-  /// The rows that match, in an order.
-  func evaluated(
-    by order: ResolvedOrder, _ rows: StoreRows
-  ) throws(StorageError) -> OrderedRoot {
-    let scan = PredicateScan(predicate, source: rows)
-    if order.terms.isEmpty {
-      var builder = KeyedRootBuilder()
-      try rows.forEachImage(in: classID) { image throws(StorageError) in
-        if try scan.evaluate(image) > 0 { unsafe builder.append(image, scan.matches) }
-        return true
-      }
-      return builder.root()
-    }
-    let buffer = SortBuffer(order, source: rows)
-    try rows.forEachImage(in: classID) { image throws(StorageError) in
-      if try scan.evaluate(image) > 0 { unsafe try buffer.append(image, scan.matches) }
-      return true
-    }
-    let (keys, prefixes) = try buffer.sortWithPrefixes()
-    return OrderedRoot(sorted: keys, prefixes: prefixes)
-  }
-
-  /// Gives an aggregate all rows that match, in the order of their keys.
-  package func feed(
-    _ aggregate: inout Aggregate, _ rows: StoreRows
-  ) throws(StorageError) {
-    let scan = PredicateScan(predicate, source: rows)
-    var result = aggregate
-    try rows.forEachImage(in: classID) { image throws(StorageError) in
-      if try scan.evaluate(image) > 0 { unsafe result.append(image, scan.matches) }
-      return true
-    }
-    aggregate = result
   }
 
   // MARK: - Changes

@@ -186,9 +186,9 @@ extension ColumnPair {
       let areEqual = unsafe a == nil && b == nil
       return op == .equal ? areEqual : op == .notEqual && !areEqual
     }
-    guard isCaseInsensitive else { return unsafe matchesExactly(a, b) }
-    return unsafe TextPattern.withFolded(a) { a in
-      unsafe TextPattern.withFolded(b) { b in unsafe matchesExactly(a, b) }
+    guard !options.isEmpty else { return unsafe matchesExactly(a, b) }
+    return unsafe TextPattern.withFolded(a, options) { a in
+      unsafe TextPattern.withFolded(b, options) { b in unsafe matchesExactly(a, b) }
     }
   }
 

@@ -55,6 +55,16 @@ package struct ResolvedOrder: Hashable, Sendable {
     self.terms = terms
   }
 
+  /// The same order without what the object keys decide anyway: a primary key that they are.
+  func withoutKeys(of schema: ClassSchema) -> ResolvedOrder {
+    guard schema.keyIsPrimary,
+      let end = terms.firstIndex(where: {
+        $0.path.links.isEmpty && $0.path.column == schema.primaryKey && $0.isAscending
+      })
+    else { return self }
+    return ResolvedOrder(Array(terms[..<end]), on: classID)
+  }
+
   /// True if rows whose prefixes have the same high word are equal, so that their keys decide.
   var isDecidedByFirstWord: Bool { terms.count == 1 && !SortColumn(terms[0]).hasLows }
 

@@ -25,7 +25,7 @@ extension Predicate: CustomStringConvertible {
 
 extension Comparison: CustomStringConvertible {
   package var description: String {
-    "\(left) \(op)\(options.contains(.caseInsensitive) ? "[c]" : "") \(right)"
+    "\(left) \(op)\(options.suffix) \(right)"
   }
 }
 

@@ -61,8 +61,20 @@ package enum ComparisonOperator: Hashable, Sendable, CaseIterable {
 package struct StringOptions: OptionSet, Hashable, Sendable {
   package let rawValue: UInt8
   package init(rawValue: UInt8) { self.rawValue = rawValue }
-  /// Upper and lower case are the same: ASCII letters directly, others through `lowercased()`.
+  /// Upper and lower case are the same, by the case folding of Unicode.
   package static let caseInsensitive = StringOptions(rawValue: 1)
+  /// Letters are the same with and without diacritics.
+  package static let diacriticInsensitive = StringOptions(rawValue: 2)
+
+  /// As it stands behind an operator.
+  var suffix: String {
+    switch (contains(.caseInsensitive), contains(.diacriticInsensitive)) {
+    case (false, false): ""
+    case (true, false): "[c]"
+    case (false, true): "[d]"
+    case (true, true): "[cd]"
+    }
+  }
 }
 
 extension Predicate {

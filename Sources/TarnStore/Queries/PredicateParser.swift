@@ -5,10 +5,11 @@
 ///     negation   = { NOT | ! } primary
 ///     primary    = TRUEPREDICATE | FALSEPREDICATE | "(" predicate ")" | comparison
 ///                | ( ANY | SOME | NONE ) comparison
-///     comparison = operand operator [ "[c]" ] operand
-///                | operand IN [ "[c]" ] list
+///     comparison = operand operator [ flags ] operand
+///                | operand IN [ flags ] list
 ///                | operand BETWEEN list
 ///                | literal IN name { "." name }
+///     flags      = "[c]" | "[d]" | "[cd]"
 ///     list       = "{" [ literal { "," literal } ] "}" | "%@"
 ///     operand    = literal | name { "." name } [ ".@count" ] | "%K"
 ///     literal    = number | text | data | TRUE | FALSE | NULL | "%@" | "%d" | "%f" | ...
@@ -247,17 +248,19 @@ package struct PredicateParser {
 
   private mutating func stringOptions() throws(PredicateSyntaxError) -> StringOptions {
     guard try take("[") else { return [] }
-    guard case .name(let flags) = token, flags.lowercased() == "c" else {
-      if case .name(let flags) = token, flags.lowercased().contains("d") {
-        throw lexer.error(
-          at: start, "[\(flags)] is not supported: diacritics count; write [c] or nothing")
-      }
-      throw expected("'c' for a comparison without regard to case")
+    guard case .name(let flags) = token, let options = Self.options[flags.lowercased()] else {
+      throw expected("'c' to ignore case, 'd' to ignore diacritics, or 'cd'")
     }
     try advance()
     try require("]", "']'")
-    return .caseInsensitive
+    return options
   }
+
+  private static let options: [String: StringOptions] = [
+    "c": .caseInsensitive, "d": .diacriticInsensitive,
+    "cd": [.caseInsensitive, .diacriticInsensitive],
+    "dc": [.caseInsensitive, .diacriticInsensitive],
+  ]
 
   private mutating func side() throws(PredicateSyntaxError) -> Side {
     if case .placeholder("K") = token {

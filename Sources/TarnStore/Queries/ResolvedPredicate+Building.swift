@@ -44,25 +44,25 @@ struct PredicateBuilder {
   private func node(
     _ comparison: Comparison, depth: Int
   ) throws(PredicateError) -> ResolvedNode {
-    let folds = comparison.options.contains(.caseInsensitive)
+    let options = comparison.options
     switch (comparison.left, comparison.right) {
     case (.path(let names), .value(let value)):
       let path = try ColumnPath(names, from: classID, in: schema)
-      return try ConstantBuilder(path, names, schema, folds).node(comparison.op, value)
+      return try ConstantBuilder(path, names, schema, options).node(comparison.op, value)
     case (.path(let names), .values(let values)):
       let path = try ColumnPath(names, from: classID, in: schema)
       guard comparison.op == .in else {
         throw PredicateError("a list of values is allowed only after IN: \(comparison)")
       }
-      return try ConstantBuilder(path, names, schema, folds).node(anyOf: values)
+      return try ConstantBuilder(path, names, schema, options).node(anyOf: values)
     case (.value(let value), .path(let names)):
       guard let op = comparison.op.mirrored else {
         throw PredicateError("\(comparison.op) needs a property on its left: \(comparison)")
       }
       let path = try ColumnPath(names, from: classID, in: schema)
-      return try ConstantBuilder(path, names, schema, folds).node(op, value)
+      return try ConstantBuilder(path, names, schema, options).node(op, value)
     case (.path(let left), .path(let right)):
-      return try node(comparison, left, right, folds)
+      return try node(comparison, left, right, options)
     case (.path(let names), .members(let name, let members)),
       (.members(let name, let members), .path(let names)):
       return try node(comparison, names, membersOf: name, members, depth)
@@ -96,7 +96,8 @@ struct PredicateBuilder {
 
   /// One column against another.
   private func node(
-    _ comparison: Comparison, _ leftNames: [String], _ rightNames: [String], _ folds: Bool
+    _ comparison: Comparison, _ leftNames: [String], _ rightNames: [String],
+    _ options: StringOptions
   ) throws(PredicateError) -> ResolvedNode {
     let left = try ColumnPath(leftNames, from: classID, in: schema)
     let right = try ColumnPath(rightNames, from: classID, in: schema)
@@ -110,11 +111,11 @@ struct PredicateBuilder {
           + "(\(left.typeName(in: schema))) with '\(rightNames.joined(separator: "."))' "
           + "(\(right.typeName(in: schema)))")
     }
-    try left.check(comparison.op, folds, leftNames, schema)
+    try left.check(comparison.op, options, leftNames, schema)
     guard comparison.op != .in else {
       throw PredicateError("IN needs a list of values on its right: \(comparison)")
     }
-    return .pair(ColumnPair(left, comparison.op, right, folds))
+    return .pair(ColumnPair(left, comparison.op, right, options))
   }
 }
 
@@ -123,17 +124,19 @@ struct ConstantBuilder {
   let path: ColumnPath
   let names: [String]
   let schema: StoreSchema
-  let folds: Bool
+  let options: StringOptions
 
-  init(_ path: ColumnPath, _ names: [String], _ schema: StoreSchema, _ folds: Bool) {
+  init(
+    _ path: ColumnPath, _ names: [String], _ schema: StoreSchema, _ options: StringOptions
+  ) {
     self.path = path
     self.names = names
     self.schema = schema
-    self.folds = folds
+    self.options = options
   }
 
   func node(_ op: ComparisonOperator, _ value: Value) throws(PredicateError) -> ResolvedNode {
-    try path.check(op, folds, names, schema)
+    try path.check(op, options, names, schema)
     guard op != .in else { throw PredicateError("IN needs a list of values: \(described)") }
     if value == .null {
       switch op {
@@ -148,7 +151,7 @@ struct ConstantBuilder {
   }
 
   func node(anyOf values: [Value]) throws(PredicateError) -> ResolvedNode {
-    try path.check(.equal, folds, names, schema)
+    try path.check(.equal, options, names, schema)
     var kept: [Value] = []
     var nodes: [ResolvedNode] = []
     for value in values {
@@ -208,7 +211,7 @@ struct ConstantBuilder {
     case .string, .data:
       let bytes = try text(value)
       if op.isTextSearch && bytes.isEmpty { return nil }
-      return .text(TextPattern(.init(op), bytes, caseInsensitive: folds))
+      return .text(TextPattern(.init(op), bytes, options))
     }
   }
 
@@ -240,7 +243,7 @@ struct ConstantBuilder {
     case .string, .data:
       let needles = try all(values, text)
       if needles.isEmpty { return nil }
-      return .text(TextPattern(anyOf: needles, caseInsensitive: folds))
+      return .text(TextPattern(anyOf: needles, options))
     }
   }
 
@@ -353,7 +356,7 @@ extension ConstantBuilder {
 extension ColumnPath {
   /// Throws if the operator makes no sense for the column's type.
   fileprivate func check(
-    _ op: ComparisonOperator, _ folds: Bool, _ names: [String], _ schema: StoreSchema
+    _ op: ComparisonOperator, _ options: StringOptions, _ names: [String], _ schema: StoreSchema
   ) throws(PredicateError) {
     let isText = type == .string || type == .data
     let isOrder = [.less, .lessOrEqual, .greater, .greaterOrEqual].contains(op)
@@ -364,10 +367,12 @@ extension ColumnPath {
       reason = "\(op) needs a string or data"
     } else if isOrder && (type == .bool || type == .link) {
       reason = "\(op) needs values that have an order"
-    } else if folds && type != .string {
-      reason = "[c] needs a string"
-    } else if folds && isOrder {
-      reason = "\(op) knows no [c]"
+    } else if op == .like && options.contains(.diacriticInsensitive) {
+      reason = "LIKE knows no [d]"
+    } else if !options.isEmpty && type != .string {
+      reason = "\(options.suffix) needs a string"
+    } else if !options.isEmpty && isOrder {
+      reason = "\(op) knows no \(options.suffix)"
     } else {
       return
     }

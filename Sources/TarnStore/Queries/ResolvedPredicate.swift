@@ -29,6 +29,9 @@ package struct ResolvedPredicate: Hashable, Sendable {
     dependencies = found
   }
 
+  /// What a row costs in a scan: a rough measure.
+  var cost: Int { root.cost }
+
   /// True or false if no row can change the answer, else nil.
   package var constant: Bool? {
     if case .constant(let value) = root { return value }
@@ -100,26 +103,28 @@ final class ColumnPair: Hashable, Sendable {
   let left: ColumnPath
   let op: ComparisonOperator
   let right: ColumnPath
-  let isCaseInsensitive: Bool
+  let options: StringOptions
 
-  init(_ left: ColumnPath, _ op: ComparisonOperator, _ right: ColumnPath, _ folds: Bool) {
+  init(
+    _ left: ColumnPath, _ op: ComparisonOperator, _ right: ColumnPath, _ options: StringOptions
+  ) {
     self.left = left
     self.op = op
     self.right = right
-    isCaseInsensitive = folds
+    self.options = options
   }
 
   static func == (a: ColumnPair, b: ColumnPair) -> Bool {
     a === b
       || (a.left == b.left && a.op == b.op && a.right == b.right
-        && a.isCaseInsensitive == b.isCaseInsensitive)
+        && a.options == b.options)
   }
 
   func hash(into hasher: inout Hasher) {
     hasher.combine(left)
     hasher.combine(op)
     hasher.combine(right)
-    hasher.combine(isCaseInsensitive)
+    hasher.combine(options)
   }
 }
 
@@ -180,7 +185,7 @@ extension ResolvedNode {
   }
 
   /// A rough measure, in nanoseconds for a row.
-  private var cost: Int {
+  fileprivate var cost: Int {
     switch self {
     case .constant: 0
     case .test(let test): test.test.cost + test.path.links.count * 100
@@ -200,7 +205,7 @@ extension ScalarTest {
     case .date, .bytes12, .bytes16: 4
     case .decimal: 10
     case .text(let pattern):
-      pattern.isCaseInsensitive
+      !pattern.options.isEmpty
         ? 40 : pattern.kind == .like ? 20 : pattern.kind == .contains ? 8 : 6
     }
   }

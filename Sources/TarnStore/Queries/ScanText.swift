@@ -49,7 +49,7 @@ extension ScanScratch {
     if let plain = PlainText(image, column) {
       let isWhole = pattern.kind == .equal
       if isWhole || pattern.kind == .beginsWith && !pattern.needle.isEmpty,
-        !pattern.isCaseInsensitive
+        pattern.options.isEmpty
       {
         try unsafe testBeginning(plain, image, pattern.needle, isWhole, hits)
         return
@@ -158,9 +158,10 @@ extension ScanScratch {
     let limit = plain.end(image.rowCount)
     guard from <= limit, limit <= plain.room else { throw Self.outside }
     var data = unsafe plain.data
-    if pattern.isCaseInsensitive {
+    if !pattern.options.isEmpty {
       guard limit + 32 <= Self.textBytes, unsafe lower(data, from, limit) else { return false }
-      unsafe data = UnsafeRawPointer(text)
+      // ASCII has no diacritics.
+      if pattern.options.contains(.caseInsensitive) { unsafe data = UnsafeRawPointer(text) }
     }
     for index in 0..<image.bitmapWords { unsafe hits[index] = 0 }
     unsafe pattern.needle.withUnsafeBytes { needle in

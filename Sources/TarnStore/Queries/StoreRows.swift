@@ -2,8 +2,8 @@
 package struct StoreRows: RowSource {
   package typealias Rows = EitherRows<ClusterImage, WorkingCluster>
 
-  private let reader: SnapshotReader
-  private let session: WriteSession?
+  let reader: SnapshotReader
+  let session: WriteSession?
 
   package init(_ reader: SnapshotReader, _ session: WriteSession? = nil) {
     self.reader = reader
@@ -116,11 +116,16 @@ package struct StoreRows: RowSource {
   func expect(lookups: Int, in id: ClassID) { reader.expect(lookups: lookups, in: id) }
 
   /// Every cluster of the class in the order of keys, until `body` returns false.
+  ///
+  /// - Parameter keys: clusters in which no key of the range can lie may be left out.
   package func forEachImage(
-    in id: ClassID, _ body: (ClusterImage) throws(StorageError) -> Bool
+    in id: ClassID, holding keys: ClosedRange<ObjectKey> = .smallest ... .largest,
+    _ body: (ClusterImage) throws(StorageError) -> Bool
   ) throws(StorageError) {
-    if let session { return try session.forEachImage(in: id, body) }
-    try reader.forEachCluster(in: id) { found throws(StorageError) in try body(found.image) }
+    if let session { return try session.forEachImage(in: id, holding: keys, body) }
+    try reader.forEachCluster(in: id, holding: keys) { found throws(StorageError) in
+      try body(found.image)
+    }
   }
 
   /// The objects whose indexed column has that value.

@@ -46,4 +46,16 @@ extension TextPattern {
     while next < text.count, unsafe text[next] & 0xc0 == 0x80 { next += 1 }
     return next
   }
+
+  /// What every text begins with that fits the pattern.
+  static func literalPrefix(ofPattern pattern: [UInt8]) -> [UInt8] {
+    var prefix: [UInt8] = []
+    var place = 0
+    while place < pattern.count, pattern[place] != star, pattern[place] != question {
+      if pattern[place] == backslash, place + 1 < pattern.count { place += 1 }
+      prefix.append(pattern[place])
+      place += 1
+    }
+    return prefix
+  }
 }

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// A condition on a string's or data's bytes, prepared once.
 final class TextPattern: Hashable, Sendable {
   enum Kind: Hashable, Sendable {
@@ -15,44 +17,45 @@ final class TextPattern: Hashable, Sendable {
   }
 
   let kind: Kind
-  /// What is compared with, in lower case if case does not count; empty for `member`.
+  /// What is compared with, folded if something does not count; empty for `member`.
   let needle: [UInt8]
   /// For `member`, ascending.
   let needles: [[UInt8]]
-  let isCaseInsensitive: Bool
+  /// What does not count.
+  let options: StringOptions
 
-  init(_ kind: Kind, _ needle: [UInt8], caseInsensitive: Bool = false) {
+  init(_ kind: Kind, _ needle: [UInt8], _ options: StringOptions = []) {
     self.kind = kind
-    self.needle = caseInsensitive ? Self.folded(needle) : needle
+    self.needle = Self.folded(needle, options)
     needles = []
-    isCaseInsensitive = caseInsensitive
+    self.options = options
   }
 
-  init(anyOf needles: [[UInt8]], caseInsensitive: Bool = false) {
+  init(anyOf needles: [[UInt8]], _ options: StringOptions = []) {
     kind = .member
     needle = []
-    let folded = caseInsensitive ? needles.map(Self.folded) : needles
+    let folded = needles.map { Self.folded($0, options) }
     self.needles = Set(folded).sorted { $0.lexicographicallyPrecedes($1) }
-    isCaseInsensitive = caseInsensitive
+    self.options = options
   }
 
   static func == (a: TextPattern, b: TextPattern) -> Bool {
     a === b
       || (a.kind == b.kind && a.needle == b.needle && a.needles == b.needles
-        && a.isCaseInsensitive == b.isCaseInsensitive)
+        && a.options == b.options)
   }
 
   func hash(into hasher: inout Hasher) {
     hasher.combine(kind)
     hasher.combine(needle)
     hasher.combine(needles)
-    hasher.combine(isCaseInsensitive)
+    hasher.combine(options)
   }
 
   /// Whether a value of that many bytes can match at all; saves fetching a long one.
   func mayMatch(length: Int) -> Bool {
-    // Lower case may be shorter or longer in bytes.
-    if isCaseInsensitive { return true }
+    // Folded text may be shorter or longer in bytes.
+    if !options.isEmpty { return true }
     switch kind {
     case .equal: return length == needle.count
     case .contains, .beginsWith, .endsWith: return length >= needle.count
@@ -62,8 +65,8 @@ final class TextPattern: Hashable, Sendable {
   }
 
   func matches(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    guard isCaseInsensitive else { return unsafe matchesExactly(bytes) }
-    return unsafe Self.withFolded(bytes) { unsafe matchesExactly($0) }
+    guard !options.isEmpty else { return unsafe matchesExactly(bytes) }
+    return unsafe Self.withFolded(bytes, options) { unsafe matchesExactly($0) }
   }
 
   func matches(_ bytes: [UInt8]) -> Bool {
@@ -125,23 +128,28 @@ extension TextPattern {
   }
 }
 
-// MARK: - Case
+// MARK: - Case and diacritics
 
 extension TextPattern {
-  /// In lower case: ASCII by itself, other text through `lowercased()`.
-  static func folded(_ bytes: [UInt8]) -> [UInt8] {
-    unsafe bytes.withUnsafeBytes { bytes in
-      unsafe withFolded(bytes) { unsafe [UInt8]($0) }
+  /// Without what does not count: texts that differ only in that become the same.
+  static func folded(_ bytes: [UInt8], _ options: StringOptions) -> [UInt8] {
+    if options.isEmpty { return bytes }
+    return unsafe bytes.withUnsafeBytes { bytes in
+      unsafe withFolded(bytes, options) { unsafe [UInt8]($0) }
     }
   }
 
+  /// ASCII is folded here, which is quick; other text by Foundation.
   static func withFolded<R>(
-    _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> R
+    _ bytes: UnsafeRawBufferPointer, _ options: StringOptions,
+    _ body: (UnsafeRawBufferPointer) -> R
   ) -> R {
     guard unsafe isASCII(bytes) else {
-      var lower = unsafe String(decoding: bytes, as: UTF8.self).lowercased()
-      return lower.withUTF8 { unsafe body(UnsafeRawBufferPointer($0)) }
+      var folded = unsafe String(decoding: bytes, as: UTF8.self)
+        .folding(options: options.compareOptions, locale: nil)
+      return folded.withUTF8 { unsafe body(UnsafeRawBufferPointer($0)) }
     }
+    guard options.contains(.caseInsensitive) else { return unsafe body(bytes) }
     return unsafe withUnsafeTemporaryAllocation(byteCount: bytes.count, alignment: 1) { buffer in
       for index in 0..<bytes.count {
         unsafe buffer[index] = lowerASCII(bytes[index])
@@ -159,5 +167,14 @@ extension TextPattern {
     var seen: UInt8 = 0
     for index in 0..<bytes.count { unsafe seen |= bytes[index] }
     return seen < 0x80
+  }
+}
+
+extension StringOptions {
+  fileprivate var compareOptions: String.CompareOptions {
+    var options: String.CompareOptions = []
+    if contains(.caseInsensitive) { options.insert(.caseInsensitive) }
+    if contains(.diacriticInsensitive) { options.insert(.diacriticInsensitive) }
+    return options
   }
 }

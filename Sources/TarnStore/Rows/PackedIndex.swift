@@ -32,6 +32,9 @@ package struct PackedIndex: Hashable, Sendable {
     number = UInt16(uniqueRule)
   }
 
+  /// False for the entries of a unique rule.
+  var isOfColumn: Bool { tag == .index }
+
   // MARK: - One value
 
   /// The object with the smallest key among those with that value, or nil.
@@ -78,14 +81,15 @@ package struct PackedIndex: Hashable, Sendable {
 
   // MARK: - Ranges
 
-  /// How many entries lie in the range: pages are looked at, entries only at its ends.
+  /// How many entries lie in the range: pages are looked at, entries only at its ends. Ends early
+  /// where it has found more than `most`.
   package func count(
-    in range: PackedIndexRange = .all, _ cursor: inout Cursor
+    in range: PackedIndexRange = .all, atMost most: Int = .max, _ cursor: inout Cursor
   ) throws(StorageError) -> Int {
     var total = 0
     try forEachRun(in: range, descending: false, &cursor) { _, run in
       total += run.count
-      return true
+      return total <= most
     }
     return total
   }
@@ -124,6 +128,18 @@ package struct PackedIndex: Hashable, Sendable {
         return true
       }
     }
+  }
+
+  /// The first entry of the range, or the last; nil if it has none.
+  func end(
+    in range: PackedIndexRange, descending: Bool, _ cursor: inout Cursor
+  ) throws(StorageError) -> (value: OrderKey, key: ObjectKey)? {
+    var end: (OrderKey, ObjectKey)?
+    try unsafe forEach(in: range, descending: descending, &cursor) { bytes, key in
+      end = (unsafe OrderKey(encoded: bytes), key)
+      return false
+    }
+    return end
   }
 
   /// Calls `body` with each page that has entries in the range, and with which ones.

@@ -54,6 +54,11 @@ package struct PackedIndexChanges: Sendable {
     changes.append(change)
   }
 
+  /// Calls `body` with each object that an entry was added for, in no order.
+  func forEachAdded(_ body: (ObjectKey) -> Void) {
+    for change in changes where change.isAddition { body(change.object) }
+  }
+
   /// Brings the changes into the order of the index and drops those that a later one overrules.
   package mutating func sort() {
     guard !isSorted else { return }

@@ -50,3 +50,27 @@ package struct PackedIndexRange: Sendable {
     if let below { upper = Cut(key: below, isAfter: below.isTruncated) }
   }
 }
+
+extension PackedIndexRange.Cut: Comparable {
+  /// Of two cuts at one key the one behind its entries comes later.
+  static func < (a: Self, b: Self) -> Bool {
+    a.key != b.key ? a.key < b.key : !a.isAfter && b.isAfter
+  }
+
+  static func == (a: Self, b: Self) -> Bool { a.key == b.key && a.isAfter == b.isAfter }
+}
+
+extension PackedIndexRange {
+  /// The entries that are in both; nil for none.
+  func intersection(_ other: PackedIndexRange) -> PackedIndexRange? {
+    var result = self
+    if let cut = other.lower, lower.map({ $0 < cut }) ?? true { result.lower = cut }
+    if let cut = other.upper, upper.map({ cut < $0 }) ?? true { result.upper = cut }
+    if let lower = result.lower, let upper = result.upper, lower >= upper { return nil }
+    return result
+  }
+
+  /// True if a bound is a value that was cut, so that entries in the range may lie outside of what
+  /// was asked for.
+  var isWider: Bool { lower?.key.isTruncated == true || upper?.key.isTruncated == true }
+}

@@ -13,6 +13,8 @@ package final class SnapshotReader {
   /// At how many of them it is asked again whether a list pays.
   private var nextLook = SnapshotReader.firstLook
   private static let firstLook = 256
+  /// Clusters that were read so far, those included that a scan passed.
+  package private(set) var clustersRead = 0
 
   /// A cluster in the file: the key that it is stored under and its bytes, which are valid for as
   /// long as the snapshot is.
@@ -100,15 +102,20 @@ package final class SnapshotReader {
 
   /// Calls `body` with every cluster of the class in the order of keys, until it returns false.
   /// Uses a cursor of its own, so that `body` may look up rows meanwhile.
+  ///
+  /// - Parameter keys: clusters in which no key of the range can lie are left out.
   package func forEachCluster(
-    in id: ClassID, _ body: (FoundCluster) throws(StorageError) -> Bool
+    in id: ClassID, holding keys: ClosedRange<ObjectKey> = .smallest ... .largest,
+    _ body: (FoundCluster) throws(StorageError) -> Bool
   ) throws(StorageError) {
     var scan = try Cursor(snapshot.transaction)
-    var isAtRow = unsafe try TreeKey.cluster(id, first: .smallest).withBytes {
+    let first = keys.lowerBound == .smallest ? nil : try seek(atOrBefore: keys.lowerBound, in: id)
+    var isAtRow = unsafe try TreeKey.cluster(id, first: first?.boundary ?? .smallest).withBytes {
       bytes throws(StorageError) in
       unsafe try scan.seek(atOrAfter: bytes)
     }
-    while isAtRow, let found = try Self.current(scan, in: id) {
+    while isAtRow, let found = try current(scan, in: id) {
+      guard found.boundary <= keys.upperBound else { return }
       guard try body(found) else { return }
       isAtRow = try scan.next()
     }
@@ -137,13 +144,14 @@ package final class SnapshotReader {
     let hit = unsafe try TreeKey.cluster(id, first: key).withBytes { bytes throws(StorageError) in
       unsafe try cursor.seek(atOrBefore: bytes)
     }
-    return hit ? try Self.current(cursor, in: id) : nil
+    return hit ? try current(cursor, in: id) : nil
   }
 
   /// The cluster under the cursor, or nil if that is none of the class's.
-  private static func current(
+  private func current(
     _ cursor: borrowing Cursor, in id: ClassID
   ) throws(StorageError) -> FoundCluster? {
+    clustersRead += 1
     guard let parsed = unsafe TreeKey.parseCluster(cursor.key), parsed.classID == id else {
       return nil
     }

@@ -81,11 +81,12 @@ package struct OrderKey: Sendable {
     append(value.treeOrder)
   }
 
-  package init(_ value: DecimalNumber) {
-    let order = value.order.bits
+  package init(_ value: DecimalNumber) { self.init(value.order) }
+
+  package init(_ order: DecimalOrder) {
     self.init(tag: 1)
-    append(UInt64(truncatingIfNeeded: order >> 64))
-    append(UInt64(truncatingIfNeeded: order))
+    append(UInt64(truncatingIfNeeded: order.bits >> 64))
+    append(UInt64(truncatingIfNeeded: order.bits))
   }
 
   package init(_ value: Timestamp) {
@@ -116,6 +117,13 @@ package struct OrderKey: Sendable {
     }
     byteCount = 1 + kept
     isTruncated = byteCount == Self.byteCountMax
+  }
+
+  /// A key that an index holds.
+  init(encoded bytes: UnsafeRawBufferPointer) {
+    self =
+      unsafe bytes.count == 1 && bytes[0] == 0
+      ? .null : OrderKey(bytes: UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
   }
 
   package init(_ value: String) {

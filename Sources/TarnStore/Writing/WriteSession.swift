@@ -174,11 +174,14 @@ package final class WriteSession {
   }
 
   /// Every cluster of the class in the order of keys, edits included, until `body` returns false.
+  ///
+  /// - Parameter keys: clusters in which no key of the range can lie may be left out.
   package func forEachImage(
-    in id: ClassID, _ body: (ClusterImage) throws(StorageError) -> Bool
+    in id: ClassID, holding keys: ClosedRange<ObjectKey> = .smallest ... .largest,
+    _ body: (ClusterImage) throws(StorageError) -> Bool
   ) throws(StorageError) {
     guard let edit = classes[Int(id.rawValue)] else {
-      return try reader.forEachCluster(in: id) { found throws(StorageError) in
+      return try reader.forEachCluster(in: id, holding: keys) { found throws(StorageError) in
         try body(found.image)
       }
     }

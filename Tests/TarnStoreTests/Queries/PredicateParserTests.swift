@@ -21,6 +21,11 @@ import Testing
     ("#in == \"\\u00e9\\n\"", .compare("in", .equal, .string("\u{e9}\n"))),
     ("name IN {'a', \"b\", NULL}", .isIn("name", [.string("a"), .string("b"), .null])),
     ("age IN {}", .isIn("age", [])),
+    ("n ==[d] 'a'", .compare("n", .equal, .string("a"), .diacriticInsensitive)),
+    (
+      "n contains[CD] 'a'",
+      .compare("n", .contains, .string("a"), [.caseInsensitive, .diacriticInsensitive])
+    ),
     ("name like[c] 'a*\\\\?'", .compare("name", .like, .string("a*\\?"), .caseInsensitive)),
     ("bytes == X'0aFf'", .compare("bytes", .equal, .data([10, 255]))),
     ("größe == 1", .compare("größe", .equal, .int(1))),
@@ -113,9 +118,14 @@ import Testing
     ("n == 'abc", 5, "the string that starts here has no end"),
     ("n == 'a\\q'", 7, "unknown escape: use \\\\, \\\", \\', \\n, \\r, \\t or \\uXXXX"),
     ("n == 'a\\ud800'", 7, "expected four hexadecimal digits of a character after \\u"),
-    ("n ==[x] 'a'", 5, "expected 'c' for a comparison without regard to case, found 'x'"),
-    ("n ==[d] 'a'", 5, "[d] is not supported: diacritics count; write [c] or nothing"),
-    ("n LIKE[cd] 'a'", 7, "[cd] is not supported: diacritics count; write [c] or nothing"),
+    (
+      "n ==[x] 'a'", 5,
+      "expected 'c' to ignore case, 'd' to ignore diacritics, or 'cd', found 'x'"
+    ),
+    (
+      "n LIKE[] 'a'", 7,
+      "expected 'c' to ignore case, 'd' to ignore diacritics, or 'cd', found ']'"
+    ),
     ("age BETWEEN {1}", 12, "expected two values after BETWEEN, found 1"),
     ("age IN 3", 7, "expected '{' and a list of values, found 3"),
     ("age BETWEEN ages", 12, "expected '{' and a list of values, found 'ages'"),

@@ -68,6 +68,11 @@ struct FilterTests {
       ("text == '%@'", [], { $0.text == "%@" }),
       ("text == %@", ["it's"], { $0.text == "it's" }),
       ("text ==[c] 'é'", [], { $0.text.equals("é", options: .caseInsensitive) }),
+      ("text ==[d] 'e'", [], { $0.text.equals("e", options: .diacriticInsensitive) }),
+      (
+        "text CONTAINS[cd] 'É'", [],
+        { $0.text.contains("É", options: [.caseInsensitive, .diacriticInsensitive]) }
+      ),
       ("text !=[c] %@", ["ABC"], { $0.text.notEquals("ABC", options: .caseInsensitive) }),
       ("note == NIL", [], { $0.note == nil }),
       ("note != %@", ["a"], { $0.note != "a" }),

@@ -81,6 +81,13 @@ int bf_lmdb_age(bf_lmdb *store, int64_t rounds, int64_t updates, int64_t commits
 int bf_lmdb_bulk_update(bf_lmdb *store, int64_t updates, double *seconds);
 // W3: finds persons by id in a scattered order in one read transaction and reads age and score.
 int bf_lmdb_lookup(bf_lmdb *store, int64_t lookups, double *nanoseconds_each);
+// W5r: goes over `count` ids that follow each other, from each of `firsts` on, in one read
+// transaction each, and adds up age and score. `seconds` is for all of them.
+int bf_lmdb_ranges(
+    bf_lmdb *store, const int64_t *firsts, int64_t ranges, int64_t count, double *sum,
+    double *seconds);
+// W6i: the first id, `times` times, in a read transaction each. `seconds` is for all of them.
+int bf_lmdb_first(bf_lmdb *store, int64_t times, int64_t *first_id, double *seconds);
 // What W5 counts.
 enum bf_query { BF_AGE_IS_42, BF_NAME_IS, BF_NAME_CONTAINS, BF_AGE_AND_SCORE };
 // W5: counts the matches of a query among the persons 1...count, in a store of its own in

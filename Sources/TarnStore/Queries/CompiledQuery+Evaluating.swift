@@ -1,0 +1,107 @@
+extension CompiledQuery {
+  /// The rows that match now, in order.
+  ///
+  /// Without a condition they are as many as the class's record says, or the file is damaged: the
+  /// number is given without a look at the rows until they are asked for.
+  package func evaluate(_ rows: StoreRows) throws(StorageError) -> OrderedRoot {
+    let root = try evaluated(by: order, rows)
+    if isUnfiltered, try rows.count(of: classID) != root.count {
+      throw StorageError(
+        .corrupted, operation: "read class record", path: "",
+        detail: "The record of a class is damaged: its number of objects is wrong."
+      )
+    }
+    return root
+  }
+
+  /// The rows that match, in an order.
+  func evaluated(
+    by order: ResolvedOrder, _ rows: StoreRows
+  ) throws(StorageError) -> OrderedRoot {
+    let plan = try plan(rows)
+    if order.terms.isEmpty { return try keyed(plan, rows) }
+    if let walked = try walkingIndex(in: order, plan, rows) { return walked }
+    let buffer = SortBuffer(order, source: rows)
+    try unsafe forEachMatch(
+      plan, rows,
+      cluster: { (image, matches) throws(StorageError) in unsafe try buffer.append(image, matches)
+      },
+      row: { (row, slot) throws(StorageError) in try buffer.append(row, slot) })
+    let (keys, prefixes) = try buffer.sortWithPrefixes()
+    return OrderedRoot(sorted: keys, prefixes: prefixes)
+  }
+
+  private func keyed(_ plan: QueryPlan, _ rows: StoreRows) throws(StorageError) -> OrderedRoot {
+    if case .candidates(let leaves) = plan.access {
+      let candidates = try candidates(leaves, rows)
+      if plan.isExact { return OrderedRoot(keyed: KeySet(candidates)) }
+      var matching: [ObjectKey] = []
+      for key in candidates where try predicate.matches(key, in: rows) { matching.append(key) }
+      return OrderedRoot(keyed: KeySet(matching))
+    }
+    var builder = KeyedRootBuilder()
+    try unsafe forEachMatch(
+      plan, rows,
+      cluster: { image, matches in unsafe builder.append(image, matches) },
+      row: { _, _ in trap("a scan hands out clusters: bug in this package") })
+    return builder.root()
+  }
+
+  /// Gives an aggregate all rows that match, in the order of their keys.
+  package func feed(
+    _ aggregate: inout Aggregate, _ rows: StoreRows
+  ) throws(StorageError) {
+    var result = aggregate
+    try unsafe forEachMatch(
+      try plan(rows), rows,
+      cluster: { image, matches in unsafe result.append(image, matches) },
+      row: { row, slot in result.append(row, slot) })
+    aggregate = result
+  }
+
+  /// Hands out all rows that match, in the order of their keys: whole clusters with a bit for each
+  /// match, or single rows.
+  private func forEachMatch(
+    _ plan: QueryPlan, _ rows: StoreRows,
+    cluster: (ClusterImage, UnsafePointer<UInt64>) throws(StorageError) -> Void,
+    row: (StoreRows.Rows, Int) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    switch plan.access {
+    case .scan(let keys):
+      let scan = PredicateScan(predicate, source: rows)
+      try rows.forEachImage(in: classID, holding: keys) { image throws(StorageError) in
+        if try scan.evaluate(image) > 0 { unsafe try cluster(image, scan.matches) }
+        return true
+      }
+    case .candidates(let leaves):
+      for key in try candidates(leaves, rows) {
+        _ = try rows.withRow(classID, key) { (found, slot) throws(StorageError) -> Void in
+          if !plan.isExact, try !predicate.matches(found, slot, in: rows) { return }
+          try row(found, slot)
+        }
+      }
+    }
+  }
+
+  /// The rows that accesses lead to, each once, in the order of their keys.
+  func candidates(
+    _ leaves: [QueryPlan.Leaf], _ rows: StoreRows
+  ) throws(StorageError) -> [ObjectKey] {
+    var keys: [ObjectKey] = []
+    for leaf in leaves {
+      switch leaf {
+      case .keys(let ranges):
+        for range in ranges {
+          for key in range {
+            let key = ObjectKey(key)
+            if try rows.contains(LinkTarget(classID: classID, key: key)) { keys.append(key) }
+          }
+        }
+      case .entries(let entries): try rows.forEachKey(of: entries) { key in keys.append(key) }
+      }
+    }
+    // Entries of one value come in this order already.
+    let isAscending = zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 }
+    return isAscending ? keys : Array(KeySet(keys))
+  }
+}

@@ -1,0 +1,132 @@
+/// Orders that an index has: what is sorted by one indexed property needs no sort.
+extension CompiledQuery {
+  /// The rows in an order, if the entries of an index are the rows that match, in that order.
+  func walkingIndex(
+    in order: ResolvedOrder, _ plan: QueryPlan, _ rows: StoreRows
+  ) throws(StorageError) -> OrderedRoot? {
+    guard let entries = orderedEntries(by: order, plan.access, rows) else { return nil }
+    var walk = IndexWalk(type: order.terms[0].path.type)
+    for range in entries.ranges where walk.isComplete {
+      try rows.reader.withCursor { cursor throws(StorageError) in
+        try unsafe entries.index.forEach(in: range, &cursor) { bytes, key in
+          unsafe walk.append(bytes, key)
+        }
+      }
+    }
+    return walk.isComplete ? walk.root(isAscending: order.terms[0].isAscending) : nil
+  }
+
+  /// The entries of the index over what is sorted by, if they are the rows that match.
+  func orderedEntries(
+    by order: ResolvedOrder, _ access: QueryPlan.Access, _ rows: StoreRows
+  ) -> IndexEntries? {
+    guard let column = indexedColumn(of: order), rows.hasIndexes, !rows.isEdited(classID) else {
+      return nil
+    }
+    let index = PackedIndex(classID, column)
+    if isUnfiltered { return IndexEntries(index: index, columns: [column], ranges: [.all]) }
+    // Also where it would not pay to find the rows: what is saved is sorting them.
+    guard let option = self.access, option.isExact, case .entries(let entries) = option.access,
+      entries.index == index
+    else { return nil }
+    return entries
+  }
+
+  /// The property that an order is of, if it is one alone and its index has the same order.
+  private func indexedColumn(of order: ResolvedOrder) -> ColumnID? {
+    guard order.terms.count == 1, order.terms[0].path.links.isEmpty,
+      orderIsIndexed, IndexWalk.knows(order.terms[0].path.type)
+    else { return nil }
+    return order.terms[0].path.column
+  }
+
+  /// The first row in the query's order, or the last: found without the others where an index has
+  /// the order. `.some(nil)` says that there is none, nil that all rows are needed to know it.
+  package func end(isLast: Bool, _ rows: StoreRows) throws(StorageError) -> ObjectKey?? {
+    guard let entries = orderedEntries(by: order, .scan(QueryPlan.everyKey), rows),
+      entries.ranges.count == 1, let term = order.terms.first
+    else { return nil }
+    return try rows.reader.withCursor { cursor throws(StorageError) in
+      let descends = term.isAscending == isLast
+      guard let end = try entries.index.end(in: entries.ranges[0], descending: descends, &cursor)
+      else { return .some(nil) }
+      if end.value.isTruncated { return nil }
+      if term.isAscending { return .some(end.key) }
+      // Rows with one value follow each other by ascending key in either direction.
+      let last = try entries.index.end(in: .equal(end.value), descending: isLast, &cursor)
+      return .some(last?.key)
+    }
+  }
+}
+
+/// Rows in the order of an index, with the prefixes that sorting would have given them.
+private struct IndexWalk {
+  private let type: ColumnType
+  private var keys: [ObjectKey] = []
+  private var prefixes: [UInt64] = []
+  /// Where a value begins that is another than the one before.
+  private var starts: [Int] = []
+  private var last = InlineArray<128, UInt8>(repeating: 0)
+  private var lastCount = 0
+  /// False once a value was met that the index holds cut.
+  private(set) var isComplete = true
+
+  /// The types whose order keys hold the first word of the prefix as it is.
+  static func knows(_ type: ColumnType) -> Bool {
+    switch type {
+    case .int, .double, .date, .string, .data, .objectID: true
+    case .bool, .float, .decimal, .uuid, .link, .any: false
+    }
+  }
+
+  init(type: ColumnType) { self.type = type }
+
+  mutating func append(_ bytes: UnsafeRawBufferPointer, _ key: ObjectKey) -> Bool {
+    guard bytes.count < OrderKey.byteCountMax else {
+      isComplete = false
+      return false
+    }
+    if unsafe !isLast(bytes) {
+      starts.append(keys.count)
+      lastCount = bytes.count
+      unsafe withUnsafeMutableBytes(of: &last) { unsafe $0.copyMemory(from: bytes) }
+    }
+    keys.append(key)
+    unsafe prefixes.append(Self.prefix(bytes))
+    return true
+  }
+
+  private func isLast(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard bytes.count == lastCount else { return false }
+    return unsafe withUnsafeBytes(of: last) {
+      unsafe compareBytes(UnsafeRawBufferPointer(rebasing: $0[..<lastCount]), bytes) == 0
+    }
+  }
+
+  /// The eight bytes behind the tag, zeros where there are fewer: null's are zeros as well.
+  private static func prefix(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    if bytes.count >= 9 {
+      return unsafe UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
+    }
+    var word: UInt64 = 0
+    for index in 1..<9 {
+      word = word << 8 | (unsafe index < bytes.count ? UInt64(bytes[index]) : 0)
+    }
+    return word
+  }
+
+  /// Descending is the reverse of the values; rows with one value stay as they are.
+  consuming func root(isAscending: Bool) -> OrderedRoot {
+    if isAscending { return OrderedRoot(sorted: keys, prefixes: prefixes) }
+    var (reversed, words): ([ObjectKey], [UInt64]) = ([], [])
+    reversed.reserveCapacity(keys.count)
+    words.reserveCapacity(keys.count)
+    var end = keys.count
+    for start in starts.reversed() {
+      reversed += keys[start..<end]
+      for position in start..<end { words.append(~prefixes[position]) }
+      end = start
+    }
+    return OrderedRoot(sorted: reversed, prefixes: words)
+  }
+}

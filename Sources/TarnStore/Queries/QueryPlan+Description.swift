@@ -1,0 +1,79 @@
+/// What a plan does, in words and with the names of the schema.
+extension QueryPlan {
+  /// How the rows are found.
+  package func description(of query: CompiledQuery, _ rows: StoreRows) throws(StorageError)
+    -> String
+  {
+    let schema = rows.schema[query.classID]
+    let total = try rows.count(of: query.classID)
+    switch access {
+    case .scan(let keys):
+      let part = keys == Self.everyKey ? "all" : "a range of keys among"
+      return "scan of \(part) \(total) objects: \(reason(query, rows, schema))"
+    case .candidates(let leaves):
+      let ways = leaves.map { $0.description(schema) }
+      return
+        (ways.isEmpty
+        ? "nothing can match"
+        : ways.joined(separator: ", and ")
+          + ": at most \(rowCount) of \(total) objects")
+    }
+  }
+
+  private func reason(
+    _ query: CompiledQuery, _ rows: StoreRows, _ schema: ClassSchema
+  ) -> String {
+    if query.isUnfiltered { return "there is no condition" }
+    guard let access = query.access?.access else {
+      return "no index leads to what the condition asks for"
+    }
+    if !rows.hasIndexes { return "a migration has no indexes" }
+    let names = Set(access.leaves.map { $0.description(schema) }).sorted()
+    return "a scan is quicker than \(names.joined(separator: " or "))"
+  }
+}
+
+extension RowAccess {
+  /// Everything that could be chosen.
+  fileprivate var leaves: [QueryPlan.Leaf] {
+    switch self {
+    case .keys(let ranges): [.keys(ranges)]
+    case .entries(let entries): [.entries(entries)]
+    case .oneOf(let all), .union(let all): all.flatMap(\.leaves)
+    }
+  }
+}
+
+extension QueryPlan.Leaf {
+  fileprivate func description(_ schema: ClassSchema) -> String {
+    switch self {
+    case .keys:
+      let name = schema.primaryKey.map { schema[$0].name } ?? ""
+      return "the primary key '\(name)'"
+    case .entries(let entries):
+      let names = entries.columns.map { "'\(schema[$0].name)'" }.joined(separator: ", ")
+      guard entries.index.isOfColumn else { return "the unique rule over \(names)" }
+      let column = schema[entries.columns[0]]
+      let kind = column.type == .link ? "links of" : "index on"
+      let count = entries.ranges.count
+      return "the \(kind) \(names)" + (count == 1 ? "" : " (\(count) ranges)")
+    }
+  }
+}
+
+extension CompiledQuery {
+  /// How the query would be evaluated now, a line for each step: how rows are found, what each is
+  /// tested for, where the order comes from.
+  package func explanation(_ rows: StoreRows) throws(StorageError) -> [String] {
+    let plan = try plan(rows)
+    var lines = ["find: \(try plan.description(of: self, rows))"]
+    if case .candidates = plan.access {
+      lines.append(plan.isExact ? "test: nothing is left to test" : "test: the whole condition")
+    }
+    if !order.terms.isEmpty {
+      let isWalked = orderedEntries(by: order, plan.access, rows) != nil
+      lines.append(isWalked ? "order: as in the index" : "order: sorted after they are found")
+    }
+    return lines
+  }
+}

@@ -1,0 +1,169 @@
+/// How indexes lead to the rows that may meet a condition: what the predicate and the schema allow,
+/// before anybody has looked how many rows that are. `QueryPlan` chooses.
+///
+/// What an access leads to are candidates: every row that meets the condition is among them.
+indirect enum RowAccess: Sendable {
+  /// Rows by their object keys, where the primary key is that: ascending, apart from each other.
+  case keys([ClosedRange<Int64>])
+  /// Rows by the entries of an index.
+  case entries(IndexEntries)
+  /// Each of these leads to all rows: of a conjunction.
+  case oneOf([RowAccess])
+  /// All of these together lead to all rows: of a disjunction.
+  case union([RowAccess])
+}
+
+/// Entries of one index.
+struct IndexEntries: Sendable {
+  let index: PackedIndex
+  /// The columns that the index is over: one, or those of a unique rule.
+  let columns: [ColumnID]
+  /// In any order; no entry is in two.
+  var ranges: [PackedIndexRange]
+}
+
+/// An access, and whether it leads to rows that meet the condition and no others.
+struct RowAccessOption: Sendable {
+  var access: RowAccess
+  var isExact: Bool
+}
+
+extension RowAccessOption {
+  /// How indexes lead to the rows of a predicate; nil if none does.
+  init?(_ predicate: ResolvedPredicate, _ schema: ClassSchema) {
+    let builder = RowAccessBuilder(schema: schema)
+    guard let option = builder.option(for: predicate.root) else { return nil }
+    self = option
+  }
+}
+
+private struct RowAccessBuilder {
+  let schema: ClassSchema
+
+  /// More ranges than that are not intersected with others: the rows are looked at instead.
+  private static let mostIntersected = 256
+
+  func option(for node: ResolvedNode) -> RowAccessOption? {
+    switch node {
+    case .constant(let value):
+      value ? nil : RowAccessOption(access: .keys([]), isExact: true)
+    case .test(let test): option(for: test)
+    case .collection(let test): option(for: test)
+    case .and(let nodes): conjunction(nodes)
+    case .or(let nodes): disjunction(nodes)
+    case .pair, .not: nil
+    }
+  }
+
+  private func option(for test: ColumnTest) -> RowAccessOption? {
+    guard test.path.links.isEmpty, !test.isNegated else { return nil }
+    let column = schema[test.path.column]
+    if schema.keyIsPrimary, column.id == schema.primaryKey {
+      guard case .int(let domain) = test.test else { return nil }
+      return RowAccessOption(access: .keys(domain.ranges), isExact: true)
+    }
+    guard schema.hasIndex(column), let found = test.test.indexRanges(column) else { return nil }
+    return option(column, found.ranges, isExact: found.isExact)
+  }
+
+  /// Of objects that link to one through a list or set: the index over the links has them.
+  private func option(for test: CollectionTest) -> RowAccessOption? {
+    guard test.links.isEmpty, case .values(let column) = test.elements,
+      schema[column].type == .link, case .value(.test(let element)) = test.test,
+      !element.isNegated, let found = element.test.indexRanges(schema[column])
+    else { return nil }
+    return option(schema[column], found.ranges, isExact: found.isExact)
+  }
+
+  private func option(
+    _ column: ColumnSchema, _ ranges: [PackedIndexRange], isExact: Bool
+  ) -> RowAccessOption {
+    let entries = IndexEntries(
+      index: PackedIndex(schema.id, column.id), columns: [column.id], ranges: ranges)
+    return RowAccessOption(access: .entries(entries), isExact: isExact)
+  }
+
+  private func disjunction(_ nodes: [ResolvedNode]) -> RowAccessOption? {
+    var all: [RowAccess] = []
+    var isExact = true
+    for node in nodes {
+      guard let option = option(for: node) else { return nil }
+      all.append(option.access)
+      isExact = isExact && option.isExact
+    }
+    return RowAccessOption(access: .union(all), isExact: isExact)
+  }
+
+  /// Conditions on one column are one range; of several columns any will do.
+  private func conjunction(_ nodes: [ResolvedNode]) -> RowAccessOption? {
+    var options: [RowAccess] = []
+    var isExact = true
+    for node in nodes {
+      guard let option = option(for: node) else {
+        isExact = false
+        continue
+      }
+      isExact = isExact && option.isExact
+      if !merge(option.access, into: &options) { options.append(option.access) }
+    }
+    options += uniqueAccesses(nodes)
+    guard let first = options.first else { return nil }
+    if options.count == 1 { return RowAccessOption(access: first, isExact: isExact) }
+    return RowAccessOption(access: .oneOf(options), isExact: false)
+  }
+
+  private func merge(_ access: RowAccess, into options: inout [RowAccess]) -> Bool {
+    for (number, option) in options.enumerated() {
+      switch (option, access) {
+      case (.keys(let a), .keys(let b)) where a.count * b.count <= Self.mostIntersected:
+        options[number] = .keys(a.flatMap { a in b.compactMap { a.intersection($0) } })
+        return true
+      case (.entries(var a), .entries(let b))
+      where a.index == b.index && schema[a.columns[0]].collection == .none
+        && a.ranges.count * b.ranges.count <= Self.mostIntersected:
+        a.ranges = a.ranges.flatMap { a in b.ranges.compactMap { a.intersection($0) } }
+        options[number] = .entries(a)
+        return true
+      default: continue
+      }
+    }
+    return false
+  }
+
+  /// The unique rules all of whose columns are to have a certain value.
+  private func uniqueAccesses(_ nodes: [ResolvedNode]) -> [RowAccess] {
+    if schema.uniqueRules.isEmpty { return [] }
+    var values: [ColumnID: Value] = [:]
+    for case .test(let test) in nodes where test.path.links.isEmpty && !test.isNegated {
+      values[test.path.column] = test.onlyValue
+    }
+    return schema.uniqueRules.enumerated().compactMap { number, columns in
+      let sought = columns.compactMap { values[$0] }
+      guard sought.count == columns.count,
+        let key = UniqueKey(sought, columns.map { schema[$0] })
+      else { return nil }
+      return .entries(
+        IndexEntries(
+          index: PackedIndex(schema.id, uniqueRule: number), columns: columns,
+          ranges: [.equal(key.order)]))
+    }
+  }
+}
+
+extension ClosedRange {
+  fileprivate func intersection(_ other: ClosedRange) -> ClosedRange? {
+    let (low, high) = (
+      Swift.max(lowerBound, other.lowerBound), Swift.min(upperBound, other.upperBound)
+    )
+    return low <= high ? low...high : nil
+  }
+}
+
+extension Domain<Int64> {
+  fileprivate var ranges: [ClosedRange<Int64>] {
+    switch self {
+    case .range(let low, let high): [low...high]
+    case .set(let values): values.map { $0...$0 }
+    }
+  }
+}

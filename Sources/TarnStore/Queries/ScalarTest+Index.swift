@@ -1,0 +1,92 @@
+/// What tests are in the order of an index.
+extension ScalarTest {
+  /// The entries with the values that pass; nil if the index's order does not tell them.
+  ///
+  /// - Returns: ranges that no entry shares, and whether every entry in them passes.
+  func indexRanges(_ column: ColumnSchema) -> (ranges: [PackedIndexRange], isExact: Bool)? {
+    switch self {
+    case .isNull: return column.filesNull ? ([.equal(.null)], true) : nil
+    case .isNaN: return nan(column.type).map { ([.equal($0)], true) }
+    case .int(let domain): return (domain.indexRanges { OrderKey($0) }, true)
+    case .bool(let value): return ([.equal(OrderKey(value))], true)
+    case .double(let domain): return (domain.indexRanges { OrderKey(double: $0) }, true)
+    case .float(let domain): return (domain.indexRanges { OrderKey(float: $0) }, true)
+    case .decimal(let domain): return (domain.indexRanges { OrderKey($0) }, true)
+    case .date(let domain): return (domain.indexRanges { OrderKey($0) }, true)
+    case .bytes12(let domain): return (domain.indexRanges { OrderKey($0) }, true)
+    case .bytes16(let domain): return (domain.indexRanges { OrderKey($0) }, true)
+    case .text(let pattern):
+      guard let ranges = pattern.indexRanges else { return nil }
+      let isExact = pattern.kind != .like && !ranges.contains(where: \.isWider)
+      return (ranges, isExact)
+    }
+  }
+
+  private func nan(_ type: ColumnType) -> OrderKey? {
+    switch type {
+    case .double: OrderKey(double: .nan)
+    case .float: OrderKey(float: .nan)
+    case .decimal: OrderKey(DecimalOrder.nan)
+    default: nil
+    }
+  }
+}
+
+extension Domain {
+  fileprivate func indexRanges(_ key: (T) -> OrderKey) -> [PackedIndexRange] {
+    switch self {
+    case .range(let low, let high): [PackedIndexRange(from: key(low), through: key(high))]
+    case .set(let values): values.map { .equal(key($0)) }
+    }
+  }
+}
+
+extension TextPattern {
+  /// Nil for patterns that match texts all over the index.
+  fileprivate var indexRanges: [PackedIndexRange]? {
+    if !options.isEmpty { return nil }
+    switch kind {
+    case .equal: return [.equal(Self.key(needle))]
+    case .less: return [PackedIndexRange(above: .null, below: Self.key(needle))]
+    case .lessOrEqual: return [PackedIndexRange(above: .null, through: Self.key(needle))]
+    case .greater: return [PackedIndexRange(above: Self.key(needle))]
+    case .greaterOrEqual: return [PackedIndexRange(from: Self.key(needle))]
+    case .beginsWith: return [Self.prefix(needle)]
+    case .like:
+      let prefix = Self.literalPrefix(ofPattern: needle)
+      return prefix.isEmpty ? nil : [Self.prefix(prefix)]
+    case .member:
+      // Long texts may be cut to one key.
+      var keys: [OrderKey] = []
+      for needle in needles where keys.last != Self.key(needle) { keys.append(Self.key(needle)) }
+      return keys.map { .equal($0) }
+    case .contains, .endsWith: return nil
+    }
+  }
+
+  private static func key(_ bytes: [UInt8]) -> OrderKey {
+    unsafe bytes.withUnsafeBytes { unsafe OrderKey(bytes: $0) }
+  }
+
+  private static func prefix(_ bytes: [UInt8]) -> PackedIndexRange {
+    unsafe bytes.withUnsafeBytes { unsafe PackedIndexRange.prefix($0) }
+  }
+}
+
+extension ColumnTest {
+  /// The one value that passes; nil if there are more or none.
+  var onlyValue: Value? {
+    switch test {
+    case .int(.range(let low, let high)) where low == high:
+      path.type == .link ? .link(ObjectKey(low)) : .int(low)
+    case .bool(let value): .bool(value)
+    case .date(.range(let low, let high)) where low == high: .date(low)
+    case .bytes12(.range(let low, let high)) where low == high: .objectID(low)
+    case .bytes16(.range(let low, let high)) where low == high: .uuid(low)
+    case .text(let pattern) where pattern.kind == .equal && pattern.options.isEmpty:
+      path.type == .data
+        ? .data(pattern.needle) : .string(String(decoding: pattern.needle, as: UTF8.self))
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import BenchFloors
+import Foundation
+import Tarn
+import ToolSupport
+
+/// An object with an index over a property whose values are all different, in no order.
+class Member: Object {
+  @Persisted(primaryKey: true) var _id: Int
+  @Persisted(indexed: true) var rank = 0
+  @Persisted var age = 0
+  @Persisted var score = 0.0
+}
+
+/// W5q, W5i, W5y: objects by the primary key or by an indexed property, from the results to the
+/// object, and what building such results takes. The floor is that of W3.
+func measureIndexedLookups(_ bench: Bench) throws {
+  let (members, count) = (try bench.members(), bench.objects)
+  let stores = try bench.stores()
+  let lookups = bench.rounds(5000, tiny: 50)
+  var round = 0
+  var building: [Double] = []
+  func ours(_ query: @escaping (Int) -> Results<Member>) -> () throws -> Double {
+    {
+      round += 1
+      var results: [Results<Member>] = []
+      results.reserveCapacity(lookups)
+      building.append(
+        benchTime {
+          for number in 0..<lookups {
+            results.append(query(BenchStores.scattered(round * lookups + number, count)))
+          }
+        } / Double(lookups))
+      var found = 0
+      let time = benchTime { for one in results where one.first != nil { found += 1 } }
+      guard found == lookups else { throw ToolError("\(found) of \(lookups) are found") }
+      return time / Double(lookups)
+    }
+  }
+  let medians = try bench.alternate([
+    ours { id in members.where { $0._id == id } },
+    ours { id in members.where { $0.rank == Member.rank(of: id, among: count) } },
+    { try seconds { bf_lmdb_lookup(stores.lmdb, Int64(lookups), $0) } * 1e-9 },
+  ])
+  bench.add(
+    BenchFigure(
+      "W5q", "where primary key == x, first", .seconds, ours: medians[0], floor: medians[2],
+      target: .ratio(3)))
+  bench.add(
+    BenchFigure(
+      "W5i", "where indexed property == x, first", .seconds, ours: medians[1], floor: medians[2],
+      target: .ratio(3)))
+  bench.add(
+    BenchFigure(
+      "W5y", "build such results", .seconds, ours: Statistics.median(building),
+      target: .value(3e-6)))
+}
+
+/// W5r: a hundred objects by a range of an indexed property, in its order, two properties of each.
+func measureIndexedRange(_ bench: Bench) throws {
+  let (members, count) = (try bench.members(), bench.objects)
+  let stores = try bench.stores()
+  let (ranges, width) = (bench.rounds(500, tiny: 10), min(100, bench.objects / 4))
+  let firsts = (0..<ranges).map { BenchStores.scattered($0, count - width) }
+  let floorFirsts = firsts.map { Int64($0) }
+  var sums = (0.0, 0.0)
+  let medians = try bench.alternate([
+    {
+      sums.0 = 0
+      return benchTime {
+        for first in firsts {
+          let found = members.where { $0.rank.contains(first..<first + width) }
+          for member in found.sorted(by: \.rank) { sums.0 += Double(member.age) + member.score }
+        }
+      } / Double(ranges)
+    },
+    {
+      let time = try seconds {
+        bf_lmdb_ranges(
+          stores.lmdb, floorFirsts, Int64(ranges), Int64(width), &sums.1, $0)
+      }
+      return time / Double(ranges)
+    },
+  ])
+  guard abs(sums.0 - sums.1) < 1e-6 * sums.1 else {
+    throw ToolError("the ranges add up to \(sums.0) here and to \(sums.1) on the floor")
+  }
+  bench.add(
+    BenchFigure(
+      "W5r", "100 by an indexed range, in its order", .seconds, ours: medians[0],
+      floor: medians[1], target: .ratio(3)))
+}
+
+/// W6i: the first of all objects by an indexed property.
+func measureFirstByIndex(_ bench: Bench) throws {
+  let members = try bench.members()
+  let stores = try bench.stores()
+  let rounds = bench.rounds(1000, tiny: 10)
+  var (found, expected) = (0, Int64(0))
+  let medians = try bench.alternate([
+    {
+      benchTime {
+        for _ in 0..<rounds { found = members.sorted(by: \.rank).first?.rank ?? 0 }
+      } / Double(rounds)
+    },
+    { try seconds { bf_lmdb_first(stores.lmdb, Int64(rounds), &expected, $0) } / Double(rounds) },
+  ])
+  guard found == Int(expected) else { throw ToolError("\(found) is first, not \(expected)") }
+  bench.add(
+    BenchFigure(
+      "W6i", "sorted by an indexed property, first", .seconds, ours: medians[0],
+      floor: medians[1]))
+}
+
+extension Member {
+  /// The ranks are the numbers 1...count as well, so that the floor's ids stand for them.
+  static func rank(of id: Int, among count: Int) -> Int { count + 1 - id }
+}
+
+extension Bench {
+  /// All members, of whom the one with a rank has the values of the person with that number.
+  fileprivate func members() throws -> Results<Member> {
+    var configuration = configuration("members")
+    configuration.objectTypes = [Member.self]
+    let realm = try Realm(configuration: configuration, scheduler: scheduler)
+    let members = realm.objects(Member.self)
+    if !members.isEmpty { return members }
+    try realm.write {
+      var values = bf_person()
+      for id in 1...objects {
+        let member = Member()
+        member._id = id
+        member.rank = Member.rank(of: id, among: objects)
+        bf_person_make(Int64(member.rank), &values)
+        member.age = Int(values.age)
+        member.score = values.score
+        realm.add(member)
+      }
+    }
+    return members
+  }
+}
