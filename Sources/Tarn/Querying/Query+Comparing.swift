@@ -26,6 +26,14 @@ extension Query {
     case (.anyCount(let path), .values(let numbers)):
       Query<Bool>(
         .or(numbers.map { .collection(CollectionCondition(path, .anyCount(.equal, $0))) }))
+    case (.aggregate(let path, let aggregate), .value(let value)):
+      condition(path, .aggregate(aggregate, op, value))
+    case (.aggregate(let path, let aggregate), .values(let values)):
+      Query<Bool>(
+        .or(
+          values.map {
+            .collection(CollectionCondition(path, .aggregate(aggregate, .equal, $0)))
+          }))
     default: Query<Bool>(.comparison(Comparison(operand, op, right, options.store)))
     }
   }

@@ -23,6 +23,8 @@ public struct Query<T> {
     case count([String])
     /// The same of some collection among those that a path through another one leads to.
     case anyCount([String])
+    /// What a collection's elements come to, or what the path names behind each.
+    case aggregate([String], CollectionAggregate)
   }
   let content: Content
 
@@ -35,7 +37,7 @@ public struct Query<T> {
   var operand: Operand {
     switch content {
     case .path(let path): .path(path)
-    case .any, .count, .anyCount:
+    case .any, .count, .anyCount, .aggregate:
       trap("A condition on a collection compares with a value, not with another property")
     case .condition:
       trap("Compare a property of the object, not another condition")
@@ -46,7 +48,7 @@ public struct Query<T> {
   var pathOfCollection: [String] {
     switch content {
     case .path(let path), .any(let path): path
-    case .condition, .count, .anyCount: trap("A condition has no elements")
+    case .condition, .count, .anyCount, .aggregate: trap("A condition has no elements")
     }
   }
 
@@ -54,7 +56,7 @@ public struct Query<T> {
     switch content {
     case .path(let path): Query<V>(.path(path + names(of: keyPath)))
     case .any(let path): Query<V>(.any(path + names(of: keyPath)))
-    case .condition, .count, .anyCount: trap("A condition has no properties")
+    case .condition, .count, .anyCount, .aggregate: trap("A condition has no properties")
     }
   }
 
@@ -63,7 +65,7 @@ public struct Query<T> {
     switch content {
     case .path(let path): Query<V>(.path(path))
     case .any(let path): Query<V>(.any(path))
-    case .condition, .count, .anyCount: trap("A condition has no other type")
+    case .condition, .count, .anyCount, .aggregate: trap("A condition has no other type")
     }
   }
 
@@ -101,7 +103,7 @@ extension Query where T == Bool {
     case .path(let path): .comparison(Comparison(.path(path), .equal, .value(.bool(true))))
     case .any(let path):
       .collection(CollectionCondition(path, .any(.equal, .value(.bool(true)), [])))
-    case .count, .anyCount: trap("A number of elements is not a condition")
+    case .count, .anyCount, .aggregate: trap("A number of elements is not a condition")
     }
   }
 

@@ -13,6 +13,10 @@ package struct CollectionCondition: Hashable, Sendable {
     case anyWithin(Value, Value, isClosed: Bool)
     /// For some element the collection that the path names behind it has so many of its own.
     case anyCount(ComparisonOperator, Value)
+    /// What all elements together come to, or what the path names behind each, compares so.
+    case aggregate(CollectionAggregate, ComparisonOperator, Value)
+    /// The number of elements, which are objects, that meet a condition compares so with a number.
+    indirect case matching(Predicate, ComparisonOperator, Value)
   }
 
   /// The collection, reached from the object through the links named before it; behind it, for
@@ -31,7 +35,23 @@ package struct CollectionCondition: Hashable, Sendable {
   static let mapValues = "@allValues"
 }
 
+/// What can be made of all elements of a collection, by its name behind a path. NaN and null do not
+/// take part.
+package enum CollectionAggregate: String, Hashable, Sendable, CaseIterable {
+  /// Null of nothing.
+  case minimum = "@min"
+  case maximum = "@max"
+  /// 0 of nothing.
+  case sum = "@sum"
+  case average = "@avg"
+
+  var isOfExtremes: Bool { self == .minimum || self == .maximum }
+}
+
 extension CollectionCondition: CustomStringConvertible {
+  /// How a text names the element that a SUBQUERY looks at.
+  private static let variable = "$x"
+
   package var description: String {
     let path = "\(Operand.path(path))"
     switch test {
@@ -44,6 +64,11 @@ extension CollectionCondition: CustomStringConvertible {
       return "ANY \(path) BETWEEN {\(low.predicateText), \(high.predicateText)\(end)"
     case .anyCount(let op, let value):
       return "ANY \(path).@count \(op) \(value.predicateText)"
+    case .aggregate(let aggregate, let op, let value):
+      return "\(path).\(aggregate.rawValue) \(op) \(value.predicateText)"
+    case .matching(let predicate, let op, let value):
+      let inner = predicate.behind([Self.variable])
+      return "SUBQUERY(\(path), \(Self.variable), \(inner)).@count \(op) \(value.predicateText)"
     }
   }
 }

@@ -7,6 +7,9 @@ extension PredicateBuilder {
       if !path.rest.isEmpty { return try behind(path, condition, depth) }
       return try some(path, condition, depth)
     }
+    if case .aggregate(let aggregate, let op, let value) = condition.test {
+      return try self.aggregate(aggregate, path, condition, op, value)
+    }
     guard path.rest.isEmpty else {
       throw PredicateError(
         "'\(Operand.path(condition.path))' goes on behind a collection: write ANY before it, "
@@ -23,8 +26,62 @@ extension PredicateBuilder {
       var nodes: [ResolvedNode] = []
       for value in values { nodes.append(try element.node(.equal, value)) }
       return .collection(CollectionTest(path, .each(nodes)))
-    case .any, .anyWithin, .anyCount: trap("a condition on some element: bug in this package")
+    case .matching(let predicate, let op, let value):
+      return try matching(predicate, path, condition, op, value, depth)
+    case .any, .anyWithin, .anyCount, .aggregate:
+      trap("a condition that was bound before: bug in this package")
     }
+  }
+
+  private func matching(
+    _ predicate: Predicate, _ path: CollectionPath, _ condition: CollectionCondition,
+    _ op: ComparisonOperator, _ value: Value, _ depth: Int
+  ) throws(PredicateError) -> ResolvedNode {
+    guard path.column.type == .link, let target = path.column.target else {
+      throw PredicateError(
+        "SUBQUERY looks at objects, which the elements of property '\(path.column.name)' of class "
+          + "'\(path.owner.name)' are not")
+    }
+    let inner = PredicateBuilder(classID: target, schema: schema)
+    let node = try inner.node(predicate, depth: depth + 1)
+    let count = try number(path, condition, .int).node(op, value)
+    return .collection(CollectionTest(path, .matching(target, node, count: count)))
+  }
+
+  private func aggregate(
+    _ aggregate: CollectionAggregate, _ path: CollectionPath, _ condition: CollectionCondition,
+    _ op: ComparisonOperator, _ value: Value
+  ) throws(PredicateError) -> ResolvedNode {
+    var behind: ColumnPath?
+    var type = path.column.type
+    if !path.rest.isEmpty {
+      guard type == .link, let target = path.column.target else {
+        throw PredicateError(
+          "the elements of property '\(path.column.name)' of class '\(path.owner.name)' are not "
+            + "objects: \(condition)")
+      }
+      let found = try ColumnPath(path.rest, from: target, in: schema, for: .aggregate)
+      (behind, type) = (found, found.type)
+    }
+    guard type.isNumeric || type == .date && aggregate.isOfExtremes else {
+      throw PredicateError(
+        "\(aggregate.rawValue) needs numbers\(aggregate.isOfExtremes ? " or dates" : ""): "
+          + "'\(condition.path.joined(separator: "."))' is of type \(type)")
+    }
+    let result = aggregate.type(of: type)
+    let node = try number(path, condition, result).node(op, value)
+    return .collection(CollectionTest(path, .aggregate(aggregate, behind, result, node)))
+  }
+
+  /// Builds tests of a number that a collection comes to.
+  private func number(
+    _ path: CollectionPath, _ condition: CollectionCondition, _ type: ColumnType
+  ) -> ConstantBuilder {
+    var number = ColumnPath(path.column, of: path.owner.id)
+    number.type = type
+    number.isOptional = true
+    number.target = nil
+    return ConstantBuilder(number, condition.path, schema, [])
   }
 
   private func count(
@@ -112,12 +169,23 @@ extension PredicateBuilder {
   }
 }
 
+extension CollectionAggregate {
+  /// What the aggregate of values of a type is compared as.
+  fileprivate func type(of type: ColumnType) -> ColumnType {
+    switch self {
+    case .minimum, .maximum: type
+    case .sum: type == .float ? .double : type
+    case .average: type == .decimal ? .decimal : .double
+    }
+  }
+}
+
 extension CollectionCondition.Test {
   /// True where the path may go through several collections.
   fileprivate var isAboutSome: Bool {
     switch self {
     case .any, .anyWithin, .anyCount: true
-    case .count, .elements: false
+    case .count, .elements, .aggregate, .matching: false
     }
   }
 
@@ -135,7 +203,7 @@ extension CollectionCondition.Test {
         .comparison(Comparison(left, .greaterOrEqual, .value(low))),
         .comparison(Comparison(left, isClosed ? .lessOrEqual : .less, .value(high))),
       ])
-    case .anyCount, .count, .elements:
+    case .anyCount, .count, .elements, .aggregate, .matching:
       throw PredicateError("@count must follow a collection: \(condition)")
     }
   }

@@ -9,6 +9,11 @@ final class CollectionTest: Hashable, Sendable {
     case object(ClassID, ResolvedNode)
     /// About each of them in turn: there are as many.
     case each([ResolvedNode])
+    /// About what they come to together, or what a column of theirs does, as a value of that type;
+    /// the column is nil for the elements themselves.
+    case aggregate(CollectionAggregate, ColumnPath?, ColumnType, ResolvedNode)
+    /// About the number of objects of that class among them that meet the first node.
+    case matching(ClassID, ResolvedNode, count: ResolvedNode)
   }
 
   /// The links to the object that has the collection.
@@ -46,15 +51,27 @@ final class CollectionTest: Hashable, Sendable {
           links: Array(links[..<index]), classID: link.classID, column: link.column))
     }
     result.append(ownDependency)
-    guard case .object(let target, let node) = test else { return result }
+    guard case (let target, let inner)? = innerDependencies else { return result }
     let way = links + [step(to: target)]
-    node.forEachDependency { inner in
-      result.append(
+    return result
+      + inner.map { inner in
         QueryDependency(
           links: way + inner.links, classID: inner.classID, column: inner.column,
-          origin: inner.origin))
+          origin: inner.origin)
+      }
+  }
+
+  /// What is looked at in the elements, and their class; nil if they are no objects.
+  private var innerDependencies: (ClassID, [QueryDependency])? {
+    switch test {
+    case .object(let target, let node), .matching(let target, let node, count: _):
+      var found: [QueryDependency] = []
+      node.forEachDependency { found.append($0) }
+      return (target, found)
+    case .aggregate(_, let path?, _, _):
+      return (path.links.first?.classID ?? path.classID, path.dependencies)
+    case .count, .value, .each, .aggregate: return nil
     }
-    return result
   }
 
   private var ownDependency: QueryDependency {
@@ -84,9 +101,12 @@ final class CollectionTest: Hashable, Sendable {
       (rows, slot) throws(StorageError) in try matches(of: rows.key(at: slot), source)
     }
     if let found { return found }
-    // Behind a link that leads nowhere is nothing that could be counted.
-    if case .count(let node) = test { return node.passes(.null) }
-    return false
+    // Behind a link that leads nowhere is nothing that could be counted or added up.
+    switch test {
+    case .count(let node), .aggregate(_, _, _, let node), .matching(_, _, count: let node):
+      return node.passes(.null)
+    case .value, .object, .each: return false
+    }
   }
 
   private func matches<Source: RowSource>(
@@ -99,12 +119,18 @@ final class CollectionTest: Hashable, Sendable {
       return try contains(of: owner, source) { value in node.passes(value) }
     case .object(let target, let node):
       return try contains(of: owner, source) { (value) throws(StorageError) in
-        guard case .link(let key) = value else { return false }
-        let found = try source.withRow(target, key) { (rows, slot) throws(StorageError) in
-          try node.matches(rows, slot, source)
-        }
-        return found == true
+        try meets(value, target, node, source)
       }
+    case .matching(let target, let node, let count):
+      var met = 0
+      _ = try contains(of: owner, source) { (value) throws(StorageError) in
+        if try meets(value, target, node, source) { met += 1 }
+        return false
+      }
+      return count.passes(.int(Int64(met)))
+    case .aggregate(let aggregate, let path, let type, let node):
+      let fold = try fold(path, of: owner, source)
+      return node.passes(aggregate.result(of: fold, as: type))
     case .each(let nodes):
       guard try count(of: owner, source) == nodes.count else { return false }
       var position = 0
@@ -113,6 +139,37 @@ final class CollectionTest: Hashable, Sendable {
         return !nodes[position - 1].passes(value)
       }
     }
+  }
+
+  private func meets<Source: RowSource>(
+    _ element: Value, _ target: ClassID, _ node: ResolvedNode, _ source: Source
+  ) throws(StorageError) -> Bool {
+    guard case .link(let key) = element else { return false }
+    let found = try source.withRow(target, key) { (rows, slot) throws(StorageError) in
+      try node.matches(rows, slot, source)
+    }
+    return found == true
+  }
+
+  /// All elements, or what a column of theirs has.
+  private func fold<Source: RowSource>(
+    _ path: ColumnPath?, of owner: ObjectKey, _ source: Source
+  ) throws(StorageError) -> ValueFold {
+    var fold = ValueFold()
+    _ = try contains(of: owner, source) { (element) throws(StorageError) in
+      guard let path else {
+        fold.add(element)
+        return false
+      }
+      guard case .link(let key) = element else { return false }
+      let start = path.links.first?.classID ?? path.classID
+      let value = try source.withRow(start, key) { (rows, slot) throws(StorageError) in
+        try source.scalar(path, rows, slot)
+      }
+      fold.add(value?.value ?? .null)
+      return false
+    }
+    return fold
   }
 
   private func count<Source: RowSource>(
@@ -153,5 +210,38 @@ final class CollectionTest: Hashable, Sendable {
 
   private func place(_ column: ColumnID, _ owner: ObjectKey) -> SequencePlace {
     SequencePlace(classID: classID, key: owner, column: column)
+  }
+}
+
+extension CollectionAggregate {
+  /// A sum of integers that no integer can be is the nearest one.
+  fileprivate func result(of fold: ValueFold, as type: ColumnType) -> Value {
+    let result =
+      switch self {
+      case .minimum: fold.min
+      case .maximum: fold.max
+      case .average: fold.average
+      case .sum: fold.sum
+      }
+    switch (type, result) {
+    case (.int, .double(let value)): return .int(value > 0 ? .max : .min)
+    case (.double, .int(let value)): return .double(Double(value))
+    case (.decimal, .int(let value)): return .decimal(DecimalNumber(value).cell)
+    case (.decimal, .double(let value)): return .decimal(DecimalNumber(shortest: value).cell)
+    default: return result
+    }
+  }
+}
+
+extension RowSource {
+  /// The value at the end of a path, null behind a link that leads nowhere.
+  func scalar<Rows: RowReading>(
+    _ path: ColumnPath, _ rows: Rows, _ slot: Int
+  ) throws(StorageError) -> Scalar {
+    if path.links.isEmpty { return rows.scalar(path, slot) }
+    let found = try withTarget(rows, slot, path.links, from: 0) { rows, slot in
+      rows.scalar(path, slot)
+    }
+    return found ?? .null
   }
 }

@@ -136,8 +136,8 @@ extension ColumnPair {
     if left.type == .string || left.type == .data {
       return try matchesText(rows, slot, source)
     }
-    let a = try scalar(left, rows, slot, source)
-    let b = try scalar(right, rows, slot, source)
+    let a = try source.scalar(left, rows, slot)
+    let b = try source.scalar(right, rows, slot)
     let order = Scalar.compare(a, b)
     switch op {
     case .equal: return order == 0
@@ -146,16 +146,6 @@ extension ColumnPair {
     }
     guard !a.isNull, !b.isNull, !a.isNaN, !b.isNaN else { return false }
     return op.accepts(order)
-  }
-
-  private func scalar<Rows: RowReading, Source: RowSource>(
-    _ path: ColumnPath, _ rows: Rows, _ slot: Int, _ source: Source
-  ) throws(StorageError) -> Scalar {
-    if path.links.isEmpty { return rows.scalar(path, slot) }
-    let found = try source.withTarget(rows, slot, path.links, from: 0) { rows, slot in
-      rows.scalar(path, slot)
-    }
-    return found ?? .null
   }
 
   private func matchesText<Rows: RowReading, Source: RowSource>(

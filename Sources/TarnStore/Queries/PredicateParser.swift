@@ -9,9 +9,12 @@
 ///                | operand IN [ flags ] list
 ///                | operand BETWEEN list
 ///                | literal IN name { "." name }
+///                | "SUBQUERY" "(" name { "." name } "," "$" word "," predicate ")" ".@count"
+///                  operator operand
 ///     flags      = "[c]" | "[d]" | "[cd]"
 ///     list       = "{" [ literal { "," literal } ] "}" | "%@"
-///     operand    = literal | name { "." name } [ ".@count" ] | "%K"
+///     operand    = literal | [ "$" word "." ] name { "." name } [ ".@count" ] | "%K"
+///                | name { "." name } "." ( "@min" | "@max" | "@sum" | "@avg" ) { "." name }
 ///     literal    = number | text | data | TRUE | FALSE | NULL | "%@" | "%d" | "%f" | ...
 ///
 /// Keywords are free of case; a property named like one is written behind a `#`. Dates, object
@@ -22,14 +25,16 @@ package struct PredicateParser {
   /// How deep parentheses and negations may nest: the reader and those who walk the tree recurse.
   package static let depthMax = 100
 
-  private var lexer: PredicateLexer
-  private var token: PredicateToken = .end
-  private var start = 0
+  var lexer: PredicateLexer
+  var token: PredicateToken = .end
+  var start = 0
   private var depth = 0
   private var arguments: PredicateArguments
   /// Gives paths the names that they are to have in the predicate.
-  private let renamed: ([String]) -> [String]
-  private var places: [ParsedPredicate.Place] = []
+  let renamed: ([String]) -> [String]
+  var places: [ParsedPredicate.Place] = []
+  /// The objects that conditions within SUBQUERYs are about, the innermost last.
+  var subjects: [(variable: String, path: [String])] = []
 
   /// Reads a whole text without placeholders.
   package static func parse(_ text: String) throws(PredicateSyntaxError) -> Predicate {
@@ -64,16 +69,16 @@ package struct PredicateParser {
     self.renamed = renamed
   }
 
-  private mutating func advance() throws(PredicateSyntaxError) {
+  mutating func advance() throws(PredicateSyntaxError) {
     (token, start) = try lexer.next()
   }
 
-  private func expected(_ what: String) -> PredicateSyntaxError {
+  func expected(_ what: String) -> PredicateSyntaxError {
     lexer.error(at: start, token.refusal ?? "expected \(what), found \(token.found)")
   }
 
   /// Steps over the token if it is one of the words or symbols.
-  private mutating func take(_ words: String...) throws(PredicateSyntaxError) -> Bool {
+  mutating func take(_ words: String...) throws(PredicateSyntaxError) -> Bool {
     switch token {
     case .keyword(let word) where words.contains(word): break
     case .symbol(let symbol) where words.contains(symbol): break
@@ -83,11 +88,11 @@ package struct PredicateParser {
     return true
   }
 
-  private mutating func require(_ symbol: String, _ what: String) throws(PredicateSyntaxError) {
+  mutating func require(_ symbol: String, _ what: String) throws(PredicateSyntaxError) {
     guard try take(symbol) else { throw expected(what) }
   }
 
-  private mutating func nested(
+  mutating func nested(
     _ body: (inout PredicateParser) throws(PredicateSyntaxError) -> Predicate
   ) throws(PredicateSyntaxError) -> Predicate {
     depth += 1
@@ -99,7 +104,7 @@ package struct PredicateParser {
     return predicate
   }
 
-  private mutating func disjunction() throws(PredicateSyntaxError) -> Predicate {
+  mutating func disjunction() throws(PredicateSyntaxError) -> Predicate {
     var terms = [try conjunction()]
     while try take("OR", "||") { terms.append(try conjunction()) }
     return terms.count == 1 ? terms[0] : .or(terms)
@@ -131,9 +136,7 @@ package struct PredicateParser {
   private mutating func comparison() throws(PredicateSyntaxError) -> Predicate {
     let first = start
     let left = try side()
-    if case .operand(let operand) = left, try take("BETWEEN") {
-      return try between(operand, at: first)
-    }
+    if try take("BETWEEN") { return try between(left, at: first) }
     guard let op = token.comparisonOperator else { throw expected("a comparison operator") }
     try advance()
     let options = try stringOptions()
@@ -150,12 +153,18 @@ package struct PredicateParser {
     case (.operand(.value(let number)), .count(let path)) where op.mirrored != nil:
       let condition = CollectionCondition(path, .count(op.mirrored ?? op, number))
       return try noted(.collection(condition), first, second)
-    default: throw countNeedsNumber(at: first)
+    case (.collection(let path, let test), .operand(.value(let number))) where op.mirrored != nil:
+      return try noted(.collection(CollectionCondition(path, test(op, number))), first, second)
+    case (.operand(.value(let number)), .collection(let path, let test)) where op.mirrored != nil:
+      let condition = CollectionCondition(path, test(op.mirrored ?? op, number))
+      return try noted(.collection(condition), first, second)
+    case (.collection, _), (_, .collection): throw needsNumber("a collection operator", at: first)
+    default: throw needsNumber("@count", at: first)
     }
   }
 
-  private func countNeedsNumber(at place: Int) -> PredicateSyntaxError {
-    lexer.error(at: place, "@count compares with a number by ==, !=, <, <=, > or >=")
+  private func needsNumber(_ what: String, at place: Int) -> PredicateSyntaxError {
+    lexer.error(at: place, "\(what) compares with a number by ==, !=, <, <=, > or >=")
   }
 
   /// What is behind ANY or NONE.
@@ -164,7 +173,7 @@ package struct PredicateParser {
     let left = try side()
     switch left {
     case .operand(.path), .count: break
-    case .operand:
+    case .operand, .collection:
       throw lexer.error(at: first, "expected a property that is a collection, or behind one")
     }
     if case .operand(.path(let path)) = left, try take("BETWEEN") {
@@ -176,7 +185,7 @@ package struct PredicateParser {
     let second = start
     if case .count(let path) = left {
       guard op.mirrored != nil, options.isEmpty, case .operand(.value(let number)) = try side()
-      else { throw countNeedsNumber(at: first) }
+      else { throw needsNumber("@count", at: first) }
       return try noted(
         .collection(CollectionCondition(path, .anyCount(op, number))), first, second)
     }
@@ -198,10 +207,12 @@ package struct PredicateParser {
   }
 
   /// One side of a comparison.
-  private enum Side {
+  enum Side {
     case operand(Operand)
     /// The number of elements of the collection there.
     case count([String])
+    /// Something else that the collection there comes to, to be compared with a number.
+    case collection([String], (ComparisonOperator, Value) -> CollectionCondition.Test)
 
     var operand: Operand? {
       if case .operand(let operand) = self { operand } else { nil }
@@ -235,11 +246,16 @@ package struct PredicateParser {
   }
 
   private mutating func between(
-    _ operand: Operand, at first: Int
+    _ side: Side, at first: Int
   ) throws(PredicateSyntaxError) -> Predicate {
     let second = start
     let (low, high) = try bounds()
-    let predicate = Predicate.between(operand, .value(low), .value(high))
+    let predicate: Predicate
+    switch side {
+    case .operand(let operand): predicate = .between(operand, .value(low), .value(high))
+    case .count(let path): predicate = .between(path, low, high) { .count($0, $1) }
+    case .collection(let path, let test): predicate = .between(path, low, high, test)
+    }
     for term in predicate.terms {
       places.append(ParsedPredicate.Place(predicate: term, left: first, right: second))
     }
@@ -263,34 +279,58 @@ package struct PredicateParser {
   ]
 
   private mutating func side() throws(PredicateSyntaxError) -> Side {
-    if case .placeholder("K") = token {
+    if subjects.isEmpty, case .placeholder("K") = token {
       let path = try argument { (all) throws(PredicateArguments.Mistake) in try all.path() }
       return .operand(.path(renamed(path)))
     }
-    if try take("SELF") { return .operand(.path([])) }
+    if subjects.isEmpty, try take("SELF") { return .operand(.path([])) }
     if token == .placeholder("@"), let members = arguments.members() {
       try advance()
       return .operand(members)
     }
+    if try take("SUBQUERY") { return try subquery() }
+    try takeVariable()
     guard let first = try pathPart() else {
       if let value = try literal() { return .operand(.value(value)) }
       throw expected("a property or a value")
     }
     var names = [first]
     while try take(".") {
-      if try take("@count") { return .count(renamed(names)) }
-      guard let name = try pathPart() else { throw expected("a property after '.'") }
-      names.append(name)
+      if try take("@count") { return .count(located(names)) }
+      if let aggregate = try self.aggregate() {
+        while try take(".") { names.append(try name()) }
+        return .collection(located(names)) { .aggregate(aggregate, $0, $1) }
+      }
+      names.append(try name())
     }
     if token == .symbol("[") {
       throw lexer.error(
         at: start, "'[' behind a property is not supported: conditions cannot look into maps")
     }
-    return .operand(.path(renamed(names)))
+    return .operand(.path(located(names)))
+  }
+
+  mutating func name() throws(PredicateSyntaxError) -> String {
+    guard let name = try pathPart() else { throw expected("a property after '.'") }
+    return name
+  }
+
+  private mutating func aggregate() throws(PredicateSyntaxError) -> CollectionAggregate? {
+    guard case .symbol(let symbol) = token, let found = CollectionAggregate(rawValue: symbol) else {
+      return nil
+    }
+    try advance()
+    return found
+  }
+
+  /// A path with the names that the file has for it.
+  func located(_ names: [String]) -> [String] {
+    guard let subject = subjects.last else { return renamed(names) }
+    return Array(renamed(subject.path + names).dropFirst(subject.path.count))
   }
 
   /// A name, or what stands in its place: what links here, or the keys or values of a map.
-  private mutating func pathPart() throws(PredicateSyntaxError) -> String? {
+  mutating func pathPart() throws(PredicateSyntaxError) -> String? {
     switch token {
     case .name(let name):
       try advance()
@@ -359,6 +399,17 @@ package struct PredicateParser {
 }
 
 extension Predicate {
+  /// What a collection comes to lies between two values.
+  fileprivate static func between(
+    _ path: [String], _ low: Value, _ high: Value,
+    _ test: (ComparisonOperator, Value) -> CollectionCondition.Test
+  ) -> Predicate {
+    .and([
+      .collection(CollectionCondition(path, test(.greaterOrEqual, low))),
+      .collection(CollectionCondition(path, test(.lessOrEqual, high))),
+    ])
+  }
+
   fileprivate var terms: [Predicate] {
     if case .and(let terms) = self { terms } else { [self] }
   }

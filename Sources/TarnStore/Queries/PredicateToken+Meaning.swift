@@ -40,10 +40,13 @@ extension PredicateToken {
   var refusal: String? {
     switch self {
     case .keyword("MATCHES"): "MATCHES is not supported: use LIKE with * and ?"
-    case .keyword(let word) where ["ALL", "SUBQUERY"].contains(word):
-      "\(word) is not supported: on collections there are ANY, NONE, IN and @count"
+    case .keyword("ALL"):
+      "ALL is not supported: write NONE and the opposite, or compare @min or @max"
+    case .symbol(let symbol) where CollectionAggregate(rawValue: symbol) != nil:
+      "\(symbol) stands behind a collection, once in a path: dogs.\(symbol).age, or ages.\(symbol)"
     case .symbol(let symbol) where symbol.hasPrefix("@"):
-      "\(symbol) is not supported: on collections there are ANY, NONE, IN and @count"
+      "\(symbol) is not supported: on collections there are ANY, NONE, IN, SUBQUERY, @count, @min, "
+        + "@max, @sum and @avg"
     default: nil
     }
   }

@@ -32,6 +32,20 @@ enum Scalar {
     }
   }
 
+  /// Integers of any type are integers, and floats doubles.
+  var value: Value {
+    switch self {
+    case .null: .null
+    case .int(let value): .int(value)
+    case .bool(let value): .bool(value)
+    case .double(let value): .double(value)
+    case .decimal(let value): .decimal(value.cell)
+    case .date(let value): .date(value)
+    case .bytes12(let value): .objectID(value)
+    case .bytes16(let value): .uuid(value)
+    }
+  }
+
   var isNull: Bool {
     if case .null = self { return true }
     return false

@@ -26,6 +26,37 @@ import Testing
       "n contains[CD] 'a'",
       .compare("n", .contains, .string("a"), [.caseInsensitive, .diacriticInsensitive])
     ),
+    (
+      "dogs.@sum.age >= 2",
+      .collection(CollectionCondition(["dogs", "age"], .aggregate(.sum, .greaterOrEqual, .int(2))))
+    ),
+    (
+      "2.5 > ages.@avg",
+      .collection(CollectionCondition(["ages"], .aggregate(.average, .less, .double(2.5))))
+    ),
+    (
+      "subquery(owner.dogs, $d, $d.age > 1 AND ANY $d.toys.name == 'x').@count == 2",
+      .collection(
+        CollectionCondition(
+          ["owner", "dogs"],
+          .matching(
+            .and([
+              .compare("age", .greater, .int(1)),
+              .collection(
+                CollectionCondition(["toys", "name"], .any(.equal, .value(.string("x")), []))),
+            ]), .equal, .int(2))))
+    ),
+    (
+      "SUBQUERY(a, $x, SUBQUERY($x.b, $y, $y.c == 1).@count > 0).@count > 0",
+      .collection(
+        CollectionCondition(
+          ["a"],
+          .matching(
+            .collection(
+              CollectionCondition(
+                ["b"], .matching(.compare("c", .equal, .int(1)), .greater, .int(0)))),
+            .greater, .int(0))))
+    ),
     ("name like[c] 'a*\\\\?'", .compare("name", .like, .string("a*\\?"), .caseInsensitive)),
     ("bytes == X'0aFf'", .compare("bytes", .equal, .data([10, 255]))),
     ("größe == 1", .compare("größe", .equal, .int(1))),
@@ -139,19 +170,33 @@ import Testing
     ("d == X'0a0'", 5, "expected pairs of hexadecimal digits between X' and '"),
     (
       "a == 1 AND ALL dogs.age == 1", 11,
-      "ALL is not supported: on collections there are ANY, NONE, IN and @count"
+      "ALL is not supported: write NONE and the opposite, or compare @min or @max"
     ),
     (
-      "SUBQUERY(dogs, $x, $x.age > 1).@count > 2", 0,
-      "SUBQUERY is not supported: on collections there are ANY, NONE, IN and @count"
+      "SUBQUERY(dogs, $x, $x.age > 1) > 2", 31,
+      "expected '.@count' behind the SUBQUERY, found '>'"
     ),
     (
-      "dogs.@sum.age > 2", 5,
-      "@sum is not supported: on collections there are ANY, NONE, IN and @count"
+      "SUBQUERY(dogs, $x, age > 1).@count > 2", 19,
+      "here paths begin with $x, the object that is looked at"
+    ),
+    (
+      "SUBQUERY(dogs, $x, $y.age > 1).@count > 2", 19,
+      "here paths begin with $x, the object that is looked at"
+    ),
+    ("SUBQUERY(dogs, x, $x.age > 1).@count > 2", 15, "expected a variable such as $x, found 'x'"),
+    ("$x.age > 1", 0, "$x means something within a SUBQUERY only"),
+    (
+      "dogs.@sum.@max.age > 2", 10,
+      "@max stands behind a collection, once in a path: dogs.@max.age, or ages.@max"
+    ),
+    (
+      "dogs.@sum.age > x", 0,
+      "a collection operator compares with a number by ==, !=, <, <=, > or >="
     ),
     (
       "@max.dogs > 2", 0,
-      "@max is not supported: on collections there are ANY, NONE, IN and @count"
+      "@max stands behind a collection, once in a path: dogs.@max.age, or ages.@max"
     ),
     ("dogs.@count.x > 2", 11, "expected a comparison operator, found '.'"),
     ("dogs.@count > x", 0, "@count compares with a number by ==, !=, <, <=, > or >="),

@@ -1,4 +1,5 @@
 import Foundation
+import TarnStore
 import TestSupport
 import Testing
 
@@ -54,6 +55,70 @@ struct CollectionConditionTests {
     ]
   }
 
+  /// What the elements come to.
+  private static var totals: [View] {
+    [
+      View(
+        text: "numbers.@max > 3", typed: { $0.numbers.max > 3 },
+        expected: { $0.numbers.max().map { $0 > 3 } == true }),
+      View(
+        text: "numbers.@min == NULL", typed: { $0.numbers.count == 0 },
+        expected: { $0.numbers.isEmpty }),
+      View(
+        text: "numbers.@sum BETWEEN {2, 6}", typed: { $0.numbers.sum.contains(2...6) },
+        expected: { (2...6).contains($0.numbers.reduce(0, +)) }),
+      View(
+        text: "sizes.@avg >= 1.5", typed: { $0.sizes.avg >= 1.5 },
+        expected: {
+          let sizes = $0.sizes.compactMap(\.self)
+          return !sizes.isEmpty && sizes.reduce(0, +) / Double(sizes.count) >= 1.5
+        }),
+      View(
+        text: "sizes.@sum == 0", typed: { $0.sizes.sum == 0 },
+        expected: { $0.sizes.compactMap(\.self).reduce(0, +) == 0 }),
+      View(
+        text: "scores.@sum != 3", typed: { $0.scores.sum != 3 },
+        expected: { $0.scores.values.reduce(0, +) != 3 }),
+      View(
+        text: "parts.@sum.weight > 3", typed: { $0.parts.weight.sum > 3 },
+        expected: { $0.parts.reduce(0) { $0 + $1.weight } > 3 }),
+      View(
+        text: "1 >= kinds.@avg.weight", typed: { $0.kinds.weight.avg <= 1 },
+        expected: {
+          !$0.kinds.isEmpty
+            && Double($0.kinds.reduce(0) { $0 + $1.weight }) / Double($0.kinds.count) <= 1
+        }),
+      View(
+        text: "parts.@max.next.weight == 2", typed: { $0.parts.next.weight.max == 2 },
+        expected: { $0.parts.compactMap { $0.next?.weight }.max() == 2 }),
+      View(
+        text: "inner.numbers.@sum >= 0", typed: { $0.inner.numbers.sum >= 0 },
+        expected: { $0.inner.map { $0.numbers.reduce(0, +) >= 0 } == true }),
+    ]
+  }
+
+  /// How many elements meet a condition. Only texts say that.
+  private static var subqueries: [(text: String, expected: (Hopper) -> Bool)] {
+    [
+      (
+        "SUBQUERY(parts, $x, $x.weight > 0 AND $x.isNew == YES).@count > 0",
+        { $0.parts.contains { $0.weight > 0 && $0.isNew } }
+      ),
+      (
+        "SUBQUERY(parts, $p, $p.weight == 1 OR $p.label == 'B').@count == 2",
+        { $0.parts.filter { $0.weight == 1 || $0.label == "B" }.count == 2 }
+      ),
+      (
+        "SUBQUERY(inner.kinds, $x, $x.next.weight >= 1).@count < 1",
+        { $0.inner.map { !$0.kinds.contains { ($0.next?.weight ?? 0) >= 1 } } == true }
+      ),
+      (
+        "0 != SUBQUERY(named, $x, NOT $x.weight == 0).@count",
+        { $0.named.values.contains { $0.map { $0.weight != 0 } == true } }
+      ),
+    ]
+  }
+
   private static var objects: [View] {
     [
       View(
@@ -97,7 +162,14 @@ struct CollectionConditionTests {
     var operations = HopperOperations(numbers: SeededRandom(seed: seed))
     try b.write { for _ in 0..<60 { operations.apply(to: b) } }
     a.pump()
-    let views = Self.values + Self.objects
+    let views =
+      Self.values + Self.objects + Self.totals
+      + Self.subqueries.map { query in
+        View(
+          text: query.text,
+          typed: { _ in Query<Bool>(try! PredicateParser.parse(query.text)) },
+          expected: query.expected)
+      }
     let kept = views.map { $0.results(a, asText: seed % 2 == 0) }
     let recorders = kept.map { SequenceRecorder($0) { "\($0.id)" } }
     let unobserved = views.map { $0.results(b, asText: seed % 2 == 1) }
@@ -175,6 +247,18 @@ struct CollectionConditionTests {
     ("@links.Nobody.next.@count > 1", 1, "there is no class 'Nobody' that could link here"),
     ("@links.Hopper.inner == nil", 1, "through 'Hopper.inner' is a collection: conditions on it"),
     ("SELF == nil", 1, "SELF is an object here: compare a property of it"),
+    ("tags.@max > 1", 1, "@max needs numbers or dates: 'tags' is of type string"),
+    ("parts.@sum > 1", 1, "@sum needs numbers: 'parts' is of type link"),
+    ("numbers.@sum == 'a'", 1, "which does not compare with \"a\""),
+    ("inner.@sum.id == 1", 1, "'inner.id' does not lead to a collection"),
+    (
+      "SUBQUERY(numbers, $x, $x.id == 1).@count > 0", 1,
+      "SUBQUERY looks at objects, which the elements of property 'numbers'"
+    ),
+    (
+      "SUBQUERY(parts, $x, $x.legs == 1).@count > 0", 1,
+      "class 'HopperPart' has no property 'legs'"
+    ),
     ("id == 1 AND 3 IN tags", 13, "is of type string, which does not compare with 3"),
   ])
   func whatDoesNotFit(_ text: String, _ place: Int, _ message: String) throws {

@@ -1,0 +1,92 @@
+import TarnStore
+
+/// Conditions on what the values of a collection come to: `$0.scores.max > 90`. Nil and NaN do not
+/// take part. Without any values the sum is 0, and the others are nil.
+extension Query where T: RealmCollection, T.Element: MinMaxType {
+  /// The least of the values.
+  public var min: Query<T.Element> { aggregate(.minimum) }
+  /// The greatest of the values.
+  public var max: Query<T.Element> { aggregate(.maximum) }
+}
+
+extension Query where T: RealmCollection, T.Element: AddableType {
+  /// The sum of the values.
+  public var sum: Query<T.Element> { aggregate(.sum) }
+  /// The average of the values.
+  public var avg: Query<Double> { aggregate(.average) }
+}
+
+extension Query
+where T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: MinMaxType {
+  /// The least of the values.
+  public var min: Query<T.Element> { aggregate(.minimum) }
+  /// The greatest of the values.
+  public var max: Query<T.Element> { aggregate(.maximum) }
+}
+
+extension Query
+where T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: AddableType {
+  /// The sum of the values.
+  public var sum: Query<T.Element> { aggregate(.sum) }
+  /// The average of the values.
+  public var avg: Query<Double> { aggregate(.average) }
+}
+
+extension Query where T: RealmKeyedCollection, T.Value: MinMaxType {
+  /// The least of the map's values.
+  public var min: Query<T.Value> { aggregate(.minimum) }
+  /// The greatest of the map's values.
+  public var max: Query<T.Value> { aggregate(.maximum) }
+}
+
+extension Query where T: RealmKeyedCollection, T.Value: AddableType {
+  /// The sum of the map's values.
+  public var sum: Query<T.Value> { aggregate(.sum) }
+  /// The average of the map's values.
+  public var avg: Query<Double> { aggregate(.average) }
+}
+
+/// The same of a property of all objects in a collection: `$0.dogs.age.max > 10`. Traps behind
+/// anything else than a collection.
+extension Query where T: MinMaxType {
+  /// The least value that the property has in an object of the collection.
+  public var min: Query<T> { aggregateOfElements(.minimum) }
+  /// The greatest value that the property has in an object of the collection.
+  public var max: Query<T> { aggregateOfElements(.maximum) }
+}
+
+extension Query where T: AddableType {
+  /// The sum of what the property has in the objects of the collection.
+  public var sum: Query<T> { aggregateOfElements(.sum) }
+  /// The average of what the property has in the objects of the collection.
+  public var avg: Query<Double> { aggregateOfElements(.average) }
+}
+
+extension Query where T: OptionalProtocol, T.Wrapped: MinMaxType {
+  /// The least value that the property has in an object of the collection.
+  public var min: Query<T> { aggregateOfElements(.minimum) }
+  /// The greatest value that the property has in an object of the collection.
+  public var max: Query<T> { aggregateOfElements(.maximum) }
+}
+
+extension Query where T: OptionalProtocol, T.Wrapped: AddableType {
+  /// The sum of what the property has in the objects of the collection.
+  public var sum: Query<T> { aggregateOfElements(.sum) }
+  /// The average of what the property has in the objects of the collection.
+  public var avg: Query<Double> { aggregateOfElements(.average) }
+}
+
+extension Query {
+  private func aggregate<V>(_ aggregate: CollectionAggregate) -> Query<V> {
+    Query<V>(.aggregate(pathOfCollection, aggregate))
+  }
+
+  private func aggregateOfElements<V>(_ aggregate: CollectionAggregate) -> Query<V> {
+    guard case .any(let path) = content else {
+      trap(
+        "\(aggregate.rawValue.dropFirst()) is of all elements of a collection, as in "
+          + "$0.dogs.age.\(aggregate.rawValue.dropFirst()); here is one value")
+    }
+    return Query<V>(.aggregate(path, aggregate))
+  }
+}

@@ -1,0 +1,60 @@
+/// `SUBQUERY(dogs, $x, $x.age > 3 AND $x.name != 'Rex').@count >= 2`: how many of the objects in a
+/// collection meet a condition. Within it every path begins with the variable.
+extension PredicateParser {
+  /// Behind the word itself.
+  mutating func subquery() throws(PredicateSyntaxError) -> Side {
+    try require("(", "'(' and a collection")
+    let path = try subqueryPath()
+    try require(",", "',' and a variable")
+    let variable = try declaration()
+    try require(",", "',' and a condition")
+    let known = places.count
+    subjects.append((variable, (subjects.last?.path ?? []) + path))
+    let predicate = try nested { (parser) throws(PredicateSyntaxError) in
+      try parser.disjunction()
+    }
+    subjects.removeLast()
+    // They are about objects of another class. What does not fit is said of the whole.
+    places.removeSubrange(known...)
+    try require(")", "AND, OR or ')'")
+    guard try take("."), try take("@count") else {
+      throw expected("'.@count' behind the SUBQUERY")
+    }
+    return .collection(located(path)) { .matching(predicate, $0, $1) }
+  }
+
+  private mutating func subqueryPath() throws(PredicateSyntaxError) -> [String] {
+    try takeVariable()
+    guard let first = try pathPart() else { throw expected("a property that is a collection") }
+    var names = [first]
+    while try take(".") { names.append(try name()) }
+    return names
+  }
+
+  private mutating func declaration() throws(PredicateSyntaxError) -> String {
+    guard try take("$"), case .name(let name) = token else {
+      throw expected("a variable such as $x")
+    }
+    try advance()
+    return name
+  }
+
+  /// Steps over the variable that a path within a SUBQUERY begins with.
+  mutating func takeVariable() throws(PredicateSyntaxError) {
+    let place = start
+    guard token == .symbol("$") else {
+      guard let subject = subjects.last, token.isPath else { return }
+      throw lexer.error(
+        at: place, "here paths begin with $\(subject.variable), the object that is looked at")
+    }
+    let name = try declaration()
+    guard let subject = subjects.last else {
+      throw lexer.error(at: place, "$\(name) means something within a SUBQUERY only")
+    }
+    guard subject.variable == name else {
+      throw lexer.error(
+        at: place, "here paths begin with $\(subject.variable), the object that is looked at")
+    }
+    try require(".", "'.' and a property")
+  }
+}

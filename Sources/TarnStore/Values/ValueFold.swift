@@ -1,0 +1,56 @@
+/// The extremes and the sum of values that come one after the other. Null, NaN and what is neither
+/// a number nor a date do not take part; dates only in the extremes.
+package struct ValueFold {
+  package private(set) var min = Value.null
+  package private(set) var max = Value.null
+  /// How many numbers there were.
+  private var count = 0
+  private var whole: Int128 = 0
+  /// Nil until one comes. Each kind is added up by itself.
+  private var fraction: Double?
+  private var decimal: DecimalNumber?
+
+  package init() {}
+
+  package mutating func add(_ value: Value) {
+    switch value {
+    case .int(let number): whole += Int128(number)
+    case .float(let number):
+      if number.isNaN { return }
+      fraction = (fraction ?? 0) + Double(number)
+    case .double(let number):
+      if number.isNaN { return }
+      fraction = (fraction ?? 0) + number
+    case .decimal(let cell):
+      let number = DecimalNumber(cell)
+      if number.isNaN { return }
+      decimal = (decimal ?? .zero) + number
+    case .date: count -= 1
+    default: return
+    }
+    count += 1
+    if min == .null || SequenceOrder.compare(value, min) < 0 { min = value }
+    if max == .null || SequenceOrder.compare(max, value) < 0 { max = value }
+  }
+
+  /// Of whole numbers one, with a decimal among them a decimal, else a double. 0 without any.
+  package var sum: Value {
+    if let decimal { return .decimal(total(decimal).cell) }
+    if let fraction { return .double(fraction + Double(whole)) }
+    return Int64(exactly: whole).map { .int($0) } ?? .double(Double(whole))
+  }
+
+  /// With a decimal among the numbers a decimal, else a double. Null without any.
+  package var average: Value {
+    if count == 0 { return .null }
+    if let decimal { return .decimal((total(decimal) / DecimalNumber(Int64(count))).cell) }
+    return .double(((fraction ?? 0) + Double(whole)) / Double(count))
+  }
+
+  private func total(_ decimal: DecimalNumber) -> DecimalNumber {
+    var sum = decimal
+    if whole != 0 { sum = sum + (DecimalNumber(text: "\(whole)") ?? .nan) }
+    if let fraction { sum = sum + DecimalNumber(shortest: fraction) }
+    return sum
+  }
+}

@@ -1,0 +1,104 @@
+import TestSupport
+import Testing
+
+@testable import Tarn
+
+/// What results say of the way in which they are found, and that the way is taken.
+@Suite struct ExplainTests {
+  private let archive: Archive
+
+  init() throws { archive = try Archive(Shelter(), seed: 9, count: 3000) }
+
+  private func lines(_ results: Results<Record>) -> [String] {
+    results.explain().split(separator: "\n").map(String.init)
+  }
+
+  private let kept = "keep: each commit changes the rows that it touches"
+
+  @Test func `the primary key leads to an object`() {
+    let one = archive.records.where { $0.id == 7 }
+    #expect(
+      lines(one) == [
+        "find: the primary key 'id': at most 1 of 3000 objects", "test: nothing is left to test",
+        kept,
+      ])
+    #expect(one.count == 1 && one.first?.id == 7 && one[0].id == 7)
+    #expect(archive.records.where { $0.id == 7000 }.isEmpty)
+  }
+
+  @Test func `an index leads to few objects, and a scan to many`() throws {
+    try archive.place.write { archive.record(11).number = 777 }
+    let one = archive.records.where { $0.number == 777 && !$0.flag || $0.number == 778 }
+    #expect(lines(one)[0].hasPrefix("find: the index on 'number', and the index on 'number'"))
+    #expect(lines(one)[1] == "test: the whole condition")
+    let many = archive.records.where { $0.number < 700 }
+    #expect(
+      lines(many)[0]
+        == "find: scan of all 3000 objects: a scan is quicker than the index on 'number'")
+    let none = archive.records.where { $0.text.contains("a") }
+    #expect(
+      lines(none)[0]
+        == "find: scan of all 3000 objects: no index leads to what the condition asks for")
+    #expect(lines(archive.records)[0] == "find: scan of all 3000 objects: there is no condition")
+    #expect(lines(archive.records.where { $0.id < 1 && $0.id > 1 })[0].contains("nothing can"))
+  }
+
+  @Test func `links lead to what links to an object`() throws {
+    try archive.place.write {
+      for record in archive.records { record.next = nil }
+      archive.record(12).next = archive.record(13)
+      archive.record(14).friends.append(archive.record(15))
+    }
+    let target = archive.record(13)
+    let linking = archive.records.where { $0.next == target }
+    #expect(lines(linking)[0].hasPrefix("find: the links of 'next': at most 1 of"))
+    #expect(linking.map(\.id) == [12])
+    let friend = archive.record(15)
+    let containing = archive.records.where { $0.friends.contains(friend) }
+    #expect(lines(containing)[0].hasPrefix("find: the links of 'friends': at most 1 of"))
+    #expect(containing.map(\.id) == [14])
+  }
+
+  @Test func `an order that an index has needs no sort, and its ends no other rows`() throws {
+    let (ascending, descending) = (
+      archive.records.sorted(by: \.number),
+      archive.records.sorted(by: \.number, ascending: false)
+    )
+    for results in [ascending, descending] {
+      #expect(lines(results)[1] == "order: as in the index")
+    }
+    let (first, last) = (ascending.first?.id, ascending.last?.id)
+    let (top, bottom) = (descending.first?.id, descending.last?.id)
+    // From here on the rows are there, and the ends are theirs.
+    #expect(Array(ascending.map(\.id)).first == first && ascending.map(\.id).last == last)
+    #expect(Array(descending.map(\.id)).first == top && descending.map(\.id).last == bottom)
+    let swift = archive.records.sorted { ($0.number, $0.id) < ($1.number, $1.id) }
+    #expect(ascending.map(\.id) == swift.map(\.id))
+    #expect(lines(archive.records.sorted(by: \.text))[1] == "order: sorted after they are found")
+    #expect(lines(archive.records.sorted(by: \.id)) == [lines(archive.records)[0], kept])
+  }
+
+  @Test func `within a write the objects that it changed are found`() throws {
+    try archive.place.write {
+      archive.record(20).number = 901
+      archive.record(21).number = 902
+      let found = archive.records.where { $0.number > 900 }
+      #expect(found.map(\.id) == [20, 21])
+      archive.record(20).number = 0
+      #expect(found.map(\.id) == [21])
+      #expect(archive.records.sorted(by: \.number).last?.id == 21)
+    }
+  }
+
+  @Test func `elements of a collection are gone over`() throws {
+    try archive.place.write {
+      archive.record(1).friends.append(objectsIn: [archive.record(2), archive.record(3)])
+    }
+    let friends = archive.record(1).friends.where { $0.id == 3 }
+    #expect(
+      friends.explain() == """
+        find: each element of the collection, tested one by one
+        keep: each commit changes the elements that it touches
+        """)
+  }
+}
