@@ -25,6 +25,7 @@ extension ValueFold {
 extension ValueFold {
   /// The values themselves.
   init<S: Sequence>(of values: S) where S.Element: RealmCollectionValue {
+    self.init()
     for value in values { add(value._boxElement().value) }
   }
 
@@ -37,6 +38,7 @@ extension ValueFold {
   init<S: Sequence>(
     of elements: S, elements type: Any.Type, property name: String, total: String? = nil
   ) {
+    self.init()
     guard let type = (type as? any KeypathSortable.Type)?._objectType else {
       trap("Elements of type '\(type)' have no property '\(name)'.")
     }

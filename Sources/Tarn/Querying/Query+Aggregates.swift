@@ -78,7 +78,7 @@ extension Query where T: OptionalProtocol, T.Wrapped: AddableType {
 
 extension Query {
   private func aggregate<V>(_ aggregate: CollectionAggregate) -> Query<V> {
-    Query<V>(.aggregate(pathOfCollection, aggregate))
+    Query<V>(.total(pathOfCollection) { .aggregate(aggregate, $0, $1) })
   }
 
   private func aggregateOfElements<V>(_ aggregate: CollectionAggregate) -> Query<V> {
@@ -87,6 +87,6 @@ extension Query {
         "\(aggregate.rawValue.dropFirst()) is of all elements of a collection, as in "
           + "$0.dogs.age.\(aggregate.rawValue.dropFirst()); here is one value")
     }
-    return Query<V>(.aggregate(path, aggregate))
+    return Query<V>(.total(path) { .aggregate(aggregate, $0, $1) })
   }
 }

@@ -46,7 +46,7 @@ extension Query where T: RealmKeyedCollection {
   public var count: Query<Int> { numberOfElements }
 
   /// Some value of the map: `$0.scores.values > 3` is true if one of them is greater than that.
-  public var values: Query<T.Value> { Query<T.Value>(.any(pathOfCollection)) }
+  public var values: Query<T.Value> { element() }
 
   /// Some key of the map: `$0.scores.keys.starts(with: "a")`.
   public var keys: Query<T.Key> {
@@ -67,14 +67,14 @@ extension Query where T: RealmKeyedCollection, T.Value: _Persistable {
 extension Query {
   private var numberOfElements: Query<Int> {
     if case .any(let path) = content { return Query<Int>(.anyCount(path)) }
-    return Query<Int>(.count(pathOfCollection))
+    return Query<Int>(.total(pathOfCollection) { .count($0, $1) })
   }
 
   private func anyElement(_ value: Operand) -> Query<Bool> {
-    Query<Bool>(.any(pathOfCollection)).compare(.equal, value)
+    (element() as Query<Bool>).compare(.equal, value)
   }
 
   private func anyElement(of values: [Operand]) -> Query<Bool> {
-    Query<Bool>(.any(pathOfCollection)).isOne(of: values)
+    (element() as Query<Bool>).isOne(of: values)
   }
 }

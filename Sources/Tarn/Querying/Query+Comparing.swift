@@ -19,27 +19,19 @@ extension Query {
     switch (content, right) {
     case (.any(let path), .value), (.any(let path), .values), (.any(let path), .members):
       condition(path, .any(op, right, options.store))
-    case (.count(let path), .value(let number)): condition(path, .count(op, number))
-    case (.count(let path), .values(let numbers)):
-      Query<Bool>(.or(numbers.map { .collection(CollectionCondition(path, .count(.equal, $0))) }))
+    case (.total(let path, let test), .value(let value)): condition(path, test(op, value))
+    case (.total(let path, let test), .values(let values)):
+      Query<Bool>(.or(values.map { .collection(CollectionCondition(path, test(.equal, $0))) }))
     case (.anyCount(let path), .value(let number)): condition(path, .anyCount(op, number))
     case (.anyCount(let path), .values(let numbers)):
       Query<Bool>(
         .or(numbers.map { .collection(CollectionCondition(path, .anyCount(.equal, $0))) }))
-    case (.aggregate(let path, let aggregate), .value(let value)):
-      condition(path, .aggregate(aggregate, op, value))
-    case (.aggregate(let path, let aggregate), .values(let values)):
-      Query<Bool>(
-        .or(
-          values.map {
-            .collection(CollectionCondition(path, .aggregate(aggregate, .equal, $0)))
-          }))
     default: Query<Bool>(.comparison(Comparison(operand, op, right, options.store)))
     }
   }
 
   private func condition(_ path: [String], _ test: CollectionCondition.Test) -> Query<Bool> {
-    Query<Bool>(.collection(CollectionCondition(path, test)))
+    Query<Bool>(.collection(CollectionCondition(path, test)), of: collection)
   }
 
   /// True if the property has one of the values.
@@ -55,7 +47,7 @@ extension Query {
     }
     if conditions.isEmpty { return compare(.in, .values(constants)) }
     if !constants.isEmpty { conditions.append(compare(.in, .values(constants)).predicate) }
-    return Query<Bool>(.or(conditions))
+    return Query<Bool>(.or(conditions), of: collection)
   }
 
   /// True if the property is between `low` and `high`; for a collection, if some element is.

@@ -3,7 +3,7 @@ import TarnStore
 /// Comparisons with the elements of a collection of values, true if some element meets them:
 /// `$0.scores > 3`, `$0.tags.starts(with: "a")`.
 extension Query where T: RealmCollection, T.Element: _Persistable {
-  private var element: Query<T.Element> { Query<T.Element>(.any(pathOfCollection)) }
+  private var element: Query<T.Element> { element() }
 
   /// True if some element equals the value.
   public static func == (elements: Query, value: T.Element) -> Query<Bool> {

@@ -13,7 +13,7 @@ extension Query where T: OptionalProtocol, T.Wrapped: PersistableEnum {
 extension Query where T: RealmCollection, T.Element: PersistableEnum {
   /// The raw value of some element.
   public var rawValue: Query<T.Element.RawValue> {
-    Query<T.Element.RawValue>(.any(pathOfCollection))
+    element()
   }
 }
 
@@ -31,7 +31,7 @@ extension Query where T: OptionalProtocol, T.Wrapped: FailableCustomPersistable 
 extension Query where T: RealmCollection, T.Element: FailableCustomPersistable {
   /// The stored value of some element.
   public var persistableValue: Query<T.Element.PersistedType> {
-    Query<T.Element.PersistedType>(.any(pathOfCollection))
+    element()
   }
 }
 

@@ -19,17 +19,22 @@ public struct Query<T> {
     case condition(Predicate)
     /// Something of some element of a collection: the path to that, and on from an element.
     case any([String])
-    /// The number of a collection's elements.
-    case count([String])
-    /// The same of some collection among those that a path through another one leads to.
+    /// What a collection's elements come to, or what the path names behind each: their number, say.
+    case total([String], @Sendable (ComparisonOperator, Value) -> CollectionCondition.Test)
+    /// The number of elements of some collection among those that a path through another leads to.
     case anyCount([String])
-    /// What a collection's elements come to, or what the path names behind each.
-    case aggregate([String], CollectionAggregate)
   }
   let content: Content
+  /// The collection whose elements this is about, if it is about properties of theirs alone.
+  var collection: [String]?
 
-  init(_ content: Content) { self.content = content }
-  init(_ condition: Predicate) { content = .condition(condition) }
+  init(_ content: Content, of collection: [String]? = nil) {
+    self.content = content
+    self.collection = collection
+  }
+  init(_ condition: Predicate, of collection: [String]? = nil) {
+    self.init(.condition(condition), of: collection)
+  }
 
   /// The object that the condition is on.
   static var root: Query<T> { Query(.path([])) }
@@ -37,7 +42,7 @@ public struct Query<T> {
   var operand: Operand {
     switch content {
     case .path(let path): .path(path)
-    case .any, .count, .anyCount, .aggregate:
+    case .any, .total, .anyCount:
       trap("A condition on a collection compares with a value, not with another property")
     case .condition:
       trap("Compare a property of the object, not another condition")
@@ -48,15 +53,15 @@ public struct Query<T> {
   var pathOfCollection: [String] {
     switch content {
     case .path(let path), .any(let path): path
-    case .condition, .count, .anyCount, .aggregate: trap("A condition has no elements")
+    case .condition, .total, .anyCount: trap("A condition has no elements")
     }
   }
 
   private func appending<Root: ObjectBase, V>(_ keyPath: KeyPath<Root, V>) -> Query<V> {
     switch content {
     case .path(let path): Query<V>(.path(path + names(of: keyPath)))
-    case .any(let path): Query<V>(.any(path + names(of: keyPath)))
-    case .condition, .count, .anyCount, .aggregate: trap("A condition has no properties")
+    case .any(let path): Query<V>(.any(path + names(of: keyPath)), of: collection)
+    case .condition, .total, .anyCount: trap("A condition has no properties")
     }
   }
 
@@ -64,14 +69,22 @@ public struct Query<T> {
   func retyped<V>() -> Query<V> {
     switch content {
     case .path(let path): Query<V>(.path(path))
-    case .any(let path): Query<V>(.any(path))
-    case .condition, .count, .anyCount, .aggregate: trap("A condition has no other type")
+    case .any(let path): Query<V>(.any(path), of: collection)
+    case .condition, .total, .anyCount: trap("A condition has no other type")
     }
+  }
+
+  /// Some element of the collection that this is, or what the path names behind it.
+  func element<V>(_ path: [String] = []) -> Query<V> {
+    guard case .path(let collection) = content else {
+      return Query<V>(.any(pathOfCollection + path))
+    }
+    return Query<V>(.any(collection + path), of: collection)
   }
 
   /// A property of some element of the collection that this is.
   func appending<Root: ObjectBase, V>(toElementsOf keyPath: KeyPath<Root, V>) -> Query<V> {
-    Query<V>(.any(pathOfCollection + names(of: keyPath)))
+    element(names(of: keyPath))
   }
 
   private func names<Root: ObjectBase, V>(of keyPath: KeyPath<Root, V>) -> [String] {
@@ -103,16 +116,22 @@ extension Query where T == Bool {
     case .path(let path): .comparison(Comparison(.path(path), .equal, .value(.bool(true))))
     case .any(let path):
       .collection(CollectionCondition(path, .any(.equal, .value(.bool(true)), [])))
-    case .count, .anyCount, .aggregate: trap("A number of elements is not a condition")
+    case .total, .anyCount: trap("A number of elements is not a condition")
     }
   }
 
-  public static prefix func ! (query: Query<Bool>) -> Query<Bool> { Query(!query.predicate) }
+  public static prefix func ! (query: Query<Bool>) -> Query<Bool> {
+    Query(!query.predicate, of: query.collection)
+  }
   public static func && (a: Query<Bool>, b: Query<Bool>) -> Query<Bool> {
-    Query(a.predicate && b.predicate)
+    Query(a.predicate && b.predicate, of: common(a, b))
   }
   public static func || (a: Query<Bool>, b: Query<Bool>) -> Query<Bool> {
-    Query(a.predicate || b.predicate)
+    Query(a.predicate || b.predicate, of: common(a, b))
+  }
+
+  private static func common(_ a: Query<Bool>, _ b: Query<Bool>) -> [String]? {
+    a.collection == b.collection ? a.collection : nil
   }
 }
 

@@ -36,7 +36,7 @@ extension RealmCore {
     do {
       return try CompiledQuery(
         spec.predicate, spec.firstOrderTerms, spec.distinctTerms, on: binding.classID,
-        shown().schema)
+        shown().schema, ofElements: spec.origin != nil || !spec.stages.isEmpty)
     } catch {
       trap("Invalid query on '\(binding.schema.name)': \(error)")
     }

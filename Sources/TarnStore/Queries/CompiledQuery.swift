@@ -73,16 +73,18 @@ package final class CompiledQuery: Sendable {
     }
   }
 
+  /// - Parameter ofElements: it is for elements of a collection, which have an order of their own.
   /// - Throws: names of the query that the class does not have, or types that do not fit.
   package init(
     _ condition: Predicate, _ terms: [OrderTerm], _ distinct: [DistinctTerm] = [],
-    on id: ClassID, _ schema: SchemaView
+    on id: ClassID, _ schema: SchemaView, ofElements: Bool = false
   ) throws(PredicateError) {
     classID = id
     predicate = try ResolvedPredicate(condition, on: id, in: schema.schema)
-    order = try ResolvedOrder(terms, on: id, in: schema.schema).withoutKeys(of: schema[id])
+    let order = try ResolvedOrder(terms, on: id, in: schema.schema)
+    self.order = ofElements ? order : order.withoutKeys(of: schema[id])
     orderIsIndexed =
-      order.terms.first.map {
+      self.order.terms.first.map {
         $0.path.links.isEmpty && schema[id].hasIndex(schema[id][$0.path.column])
       } ?? false
     access = RowAccessOption(predicate, schema[id])

@@ -1,5 +1,4 @@
 import Foundation
-import TarnStore
 import TestSupport
 import Testing
 
@@ -97,25 +96,32 @@ struct CollectionConditionTests {
     ]
   }
 
-  /// How many elements meet a condition. Only texts say that.
-  private static var subqueries: [(text: String, expected: (Hopper) -> Bool)] {
+  /// How many elements meet a condition.
+  private static var subqueries: [View] {
     [
-      (
-        "SUBQUERY(parts, $x, $x.weight > 0 AND $x.isNew == YES).@count > 0",
-        { $0.parts.contains { $0.weight > 0 && $0.isNew } }
-      ),
-      (
-        "SUBQUERY(parts, $p, $p.weight == 1 OR $p.label == 'B').@count == 2",
-        { $0.parts.filter { $0.weight == 1 || $0.label == "B" }.count == 2 }
-      ),
-      (
-        "SUBQUERY(inner.kinds, $x, $x.next.weight >= 1).@count < 1",
-        { $0.inner.map { !$0.kinds.contains { ($0.next?.weight ?? 0) >= 1 } } == true }
-      ),
-      (
-        "0 != SUBQUERY(named, $x, NOT $x.weight == 0).@count",
-        { $0.named.values.contains { $0.map { $0.weight != 0 } == true } }
-      ),
+      View(
+        text: "SUBQUERY(parts, $x, $x.weight > 0 AND $x.isNew == YES).@count > 0",
+        typed: { ($0.parts.weight > 0 && $0.parts.isNew).count > 0 },
+        expected: { $0.parts.contains { $0.weight > 0 && $0.isNew } }),
+      View(
+        text: "SUBQUERY(parts, $p, $p.weight IN {1, 3} OR $p.label ==[c] 'b').@count == 2",
+        typed: {
+          ($0.parts.weight.in([1, 3]) || $0.parts.label.equals("b", options: .caseInsensitive))
+            .count == 2
+        },
+        expected: {
+          $0.parts.filter { [1, 3].contains($0.weight) || $0.label?.lowercased() == "b" }.count == 2
+        }),
+      View(
+        text: "SUBQUERY(inner.kinds, $x, $x.next.weight BETWEEN {1, 2}).@count < 1",
+        typed: { $0.inner.kinds.next.weight.contains(1...2).count < 1 },
+        expected: {
+          $0.inner.map { !$0.kinds.contains { (1...2).contains($0.next?.weight ?? 0) } } == true
+        }),
+      View(
+        text: "0 != SUBQUERY(named, $x, NOT $x.weight == 0).@count",
+        typed: { (!($0.named.values.weight == 0)).count != 0 },
+        expected: { $0.named.values.contains { $0.map { $0.weight != 0 } == true } }),
     ]
   }
 
@@ -162,14 +168,7 @@ struct CollectionConditionTests {
     var operations = HopperOperations(numbers: SeededRandom(seed: seed))
     try b.write { for _ in 0..<60 { operations.apply(to: b) } }
     a.pump()
-    let views =
-      Self.values + Self.objects + Self.totals
-      + Self.subqueries.map { query in
-        View(
-          text: query.text,
-          typed: { _ in Query<Bool>(try! PredicateParser.parse(query.text)) },
-          expected: query.expected)
-      }
+    let views = Self.values + Self.objects + Self.totals + Self.subqueries
     let kept = views.map { $0.results(a, asText: seed % 2 == 0) }
     let recorders = kept.map { SequenceRecorder($0) { "\($0.id)" } }
     let unobserved = views.map { $0.results(b, asText: seed % 2 == 1) }
@@ -197,6 +196,18 @@ struct CollectionConditionTests {
     for (view, results) in zip(views, results) {
       #expect(results.map(\.id) == view.ids(place), "\(view.text), \(moment)")
       #expect(view.results(place, asText: true).count == results.count, "\(view.text), \(moment)")
+    }
+  }
+
+  /// A condition that is printed and read again finds the same.
+  @Test(arguments: [31, 32] as [UInt64])
+  func printedConditions(seed: UInt64) throws {
+    let place = try Shelter().openHoppers()
+    var operations = HopperOperations(numbers: SeededRandom(seed: seed))
+    try place.write { for _ in 0..<150 { operations.apply(to: place) } }
+    for view in Self.values + Self.objects + Self.totals + Self.subqueries {
+      let printed = "\(view.typed(.root).predicate)"
+      #expect(place.hoppers.filter(printed).map(\.id) == view.ids(place), "\(printed)")
     }
   }
 
