@@ -351,6 +351,14 @@ final class AsyncWrites {
     }
   }
 
+  /// Nobody is left to be called. Blocks hold what they change, which keeps the instance.
+  private func abandon() {
+    store.line.leave(place)
+    requests = []
+    due = []
+    for index in group.indices { group[index].completion = nil }
+  }
+
   /// The instance goes. What it has committed is on the disk when this returns, and who waits for
   /// that is told in a later turn; blocks that have not begun are dropped.
   func end() {
@@ -385,9 +393,29 @@ final class AsyncWrites {
 
     func ring() {
       guard !isWaiting.exchange(true, ordering: .acquiringAndReleasing) else { return }
-      scheduler.schedule { [self] in
-        isWaiting.store(false, ordering: .sequentiallyConsistent)
-        core?.asyncWrites?.takeTurn()
+      let turn = Turn(self)
+      scheduler.schedule { turn.take() }
+    }
+
+    /// A turn that was asked for. If it goes without having come, the scheduler has ended, and
+    /// nobody else uses the instance.
+    private final class Turn: @unchecked Sendable {
+      // because: it is taken in the turn, or never, and goes after that.
+      private var alarm: TurnAlarm?
+
+      init(_ alarm: TurnAlarm) { self.alarm = alarm }
+
+      func take() {
+        guard let alarm = alarm.take() else { return }
+        alarm.isWaiting.store(false, ordering: .sequentiallyConsistent)
+        // What is called may let go of the instance, whose parts do not keep it.
+        guard let core = alarm.core else { return }
+        withExtendedLifetime(core) { core.asyncWrites?.takeTurn() }
+      }
+
+      deinit {
+        guard let core = alarm?.core else { return }
+        withExtendedLifetime(core) { core.asyncWrites?.abandon() }
       }
     }
   }
