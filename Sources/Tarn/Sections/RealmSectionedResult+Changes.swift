@@ -1,9 +1,9 @@
 extension RealmSectionedResult {
   /// Calls `block` as `observe` does, with all that is known of each change: new places of what was
   /// modified, moves as pairs, and the elements that there are then, so that a copy can follow by
-  /// `apply(to:)`. All sections give a ``SectionsDelta``. One section gives a ``CollectionDelta`` of
-  /// its elements: what goes with the section is deleted, what comes with it inserted, and where it
-  /// is among the others does not matter.
+  /// `apply(to:)`. All sections give a ``SectionsDelta``. One section gives a ``CollectionDelta``
+  /// of its elements: what goes with the section is deleted, what comes with it is inserted, and
+  /// where it is among the others does not matter.
   ///
   /// Traps where `observe` does.
   ///
@@ -43,8 +43,8 @@ extension RealmSectionedResult {
   }
 
   /// Calls `block` as without a depth, which is three: an object counts as modified if a property
-  /// was set in it, or in an object that is at most so many links away from it. Traps for a negative
-  /// depth, and where the call without a depth does.
+  /// was set in it, or in an object that is at most so many links away from it. Traps for a
+  /// negative depth, and where the call without a depth does.
   ///
   /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(

@@ -72,8 +72,8 @@ struct RoundTests {
     own.invalidate()
   }
 
-  /// The same in a write that a callback of its begin changes: who is told after that waits for what
-  /// becomes of it.
+  /// The same in a write that a callback of its begin changes: who is told after that waits for
+  /// what becomes of it.
   @Test(arguments: [true, false])
   func whatAnOpenWriteHasDeletedIsToldAfterIt(isCommitted: Bool) throws {
     let shelter = try Shelter()
