@@ -64,26 +64,81 @@ extension ProcessTests {
       #expect(sequence(realm) == written && realm.problem == nil)
     }
 
-    @Test func `cancelled while another process holds the gate`() async throws {
+    @Test func `cancelled at 10,000 moments while another process holds the gate`() async throws {
       let file = try StressFile()
       let holder = try StressTool.worker("hold-gate", file.path)
       #expect(holder.line(within: .seconds(20)) { $0 == "held" } != nil)
       let realm = try await open(file)
       var random = SeededRandom(seed: 6)
-      for _ in 0..<200 {
+      var cancelled = 0
+      for _ in 0..<1000 {
         let tasks = (0..<10).map { _ in Task { @MainActor in try await write(realm) } }
         for task in tasks {
           for _ in 0..<random.below(4) { await Task.yield() }
           task.cancel()
         }
-        for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
+        for task in tasks {
+          do {
+            try await task.value
+          } catch is CancellationError {
+            cancelled += 1
+          }
+        }
       }
+      #expect(cancelled == 10_000)
       #expect(!realm.isPerformingAsynchronousWriteOperations)
       let last = Task { @MainActor in try await write(realm) }
       while !realm.isPerformingAsynchronousWriteOperations { await Task.yield() }
       holder.signal(SIGUSR1)
       try await last.value
       #expect(sequence(realm) == 1 && realm.problem == nil)
+    }
+
+    @Test func `a task gives up in time and names the process that writes`() async throws {
+      let file = try StressFile()
+      let holder = try StressTool.worker("hold-gate", file.path)
+      #expect(holder.line(within: .seconds(20)) { $0 == "held" } != nil)
+      holder.stop()
+      let realm = try await open(file)
+      let ahead = Task { @MainActor in
+        try await realm.asyncWrite(timeout: .seconds(600)) { realm.total.nextAccount += 0 }
+      }
+      while !realm.isPerformingAsynchronousWriteOperations { await Task.yield() }
+      let error = await #expect(throws: Realm.Error.self) {
+        try await realm.asyncWrite(timeout: .milliseconds(50)) { Issue.record("too late") }
+      }
+      #expect(error?.code == .busy)
+      let said = error?.message ?? ""
+      #expect(said.contains("process \(holder.processID) (tarn-stress) has been writing for "))
+      #expect(said.contains(" seconds and is stopped. Nothing was written."))
+      // Many give up and are cancelled at once, and each ends in one way.
+      var random = SeededRandom(seed: 7)
+      let tasks = (0..<200).map { number in
+        Task { @MainActor in
+          try await realm.asyncWrite(timeout: .milliseconds(number / 10)) {
+            _ = Issue.record("too late")
+          }
+        }
+      }
+      for task in tasks {
+        await Task.yield()
+        if random.chance(50) { task.cancel() }
+      }
+      var (late, cancelled) = (0, 0)
+      for task in tasks {
+        do {
+          try await task.value
+        } catch is CancellationError {
+          cancelled += 1
+        } catch let error as Realm.Error where error.code == .busy {
+          late += 1
+        }
+      }
+      #expect(late > 0 && late + cancelled == 200)
+      holder.signal(SIGCONT)
+      holder.signal(SIGUSR1)
+      try await ahead.value
+      #expect(!realm.isPerformingAsynchronousWriteOperations && realm.problem == nil)
     }
 
     /// Four threads of another process write without pause; whoever comes goes behind them once.

@@ -51,6 +51,53 @@ extension ProcessTests {
       #expect(realm.commits == waiters.count && realm.problem == nil)
     }
 
+    @Test func `queued writes give up in time and name a stopped holder`() throws {
+      let file = try StressFile()
+      let scheduler = ManualScheduler()
+      let realm = try Realm(configuration: file.configuration, scheduler: scheduler)
+      let holder = try holder(file)
+      holder.stop()
+      var said: [String] = []
+      func note(_ error: (any Error)?) {
+        let error = error as? Realm.Error
+        #expect(error?.code == .busy)
+        said.append(error?.message ?? "")
+      }
+      realm.writeAsync(timeout: .milliseconds(120)) {
+        Issue.record("never")
+      } onComplete: {
+        note($0)
+      }
+      realm.beginAsyncWrite(timeout: .milliseconds(150)) {
+        Issue.record("never")
+      } onFailure: {
+        note($0)
+      }
+      var commits = 0
+      realm.writeAsync(timeout: .seconds(600)) {
+        realm.add(StressWriter(), update: .all)
+      } onComplete: {
+        if $0 == nil { commits += 1 }
+      }
+      let limit = ContinuousClock.now + Self.limit
+      func turns(_ isOver: () -> Bool) {
+        while !isOver(), ContinuousClock.now < limit {
+          scheduler.wait(timeout: 1)
+          scheduler.pump()
+        }
+      }
+      turns { said.count == 2 }
+      #expect(said.count == 2)
+      for message in said {
+        #expect(message.contains("process \(holder.processID) (tarn-stress) has been writing for "))
+        #expect(message.contains(" seconds and is stopped. Nothing was written."))
+      }
+      holder.signal(SIGCONT)
+      holder.signal(SIGUSR1)
+      turns { commits == 1 }
+      #expect(commits == 1 && realm.object(ofType: StressWriter.self, forPrimaryKey: 0) != nil)
+    }
+
     @Test(arguments: ["commit-once", "commit-async"], [SIGSTOP, SIGKILL])
     func `a waiter that is stopped or dies delays nobody`(_ kind: String, _ signal: Int32) throws {
       let file = try StressFile()

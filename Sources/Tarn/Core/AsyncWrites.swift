@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 import TarnStore
 
@@ -27,6 +28,10 @@ final class AsyncWrites {
     }
     let id: UInt32
     let work: Work
+    /// When it gives up, if it has not begun by then.
+    var deadline: ContinuousClock.Instant?
+
+    var isLate: Bool { deadline.map { $0 <= .now } ?? false }
   }
 
   /// A commit that is on its way to the disk.
@@ -71,6 +76,8 @@ final class AsyncWrites {
   private let alarm: TurnAlarm
   private var requests: [Request] = []
   private var lastID: UInt32 = 0
+  /// A turn is going to come then because of a deadline.
+  private var deadlineTurn: ContinuousClock.Instant?
   private var isRunning = false
   /// A turn runs blocks, and those behind them may follow at once.
   private var isInTurn = false
@@ -102,17 +109,24 @@ final class AsyncWrites {
     return lastID
   }
 
-  func queue(_ work: Request.Work) -> UInt32 {
-    let id = claimID()
-    requests.append(Request(id: id, work: work))
+  /// - Parameter timeout: how long it waits to begin; nil for ever.
+  func queue(_ work: Request.Work, within timeout: Duration?) -> UInt32 {
+    let id = append(work, timeout)
     alarm.ring()
     return id
   }
 
   /// The task begins by itself, and waits for `turn` if it cannot.
-  func queueTask(_ turn: TaskTurn) -> UInt32 {
+  func queueTask(_ turn: TaskTurn, within timeout: Duration?) -> UInt32 {
+    append(.task(turn), timeout)
+  }
+
+  private func append(_ work: Request.Work, _ timeout: Duration?) -> UInt32 {
     let id = claimID()
-    requests.append(Request(id: id, work: .task(turn)))
+    // A century is for ever; more may not fit into the clock.
+    let deadline = timeout.map { ContinuousClock.now + min($0, .seconds(3_153_600_000)) }
+    requests.append(Request(id: id, work: work, deadline: deadline))
+    if let deadline { wakeUp(at: deadline) }
     return id
   }
 
@@ -148,16 +162,52 @@ final class AsyncWrites {
     core.checkThread()
     finishIfDone()
     tellDue()
-    guard let next = requests.first, canBegin else { return }
-    switch next.work {
-    case .task(let turn): turn.call()
-    case .block(let begun, let failed):
-      isInTurn = true
-      run(next.id, begun, failed)
-      runJoining()
-      isInTurn = false
+    if let next = requests.first, canBegin {
+      switch next.work {
+      case .task(let turn): turn.call()
+      case .block(let begun, let failed):
+        isInTurn = true
+        run(next.id, begun, failed)
+        runJoining()
+        isInTurn = false
+      }
     }
+    giveUpLate()
   }
+
+  // MARK: - Giving up
+
+  /// Makes a turn come then, unless one comes before, which looks again.
+  private func wakeUp(at time: ContinuousClock.Instant) {
+    if let deadlineTurn, deadlineTurn <= time { return }
+    deadlineTurn = time
+    alarm.ring(at: time)
+  }
+
+  /// Takes out what has waited too long to begin. Tasks are called, and find out themselves.
+  private func giveUpLate() {
+    guard let deadlineTurn, deadlineTurn <= .now else { return }
+    self.deadlineTurn = nil
+    for late in requests where late.isLate {
+      switch late.work {
+      case .task(let turn): turn.call()
+      case .block(_, let failed):
+        guard requests.contains(where: { $0.id == late.id }) else { continue }
+        remove(late.id)
+        failed(Realm.Error(store.gate.busy()))
+      }
+    }
+    if let next = requests.compactMap({ $0.isLate ? nil : $0.deadline }).min() { wakeUp(at: next) }
+  }
+
+  /// The task leaves if it has waited too long.
+  private func giveUp(_ id: UInt32) throws(Realm.Error) {
+    guard requests.contains(where: { $0.id == id && $0.isLate }) else { return }
+    remove(id)
+    throw Realm.Error(store.gate.busy())
+  }
+
+  // MARK: - Running
 
   /// Runs the blocks that share the transaction of the one before, then brings it on its way.
   private func runJoining() {
@@ -225,17 +275,23 @@ final class AsyncWrites {
   func begin(_ id: UInt32) throws(Realm.Error) -> Bool {
     core.checkThread()
     finishIfDone()
-    guard requests.first?.id == id, canBegin else { return false }
+    guard requests.first?.id == id, canBegin else {
+      try giveUp(id)
+      return false
+    }
     isRunning = true
+    let hasBegun: Bool
     do {
-      guard try beginWrite() else {
-        isRunning = false
-        return false
-      }
+      hasBegun = try beginWrite()
     } catch {
       isRunning = false
       remove(id)
       throw error
+    }
+    guard hasBegun else {
+      isRunning = false
+      try giveUp(id)
+      return false
     }
     requests.removeAll { $0.id == id }
     return true
@@ -351,6 +407,14 @@ final class AsyncWrites {
     }
   }
 
+  /// Nobody is left to be called. Blocks hold what they change, which keeps the instance.
+  private func abandon() {
+    store.line.leave(place)
+    requests = []
+    due = []
+    for index in group.indices { group[index].completion = nil }
+  }
+
   /// The instance goes. What it has committed is on the disk when this returns, and who waits for
   /// that is told in a later turn; blocks that have not begun are dropped.
   func end() {
@@ -385,9 +449,38 @@ final class AsyncWrites {
 
     func ring() {
       guard !isWaiting.exchange(true, ordering: .acquiringAndReleasing) else { return }
-      scheduler.schedule { [self] in
-        isWaiting.store(false, ordering: .sequentiallyConsistent)
-        core?.asyncWrites?.takeTurn()
+      let turn = Turn(self)
+      scheduler.schedule { turn.take() }
+    }
+
+    /// The same at that time, if the instance is there then.
+    func ring(at time: ContinuousClock.Instant) {
+      // The two clocks may differ a little, and the turn is not to come before its time.
+      let seconds = ContinuousClock.now.duration(to: time) / .seconds(1) + 0.001
+      DispatchQueue.global().asyncAfter(deadline: .now() + max(0, seconds)) { [weak self] in
+        self?.ring()
+      }
+    }
+
+    /// A turn that was asked for. If it goes without having come, the scheduler has ended, and
+    /// nobody else uses the instance.
+    private final class Turn: @unchecked Sendable {
+      // because: it is taken in the turn, or never, and goes after that.
+      private var alarm: TurnAlarm?
+
+      init(_ alarm: TurnAlarm) { self.alarm = alarm }
+
+      func take() {
+        guard let alarm = alarm.take() else { return }
+        alarm.isWaiting.store(false, ordering: .sequentiallyConsistent)
+        // What is called may let go of the instance, whose parts do not keep it.
+        guard let core = alarm.core else { return }
+        withExtendedLifetime(core) { core.asyncWrites?.takeTurn() }
+      }
+
+      deinit {
+        guard let core = alarm?.core else { return }
+        withExtendedLifetime(core) { core.asyncWrites?.abandon() }
       }
     }
   }

@@ -35,12 +35,17 @@ extension RealmCore {
   /// Logs a commit that shares its transaction with later ones, with the last of which the instance
   /// will move: to observers it is a step of its own.
   func passThrough(
-    _ changes: ChangeSet, from former: PastState, to between: WriteSession
+    _ changes: ChangeSet, from former: PastState, to between: StateBetween
   ) throws(StorageError) {
     let news = delivery.observers.readOldValues(changes, try former.rows())
     state.passThrough(changes)
-    let move = LiveMove(changes, from: former, to: try PastState.between(between).rows())
-    delivery.observers.log(move, step: step, news, [:])
+    let move = LiveMove(changes, from: former, to: between.rows)
+    // Keys of sections are asked of the program, whose code reads what is shown.
+    write.showing(between.session) {
+      rowsMoved()
+      delivery.observers.log(move, step: step, news, [:])
+    }
+    rowsMoved()
   }
 
   private func step(

@@ -70,6 +70,11 @@ extension RealmCore {
       "Cannot create asynchronous query after making changes in a write transaction.")
   }
 
+  func dropObservations() {
+    delivery.dropObservations()
+    properties = nil
+  }
+
   /// How tokens reach the instance.
   func confinedHost() -> ConfinedHost {
     if let confined { return confined }

@@ -34,6 +34,8 @@ final class WriteState {
   private(set) var mark: WriteMark?
   /// What it has made managed, where that is wanted back if it is cancelled.
   private var addedObjects: [ObjectBase] = []
+  /// So many of these before the savepoint.
+  private var addedBefore = 0
 
   /// Something can be changed.
   var isOpen: Bool { session != nil && !isSettling }
@@ -70,11 +72,21 @@ final class WriteState {
   func settle() {
     isSettling = true
     savepoint = nil
+    addedBefore = 0
+  }
+
+  /// Shows how a write was that is settled now, for as long as `body` runs.
+  func showing(_ earlier: WriteSession, _ body: () -> Void) {
+    let whole = session
+    (session, serial) = (earlier, Generation.next())
+    body()
+    (session, serial) = (whole, Generation.next())
   }
 
   /// Goes on with a write that was settled, and may be taken back as far as `savepoint`.
   func reopen(_ savepoint: WriteSession) {
     self.savepoint = savepoint
+    addedBefore = addedObjects.count
     isSettling = false
     mark = WriteMark()
   }
@@ -89,9 +101,10 @@ final class WriteState {
 
   func noteAdded(_ object: ObjectBase) { addedObjects.append(object) }
 
+  /// Those since the savepoint, if there is one.
   func takeAddedObjects() -> [ObjectBase] {
-    defer { addedObjects = [] }
-    return addedObjects
+    defer { addedObjects.removeSubrange(addedBefore...) }
+    return Array(addedObjects[addedBefore...])
   }
 
   /// The write is over, be it that it was committed.
@@ -101,6 +114,7 @@ final class WriteState {
     savepoint = nil
     mark = nil
     addedObjects = []
+    addedBefore = 0
   }
 
   /// What keeps other processes from writing. Who takes it gives it up.

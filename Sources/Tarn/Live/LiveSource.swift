@@ -285,8 +285,8 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
       if let content { return try model.elements(content, rows) }
       return try model.elements(model.evaluate(rows), rows)
     } walk: { () throws(StorageError) in
-      guard let former = former?.snapshot, let snapshot = state.snapshot else { return nil }
-      return try NestedWalk(from: former, to: snapshot, reach, in: model as? SequenceModel)
+      guard let former else { return nil }
+      return try NestedWalk(from: former, to: state, reach, in: model as? SequenceModel)
     }
   }
 

@@ -28,6 +28,15 @@ final class PastElements {
 
   var count: Int { elements.count }
 
+  /// So many of them, each by where it is among all.
+  func part(_ count: Int, _ position: @escaping (Int) -> Int) -> PastElements {
+    PastElements(of: classes) { [self] () throws(StorageError) in
+      .part(elements, count: count, position)
+    } walk: { [self] () throws(StorageError) in
+      walk
+    }
+  }
+
   /// The object that an element is; nil for a value.
   func object(_ element: Value) -> LinkTarget? {
     switch element {

@@ -36,10 +36,19 @@ class AccessorObservation: ObjectObservation {
       look.paths.map { observers.watch(id, $0, ends: look.ends, core.shown().schema) })
   }
 
-  override func tell(_ oldValues: [(column: ColumnID, Value)], ends: [Int: Value]) {
+  override var isGone: Bool {
+    revive()
+    return core.isInvalidated(object)
+  }
+
+  private func revive() {
     if object._life != core.state.life || object._state.contains(.invalidated) {
       object = core.object(key, core.binding(for: object))
     }
+  }
+
+  override func tell(_ oldValues: [(column: ColumnID, Value)], ends: [Int: Value]) {
+    revive()
     let changes = look.wording?(object, ends) ?? changes(oldValues, backlinks: ends.keys.sorted())
     if !changes.isEmpty { block(.change(object, changes)) }
   }
@@ -101,6 +110,7 @@ final class PulledAccessorObservation: AccessorObservation, PulledObservation {
 
   func pull(_ host: any DeliveryHost) {
     if hasEntries { super.deliver(upTo: host.step, host) }
+    if hasEntries { host.scheduleTurn() }
   }
 
   override func end(with error: StorageError) {

@@ -90,7 +90,11 @@ public struct CollectionDelta<Element> {
   /// another length than the old collection had. Threading: as the collection.
   public func apply(to array: inout [Element]) {
     requireOld(array.count)
-    if !deletions.isEmpty || !insertions.isEmpty { array = rearranged(array) }
+    if !deletions.isEmpty || !insertions.isEmpty {
+      array = array.rearranged(deleting: deletions, inserting: insertions, count: count) {
+        element(at: $0)
+      }
+    }
     for position in modificationsNew { array[position] = element(at: position) }
   }
 
@@ -101,9 +105,19 @@ public struct CollectionDelta<Element> {
       "The change is of a collection with \(count - insertions.count + deletions.count) elements, "
         + "not of one with \(number): apply every change, and each once.")
   }
+}
 
+extension Array {
   /// The elements that stay, in their new places, and those that came.
-  private func rearranged(_ old: [Element]) -> [Element] {
+  ///
+  /// - Parameters:
+  ///   - deletions: old positions, ascending.
+  ///   - insertions: new positions, ascending.
+  ///   - count: how many there are then.
+  ///   - element: what is inserted at a new position.
+  func rearranged(
+    deleting deletions: [Int], inserting insertions: [Int], count: Int, _ element: (Int) -> Element
+  ) -> [Element] {
     var new: [Element] = []
     new.reserveCapacity(count)
     var (place, deletion) = (0, 0)
@@ -113,15 +127,15 @@ public struct CollectionDelta<Element> {
           deletion += 1
           place += 1
         }
-        let end = deletion < deletions.count ? deletions[deletion] : old.count
+        let end = deletion < deletions.count ? deletions[deletion] : self.count
         let next = Swift.min(end, place + count - new.count)
-        new += old[place..<next]
+        new += self[place..<next]
         place = next
       }
     }
     for position in insertions {
       keep(upTo: position)
-      new.append(element(at: position))
+      new.append(element(position))
     }
     keep(upTo: count)
     return new

@@ -7,7 +7,7 @@ import TarnStore
 final class Delivery {
   // The instance has this, and nobody else.
   unowned let host: any DeliveryHost
-  let observers = ObserverTable()
+  private(set) var observers = ObserverTable()
   /// The targets of the rounds that are being delivered, the innermost last.
   private(set) var roundTargets: [Int] = []
   /// What they show, the innermost last; nil if nobody reads it.
@@ -51,6 +51,8 @@ final class Delivery {
 
   func postponeDidChange() { pendingDidChange = true }
   func cancelWork() { workAhead?.work.cancel() }
+  /// Nobody will be called any more.
+  func dropObservations() { observers = ObserverTable() }
 
   /// Calls observers of properties in the middle of what they are told of.
   func telling<R>(_ call: () -> R) -> R {

@@ -14,6 +14,8 @@ protocol DeliveryHost: LiveHost {
   var properties: PropertyTable? { get }
   /// Takes an ended observation of a property out.
   func endProperty(_ state: ObservationState)
+  /// Lets go of all observations. Nothing is read for that: the scheduler may be gone.
+  func dropObservations()
 
   // MARK: What it shows
   /// The reader over the shown snapshot; nil until something is read.

@@ -91,15 +91,22 @@ protocol TokenHost: AnyObject, Sendable {
   func unlink(_ state: ObservationState)
 }
 
-/// Reaches an instance from elsewhere, on its scheduler.
+/// Reaches an instance from elsewhere, on its scheduler. It goes with the last token.
 final class ConfinedHost: TokenHost, @unchecked Sendable {
-  // because: `host` is used on its scheduler alone.
+  // because: `host` is used on its scheduler alone, and after the scheduler's end by `deinit`.
   private let host: any DeliveryHost
   private let scheduler: Scheduler
 
   init(_ host: any DeliveryHost) {
     self.host = host
     scheduler = host.scheduler
+  }
+
+  /// Observations hold closures, and these what they came from, which keeps the instance. They are
+  /// taken out in a turn, which does not come where the actor is gone. Then all tokens have ended,
+  /// no code can be isolated to the actor any more, and nobody else has this.
+  deinit {
+    if scheduler.isGone { host.dropObservations() }
   }
 
   var isCurrent: Bool { scheduler.isCurrent }

@@ -115,6 +115,7 @@ class ObjectObservation: Observation {
   }
 
   override func deliver(upTo target: Int, _ host: any DeliveryHost) {
+    if isDeletedMeanwhile(after: target, host) { return }
     let told = takeEntries(upTo: target)
     seen = target
     if told.contains(where: \.isDeletion) {
@@ -123,6 +124,17 @@ class ObjectObservation: Observation {
     }
     tell(Self.firstValues(told), ends: Self.firstEnds(told))
   }
+
+  /// A callback has deleted the object since. That is told in a later round, and nothing before it:
+  /// there is no object any more that a change could be told of.
+  private func isDeletedMeanwhile(after target: Int, _ host: any DeliveryHost) -> Bool {
+    if let deletion = entries.first(where: \.isDeletion) { return deletion.step > target }
+    // What an open write has deleted may be there again after it.
+    return host.session != nil && isGone
+  }
+
+  /// The object is not there now.
+  var isGone: Bool { false }
 
   /// Something is to be told.
   var hasEntries: Bool { !entries.isEmpty }

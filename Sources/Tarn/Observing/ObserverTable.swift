@@ -223,9 +223,6 @@ final class ObserverTable {
     }
   }
 
-  /// Some content can be told only after asking the program's code.
-  var asksProgram: Bool { sources.all.contains(where: \.asksProgram) }
-
   /// Lets first calls come in the next round, whatever they cost there.
   func awaitNobody() {
     for source in sources.all { source.isAwaited = false }

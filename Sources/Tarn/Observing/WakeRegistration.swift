@@ -50,7 +50,9 @@ final class WakeRegistration: Sendable {
     scheduler.schedule { [weak self] in
       guard let self else { return }
       isWaiting.store(false, ordering: .sequentiallyConsistent)
-      target.host?.delivery.takeTurn()
+      // A callback may let go of the instance, whose parts do not keep it.
+      guard let host = target.host else { return }
+      withExtendedLifetime(host) { host.delivery.takeTurn() }
     }
   }
 

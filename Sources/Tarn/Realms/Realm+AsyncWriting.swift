@@ -31,8 +31,28 @@ extension Realm {
     withoutNotifying tokens: [NotificationToken] = [], _ block: @escaping () -> Void,
     onComplete: (((any Swift.Error)?) -> Void)? = nil
   ) -> AsyncTransactionId {
+    writeAsync(within: nil, withoutNotifying: tokens, block, onComplete)
+  }
+
+  /// The same, but gives up if the block has not begun when that long has passed since the call:
+  /// because of other writers, or of what was queued before it, or because no turn came earlier.
+  ///
+  /// - Parameter onComplete: called with `Realm.Error.busy` then, whose message names the process
+  ///   that writes, and says since when and whether it is stopped. The block is never run.
+  @discardableResult
+  public func writeAsync(
+    timeout: Duration, withoutNotifying tokens: [NotificationToken] = [],
+    _ block: @escaping () -> Void, onComplete: (((any Swift.Error)?) -> Void)? = nil
+  ) -> AsyncTransactionId {
+    writeAsync(within: timeout, withoutNotifying: tokens, block, onComplete)
+  }
+
+  private func writeAsync(
+    within timeout: Duration?, withoutNotifying tokens: [NotificationToken],
+    _ block: @escaping () -> Void, _ onComplete: (((any Swift.Error)?) -> Void)?
+  ) -> AsyncTransactionId {
     let completion: AsyncWrites.Completion? = onComplete.map { told in { told($0) } }
-    let id = core.queueWrite("write asynchronously", block) { [unowned core] in
+    let id = core.queueWrite(within: timeout, block) { [unowned core] in
       if core.isInWriteTransaction {
         core.commitLater(withoutNotifying: tokens, completion)
       } else if let completion, let writes = core.asyncWrites {
@@ -51,12 +71,32 @@ extension Realm {
   /// cannot be followed any more.
   @discardableResult
   public func beginAsyncWrite(_ block: @escaping () -> Void) -> AsyncTransactionId {
-    let id = core.queueWrite("write asynchronously", block) { [unowned core] in
+    beginAsyncWrite(within: nil, block) { trap("Cannot begin a write: \($0)") }
+  }
+
+  /// The same, but gives up if the block has not begun when that long has passed since the call,
+  /// as `writeAsync(timeout:)` does.
+  ///
+  /// - Parameter onFailure: called on the Realm's scheduler, instead of the block: with
+  ///   `Realm.Error.busy`, whose message names the process that writes, or with the error because
+  ///   of which the file cannot be followed any more.
+  @discardableResult
+  public func beginAsyncWrite(
+    timeout: Duration, _ block: @escaping () -> Void,
+    onFailure: @escaping (any Swift.Error) -> Void
+  ) -> AsyncTransactionId {
+    beginAsyncWrite(within: timeout, block) { onFailure($0) }
+  }
+
+  private func beginAsyncWrite(
+    within timeout: Duration?, _ block: @escaping () -> Void,
+    failed: @escaping (Realm.Error) -> Void
+  ) -> AsyncTransactionId {
+    let ended = { [unowned core] in
       if core.isInWriteTransaction { core.cancelWrite() }
-    } failed: { error in
-      trap("Cannot begin a write: \(error)")
     }
-    return AsyncTransactionId(number: id)
+    return AsyncTransactionId(
+      number: core.queueWrite(within: timeout, block, ended: ended, failed: failed))
   }
 
   /// Commits the open write, however it was begun, without waiting for the disk.
@@ -129,11 +169,32 @@ extension Realm {
     _isolation actor: isolated any Actor = #isolation,
     withoutNotifying tokens: [NotificationToken] = [], _ block: () throws -> R
   ) async throws -> R {
+    try await asyncWrite(within: nil, isolation: actor, withoutNotifying: tokens, block)
+  }
+
+  /// The same, but gives up if the block has not begun when that long has passed since the call,
+  /// because of other writers or of writes that were queued before it. What the write itself takes,
+  /// and the disk, is not limited.
+  ///
+  /// - Throws: as `asyncWrite`; and `Realm.Error.busy`, whose message names the process that
+  ///   writes, and says since when and whether it is stopped. The block was not run then.
+  @discardableResult
+  public func asyncWrite<R>(
+    _isolation actor: isolated any Actor = #isolation, timeout: Duration,
+    withoutNotifying tokens: [NotificationToken] = [], _ block: () throws -> R
+  ) async throws -> R {
+    try await asyncWrite(within: timeout, isolation: actor, withoutNotifying: tokens, block)
+  }
+
+  private func asyncWrite<R>(
+    within timeout: Duration?, isolation actor: isolated any Actor,
+    withoutNotifying tokens: [NotificationToken], _ block: () throws -> R
+  ) async throws -> R {
     let writes = core.asyncWritesToUse("write asynchronously")
     core.activeObservations(of: tokens)
     try Task.checkCancellation()
     let turn = TaskTurn()
-    let id = writes.queueTask(turn)
+    let id = writes.queueTask(turn, within: timeout)
     while try !writes.begin(id) {
       do {
         try await turn.wait(_isolation: actor)

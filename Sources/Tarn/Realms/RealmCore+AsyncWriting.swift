@@ -21,17 +21,20 @@ extension RealmCore {
 
   /// Queues a block that is called with a write open. It may end the write.
   ///
-  /// - Parameter ended: called after the block, whether the write is open or not.
+  /// - Parameters:
+  ///   - timeout: how long it waits to be called; nil for ever.
+  ///   - ended: called after the block, whether the write is open or not.
+  ///   - failed: called instead of both.
   func queueWrite(
-    _ operation: String, _ block: @escaping () -> Void, ended: @escaping () -> Void,
+    within timeout: Duration?, _ block: @escaping () -> Void, ended: @escaping () -> Void,
     failed: @escaping (Realm.Error) -> Void
   ) -> UInt32 {
-    asyncWritesToUse(operation).queue(
-      .block(
-        begun: {
-          block()
-          ended()
-        }, failed: failed))
+    func begun() {
+      block()
+      ended()
+    }
+    return asyncWritesToUse("write asynchronously").queue(
+      .block(begun: begun, failed: failed), within: timeout)
   }
 
   /// Commits the open write. The instance shows it at once; `completion` is called in a later turn,
@@ -52,11 +55,7 @@ extension RealmCore {
     let before = write.savepoint
     write.settle()
     writes.join(id, write.mark, completion, leavingOut: skipped, after: before)
-    // Observers of properties are told of a cancel by what it takes back: of one block alone. And
-    // the program's code for sections' keys sees nothing but what is shown.
-    let mayWait =
-      allowGrouping && properties == nil && !delivery.observers.asksProgram
-      && !configuration.returnsObjectsOfCancelledWrites && writes.canWait
+    let mayWait = allowGrouping && writes.canWait
     if mayWait { rowsMoved() } else { startCommit(session, writes) }
     if writes.hasFailed {
       writes.finishSync()
@@ -142,11 +141,12 @@ extension RealmCore {
       guard let end = try part.end?.kept() else {
         trap("a part of a transaction without an end: bug in this package")
       }
-      let next = end.recorder.position
+      let between = StateBetween(end, of: session, upTo: snapshot.version)
+      let next = between.position
       let passed = session.recorder.changes(since: position, upTo: next, over: base.version)
-      try passThrough(passed, from: former, to: end)
+      try passThrough(passed, from: former, to: between)
       for observation in part.skipped { observation.skip(step: step, from: former) }
-      (former, position) = (.between(end), next)
+      (former, position) = (.between(between), next)
     }
     var rest = changes
     if parts.count > 1 {

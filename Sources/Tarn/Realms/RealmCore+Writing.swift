@@ -159,29 +159,30 @@ extension RealmCore {
 
   /// Takes back everything since the write began.
   func rollBack() {
+    let telling = tellOfCancelling()
+    let unmanage = prepareUnmanage()
     if let savepoint = write.savepoint {
       write.mark?.cancel()
       savepoint.rowsMoved = { [unowned self] in rowsMoved() }
       write.returnToSavepoint()
-      return rowsMoved()
+      rowsMoved()
+    } else {
+      if write.active != nil { write.mark?.cancel() }
+      endWrite()
     }
-    let telling = tellOfCancelling()
-    let unmanage = prepareUnmanage()
-    if write.active != nil { write.mark?.cancel() }
-    endWrite()
     unmanage()
-    if let telling {
-      delivery.telling { telling.finish() }
-      endProperties()
-    }
+    if let telling { delivery.telling { telling.finish() } }
+    // What blocks before it in the same transaction have deleted is not gone yet.
+    if telling != nil, session == nil { endProperties() }
     delivery.makeUpForOwedTurn()
   }
 
-  /// Tells observers of properties that the write's changes are about to be taken back.
+  /// Tells observers of properties that the write's changes are about to be taken back, or those
+  /// since its savepoint.
   private func tellOfCancelling() -> PropertyTelling? {
     guard let properties, let session, !session.isEmpty else { return nil }
-    let version = session.base.version
-    let changes = session.recorder.changeSet(from: version, to: version.next)
+    let start = write.savepoint?.recorder.position ?? .start
+    let changes = session.recorder.changes(since: start)
     let effects = properties.effects(ofCancelling: changes) { row, column in
       guard session.schema[row.classID][column].collection != .none else { return nil }
       let place = SequencePlace(classID: row.classID, key: row.key, column: column)

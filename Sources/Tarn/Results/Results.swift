@@ -113,6 +113,11 @@ extension Results: RandomAccessCollection {
     core.element(at: position, of: rows, spec, createdInWrite: createdInWrite)
   }
 
+  /// An element from what is stored.
+  func element(_ value: Value) -> Element {
+    core.element(value, of: spec, createdInWrite: createdInWrite)
+  }
+
   /// Goes over the elements that are there now, whatever happens to them meanwhile.
   public struct Iterator: IteratorProtocol {
     @usableFromInline var walk: ResultWalk
@@ -255,7 +260,7 @@ extension Results {
     return core.changeOrigin(of: live, isDynamic: Element.self == DynamicObject.self) {
       revived()
     } _: {
-      core.element($0, of: spec, createdInWrite: createdInWrite)
+      element($0)
     }
   }
 }

@@ -29,6 +29,9 @@ final class ActorHome: Sendable {
     return unsafe executor.asSerialExecutor()?.isIsolatingCurrentContext() == true
   }
 
+  /// The actor is gone, and so nothing is isolated to it any more.
+  var isGone: Bool { actor == nil }
+
   /// True for the same actor, not only for one that took the place in memory of one that is gone.
   func isSame(as other: ActorHome) -> Bool { id == other.id && actor != nil && other.actor != nil }
 

@@ -88,6 +88,11 @@ enum Scheduler: Sendable {
     }
   }
 
+  /// True for an actor that is gone: no later turn comes.
+  var isGone: Bool {
+    if case .actor(let home) = self { home.isGone } else { false }
+  }
+
   /// True for an actor: which thread code runs on says nothing about whether it runs on the actor.
   var isActor: Bool {
     if case .actor = self { true } else { false }

@@ -140,34 +140,41 @@ public struct ResultsSection<
     _observe(_Look(keyPaths), block)
   }
 
-  /// What `observe` would tell, for `for await`; see ``ChangeSequence`` for who may go over it.
-  public var changes: ChangeSequence<SectionedResultsChange<Self>> { changes(.standard) }
-
-  /// The same along key paths: what `observe(keyPaths:)` would tell. Traps at once where that does.
-  public func changes(keyPaths: [String]?) -> ChangeSequence<SectionedResultsChange<Self>> {
-    changes(_Look(keyPaths: keyPaths, of: SectionElement.self))
-  }
-
-  /// The same for key paths of the elements' class.
-  @_disfavoredOverload
-  public func changes(
-    keyPaths: [PartialKeyPath<SectionElement>]
-  ) -> ChangeSequence<SectionedResultsChange<Self>> where SectionElement: KeypathSortable {
-    changes(_Look(keyPaths))
-  }
-
   public func _observe(
     _ look: _Look, _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken {
-    parent.changeOrigin(section: key, look).observe { block(change($0)) }
+    parent.changeOrigin(readsTarget: false) { news, _ in
+      SectionedResultsChange(news, revived()) { $0.changes(of: key) }
+    }.looking(look).observe(block)
   }
 
-  private func changes(_ look: _Look) -> ChangeSequence<SectionedResultsChange<Self>> {
-    parent.changeOrigin(section: key, look).map(change).changes
+  public var _changeOrigin: _ChangeOrigin<ObservedChange<Self, CollectionDelta<SectionElement>>> {
+    parent.changeOrigin(readsTarget: true) { news, elements in
+      switch news {
+      case .initial: return .initial(revived())
+      case .error(let error): return .error(Realm.Error(error))
+      case .update(let step):
+        let changes = step.elementChanges(of: key)
+        if changes.isEmpty { return nil }
+        let delta = CollectionDelta(
+          changes, elements().part(of: key, in: step.new), on: parent.results.core,
+          isDynamic: parent.isDynamic, parent.results.element)
+        return .update(revived(), delta)
+      }
+    }
   }
 
-  private func change(_ news: SectionsNews) -> SectionedResultsChange<Self> {
-    SectionedResultsChange(news, Self(parent.revived(), key, number: number))
+  /// The same section in the instance's present life.
+  private func revived() -> ResultsSection {
+    ResultsSection(parent.revived(), key, number: number)
+  }
+}
+
+extension PastElements {
+  /// Those of one section; none if there is no such section.
+  fileprivate func part<Key>(of key: Key, in table: SectionTable<Key>) -> PastElements {
+    guard let section = table.number(of: key) else { return part(0) { $0 } }
+    return part(table.count(of: section)) { table.position($0, in: section) }
   }
 }
 

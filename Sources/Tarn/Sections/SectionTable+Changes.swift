@@ -113,8 +113,20 @@ struct SectionChanges {
   var insertions: [SectionPath] = []
   /// Old places, ascending, of rows that stayed in their section and changed.
   var modifications: [SectionPath] = []
+  /// The same rows' new places, in the same order.
+  var modificationsNew: [SectionPath] = []
+  /// Rows that stayed and changed their places, by their old ones. The new ones are all among the
+  /// insertions, the old ones among the deletions or in sections that go.
+  var moves: [Move] = []
   var sectionsToInsert = IndexSet()
   var sectionsToDelete = IndexSet()
+  /// Sections that stayed and changed their places, by their old numbers: each goes and comes.
+  var sectionMoves: [IndexChanges.Move] = []
+
+  struct Move {
+    var from: SectionPath
+    var to: SectionPath
+  }
 
   var isEmpty: Bool {
     deletions.isEmpty && insertions.isEmpty && modifications.isEmpty && sectionsToInsert.isEmpty
@@ -126,37 +138,41 @@ struct SectionChanges {
   /// - Parameters:
   ///   - all: how the rows of the one became those of the other.
   ///   - seen: the same as the observer sees it, whom not every modification concerns.
+  ///   - kept: the key of a section that is not to be taken for moved, wherever it is.
   init<Key>(
     from old: SectionTable<Key>, to new: SectionTable<Key>, _ all: IndexChanges,
-    seen: IndexChanges
+    seen: IndexChanges, keeping kept: Key? = nil
   ) {
     let isSeen = seen == all ? nil : Set(seen.modifications + seen.deletions)
     let rows = all.modifying(seen)
     if rows.deletions.isEmpty, rows.insertions.isEmpty, old.isSame(as: new) {
       modifications = rows.modifications.filter { isSeen?.contains($0) != false }.map(old.path)
       modifications.sort()
+      modificationsNew = modifications
       return
     }
-    let moves = SectionMoves(from: old.keys, to: new.keys)
-    sectionsToDelete = IndexSet(moves.deletions)
-    sectionsToInsert = IndexSet(moves.insertions)
-    for position in rows.deletions { delete(old.path(of: position), moves) }
+    let sections = SectionMoves(from: old.keys, to: new.keys, keeping: kept)
+    sectionsToDelete = IndexSet(sections.deletions)
+    sectionsToInsert = IndexSet(sections.insertions)
+    sectionMoves = sections.moves
+    for position in rows.deletions { delete(old.path(of: position), sections) }
+    moves = rows.moves.map { Move(from: old.path(of: $0.from), to: new.path(of: $0.to)) }
     rows.forEachStretch(oldCount: old.rowCount) { stretch in
       switch stretch {
-      case .inserted(let position): insert(new.path(of: position), moves)
+      case .inserted(let position): insert(new.path(of: position), sections)
       case .modified(let before, let now):
         let (from, to) = (old.path(of: before), new.path(of: now))
-        if moves.stays(from.section, as: to.section) {
-          if isSeen?.contains(before) != false { modifications.append(from) }
-        } else {
-          delete(from, moves)
-          insert(to, moves)
+        if !sections.stays(from.section, as: to.section) {
+          move(from, to, sections)
+        } else if isSeen?.contains(before) != false {
+          modifications.append(from)
+          modificationsNew.append(to)
         }
       case .same(let before, let now, let count):
-        addStrays(before, now, count, old, new, moves)
+        addStrays(before, now, count, old, new, sections)
       }
     }
-    for section in moves.insertions {
+    for section in sections.insertions {
       for item in 0..<new.count(of: section) {
         insertions.append(SectionPath(section: section, item: item))
       }
@@ -164,23 +180,25 @@ struct SectionChanges {
     deletions.sort()
     insertions.sort()
     modifications.sort()
+    modificationsNew.sort()
+    moves.sort { $0.from < $1.from }
   }
 
   /// Rows that nothing touched are in the section that they were in, unless one of the tables was
-  /// made of what is in no version: then they are taken for moved.
+  /// made of what is in no version: then they are taken for moved, as those of a section that moved
+  /// are.
   private mutating func addStrays<Key>(
     _ before: Int, _ now: Int, _ count: Int, _ old: SectionTable<Key>, _ new: SectionTable<Key>,
-    _ moves: SectionMoves
+    _ sections: SectionMoves
   ) {
     var (oldRun, newRun) = (old.run(at: before), new.run(at: now))
     var offset = 0
     while offset < count {
       let end = min(
         count, old.end(ofRun: oldRun) - before, new.end(ofRun: newRun) - now)
-      if !moves.isSame(old.runs[oldRun].section, new.runs[newRun].section) {
+      if !sections.stays(old.runs[oldRun].section, as: new.runs[newRun].section) {
         for place in offset..<end {
-          delete(old.path(of: before + place), moves)
-          insert(new.path(of: now + place), moves)
+          move(old.path(of: before + place), new.path(of: now + place), sections)
         }
       }
       offset = end
@@ -189,12 +207,18 @@ struct SectionChanges {
     }
   }
 
-  private mutating func delete(_ path: SectionPath, _ moves: SectionMoves) {
-    if !moves.isDeleted(path.section) { deletions.append(path) }
+  private mutating func delete(_ path: SectionPath, _ sections: SectionMoves) {
+    if !sections.isDeleted(path.section) { deletions.append(path) }
   }
 
-  private mutating func insert(_ path: SectionPath, _ moves: SectionMoves) {
-    if !moves.isInserted(path.section) { insertions.append(path) }
+  private mutating func insert(_ path: SectionPath, _ sections: SectionMoves) {
+    if !sections.isInserted(path.section) { insertions.append(path) }
+  }
+
+  private mutating func move(_ from: SectionPath, _ to: SectionPath, _ sections: SectionMoves) {
+    delete(from, sections)
+    insert(to, sections)
+    moves.append(Move(from: from, to: to))
   }
 
   /// What concerns one section, by its numbers before and after.
@@ -203,6 +227,9 @@ struct SectionChanges {
     changes.deletions.removeAll { $0.section != old }
     changes.insertions.removeAll { $0.section != new }
     changes.modifications.removeAll { $0.section != old }
+    changes.modificationsNew.removeAll { $0.section != new }
+    changes.moves.removeAll { $0.from.section != old || $0.to.section != new }
+    changes.sectionMoves.removeAll { $0.from != old }
     changes.sectionsToDelete = sectionsToDelete.filteredIndexSet { $0 == old }
     changes.sectionsToInsert = sectionsToInsert.filteredIndexSet { $0 == new }
     return changes
@@ -216,10 +243,12 @@ private struct SectionMoves {
   private var numbers: ContiguousArray<Int>?
   private(set) var deletions: [Int] = []
   private(set) var insertions: [Int] = []
+  private(set) var moves: [IndexChanges.Move] = []
   private var deleted: Set<Int> = []
   private var inserted: Set<Int> = []
 
-  init<Key>(from old: SectionKeys<Key>, to new: SectionKeys<Key>) {
+  /// - Parameter kept: the key of a section that has not moved if it is in both.
+  init<Key>(from old: SectionKeys<Key>, to new: SectionKeys<Key>, keeping kept: Key?) {
     if old === new { return }
     var numbers = ContiguousArray(repeating: -1, count: old.count)
     var builder = EditScript.Builder(oldCount: old.count)
@@ -232,8 +261,13 @@ private struct SectionMoves {
       }
     }
     self.numbers = numbers
-    let changes = builder.finish().indexChanges()
-    (deletions, insertions) = (changes.deletions, changes.insertions)
+    let changes = builder.finish().indexChanges(withMoves: true)
+    (deletions, insertions, moves) = (changes.deletions, changes.insertions, changes.moves)
+    if let kept, let place = moves.firstIndex(where: { old.list[$0.from] == SectionKey(kept) }) {
+      let move = moves.remove(at: place)
+      deletions.removeAll { $0 == move.from }
+      insertions.removeAll { $0 == move.to }
+    }
     (deleted, inserted) = (Set(deletions), Set(insertions))
   }
 

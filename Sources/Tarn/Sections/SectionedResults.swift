@@ -2,7 +2,7 @@ public import Foundation
 import TarnStore
 
 /// What `SectionedResults` and `ResultsSection` have in common.
-public protocol RealmSectionedResult: RandomAccessCollection, Equatable, _ObservableCollection,
+public protocol RealmSectionedResult: RandomAccessCollection, Equatable, _DeltaCollection,
   CustomStringConvertible
 where Index == Int, _Change == SectionedResultsChange<Self> {
   /// Calls `block` first with `.initial` and then with each difference.
@@ -178,51 +178,60 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
     _observe(_Look(keyPaths), block)
   }
 
-  /// What `observe` would tell, for `for await`; see ``ChangeSequence`` for who may go over it.
-  public var changes: ChangeSequence<SectionedResultsChange<Self>> { changes(.standard) }
-
-  /// The same along key paths: what `observe(keyPaths:)` would tell. Traps at once where that does.
-  public func changes(keyPaths: [String]?) -> ChangeSequence<SectionedResultsChange<Self>> {
-    changes(_Look(keyPaths: keyPaths, of: SectionElement.self))
-  }
-
-  /// The same for key paths of the elements' class.
-  @_disfavoredOverload
-  public func changes(
-    keyPaths: [PartialKeyPath<SectionElement>]
-  ) -> ChangeSequence<SectionedResultsChange<Self>> where SectionElement: KeypathSortable {
-    changes(_Look(keyPaths))
-  }
-
   public func _observe(
     _ look: _Look, _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken {
-    changeOrigin(section: nil, look).observe { block(SectionedResultsChange($0, revived())) }
+    changeOrigin(readsTarget: false) { news, _ in
+      SectionedResultsChange(news, revived(), \.changes)
+    }.looking(look).observe(block)
   }
 
-  private func changes(_ look: _Look) -> ChangeSequence<SectionedResultsChange<Self>> {
-    changeOrigin(section: nil, look).map { SectionedResultsChange($0, revived()) }.changes
+  public var _changeOrigin: _ChangeOrigin<ObservedChange<Self, SectionsDelta<Key, SectionElement>>>
+  {
+    changeOrigin(readsTarget: true) { news, elements in
+      switch news {
+      case .initial: return .initial(revived())
+      case .error(let error): return .error(Realm.Error(error))
+      case .update(let step):
+        let changes = step.changes
+        if changes.isEmpty { return nil }
+        let delta = SectionsDelta(
+          changes, step.new, elements(), on: results.core, isDynamic: isDynamic, results.element)
+        return .update(revived(), delta)
+      }
+    }
   }
 
-  /// - Parameter key: of the section whose changes alone are told.
-  func changeOrigin(section key: Key?, _ look: _Look) -> _ChangeOrigin<SectionsNews> {
+  /// Where the changes come from, in the words of who is told. Traps for invalidated sections.
+  func changeOrigin<Change>(
+    readsTarget: Bool,
+    _ translate: @escaping (SectionsNews<Key>, () -> PastElements) -> Change?
+  ) -> _ChangeOrigin<Change> {
     results.check()
-    let isDynamic = SectionElement.self == DynamicObject.self
     return _ChangeOrigin(
-      core: results.core, source: sections.source, isDynamic: isDynamic, readsTarget: false
-    ) { news, _ in
-      SectionsNews(news, Key.self, only: key)
-    }.looking(look)
+      core: results.core, source: sections.source, isDynamic: isDynamic, readsTarget: readsTarget
+    ) { news, elements in
+      SectionsNews(news).flatMap { translate($0, elements) }
+    }
   }
+
+  /// The elements are objects whose classes the program does not have.
+  var isDynamic: Bool { SectionElement.self == DynamicObject.self }
 }
 
 extension SectionedResultsChange {
-  init(_ news: SectionsNews, _ collection: Collection) {
+  /// - Parameter changes: what an update tells; nothing is told of none.
+  init?<Key>(
+    _ news: SectionsNews<Key>, _ collection: @autoclosure () -> Collection,
+    _ changes: (SectionsStep<Key>) -> SectionChanges
+  ) {
     switch news {
-    case .initial: self = .initial(collection)
-    case .update(let changes):
+    case .initial: self = .initial(collection())
+    case .update(let step):
+      let changes = changes(step)
+      if changes.isEmpty { return nil }
       self = .update(
-        collection, deletions: changes.deletions.map(IndexPath.init),
+        collection(), deletions: changes.deletions.map(IndexPath.init),
         insertions: changes.insertions.map(IndexPath.init),
         modifications: changes.modifications.map(IndexPath.init),
         sectionsToInsert: changes.sectionsToInsert, sectionsToDelete: changes.sectionsToDelete)
@@ -232,7 +241,7 @@ extension SectionedResultsChange {
 }
 
 extension IndexPath {
-  fileprivate init(_ path: SectionPath) { self.init(item: path.item, section: path.section) }
+  init(_ path: SectionPath) { self.init(item: path.item, section: path.section) }
 }
 
 @available(*, unavailable, message: "it belongs to one thread or actor: pass a ThreadSafeReference")

@@ -84,6 +84,13 @@ struct SectionsModel<Key: Hashable>: LiveModel {
     .rows(content.rows)
   }
 
+  func content(after change: LiveChange) -> Content? {
+    guard case .derived(let all, let seen, _, let to) = change,
+      let rows = (all ?? seen).flatMap(results.content), let sections = to as? KeyedRows<Key>
+    else { return nil }
+    return Content(rows: rows, sections: sections)
+  }
+
   func baseline(
     _ content: Content, _ rows: StoreRows
   ) throws(StorageError) -> LiveBaseline {

@@ -1,15 +1,13 @@
 import TarnStore
 
 /// What an observer of sections is called with.
-enum SectionsNews {
+enum SectionsNews<Key: Hashable> {
   case initial
-  case update(SectionChanges)
+  case update(SectionsStep<Key>)
   case error(StorageError)
 
-  /// What news of the rows mean for their sections; nil if nothing.
-  ///
-  /// - Parameter key: of the one section that is observed; nil for all.
-  init?<Key: Hashable>(_ news: CollectionObservation.News, _ sections: Key.Type, only key: Key?) {
+  /// Nil for what is not of sections.
+  init?(_ news: CollectionObservation.News) {
     switch news {
     case .initial: self = .initial
     case .error(let error): self = .error(error)
@@ -17,10 +15,41 @@ enum SectionsNews {
     case .update(.derived(let all, let seen, let from, let to)):
       let old = (from as? KeyedRows<Key>)?.table ?? SectionTable()
       let new = (to as? KeyedRows<Key>)?.table ?? SectionTable()
-      var made = SectionChanges(from: old, to: new, all, seen: seen)
-      if let key { made = made.concerning(old.number(of: key), new.number(of: key)) }
-      if made.isEmpty { return nil }
-      self = .update(made)
+      self = .update(SectionsStep(old: old, new: new, all: all, seen: seen))
     }
+  }
+}
+
+/// How rows fell into sections and how they do now, and what became of the rows meanwhile.
+struct SectionsStep<Key: Hashable> {
+  let old: SectionTable<Key>
+  let new: SectionTable<Key>
+  fileprivate let all: IndexChanges
+  /// The same as the observer sees it.
+  fileprivate let seen: IndexChanges
+
+  /// What that means for the sections.
+  var changes: SectionChanges { SectionChanges(from: old, to: new, all, seen: seen) }
+
+  /// The same for one section.
+  func changes(of key: Key) -> SectionChanges {
+    changes.concerning(old.number(of: key), new.number(of: key))
+  }
+
+  /// What it means for the elements of one section, wherever that is among the others.
+  func elementChanges(of key: Key) -> IndexChanges {
+    let (before, now) = (old.number(of: key), new.number(of: key))
+    let all = SectionChanges(from: old, to: new, all, seen: seen, keeping: key)
+      .concerning(before, now)
+    var changes = IndexChanges()
+    changes.deletions = all.deletions.map(\.item)
+    if let before, !all.sectionsToDelete.isEmpty {
+      changes.deletions = Array(0..<old.count(of: before))
+    }
+    changes.insertions = all.insertions.map(\.item)
+    changes.modifications = all.modifications.map(\.item)
+    changes.modificationsNew = all.modificationsNew.map(\.item)
+    changes.moves = all.moves.map { IndexChanges.Move(from: $0.from.item, to: $0.to.item) }
+    return changes
   }
 }

@@ -5,12 +5,15 @@ package enum LiveElements {
   case keys([ObjectKey])
   /// Nil for a collection whose object is gone.
   case sequence(StoredSequence?)
+  /// Some of those, each by where it is among all.
+  indirect case part(LiveElements, count: Int, (Int) -> Int)
 
   package var count: Int {
     switch self {
     case .rows(let rows): rows.count
     case .keys(let keys): keys.count
     case .sequence(let sequence): sequence?.count ?? 0
+    case .part(_, let count, _): count
     }
   }
 
@@ -22,6 +25,7 @@ package enum LiveElements {
     case .sequence(let sequence):
       guard let sequence else { trap("an element of what is gone: bug in this package") }
       return try sequence.value(at: position)
+    case .part(let all, _, let place): return try all.value(at: place(position))
     }
   }
 

@@ -1,8 +1,8 @@
-/// What has changed behind the elements of a collection between two versions, found by walking down
+/// What has changed behind the elements of a collection between two states, found by walking down
 /// from one element at a time.
 ///
-/// Reads what it needs when it is asked, and holds both versions for that. The links are those of
-/// the newer version: where one was taken away, the object that had it was set itself.
+/// Reads what it needs when it is asked, and holds both states for that. The links are those of
+/// the newer one: where one was taken away, the object that had it was set itself.
 ///
 /// A walk goes only where something changed: a class is passed by if nothing that is looked at lies
 /// behind it, and whether anything lies behind an object is found out once.
@@ -25,14 +25,14 @@ package final class NestedWalk {
   /// Whether something has changed there or behind it.
   private var leading: [Stand: Bool] = [:]
 
-  /// - Returns: nil if a migration lies between the versions: nobody knows what it changed.
+  /// - Returns: nil if a migration lies between the states: nobody knows what it changed.
   package init?(
-    from former: Snapshot, to snapshot: Snapshot, _ reach: Reach, in sequence: SequenceModel?
+    from former: PastState, to state: PastState, _ reach: Reach, in sequence: SequenceModel?
   ) throws(StorageError) {
-    let changes = try ChangeLog.changes(from: former, to: snapshot)
+    let changes = try ChangeLog.changes(from: former, to: state)
     if changes.schemaChanged { return nil }
-    let rows = StoreRows(try SnapshotReader(snapshot))
-    pieces = NestedPieces(LiveMove(changes, from: .version(former), to: rows))
+    let rows = try state.rows()
+    pieces = NestedPieces(LiveMove(changes, from: former, to: rows))
     sight = Sight(reach, over: changes, rows.schema)
     self.sequence = sequence
   }

@@ -18,6 +18,16 @@ extension WriteGate {
   }
 }
 
+extension WriteGate {
+  /// The error of a writer whose turn did not come in time.
+  package func busy() -> StorageError {
+    let holder = holder.map { "; \($0)" } ?? ""
+    return StorageError(
+      .busy, operation: "write", path: file.path,
+      detail: "the turn to write did not come in time\(holder). Nothing was written.")
+  }
+}
+
 extension SignalProcess {
   /// As the system's tools show it; nil if it cannot be found out, or the id is another one's now.
   package var name: String? { fact(.name) }

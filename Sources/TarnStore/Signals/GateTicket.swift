@@ -66,7 +66,7 @@ package struct GateTicket: ~Copyable, Sendable {
       case .wait(var nanoseconds):
         if let limit {
           let spent = GateWord.now() &- start
-          if spent >= limit { throw busy() }
+          if spent >= limit { throw gate.busy() }
           nanoseconds = min(nanoseconds, limit - spent)
         }
         if let time = noticeAt, GateWord.now() &- start >= time {
@@ -121,13 +121,6 @@ package struct GateTicket: ~Copyable, Sendable {
       return GateBell(word: word, expected: SignalLayout.format, isOwn: false)
     }
     return GateBell(word: word, expected: wakeCount, isOwn: true)
-  }
-
-  private func busy() -> StorageError {
-    let holder = gate.holder.map { "; \($0)" } ?? ""
-    return StorageError(
-      .busy, operation: "write", path: gate.file.path,
-      detail: "the turn to write did not come in time\(holder). Nothing was written.")
   }
 
   private var sleepAtMost: UInt64 {

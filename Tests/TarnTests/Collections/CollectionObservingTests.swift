@@ -84,6 +84,18 @@ struct CollectionObservingTests {
     #expect(recorder.problems == [])
   }
 
+  /// S204: in the map's own order, which is bytewise, not in that of the assignments.
+  @Test func keysAreToldInTheirOrder() throws {
+    let recorder = try seen()
+    try write { for key in ["z", "Z", "é", "a2", "a10"] { chest.scores[key] = 1 } }
+    #expect(recorder.scores.calls.last == #"-[] +["Z", "a10", "a2", "z", "é"] ~[]"#)
+    try write {
+      for key in ["b", "é", "a2", "Z"] { chest.scores[key] = 2 }
+      for key in ["z", "a10"] { chest.scores.removeObject(for: key) }
+    }
+    #expect(recorder.scores.calls.last == #"-["a10", "z"] +[] ~["Z", "a2", "b", "é"]"#)
+  }
+
   /// S189, S196, S203.
   @Test func objectsThatChanged() throws {
     let recorder = try seen()

@@ -8,14 +8,18 @@ final class SectionRecorder<Key: _Persistable & Hashable, Element: RealmCollecti
   typealias Sections = SectionedResults<Key, Element>
 
   private(set) var calls: [String] = []
-  private(set) var problems: [String] = []
+  private var ownProblems: [String] = []
+  /// What did not fit, in the calls or in copies that follow the deltas.
+  var problems: [String] { ownProblems + copies.problems }
   /// By section what each element showed when it was last told of.
   private(set) var mirror: [(key: SectionKey<Key>, rows: [String])] = []
   private let text: (Element) -> String
+  let copies: SectionCopyKeeper<Key, Element>
   var token: NotificationToken?
 
   init(_ sections: Sections, _ text: @escaping (Element) -> String) {
     self.text = text
+    copies = SectionCopyKeeper(sections)
     token = sections.observe { [unowned self] in record($0) }
   }
 
@@ -46,7 +50,7 @@ final class SectionRecorder<Key: _Persistable & Hashable, Element: RealmCollecti
     _ insertions: [IndexPath], _ modifications: [IndexPath], _ came: IndexSet, _ went: IndexSet
   ) {
     func check(_ isRight: Bool, _ problem: String) {
-      if !isRight { problems.append("\(problem) in call \(calls.count): \(calls.last!)") }
+      if !isRight { ownProblems.append("\(problem) in call \(calls.count): \(calls.last!)") }
     }
     for paths in [deletions, insertions, modifications] {
       check(zip(paths, paths.dropFirst()).allSatisfy { $0 < $1 }, "not ascending")

@@ -105,14 +105,14 @@ import Testing
       try realm.write { mine.friend = mine }
     }
     guard case .change(_, let properties)? = await next(&object),
-      case .update(_, _, _, let all, _, _)? = await next(&rows),
-      case .update(_, _, _, let one, _, _)? = await next(&row)
+      case .update(_, let all)? = await next(&rows),
+      case .update(_, let one)? = await next(&row)
     else {
       Issue.record("no update")
       return
     }
     #expect(properties.map(\.name) == ["hounds"])
-    #expect(all.map(\.section).first == 0 && one.map(\.section) == [0])
+    #expect(all.modifications.map(\.section).first == 0 && one.modifications == [0])
     try realm.write { realm.delete(kennel) }
     guard case .deleted? = await next(&object) else {
       Issue.record("not deleted")

@@ -159,19 +159,39 @@ final class KnotObservers {
     let follower = KnotFollower(history, \.sections[source.name]!) { versions, old, new in
       old != new || !versions.modified(look).isDisjoint(with: old.flatMap(\.ids))
     }
-    let sections = source.sections(realm)
+    var copy: [SectionCopy<Int, Knot>] = []
+    func report(
+      _ change: ObservedChange<SectionedResults<Int, Knot>, SectionsDelta<Int, Knot>>,
+      to sections: [KnotHistory.Section]
+    ) {
+      change.apply(to: &copy)
+      for knot in copy.flatMap(\.elements) { history.id(of: knot).map { knots[$0] = knot } }
+      let held = copy.map { section in
+        KnotHistory.Section(
+          key: "\(section.key)", ids: section.elements.map { history.id(of: $0) ?? -1 })
+      }
+      if held != sections { problems.append("\(name): a copy holds \(held), not \(sections)") }
+    }
     add(
       name, follower,
-      sections.changeOrigin(section: nil, look.reach).observe { [unowned self] news in
+      source.sections(realm)._changeOrigin.looking(look.reach).observe { [unowned self] change in
         told(number) { shown, target in
-          switch SectionedResultsChange(news, sections) {
-          case .initial: _ = follower.begin(at: shown)
-          case .update(_, let deletions, let insertions, let modifications, let came, let went):
+          switch change {
+          case .initial: report(change, to: follower.begin(at: shown))
+          case .update(_, let delta):
             let step = follower.follow(upTo: target) {
-              Self.problem(
-                of: (deletions, insertions, modifications, came, went), $0.modified(look), $1, $2)
+              Self.problem(of: delta, $0.modified(look), $1, $2)
             }
-            if case .wrong(let problem) = step { problems.append("\(name): \(problem)") }
+            switch step {
+            case .wrong(let problem): problems.append("\(name): \(problem)")
+            case .right(let old, let new):
+              if let old {
+                copy = old.map { section in
+                  SectionCopy(key: Int(section.key)!, elements: section.ids.map { knots[$0]! })
+                }
+              }
+              report(change, to: new)
+            }
           case .error(let error): problems.append("\(name): \(error)")
           }
         }
@@ -319,10 +339,13 @@ extension KnotObservers {
   }
 
   fileprivate static func problem(
-    of change: ([IndexPath], [IndexPath], [IndexPath], came: IndexSet, went: IndexSet),
-    _ hits: Set<Int>, _ old: [KnotHistory.Section], _ new: [KnotHistory.Section]
+    of delta: SectionsDelta<Int, Knot>, _ hits: Set<Int>, _ old: [KnotHistory.Section],
+    _ new: [KnotHistory.Section]
   ) -> String? {
-    let (deletions, insertions, modifications, came, went) = change
+    let (deletions, insertions) = (delta.deletions, delta.insertions)
+    let (modifications, now) = (delta.modifications, delta.modificationsNew)
+    let (came, went) = (delta.sectionsToInsert, delta.sectionsToDelete)
+    let change = "-\(deletions) +\(insertions) ~\(modifications) -\(went) +\(came)"
     let fitsOld = (deletions + modifications).allSatisfy {
       $0.section < old.count && $0.item < old[$0.section].ids.count
     }
@@ -346,7 +369,15 @@ extension KnotObservers {
     let expected = old.indices.filter { !went.contains($0) }.flatMap { section in
       old[section].ids.indices.map { IndexPath(item: $0, section: section) }
     }.filter { !gone.contains($0) && hits.contains(old[$0.section].ids[$0.item]) }
-    return modifications == expected ? nil : "~\(modifications), not \(expected)"
+    if modifications != expected { return "~\(modifications), not \(expected)" }
+    func at(_ path: IndexPath, _ sections: [KnotHistory.Section]) -> Int {
+      sections[path.section].ids[path.item]
+    }
+    if modifications.map({ at($0, old) }) != now.map({ at($0, new) }) {
+      return "~\(modifications) are now \(now)"
+    }
+    let isPaired = delta.moves.allSatisfy { at($0.from, old) == at($0.to, new) }
+    return isPaired ? nil : "\(delta.moves) of \(old)"
   }
 
   /// Nil if those positions are none of these arrays.

@@ -51,6 +51,58 @@ struct RoundTests {
     #expect(young.calls == ["initial 1"])
   }
 
+  /// S231: a callback deletes what another observer is still to be told of in the same round.
+  @Test func whatWasDeletedMeanwhileIsToldToBeDeletedOnly() throws {
+    let shelter = try Shelter()
+    let a = try shelter.open(cats: 2)
+    let b = try shelter.open()
+    let token = b.cats.observe { change in
+      guard case .update = change, !b.realm.isInWriteTransaction, let cat = b.cat(1) else { return }
+      try! b.write { b.realm.delete(cat) }
+    }
+    var calls: [String] = []
+    let own = b.cat(1)!.observe { (change: ObjectChange<Cat>) in
+      if case .deleted = change { calls.append("deleted") } else { calls.append("changed") }
+    }
+    b.pump()
+    try a.write { a.cat(1)!.age += 1 }
+    b.pump()
+    #expect(calls == ["deleted"])
+    token.invalidate()
+    own.invalidate()
+  }
+
+  /// The same in a write that a callback of its begin changes: who is told after that waits for
+  /// what becomes of it.
+  @Test(arguments: [true, false])
+  func whatAnOpenWriteHasDeletedIsToldAfterIt(isCommitted: Bool) throws {
+    let shelter = try Shelter()
+    let a = try shelter.open(cats: 2)
+    let b = try shelter.open()
+    let token = b.cats.observe { _ in
+      if b.realm.isInWriteTransaction, let cat = b.cat(1) { b.realm.delete(cat) }
+    }
+    var calls: [String] = []
+    let own = b.cat(1)!.observe { (change: ObjectChange<Cat>) in
+      switch change {
+      case .change(let cat, let changes): calls.append("\(cat.age) \(changes.map(\.name))")
+      case .deleted: calls.append("deleted")
+      case .error(let error): Issue.record(error)
+      }
+    }
+    b.pump()
+    try a.write { a.cat(1)!.age = 77 }
+    b.realm.beginWrite()
+    #expect(b.cat(1) == nil && calls.isEmpty)
+    b.pump()
+    #expect(calls.isEmpty)
+    if isCommitted { try b.realm.commitWrite() } else { b.realm.cancelWrite() }
+    b.pump()
+    #expect(calls == [isCommitted ? "deleted" : "77 [\"age\"]"])
+    token.invalidate()
+    own.invalidate()
+  }
+
   /// S120, S123.
   @Test func anInvalidatedTokenIsNotCalledAgain() throws {
     let a = try Shelter().open(cats: 1)

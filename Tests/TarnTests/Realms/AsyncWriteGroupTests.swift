@@ -201,4 +201,149 @@ struct AsyncWriteGroupTests {
     token.invalidate()
     other.invalidate()
   }
+
+  @Test("S71") func observersOfPropertiesAreToldOfEachBlock() throws {
+    let a = try Shelter(.full).open(cats: 2)
+    let (cat, other) = (a.cat(0)!, a.cat(1)!)
+    let (age, end) = (watch(cat, \.age), watch(other, \.isInvalidated))
+    a.groupWhatIsQueued()
+    let first = version(a)
+    for number in 1...5 {
+      a.realm.beginAsyncWrite {
+        cat.age = number
+        if number == 3 {
+          a.realm.delete(a.cat(1)!)
+          a.realm.cancelWrite()
+          #expect(cat.age == 2 && a.cat(1) != nil)
+        } else {
+          a.realm.commitAsyncWrite(allowGrouping: true)
+        }
+      }
+    }
+    a.finish()
+    #expect(age.news == ["0 → 1", "1 → 2", "2 → 3", "3 → 2", "2 → 4", "4 → 5"])
+    #expect(end.news == ["false → true", "true → false"])
+    #expect(version(a) - first == 1)
+    a.realm.beginAsyncWrite {
+      a.realm.delete(a.cat(1)!)
+      a.realm.commitAsyncWrite(allowGrouping: true)
+    }
+    a.realm.beginAsyncWrite { cat.age = 6 }
+    a.finish()
+    #expect(end.news == ["false → true"] && a.cat(1) == nil)
+    #expect(age.news == ["5 → 6", "6 → 5"])
+  }
+
+  /// What is left out lies before, between or behind what is told.
+  @Test("S71 S79", arguments: 0..<16)
+  func nestedChangesAreThoseOfThePartsThatAreTold(leftOut: Int) throws {
+    let shelter = try Shelter(.full)
+    let a = try shelter.open()
+    try a.write {
+      for id in 0..<4 { a.realm.add(Cat(id, home: Home("street \(id)"))) }
+    }
+    let recorder = NestedRecorder(a.cats.sorted(by: \.id))
+    let everything = NestedRecorder(a.cats.sorted(by: \.id))
+    a.pump()
+    a.groupWhatIsQueued()
+    let first = version(a)
+    for id in 0..<4 {
+      a.realm.beginAsyncWrite {
+        a.cat(id)!.home!.rooms += 1
+        if id % 2 == 0 { a.cat(id)!.age += 1 }
+        let isLeftOut = leftOut & (1 << id) != 0
+        a.realm.commitAsyncWrite(
+          allowGrouping: true, withoutNotifying: isLeftOut ? [recorder.token!] : [])
+      }
+    }
+    a.finish()
+    #expect(version(a) - first == 1)
+    var expected: [[Int: [String]]] = [[:]]
+    for id in 0..<4 {
+      if leftOut & (1 << id) != 0 {
+        expected.append([:])
+      } else {
+        expected[expected.count - 1][id] = (id % 2 == 0 ? ["age"] : []) + ["home.rooms"]
+      }
+    }
+    #expect(recorder.calls == expected.filter { !$0.isEmpty })
+    let all = Dictionary(
+      uniqueKeysWithValues: (0..<4).map { id in
+        (id, (id % 2 == 0 ? ["age"] : []) + ["home.rooms"])
+      })
+    #expect(everything.calls == [all])
+    // The last part of one group alone.
+    a.realm.beginAsyncWrite {
+      a.cat(0)!.name = "Rex"
+      a.realm.commitAsyncWrite(allowGrouping: true, withoutNotifying: [recorder.token!])
+    }
+    a.realm.beginAsyncWrite {
+      a.cat(1)!.name = "Fido"
+      a.realm.commitAsyncWrite(allowGrouping: true)
+    }
+    a.finish()
+    #expect(recorder.calls.last == [1: ["name"]])
+  }
+
+  /// Keys of sections are asked of what there was after each commit.
+  @Test("S71 S79", arguments: Array(1...6) as [UInt64])
+  func sectionsByABlockAreToldOfAGroupAsOfItsCommits(seed: UInt64) throws {
+    func run(isGrouped: Bool) throws -> (calls: [String], versions: UInt64) {
+      let a = try Shelter(.full).open(cats: 8)
+      let sections = a.cats.sectioned(
+        by: { $0.age / 20 }, sortDescriptors: [SortDescriptor(keyPath: \Cat.age)])
+      var calls: [String] = []
+      let token = sections.observe { change in
+        guard case .update(_, let went, let came, let changed, let more, let fewer) = change else {
+          return
+        }
+        let paths = [went, came, changed].map(SectionRecorder<Int, Cat>.text)
+        calls.append("\(paths) \(Array(more)) \(Array(fewer))")
+      }
+      a.pump()
+      a.groupWhatIsQueued()
+      let first = version(a)
+      var random = SeededRandom(seed: seed)
+      for number in 0..<60 {
+        a.realm.beginAsyncWrite {
+          for _ in 0...random.below(3) { a.cat(random.below(8))!.age = random.below(100) }
+          a.realm.commitAsyncWrite(
+            allowGrouping: isGrouped, withoutNotifying: number % 2 == 0 ? [] : [token])
+        }
+      }
+      a.finish()
+      token.invalidate()
+      return (calls, version(a) - first)
+    }
+    let (single, grouped) = (try run(isGrouped: false), try run(isGrouped: true))
+    #expect(single.calls == grouped.calls && single.calls.count > 10)
+    #expect(single.versions == 60 && grouped.versions == 3)
+  }
+
+  @Test("S71") func objectsOfABlockThatIsTakenBackAreGivenBack() throws {
+    let shelter = try Shelter(.full)
+    var configuration = shelter.configuration
+    configuration.returnsObjectsOfCancelledWrites = true
+    let a = try Place(configuration, shelter)
+    try a.add(0)
+    a.groupWhatIsQueued()
+    let first = version(a)
+    let (kept, back) = (Cat(1, "kept"), Cat(2, "back"))
+    a.realm.beginAsyncWrite {
+      a.realm.add(kept)
+      a.realm.commitAsyncWrite(allowGrouping: true)
+    }
+    a.realm.beginAsyncWrite {
+      a.realm.add(back)
+      a.realm.cancelWrite()
+      #expect(back.realm == nil && back.name == "back" && kept.realm != nil)
+    }
+    a.realm.beginAsyncWrite {
+      a.realm.add(back)
+      a.realm.commitAsyncWrite(allowGrouping: true)
+    }
+    a.finish()
+    #expect(version(a) - first == 1)
+    #expect(back.realm != nil && kept.name == "kept" && a.cats.count == 3)
+  }
 }

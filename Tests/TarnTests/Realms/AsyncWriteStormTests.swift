@@ -97,6 +97,51 @@ private final class CancellationStorm {
   }
 }
 
+/// An actor that others let go of while much is on its way.
+private actor Visitor {
+  private var realm: Realm!
+  private var tokens: [NotificationToken] = []
+  private(set) var calls = 0
+
+  init(_ configuration: Realm.Configuration) async throws {
+    realm = try await Realm(configuration: configuration, actor: self)
+  }
+
+  var core: WeakBox { WeakBox(realm.core) }
+
+  /// Observes in every way, and sets commits in motion. The one with that id is kept for certain.
+  func stir(_ id: Int, _ other: Visitor, _ queue: DispatchQueue) async {
+    let cats = realm.objects(Cat.self)
+    tokens.append(cats.observe { [weak self] _ in self?.assumeIsolated { $0.calls += 1 } })
+    // The log tells of each that goes without being invalidated.
+    if id.isMultiple(of: 500) { tokens.append(realm.observe { _, _ in }) }
+    tokens.append(cats.observe(on: queue) { _ in })
+    tokens.append(await cats.observe(on: other) { other, _ in other.called() })
+    realm.writeAsync { [weak self] in self?.assumeIsolated { $0.addUncertain(id) } }
+    realm.beginWrite()
+    realm.add(Cat(id))
+    realm.commitAsyncWrite { [weak self] _ in self?.assumeIsolated { $0.calls += 1 } }
+    realm.beginAsyncWrite { [weak self] in self?.assumeIsolated { $0.addUncertain(id + 1) } }
+    // These hold the Realm, and would keep it if they never came.
+    realm.writeAsync { [realm = realm!] in realm.add(Cat(-id - 2)) }
+    realm.writeAsync { [realm = realm!] in realm.add(Cat(-id - 3)) }
+  }
+
+  /// Tokens that go where the actor knows nothing of.
+  func handOutTokens() -> [NotificationToken] { tokens }
+
+  private func addUncertain(_ id: Int) { realm?.add(Cat(-id)) }
+  func called() { calls += 1 }
+
+  func write(_ id: Int) async throws {
+    guard let realm else { return }
+    try await realm.asyncWrite { _ = realm.create(Cat.self, value: ["id": id], update: .all) }
+  }
+
+  func letGoOfTokens() { tokens = [] }
+  func letGo() { realm = nil }
+}
+
 struct AsyncWriteStormTests {
   @Test("S69 S72", arguments: durabilities)
   func everythingThatIsCancelledKeepsItsWord(
@@ -125,5 +170,40 @@ struct AsyncWriteStormTests {
     // The gate is free, and nobody stands in line.
     try b.realm.write(timeout: .seconds(10)) {}
     #expect(b.realm.core.store.gate.holder == nil)
+  }
+
+  @Test("S77 S276", .timeLimit(.minutes(5)), arguments: durabilities)
+  func everythingMayGoAtAnyMoment(_ durability: Realm.Configuration.Durability) async throws {
+    let shelter = try Shelter(durability)
+    let configuration = shelter.configuration
+    var cores: [WeakBox] = []
+    var random = SeededRandom(seed: 77)
+    let rounds = 150
+    for round in 1...rounds {
+      let queue = DispatchQueue(label: "visitors")
+      var visitors: [Visitor] = []
+      for _ in 0..<3 { visitors.append(try await Visitor(configuration)) }
+      for visitor in visitors { cores.append(await visitor.core) }
+      await visitors[0].stir(10 * round, visitors[1], queue)
+      let tasks = [visitors[0], visitors[2]].map { visitor in
+        Task { try? await visitor.write(10 * round + 5) }
+      }
+      for _ in 0..<random.below(20) { await Task.yield() }
+      if random.chance(50) { tasks[0].cancel() }
+      if random.chance(50) { await visitors[0].letGoOfTokens() }
+      let handedOut = random.chance(50) ? await visitors[0].handOutTokens() : []
+      if random.chance(50) { await visitors[0].letGo() }
+      if random.chance(50) { await visitors[1].letGo() }
+      visitors = []
+      DispatchQueue.global().async { for token in handedOut where token.end() {} }
+    }
+    // Nothing keeps an instance, and its version, whose actor is gone.
+    let all = cores
+    try await eventually { all.allSatisfy { $0.value == nil } }
+    let place = try shelter.open()
+    let found = Set(place.cats.map(\.id))
+    #expect((1...rounds).allSatisfy { found.contains(10 * $0) })
+    try place.realm.write(timeout: .seconds(10)) {}
+    #expect(place.realm.core.store.gate.holder == nil)
   }
 }

@@ -249,6 +249,48 @@ struct InstanceTests {
     #expect(core == nil)
   }
 
+  /// A callback ends the observation and lets go of the Realm: the turn goes on with what is left.
+  @Test func anInstanceMayGoInItsOwnCallback() throws {
+    let shelter = try Shelter()
+    let other = try shelter.open(cats: 1)
+    let scheduler = ManualScheduler()
+    var realm: Realm? = try Realm(configuration: shelter.configuration, scheduler: scheduler)
+    let core = WeakBox(realm!.core)
+    var calls = 0
+    var token: NotificationToken?
+    token = realm!.objects(Cat.self).observe { _ in
+      calls += 1
+      guard calls == 2 else { return }
+      realm = nil
+      token?.invalidate()
+      token = nil
+    }
+    scheduler.pump()
+    try other.add(7)
+    scheduler.pump()
+    #expect(calls == 2 && core.value == nil)
+    scheduler.pump()
+  }
+
+  @Test func anInstanceMayGoInACompletion() throws {
+    let shelter = try Shelter()
+    let scheduler = ManualScheduler()
+    var realm: Realm? = try Realm(configuration: shelter.configuration, scheduler: scheduler)
+    let core = WeakBox(realm!.core)
+    var calls = 0
+    realm!.writeAsync {
+      realm!.add(Cat(1))
+    } onComplete: { _ in
+      calls += 1
+      realm = nil
+    }
+    realm!.writeAsync { calls += 10 }
+    realm!.writeAsync { calls += 10 }
+    while scheduler.pump() {}
+    #expect(calls % 10 == 1 && core.value == nil)
+    #expect(try shelter.open().cats.count == 1)
+  }
+
   @Test func aTokenDroppedOnAnotherThreadLetsTheInstanceGo() throws {
     let shelter = try Shelter()
     weak var core: RealmCore?

@@ -1,0 +1,225 @@
+public import Foundation
+import TarnStore
+
+/// What became of sections since the observer was told last.
+///
+/// Index paths consist of a section's number and an element's position in it. All arrays of them
+/// ascend, those of moves by their old ones. Removing the deletions from the old sections, then the
+/// sections to delete, and putting in the sections to insert, empty, and then the elements of the
+/// new ones at the insertions gives the new ones; `apply(to:)` does that.
+///
+/// The new sections are those that the observer is told of. A callback, also one of another
+/// observer, may write before it is asked for: what is read here stays as it was. Objects are live
+/// all the same: those that were deleted since are invalidated.
+///
+/// Threading: as the sections. For as long as it is referenced it keeps two versions in the file,
+/// the one that it leads to and the one before: pages that only they use are not written anew. So
+/// take from it what you need, and let go of it.
+public struct SectionsDelta<Key: _Persistable & Hashable, Element> {
+  /// An element that stayed and changed its place.
+  public struct Move: Hashable, Sendable {
+    /// The old place.
+    public let from: IndexPath
+    /// The new place, in the same section or another one.
+    public let to: IndexPath
+  }
+
+  /// A section that stayed and changed its place among the others.
+  public struct SectionMove: Hashable, Sendable {
+    /// The old number.
+    public let from: Int
+    /// The new number.
+    public let to: Int
+  }
+
+  /// Old places of elements that went or moved; none in a section that is deleted.
+  public var deletions: [IndexPath] { changes.deletions.map(IndexPath.init) }
+  /// New places of elements that came or moved; all of a section that is inserted.
+  public var insertions: [IndexPath] { changes.insertions.map(IndexPath.init) }
+  /// Old places of elements that stayed where they were among the others, and changed.
+  public var modifications: [IndexPath] { changes.modifications.map(IndexPath.init) }
+  /// The new places of the same elements, in the same order.
+  public var modificationsNew: [IndexPath] { changes.modificationsNew.map(IndexPath.init) }
+  /// The elements that moved: within a section, to another one, or with theirs. Each is also
+  /// inserted, and is deleted or was in a section that is. It may have changed as well.
+  public var moves: [Move] {
+    changes.moves.map { Move(from: IndexPath($0.from), to: IndexPath($0.to)) }
+  }
+  /// New numbers of sections that came or moved.
+  public var sectionsToInsert: IndexSet { changes.sectionsToInsert }
+  /// Old numbers of sections that went or moved.
+  public var sectionsToDelete: IndexSet { changes.sectionsToDelete }
+  /// The sections that moved, by their old numbers: each is also deleted and inserted.
+  public var sectionMoves: [SectionMove] {
+    changes.sectionMoves.map { SectionMove(from: $0.from, to: $0.to) }
+  }
+  /// The number of new sections.
+  public var count: Int { table.count }
+  /// The keys of the new sections.
+  public var keys: [Key] { table.keys.list.map(\.key) }
+
+  private let changes: SectionChanges
+  /// How the new rows fall into sections.
+  private let table: SectionTable<Key>
+  private let elements: PastElements
+  private let host: any DeliveryHost
+  private let isDynamic: Bool
+  private let make: (Value) -> Element
+
+  /// - Parameter make: an element as the program sees it, from what is stored.
+  init(
+    _ changes: SectionChanges, _ table: SectionTable<Key>, _ elements: PastElements,
+    on host: any DeliveryHost, isDynamic: Bool, _ make: @escaping (Value) -> Element
+  ) {
+    self.changes = changes
+    self.table = table
+    self.elements = elements
+    self.host = host
+    self.isDynamic = isDynamic
+    self.make = make
+  }
+
+  /// The number of elements in a new section. Traps if it is out of bounds.
+  public func count(of section: Int) -> Int {
+    check(section)
+    return table.count(of: section)
+  }
+
+  /// The key of a new section. Traps if it is out of bounds.
+  public func key(of section: Int) -> Key {
+    check(section)
+    return table.keys.list[section].key
+  }
+
+  private func check(_ section: Int) {
+    require(
+      section >= 0 && section < count,
+      "Section \(section) is out of bounds: the change leads to \(count) sections.")
+  }
+
+  /// The element at a place in the new sections. Traps if it is out of bounds.
+  public func element(at path: IndexPath) -> Element { make(value(at: path)) }
+
+  private func value(at path: IndexPath) -> Value {
+    let (section, item) = (path.section, path.item)
+    let count = count(of: section)
+    require(
+      item >= 0 && item < count,
+      "Index \(item) is out of bounds: the change leads to \(count) elements in section "
+        + "\(section).")
+    return elements.value(at: table.position(item, in: section))
+  }
+
+  /// Why the element at a new place is told to be modified, as ``CollectionDelta/nested(at:)`` does
+  /// for positions. Traps if the place is out of bounds. Threading: as the sections.
+  public func nested(at path: IndexPath) -> [NestedChange] {
+    let value = value(at: path)
+    let place = SectionPath(section: path.section, item: path.item)
+    let index = changes.modificationsNew.partitioningIndex { $0 >= place }
+    let isModified =
+      index < changes.modificationsNew.count && changes.modificationsNew[index] == place
+    return nestedChanges(
+      of: value, in: elements, isModified: isModified, on: host, isDynamic: isDynamic
+    ) { _ in false }
+  }
+
+  /// Makes the new sections of the old ones, the changed elements included. Traps where it finds
+  /// that those are others than the changes before have made. Threading: as the sections.
+  public func apply(to sections: inout [SectionCopy<Key, Element>]) {
+    requireOld(sections.map(\.elements.count))
+    for (section, items) in Self.bySection(changes.deletions) {
+      let rest = sections[section].elements.count - items.count
+      sections[section].elements = sections[section].elements.rearranged(
+        deleting: items, inserting: [], count: rest
+      ) { _ in trap("an element that nobody put in: bug in this package") }
+    }
+    if !sectionsToDelete.isEmpty || !sectionsToInsert.isEmpty {
+      sections = sections.rearranged(
+        deleting: Array(sectionsToDelete), inserting: Array(sectionsToInsert), count: count
+      ) { SectionCopy(key: key(of: $0), elements: []) }
+    }
+    for (section, items) in Self.bySection(changes.insertions) {
+      sections[section].elements = sections[section].elements.rearranged(
+        deleting: [], inserting: items, count: table.count(of: section)
+      ) { element(at: IndexPath(item: $0, section: section)) }
+    }
+    for path in modificationsNew {
+      sections[path.section].elements[path.item] = element(at: path)
+    }
+  }
+
+  /// Traps if the old sections had other numbers of elements.
+  func requireOld(_ counts: [Int]) {
+    var counts = counts
+    let went = sectionsToDelete
+    var isRight = counts.count - went.count + sectionsToInsert.count == count
+    isRight = isRight && went.last.map { $0 < counts.count } != false
+    for path in changes.deletions where isRight {
+      isRight = path.section < counts.count
+      if isRight { counts[path.section] -= 1 }
+    }
+    if isRight {
+      counts = counts.rearranged(
+        deleting: Array(went), inserting: Array(sectionsToInsert), count: count
+      ) { _ in 0 }
+      for path in changes.insertions { counts[path.section] += 1 }
+      isRight = counts.indices.allSatisfy { counts[$0] == table.count(of: $0) }
+    }
+    require(
+      isRight, "The change is of other sections than these: apply every change, and each once.")
+  }
+
+  /// The places in each section.
+  private static func bySection(
+    _ paths: [SectionPath]
+  ) -> [(section: Int, items: [Int])] {
+    var groups: [(section: Int, items: [Int])] = []
+    for path in paths {
+      if groups.last?.section != path.section { groups.append((path.section, [])) }
+      groups[groups.count - 1].items.append(path.item)
+    }
+    return groups
+  }
+}
+
+/// A section as an array of sections has it that follows `SectionedResults`; see
+/// ``SectionsDelta/apply(to:)``.
+public struct SectionCopy<Key: Hashable, Element>: Identifiable {
+  /// What its elements have in common.
+  public let key: Key
+  /// The key.
+  public var id: Key { key }
+  /// Its elements, in order.
+  public var elements: [Element]
+
+  /// A section with a key and elements.
+  public init(key: Key, elements: [Element]) {
+    self.key = key
+    self.elements = elements
+  }
+}
+
+extension SectionCopy: Equatable where Element: Equatable {}
+extension SectionCopy: Hashable where Element: Hashable {}
+extension SectionCopy: Sendable where Key: Sendable, Element: Sendable {}
+
+extension ObservedChange {
+  /// Brings an array of sections up to this change: `.initial` fills it, an update changes it, an
+  /// error leaves it as it is. An array that every change is applied to always equals the sections
+  /// as the last of them left them, if `.initial` is applied before anything else is written.
+  ///
+  /// Traps for an array of other sections than the changes before have made. Threading: as the
+  /// sections.
+  public func apply<Key, Element>(to sections: inout [SectionCopy<Key, Element>])
+  where Collection == SectionedResults<Key, Element>, Delta == SectionsDelta<Key, Element> {
+    switch self {
+    case .initial(let shown):
+      sections = shown.map { SectionCopy(key: $0.key, elements: Array($0)) }
+    case .update(_, let delta): delta.apply(to: &sections)
+    case .error: break
+    }
+  }
+}
+
+@available(*, unavailable, message: "it belongs to one thread or actor: pass its index paths")
+extension SectionsDelta: Sendable {}
