@@ -5,7 +5,8 @@ import Testing
 @testable import Tarn
 
 /// Random writes of two instances, one of them in callbacks, and perhaps of another thread or
-/// another process, under observers of every kind of source. They look along random key paths or to
+/// another process, under observers of every kind of source: objects, lists and sets of values,
+/// sections, projections. They look along random key paths, also through embedded objects, or to
 /// random depths, and are left out of commits now and then. What a call says is held against walks
 /// forwards over copies of all versions that it covers, and so are copies that follow it: S132,
 /// S171, S172, S173, S189, S261.
@@ -47,6 +48,7 @@ struct KeyPathHistoryTests {
     let folder = TemporaryFolder()
     async let observers = #expect(processExitsWith: .success) {
       [path = folder.path as String, seed = seed as Int] in
+      KeptErrors(in: path, of: "observers").keep()
       let run = try KnotObservers(path, seed: UInt64(seed))
       let history = run.history
       try history.set("begun")
@@ -74,12 +76,16 @@ struct KeyPathHistoryTests {
     }
     async let writer = #expect(processExitsWith: .success) {
       [path = folder.path as String, seed = seed as Int] in
+      KeptErrors(in: path, of: "writer").keep()
       let history = KnotHistory(path, isShared: true)
       precondition(waitUntil { history.isSet("begun") }, "the other process does not begin")
       let writer = try KnotWriter(history, seed: UInt64(seed + 100))
       for _ in 0..<60 { try writer.write() }
       try history.set("done")
     }
-    _ = await (observers, writer)
+    if await observers == nil {
+      Issue.record("\(KeptErrors(in: folder.path, of: "observers").text)")
+    }
+    if await writer == nil { Issue.record("\(KeptErrors(in: folder.path, of: "writer").text)") }
   }
 }

@@ -42,7 +42,7 @@ private struct KnotRun {
     script = KnotScript(numbers: SeededRandom(seed: seed))
     let shelter = try Shelter()
     var configuration = shelter.configuration
-    configuration.objectTypes = [Knot.self]
+    configuration.objectTypes = [Knot.self, Clasp.self]
     a = try Place(configuration, shelter)
     b = try Place(configuration, shelter)
     try a.write { for _ in 0..<12 { script.add(to: a.realm) } }

@@ -48,6 +48,8 @@ final class KnotFollower<Content: Equatable> {
   /// One that this observer would not have been told of anyway need not part them.
   func follow(upTo target: UInt64, _ problem: Told<String?>) -> Step {
     var problems: [String] = []
+    // Where nothing had to be told, but may have been, a later way is the right one if it had to.
+    var possible: (end: UInt64, old: Content?, new: Content)?
     for skips in [skips, skips.filter(concerns)] {
       for way in ways(upTo: target, skips) {
         let (old, new) = (
@@ -57,12 +59,17 @@ final class KnotFollower<Content: Equatable> {
         // What went and came back may be told, if that took more than one step.
         let hasChanged = versions.contains { content($0) != old }
         guard hasChanged || mustTell(versions, old, new) || mayBeTold(versions) else { continue }
-        guard let problem = problem(versions, old, new) else {
-          (seen, shown) = (way.end, new)
-          return .right(from: way.isReset ? old : nil, to: new)
+        let isTold = mustTell(versions, old, new)
+        if let problem = problem(versions, old, new) {
+          problems.append(problem)
+        } else if isTold || possible == nil {
+          possible = (way.end, way.isReset ? old : nil, new)
         }
-        problems.append(problem)
-        if mustTell(versions, old, new) { break }
+        if isTold { break }
+      }
+      if let possible {
+        (seen, shown) = (possible.end, possible.new)
+        return .right(from: possible.old, to: possible.new)
       }
     }
     let told = problems.isEmpty ? "told of nothing" : problems.joined(separator: ", or ")

@@ -12,16 +12,13 @@ final class KnotHistory: @unchecked Sendable {
     var model: KnotModel
     /// The knots of each kind of source, by its name.
     var rows: [String: [Int]] = [:]
+    /// The hub's values of each kind of source.
+    var values: [String: [String]] = [:]
     /// The hub's map, -1 for nil.
     var map: [String: Int] = [:]
-    var sections: [String: [Section]] = [:]
+    var sections: [String: [KnotSection]] = [:]
     /// The knots by what the file calls them.
     var ids: [Int64: Int] = [:]
-  }
-
-  struct Section: Codable, Equatable {
-    var key: String
-    var ids: [Int]
   }
 
   let configuration: Realm.Configuration
@@ -37,7 +34,7 @@ final class KnotHistory: @unchecked Sendable {
     self.folder = folder
     self.isShared = isShared
     configuration = Realm.Configuration(
-      fileURL: URL(fileURLWithPath: folder + "/knots.realm"), objectTypes: [Knot.self],
+      fileURL: URL(fileURLWithPath: folder + "/knots.realm"), objectTypes: [Knot.self, Clasp.self],
       durability: .relaxed)
   }
 
@@ -47,10 +44,11 @@ final class KnotHistory: @unchecked Sendable {
   func record(_ realm: Realm, _ model: KnotModel) throws {
     var version = Version(model: model)
     for source in KnotSource.all { version.rows[source.name] = source.collection(realm).map(\.id) }
+    for source in KnotValues.all { version.values[source.name] = source.texts(realm) }
     for (key, knot) in KnotSource.hub(realm).map { version.map[key] = knot?.id ?? -1 }
     for source in KnotSections.all {
       version.sections[source.name] = source.sections(realm).map {
-        Section(key: "\($0.key)", ids: $0.map(\.id))
+        KnotSection(key: $0.key, elements: $0.map(\.id))
       }
     }
     for knot in realm.objects(Knot.self) { version.ids[knot._key] = knot.id }
@@ -89,67 +87,6 @@ final class KnotHistory: @unchecked Sendable {
 
   func isSet(_ sign: String) -> Bool {
     FileManager.default.fileExists(atPath: folder + "/" + sign)
-  }
-}
-
-/// A source of knots.
-struct KnotSource {
-  let name: String
-  let collection: (Realm) -> AnyRealmCollection<Knot>
-  /// An element may be taken for one that went and came.
-  var isSet = false
-
-  static func hub(_ realm: Realm) -> Knot { realm.object(ofType: Knot.self, forPrimaryKey: 0)! }
-
-  static var all: [KnotSource] {
-    [
-      KnotSource(name: "class") { AnyRealmCollection($0.objects(Knot.self)) },
-      KnotSource(name: "filtered") {
-        AnyRealmCollection($0.objects(Knot.self).where { $0.size > 0 })
-      },
-      KnotSource(name: "sorted") { AnyRealmCollection($0.objects(Knot.self).sorted(by: \.size)) },
-      KnotSource(name: "by a link") {
-        AnyRealmCollection($0.objects(Knot.self).sorted(by: \.next?.name))
-      },
-      KnotSource(name: "distinct") {
-        AnyRealmCollection($0.objects(Knot.self).distinct(by: [\.name]))
-      },
-      KnotSource(name: "list") { AnyRealmCollection(hub($0).list) },
-      KnotSource(name: "list filtered") {
-        AnyRealmCollection(hub($0).list.where { $0.size > 0 })
-      },
-      KnotSource(name: "list sorted") { AnyRealmCollection(hub($0).list.sorted(by: \.size)) },
-      KnotSource(name: "distinct sorted") {
-        AnyRealmCollection(
-          $0.objects(Knot.self).where { $0.id > 0 }.sorted(by: \.id, ascending: false)
-            .distinct(by: [\.size, \.name]).sorted(by: \.name))
-      },
-      KnotSource(name: "list distinct") {
-        AnyRealmCollection(hub($0).list.distinct(by: [\.size]))
-      },
-      KnotSource(name: "list sorted distinct") {
-        AnyRealmCollection(
-          hub($0).list.where { $0.size < 2 }.sorted(by: \.name).distinct(by: [\.id]))
-      },
-      KnotSource(name: "set", collection: { AnyRealmCollection(hub($0).set) }, isSet: true),
-      KnotSource(name: "backlinks") { AnyRealmCollection(hub($0).back) },
-    ]
-  }
-}
-
-/// Knots in sections.
-struct KnotSections {
-  let name: String
-  let sections: (Realm) -> SectionedResults<Int, Knot>
-
-  static var all: [KnotSections] {
-    [
-      KnotSections(name: "sections") { $0.objects(Knot.self).sectioned(by: \.size) },
-      KnotSections(name: "sections of a list") {
-        KnotSource.hub($0).list.sectioned(
-          by: { $0.size % 2 }, sortDescriptors: [SortDescriptor(keyPath: "id")])
-      },
-    ]
   }
 }
 

@@ -41,8 +41,18 @@ final class KnotObservers {
     for _ in 0..<4 { observeMap(randomLook()) }
     for source in KnotSections.all {
       for _ in 0..<3 { observe(source, randomLook()) }
+      for key in 0..<3 { observe(source, section: key, randomLook()) }
     }
-    for id in 0..<6 { observe(id, randomLook()) }
+    for source in KnotValues.all {
+      for _ in 0..<2 { observe(source) }
+    }
+    for (name, cards) in KnotCards.all {
+      for _ in 0..<3 { observeCards(name, cards(realm), randomLook()) }
+    }
+    for id in 0..<6 {
+      observe(id, randomLook())
+      observeCard(id)
+    }
     b.place.pump()
   }
 
@@ -73,49 +83,92 @@ final class KnotObservers {
     misses.append { follower.misses(upTo: $0) }
   }
 
+  /// What an observer of rows is held against.
+  private struct Rows<Element, Row: Hashable> {
+    let name: String
+    let content: (Version) -> [Row]
+    let row: (Element) -> Row?
+    let element: (Row) -> Element
+    /// The rows that are modified in the observer's eyes.
+    var modified: ([Version]) -> Set<Row> = { _ in [] }
+    /// What was touched may be told, even if nothing came of it.
+    var spot: Spot?
+    var kind = KnotProblem.Kind.objects
+  }
+
   private func observe(_ source: KnotSource, _ look: KnotLook) {
-    let (name, number) = ("\(source.name) \(look)", tokens.count)
-    var copy: [Knot] = []
-    let follower = KnotFollower(history, \.rows[source.name]!) { versions, old, new in
-      old != new || !versions.modified(look).isDisjoint(with: old)
+    observe(
+      Rows<Knot, Int>(
+        name: "\(source.name) \(look)", content: \.rows[source.name]!,
+        row: { [history] in history.id(of: $0) }, element: { [unowned self] in knots[$0]! },
+        modified: { $0.modified(look) },
+        // What went and came back may be told.
+        spot: source.property.map { Spot(id: 0, property: $0) },
+        kind: source.isSet ? .set : .objects),
+      source.collection(realm)._changeOrigin.looking(look.reach).map { change in
+        change.map({ Array($0) }, { $0 })
+      })
+  }
+
+  private func observe(_ source: KnotValues) {
+    observe(
+      Rows<String, String>(
+        name: source.name, content: \.values[source.name]!, row: { $0 }, element: { $0 },
+        spot: Spot(id: 0, property: source.property), kind: .values), source.changes(realm))
+  }
+
+  private func observeCards(_ name: String, _ cards: Results<KnotCard>, _ look: KnotLook) {
+    observe(
+      Rows<Knot, Int>(
+        name: "cards \(name) \(look)", content: \.rows[name]!,
+        row: { [history] in history.id(of: $0) }, element: { [unowned self] in knots[$0]! },
+        modified: { $0.modified(look) }),
+      cards._changeOrigin.looking(look.labelled).map { change in
+        change.map({ $0.map(\.rootObject) }, { $0.map(\.rootObject) })
+      })
+  }
+
+  private func observe<Element, Row: Hashable>(
+    _ rows: Rows<Element, Row>,
+    _ changes: _ChangeOrigin<ObservedChange<[Element], CollectionDelta<Element>>>
+  ) {
+    let (name, number) = (rows.name, tokens.count)
+    var copy: [Element] = []
+    let follower = KnotFollower(history, rows.content) { versions, old, new in
+      old != new || !rows.modified(versions).isDisjoint(with: old)
     }
-    if source.isSet {
-      // What was set may be taken for what went and came.
-      follower.mayBeTold = { $0.contains { $0.model.touched.contains(.hubsSet) } }
+    if let spot = rows.spot {
+      follower.mayBeTold = { $0.contains { $0.model.touched.contains(spot) } }
     }
-    let collection = source.collection(realm)
-    let reach = look.reach
+    /// Whatever was written since, a copy that follows holds what the call leads to.
+    func report(
+      _ change: ObservedChange<[Element], CollectionDelta<Element>>, to expected: [Row]
+    ) {
+      change.apply(to: &copy)
+      let held = copy.map(rows.row)
+      for case let knot as Knot in copy { history.id(of: knot).map { knots[$0] = knot } }
+      if held != expected { problems.append("\(name): a copy holds \(held), not \(expected)") }
+    }
     add(
       name, follower,
-      collection._changeOrigin.looking(reach).observe { [unowned self] change in
+      changes.observe { [unowned self] change in
         told(number) { shown, target in
           switch change {
-          case .initial: report(name, of: &copy, change, to: follower.begin(at: shown))
+          case .initial: report(change, to: follower.begin(at: shown))
           case .update(_, let delta):
             let step = follower.follow(upTo: target) {
-              Self.problem(of: delta, $0.modified(look), $1, $2, source.isSet)
+              KnotProblem.of(delta, rows.row, rows.modified($0), $1, $2, rows.kind)
             }
             switch step {
             case .wrong(let problem): problems.append("\(name): \(problem)")
             case .right(let old, let new):
-              if let old { copy = old.map { knots[$0]! } }
-              report(name, of: &copy, change, to: new)
+              if let old { copy = old.map(rows.element) }
+              report(change, to: new)
             }
           case .error(let error): problems.append("\(name): \(error)")
           }
         }
       })
-  }
-
-  /// Whatever was written since, a copy that follows holds what the call leads to.
-  private func report(
-    _ name: String, of copy: inout [Knot],
-    _ change: ObservedChange<AnyRealmCollection<Knot>, CollectionDelta<Knot>>, to rows: [Int]
-  ) {
-    change.apply(to: &copy)
-    for knot in copy { history.id(of: knot).map { knots[$0] = knot } }
-    let ids = copy.map { history.id(of: $0) }
-    if ids != rows { problems.append("\(name): a copy holds \(ids), not \(rows)") }
   }
 
   private func observeMap(_ look: KnotLook) {
@@ -140,7 +193,7 @@ final class KnotObservers {
           case .initial: report(change, to: follower.begin(at: shown))
           case .update(_, let delta):
             let step = follower.follow(upTo: target) {
-              Self.problem(of: delta, $0.modifiedKeys(look), $1, $2)
+              KnotProblem.of(delta, $0.modifiedKeys(look), $1, $2)
             }
             switch step {
             case .wrong(let problem): problems.append("\(name): \(problem)")
@@ -156,20 +209,21 @@ final class KnotObservers {
 
   private func observe(_ source: KnotSections, _ look: KnotLook) {
     let (name, number) = ("\(source.name) \(look)", tokens.count)
-    let follower = KnotFollower(history, \.sections[source.name]!) { versions, old, new in
-      old != new || !versions.modified(look).isDisjoint(with: old.flatMap(\.ids))
-    }
     var copy: [SectionCopy<Int, Knot>] = []
+    let follower = KnotFollower(history, \.sections[source.name]!) { versions, old, new in
+      old != new || !versions.modified(look).isDisjoint(with: old.flatMap(\.elements))
+    }
+    let hubsList = Spot(id: 0, property: "list")
+    follower.mayBeTold = { $0.contains { $0.model.touched.contains(hubsList) } }
     func report(
       _ change: ObservedChange<SectionedResults<Int, Knot>, SectionsDelta<Int, Knot>>,
-      to sections: [KnotHistory.Section]
+      to sections: [KnotSection]
     ) {
       change.apply(to: &copy)
-      for knot in copy.flatMap(\.elements) { history.id(of: knot).map { knots[$0] = knot } }
       let held = copy.map { section in
-        KnotHistory.Section(
-          key: "\(section.key)", ids: section.elements.map { history.id(of: $0) ?? -1 })
+        KnotSection(key: section.key, elements: section.elements.map { history.id(of: $0) ?? -1 })
       }
+      for knot in copy.flatMap(\.elements) { history.id(of: knot).map { knots[$0] = knot } }
       if held != sections { problems.append("\(name): a copy holds \(held), not \(sections)") }
     }
     add(
@@ -180,14 +234,14 @@ final class KnotObservers {
           case .initial: report(change, to: follower.begin(at: shown))
           case .update(_, let delta):
             let step = follower.follow(upTo: target) {
-              Self.problem(of: delta, $0.modified(look), $1, $2)
+              KnotProblem.of(delta, history.id(of:), $0.modified(look), $1, $2)
             }
             switch step {
             case .wrong(let problem): problems.append("\(name): \(problem)")
             case .right(let old, let new):
               if let old {
-                copy = old.map { section in
-                  SectionCopy(key: Int(section.key)!, elements: section.ids.map { knots[$0]! })
+                copy = old.map {
+                  SectionCopy(key: $0.key, elements: $0.elements.map { knots[$0]! })
                 }
               }
               report(change, to: new)
@@ -198,25 +252,59 @@ final class KnotObservers {
       })
   }
 
-  /// An object's observer is told of all that it was not left out of in one call.
+  /// One section, whether it is there or not.
+  private func observe(_ source: KnotSections, section key: Int, _ look: KnotLook) {
+    let section = ResultsSection(source.sections(realm), key, number: 0)
+    observe(
+      Rows<Knot, Int>(
+        name: "\(source.name) \(key) \(look)",
+        content: { $0.sections[source.name]!.first { $0.key == key }?.elements ?? [] },
+        row: { [history] in history.id(of: $0) }, element: { [unowned self] in knots[$0]! },
+        modified: { $0.modified(look) }, spot: Spot(id: 0, property: "list")),
+      section._changeOrigin.looking(look.reach).map { change in
+        change.map({ Array($0) }, { $0 })
+      })
+  }
+
   private func observe(_ id: Int, _ look: KnotLook) {
     guard let knot = realm.object(ofType: Knot.self, forPrimaryKey: id) else { return }
-    let (name, number) = ("knot \(id) \(look)", tokens.count)
     let paths: [[String]]? = if case .paths(let paths) = look { paths } else { nil }
+    observe(
+      id, "knot \(id) \(look)", { $0.touchedProperties(of: id, along: paths) },
+      { knot.observe(keyPaths: paths.map { $0.map { $0.joined(separator: ".") } }, $0) })
+  }
+
+  /// A projection of a knot tells the labels of what it projects.
+  private func observeCard(_ id: Int) {
+    guard let knot = realm.object(ofType: Knot.self, forPrimaryKey: id) else { return }
+    let labels = KnotCards.labels.filter { _ in numbers.chance(60) }
+    let seen = labels.isEmpty ? KnotCards.labels : labels
+    observe(
+      id, "card \(id) \(labels)",
+      { model in
+        Set(seen.filter { model.isTouched(id, along: $0.path[...]) }.map(\.label))
+      }, { KnotCard(projecting: knot).observe(keyPaths: labels.map(\.label), $0) })
+  }
+
+  /// An object's observer is told of all that it was not left out of in one call.
+  private func observe<Observed>(
+    _ id: Int, _ name: String, _ touched: @escaping (KnotModel) -> Set<String>,
+    _ register: (@escaping (ObjectChange<Observed>) -> Void) -> NotificationToken
+  ) {
+    let number = tokens.count
     var seen = realm.core.shownVersion!.rawValue
     var skips: Set<UInt64> = []
     func expected(upTo target: UInt64) -> Set<String> {
       guard seen < target else { return [] }
       if history[target].model.links[id] == nil { return ["deleted"] }
       let told = (seen + 1...target).filter { !skips.contains($0) }
-      return Set(told.flatMap { history[$0].model.touchedProperties(of: id, along: paths) })
+      return Set(told.flatMap { touched(history[$0].model) })
     }
     names.append(name)
     skip.append { skips.insert($0) }
     misses.append { !expected(upTo: $0).isEmpty }
     tokens.append(
-      knot.observe(keyPaths: paths.map { $0.map { $0.joined(separator: ".") } }) {
-        [unowned self] (change: ObjectChange<Knot>) in
+      register { [unowned self] change in
         told(number) { _, target in
           var properties: Set<String> = []
           switch change {
@@ -298,114 +386,19 @@ final class KnotObservers {
   }
 }
 
-// MARK: - What is wrong with a call
-
-extension KnotObservers {
-  fileprivate static func problem(
-    of delta: CollectionDelta<Knot>, _ hits: Set<Int>, _ old: [Int], _ new: [Int], _ isSet: Bool
-  ) -> String? {
-    guard let replayed = replay(old, delta.deletions, delta.insertions, new) else {
-      return "-\(delta.deletions) +\(delta.insertions) of \(old)"
-    }
-    if replayed != new { return "\(replayed), not \(new)" }
-    let gone = Set(delta.deletions)
-    let expected = old.indices.filter { !gone.contains($0) && hits.contains(old[$0]) }
-    let isRight =
-      isSet
-      ? Set(delta.modifications).isSuperset(of: expected) : delta.modifications == expected
-    if !isRight { return "~\(delta.modifications), not \(expected)" }
-    if delta.modifications.map({ old[$0] }) != delta.modificationsNew.map({ new[$0] }) {
-      return "~\(delta.modifications) are now \(delta.modificationsNew)"
-    }
-    if delta.deletions.isEmpty, delta.insertions.isEmpty, delta.modifications.isEmpty {
-      return "told of nothing"
-    }
-    return nil
-  }
-
-  fileprivate static func problem(
-    of delta: MapDelta<String, Knot?>, _ hits: Set<String>, _ old: [String: Int],
-    _ new: [String: Int]
-  ) -> String? {
-    let (before, after) = (Set(old.keys), Set(new.keys))
-    let told = [delta.deletions, delta.insertions, delta.modifications]
-    let expected = [
-      before.subtracting(after), after.subtracting(before),
-      before.intersection(after)
-        .intersection(hits),
-    ].map { $0.sorted() }
-    if told != expected { return "\(told), not \(expected)" }
-    return told.allSatisfy(\.isEmpty) ? "told of nothing" : nil
-  }
-
-  fileprivate static func problem(
-    of delta: SectionsDelta<Int, Knot>, _ hits: Set<Int>, _ old: [KnotHistory.Section],
-    _ new: [KnotHistory.Section]
-  ) -> String? {
-    let (deletions, insertions) = (delta.deletions, delta.insertions)
-    let (modifications, now) = (delta.modifications, delta.modificationsNew)
-    let (came, went) = (delta.sectionsToInsert, delta.sectionsToDelete)
-    let change = "-\(deletions) +\(insertions) ~\(modifications) -\(went) +\(came)"
-    let fitsOld = (deletions + modifications).allSatisfy {
-      $0.section < old.count && $0.item < old[$0.section].ids.count
-    }
-    guard fitsOld, went.allSatisfy(old.indices.contains), came.allSatisfy(new.indices.contains),
-      old.count - went.count + came.count == new.count
-    else { return "\(change) of \(old)" }
-    var copy = old
-    for path in deletions.reversed() { copy[path.section].ids.remove(at: path.item) }
-    for section in went.reversed() { copy.remove(at: section) }
-    for section in came {
-      copy.insert(KnotHistory.Section(key: new[section].key, ids: []), at: section)
-    }
-    for path in insertions {
-      guard path.section < new.count, path.item < new[path.section].ids.count,
-        path.item <= copy[path.section].ids.count
-      else { return "\(change) of \(old)" }
-      copy[path.section].ids.insert(new[path.section].ids[path.item], at: path.item)
-    }
-    if copy != new { return "\(copy), not \(new)" }
-    let gone = Set(deletions)
-    let expected = old.indices.filter { !went.contains($0) }.flatMap { section in
-      old[section].ids.indices.map { IndexPath(item: $0, section: section) }
-    }.filter { !gone.contains($0) && hits.contains(old[$0.section].ids[$0.item]) }
-    if modifications != expected { return "~\(modifications), not \(expected)" }
-    func at(_ path: IndexPath, _ sections: [KnotHistory.Section]) -> Int {
-      sections[path.section].ids[path.item]
-    }
-    if modifications.map({ at($0, old) }) != now.map({ at($0, new) }) {
-      return "~\(modifications) are now \(now)"
-    }
-    let isPaired = delta.moves.allSatisfy { at($0.from, old) == at($0.to, new) }
-    return isPaired ? nil : "\(delta.moves) of \(old)"
-  }
-
-  /// Nil if those positions are none of these arrays.
-  private static func replay(
-    _ old: [Int], _ deletions: [Int], _ insertions: [Int], _ new: [Int]
-  ) -> [Int]? {
-    var copy = old
-    for position in deletions.reversed() {
-      guard position < copy.count else { return nil }
-      copy.remove(at: position)
-    }
-    for position in insertions {
-      guard position <= copy.count, position < new.count else { return nil }
-      copy.insert(new[position], at: position)
-    }
-    return copy
-  }
-}
-
-extension Spot {
-  fileprivate static let hubsSet = Spot(id: 0, property: "set")
-}
-
 extension KnotLook {
   /// As observers are made with it.
   fileprivate var reach: _Look {
     switch self {
     case .paths(let paths): _Look(keyPaths: paths.map { $0.joined(separator: ".") })
+    case .depth(let depth): _Look(depth: depth)
+    }
+  }
+
+  /// The same for projections.
+  fileprivate var labelled: _Look {
+    switch self {
+    case .paths(let paths): _Look(keyPaths: paths.map(KnotCards.labelled), of: KnotCard.self)
     case .depth(let depth): _Look(depth: depth)
     }
   }
@@ -416,7 +409,7 @@ extension KnotModel {
   /// without key paths the knot's own that were set.
   fileprivate func touchedProperties(of id: Int, along paths: [[String]]?) -> Set<String> {
     if let paths { return Set(paths.filter { isTouched(id, along: $0[...]) }.map { $0[0] }) }
-    let own = touched.filter { $0.id == id }.map(\.property)
+    let own = touched.filter { $0.id == id && !$0.isEmbedded }.map(\.property)
     return Set(own.filter { $0 != "back" && !$0.hasPrefix("map[") })
   }
 }

@@ -12,13 +12,30 @@ class Knot: Object {
   @Persisted var set: MutableSet<Knot>
   @Persisted var map: Map<String, Knot?>
   @Persisted var any: AnyRealmValue
+  @Persisted var numbers: List<Int>
+  @Persisted var tags: MutableSet<String>
+  @Persisted var clasp: Clasp?
+  @Persisted var clasps: List<Clasp>
   @Persisted(originProperty: "list") var back: LinkingObjects<Knot>
 }
 
-/// A property of a knot.
+class Clasp: EmbeddedObject {
+  @Persisted var depth = 0
+  @Persisted var home: Knot?
+}
+
+final class KnotCard: Projection<Knot> {
+  @Projected(\Knot.name) var title
+  @Projected(\Knot.next?.name) var following
+  @Projected(\Knot.clasp?.depth) var depth
+}
+
+/// A property of a knot, or of what is embedded in it, such as `clasp.depth`.
 struct Spot: Hashable, Codable {
   var id: Int
   var property: String
+
+  var isEmbedded: Bool { property.contains(".") }
 }
 
 /// What the knots are, in Swift.
@@ -29,6 +46,15 @@ struct KnotModel: Codable {
     var set: Set<Int> = []
     var map: [String: Int] = [:]
     var any: Int?
+    var numbers: [Int] = []
+    var tags: Set<String> = []
+    var clasp: Clasp?
+    var clasps: [Clasp] = []
+  }
+
+  struct Clasp: Codable {
+    var depth = 0
+    var home: Int?
   }
 
   var links: [Int: Links] = [:]
@@ -45,7 +71,9 @@ struct KnotModel: Codable {
         map: Dictionary(
           uniqueKeysWithValues: knot.map.compactMap { key, knot in
             knot.map { (key, $0.id) }
-          }), any: knot.any.object(Knot.self)?.id)
+          }), any: knot.any.object(Knot.self)?.id, numbers: Array(knot.numbers),
+        tags: Set(knot.tags), clasp: knot.clasp.map { Clasp(depth: $0.depth, home: $0.home?.id) },
+        clasps: knot.clasps.map { Clasp(depth: $0.depth, home: $0.home?.id) })
     }
   }
 
@@ -65,6 +93,8 @@ struct KnotModel: Codable {
     case "set": return Array(own.set)
     case "map": return Array(own.map.values)
     case "any": return own.any.map { [$0] } ?? []
+    case "clasp.home": return own.clasp?.home.map { [$0] } ?? []
+    case "clasps.home": return own.clasps.compactMap(\.home)
     case "back": return origins(of: id)
     default: return []
     }
@@ -92,6 +122,14 @@ struct KnotModel: Codable {
       if own.set.contains(id) { change(other, "set") { $0.set.remove(id) } }
       for (key, value) in own.map where value == id { changeMap(other, key) { $0 = nil } }
       if own.any == id { change(other, "any") { $0.any = nil } }
+      if own.clasp?.home == id { change(other, "clasp.home") { $0.clasp!.home = nil } }
+      if own.clasps.contains(where: { $0.home == id }) {
+        change(other, "clasps.home") { own in
+          for place in own.clasps.indices where own.clasps[place].home == id {
+            own.clasps[place].home = nil
+          }
+        }
+      }
     }
     change(id, "list") { $0.list = [] }
     links[id] = nil
@@ -100,12 +138,21 @@ struct KnotModel: Codable {
   func isTouched(_ id: Int, along path: ArraySlice<String>) -> Bool {
     guard let first = path.first else { return false }
     if touched.contains(Spot(id: id, property: first)) { return true }
+    if ["clasp", "clasps"].contains(first), let second = path.dropFirst().first {
+      return isTouched(id, along: ["\(first).\(second)"] + path.dropFirst(2))
+    }
     return targets(of: id, first).contains { isTouched($0, along: path.dropFirst()) }
   }
 
+  /// What is embedded is one link away, and what that links to is two.
   func isTouched(_ id: Int, within depth: Int) -> Bool {
-    if touched.contains(where: { $0.id == id && $0.property != "back" }) { return true }
+    let own = touched.filter { $0.id == id && $0.property != "back" }
+    if own.contains(where: { depth > 0 || !$0.isEmbedded }) { return true }
     if depth == 0 { return false }
+    if depth > 1 {
+      let homes = ["clasp.home", "clasps.home"].flatMap { targets(of: id, $0) }
+      if homes.contains(where: { isTouched($0, within: depth - 2) }) { return true }
+    }
     return ["next", "list", "set", "map", "any"].contains { property in
       targets(of: id, property).contains { isTouched($0, within: depth - 1) }
     }
@@ -118,10 +165,15 @@ enum KnotLook {
   case depth(Int)
 
   static func randomPath(_ numbers: inout SeededRandom) -> [String] {
-    let links = (0..<numbers.below(4)).map { _ in
-      ["next", "list", "set", "map", "any", "back"][numbers.below(6)]
+    let links = (0..<numbers.below(4)).flatMap { _ in
+      let links = ["next", "list", "set", "map", "any", "back", "clasp.home", "clasps.home"]
+      return links[numbers.below(links.count)].components(separatedBy: ".")
     }
-    return links + [["name", "size", "next", "list", "map", "back"][numbers.below(6)]]
+    let ends = [
+      "name", "size", "next", "list", "map", "back", "numbers", "tags", "clasp", "clasps",
+      "clasp.depth", "clasps.depth",
+    ]
+    return links + ends[numbers.below(ends.count)].components(separatedBy: ".")
   }
 }
 
@@ -169,7 +221,7 @@ struct KnotScript {
     let (id, other) = (ids[numbers.below(ids.count)], ids[numbers.below(ids.count)])
     let knot = realm.object(ofType: Knot.self, forPrimaryKey: id)!
     let target = realm.object(ofType: Knot.self, forPrimaryKey: other)!
-    switch numbers.below(12) {
+    switch numbers.below(16) {
     case 0, 1:
       knot.name = "\(numbers.below(3))"
       model.change(id, "name") { _ in }
@@ -205,7 +257,70 @@ struct KnotScript {
       } else {
         remove(from: hub, ids[0])
       }
+    case 12, 13:
+      // The first knot has the values, too, that are observed.
+      let owner = numbers.chance(60) ? ids[0] : id
+      changeValues(of: realm.object(ofType: Knot.self, forPrimaryKey: owner)!, owner)
+    case 14: changeClasp(of: knot, id, target, other)
+    case 15: changeClasps(of: knot, id, target, other)
     default: break
+    }
+  }
+
+  private mutating func changeValues(of knot: Knot, _ id: Int) {
+    let (value, place) = (numbers.below(5), numbers.below(knot.numbers.count + 1))
+    switch numbers.below(4) {
+    case 0:
+      knot.numbers.insert(value, at: place)
+      model.change(id, "numbers") { $0.numbers.insert(value, at: place) }
+    case 1 where place < knot.numbers.count:
+      knot.numbers.remove(at: place)
+      model.change(id, "numbers") { _ = $0.numbers.remove(at: place) }
+    case 2 where place < knot.numbers.count:
+      knot.numbers[place] = value
+      model.change(id, "numbers") { $0.numbers[place] = value }
+    default:
+      let tag = "\(value)"
+      let isIn = knot.tags.contains(tag)
+      if isIn { knot.tags.remove(tag) } else { knot.tags.insert(tag) }
+      model.change(id, "tags") { own in
+        if isIn { own.tags.remove(tag) } else { own.tags.insert(tag) }
+      }
+    }
+  }
+
+  private mutating func changeClasp(of knot: Knot, _ id: Int, _ target: Knot, _ other: Int) {
+    let depth = numbers.below(9)
+    guard let clasp = knot.clasp, numbers.chance(75) else {
+      knot.clasp = numbers.chance(80) ? Clasp(value: ["depth": depth]) : nil
+      let now = knot.clasp.map { KnotModel.Clasp(depth: $0.depth) }
+      return model.change(id, "clasp") { $0.clasp = now }
+    }
+    if numbers.chance(50) {
+      clasp.depth = depth
+      model.change(id, "clasp.depth") { $0.clasp!.depth = depth }
+    } else {
+      clasp.home = target
+      model.change(id, "clasp.home") { $0.clasp!.home = other }
+    }
+  }
+
+  private mutating func changeClasps(of knot: Knot, _ id: Int, _ target: Knot, _ other: Int) {
+    let (depth, place) = (numbers.below(9), numbers.below(knot.clasps.count + 1))
+    guard place < knot.clasps.count else {
+      knot.clasps.append(Clasp(value: ["depth": depth]))
+      return model.change(id, "clasps") { $0.clasps.append(KnotModel.Clasp(depth: depth)) }
+    }
+    switch numbers.below(3) {
+    case 0:
+      knot.clasps.remove(at: place)
+      model.change(id, "clasps") { _ = $0.clasps.remove(at: place) }
+    case 1:
+      knot.clasps[place].depth = depth
+      model.change(id, "clasps.depth") { $0.clasps[place].depth = depth }
+    default:
+      knot.clasps[place].home = target
+      model.change(id, "clasps.home") { $0.clasps[place].home = other }
     }
   }
 

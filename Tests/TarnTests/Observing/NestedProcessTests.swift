@@ -15,15 +15,18 @@ struct NestedProcessTests {
     let folder = TemporaryFolder()
     async let observer = #expect(processExitsWith: .success) {
       [path = folder.path as String, seed = seed as Int] in
+      KeptErrors(in: path, of: "observer").keep()
       let follower = try IsleFollower(path, seed: UInt64(seed))
       try follower.follow(NestedProcessTests.commits)
       #expect(follower.told > 100)
     }
     async let writer = #expect(processExitsWith: .success) {
       [path = folder.path as String, seed = seed as Int] in
+      KeptErrors(in: path, of: "writer").keep()
       try NestedProcessTests.write(path, seed: UInt64(seed))
     }
-    _ = await (observer, writer)
+    if await observer == nil { Issue.record("\(KeptErrors(in: folder.path, of: "observer").text)") }
+    if await writer == nil { Issue.record("\(KeptErrors(in: folder.path, of: "writer").text)") }
   }
 
   /// Many commits, and now and then one that is not followed by another before it was seen.

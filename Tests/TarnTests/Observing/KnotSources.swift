@@ -1,0 +1,129 @@
+import Foundation
+
+@testable import Tarn
+
+/// A source of knots.
+struct KnotSource {
+  let name: String
+  let collection: (Realm) -> AnyRealmCollection<Knot>
+  /// An element may be taken for one that went and came.
+  var isSet: Bool { name == "set" }
+  /// The hub's property that it goes over, if it does.
+  var property: String? {
+    switch name.prefix(while: { $0 != " " }) {
+    case "list": "list"
+    case "set": "set"
+    default: nil
+    }
+  }
+
+  static func hub(_ realm: Realm) -> Knot { realm.object(ofType: Knot.self, forPrimaryKey: 0)! }
+
+  static var all: [KnotSource] {
+    [
+      KnotSource(name: "class") { AnyRealmCollection($0.objects(Knot.self)) },
+      KnotSource(name: "filtered") {
+        AnyRealmCollection($0.objects(Knot.self).where { $0.size > 0 })
+      },
+      KnotSource(name: "sorted") { AnyRealmCollection($0.objects(Knot.self).sorted(by: \.size)) },
+      KnotSource(name: "by a link") {
+        AnyRealmCollection($0.objects(Knot.self).sorted(by: \.next?.name))
+      },
+      KnotSource(name: "distinct") {
+        AnyRealmCollection($0.objects(Knot.self).distinct(by: [\.name]))
+      },
+      KnotSource(name: "list") { AnyRealmCollection(hub($0).list) },
+      KnotSource(name: "list filtered") {
+        AnyRealmCollection(hub($0).list.where { $0.size > 0 })
+      },
+      KnotSource(name: "list sorted") { AnyRealmCollection(hub($0).list.sorted(by: \.size)) },
+      KnotSource(name: "distinct sorted") {
+        AnyRealmCollection(
+          $0.objects(Knot.self).where { $0.id > 0 }.sorted(by: \.id, ascending: false)
+            .distinct(by: [\.size, \.name]).sorted(by: \.name))
+      },
+      KnotSource(name: "list distinct") {
+        AnyRealmCollection(hub($0).list.distinct(by: [\.size]))
+      },
+      KnotSource(name: "list sorted distinct") {
+        AnyRealmCollection(
+          hub($0).list.where { $0.size < 2 }.sorted(by: \.name).distinct(by: [\.id]))
+      },
+      KnotSource(name: "set") { AnyRealmCollection(hub($0).set) },
+      KnotSource(name: "backlinks") { AnyRealmCollection(hub($0).back) },
+    ]
+  }
+}
+
+/// Knots in sections.
+struct KnotSections {
+  let name: String
+  let sections: (Realm) -> SectionedResults<Int, Knot>
+
+  static var all: [KnotSections] {
+    [
+      KnotSections(name: "sections") { $0.objects(Knot.self).sectioned(by: \.size) },
+      KnotSections(name: "sections of a list") {
+        KnotSource.hub($0).list.sectioned(
+          by: { $0.size % 2 }, sortDescriptors: [SortDescriptor(keyPath: "id")])
+      },
+    ]
+  }
+}
+
+/// A section of knots, by their ids.
+struct KnotSection: Codable, Equatable {
+  var key: Int
+  var elements: [Int]
+}
+
+/// Projections of knots.
+enum KnotCards {
+  /// The labels and what they stand for.
+  static let labels: [(label: String, path: [String])] = [
+    ("title", ["name"]), ("following", ["next", "name"]), ("depth", ["clasp", "depth"]),
+  ]
+
+  static var all: [(name: String, cards: (Realm) -> Results<KnotCard>)] {
+    [
+      ("class", { $0.objects(KnotCard.self) }),
+      ("sorted", { $0.objects(KnotCard.self).sorted(byKeyPath: "size") }),
+    ]
+  }
+
+  /// A key path with the label of what it begins with, as far as there is one.
+  static func labelled(_ path: [String]) -> String {
+    labels.first { $0.path == path }?.label ?? path.joined(separator: ".")
+  }
+}
+
+/// Values of the hub, as texts.
+struct KnotValues {
+  typealias Change = ObservedChange<[String], CollectionDelta<String>>
+
+  let name: String
+  /// The property that has them.
+  var property: String { String(name.prefix { $0 != " " }) }
+  let texts: (Realm) -> [String]
+  let changes: (Realm) -> _ChangeOrigin<Change>
+
+  init<C: RealmCollection>(_ name: String, _ collection: @escaping (Knot) -> C) {
+    self.name = name
+    texts = { collection(KnotSource.hub($0)).map { "\($0)" } }
+    changes = { realm in
+      collection(KnotSource.hub(realm))._changeOrigin.map { change in
+        change.map({ $0.map { "\($0)" } }, { $0.map { "\($0)" } })
+      }
+    }
+  }
+
+  static var all: [KnotValues] {
+    [
+      KnotValues("numbers") { $0.numbers },
+      KnotValues("numbers sorted") { $0.numbers.sorted(ascending: false) },
+      KnotValues("numbers distinct") { $0.numbers.distinct() },
+      KnotValues("tags") { $0.tags },
+      KnotValues("tags sorted") { $0.tags.sorted() },
+    ]
+  }
+}
