@@ -104,8 +104,7 @@ import Testing
           (.contains, "3"),
         ] as [(ComparisonOperator, String)])
       return .compare(name, op, .string(text), random.chance(20) ? .caseInsensitive : [])
-    case 6,
-      7 where type != .bool:
+    case 6 where type != .bool, 7 where type != .bool:
       return .between(
         Operand(path: name), .value(value(type, &random)), .value(value(type, &random)))
     default:
@@ -126,7 +125,7 @@ import Testing
     _ session: WriteSession
   ) throws {
     let row = ObjectKey(key)
-    if isNew { _ = try session.create(primaryKey: .int(key), in: id) }
+    if isNew { try session.create([ColumnID(0): .int(key)], in: id) }
     for (number, value) in values.enumerated() {
       try session.set(ColumnID(UInt16(number + 1)), at: row, in: id, to: value)
     }
@@ -242,7 +241,7 @@ import Testing
       let owners = try (0..<2).map { _ in try session.create([:], in: Self.owner) }
       for number in 0..<Int64(count) {
         let key = ObjectKey(number)
-        _ = try session.create(primaryKey: .int(number), in: Self.indexed)
+        try session.create([ColumnID(0): .int(number)], in: Self.indexed)
         try session.set(ColumnID(1), at: key, in: Self.indexed, to: .int(number / 2))
         try session.set(ColumnID(6), at: key, in: Self.indexed, to: .string("n\(number)"))
       }
@@ -261,7 +260,7 @@ import Testing
     let tested = try Self.reads(
       .compare("int", .equal, .int(500)) && .compare("string", .endsWith, .string("1")),
       in: reader)
-    #expect(tested.keys == [ObjectKey(1001)] && tested.clusters == 1)
+    #expect(tested.keys == [ObjectKey(1001)] && tested.clusters <= 2)
     let unique = try Self.reads(
       .compare("string", .equal, .string("n9")) && .compare("_id", .equal, .int(9)), in: reader)
     #expect(unique.keys == [ObjectKey(9)] && unique.clusters <= 2)
