@@ -13,6 +13,7 @@ struct AsyncWriteGroupTests {
     let shelter = try Shelter(.full)
     let a = try shelter.open()
     try a.add(1_000)
+    a.groupWhatIsQueued()
     let (first, recorder) = (version(a), CatRecorder(a.cats))
     a.pump()
     var ends: [Int] = []
