@@ -81,6 +81,8 @@ struct QuerySpec: Hashable {
   func columnNames(of path: [String]) -> [String] {
     var owner: ObjectBase.Type? = type
     return path.map { name in
+      // A step into a collection leads to an element of it.
+      if ValueStep(name) != nil { return name }
       let reflection = owner.map { ClassReflection.of($0) }
       let property =
         reflection?.property(name) ?? reflection?.properties.first { $0.columnName == name }

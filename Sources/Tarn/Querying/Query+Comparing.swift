@@ -5,11 +5,13 @@ import TarnStore
 public protocol _QueryText {}
 extension String: _QueryText {}
 extension Data: _QueryText {}
+extension AnyRealmValue: _QueryText {}
 extension Optional: _QueryText where Wrapped: _QueryText {}
 
 /// A type of text, or an optional of one.
 public protocol _QueryString: _QueryText {}
 extension String: _QueryString {}
+extension AnyRealmValue: _QueryString {}
 extension Optional: _QueryString where Wrapped: _QueryString {}
 
 extension Query {
@@ -65,6 +67,9 @@ extension Query {
   /// A value to compare with: for a link, the object's key; for an embedded object, its properties.
   func constant(_ value: some _Persistable) -> Operand {
     let boxed = value._box()
+    require(
+      boxed.nested == nil,
+      "A query cannot compare with a list or map: compare with its elements, as in $0.value[0].")
     if let embedded = boxed.object as? EmbeddedObject {
       do throws(MemberMistake) {
         return try embedded.membersToCompare()

@@ -11,6 +11,8 @@ final class ObjectRows: RowSource {
   private var objects: [LinkTarget: ObjectBase] = [:]
   /// Those that were given one, all of which are among `objects`.
   private var keys: [ObjectIdentifier: ObjectKey] = [:]
+  /// Lists and maps within values of any type, by the numbers that they were given.
+  private var nested: [any SequenceBacking] = []
 
   /// - Parameter type: the class of the objects that are asked; its id is 0.
   init(_ type: ObjectBase.Type) {
@@ -70,6 +72,11 @@ final class ObjectRows: RowSource {
 
   /// A value as rows have it: of an object its key.
   fileprivate func value(_ boxed: _BoxedValue, of column: ColumnSchema) -> Value {
+    if let collection = boxed.nested {
+      nested.append(collection)
+      let id = CollectionID(UInt64(nested.count - 1))
+      return collection.kind == .map ? .map(id) : .list(id)
+    }
     guard let object = boxed.object, let target = column.target else { return boxed.value }
     return .link(key(of: object, target))
   }
@@ -87,18 +94,22 @@ final class ObjectRows: RowSource {
     _ classID: ClassID, _ key: ObjectKey, _ column: ColumnID,
     _ body: (UnsafeRawBufferPointer) throws(StorageError) -> R
   ) throws(StorageError) -> R {
-    let bytes: [UInt8]
-    switch objects[LinkTarget(classID: classID, key: key)].map({
-      row($0, classID).value(column)
-    }) {
-    case .string(let text): bytes = Array(text.utf8)
-    case .data(let data): bytes = data
-    default: bytes = []
-    }
+    let found = objects[LinkTarget(classID: classID, key: key)].map { row($0, classID) }
+    let bytes = found.map { Self.bytes(of: $0.value(column), schema[classID]![column].type) } ?? []
     return unsafe try withBytes(of: bytes) { bytes throws(StorageError) in unsafe try body(bytes) }
   }
 
+  private static func bytes(of value: Value, _ type: ColumnType) -> [UInt8] {
+    switch (type, value) {
+    case (.any, _): value.taggedBytes
+    case (_, .string(let text)): Array(text.utf8)
+    case (_, .data(let data)): data
+    default: []
+    }
+  }
+
   private func backing(_ place: SequencePlace) -> (any SequenceBacking)? {
+    if let id = place.nested { return nested[Int(id.rawValue)] }
     guard let object = objects[LinkTarget(classID: place.classID, key: place.key)] else {
       return nil
     }
@@ -124,6 +135,23 @@ final class ObjectRows: RowSource {
   ) throws(StorageError) {
     for key in backing(place)?.allKeys ?? [] {
       guard try body(key) else { return }
+    }
+  }
+
+  func element(
+    of place: SequencePlace, at step: ValueStep
+  ) throws(StorageError) -> Value? {
+    guard let backing = backing(place) else { return nil }
+    let column = schema[place.classID]![place.column]
+    switch step {
+    case .position(let position) where backing.kind == .list:
+      let index = position < 0 ? position + backing.count : position
+      return (0..<backing.count).contains(index)
+        ? value(backing.element(at: index), of: column) : nil
+    case .key(let key) where backing.kind == .map:
+      let (index, isFound) = backing.find(key)
+      return isFound ? value(backing.element(at: index), of: column) : nil
+    default: return nil
     }
   }
 
@@ -190,9 +218,10 @@ struct ObjectRow: RowReading {
   /// Nothing lies in a cluster.
   func bytes(_ column: ColumnID, _ slot: Int) throws(StorageError) -> ClusterBytes {
     switch value(column) {
+    case .null: .null
     case .string(let text): .long(length: text.utf8.count)
     case .data(let bytes): .long(length: bytes.count)
-    default: .null
+    default: .long(length: 1)
     }
   }
 }

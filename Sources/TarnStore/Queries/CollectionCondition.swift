@@ -107,6 +107,8 @@ struct CollectionPath {
     case keys(ColumnID)
     /// The objects of a class whose column links to the object.
     case origins(ClassID, ColumnID)
+    /// What the steps lead to from a collection on, or from a value of any type.
+    case at(ColumnID, [ValueStep])
   }
 
   let links: [LinkStep]
@@ -117,6 +119,12 @@ struct CollectionPath {
   let column: ColumnSchema
   /// From an element on.
   let rest: [String]
+  /// True unless a column of any type has the value.
+  var isInCollection = true
+
+  /// True if the path leads into a collection or a value of any type, to one element of it or to
+  /// each.
+  var hasSteps: Bool { if case .at = elements { true } else { false } }
 
   /// Throws if a property does not exist, or none of them is a collection.
   init(_ names: [String], from start: ClassID, in schema: StoreSchema) throws(PredicateError) {
@@ -142,7 +150,9 @@ struct CollectionPath {
       guard let column = owner.named(name) else {
         throw PredicateError("class '\(owner.name)' has no property '\(name)'")
       }
-      if column.collection != .none { return CollectionPath(column, of: owner, steps, rest) }
+      if column.collection != .none || column.type == .any {
+        return try CollectionPath(column, of: owner, steps, rest, names)
+      }
       if index + 1 == names.count { return nil }
       guard column.type == .link, let target = column.target, let next = schema[target] else {
         throw PredicateError(
@@ -156,10 +166,22 @@ struct CollectionPath {
   }
 
   private init(
-    _ column: ColumnSchema, of owner: ClassSchema, _ links: [LinkStep], _ rest: [String]
-  ) {
+    _ column: ColumnSchema, of owner: ClassSchema, _ links: [LinkStep], _ rest: [String],
+    _ names: [String]
+  ) throws(PredicateError) {
     self.links = links
     self.owner = owner
+    let steps = Array(rest.lazy.map { ValueStep($0) }.prefix { $0 != nil }.compactMap(\.self))
+    if !steps.isEmpty || column.collection == .none {
+      try Self.check(steps, into: column, of: owner, names)
+      var element = column
+      (element.collection, element.isOptional) = (.none, true)
+      self.column = element
+      isInCollection = column.collection != .none
+      elements = .at(column.id, steps)
+      self.rest = Array(rest.dropFirst(steps.count))
+      return
+    }
     var (column, rest, areKeys) = (column, rest, false)
     if column.collection == .map, let first = rest.first,
       [CollectionCondition.mapKeys, CollectionCondition.mapValues].contains(first)
@@ -173,6 +195,19 @@ struct CollectionPath {
     }
     self.column = column
     self.rest = rest
+  }
+
+  private static func check(
+    _ steps: [ValueStep], into column: ColumnSchema, of owner: ClassSchema, _ names: [String]
+  ) throws(PredicateError) {
+    let property = "property '\(column.name)' of class '\(owner.name)'"
+    if let first = steps.first, let mistake = first.mistake(into: column.collection) {
+      throw PredicateError("\(mistake): \(property) in \(Operand.path(names))")
+    }
+    if column.collection != .none, column.type != .any, steps.count > 1 {
+      throw PredicateError(
+        "the elements of \(property) have no elements of their own: \(Operand.path(names))")
+    }
   }
 
   private init(

@@ -33,11 +33,53 @@ extension PredicateBuilder {
     }
   }
 
+  /// A comparison with what is in a map under a key, or with a value of any type; nil for others.
+  func nodeOfElement(
+    _ comparison: Comparison, _ depth: Int
+  ) throws(PredicateError) -> ResolvedNode? {
+    let (names, op, right): ([String], ComparisonOperator?, Operand)
+    switch (comparison.left, comparison.right) {
+    case (.path(let left), let value): (names, op, right) = (left, comparison.op, value)
+    case (let value, .path(let path)): (names, op, right) = (path, comparison.op.mirrored, value)
+    default: return nil
+    }
+    guard let path = try elementPath(names) else {
+      if case .path(let other) = right, try elementPath(other) != nil {
+        throw Self.needsValue(other, comparison)
+      }
+      return nil
+    }
+    guard !right.isPath else { throw Self.needsValue(names, comparison) }
+    guard let op else {
+      throw PredicateError("\(comparison.op) needs a property on its left: \(comparison)")
+    }
+    let condition = CollectionCondition(names, .any(op, right, comparison.options))
+    return path.rest.isEmpty
+      ? try some(path, condition, depth) : try behind(path, condition, depth)
+  }
+
+  private static func needsValue(_ names: [String], _ comparison: Comparison) -> PredicateError {
+    PredicateError("\(Operand.path(names)) compares with values only: \(comparison)")
+  }
+
+  /// Nil for a path that takes no step into a value.
+  private func elementPath(_ names: [String]) throws(PredicateError) -> CollectionPath? {
+    let found: CollectionPath?
+    if names.contains(where: { ValueStep($0) != nil }) {
+      found = try CollectionPath.find(names, from: classID, in: schema)
+    } else {
+      // What is wrong with other paths is said in other words.
+      found = try? CollectionPath.find(names, from: classID, in: schema)
+    }
+    guard let found, found.hasSteps else { return nil }
+    return found
+  }
+
   private func matching(
     _ predicate: Predicate, _ path: CollectionPath, _ condition: CollectionCondition,
     _ op: ComparisonOperator, _ value: Value, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode {
-    guard path.column.type == .link, let target = path.column.target else {
+    guard path.column.type == .link, !path.hasSteps, let target = path.column.target else {
       throw PredicateError(
         "SUBQUERY looks at objects, which the elements of property '\(path.column.name)' of class "
           + "'\(path.owner.name)' are not")
@@ -63,7 +105,7 @@ extension PredicateBuilder {
       let found = try ColumnPath(path.rest, from: target, in: schema, for: .aggregate)
       (behind, type) = (found, found.type)
     }
-    guard type.isNumeric || type == .date && aggregate.isOfExtremes else {
+    guard !path.hasSteps, type.isNumeric || type == .date && aggregate.isOfExtremes else {
       throw PredicateError(
         "\(aggregate.rawValue) needs numbers\(aggregate.isOfExtremes ? " or dates" : ""): "
           + "'\(condition.path.joined(separator: "."))' is of type \(type)")
@@ -88,9 +130,12 @@ extension PredicateBuilder {
     _ path: CollectionPath, _ condition: CollectionCondition, _ op: ComparisonOperator,
     _ value: Value
   ) throws(PredicateError) -> ResolvedNode {
+    if path.hasSteps, path.column.type != .any {
+      throw PredicateError("only collections have a @count: \(condition)")
+    }
     var number = ColumnPath(path.column, of: path.owner.id)
     number.type = .int
-    number.isOptional = !path.links.isEmpty
+    number.isOptional = !path.links.isEmpty || path.hasSteps
     number.target = nil
     let names = condition.path + ["@count"]
     let builder = ConstantBuilder(number, names, schema, [])
@@ -142,11 +187,6 @@ extension PredicateBuilder {
   private func elementBuilder(
     _ path: CollectionPath, _ condition: CollectionCondition
   ) throws(PredicateError) -> ConstantBuilder {
-    guard path.column.type != .any else {
-      throw PredicateError(
-        "property '\(path.column.name)' of class '\(path.owner.name)' has elements of any type, "
-          + "which queries cannot look into")
-    }
     let element = ColumnPath(path.column, of: path.owner.id)
     return ConstantBuilder(element, condition.path, schema, [])
   }

@@ -81,37 +81,14 @@ extension ColumnTest {
       switch test {
       case .isNull: false
       case .text(let pattern): try matchesText(pattern, rows, slot, source)
-      default: accepts(rows.scalar(path, slot))
+      default: test.accepts(rows.scalar(path, slot))
       }
     return passes != isNegated
   }
 
   /// As `matches` for a value.
   fileprivate func passes(_ value: Value) -> Bool {
-    if value == .null { return acceptsNull }
-    let passes =
-      switch (test, value) {
-      case (.text(let pattern), .string(let text)): pattern.matches(Array(text.utf8))
-      case (.text(let pattern), .data(let bytes)): pattern.matches(bytes)
-      default: Scalar(value).map(accepts) ?? false
-      }
-    return passes != isNegated
-  }
-
-  /// Whether the values that the test is about include this one, which is not null.
-  private func accepts(_ value: Scalar) -> Bool {
-    switch (test, value) {
-    case (.isNaN, _): value.isNaN
-    case (.int(let domain), .int(let value)): domain.contains(value)
-    case (.bool(let wanted), .bool(let value)): value == wanted
-    case (.double(let domain), .double(let value)): domain.contains(value)
-    case (.float(let domain), .double(let value)): domain.contains(Float(value))
-    case (.decimal(let domain), .decimal(let value)): domain.contains(value.order)
-    case (.date(let domain), .date(let value)): domain.contains(value)
-    case (.bytes12(let domain), .bytes12(let value)): domain.contains(value)
-    case (.bytes16(let domain), .bytes16(let value)): domain.contains(value)
-    default: false
-    }
+    value == .null ? acceptsNull : test.passes(value) != isNegated
   }
 
   private func matchesText<Rows: RowReading, Source: RowSource>(
@@ -125,6 +102,37 @@ extension ColumnTest {
       return try unsafe source.withLongValue(path.classID, rows.key(at: slot), path.column) {
         unsafe pattern.matches($0)
       }
+    }
+  }
+}
+
+extension ScalarTest {
+  /// Whether the values that the test is about include this one, which is not null.
+  func passes(_ value: Value) -> Bool {
+    switch (self, value) {
+    case (.text(let pattern), .string(let text)): pattern.matches(Array(text.utf8))
+    case (.text(let pattern), .data(let bytes)): pattern.matches(bytes)
+    case (.ofType(let tests), _):
+      value.scalarType.flatMap { tests[$0] }.map { $0.passes(value) } ?? false
+    case (.object(let wanted), .object(let id, let key)):
+      wanted.contains(LinkTarget(classID: id, key: key))
+    default: Scalar(value).map(accepts) ?? false
+    }
+  }
+
+  /// The same of a value without bytes of its own.
+  fileprivate func accepts(_ value: Scalar) -> Bool {
+    switch (self, value) {
+    case (.isNaN, _): value.isNaN
+    case (.int(let domain), .int(let value)): domain.contains(value)
+    case (.bool(let wanted), .bool(let value)): value == wanted
+    case (.double(let domain), .double(let value)): domain.contains(value)
+    case (.float(let domain), .double(let value)): domain.contains(Float(value))
+    case (.decimal(let domain), .decimal(let value)): domain.contains(value.order)
+    case (.date(let domain), .date(let value)): domain.contains(value)
+    case (.bytes12(let domain), .bytes12(let value)): domain.contains(value)
+    case (.bytes16(let domain), .bytes16(let value)): domain.contains(value)
+    default: false
     }
   }
 }

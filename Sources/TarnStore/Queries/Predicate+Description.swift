@@ -51,10 +51,20 @@ extension Operand: CustomStringConvertible {
   package var description: String {
     switch self {
     case .path([]): "SELF"
-    case .path(let names): names.map(Self.escaped).joined(separator: ".")
+    case .path(let names): Self.text(of: names)
     case .value(let value): value.predicateText
     case .values(let values): "{" + values.map(\.predicateText).joined(separator: ", ") + "}"
     case .members(let name, let members): "(an object of class '\(name)' with \(members))"
+    }
+  }
+
+  private static func text(of names: [String]) -> String {
+    names.reduce(into: "") { text, name in
+      if let step = ValueStep(name) {
+        text += step.description
+      } else {
+        text += (text.isEmpty ? "" : ".") + escaped(name)
+      }
     }
   }
 

@@ -13,8 +13,10 @@
 ///                  operator operand
 ///     flags      = "[c]" | "[d]" | "[cd]"
 ///     list       = "{" [ literal { "," literal } ] "}" | "%@"
-///     operand    = literal | [ "$" word "." ] name { "." name } [ ".@count" ] | "%K"
-///                | name { "." name } "." ( "@min" | "@max" | "@sum" | "@avg" ) { "." name }
+///     operand    = literal | [ "$" word "." ] path [ ".@count" ] | "%K"
+///                | path "." ( "@min" | "@max" | "@sum" | "@avg" ) { "." name }
+///     path       = name { step } { "." name { step } }
+///     step       = "[" ( text | number | "FIRST" | "LAST" | "#any" ) "]"
 ///     literal    = number | text | data | TRUE | FALSE | NULL | "%@" | "%d" | "%f" | ...
 ///
 /// Keywords are free of case; a property named like one is written behind a `#`. Dates, object
@@ -295,17 +297,18 @@ package struct PredicateParser {
       throw expected("a property or a value")
     }
     var names = [first]
-    while try take(".") {
+    while true {
+      if let step = try valueStep() {
+        names.append(step.name)
+        continue
+      }
+      guard try take(".") else { break }
       if try take("@count") { return .count(located(names)) }
       if let aggregate = try self.aggregate() {
         while try take(".") { names.append(try name()) }
         return .collection(located(names)) { .aggregate(aggregate, $0, $1) }
       }
       names.append(try name())
-    }
-    if token == .symbol("[") {
-      throw lexer.error(
-        at: start, "'[' behind a property is not supported: conditions cannot look into maps")
     }
     return .operand(.path(located(names)))
   }
@@ -314,6 +317,30 @@ package struct PredicateParser {
     guard let name = try pathPart() else { throw expected("a property after '.'") }
     return name
   }
+
+  /// `['key']`, `[0]`, `[FIRST]`, `[LAST]` or `[#any]` behind a property.
+  private mutating func valueStep() throws(PredicateSyntaxError) -> ValueStep? {
+    guard try take("[") else { return nil }
+    let step: ValueStep
+    if case .name(let word) = token, let known = Self.valueSteps[word.uppercased()] {
+      try advance()
+      step = known
+    } else {
+      let first = start
+      switch try literal() {
+      case .string(let key): step = .key(key)
+      case .int(let position) where position >= 0: step = .position(Int(position))
+      default:
+        throw lexer.error(at: first, "expected a key in quotes, a position from 0, or #any")
+      }
+    }
+    try require("]", "']'")
+    return step
+  }
+
+  private static let valueSteps: [String: ValueStep] = [
+    "ANY": .each, "FIRST": .position(0), "LAST": .position(-1),
+  ]
 
   private mutating func aggregate() throws(PredicateSyntaxError) -> CollectionAggregate? {
     guard case .symbol(let symbol) = token, let found = CollectionAggregate(rawValue: symbol) else {

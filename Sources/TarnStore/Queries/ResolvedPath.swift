@@ -90,7 +90,7 @@ package struct ColumnPath: Hashable, Sendable {
     self.column = column.id
     type = column.type
     // A link may always lead nowhere, whatever the schema says of it.
-    isOptional = column.isOptional || column.type == .link
+    isOptional = column.isOptional || column.type == .link || column.type == .any
     target = column.target
   }
 

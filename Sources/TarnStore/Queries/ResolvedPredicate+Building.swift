@@ -44,6 +44,7 @@ struct PredicateBuilder {
   private func node(
     _ comparison: Comparison, depth: Int
   ) throws(PredicateError) -> ResolvedNode {
+    if let node = try nodeOfElement(comparison, depth) { return node }
     let options = comparison.options
     switch (comparison.left, comparison.right) {
     case (.path(let names), .value(let value)):
@@ -79,7 +80,7 @@ struct PredicateBuilder {
     let path = try ColumnPath(names, from: classID, in: schema)
     guard path.type == .link, let target = path.target else {
       throw PredicateError(
-        "property '\(names.joined(separator: "."))' of class '\(schema[path.classID]?.name ?? "")' "
+        "property '\(Operand.path(names))' of class '\(schema[path.classID]?.name ?? "")' "
           + "is of type \(path.typeName(in: schema)), which does not compare with an object of "
           + "class '\(name)'")
     }
@@ -157,7 +158,7 @@ struct ConstantBuilder {
     for value in values {
       if value == .null {
         nodes.append(isNull)
-      } else if isNaN(value) {
+      } else if isNaN(value) || path.type == .any && value.scalarType == .bool {
         nodes.append(try node(.equal, value))
       } else {
         kept.append(value)
@@ -187,7 +188,7 @@ struct ConstantBuilder {
   }
 
   /// Nil if no value passes.
-  private func scalarTest(
+  func scalarTest(
     _ op: ComparisonOperator, _ value: Value
   ) throws(PredicateError) -> ScalarTest? {
     switch path.type {
@@ -207,7 +208,7 @@ struct ConstantBuilder {
       let constant = try decimal(value)
       if constant.isNaN { return op == .equal ? .isNaN : nil }
       return Domain<DecimalOrder>(op, number: constant).map { .decimal($0) }
-    case .any: return nil
+    case .any: return try testOfAnyType(op, value)
     case .string, .data:
       let bytes = try text(value)
       if op.isTextSearch && bytes.isEmpty { return nil }
@@ -215,7 +216,7 @@ struct ConstantBuilder {
     }
   }
 
-  private func membership(_ values: [Value]) throws(PredicateError) -> ScalarTest? {
+  func membership(_ values: [Value]) throws(PredicateError) -> ScalarTest? {
     switch path.type {
     case .int:
       // A number that no integer equals is no member.
@@ -239,7 +240,7 @@ struct ConstantBuilder {
         Domain<DecimalOrder>(.equal, number: $0)
       }
       return Domain(domains.flatMap(\.values)).map { .decimal($0) }
-    case .any: return nil
+    case .any: return try membershipOfAnyType(values)
     case .string, .data:
       let needles = try all(values, text)
       if needles.isEmpty { return nil }
@@ -262,10 +263,10 @@ extension ConstantBuilder {
   private var described: String {
     if names.isEmpty { return "the value" }
     let owner = schema[path.classID]?.name ?? ""
-    return "property '\(names.joined(separator: "."))' of class '\(owner)'"
+    return "property '\(Operand.path(names))' of class '\(owner)'"
   }
 
-  private func mismatch(_ value: Value, _ hint: String = "") -> PredicateError {
+  func mismatch(_ value: Value, _ hint: String = "") -> PredicateError {
     if case .object(let id, _) = value {
       let name = schema[id]?.name ?? ""
       return PredicateError(
@@ -358,10 +359,11 @@ extension ColumnPath {
   fileprivate func check(
     _ op: ComparisonOperator, _ options: StringOptions, _ names: [String], _ schema: StoreSchema
   ) throws(PredicateError) {
-    let isText = type == .string || type == .data
+    let isString = type == .string || type == .any
+    let isText = isString || type == .data
     let isOrder = [.less, .lessOrEqual, .greater, .greaterOrEqual].contains(op)
     let reason: String
-    if op == .like && type != .string {
+    if op == .like && !isString {
       reason = "LIKE needs a string"
     } else if op.isTextSearch && !isText {
       reason = "\(op) needs a string or data"
@@ -369,7 +371,7 @@ extension ColumnPath {
       reason = "\(op) needs values that have an order"
     } else if op == .like && options.contains(.diacriticInsensitive) {
       reason = "LIKE knows no [d]"
-    } else if !options.isEmpty && type != .string {
+    } else if !options.isEmpty && !isString {
       reason = "\(options.suffix) needs a string"
     } else if !options.isEmpty && isOrder {
       reason = "\(op) knows no \(options.suffix)"
@@ -379,7 +381,7 @@ extension ColumnPath {
     let owner = schema[classID]?.name ?? ""
     let what =
       names.isEmpty
-      ? "the value" : "property '\(names.joined(separator: "."))' of class '\(owner)'"
+      ? "the value" : "property '\(Operand.path(names))' of class '\(owner)'"
     throw PredicateError("\(reason): \(what) is of type \(typeName(in: schema))")
   }
 

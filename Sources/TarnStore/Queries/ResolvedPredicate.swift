@@ -96,6 +96,10 @@ enum ScalarTest: Hashable, Sendable {
   case bytes16(Domain<Bytes16>)
   /// Strings and data.
   case text(TextPattern)
+  /// For a value of any type: what it is to pass if it is of one of these. Objects are links.
+  case ofType([ColumnType: ScalarTest])
+  /// For a value of any type.
+  case object(Set<LinkTarget>)
 }
 
 /// A column against another one.
@@ -207,6 +211,7 @@ extension ScalarTest {
     case .text(let pattern):
       !pattern.options.isEmpty
         ? 40 : pattern.kind == .like ? 20 : pattern.kind == .contains ? 8 : 6
+    case .ofType, .object: 100
     }
   }
 }

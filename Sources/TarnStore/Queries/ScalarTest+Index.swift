@@ -19,6 +19,7 @@ extension ScalarTest {
       guard let ranges = pattern.indexRanges else { return nil }
       let isExact = pattern.kind != .like && !ranges.contains(where: \.isWider)
       return (ranges, isExact)
+    case .ofType, .object: return nil
     }
   }
 

@@ -37,6 +37,10 @@ package protocol RowSource {
     of place: SequencePlace, _ body: (String) throws(StorageError) -> Bool
   ) throws(StorageError)
 
+  /// One element of a collection, of a map a value; nil if there is none, or the step is not one
+  /// that leads into such a collection.
+  func element(of place: SequencePlace, at step: ValueStep) throws(StorageError) -> Value?
+
   /// The objects whose column links to that one, each as often as it does.
   func origins(
     of target: LinkTarget, in id: ClassID, through column: ColumnID

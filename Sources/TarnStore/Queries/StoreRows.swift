@@ -77,6 +77,12 @@ package struct StoreRows: RowSource {
     }
   }
 
+  package func element(
+    of place: SequencePlace, at step: ValueStep
+  ) throws(StorageError) -> Value? {
+    try glance(at: place)?.element(at: step)
+  }
+
   private func glance(at place: SequencePlace) throws(StorageError) -> (any SequenceReading)? {
     if let session { return try session.glance(at: place) }
     return try reader.sequence(at: place)

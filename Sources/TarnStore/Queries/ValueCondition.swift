@@ -6,10 +6,6 @@ package struct ValueCondition: Sendable {
   /// - Parameter column: describes the values.
   /// - Throws: what in the condition does not fit them.
   package init(_ predicate: Predicate, _ column: ColumnSchema) throws(PredicateError) {
-    guard column.type != .any else {
-      throw PredicateError(
-        "values of any type have nothing that a condition could look at: use index(where:)")
-    }
     guard column.type != .link else {
       throw PredicateError(
         "values that are stored as objects have nothing that a condition could compare: use "
