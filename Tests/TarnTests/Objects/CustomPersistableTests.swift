@@ -60,10 +60,10 @@ private class RawParcel: Object {
 }
 
 struct CustomPersistableTests {
-  private func open(_ shelter: Shelter, _ types: [ObjectBase.Type]) throws -> Place {
+  private func open(_ shelter: Shelter, _ types: [ObjectBase.Type]) throws -> Instance {
     var configuration = shelter.configuration
     configuration.objectTypes = types
-    return try Place(configuration, shelter)
+    return try Instance(configuration, shelter)
   }
 
   @Test func valuesComeBackAsTheyWere() throws {
@@ -127,10 +127,10 @@ struct CustomPersistableTests {
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [folder = shelter.folder as String] in
       let shelter = try Shelter(within: folder)
-      func open(_ types: [ObjectBase.Type]) throws -> Place {
+      func open(_ types: [ObjectBase.Type]) throws -> Instance {
         var configuration = shelter.configuration
         configuration.objectTypes = types
-        return try Place(configuration, shelter)
+        return try Instance(configuration, shelter)
       }
       do {
         let a = try open([RawParcel.self])

@@ -101,7 +101,7 @@ import Testing
     await early.next(isolation: #isolation)?.apply(to: &first)
     await late.next(isolation: #isolation)?.apply(to: &second)
     let source = pack.numbers.backing as? ManagedSequence
-    let live = try #require(source.map { $0.instance.liveSequence(at: $0.position, $0.kind) })
+    let live = try #require(source.map { $0.instance.liveSequence(at: $0.place, $0.kind) })
     for number in 0..<500 {
       try realm.write { pack.numbers.append(number) }
       if number == 250 { await early.next(isolation: #isolation)?.apply(to: &first) }

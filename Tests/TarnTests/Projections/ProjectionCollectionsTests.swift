@@ -121,8 +121,8 @@ struct ProjectionCollectionsTests {
         case .initial(let cards): ids = cards.map { $0.rootObject.id }
         case .update(let cards, let delta):
           var copy = ids.map { Optional($0) }
-          for instance in delta.deletions.reversed() { copy.remove(at: instance) }
-          for instance in delta.insertions { copy.insert(nil, at: instance) }
+          for index in delta.deletions.reversed() { copy.remove(at: index) }
+          for index in delta.insertions { copy.insert(nil, at: index) }
           let shown: [Int] = cards.map { $0.rootObject.id }
           if copy.count != shown.count { wrong += 1 }
           ids = shown
