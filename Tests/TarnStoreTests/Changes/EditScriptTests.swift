@@ -63,8 +63,9 @@ struct EditScriptTests {
       let old = model.states[first]
       let new = model.states[last]
       let others = old.indices.filter { _ in random.chance(10) }
-      let changes = model.script(from: first, to: last).indexChanges(
-        alsoModified: KeySet(others.map { ObjectKey(Int64($0)) }), withMoves: true)
+      let touched = others.compactMap { new.firstIndex(of: old[$0]) }.sorted()
+      let changes = model.script(from: first, to: last)
+        .modifying(KeySet(touched.map { ObjectKey(Int64($0)) })).indexChanges(withMoves: true)
 
       let gone = Set(changes.deletions)
       var result = old.indices.filter { !gone.contains($0) }.map { old[$0] }
