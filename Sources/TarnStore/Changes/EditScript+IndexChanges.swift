@@ -7,20 +7,14 @@ extension EditScript {
   /// as unmoved; where that leaves a choice, those that nobody set are preferred. The others moved:
   /// each is deleted and inserted and never modified. So one element that moved gives one pair.
   ///
-  /// - Parameters:
-  ///   - others: old positions of elements that are modified though nobody set them, such as links
-  ///     to objects that changed. Positions of elements that went do no harm.
-  ///   - withMoves: whether to fill in `moves`.
-  package func indexChanges(
-    alsoModified others: KeySet = KeySet(), withMoves: Bool = false
-  ) -> IndexChanges {
-    let set = others.isEmpty ? modified : newPositions(of: others).union(modified)
-    var kept = keptRuns(set)
+  /// - Parameter withMoves: whether to fill in `moves`.
+  package func indexChanges(withMoves: Bool = false) -> IndexChanges {
+    var kept = keptRuns()
     let isAscending = zip(kept, kept.dropFirst()).allSatisfy { $0.old < $1.old }
     if !isAscending { Self.keepHeaviestIncreasing(&kept) }
     var changes = IndexChanges()
     addGaps(between: kept, to: &changes)
-    Self.addModifications(set, in: kept, to: &changes)
+    addModifications(in: kept, to: &changes)
     if withMoves && !isAscending { Self.addMoves(of: kept, to: &changes) }
     return changes
   }
@@ -36,7 +30,7 @@ extension EditScript {
   }
 
   /// The runs of old elements in the new order.
-  private func keptRuns(_ modified: KeySet) -> ContiguousArray<Kept> {
+  private func keptRuns() -> ContiguousArray<Kept> {
     var kept: ContiguousArray<Kept> = []
     var start = 0
     var index = 0
@@ -71,7 +65,7 @@ extension EditScript {
   private static func keepHeaviestIncreasing(_ kept: inout ContiguousArray<Kept>) {
     let count = kept.count
     var ranks = ContiguousArray(repeating: 0, count: count)
-    for (rank, place) in places(byOldPosition: kept).enumerated() { ranks[place] = rank }
+    for (rank, run) in indices(byOldPosition: kept).enumerated() { ranks[run] = rank }
     // For the runs so far: the best one that ends a sequence, by ranks, as a tree of maxima
     // (Fenwick). Node i covers the ranks below i from i without its lowest bit on.
     var best = ContiguousArray(repeating: -1, count: count + 1)
@@ -82,8 +76,10 @@ extension EditScript {
       var before = -1
       var node = ranks[index]
       while node > 0 {
-        let place = best[node]
-        if place >= 0 && (before < 0 || weights[before] < weights[place]) { before = place }
+        let candidate = best[node]
+        if candidate >= 0 && (before < 0 || weights[before] < weights[candidate]) {
+          before = candidate
+        }
         node &= node - 1
       }
       let sum = before < 0 ? Weight() : weights[before]
@@ -104,11 +100,11 @@ extension EditScript {
     }
   }
 
-  /// The places of the runs in the array, in the order of their old positions.
-  private static func places(byOldPosition kept: ContiguousArray<Kept>) -> ContiguousArray<Int> {
-    var places = ContiguousArray(kept.indices)
-    radixSort(&places) { UInt64(kept[$0].old) }
-    return places
+  /// The positions of the runs in the array, in the order of their old positions.
+  private static func indices(byOldPosition kept: ContiguousArray<Kept>) -> ContiguousArray<Int> {
+    var indices = ContiguousArray(kept.indices)
+    radixSort(&indices) { UInt64(kept[$0].old) }
+    return indices
   }
 
   /// What is in none of the runs that stay went or came.
@@ -125,9 +121,7 @@ extension EditScript {
     changes.insertions.append(contentsOf: new..<newCount)
   }
 
-  private static func addModifications(
-    _ modified: KeySet, in kept: ContiguousArray<Kept>, to changes: inout IndexChanges
-  ) {
+  private func addModifications(in kept: ContiguousArray<Kept>, to changes: inout IndexChanges) {
     for run in kept where run.stays && run.unset < run.count {
       let last = Int64(run.new + run.count - 1)
       var index = modified.firstRun(endingAtOrAfter: Int64(run.new))
@@ -143,8 +137,8 @@ extension EditScript {
   }
 
   private static func addMoves(of kept: ContiguousArray<Kept>, to changes: inout IndexChanges) {
-    for place in places(byOldPosition: kept) where !kept[place].stays {
-      let run = kept[place]
+    for index in indices(byOldPosition: kept) where !kept[index].stays {
+      let run = kept[index]
       for offset in 0..<run.count {
         changes.moves.append(.init(from: run.old + offset, to: run.new + offset))
       }

@@ -31,7 +31,7 @@ private actor Clerk {
 /// Writes of tasks of every priority: first come, first served.
 struct WriteOrderTests {
   private let shelter: Shelter
-  private let other: Place
+  private let other: Instance
 
   init() throws {
     shelter = try Shelter(.full)
