@@ -86,7 +86,15 @@ extension RealmCollection where Element: _Persistable {
   }
 
   private func index(of condition: ValueCondition) -> Int? {
-    firstIndex { condition.matches($0._boxElement().value) }
+    firstIndex { condition.matches($0._boxElement().valueToTest) }
+  }
+}
+
+extension _BoxedValue {
+  /// Lists, maps and unmanaged objects are something, but equal nothing that a condition can name.
+  fileprivate var valueToTest: Value {
+    if nested != nil { return .list(CollectionID(0)) }
+    return object != nil && value == .null ? .link(ObjectKey(0)) : value
   }
 }
 
