@@ -14,7 +14,7 @@ final class BusyThreads: Sendable {
     for _ in 0..<count {
       Thread.detachNewThread { [self] in
         // Of the running thread alone, on Linux.
-        setpriority(PRIO_PROCESS, 0, rank)
+        setpriority(.init(PRIO_PROCESS.rawValue), 0, rank)
         while !isOver.load(ordering: .relaxed) {}
         ended.signal()
       }
@@ -31,7 +31,7 @@ extension ChildProcess {
   /// Gives all threads that it has now a nice value.
   func setRank(_ rank: Int32) throws {
     for thread in try FileManager.default.contentsOfDirectory(atPath: "/proc/\(processID)/task") {
-      try #require(setpriority(PRIO_PROCESS, id_t(thread)!, rank) == 0)
+      try #require(setpriority(.init(PRIO_PROCESS.rawValue), id_t(thread)!, rank) == 0)
     }
   }
 }
