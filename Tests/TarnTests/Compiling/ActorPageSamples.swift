@@ -1,10 +1,11 @@
 import Foundation
+import Testing
 
 /// The samples of the page "Use Realm with Actors", as it has them, but for line breaks. What is
 /// synchronized with a server is left out.
 enum ActorPageSamples {
   /// One sample, which needs nothing but what comes before it on the page.
-  struct Sample {
+  struct Sample: CustomTestStringConvertible {
     let name: String
     /// What it declares.
     let code: String
@@ -12,6 +13,8 @@ enum ActorPageSamples {
     var start: [String] = []
     /// A line for its end by which a program that is run says what has come of it.
     var shows = ""
+
+    var testDescription: String { name }
 
     /// A program of its own.
     var client: String { start.isEmpty ? code : ([code] + start).joined(separator: "\n") }

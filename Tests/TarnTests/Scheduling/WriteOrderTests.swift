@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -121,18 +120,15 @@ struct WriteOrderTests {
         continuation.resume()
       }
     }
-    let isOver = Atomic(false)
-    try await withThrowingTaskGroup { group in
-      for _ in 0..<8 {
-        group.addTask(priority: .medium) {
-          while !isOver.load(ordering: .relaxed) { await Task.yield() }
-        }
-      }
-      let high = try await queue(clerk, [.high, .high, .high])
-      held.release()
-      for task in high { try await task.value }
-      isOver.store(true, ordering: .relaxed)
-      try await group.waitForAll()
+    let busy = (0..<8).map { _ in
+      Task.detached(priority: .medium) { while !Task.isCancelled { await Task.yield() } }
+    }
+    let high = try await queue(clerk, [.high, .high, .high])
+    held.release()
+    for task in high { try await task.value }
+    for task in busy {
+      task.cancel()
+      await task.value
     }
     // It was the first in line all the time, and nobody has waited for it.
     #expect(await clerk.order == [0, 1, 2])
