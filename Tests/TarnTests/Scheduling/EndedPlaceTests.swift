@@ -66,7 +66,6 @@ import Testing
         rest.tokens = [
           pets.observe { _ in _ = realm.isEmpty },
           pet.observe { (_: ObjectChange<ActorPet>) in _ = realm.isEmpty },
-          pet.observe(\.name) { _, _ in _ = realm.isEmpty },
           realm.observe { _, _ in _ = realm.isEmpty },
         ]
         realm.writeAsync { realm.deleteAll() }
