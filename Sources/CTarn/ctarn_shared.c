@@ -68,18 +68,18 @@ int tarn_allocate(int fd, int64_t length) {
   return errno;
 }
 
-// Descriptors plus one, so that zero is an empty place. Plain atomics: the child handler may run
+// Descriptors plus one, so that zero is an empty slot. Plain atomics: the child handler may run
 // while another thread of the parent was in the middle of anything.
-enum { CHILD_PLACES = 1024 };
-static int child_places[CHILD_PLACES];
+enum { CHILD_SLOTS = 1024 };
+static int child_slots[CHILD_SLOTS];
 uint32_t tarn_fork_count_;
 
 // Runs in each forked child, before anything else there.
 static void in_child(void) {
   __atomic_fetch_add(&tarn_fork_count_, 1, __ATOMIC_RELAXED);
-  for (int i = 0; i < CHILD_PLACES; i++) {
-    int place = __atomic_exchange_n(&child_places[i], 0, __ATOMIC_RELAXED);
-    if (place != 0) close(place - 1);
+  for (int i = 0; i < CHILD_SLOTS; i++) {
+    int slot = __atomic_exchange_n(&child_slots[i], 0, __ATOMIC_RELAXED);
+    if (slot != 0) close(slot - 1);
   }
 }
 
@@ -89,9 +89,9 @@ static void watch_forks(void) { pthread_atfork(NULL, NULL, in_child); }
 int tarn_close_in_child(int fd) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, watch_forks);
-  for (int i = 0; i < CHILD_PLACES; i++) {
+  for (int i = 0; i < CHILD_SLOTS; i++) {
     int empty = 0;
-    if (__atomic_compare_exchange_n(&child_places[i], &empty, fd + 1, false, __ATOMIC_SEQ_CST,
+    if (__atomic_compare_exchange_n(&child_slots[i], &empty, fd + 1, false, __ATOMIC_SEQ_CST,
                                     __ATOMIC_SEQ_CST))
       return 0;
   }
@@ -99,9 +99,9 @@ int tarn_close_in_child(int fd) {
 }
 
 void tarn_forget_in_child(int fd) {
-  for (int i = 0; i < CHILD_PLACES; i++) {
+  for (int i = 0; i < CHILD_SLOTS; i++) {
     int mine = fd + 1;
-    if (__atomic_compare_exchange_n(&child_places[i], &mine, 0, false, __ATOMIC_SEQ_CST,
+    if (__atomic_compare_exchange_n(&child_slots[i], &mine, 0, false, __ATOMIC_SEQ_CST,
                                     __ATOMIC_SEQ_CST))
       return;
   }

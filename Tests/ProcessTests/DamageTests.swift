@@ -27,7 +27,7 @@ extension ProcessTests {
     }
 
     /// Where the values of a kind of record lie in the file, as ranges for the worker.
-    private func places(of tag: TreeKey.Tag, in file: StressFile) throws -> String {
+    private func positions(of tag: TreeKey.Tag, in file: StressFile) throws -> String {
       let environment = try Environment.open(path: file.path)
       defer { environment.close() }
       let transaction = try environment.beginRead()
@@ -37,8 +37,8 @@ extension ProcessTests {
       while try key.withUnsafeBytes({ bytes throws(StorageError) in
         try cursor.seek(atOrAfter: bytes)
       }), cursor.key.first == tag.rawValue {
-        let place = UInt(bitPattern: cursor.value.baseAddress) - environment.mapStart
-        ranges.append("\(place)-\(place + UInt(cursor.value.count))")
+        let position = UInt(bitPattern: cursor.value.baseAddress) - environment.mapStart
+        ranges.append("\(position)-\(position + UInt(cursor.value.count))")
         key = Array(cursor.key) + [0]
       }
       #expect(!ranges.isEmpty)
@@ -72,13 +72,13 @@ extension ProcessTests {
 
     @Test func `a flipped bit of the head record is an error`() throws {
       let file = try grown()
-      let found = try outcomes(file, 20, places(of: .head, in: file))
+      let found = try outcomes(file, 20, positions(of: .head, in: file))
       for outcome in found { #expect(outcome.hasPrefix("error invalidDatabase"), "\(outcome)") }
     }
 
     @Test func `a flipped bit of the schema is an error`() throws {
       let file = try grown()
-      let found = try outcomes(file, 30, places(of: .schema, in: file))
+      let found = try outcomes(file, 30, positions(of: .schema, in: file))
       // The form's number lies in it as well.
       let allowed = ["error invalidDatabase", "error unsupportedFileFormatVersion"]
       for outcome in found {
@@ -91,7 +91,7 @@ extension ProcessTests {
     ])
     func `a flipped bit of a record never crashes`(_ tag: TreeKey.Tag) throws {
       let file = try grown()
-      let found = try outcomes(file, 25, places(of: tag, in: file))
+      let found = try outcomes(file, 25, positions(of: tag, in: file))
       for outcome in found {
         #expect(!outcome.hasPrefix("crash") && !outcome.hasPrefix("hang"), "\(tag) \(outcome)")
       }

@@ -32,10 +32,10 @@ class StressTotal: Object {
 final class StressFile {
   static let number = 99
 
-  private let place = TemporaryFolder()
+  private let position = TemporaryFolder()
   private let isDurable: Bool
-  var folder: String { place.path }
-  var path: String { place.file("x.realm") }
+  var folder: String { position.path }
+  var path: String { position.file("x.realm") }
 
   init(isFilled: Bool = true, isDurable: Bool = false) throws {
     self.isDurable = isDurable

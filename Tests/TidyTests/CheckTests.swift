@@ -236,7 +236,7 @@ import Testing
     #expect(WordChecks.documentedPublic(swift(text, "Sources/TarnStore/Rows/A.swift")).isEmpty)
   }
 
-  @Test func masksKeepPlacesAndHideText() {
+  @Test func masksKeepPositionsAndHideText() {
     let text = """
       a /* b /* c */ d */ e "f \\(g("h")) \\" i" j
       k #"l " m \\#(n) o"# p \"""

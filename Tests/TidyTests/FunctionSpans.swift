@@ -35,22 +35,22 @@ struct FunctionFinder {
 
   private func swiftFunctions() -> [FunctionSpan] {
     var spans: [FunctionSpan] = []
-    var place = 0
-    while place < letters.count {
-      guard isWordPart(letters[place]) else {
-        place += 1
+    var position = 0
+    while position < letters.count {
+      guard isWordPart(letters[position]) else {
+        position += 1
         continue
       }
-      let start = place
-      while place < letters.count, isWordPart(letters[place]) { place += 1 }
-      let word = String(letters[start..<place])
+      let start = position
+      while position < letters.count, isWordPart(letters[position]) { position += 1 }
+      let word = String(letters[start..<position])
       // `.init(` is a call.
       if start > 0, letters[start - 1] == "." { continue }
       guard ["func", "init", "deinit", "subscript", "var"].contains(word),
-        let brace = bodyStart(after: place, isProperty: word == "var"),
+        let brace = bodyStart(after: position, isProperty: word == "var"),
         let end = matchingBrace(from: brace)
       else { continue }
-      let rest = letters[place..<brace].drop { $0 == " " }
+      let rest = letters[position..<brace].drop { $0 == " " }
       let name =
         word == "func" || word == "var" ? String(rest.prefix { !"(<: ".contains($0) }) : word
       spans.append(FunctionSpan(name: name, first: lineOf[start], last: lineOf[end]))
@@ -61,22 +61,22 @@ struct FunctionFinder {
   /// Where the body's brace is; nil for a declaration without a body, or a stored property.
   private func bodyStart(after start: Int, isProperty: Bool) -> Int? {
     var depth = 0
-    var place = start
-    while place < letters.count {
-      let letter = letters[place]
+    var position = start
+    while position < letters.count {
+      let letter = letters[position]
       switch letter {
       case "(", "[": depth += 1
       case ")", "]":
         depth -= 1
         if depth < 0 { return nil }
-      case "{" where depth == 0: return place
+      case "{" where depth == 0: return position
       case "}" where depth == 0: return nil
       case "=" where depth == 0 && isProperty: return nil
       case "\n" where depth == 0:
-        if !goesOn(afterLineEndingAt: place) { return nil }
+        if !goesOn(afterLineEndingAt: position) { return nil }
       default: break
       }
-      place += 1
+      position += 1
     }
     return nil
   }
@@ -93,10 +93,10 @@ struct FunctionFinder {
 
   private func matchingBrace(from brace: Int) -> Int? {
     var depth = 0
-    for place in brace..<letters.count {
-      if letters[place] == "{" { depth += 1 }
-      if letters[place] == "}" { depth -= 1 }
-      if depth == 0 { return place }
+    for position in brace..<letters.count {
+      if letters[position] == "{" { depth += 1 }
+      if letters[position] == "}" { depth -= 1 }
+      if depth == 0 { return position }
     }
     return nil
   }

@@ -66,7 +66,7 @@ enum SourceTree {
   }()
 }
 
-/// The identifiers and keywords of a line of code, with the place after each.
+/// The identifiers and keywords of a line of code, with the position after each.
 func words(in code: String) -> [(word: Substring, end: String.Index)] {
   var found: [(Substring, String.Index)] = []
   var index = code.startIndex

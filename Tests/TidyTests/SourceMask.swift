@@ -8,7 +8,7 @@ struct SourceMask {
   private let bytes: [UInt8]
   private let isC: Bool
   private var masked: [UInt8]
-  private var place = 0
+  private var position = 0
 
   /// The code of a source file, byte for byte as long as the file.
   static func code(of text: String, isC: Bool) -> String {
@@ -23,46 +23,46 @@ struct SourceMask {
     masked = bytes
   }
 
-  private func sees(_ text: String, at place: Int) -> Bool {
+  private func sees(_ text: String, at position: Int) -> Bool {
     let expected = text.utf8
-    return place + expected.count <= bytes.count
-      && bytes[place..<place + expected.count].elementsEqual(expected)
+    return position + expected.count <= bytes.count
+      && bytes[position..<position + expected.count].elementsEqual(expected)
   }
 
   private mutating func blank(_ count: Int) {
-    for index in place..<min(place + count, bytes.count) where bytes[index] != 0x0a {
+    for index in position..<min(position + count, bytes.count) where bytes[index] != 0x0a {
       masked[index] = 0x20
     }
-    place = min(place + count, bytes.count)
+    position = min(position + count, bytes.count)
   }
 
   private mutating func run() {
-    while place < bytes.count { step() }
+    while position < bytes.count { step() }
   }
 
   /// Passes over one token's worth of anything.
   private mutating func step() {
-    if sees("//", at: place) {
-      while place < bytes.count, bytes[place] != 0x0a { blank(1) }
-    } else if sees("/*", at: place) {
+    if sees("//", at: position) {
+      while position < bytes.count, bytes[position] != 0x0a { blank(1) }
+    } else if sees("/*", at: position) {
       blockComment()
-    } else if sees("\"", at: place) || sees("#", at: place) {
+    } else if sees("\"", at: position) || sees("#", at: position) {
       stringOrHash()
-    } else if isC, sees("'", at: place) {
+    } else if isC, sees("'", at: position) {
       characterLiteral()
     } else {
-      place += 1
+      position += 1
     }
   }
 
   private mutating func blockComment() {
     blank(2)
     var depth = 1
-    while place < bytes.count, depth > 0 {
-      if sees("*/", at: place) {
+    while position < bytes.count, depth > 0 {
+      if sees("*/", at: position) {
         depth -= 1
         blank(2)
-      } else if !isC, sees("/*", at: place) {
+      } else if !isC, sees("/*", at: position) {
         depth += 1
         blank(2)
       } else {
@@ -73,10 +73,10 @@ struct SourceMask {
 
   private mutating func characterLiteral() {
     blank(1)
-    while place < bytes.count, bytes[place] != 0x0a {
-      if sees("\\", at: place) {
+    while position < bytes.count, bytes[position] != 0x0a {
+      if sees("\\", at: position) {
         blank(2)
-      } else if sees("'", at: place) {
+      } else if sees("'", at: position) {
         blank(1)
         return
       } else {
@@ -87,40 +87,40 @@ struct SourceMask {
 
   private mutating func stringOrHash() {
     var hashes = 0
-    while !isC, sees("#", at: place + hashes) { hashes += 1 }
-    guard sees("\"", at: place + hashes) else {
-      place += max(1, hashes)
+    while !isC, sees("#", at: position + hashes) { hashes += 1 }
+    guard sees("\"", at: position + hashes) else {
+      position += max(1, hashes)
       return
     }
-    let isMultiline = !isC && sees("\"\"\"", at: place + hashes)
+    let isMultiline = !isC && sees("\"\"\"", at: position + hashes)
     let quotes = isMultiline ? "\"\"\"" : "\""
     let fence = String(repeating: "#", count: hashes)
     blank(hashes + quotes.utf8.count)
-    while place < bytes.count {
-      if sees(quotes + fence, at: place) {
+    while position < bytes.count {
+      if sees(quotes + fence, at: position) {
         blank(quotes.utf8.count + hashes)
         return
       }
       // A string that its line does not end is broken code; do not let it swallow the file.
-      if !isMultiline, bytes[place] == 0x0a { return }
-      if !isC, sees("\\\(fence)(", at: place) {
+      if !isMultiline, bytes[position] == 0x0a { return }
+      if !isC, sees("\\\(fence)(", at: position) {
         blank(2 + hashes)
         interpolation()
       } else {
-        blank(sees("\\\(fence)", at: place) ? 2 + hashes : 1)
+        blank(sees("\\\(fence)", at: position) ? 2 + hashes : 1)
       }
     }
   }
 
   private mutating func interpolation() {
     var depth = 1
-    while place < bytes.count, depth > 0 {
-      if sees("\"", at: place) || sees("#\"", at: place) {
+    while position < bytes.count, depth > 0 {
+      if sees("\"", at: position) || sees("#\"", at: position) {
         stringOrHash()
         continue
       }
-      if sees("(", at: place) { depth += 1 }
-      if sees(")", at: place) { depth -= 1 }
+      if sees("(", at: position) { depth += 1 }
+      if sees(")", at: position) { depth -= 1 }
       blank(1)
     }
   }

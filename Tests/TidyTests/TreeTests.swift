@@ -3,15 +3,15 @@ import Testing
 
 /// The checks on the real tree. Each finding is a line that an editor can jump to.
 @Suite struct TreeTests {
-  private func expectNone(_ findings: [Finding], _ place: SourceLocation = #_sourceLocation) {
+  private func expectNone(_ findings: [Finding], _ position: SourceLocation = #_sourceLocation) {
     let text = findings.map(\.description).joined(separator: "\n")
-    #expect(findings.isEmpty, "\(text)", sourceLocation: place)
+    #expect(findings.isEmpty, "\(text)", sourceLocation: position)
   }
 
   private func expectNone(
-    _ check: (SourceFile) -> [Finding], _ place: SourceLocation = #_sourceLocation
+    _ check: (SourceFile) -> [Finding], _ position: SourceLocation = #_sourceLocation
   ) {
-    expectNone(SourceTree.files.flatMap(check), place)
+    expectNone(SourceTree.files.flatMap(check), position)
   }
 
   @Test func theTreeIsFound() {

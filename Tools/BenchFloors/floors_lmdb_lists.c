@@ -132,15 +132,15 @@ void bf_lists_destroy(bf_lists *lists) {
 }
 
 // Cuts a full chunk in halves; the second goes beside it.
-static int cut(bf_lists *lists, MDB_txn *txn, size_t place, int64_t *numbers) {
-  struct chunk *chunk = &lists->list[place];
-  uint64_t next = place + 1 < lists->list_count ? chunk[1].label : chunk->label + LABELS_APART;
+static int cut(bf_lists *lists, MDB_txn *txn, size_t index, int64_t *numbers) {
+  struct chunk *chunk = &lists->list[index];
+  uint64_t next = index + 1 < lists->list_count ? chunk[1].label : chunk->label + LABELS_APART;
   uint64_t label = chunk->label + (next - chunk->label) / 2;
   if (label == chunk->label || lists->list_count == lists->list_room) return ENOSPC;
   int64_t half = chunk->count / 2;
   int error = put_chunk(lists, txn, chunk->label, numbers, half);
   if (!error) error = put_chunk(lists, txn, label, numbers + half, chunk->count - half);
-  memmove(chunk + 2, chunk + 1, (lists->list_count - place - 1) * sizeof *chunk);
+  memmove(chunk + 2, chunk + 1, (lists->list_count - index - 1) * sizeof *chunk);
   chunk[1].label = label;
   chunk[1].count = chunk->count - half;
   chunk->count = half;
@@ -153,9 +153,9 @@ static int cut(bf_lists *lists, MDB_txn *txn, size_t place, int64_t *numbers) {
 static int insert(bf_lists *lists, MDB_txn *txn, int64_t position, int64_t number) {
   size_t block = 0;
   while (position > lists->blocks[block]) position -= lists->blocks[block++];
-  size_t place = block * BLOCK;
-  while (position > lists->list[place].count) position -= lists->list[place++].count;
-  struct chunk *chunk = &lists->list[place];
+  size_t index = block * BLOCK;
+  while (position > lists->list[index].count) position -= lists->list[index++].count;
+  struct chunk *chunk = &lists->list[index];
   int64_t numbers[CHUNK_MAX];
   MDB_val key = {sizeof chunk->label, &chunk->label}, value;
   int error = mdb_get(txn, lists->chunks, &key, &value);
@@ -168,7 +168,7 @@ static int insert(bf_lists *lists, MDB_txn *txn, int64_t position, int64_t numbe
   chunk->count++;
   lists->blocks[block]++;
   lists->count++;
-  if (chunk->count == CHUNK_MAX) return cut(lists, txn, place, numbers);
+  if (chunk->count == CHUNK_MAX) return cut(lists, txn, index, numbers);
   return put_chunk(lists, txn, chunk->label, numbers, chunk->count);
 }
 

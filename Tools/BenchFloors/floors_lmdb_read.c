@@ -168,9 +168,9 @@ static int64_t position(const struct collection *all, const struct bf_named *ent
   return low;
 }
 
-// Gives the person at a place of the result a new name, in the store and in the array.
-static int rename_one(bf_lmdb *store, struct collection *all, int64_t place, uint64_t *state) {
-  struct bf_named old = all->named[place];
+// Gives the person at a position of the result a new name, in the store and in the array.
+static int rename_one(bf_lmdb *store, struct collection *all, int64_t index, uint64_t *state) {
+  struct bf_named old = all->named[index];
   char name[BF_NAME_BYTES];
   for (int i = 0; i < BF_NAME_BYTES; i++) name[i] = (char)('a' + bf_random(state) % 26);
   MDB_txn *txn = NULL;
@@ -219,8 +219,8 @@ int bf_lmdb_reinsert(
   uint64_t state = 7;
   double start = bf_now();
   for (int64_t i = 0; !error && i < changes; i++) {
-    int64_t place = (int64_t)(bf_random(&state) % (uint64_t)all.count);
-    error = rename_one(store, &all, place, &state);
+    int64_t index = (int64_t)(bf_random(&state) % (uint64_t)all.count);
+    error = rename_one(store, &all, index, &state);
   }
   *seconds_each = (bf_now() - start) / (double)changes;
   if (!error) {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 // Where the value and the file that is watched lie.
-struct place {
+struct paths {
   char data_path[BF_PATH_BYTES];
   char lock_path[BF_PATH_BYTES];
   char signal_path[BF_PATH_BYTES];
@@ -54,12 +54,12 @@ static int write_value(MDB_env *env, int signal_file, uint64_t number) {
 
 // The watcher process: blocks in read() on inotify, then reads the value.
 static int watch(struct bf_wake *wake, void *context) {
-  const struct place *place = context;
+  const struct paths *paths = context;
   MDB_env *env = NULL;
-  int error = bf_lmdb_open_env(place->data_path, MDB_NOSYNC, &env);
+  int error = bf_lmdb_open_env(paths->data_path, MDB_NOSYNC, &env);
   if (error) return error;
   int inotify = inotify_init1(IN_CLOEXEC);
-  if (inotify < 0 || inotify_add_watch(inotify, place->signal_path, IN_MODIFY) < 0) {
+  if (inotify < 0 || inotify_add_watch(inotify, paths->signal_path, IN_MODIFY) < 0) {
     error = errno;
   }
   atomic_store(&wake->ready, 1);
@@ -82,11 +82,11 @@ static int watch(struct bf_wake *wake, void *context) {
 
 // The writer: one commit at a time, each when the watcher surely blocks again.
 static int write_all(struct bf_wake *wake, void *context) {
-  const struct place *place = context;
+  const struct paths *paths = context;
   MDB_env *env = NULL;
-  int error = bf_lmdb_open_env(place->data_path, MDB_NOSYNC, &env);
+  int error = bf_lmdb_open_env(paths->data_path, MDB_NOSYNC, &env);
   if (error) return error;
-  int signal_file = open(place->signal_path, O_RDWR | O_CLOEXEC);
+  int signal_file = open(paths->signal_path, O_RDWR | O_CLOEXEC);
   if (signal_file < 0) error = errno;
   for (int64_t i = 0; !error && i < wake->wakes; i++) {
     bf_pause(500e-6);
@@ -109,22 +109,22 @@ static int make_signal_file(const char *path) {
 }
 
 int bf_lmdb_wake(const char *folder, int64_t wakes, int watcher, struct bf_latency *latency) {
-  struct place place;
-  int error = bf_path(folder, "wake.mdb", place.data_path);
-  if (!error) error = bf_path(folder, "wake.mdb-lock", place.lock_path);
-  if (!error) error = bf_path(folder, "wake.signal", place.signal_path);
-  if (!error) error = make_signal_file(place.signal_path);
+  struct paths paths;
+  int error = bf_path(folder, "wake.mdb", paths.data_path);
+  if (!error) error = bf_path(folder, "wake.mdb-lock", paths.lock_path);
+  if (!error) error = bf_path(folder, "wake.signal", paths.signal_path);
+  if (!error) error = make_signal_file(paths.signal_path);
   if (error) return error;
   struct bf_wake *wake = bf_wake_share(wakes);
   if (wake) {
-    error = bf_wake_run(wake, watcher, &place, watch, write_all);
+    error = bf_wake_run(wake, watcher, &paths, watch, write_all);
     if (!error) error = bf_wake_summary(wake, latency);
     bf_wake_unshare(wake);
   } else {
     error = errno;
   }
-  unlink(place.data_path);
-  unlink(place.lock_path);
-  unlink(place.signal_path);
+  unlink(paths.data_path);
+  unlink(paths.lock_path);
+  unlink(paths.signal_path);
   return error;
 }

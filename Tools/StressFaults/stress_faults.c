@@ -35,7 +35,7 @@ static bool is_header(off_t offset) {
   return offset == 32 || offset == page + 32;
 }
 
-// These take the place of libc's, for the whole process. LMDB writes one page with `pwrite`, and
+// These replace libc's, for the whole process. LMDB writes one page with `pwrite`, and
 // several that follow each other with `writev`; shorter ones are the signal file's.
 ssize_t pwrite(int fd, const void *bytes, size_t count, off_t offset) {
   bool header = is_header(offset);

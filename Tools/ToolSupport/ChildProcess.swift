@@ -25,7 +25,7 @@ package final class ChildProcess {
 
   /// - Parameters:
   ///   - environment: added to this process's own.
-  ///   - errors: a file for what it says on its standard error, in place of this process's own.
+  ///   - errors: a file for what it says on its standard error, instead of this process's own.
   /// - Throws: `ToolError` if there is no such program or no process can be had.
   package init(
     _ program: String, _ arguments: [String], environment: [String: String] = [:],

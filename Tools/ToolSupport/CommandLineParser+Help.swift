@@ -19,7 +19,7 @@ extension CommandLineParser {
     let name = command.name == program ? program : "\(program) \(command.name)"
     var usage = "Usage: \(name)"
     if !command.options.isEmpty { usage += " [OPTIONS]" }
-    for place in command.positionals { usage += " \(place.usage)" }
+    for argument in command.positionals { usage += " \(argument.usage)" }
     var text = "\(command.summary)\n\n\(usage)\n"
     if !command.positionals.isEmpty {
       text += "\nArguments:\n" + columns(command.positionals.map { ($0.name, $0.help) })
@@ -30,7 +30,7 @@ extension CommandLineParser {
     return text
   }
 
-  /// Two columns within 80 places, the second one wrapped under itself.
+  /// Two columns within 80 characters, the second one wrapped under itself.
   private func columns(_ rows: [(String, String)]) -> String {
     let left = min(30, rows.map { $0.0.count }.max() ?? 0)
     var text = ""

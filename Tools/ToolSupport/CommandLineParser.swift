@@ -96,15 +96,15 @@ package struct CommandLineParser: Sendable {
   ) throws(UsageError) -> Outcome {
     var rest = arguments
     var parsed = ParsedArguments(command: command.name)
-    var places: [String] = []
+    var positionalValues: [String] = []
     while let argument = rest.popFirst() {
       if argument == "--" {
-        places += rest
+        positionalValues += rest
         break
       }
       // A dash alone is a name: standard input or output.
       guard argument.hasPrefix("-"), argument != "-" else {
-        places.append(argument)
+        positionalValues.append(argument)
         continue
       }
       if argument == "--help" || argument == "-h" { return .show(help(for: command)) }
@@ -115,7 +115,7 @@ package struct CommandLineParser: Sendable {
         try readShort(argument, command, &rest, &parsed)
       }
     }
-    try assign(places, command, &parsed)
+    try assign(positionalValues, command, &parsed)
     return .run(parsed)
   }
 
@@ -176,17 +176,17 @@ package struct CommandLineParser: Sendable {
   }
 
   private func assign(
-    _ places: [String], _ command: CommandSpec, _ parsed: inout ParsedArguments
+    _ positionalValues: [String], _ command: CommandSpec, _ parsed: inout ParsedArguments
   ) throws(UsageError) {
-    var rest = places[...]
+    var rest = positionalValues[...]
     for spec in command.positionals {
       if spec.repeats {
-        parsed.places[spec.name] = Array(rest)
+        parsed.positionalValues[spec.name] = Array(rest)
         rest = []
       } else if let next = rest.popFirst() {
-        parsed.places[spec.name] = [next]
+        parsed.positionalValues[spec.name] = [next]
       }
-      if !spec.isOptional, parsed.places[spec.name, default: []].isEmpty {
+      if !spec.isOptional, parsed.positionalValues[spec.name, default: []].isEmpty {
         throw UsageError("\(command.name) needs \(spec.name): \(spec.help)")
       }
     }

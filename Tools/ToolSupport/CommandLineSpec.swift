@@ -31,7 +31,7 @@ package struct OptionSpec: Sendable {
   }
 }
 
-/// An argument that is known by its place.
+/// An argument that is known by its position.
 package struct PositionalSpec: Sendable {
   /// What the help calls it, in capitals.
   package let name: String
@@ -80,7 +80,7 @@ package struct ParsedArguments: Sendable, Equatable {
   /// The subcommand's name; the program's for a program without subcommands.
   package let command: String
   var given: [String: [String]] = [:]
-  var places: [String: [String]] = [:]
+  var positionalValues: [String: [String]] = [:]
 
   package init(command: String) { self.command = command }
 
@@ -93,20 +93,20 @@ package struct ParsedArguments: Sendable, Equatable {
   /// All the values of an option that may be repeated, in their order.
   package func values(_ option: String) -> [String] { given[option] ?? [] }
 
-  /// The argument of a place; nil only where the place is optional.
-  package func positional(_ name: String) -> String? { places[name]?.first }
+  /// The argument of a position; nil only where the position is optional.
+  package func positional(_ name: String) -> String? { positionalValues[name]?.first }
 
-  /// The argument of a place that is not optional.
-  /// - Precondition: the command declares the place so.
+  /// The argument of a position that is not optional.
+  /// - Precondition: the command declares the position so.
   package func required(_ name: String) -> String {
-    guard let value = places[name]?.first else {
+    guard let value = positionalValues[name]?.first else {
       preconditionFailure("\(command) does not declare \(name) as required")
     }
     return value
   }
 
-  /// All the arguments of a place that repeats.
-  package func positionals(_ name: String) -> [String] { places[name] ?? [] }
+  /// All the arguments of a position that repeats.
+  package func positionals(_ name: String) -> [String] { positionalValues[name] ?? [] }
 
   /// A whole number within a range.
   package func integer(

@@ -66,15 +66,15 @@ package enum ISODate {
 /// Reads a date from the front of a text.
 private struct DateScanner {
   private let bytes: [UInt8]
-  private var place = 0
+  private var position = 0
 
   init(_ text: String) { bytes = Array(text.utf8) }
 
-  private var next: UInt8? { place < bytes.count ? bytes[place] : nil }
+  private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
   private mutating func take(_ byte: Character) -> Bool {
     guard next == byte.asciiValue else { return false }
-    place += 1
+    position += 1
     return true
   }
 
@@ -83,7 +83,7 @@ private struct DateScanner {
     for _ in 0..<digits {
       guard let byte = next, byte >= 0x30, byte <= 0x39 else { return nil }
       value = value * 10 + Int64(byte - 0x30)
-      place += 1
+      position += 1
     }
     return range.contains(value) ? value : nil
   }
@@ -92,7 +92,7 @@ private struct DateScanner {
   private mutating func year() -> Int64? {
     let isNegative = take("-")
     guard isNegative || take("+") else { return number(digits: 4, in: 0...9999) }
-    let digits = bytes[place...].prefix { $0 >= 0x30 && $0 <= 0x39 }.count
+    let digits = bytes[position...].prefix { $0 >= 0x30 && $0 <= 0x39 }.count
     // As many as any point in time needs.
     guard (4...12).contains(digits) else { return nil }
     return number(digits: digits, in: 0...Int64.max).map { isNegative ? -$0 : $0 }
@@ -134,7 +134,7 @@ private struct DateScanner {
     var value: Int32 = 0
     var digits = 0
     while let byte = next, byte >= 0x30, byte <= 0x39 {
-      place += 1
+      position += 1
       digits += 1
       if digits > 9 { return nil }
       value = value * 10 + Int32(byte - 0x30)

@@ -5,7 +5,7 @@ package final class JSONArrayReader {
 
   private let lines: LineReader
   private var piece = UnsafeRawBufferPointer(start: nil, count: 0)
-  private var place = 0
+  private var position = 0
   private var line = 1
   private var state = State.start
   /// What is to be told after the last element.
@@ -108,18 +108,18 @@ package final class JSONArrayReader {
 
   /// The next byte, nil at the end.
   private func peek() throws(ToolError) -> UInt8? {
-    if place == piece.count {
+    if position == piece.count {
       guard let next = try lines.piece() else { return nil }
       piece = next
-      place = 0
+      position = 0
     }
-    return piece[place]
+    return piece[position]
   }
 
   private func take() {
-    guard place < piece.count else { return }
-    if piece[place] == 0x0a { line += 1 }
-    place += 1
+    guard position < piece.count else { return }
+    if piece[position] == 0x0a { line += 1 }
+    position += 1
   }
 
   private func skipSpace() throws(ToolError) {

@@ -4,7 +4,7 @@ package struct JSONScanner {
   private static let depthMax = 512
 
   private let bytes: UnsafeRawBufferPointer
-  private var place = 0
+  private var position = 0
   private var depth = 0
 
   /// The only value in the bytes, with nothing but white space around it.
@@ -13,7 +13,7 @@ package struct JSONScanner {
     scanner.skipSpace()
     let value = try scanner.value()
     scanner.skipSpace()
-    if scanner.place < bytes.count { throw scanner.error("something follows the value") }
+    if scanner.position < bytes.count { throw scanner.error("something follows the value") }
     return value
   }
 
@@ -28,21 +28,21 @@ package struct JSONScanner {
 
   private init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-  private func error(_ message: String, at place: Int? = nil) -> JSONError {
-    JSONError(message: message, column: (place ?? self.place) + 1)
+  private func error(_ message: String, at position: Int? = nil) -> JSONError {
+    JSONError(message: message, column: (position ?? self.position) + 1)
   }
 
-  private var next: UInt8? { place < bytes.count ? bytes[place] : nil }
+  private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
   private mutating func skipSpace() {
     while let byte = next, byte == 0x20 || byte == 0x09 || byte == 0x0a || byte == 0x0d {
-      place += 1
+      position += 1
     }
   }
 
   private mutating func take(_ byte: UInt8) -> Bool {
     guard next == byte else { return false }
-    place += 1
+    position += 1
     return true
   }
 
@@ -63,7 +63,7 @@ package struct JSONScanner {
   private mutating func word(_ word: StaticString, _ value: JSONValue) throws(JSONError)
     -> JSONValue
   {
-    let start = place
+    let start = position
     for index in 0..<word.utf8CodeUnitCount {
       guard take(word.utf8Start[index]) else { throw error("no value begins so", at: start) }
     }
@@ -71,7 +71,7 @@ package struct JSONScanner {
   }
 
   private mutating func enter() throws(JSONError) {
-    place += 1
+    position += 1
     depth += 1
     if depth > Self.depthMax { throw error("nested deeper than \(Self.depthMax) levels") }
     skipSpace()
@@ -120,11 +120,11 @@ extension JSONScanner {
 
   private mutating func digits() throws(JSONError) {
     guard Self.isDigit(next) else { throw error("a digit is missing") }
-    while Self.isDigit(next) { place += 1 }
+    while Self.isDigit(next) { position += 1 }
   }
 
   private mutating func number() throws(JSONError) -> JSONValue {
-    let start = place
+    let start = position
     _ = take(UInt8(ascii: "-"))
     if take(UInt8(ascii: "0")) {
       if Self.isDigit(next) { throw error("a number begins with 0") }
@@ -141,7 +141,7 @@ extension JSONScanner {
       if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
       try digits()
     }
-    let text = String(decoding: bytes[start..<place], as: UTF8.self)
+    let text = String(decoding: bytes[start..<position], as: UTF8.self)
     if isWhole, text != "-0", let integer = Int64(text) { return .integer(integer) }
     guard let double = Double(text), double.isFinite else {
       throw error("a number out of the range of Double", at: start)
@@ -155,16 +155,16 @@ extension JSONScanner {
 
 extension JSONScanner {
   private mutating func string() throws(JSONError) -> String {
-    place += 1
-    let start = place
+    position += 1
+    let start = position
     while let byte = next {
       if byte == UInt8(ascii: "\"") {
-        defer { place += 1 }
-        return try text(bytes[start..<place], start)
+        defer { position += 1 }
+        return try text(bytes[start..<position], start)
       }
       if byte == UInt8(ascii: "\\") { return try escapedString(from: start) }
       if byte < 0x20 { throw error("a control character in a string") }
-      place += 1
+      position += 1
     }
     throw error("a string does not end", at: start - 1)
   }
@@ -177,9 +177,9 @@ extension JSONScanner {
   }
 
   private mutating func escapedString(from start: Int) throws(JSONError) -> String {
-    var decoded = Array(bytes[start..<place])
+    var decoded = Array(bytes[start..<position])
     while let byte = next {
-      place += 1
+      position += 1
       if byte == UInt8(ascii: "\"") {
         guard let text = String(validating: decoded, as: UTF8.self) else {
           throw error("a string is not UTF-8", at: start)
@@ -189,7 +189,7 @@ extension JSONScanner {
       if byte == UInt8(ascii: "\\") {
         decoded.append(contentsOf: String(try escape()).utf8)
       } else if byte < 0x20 {
-        throw error("a control character in a string", at: place - 1)
+        throw error("a control character in a string", at: position - 1)
       } else {
         decoded.append(byte)
       }
@@ -199,7 +199,7 @@ extension JSONScanner {
 
   private mutating func escape() throws(JSONError) -> Unicode.Scalar {
     guard let byte = next else { throw error("a string does not end") }
-    place += 1
+    position += 1
     switch byte {
     case UInt8(ascii: "\""): return "\""
     case UInt8(ascii: "\\"): return "\\"
@@ -210,12 +210,12 @@ extension JSONScanner {
     case UInt8(ascii: "r"): return "\r"
     case UInt8(ascii: "t"): return "\t"
     case UInt8(ascii: "u"): return try unicodeEscape()
-    default: throw error("no escape begins so", at: place - 1)
+    default: throw error("no escape begins so", at: position - 1)
     }
   }
 
   private mutating func unicodeEscape() throws(JSONError) -> Unicode.Scalar {
-    let start = place - 2
+    let start = position - 2
     let first = try codeUnit()
     if let scalar = Unicode.Scalar(first) { return scalar }
     guard first < 0xdc00, take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else {
@@ -236,7 +236,7 @@ extension JSONScanner {
         throw error("four hexadecimal digits are missing")
       }
       unit = unit << 4 | UInt16(digit)
-      place += 1
+      position += 1
     }
     return unit
   }

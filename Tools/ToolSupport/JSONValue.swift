@@ -33,7 +33,7 @@ package struct JSONMember: Equatable, Sendable {
 /// Why bytes are not JSON, and where.
 package struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
   package let message: String
-  /// Bytes before the place, plus one.
+  /// Bytes before the error, plus one.
   package let column: Int
 
   package var description: String { "\(message) at column \(column)" }

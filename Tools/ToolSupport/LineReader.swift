@@ -78,18 +78,18 @@ package final class LineReader {
   /// The first byte that is neither white space nor part of a byte order mark; nil if there is
   /// none. Takes nothing.
   package func firstByte() throws(ToolError) -> UInt8? {
-    var place = start
+    var position = start
     while true {
-      while place < end {
-        if ![0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf].contains(buffer[place]) {
-          return buffer[place]
+      while position < end {
+        if ![0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf].contains(buffer[position]) {
+          return buffer[position]
         }
-        place += 1
+        position += 1
       }
       if atEnd { return nil }
       let moved = start
       try fill()
-      place -= moved
+      position -= moved
     }
   }
 

@@ -15,8 +15,8 @@ package enum Statistics {
     precondition(!values.isEmpty, "a percentile of nothing")
     precondition((0...1).contains(rank), "a percentile's rank is a share from 0 to 1")
     let sorted = values.sorted()
-    let place = Int((rank * Double(sorted.count)).rounded(.up)) - 1
-    return sorted[max(0, place)]
+    let index = Int((rank * Double(sorted.count)).rounded(.up)) - 1
+    return sorted[max(0, index)]
   }
 
   /// Measures several times, five where nothing else is said, and takes the median.

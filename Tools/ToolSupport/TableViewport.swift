@@ -2,7 +2,7 @@
 ///
 /// It works as a table view does that is given the positions of a difference: what was looked at
 /// stays where it is while rows come and go above it, marks follow their rows, and a row that was
-/// deleted is still shown for a moment in the place where it was.
+/// deleted is still shown for a moment where it was.
 package struct TableViewport<Ghost> {
   package enum Mark: Sendable, Equatable { case inserted, modified, moved }
 

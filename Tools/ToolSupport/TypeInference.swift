@@ -40,7 +40,7 @@ package struct TypeInference: Sendable {
 
   private var names: [String] = []
   private var shapes: [ValueShape] = []
-  private var places: [String: Int] = [:]
+  private var indices: [String: Int] = [:]
   private var records = 0
   private let depth: Int
 
@@ -73,27 +73,27 @@ package struct TypeInference: Sendable {
   /// Takes all that the other one has seen into account.
   mutating func merge(_ other: TypeInference) {
     records += other.records
-    for (name, shape) in zip(other.names, other.shapes) { shapes[place(of: name)].merge(shape) }
+    for (name, shape) in zip(other.names, other.shapes) { shapes[index(of: name)].merge(shape) }
   }
 
   /// Takes a record of JSON into account.
   package mutating func add(_ members: [JSONMember]) {
     records += 1
-    for member in members { shapes[place(of: member.name)].add(member.value) }
+    for member in members { shapes[index(of: member.name)].add(member.value) }
   }
 
   /// Takes a record of CSV into account.
   package mutating func add(_ names: [String], _ fields: [String?]) {
     records += 1
     for (name, field) in zip(names, fields) {
-      let place = place(of: name)
-      if let field { shapes[place].add(text: field) }
+      let index = index(of: name)
+      if let field { shapes[index].add(text: field) }
     }
   }
 
-  private mutating func place(of name: String) -> Int {
-    if let place = places[name] { return place }
-    places[name] = names.count
+  private mutating func index(of name: String) -> Int {
+    if let index = indices[name] { return index }
+    indices[name] = names.count
     names.append(name)
     shapes.append(ValueShape(depth: depth))
     return names.count - 1
@@ -214,7 +214,7 @@ struct ValueShape: Sendable {
     }
     switch inner.type {
     case .list, .map, .any: return collection(of: .any, hasNull: false)
-    // A list has no place for a missing object.
+    // A list cannot hold a missing object.
     case .object where arrays > 0 && inner.nulls > 0: return collection(of: .any, hasNull: false)
     case let type: return collection(of: type, hasNull: inner.nulls > 0)
     }

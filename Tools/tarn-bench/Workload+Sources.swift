@@ -77,7 +77,7 @@ private struct SourceKind {
         observe: { realm, clock in
           realm.objects(Kin.self).distinct(by: [\.group]).observe { _ in clock.call() }
         },
-        // Of what is shown, so that another one of its group takes its place.
+        // Of what is shown, so that another one of its group replaces it.
         change: { realm, number, count in
           let groups = max(1, count / 10)
           kin(realm, number, of: groups).group = BenchStores.scattered(number + 7, groups) - 1

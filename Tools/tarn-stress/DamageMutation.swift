@@ -42,7 +42,7 @@ struct DamageMutation {
     }
   }
 
-  private mutating func say(_ place: Int) { title += " \(place)" }
+  private mutating func say(_ index: Int) { title += " \(index)" }
 
   private mutating func damageAnywhere(_ kind: Kind, _ random: inout StressRandom) {
     let at = random.below(bytes.count)
@@ -51,7 +51,7 @@ struct DamageMutation {
     case .bit: bytes[at] ^= 1 << UInt8(random.below(8))
     case .bytes: scatter(at..<min(bytes.count, at + 1 + random.below(16)), &random)
     case .zeros:
-      for place in at..<min(bytes.count, at + 1 + random.below(6000)) { bytes[place] = 0 }
+      for index in at..<min(bytes.count, at + 1 + random.below(6000)) { bytes[index] = 0 }
     default: bytes.removeSubrange((random.chance(70) ? at / Self.pageSize * Self.pageSize : at)...)
     }
   }
@@ -150,7 +150,7 @@ struct DamageMutation {
   }
 
   private mutating func scatter(_ range: Range<Int>, _ random: inout StressRandom) {
-    for place in range { bytes[place] = UInt8(truncatingIfNeeded: random.next()) }
+    for index in range { bytes[index] = UInt8(truncatingIfNeeded: random.next()) }
   }
 
   // MARK: - Checksums
@@ -194,8 +194,8 @@ struct DamageMutation {
 
   private mutating func put(_ sum: UInt32, _ value: Range<Int>, _ offset: Int) {
     guard offset >= 0, offset + 4 <= value.count else { return }
-    for place in 0..<4 {
-      bytes[value.lowerBound + offset + place] = UInt8(truncatingIfNeeded: sum >> UInt32(8 * place))
+    for index in 0..<4 {
+      bytes[value.lowerBound + offset + index] = UInt8(truncatingIfNeeded: sum >> UInt32(8 * index))
     }
   }
 }

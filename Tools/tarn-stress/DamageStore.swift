@@ -157,7 +157,7 @@ struct DamageFiller {
     let described = session.schema.schema.named(DamageStore.className)!
     for number in 0..<(isLarge ? 200 : 12) where !random.chance(40) {
       let key = ObjectKey(Int64(number * (isLarge ? 7 : 1)))
-      guard try session.place(of: key, in: described.id) != nil else { continue }
+      guard try session.location(of: key, in: described.id) != nil else { continue }
       if random.chance(isLarge ? 70 : 15) {
         _ = try session.delete(key, in: described.id)
       } else if isLarge {

@@ -5,9 +5,9 @@ import ToolSupport
 /// `tarn-stress worker damage FILE COUNT SEED RANGES`: opens a damaged copy of a file again and
 /// again, each in a process of its own, and says what became of it.
 ///
-/// RANGES are places in the file, `from-to,from-to`; each copy has one bit there flipped, or with
-/// `cut` in place of ranges is cut after each page in turn. A line a copy: what was done, then one
-/// of
+/// RANGES are byte offsets in the file, `from-to,from-to`; each copy has one bit there flipped, or
+/// with `cut` instead of ranges is cut after each page in turn. A line a copy: what was done, then
+/// one of
 ///
 ///     fine                     opened, read, written, and read again
 ///     error CODE MESSAGE       a Realm.Error

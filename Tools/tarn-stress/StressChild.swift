@@ -1,7 +1,7 @@
 import Foundation
 import ToolSupport
 
-/// One place among the processes of a stress: the same writer or observer again and again, each
+/// One role among the processes of a stress: the same writer or observer again and again, each
 /// time as another process.
 final class StressChild {
   enum Role: String {

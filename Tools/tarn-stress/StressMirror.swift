@@ -48,31 +48,31 @@ final class StressMirror {
     _ accounts: Results<StressAccount>, _ deletions: [Int], _ insertions: [Int],
     _ modifications: [Int]
   ) -> String? {
-    let places = [(deletions, ids.count), (modifications, ids.count), (insertions, accounts.count)]
-    for (list, count) in places where !isAscending(list, below: count) {
+    let lists = [(deletions, ids.count), (modifications, ids.count), (insertions, accounts.count)]
+    for (list, count) in lists where !isAscending(list, below: count) {
       return "\(name): positions \(list) do not ascend below \(count)"
     }
     var changed = Set(modifications.map { ids[$0] })
     if forgets, updates == 5 { changed.removeAll() }
-    for place in deletions.reversed() { rows[ids.remove(at: place)] = nil }
-    for place in insertions {
-      guard place <= ids.count else { return "\(name): an insertion at \(place) has a gap before" }
-      let account = accounts[place]
-      ids.insert(account.id, at: place)
+    for index in deletions.reversed() { rows[ids.remove(at: index)] = nil }
+    for index in insertions {
+      guard index <= ids.count else { return "\(name): an insertion at \(index) has a gap before" }
+      let account = accounts[index]
+      ids.insert(account.id, at: index)
       rows[account.id] = Row(account)
     }
-    for (place, id) in ids.enumerated() where changed.contains(id) {
-      guard place < accounts.count else { return "\(name): too many rows after the change" }
-      rows[id] = Row(accounts[place])
+    for (index, id) in ids.enumerated() where changed.contains(id) {
+      guard index < accounts.count else { return "\(name): too many rows after the change" }
+      rows[id] = Row(accounts[index])
     }
     return nil
   }
 
   private func isAscending(_ list: [Int], below count: Int) -> Bool {
     var last = -1
-    for place in list {
-      guard place > last, place < count else { return false }
-      last = place
+    for index in list {
+      guard index > last, index < count else { return false }
+      last = index
     }
     return true
   }
@@ -81,9 +81,9 @@ final class StressMirror {
     guard accounts.count == ids.count else {
       return "\(name): \(accounts.count) rows, but \(ids.count) by the differences"
     }
-    for (place, account) in accounts.enumerated() {
-      guard account.id == ids[place] else {
-        return "\(name): row \(place) is \(account.id), but \(ids[place]) by the differences"
+    for (index, account) in accounts.enumerated() {
+      guard account.id == ids[index] else {
+        return "\(name): row \(index) is \(account.id), but \(ids[index]) by the differences"
       }
       guard rows[account.id] == Row(account) else {
         return "\(name): account \(account.id) is not as the differences say"

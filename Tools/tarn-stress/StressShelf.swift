@@ -86,13 +86,13 @@ final class StressShelfMirror {
         deletions.allSatisfy({ $0 < elements.count })
       else { return "\(name): positions \(deletions) \(modifications) of \(elements.count)" }
       var replayed = elements.map { (text: $0, isChanged: false) }
-      for place in modifications { replayed[place].isChanged = true }
-      for place in deletions.reversed() { replayed.remove(at: place) }
-      for place in insertions where !(forgets && updates == 5) {
-        guard place <= replayed.count, place < texts.count else {
-          return "\(name): an insertion at \(place) has a gap before"
+      for index in modifications { replayed[index].isChanged = true }
+      for index in deletions.reversed() { replayed.remove(at: index) }
+      for index in insertions where !(forgets && updates == 5) {
+        guard index <= replayed.count, index < texts.count else {
+          return "\(name): an insertion at \(index) has a gap before"
         }
-        replayed.insert((texts[place], false), at: place)
+        replayed.insert((texts[index], false), at: index)
       }
       guard replayed.count == texts.count else {
         return "\(name): \(texts.count) elements, but \(replayed.count) by the differences"

@@ -65,11 +65,11 @@ struct ClassView: Equatable {
         fields.append(.value(try reader.value(of: column.id, at: key, in: id) ?? .null))
       }
     }
-    for (place, column) in columns.enumerated() {
-      guard case .value(.link(let key)) = fields[place], let target = column.target else {
+    for (index, column) in columns.enumerated() {
+      guard case .value(.link(let key)) = fields[index], let target = column.target else {
         continue
       }
-      fields[place] = .value(try ContentJSON.name(of: key, in: target, reader))
+      fields[index] = .value(try ContentJSON.name(of: key, in: target, reader))
     }
     return fields
   }

@@ -77,7 +77,7 @@ extension ColumnSchema {
 }
 
 /// What was met on the way through one property: each list, set, map and embedded object has one
-/// place. In a damaged file that has some twice on each level, the way would have no end.
+/// owner. In a damaged file that has some twice on each level, the way would have no end.
 private struct MetContents {
   /// As deep as contents are followed. What is nested deeper could not be read back either.
   private static let depthMax = 200
@@ -101,7 +101,7 @@ private struct MetContents {
   }
 
   private func twice(_ column: ColumnSchema) -> ToolError {
-    ToolError("the file is damaged: '\(column.name)' refers to one thing in two places")
+    ToolError("the file is damaged: '\(column.name)' refers to one thing twice")
   }
 }
 
@@ -114,7 +114,7 @@ extension ContentSource {
     return try content(of: column, at: key, in: id, 0, &met)
   }
 
-  /// What a value at that place stands for.
+  /// What a value at that position stands for.
   func content(
     _ value: Value, _ column: ColumnSchema, _ place: SequencePlace
   ) throws -> Content {

@@ -135,7 +135,7 @@ extension ColumnReading {
     guard !word.isEmpty, word.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) else {
       return nil
     }
-    // Links lead nowhere where that is possible at all: lists and sets have no place for it.
+    // Links lead nowhere where that is possible at all: lists and sets cannot hold one.
     self.init(
       name: name, type: .link, collection: collection,
       isOptional: collection == .none || collection == .map, targetName: String(word))

@@ -13,14 +13,14 @@ final class ImportCheck {
   private var keys: [ClassID: Set<KeyValue>] = [:]
   /// How many objects come of classes without one.
   private var counts: [ClassID: Int] = [:]
-  private var place = ImportPlace(input: 0, line: 0)
+  private var location = ImportLocation(input: 0, line: 0)
   /// What was not there when a link led to it.
   private var sought: [Sought] = []
 
   private struct Sought {
     var value: Value
     var classID: ClassID
-    var place: ImportPlace
+    var location: ImportLocation
     var path: String
   }
 
@@ -40,19 +40,20 @@ final class ImportCheck {
       try input.forEach("Checking") { item in
         switch item {
         case .bad(let reason, let line):
-          report.add(ImportPlace(input: number, line: line), reason)
+          report.add(ImportLocation(input: number, line: line), reason)
         case .record(let record, let line):
-          place = ImportPlace(input: number, line: line)
+          location = ImportLocation(input: number, line: line)
           do throws(any Error) {
             try check(record, plans[number])
           } catch let error as ToolError {
-            report.add(place, error.message)
+            report.add(location, error.message)
           }
         }
       }
     }
     for link in sought where try !comes(link.value, link.classID) {
-      report.add(link.place, "column '\(link.path)': there is no \(name(link.value, link.classID))")
+      report.add(
+        link.location, "column '\(link.path)': there is no \(name(link.value, link.classID))")
     }
   }
 
@@ -97,7 +98,7 @@ extension ImportCheck: LinkFinding {
     if let key = try stored(value, id) { return key }
     guard imported.contains(id) else { return nil }
     if keys[id]?.contains(KeyValue(value)) != true {
-      sought.append(Sought(value: value, classID: id, place: place, path: path))
+      sought.append(Sought(value: value, classID: id, location: location, path: path))
     }
     return ObjectKey(0)
   }

@@ -235,7 +235,7 @@ struct ImportCommand {
     var inference = TypeInference()
     try input.forEach("Reading") { item in
       switch item {
-      case .bad(let reason, let line): report.add(ImportPlace(input: number, line: line), reason)
+      case .bad(let reason, let line): report.add(ImportLocation(input: number, line: line), reason)
       case .record(let record, _): inference.add(record)
       }
     }

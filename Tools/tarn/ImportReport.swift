@@ -1,7 +1,7 @@
 import ToolSupport
 
 /// A record of an import: its input and its first line.
-struct ImportPlace: Hashable {
+struct ImportLocation: Hashable {
   var input: Int
   var line: Int
 }
@@ -12,21 +12,21 @@ final class ImportReport {
   private static let reportsMax = 20
 
   private let inputNames: [String]
-  private var badLines: Set<ImportPlace> = []
+  private var badLines: Set<ImportLocation> = []
 
   init(_ inputNames: [String]) { self.inputNames = inputNames }
 
   var count: Int { badLines.count }
 
   /// `line 5`; of several inputs `dogs.csv line 5`.
-  func title(_ place: ImportPlace) -> String {
-    (inputNames.count > 1 ? "\(inputNames[place.input]) " : "") + "line \(place.line)"
+  func title(_ location: ImportLocation) -> String {
+    (inputNames.count > 1 ? "\(inputNames[location.input]) " : "") + "line \(location.line)"
   }
 
-  func add(_ place: ImportPlace, _ reason: String) {
-    guard badLines.insert(place).inserted else { return }
+  func add(_ location: ImportLocation, _ reason: String) {
+    guard badLines.insert(location).inserted else { return }
     if badLines.count <= Self.reportsMax {
-      TarnProgram.complain("\(title(place)): \(reason)")
+      TarnProgram.complain("\(title(location)): \(reason)")
     } else if badLines.count == Self.reportsMax + 1 {
       TarnProgram.complain("further bad lines are counted but not listed")
     }

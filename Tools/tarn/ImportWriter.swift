@@ -21,7 +21,7 @@ final class ImportWriter {
 
   /// An object with properties that wait for what they link to.
   private struct Waiting {
-    var place: ImportPlace
+    var location: ImportLocation
     var key: ObjectKey
     var fields: [ImportField]
     /// It was there, and had all other values already.
@@ -42,19 +42,19 @@ final class ImportWriter {
   ) throws -> Version {
     guard let batch else {
       return try StoreAccess.write(store, patience) { session in
-        try forEach(inputs) { record, place in try put(record, place, session) }
+        try forEach(inputs) { record, location in try put(record, location, session) }
         try link(session)
       }.version
     }
-    var records: [(ImportRecord, ImportPlace)] = []
+    var records: [(ImportRecord, ImportLocation)] = []
     func commit() throws {
       _ = try StoreAccess.write(store, patience) { session in
-        for (record, place) in records { try put(record, place, session) }
+        for (record, location) in records { try put(record, location, session) }
       }
       records.removeAll(keepingCapacity: true)
     }
-    try forEach(inputs) { record, place in
-      records.append((record, place))
+    try forEach(inputs) { record, location in
+      records.append((record, location))
       if records.count == batch { try commit() }
     }
     try commit()
@@ -62,40 +62,40 @@ final class ImportWriter {
   }
 
   private func forEach(
-    _ inputs: [RecordSource], _ body: (ImportRecord, ImportPlace) throws -> Void
+    _ inputs: [RecordSource], _ body: (ImportRecord, ImportLocation) throws -> Void
   ) throws {
     for (number, input) in inputs.enumerated() {
       try input { item in
         switch item {
         case .bad(let reason, let line):
-          report.add(ImportPlace(input: number, line: line), reason)
+          report.add(ImportLocation(input: number, line: line), reason)
         case .record(let record, let line):
-          try body(record, ImportPlace(input: number, line: line))
+          try body(record, ImportLocation(input: number, line: line))
         }
       }
     }
   }
 
   /// Runs what may find that a record is bad.
-  private func telling(_ place: ImportPlace, _ body: () throws -> Void) throws {
+  private func telling(_ location: ImportLocation, _ body: () throws -> Void) throws {
     do throws(any Error) {
       try body()
     } catch let error as ToolError {
       // Another process may have written since all was tried out.
       if refuses {
-        throw ToolError("\(report.title(place)): \(error.message); nothing was imported")
+        throw ToolError("\(report.title(location)): \(error.message); nothing was imported")
       }
-      report.add(place, error.message)
+      report.add(location, error.message)
     }
   }
 
   // MARK: - Objects
 
   private func put(
-    _ record: ImportRecord, _ place: ImportPlace, _ session: WriteSession
+    _ record: ImportRecord, _ location: ImportLocation, _ session: WriteSession
   ) throws {
-    try telling(place) {
-      let plan = plans[place.input]
+    try telling(location) {
+      let plan = plans[location.input]
       let found = try plan.contents(
         record, LinkFinder(session, coming: Set(plans.map(\.classID))))
       let key: ObjectKey
@@ -106,13 +106,13 @@ final class ImportWriter {
         guard updates else { throw plan.taken(value) }
         key = existing
         isSame = try !update(key, found.contents, plan, session)
-        if isSame { counts[place.input].same += 1 } else { counts[place.input].changed += 1 }
+        if isSame { counts[location.input].same += 1 } else { counts[location.input].changed += 1 }
       } else {
         key = try create(found.contents, plan, session)
-        counts[place.input].added += 1
+        counts[location.input].added += 1
       }
       if found.waiting.isEmpty { return }
-      waiting.append(Waiting(place: place, key: key, fields: found.waiting, isSame: isSame))
+      waiting.append(Waiting(location: location, key: key, fields: found.waiting, isSame: isSame))
     }
   }
 
@@ -148,19 +148,19 @@ final class ImportWriter {
   /// Sets the properties that waited. One that links to what has not come stays as it is.
   private func link(_ session: WriteSession) throws {
     for object in waiting {
-      let plan = plans[object.place.input]
+      let plan = plans[object.location.input]
       // Between two commits others may delete it.
-      guard try session.place(of: object.key, in: plan.classID) != nil else { continue }
+      guard try session.location(of: object.key, in: plan.classID) != nil else { continue }
       var isChanged = false
       for field in object.fields {
-        try telling(object.place) {
+        try telling(object.location) {
           let found = try plan.contents([field], LinkFinder(session))
           if try update(object.key, found, plan, session) { isChanged = true }
         }
       }
       if isChanged, object.isSame {
-        counts[object.place.input].same -= 1
-        counts[object.place.input].changed += 1
+        counts[object.location.input].same -= 1
+        counts[object.location.input].changed += 1
       }
     }
     waiting = []

@@ -40,7 +40,7 @@ struct LastWords {
   static func keep(for arguments: ParsedArguments) {
     guard let path = arguments.positional("FILE") else { return }
     let texts = [CommandLine.arguments.first ?? "tarn", word, "", arguments.command, path]
-    for (place, text) in texts.enumerated() { words[place] = strdup(text) }
+    for (index, text) in texts.enumerated() { words[index] = strdup(text) }
     words[texts.count] = nil
     names.initialize(repeating: nil, count: 65)
     for (number, name) in signals { names[Int(number)] = strdup(name) }

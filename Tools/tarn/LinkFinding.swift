@@ -31,7 +31,7 @@ struct LinkFinder: LinkFinding {
     if session.schema[id].primaryKey != nil { return try session.find(primaryKey: value, in: id) }
     guard case .int(let number) = value else { return nil }
     let key = ObjectKey(number)
-    return try session.place(of: key, in: id) == nil ? nil : key
+    return try session.location(of: key, in: id) == nil ? nil : key
   }
 }
 

@@ -104,7 +104,7 @@ struct QueryCommand {
 }
 
 extension CompiledQuery {
-  /// What `--explain` prints in place of the result.
+  /// What `--explain` prints instead of the result.
   fileprivate func writeExplanation(_ reader: SnapshotReader, _ output: OutputPipe) throws {
     for line in try explanation(StoreRows(reader)) { try output.write(line + "\n") }
   }

@@ -15,7 +15,7 @@ struct RowTable {
   private let candidates: [Int]
   private var rows: [[String]] = []
   /// Which columns are shown, and the table of them, once the first rows have decided it.
-  private var settled: (places: Int, table: TextTable)?
+  private var settled: (shown: Int, table: TextTable)?
 
   /// - Parameters:
   ///   - leading: columns that stand before those of the class, and are always shown.
@@ -26,19 +26,19 @@ struct RowTable {
     // Columns that were asked for are shown as they were, and so are those of a table of its own.
     candidates =
       leading.isEmpty || view.showsSome
-      ? Array(view.columns.indices) : Self.places(view, highlighted)
+      ? Array(view.columns.indices) : Self.order(view, highlighted)
   }
 
   /// Columns in the order of interest: what the query is about, then the others. The one that
   /// names the object is not among them. Columns that were asked for stay in their order.
-  static func places(_ view: ClassView, _ highlighted: [String]) -> [Int] {
-    var places: [Int] = []
+  static func order(_ view: ClassView, _ highlighted: [String]) -> [Int] {
+    var order: [Int] = []
     for name in view.showsSome ? [] : highlighted {
-      guard let place = view.columns.firstIndex(where: { $0.name == name }) else { continue }
-      if !places.contains(place), place != view.keyPosition { places.append(place) }
+      guard let index = view.columns.firstIndex(where: { $0.name == name }) else { continue }
+      if !order.contains(index), index != view.keyPosition { order.append(index) }
     }
-    return places
-      + view.columns.indices.filter { !places.contains($0) && $0 != view.keyPosition }
+    return order
+      + view.columns.indices.filter { !order.contains($0) && $0 != view.keyPosition }
   }
 
   mutating func add(_ front: [String] = [], _ values: [Field]) {
@@ -51,51 +51,51 @@ struct RowTable {
 
   /// The rows added since the last call; the first time with the headings.
   mutating func takeText(width: Int?, terminal: Terminal) -> String {
-    var (places, table) = settled ?? settle(width)
-    let isCut = places < candidates.count
+    var (shown, table) = settled ?? settle(width)
+    let isCut = shown < candidates.count
     for row in rows {
-      table.add(Array(row.prefix(leading.count + places)) + (isCut ? ["…"] : []))
+      table.add(Array(row.prefix(leading.count + shown)) + (isCut ? ["…"] : []))
     }
     rows = []
     let text = table.takeText(width: width, terminal: terminal)
-    settled = (places, table)
+    settled = (shown, table)
     return text
   }
 
   /// What columns are missing, in a line; nil if none are.
   func note(width: Int?) -> String? {
-    guard let places = settled?.places, places < candidates.count else { return nil }
-    let names = candidates[places...].map { printable(view.columns[$0].name) }
+    guard let shown = settled?.shown, shown < candidates.count else { return nil }
+    let names = candidates[shown...].map { printable(view.columns[$0].name) }
     let text = "… columns not shown (--columns): \(names.joined(separator: ", "))"
     return width.map { truncated(text, toWidth: $0 - 3) } ?? text
   }
 
   private func settle(_ width: Int?) -> (Int, TextTable) {
-    let columns = candidates.map { place in
-      let column = view.columns[place]
+    let columns = candidates.map { index in
+      let column = view.columns[index]
       return TextTable.Column(printable(column.name), Self.isFigure(column) ? .right : .left)
     }
-    var places = candidates.count
+    var shown = candidates.count
     if let width {
       var room = width - (0..<leading.count).reduce(0) { $0 + needed($1, leading[$1]) }
-      places = 0
+      shown = 0
       for (index, column) in columns.enumerated() {
         room -= needed(leading.count + index, column)
-        // The sign for the others needs a place as well.
+        // The sign for the others needs room as well.
         if room + Self.gap < (index + 1 < columns.count ? 1 + Self.gap : 0) { break }
-        places += 1
+        shown += 1
       }
-      places = max(places, min(1, candidates.count))
+      shown = max(shown, min(1, candidates.count))
     }
-    let sign: [TextTable.Column] = places < candidates.count ? [.init("…")] : []
-    return (places, TextTable(leading + columns.prefix(places) + sign))
+    let sign: [TextTable.Column] = shown < candidates.count ? [.init("…")] : []
+    return (shown, TextTable(leading + columns.prefix(shown) + sign))
   }
 
   /// The width below which a column is not shown, with the gap after it.
-  private func needed(_ place: Int, _ column: TextTable.Column) -> Int {
+  private func needed(_ index: Int, _ column: TextTable.Column) -> Int {
     let title = displayWidth(column.title)
-    let widest = rows.reduce(title) { max($0, displayWidth($1[place])) }
-    let isWhole = column.alignment == .right || place < leading.count
+    let widest = rows.reduce(title) { max($0, displayWidth($1[index])) }
+    let isWhole = column.alignment == .right || index < leading.count
     return Self.gap + (isWhole ? widest : min(widest, max(title, Self.cellWidthMin)))
   }
 

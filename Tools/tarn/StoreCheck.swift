@@ -90,7 +90,7 @@ struct StoreCheck {
     }
   }
 
-  /// Every row's value is filed, and nothing else is.
+  /// Every row's value is indexed, and nothing else is.
   private mutating func check(
     _ column: ColumnSchema, _ schema: ClassSchema, _ reader: SnapshotReader
   ) throws(StorageError) {
@@ -113,7 +113,7 @@ struct StoreCheck {
           continue
         }
         let value = try reader.value(of: column.id, at: key, in: schema.id) ?? .null
-        // Links that lead nowhere are not filed.
+        // Links that lead nowhere are not indexed.
         if value == .null, column.type == .link { continue }
         expected += 1
         guard let order = OrderKey(value, type: column.type) else { continue }
@@ -122,11 +122,11 @@ struct StoreCheck {
       return true
     }
     if let problem = try index.problem(&cursor) { note("\(name): \(problem)") }
-    let filed = try index.count(&cursor)
-    indexEntries += filed
+    let found = try index.count(&cursor)
+    indexEntries += found
     if missing > 0 {
       note("\(name) lacks \(missing) of \(expected) entries, or has them with wrong counts")
     }
-    if filed != expected { note("\(name) has \(filed) entries instead of \(expected)") }
+    if found != expected { note("\(name) has \(found) entries instead of \(expected)") }
   }
 }

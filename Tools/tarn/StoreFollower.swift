@@ -38,7 +38,7 @@ final class StoreFollower {
   ///   - keys: returns also when something can be read there; -1 for nothing.
   func wait(beyond shown: Version, toWrite: Bool, keys: Int32 = -1) -> Event {
     while true {
-      // Others may announce what they commit to the file that took the place of this one.
+      // Others may announce what they commit to the file that replaced this one.
       if (try? store.environment.checkIdentity()) == nil { return .lost }
       if descriptor != nil, !store.signal.isIntact {
         sayPolling("the signal file was deleted or replaced")

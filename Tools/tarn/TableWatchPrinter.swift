@@ -161,10 +161,10 @@ final class TableWatchPrinter: WatchPrinter {
   /// The version, what is shown of how much, what happened last, and the keys, as far as they fit.
   private func state(_ view: ClassView) -> String {
     let rows = viewport.lines.count { if case .row = $0 { true } else { false } }
-    let place = rows == 0 ? "" : "  rows \(viewport.top)–\(viewport.top + rows - 1)"
+    let range = rows == 0 ? "" : "  rows \(viewport.top)–\(viewport.top + rows - 1)"
     let start =
       "version \(version.rawValue)  \(printable(view.name))  "
-      + counted(viewport.count, "object") + place
+      + counted(viewport.count, "object") + range
     var text = terminal.styled(truncated(start, toWidth: size.width), .dim)
     var room = size.width - displayWidth(start)
     func add(_ more: String, _ styled: String) {

@@ -66,14 +66,14 @@ struct TextWatchPrinter: WatchPrinter {
       }
     }
     for modification in difference.modifications {
-      let place = modification.new.index.map { "\($0)" }
-      try line("~", .yellow, place, modification.new.key, changes(modification))
+      let position = modification.new.index.map { "\($0)" }
+      try line("~", .yellow, position, modification.new.key, changes(modification))
     }
   }
 
   private func move(_ modification: WatchedModification) throws {
-    let place = "\(modification.old.index ?? 0)→\(modification.new.index ?? 0)"
-    try line("↕", .cyan, place, modification.new.key, changes(modification))
+    let position = "\(modification.old.index ?? 0)→\(modification.new.index ?? 0)"
+    try line("↕", .cyan, position, modification.new.key, changes(modification))
   }
 
   private func head(_ view: ClassView, _ version: Version, _ rest: String) -> String {
@@ -82,9 +82,9 @@ struct TextWatchPrinter: WatchPrinter {
   }
 
   private func line(
-    _ sign: String, _ style: Terminal.Style, _ place: String?, _ key: Value, _ text: String
+    _ sign: String, _ style: Terminal.Style, _ position: String?, _ key: Value, _ text: String
   ) throws {
-    let front = "  \(sign) \(place.map { "[\($0)] " } ?? "")\(ValueText.shown(key))"
+    let front = "  \(sign) \(position.map { "[\($0)] " } ?? "")\(ValueText.shown(key))"
     guard let width = width() else { return try output.write("\(front)  \(text)\n") }
     let head = truncated(front, toWidth: width - 1)
     let tail = truncated("  " + text, toWidth: width - 1 - displayWidth(head))
@@ -92,15 +92,15 @@ struct TextWatchPrinter: WatchPrinter {
   }
 
   private func values(_ row: WatchedRow) -> String {
-    RowTable.places(row.view, highlighted).filter { !row.values[$0].isNull }.map { place in
-      "\(printable(row.view.columns[place].name)) \(row.values[place].shown)"
+    RowTable.order(row.view, highlighted).filter { !row.values[$0].isNull }.map { index in
+      "\(printable(row.view.columns[index].name)) \(row.values[index].shown)"
     }.joined(separator: "  ")
   }
 
   private func changes(_ modification: WatchedModification) -> String {
     if modification.isEmpty { return "(rewritten, or changed behind a link)" }
-    func text(_ place: Int?, _ row: WatchedRow) -> (name: String, value: String)? {
-      place.map { (printable(row.view.columns[$0].name), row.values[$0].shown) }
+    func text(_ index: Int?, _ row: WatchedRow) -> (name: String, value: String)? {
+      index.map { (printable(row.view.columns[$0].name), row.values[$0].shown) }
     }
     let values = modification.changed.map { column in
       let before = text(column.old, modification.old)

@@ -106,13 +106,13 @@ struct JSONWatchPrinter: WatchPrinter {
   }
   /// The values of some columns.
   private func write(
-    _ name: String, _ row: WatchedRow, _ places: [Int], to json: inout JSONText
+    _ name: String, _ row: WatchedRow, _ indices: [Int], to json: inout JSONText
   ) {
     json.key(name)
     json.beginObject()
-    for place in places {
-      json.key(row.view.columns[place].name)
-      row.values[place].write(to: &json)
+    for index in indices {
+      json.key(row.view.columns[index].name)
+      row.values[index].write(to: &json)
     }
     json.endObject()
   }

@@ -92,8 +92,9 @@ final class WatchedResult: Watched {
     }
     difference.moves = indexes.moves
     let modifications = ModificationReader(from: old, to: (view, reader), changes[view.id])
-    for place in zip(indexes.modifications, indexes.modificationsNew) {
-      let found = try modifications.modification(of: step.before.key(at: place.0), at: place)
+    for positions in zip(indexes.modifications, indexes.modificationsNew) {
+      let found = try modifications.modification(
+        of: step.before.key(at: positions.0), at: positions)
       if !view.showsSome || !found.isEmpty { difference.modifications.append(found) }
     }
     return try tell(difference, printer)

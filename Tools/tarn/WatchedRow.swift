@@ -46,8 +46,8 @@ struct WatchedRow {
 
 /// An object that stayed, before and after. Only `changed` columns differ.
 struct WatchedModification {
-  /// Places of one column among those of the old row and of the new one; nil where it was not there
-  /// yet or is not there any more.
+  /// Indices of one column among those of the old row and of the new one; nil where it was not
+  /// there yet or is not there any more.
   struct Column {
     var old: Int?
     var new: Int?
@@ -65,18 +65,18 @@ struct WatchedModification {
     self.old = old
     self.new = new
     var gone = Set(old.view.columns.indices)
-    var places: [Int?] = new.view.columns.map { column in
+    var indices: [Int?] = new.view.columns.map { column in
       old.view.columns.firstIndex { $0.id == column.id }
     }
-    for case let place? in places { gone.remove(place) }
+    for case let index? in indices { gone.remove(index) }
     // A migration may have given the property a new column.
-    for (place, column) in new.view.columns.enumerated() where places[place] == nil {
-      places[place] = gone.first { old.view.columns[$0].name == column.name }
-      if let found = places[place] { gone.remove(found) }
+    for (index, column) in new.view.columns.enumerated() where indices[index] == nil {
+      indices[index] = gone.first { old.view.columns[$0].name == column.name }
+      if let found = indices[index] { gone.remove(found) }
     }
-    for (place, before) in places.enumerated() {
-      if let before, old.values[before].isSame(as: new.values[place]) { continue }
-      changed.append(Column(old: before, new: place))
+    for (index, before) in indices.enumerated() {
+      if let before, old.values[before].isSame(as: new.values[index]) { continue }
+      changed.append(Column(old: before, new: index))
     }
     changed += gone.sorted().map { Column(old: $0, new: nil) }
   }

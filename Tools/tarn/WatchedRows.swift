@@ -41,8 +41,8 @@ struct WatchedRows: LiveModel {
   /// Anything may be embedded in a row.
   func isQuiet(_ step: Step) -> Bool { false }
 
-  /// Tells also of objects that were not among the rows and still are not: one that takes the place
-  /// of a row may come among them later.
+  /// Tells also of objects that were not among the rows and still are not: one that replaced
+  /// a row may come among them later.
   func change(
     _ step: inout Step, _ content: inout ResultRows, _ move: LiveMove, seen reach: ReachPlan
   ) throws(StorageError) -> LiveChange? {

@@ -44,22 +44,22 @@ struct ModificationReader {
   func modification(
     of key: ObjectKey, at index: (old: Int, new: Int)? = nil
   ) throws -> WatchedModification {
-    let inPlace = try columnsInPlace(key)
-    let before = try old.view.fields(of: key, old.reader, without: inPlace)
-    let after = try new.view.fields(of: key, new.reader, without: inPlace)
+    let edited = try editedColumns(key)
+    let before = try old.view.fields(of: key, old.reader, without: edited)
+    let after = try new.view.fields(of: key, new.reader, without: edited)
     if before == nil { throw WatchedRow.missing(key, old.view, old.reader) }
     if after == nil { throw WatchedRow.missing(key, new.view, new.reader) }
     var modification = WatchedModification(
       try WatchedRow(old.view, key, before, at: index?.old, old.reader),
       try WatchedRow(new.view, key, after, at: index?.new, new.reader))
-    for column in new.view.columns where inPlace.contains(column.id) {
+    for column in new.view.columns where edited.contains(column.id) {
       modification.sequences += try differences(column, key)
     }
     return modification
   }
 
   /// Those whose list, set or map is the same one as before.
-  private func columnsInPlace(_ key: ObjectKey) throws -> Set<ColumnID> {
+  private func editedColumns(_ key: ObjectKey) throws -> Set<ColumnID> {
     var result: Set<ColumnID> = []
     for column in new.view.columns where old.view.columns.contains(where: { $0.id == column.id }) {
       if column.collection != .none {
@@ -167,7 +167,7 @@ struct ModificationReader {
   ) throws -> [CollectionID: [JSONValue]] {
     var paths: [CollectionID: [JSONValue]] = [:]
     var pending: [(place: SequencePlace, path: [JSONValue])] = []
-    // A damaged file may have one in several places.
+    // A damaged file may refer to one several times.
     var met: Set<CollectionID> = []
     func take(_ value: Value, _ path: [JSONValue]) {
       switch value {

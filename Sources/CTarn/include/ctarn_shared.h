@@ -69,7 +69,7 @@ int tarn_is_locked_elsewhere(int fd, int64_t start, int64_t length);
 // Makes the file at least that long; never shortens it, whoever grows it at the same time.
 int tarn_extend(int fd, int64_t length);
 
-// Gives every byte of the file a place on the disk; an empty file becomes `length` bytes long.
+// Allocates every byte of the file on the disk; an empty file becomes `length` bytes long.
 // 0, also where the file system cannot do that, or an errno.
 int tarn_allocate(int fd, int64_t length);
 

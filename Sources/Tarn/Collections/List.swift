@@ -211,15 +211,15 @@ extension List {
     Bounds.check(insertionAt: destination, end, of: self)
     if let last = positions.last { Bounds.check(last, end, of: self) }
     // Those before the destination go to it backwards, each past those that went already.
-    var place = destination - 1
+    var target = destination - 1
     for position in positions.reversed() where position < destination {
-      if position != place { backing.move(from: position, to: place) }
-      place -= 1
+      if position != target { backing.move(from: position, to: target) }
+      target -= 1
     }
-    place = destination
+    target = destination
     for position in positions where position >= destination {
-      if position != place { backing.move(from: position, to: place) }
-      place += 1
+      if position != target { backing.move(from: position, to: target) }
+      target += 1
     }
   }
 

@@ -25,12 +25,12 @@ public struct ListSlice<Element: RealmCollectionValue>: MutableCollection, Rando
     nonmutating set {
       check(position)
       if Element._isObject, let object = newValue as? EmbeddedObject,
-        let place = base.index(of: newValue),
-        place != position
+        let current = base.index(of: newValue),
+        current != position
       {
         trap(
-          "The \(type(of: object)) at \(place) cannot be put at \(position) through a slice: it "
-            + "has one place, and the list would lose an element. Use swapAt(_:_:) or "
+          "The \(type(of: object)) at \(current) cannot be put at \(position) through a slice: it "
+            + "has one position, and the list would lose an element. Use swapAt(_:_:) or "
             + "move(from:to:).")
       }
       base[position] = newValue

@@ -80,8 +80,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: _CollectionPr
   private static func checked(_ key: String) -> String {
     require(
       canHold(key),
-      "The key '\(key)' of a map must not contain '.' nor start with '$'. Write others in their "
-        + "place, as percent-encoding does.")
+      "The key '\(key)' of a map must not contain '.' nor start with '$'. Write others "
+        + "instead, as percent-encoding does.")
     return key
   }
 }
@@ -112,8 +112,8 @@ extension Map: RealmKeyedCollection {
   /// "$", and outside of a write.
   public subscript(key: Key) -> Value? {
     get {
-      let place = backing.find(key._mapKey)
-      return place.isFound ? typedElement(backing.element(at: place.index), backing.title) : nil
+      let found = backing.find(key._mapKey)
+      return found.isFound ? typedElement(backing.element(at: found.index), backing.title) : nil
     }
     set {
       if let newValue { updateValue(newValue, forKey: key) } else { removeObject(for: key) }

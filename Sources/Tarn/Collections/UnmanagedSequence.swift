@@ -39,8 +39,8 @@ final class UnmanagedSequence: SequenceBacking {
 
   func index(of value: _BoxedValue) -> Int? {
     if kind == .set, value.object == nil {
-      let place = place(of: value)
-      return place.isFound ? place.index : nil
+      let found = find(value)
+      return found.isFound ? found.index : nil
     }
     return values.firstIndex { ElementOrder.areEqual($0, value) }
   }
@@ -50,7 +50,7 @@ final class UnmanagedSequence: SequenceBacking {
     return (index, index < keys.count && !ElementOrder.precedes(key, keys[index]))
   }
 
-  private func place(of value: _BoxedValue) -> (index: Int, isFound: Bool) {
+  private func find(_ value: _BoxedValue) -> (index: Int, isFound: Bool) {
     let index = values.partitioningIndex { !ElementOrder.precedes($0.value, value.value) }
     return (
       index, index < values.count && !ElementOrder.precedes(value.value, values[index].value)
@@ -96,8 +96,8 @@ final class UnmanagedSequence: SequenceBacking {
       guard object is EmbeddedObject else { return [] }
       require(
         coming.insert(ObjectIdentifier(object)).inserted,
-        "An object of the embedded class '\(object._className)' is to be in two places of a "
-          + "\(kind) at once. An embedded object has one place: make another object for the "
+        "An object of the embedded class '\(object._className)' is to be in two positions of a "
+          + "\(kind) at once. An embedded object has one position: make another object for the "
           + "second one.")
       // Only of managed objects two can be one.
       let isKnown = !objects.insert(ObjectIdentifier(object)).inserted
@@ -136,8 +136,8 @@ final class UnmanagedSequence: SequenceBacking {
       guard !isKnown, objects.insert(ObjectIdentifier(object)).inserted else { return }
       return values.append(value)
     }
-    let place = place(of: value)
-    if !place.isFound { values.insert(value, at: place.index) }
+    let found = find(value)
+    if !found.isFound { values.insert(value, at: found.index) }
   }
 
   func remove(_ value: _BoxedValue) {
@@ -153,22 +153,22 @@ final class UnmanagedSequence: SequenceBacking {
   func set(_ value: _BoxedValue, for key: String) { changing(.setting) { put(value, key) } }
 
   private func put(_ value: _BoxedValue, _ key: String) {
-    let place = find(key)
+    let found = find(key)
     for position in positions(of: [value]) { values[position] = _BoxedValue(.null) }
-    if place.isFound {
-      values[place.index] = value
+    if found.isFound {
+      values[found.index] = value
     } else {
-      keys.insert(key, at: place.index)
-      values.insert(value, at: place.index)
+      keys.insert(key, at: found.index)
+      values.insert(value, at: found.index)
     }
   }
 
   func removeValue(for key: String) {
-    let place = find(key)
-    guard place.isFound else { return }
+    let found = find(key)
+    guard found.isFound else { return }
     changing(.setting) {
-      keys.remove(at: place.index)
-      values.remove(at: place.index)
+      keys.remove(at: found.index)
+      values.remove(at: found.index)
     }
   }
 

@@ -71,8 +71,8 @@ final class AsyncWrites {
   // What is needed at its end as well.
   private let store: Store
   private let scheduler: Scheduler
-  /// The instance's place in the store's line.
-  let place: GateLine.Place = Generation.next()
+  /// The instance's position in the store's line.
+  let waiter: GateLine.WaiterID = Generation.next()
   private let alarm: TurnAlarm
   private var requests: [Request] = []
   private var lastID: UInt32 = 0
@@ -155,7 +155,7 @@ final class AsyncWrites {
 
   /// The head of the queue has changed, or what was in its way has gone.
   private func letNextCome() {
-    if requests.isEmpty { store.line.leave(place) } else { alarm.ring() }
+    if requests.isEmpty { store.line.leave(waiter) } else { alarm.ring() }
   }
 
   // MARK: - Beginning
@@ -306,9 +306,9 @@ final class AsyncWrites {
   }
 
   private func beginWrite() throws(Realm.Error) -> Bool {
-    let (store, place, alarm) = (store, place, alarm)
+    let (store, waiter, alarm) = (store, waiter, alarm)
     return try core.beginWrite { () throws(StorageError) in
-      try store.claimGate(place) { alarm.ring() }
+      try store.claimGate(waiter) { alarm.ring() }
     }
   }
 
@@ -411,7 +411,7 @@ final class AsyncWrites {
 
   /// Nobody is left to be called. Blocks hold what they change, which keeps the instance.
   func abandon() {
-    store.line.leave(place)
+    store.line.leave(waiter)
     requests = []
     due = []
     for index in group.indices { group[index].completion = nil }
@@ -420,7 +420,7 @@ final class AsyncWrites {
   /// The instance goes. What it has committed is on the disk when this returns, and who waits for
   /// that is told in a later turn; blocks that have not begun are dropped.
   func end() {
-    store.line.leave(place)
+    store.line.leave(waiter)
     var left = due
     if let settling {
       var error: Realm.Error?

@@ -6,7 +6,7 @@ import TarnStore
   let reflection: ClassReflection
   let schema: ClassSchema
   /// Where column numbers go in a new accessor, and which.
-  private let places: [(offset: Int, column: UInt16)]
+  private let columnSlots: [(offset: Int, column: UInt16)]
   /// The column of each property; a computed one has its number instead.
   private let columnOfProperty: [UInt16]
   /// The wrappers; links after scalars, collections last.
@@ -34,7 +34,7 @@ import TarnStore
   init(_ reflection: ClassReflection, _ schema: ClassSchema) {
     self.reflection = reflection
     self.schema = schema
-    var places: [(offset: Int, column: UInt16)] = []
+    var columnSlots: [(offset: Int, column: UInt16)] = []
     var columnOfProperty: [UInt16] = []
     var propertyOfColumn = [Int?](repeating: nil, count: schema.columns.count)
     for (number, property) in reflection.properties.enumerated() {
@@ -48,9 +48,9 @@ import TarnStore
       }
       columnOfProperty.append(column)
       if property.isDynamic { continue }
-      places.append((property.offset + property.wrapper.columnOffset, column))
+      columnSlots.append((property.offset + property.wrapper.columnOffset, column))
     }
-    self.places = places
+    self.columnSlots = columnSlots
     self.columnOfProperty = columnOfProperty
     let order = reflection.properties.indices.sorted {
       (reflection.properties[$0].rank, $0) < (reflection.properties[$1].rank, $1)
@@ -130,8 +130,8 @@ import TarnStore
   func bind(_ object: ObjectBase) {
     object._binding = self
     let base = unsafe Unmanaged.passUnretained(object).toOpaque()
-    for place in places {
-      unsafe base.storeBytes(of: place.column, toByteOffset: place.offset, as: UInt16.self)
+    for slot in columnSlots {
+      unsafe base.storeBytes(of: slot.column, toByteOffset: slot.offset, as: UInt16.self)
     }
   }
 
@@ -146,7 +146,7 @@ import TarnStore
   var hasLinks: Bool { scalarMoves < moves.count }
 
   /// Moves the values of an unmanaged object that was just given a new row into that, but for what
-  /// may lead to other objects. The caller has set the object's core, context, place and key;
+  /// may lead to other objects. The caller has set the object's core, context, slot and key;
   /// indexes are its own work. The primary key is written like the rest.
   func moveScalars(_ object: ObjectBase) {
     object._binding = self

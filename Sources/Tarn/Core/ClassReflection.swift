@@ -158,16 +158,16 @@ final class ClassReflection: Sendable {
     }
     primaryKey = properties.firstIndex(where: \.isPrimaryKey)
     numbers = Dictionary(properties.enumerated().map { ($1.name, $0) }) { first, _ in first }
-    let places = Dictionary(properties.enumerated().map { ($1.columnName, $0) }) { $1 }
+    let indices = Dictionary(properties.enumerated().map { ($1.columnName, $0) }) { $1 }
     uniqueRules = described.uniqueRules.map { rule in
-      rule.compactMap { places[described[$0].name] }
+      rule.compactMap { indices[described[$0].name] }
     }
   }
 
   /// The property of that name in the program, or nil.
   func property(_ name: String) -> PropertyReflection? { numbers[name].map { properties[$0] } }
 
-  /// The property's place in `properties`, or nil.
+  /// The property's index in `properties`, or nil.
   func number(_ name: String) -> Int? { numbers[name] }
 
   /// The name of the property marked as primary key. Does not ask the class's `primaryKey()`.

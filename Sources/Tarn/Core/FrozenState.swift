@@ -32,9 +32,9 @@ import TarnStore
   }
 
   deinit {
-    var place = unsafe newest.load(ordering: .acquiring)
-    while let reading = unsafe place {
-      unsafe place = unsafe reading._withUnsafeGuaranteedRef { unsafe $0.next }
+    var current = unsafe newest.load(ordering: .acquiring)
+    while let reading = unsafe current {
+      unsafe current = unsafe reading._withUnsafeGuaranteedRef { unsafe $0.next }
       unsafe reading.release()
     }
   }
@@ -52,11 +52,11 @@ import TarnStore
   /// What the calling thread has of this.
   func here() -> FrozenReading {
     let thread = tarn_thread_id()
-    var place = unsafe newest.load(ordering: .acquiring)
-    while let reading = unsafe place {
+    var current = unsafe newest.load(ordering: .acquiring)
+    while let reading = unsafe current {
       let (owner, next) = unsafe reading._withUnsafeGuaranteedRef { unsafe ($0.thread, $0.next) }
       if owner == thread { return unsafe reading.takeUnretainedValue() }
-      unsafe place = unsafe next
+      unsafe current = unsafe next
     }
     return begin(thread)
   }

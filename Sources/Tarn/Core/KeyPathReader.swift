@@ -12,7 +12,7 @@ struct KeyPathReader {
     var binding: ClassBinding
     var property = 0
     var links: [LinkStep] = []
-    var places: [QueryDependency] = []
+    var dependencies: [QueryDependency] = []
     /// What was read last, and the classes that it leads to.
     var last: PropertyReflection?
     var targets: [ClassBinding] = []
@@ -42,7 +42,7 @@ struct KeyPathReader {
       if ways.isEmpty { trapUnknown(name, from.map(\.binding)) }
     }
     return ways.map {
-      ObservedPath(classID: $0.root.classID, property: $0.property, places: $0.places)
+      ObservedPath(classID: $0.root.classID, property: $0.property, dependencies: $0.dependencies)
     }
   }
 
@@ -51,18 +51,18 @@ struct KeyPathReader {
     guard let number = way.binding.reflection.number(name) else { return nil }
     var next = way
     let property = way.binding.reflection.properties[number]
-    if way.places.isEmpty { next.property = number }
+    if way.dependencies.isEmpty { next.property = number }
     next.last = property
     if property.isComputed {
       let origin = core.binding(of: property.target!)
       guard let column = property.originProperty.flatMap({ origin.column($0) }) else { return nil }
-      next.places.append(
+      next.dependencies.append(
         QueryDependency(
           links: way.links, classID: way.binding.classID, column: column, origin: origin.classID))
       next.targets = [origin]
     } else {
       let column = core.column(of: property, in: way.binding)
-      next.places.append(
+      next.dependencies.append(
         QueryDependency(links: way.links, classID: way.binding.classID, column: column))
       next.targets = targets(of: property)
     }
@@ -80,13 +80,16 @@ struct KeyPathReader {
   /// The ways into the objects that a way has come to; none if it has not come to any.
   private func entered(_ way: Way) -> [Way] {
     way.targets.map { target in
-      let place = way.places[way.places.count - 1]
+      let dependency = way.dependencies[way.dependencies.count - 1]
       var next = way
       next.binding = target
       next.links.append(
-        place.origin.map {
-          LinkStep(classID: $0, column: place.column, target: place.classID, isBackwards: true)
-        } ?? LinkStep(classID: place.classID, column: place.column, target: target.classID))
+        dependency.origin.map {
+          LinkStep(
+            classID: $0, column: dependency.column, target: dependency.classID, isBackwards: true)
+        }
+          ?? LinkStep(
+            classID: dependency.classID, column: dependency.column, target: target.classID))
       return next
     }
   }

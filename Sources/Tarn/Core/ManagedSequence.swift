@@ -264,8 +264,8 @@ final class ManagedSequence: SequenceBacking {
     guard let sought = sought(value) else { return nil }
     return trapping { () throws(StorageError) in
       if kind == .set {
-        let place = try view.find(sought)
-        return place.isFound ? place.index : nil
+        let found = try view.find(sought)
+        return found.isFound ? found.index : nil
       }
       var index = 0
       try view.forEach(in: 0..<view.count) { value throws(StorageError) in

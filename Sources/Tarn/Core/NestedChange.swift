@@ -11,7 +11,7 @@ import TarnStore
 /// parts are sendable.
 public struct NestedChange {
   /// Where something is in a list, set, map or `LinkingObjects`.
-  public enum Place: Hashable, Sendable {
+  public enum Position: Hashable, Sendable {
     /// A position before the change, nil if what is there now was not in the collection then, and
     /// the position after it.
     case index(old: Int?, new: Int)
@@ -23,9 +23,9 @@ public struct NestedChange {
   public struct Step: Hashable, Sendable {
     /// The name of the property that leads on.
     public let property: String
-    /// Where in the property: empty for a link to one object, one place for a collection, more for
-    /// collections within a value of any type.
-    public let places: [Place]
+    /// Where in the property: empty for a link to one object, one position for a collection, more
+    /// for collections within a value of any type.
+    public let positions: [Position]
   }
 
   /// What became of the property. Positions are as those of a ``CollectionDelta``.
@@ -50,7 +50,7 @@ public struct NestedChange {
   public let property: String?
   /// Where in the property's value the list or map is that has changed, if it lies within a value
   /// of any type; else empty.
-  public let places: [Place]
+  public let positions: [Position]
   /// What became of it.
   public let change: Change
 
@@ -72,7 +72,7 @@ public struct NestedChange {
 
   /// An element as a whole.
   fileprivate init(whole target: LinkTarget?, on core: RealmCore, isDynamic: Bool) {
-    (path, property, places, change) = ([], nil, [], .value)
+    (path, property, positions, change) = ([], nil, [], .value)
     self.target = target
     self.core = core
     self.isDynamic = isDynamic
@@ -85,11 +85,11 @@ public struct NestedChange {
         link.isBackwards
         ? core.name(of: link.column, from: link.classID, in: link.target, isDynamic: isDynamic)
         : core.name(of: link.column, from: nil, in: link.classID, isDynamic: isDynamic)
-      return Step(property: name, places: step.places.map { Place($0) })
+      return Step(property: name, positions: step.positions.map { Position($0) })
     }
     property = core.name(
       of: way.column, from: way.origin, in: way.object.classID, isDynamic: isDynamic)
-    places = way.places.map { Place($0) }
+    positions = way.positions.map { Position($0) }
     change = Change(way.change)
     target = way.object
     self.core = core
@@ -97,9 +97,9 @@ public struct NestedChange {
   }
 }
 
-extension NestedChange.Place {
-  fileprivate init(_ place: NestedWay.Place) {
-    switch place {
+extension NestedChange.Position {
+  fileprivate init(_ position: NestedWay.Position) {
+    switch position {
     case .index(let old, let new): self = .index(old: old, new: new)
     case .key(let key): self = .key(key)
     }
@@ -135,8 +135,8 @@ extension CollectionDelta {
   ///
   /// There is one for every way there, the shorter ones first: an object that is reached over two
   /// ways, or is in a list twice, has its changes told for both. Without key paths no way passes an
-  /// object twice. The ways are those after the change, and each has its places before and after.
-  /// Of more than 1,000 ways of one element longer ones are left out.
+  /// object twice. The ways are those after the change, and each has its positions before and
+  /// after. Of more than 1,000 ways of one element longer ones are left out.
   ///
   /// Never empty for a modified element: if nothing more is known, it has changed as a whole. That
   /// is so of values, after a migration, and for a loop that took so long that the version before

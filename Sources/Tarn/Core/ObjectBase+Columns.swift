@@ -11,7 +11,7 @@ extension ObjectBase {
     guard let working = unsafe _working else { return nil }
     assert(
       unsafe _core?.writesRow(of: self, in: working.toOpaque()) != false,
-      "an accessor has a place that the open write does not know: bug in this package")
+      "an accessor has a column that the open write does not know: bug in this package")
     return unsafe working.takeUnretainedValue()
   }
 

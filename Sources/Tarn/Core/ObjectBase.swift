@@ -28,7 +28,7 @@ import TarnStore
   @exclusivity(unchecked) @usableFromInline final var _image: UnsafeRawPointer?
   /// The object key, from when the object became managed on.
   @safe @exclusivity(unchecked) @usableFromInline final var _key: Int64 = 0
-  /// The row's place, in `_image` or in `_working`.
+  /// The row's slot, in `_image` or in `_working`.
   @safe @exclusivity(unchecked) @usableFromInline final var _slot: UInt32 = 0
   @safe @exclusivity(unchecked) @usableFromInline final var _state = _ObjectState()
   /// Columns (the first 64) that may be set directly, for `_generation`: RealmCore has noted them
@@ -99,7 +99,7 @@ import TarnStore
   open var customMirror: Mirror { mirrorOfProperties }
 }
 
-/// The state of an object, apart from its place.
+/// The state of an object, apart from its row.
 @frozen public struct _ObjectState: OptionSet, Sendable {
   /// The set as bits.
   public let rawValue: UInt32

@@ -57,7 +57,7 @@ extension RealmCore {
   /// True if there is that object, an open write's changes included.
   func has(_ object: LinkTarget) -> Bool {
     trapping { () throws(StorageError) in
-      if let session { return try session.place(of: object.key, in: object.classID) != nil }
+      if let session { return try session.location(of: object.key, in: object.classID) != nil }
       return try shown().row(object.key, in: object.classID) != nil
     }
   }

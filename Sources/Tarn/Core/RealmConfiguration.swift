@@ -104,8 +104,8 @@ extension Realm {
 
     /// What identifies the store: the file's path, or the name of the in-memory Realm.
     public var description: String {
-      let place = inMemoryIdentifier.map { "in memory '\($0)'" } ?? fileURL?.path ?? "nowhere"
-      return "Realm.Configuration(\(place)\(readOnly ? ", read-only" : ""))"
+      let location = inMemoryIdentifier.map { "in memory '\($0)'" } ?? fileURL?.path ?? "nowhere"
+      return "Realm.Configuration(\(location)\(readOnly ? ", read-only" : ""))"
     }
   }
 }

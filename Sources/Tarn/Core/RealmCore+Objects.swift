@@ -40,7 +40,7 @@ extension RealmCore {
     return reader.damage(behindMissing: ObjectKey(object._key), in: id)
   }
 
-  /// Brings an accessor's place up to date. False if its row is not there.
+  /// Brings an accessor's row up to date. False if its row is not there.
   func find(_ object: ObjectBase) -> Bool {
     if object._state.contains(.invalidated) { return false }
     guard object._life == state.life, object._createdInWrite?.wasCancelled != true else {
@@ -49,7 +49,7 @@ extension RealmCore {
     }
     let key = ObjectKey(object._key)
     let found = trapping { () throws(StorageError) in
-      try place(of: key, in: object._binding!.classID, on: object)
+      try locate(key, in: object._binding!.classID, on: object)
     }
     if found {
       object._generation = unsafe context.pointee.generation
@@ -59,15 +59,15 @@ extension RealmCore {
     return found
   }
 
-  private func place(
-    of key: ObjectKey, in id: ClassID, on object: ObjectBase
+  private func locate(
+    _ key: ObjectKey, in id: ClassID, on object: ObjectBase
   ) throws(StorageError) -> Bool {
     guard let session else {
       guard let (image, slot) = try shown().row(key, in: id) else { return false }
       show(image, slot, on: object)
       return true
     }
-    switch try session.place(of: key, in: id) {
+    switch try session.location(of: key, in: id) {
     case nil: return false
     case .image(let image, let slot): show(image, slot, on: object)
     case .working(let cluster, let slot): show(cluster, slot, on: object)
@@ -93,7 +93,8 @@ extension RealmCore {
   /// looks for it. Reads nothing there.
   func writesRow(of object: ObjectBase, in cluster: UnsafeMutableRawPointer) -> Bool {
     guard let session, let id = object._binding?.classID,
-      case .working(let found, let slot)? = try? session.place(of: ObjectKey(object._key), in: id)
+      case .working(let found, let slot)? = try? session.location(
+        of: ObjectKey(object._key), in: id)
     else { return false }
     return unsafe Unmanaged.passUnretained(found).toOpaque() == cluster && slot == object._slot
   }
@@ -176,7 +177,7 @@ extension RealmCore {
     guard let oldSide, object._core === oldSide else { return false }
     let (id, key) = (object._binding!.classID, ObjectKey(object._key))
     let isThere = trapping { () throws(StorageError) in
-      try session?.place(of: key, in: id) != nil
+      try session?.location(of: key, in: id) != nil
     }
     require(
       isThere,
@@ -209,7 +210,7 @@ extension RealmCore {
     attach(object, key, binding)
     binding.bind(object)
     if isFrozen {
-      placeForGood(object)
+      locateForGood(object)
     } else if isNew(key, binding.classID) {
       object._createdInWrite = write.mark
     }
@@ -217,9 +218,9 @@ extension RealmCore {
 
   /// Finds the row of an accessor of a frozen instance. It is not looked for again, so that any
   /// number of threads can read through the accessor.
-  private func placeForGood(_ object: ObjectBase) {
+  private func locateForGood(_ object: ObjectBase) {
     let isThere = trapping { () throws(StorageError) in
-      try place(of: ObjectKey(object._key), in: object._binding!.classID, on: object)
+      try locate(ObjectKey(object._key), in: object._binding!.classID, on: object)
     }
     if !isThere { object._state.insert(.invalidated) }
     object._generation = unsafe context.pointee.generation
@@ -250,7 +251,9 @@ extension RealmCore {
   func isNew(_ key: ObjectKey, _ id: ClassID) -> Bool {
     guard let session, session.hasInserted(into: id) else { return false }
     return trapping { () throws(StorageError) in
-      if let earlier = write.savepoint, try earlier.place(of: key, in: id) != nil { return false }
+      if let earlier = write.savepoint, try earlier.location(of: key, in: id) != nil {
+        return false
+      }
       return try session.reader.row(key, in: id) == nil
     }
   }
@@ -297,7 +300,7 @@ extension RealmCore {
     let object = binding.reflection.type.init()
     attach(object, key, binding)
     let found = trapping { () throws(StorageError) in
-      try place(of: key, in: binding.classID, on: object)
+      try locate(key, in: binding.classID, on: object)
     }
     guard found else { return nil }
     object._generation = unsafe context.pointee.generation

@@ -79,7 +79,7 @@ extension RealmCore {
   }
 
   /// What goes when objects are deleted, and what loses links to them or to embedded ones that
-  /// come to another place.
+  /// come to another owner.
   ///
   /// - Parameter isKnown: says what the caller tells by itself.
   func effects(

@@ -143,7 +143,7 @@ extension Realm {
 }
 
 extension Realm.Error {
-  /// The one place where the engine's errors become the public ones.
+  /// The only code where the engine's errors become the public ones.
   init(_ error: StorageError) {
     let code: Code =
       switch error.code {

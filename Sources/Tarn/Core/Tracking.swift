@@ -5,7 +5,7 @@ import TarnStore
 ///
 /// There is one registrar for the instance. What is read has a key path with a token in it, so that
 /// the token lives for as long as somebody waits for a change of that: meanwhile it observes the
-/// place as other observers of properties do. No token is made for what is read outside of
+/// property as other observers of properties do. No token is made for what is read outside of
 /// `withObservationTracking`.
 ///
 /// Confined to the instance's scheduler, but for the end of a token.
@@ -84,7 +84,7 @@ final class Tracking: Observable {
     return token
   }
 
-  /// A token has ended; another one may have come in its place.
+  /// A token has ended; another one may have come instead.
   fileprivate func forget(_ subject: Subject) {
     if tokens[subject]?.token == nil { tokens[subject] = nil }
   }
@@ -198,7 +198,7 @@ extension RealmCore {
     if unsafe object._working != nil { return nil }
     return unsafe trapping { () throws(StorageError) in
       guard let session else { return unsafe try shown().row(row.key, in: row.classID)?.0.address }
-      guard case .image(let image, _)? = try session.place(of: row.key, in: row.classID) else {
+      guard case .image(let image, _)? = try session.location(of: row.key, in: row.classID) else {
         return nil
       }
       return unsafe image.address

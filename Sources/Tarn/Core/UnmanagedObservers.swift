@@ -1,7 +1,7 @@
 import TarnStore
 
 /// Who observes properties of one unmanaged object. The object has it where a managed one has its
-/// image; its properties have their numbers in place of columns.
+/// image; its properties have their numbers instead of columns.
 final class UnmanagedObservers: PropertyHooks {
   private var hooks: [PropertyHook] = []
 

@@ -1,7 +1,7 @@
 package import TarnStore
 
 /// The instance that live sources belong to, as far as they know it: a Realm's, or what a tool has
-/// in its place.
+/// instead of it.
 package protocol LiveHost: AnyObject {
   /// The reader over the shown snapshot, which the call may begin or move.
   func shown() -> SnapshotReader

@@ -40,7 +40,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   private var plans: [ReachPlan] = []
   /// Which of many views a move may concern, once somebody has asked.
   private var viewIndex: ReachIndex?
-  var filed: [ClassID: Int] = [:]
+  var registrations: [ClassID: Int] = [:]
   /// The content inside the open write, at a position of its journal.
   private var working: (content: Content, serial: UInt64, position: ChangeRecorder.Position)?
   /// The content of a frozen instance. Nothing else of its sources changes.
@@ -59,7 +59,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   /// Goes on with a model that asks for the same in another schema, from the next step on. What is
   /// known and logged stays.
   ///
-  /// - Precondition: nobody has filed the source by what its model says.
+  /// - Precondition: nobody has registered the source by what its model says.
   package func rebind(to model: Model, at schema: SchemaView) {
     self.model = model
     for view in views {

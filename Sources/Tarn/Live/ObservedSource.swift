@@ -3,15 +3,15 @@ package import TarnStore
 /// A live source of any kind, as its instance and its observers see it. All observers of one source
 /// share what a step means for it.
 protocol ObservedSource: AnyObject {
-  // MARK: Where it is filed
+  // MARK: Where it is registered
   /// The object that it belongs to; nil for one over a class.
   var owner: LinkTarget? { get }
   /// The classes whose changes can concern it, beside the owner's.
   var concerningClasses: Set<ClassID> { get }
   /// The classes of the objects that it shows; none for values.
   var elementClasses: Set<ClassID> { get }
-  /// The classes that it is filed under, and for how many reasons.
-  var filed: [ClassID: Int] { get set }
+  /// The classes that it is registered for, and for how many reasons.
+  var registrations: [ClassID: Int] { get set }
 
   // MARK: Observing
   /// What it belongs to is gone: after the last step nothing will be told.

@@ -12,12 +12,12 @@ struct SourceTable {
     if let owner = source.owner {
       byOwner[owner.classID, default: [:]][owner.key, default: []].append(source)
     }
-    file(source, under: source.concerningClasses)
+    register(source, under: source.concerningClasses)
   }
 
   mutating func remove(_ source: any ObservedSource) {
     all.removeAll { $0 === source }
-    unfile(source, under: source.concerningClasses)
+    unregister(source, under: source.concerningClasses)
     guard let owner = source.owner, var there = byOwner[owner.classID]?[owner.key] else { return }
     there.removeAll { $0 === source }
     byOwner[owner.classID]?[owner.key] = there.isEmpty ? nil : there
@@ -25,19 +25,19 @@ struct SourceTable {
   }
 
   /// Changes of these classes concern the source, for one more reason.
-  mutating func file(_ source: any ObservedSource, under classes: Set<ClassID>) {
+  mutating func register(_ source: any ObservedSource, under classes: Set<ClassID>) {
     for id in classes {
-      let reasons = source.filed[id] ?? 0
+      let reasons = source.registrations[id] ?? 0
       if reasons == 0 { byClass[id, default: []].append(source) }
-      source.filed[id] = reasons + 1
+      source.registrations[id] = reasons + 1
     }
   }
 
   /// One of those reasons is gone.
-  mutating func unfile(_ source: any ObservedSource, under classes: Set<ClassID>) {
+  mutating func unregister(_ source: any ObservedSource, under classes: Set<ClassID>) {
     for id in classes {
-      let reasons = source.filed[id] ?? 0
-      source.filed[id] = reasons > 1 ? reasons - 1 : nil
+      let reasons = source.registrations[id] ?? 0
+      source.registrations[id] = reasons > 1 ? reasons - 1 : nil
       if reasons == 1 { byClass[id]?.removeAll { $0 === source } }
     }
   }

@@ -53,20 +53,20 @@ package final class SourceView {
   func difference(
     after seen: Int, upTo last: Int, from baseline: LiveBaseline?
   ) -> LiveDifference {
-    let places = log.places(after: seen, upTo: last)
-    guard let first = places.first, let end = places.last else { return .indices(IndexChanges()) }
+    let range = log.range(after: seen, upTo: last)
+    guard let first = range.first, let end = range.last else { return .indices(IndexChanges()) }
     if case .keys(let old)? = baseline {
       guard case .keys(let new) = source.baseline() else {
         return .keys(KeyChanges(from: old, to: []))
       }
       return .keys(KeyChanges(from: old, to: new))
     }
-    if baseline != nil { return LiveChange.difference(log[places], from: baseline) }
+    if baseline != nil { return LiveChange.difference(log[range], from: baseline) }
     let (from, to) = (log.numbers[first], log.numbers[end])
     if let known = lastDifference, known.first == from, known.last == to {
       return known.difference
     }
-    let made = LiveChange.difference(log[places])
+    let made = LiveChange.difference(log[range])
     lastDifference = (from, to, made)
     return made
   }
@@ -100,7 +100,7 @@ package final class SourceView {
   package func forgetSteps(upTo last: Int) -> [LiveChange] {
     lastDifference = nil
     var told = log.removeAll(upTo: last)
-    for place in told.indices { told[place].dropDerivedState() }
+    for index in told.indices { told[index].dropDerivedState() }
     return told
   }
 }

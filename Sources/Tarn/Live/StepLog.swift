@@ -11,16 +11,16 @@ struct StepLog {
     changes.append(change)
   }
 
-  /// The steps after `seen` up to `last`, as places in here.
-  func places(after seen: Int, upTo last: Int) -> Range<Int> {
+  /// The steps after `seen` up to `last`, as indices in here.
+  func range(after seen: Int, upTo last: Int) -> Range<Int> {
     let first = numbers.partitioningIndex { $0 > seen }
     return first..<max(first, numbers.partitioningIndex { $0 > last })
   }
 
   /// What the step with that number did.
   func change(at number: Int) -> LiveChange? {
-    let place = numbers.partitioningIndex { $0 >= number }
-    return place < numbers.count && numbers[place] == number ? changes[place] : nil
+    let index = numbers.partitioningIndex { $0 >= number }
+    return index < numbers.count && numbers[index] == number ? changes[index] : nil
   }
 
   /// Makes one step of neighbouring ones that everybody will be told of together.
@@ -39,13 +39,13 @@ struct StepLog {
     self = merged
   }
 
-  subscript(_ places: Range<Int>) -> ArraySlice<LiveChange> { changes[places] }
+  subscript(_ range: Range<Int>) -> ArraySlice<LiveChange> { changes[range] }
 
   /// Lets go of the steps up to `last`.
   ///
   /// - Returns: what they did.
   mutating func removeAll(upTo last: Int) -> [LiveChange] {
-    let count = places(after: .min, upTo: last).count
+    let count = range(after: .min, upTo: last).count
     if count == 0 { return [] }
     if count == numbers.count {
       numbers.removeAll(keepingCapacity: true)

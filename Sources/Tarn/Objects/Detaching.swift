@@ -53,7 +53,7 @@ private final class Detacher {
   }
 }
 
-/// The lists and maps within one property's value that were copied. Each has one place: in a
+/// The lists and maps within one property's value that were copied. Each is held once: in a
 /// damaged file that has one twice on each level, the copies would never end.
 private struct MetCollections {
   private var ids: Set<CollectionID> = []
@@ -61,7 +61,7 @@ private struct MetCollections {
   mutating func take(_ backing: any SequenceBacking) {
     guard let id = (backing as? ManagedSequence)?.place.nested else { return }
     trapping { () throws(StorageError) in
-      if !ids.insert(id).inserted { throw SequencePlace.inTwoPlaces("copy collection") }
+      if !ids.insert(id).inserted { throw SequencePlace.referredTwice("copy collection") }
     }
   }
 }

@@ -61,8 +61,8 @@ extension Realm {
 
     public var errorDescription: String? { description }
     public var description: String {
-      let place = path.isEmpty || path == propertyName ? "" : " It is given at '\(path)'."
-      return "\(statement)\(place)"
+      let location = path.isEmpty || path == propertyName ? "" : " It is given at '\(path)'."
+      return "\(statement)\(location)"
     }
 
     private var statement: String {

@@ -158,7 +158,7 @@ extension RealmCore {
   }
 
   fileprivate func hasRow(_ row: LinkTarget) throws(StorageError) -> Bool {
-    if let session { return try session.place(of: row.key, in: row.classID) != nil }
+    if let session { return try session.location(of: row.key, in: row.classID) != nil }
     return try shown().row(row.key, in: row.classID) != nil
   }
 

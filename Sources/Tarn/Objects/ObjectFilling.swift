@@ -34,7 +34,7 @@ extension ObjectBase {
     }
   }
 
-  /// True for objects that have their place within another one.
+  /// True for objects that are embedded in another one.
   final var _isEmbedded: Bool { self is EmbeddedObject || _binding?.schema.isEmbedded == true }
 
   /// What another object takes over from this one, by the names of the properties or of their

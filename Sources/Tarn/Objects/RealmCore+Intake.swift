@@ -32,7 +32,7 @@ extension RealmCore {
   func takeIn(_ object: ObjectBase, _ update: Realm.UpdatePolicy) throws(StorageError) {
     if object._core != nil {
       checkLinkable(object)
-      return refuseSecondPlace(of: object)
+      return refuseSecondOwner(of: object)
     }
     try giveRow(object, update == .error ? intake.policy : update)
   }
@@ -46,13 +46,13 @@ extension RealmCore {
   }
 
   /// Traps for an embedded object that came with this change and is in it once more: of its two
-  /// places neither is the one that is meant.
-  private func refuseSecondPlace(of object: ObjectBase) {
+  /// positions neither is the one that is meant.
+  private func refuseSecondOwner(of object: ObjectBase) {
     let row = LinkTarget(classID: object._binding!.classID, key: ObjectKey(object._key))
     require(
       !intake.holds(embedded: row),
-      "An object of the embedded class '\(object._className)' is in two places of what is added. "
-        + "An embedded object has one place: make another object for the second one.")
+      "An object of the embedded class '\(object._className)' is in two positions of what is "
+        + "added. An embedded object has one position: make another object for the second one.")
   }
 
   /// Gives an unmanaged object its row, by its primary key one that exists.
@@ -154,7 +154,7 @@ extension RealmCore {
       if target._core == nil, update == .modified, target is EmbeddedObject,
         case .link(let there)? = old
       {
-        // An embedded object has no key of its own: the one in the same place is the same.
+        // An embedded object has no key of its own: the one at the same position is the same.
         return merge(target, into: there, update)
       }
       try takeIn(target, update)

@@ -1,4 +1,4 @@
-// What `dump`, `Mirror` and debuggers show: the properties of objects, in place of what the library
+// What `dump`, `Mirror` and debuggers show: the properties of objects, instead of what the library
 // keeps in them. What is deleted or invalidated has none.
 
 extension ObjectBase {

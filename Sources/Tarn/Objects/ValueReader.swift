@@ -11,7 +11,7 @@ import TarnStore
 struct ValueReader {
   /// What becomes of objects among the values.
   enum Treatment {
-    /// They take their place as they are, as in an assignment.
+    /// They are taken as they are, as in an assignment.
     case taken
     /// So, but embedded ones that belong to another object are copied.
     case shared
@@ -25,7 +25,7 @@ struct ValueReader {
     let reflection: ClassReflection
     /// What its values come from.
     let source: Any
-    let place: Place
+    let location: Location
     /// The properties that were given a value.
     var names: Set<String> = []
     /// Of a dynamic object, which has nowhere to keep them.
@@ -33,7 +33,7 @@ struct ValueReader {
   }
 
   /// Where in the input the values of an object are.
-  struct Place {
+  struct Location {
     /// The number of the object that has it as a value.
     var outer: Int?
     var property = ""
@@ -113,7 +113,7 @@ struct ValueReader {
     if treatment == .copied, let original = value as? ObjectBase {
       copies[Original(original)] = made.count
     }
-    made.append(Made(object: object, reflection: reflection, source: value, place: Place()))
+    made.append(Made(object: object, reflection: reflection, source: value, location: Location()))
     try fillWaiting()
   }
 
@@ -225,7 +225,7 @@ struct ValueReader {
     return true
   }
 
-  // MARK: - Places
+  // MARK: - Locations
 
   func path(to name: String, _ number: Int) -> String {
     let outer = path(of: number)
@@ -234,32 +234,32 @@ struct ValueReader {
 
   func path(of number: Int) -> String {
     var names: [String] = []
-    var place = made[number].place
+    var location = made[number].location
     while true {
-      if !place.property.isEmpty { names.append(place.property + place.step.text) }
-      guard let outer = place.outer else { break }
-      place = made[outer].place
+      if !location.property.isEmpty { names.append(location.property + location.step.text) }
+      guard let outer = location.outer else { break }
+      location = made[outer].location
     }
     return names.reversed().joined(separator: ".")
   }
 
   // MARK: - Making and copying
 
-  /// The object that stands in the place of another one, or of a dictionary or an array; nil if
+  /// The object that stands for another one, or for a dictionary or an array; nil if
   /// that stands for no object of the class.
   mutating func object(
     for content: Any, _ property: PropertyReflection, _ number: Int?, _ step: Step
   ) throws(Unfit) -> ObjectBase {
-    let place = Place(outer: number, property: property.name, step: step)
+    let location = Location(outer: number, property: property.name, step: step)
     if let object = content as? ObjectBase {
       if property.type != .any, !isOfTarget(object, property) { throw Unfit(.wrongType) }
-      if let same = try inPlace(object, property, number) { return same }
-      return try copy(object, property, place)
+      if let same = try asIs(object, property, number) { return same }
+      return try copy(object, property, location)
     }
     guard property.type == .link, content is [Any] || entries(of: content) != nil else {
       throw Unfit(.wrongType)
     }
-    return wait(target(of: property), content, place)
+    return wait(target(of: property), content, location)
   }
 
   private func target(of property: PropertyReflection) -> ClassReflection {
@@ -272,8 +272,8 @@ struct ValueReader {
     return object._className == target(of: property).name
   }
 
-  /// The object, in the type that its place asks for; nil if it is to be copied.
-  private func inPlace(
+  /// The object, in the type that its property asks for; nil if it is to be copied.
+  private func asIs(
     _ object: ObjectBase, _ property: PropertyReflection, _ number: Int?
   ) throws(Unfit) -> ObjectBase? {
     switch treatment {
@@ -300,10 +300,10 @@ struct ValueReader {
   }
 
   private mutating func copy(
-    _ object: ObjectBase, _ property: PropertyReflection, _ place: Place
+    _ object: ObjectBase, _ property: PropertyReflection, _ location: Location
   ) throws(Unfit) -> ObjectBase {
     if !object._isEmbedded, let known = copies[Original(object)] { return made[known].object }
-    try checkIsOutside(of: object, place)
+    try checkIsOutside(of: object, location)
     let reflection: ClassReflection
     if property.type == .link {
       reflection = target(of: property)
@@ -315,24 +315,24 @@ struct ValueReader {
       throw Unfit(.wrongType)
     }
     if !object._isEmbedded { copies[Original(object)] = made.count }
-    return wait(reflection, object, place)
+    return wait(reflection, object, location)
   }
 
-  /// An embedded object is copied for each place that it has, which would not end within itself.
-  private func checkIsOutside(of object: ObjectBase, _ place: Place) throws(Unfit) {
+  /// An embedded object is copied for each time it occurs, which would not end within itself.
+  private func checkIsOutside(of object: ObjectBase, _ location: Location) throws(Unfit) {
     guard object._isEmbedded else { return }
-    var outer = place.outer
+    var outer = location.outer
     while let number = outer, let source = made[number].source as? ObjectBase, source._isEmbedded {
       if source.isSameObject(as: object) || source === object { throw Unfit(.tooDeep) }
-      outer = made[number].place.outer
+      outer = made[number].location.outer
     }
   }
 
   private mutating func wait(
-    _ reflection: ClassReflection, _ source: Any, _ place: Place
+    _ reflection: ClassReflection, _ source: Any, _ location: Location
   ) -> ObjectBase {
     let object = reflection.type.init()
-    made.append(Made(object: object, reflection: reflection, source: source, place: place))
+    made.append(Made(object: object, reflection: reflection, source: source, location: location))
     return object
   }
 }
@@ -348,7 +348,7 @@ enum GivenValue {
   }
 }
 
-/// Why a value does not fit, on the way to where its place is known.
+/// Why a value does not fit, on the way to where its location is known.
 struct Unfit: Error {
   let reason: Realm.InvalidValue.Reason
   /// The element of a collection that does not fit, and where it is in it.

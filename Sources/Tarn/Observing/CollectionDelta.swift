@@ -13,7 +13,7 @@ import TarnStore
 /// the one that it leads to and the one before: pages that only they use are not written anew. So
 /// take from it what you need, and let go of it.
 public struct CollectionDelta<Element> {
-  /// An element that stayed in the collection and changed its place there.
+  /// An element that stayed in the collection and moved.
   public struct Move: Hashable, Sendable {
     /// The old position.
     public let from: Int
@@ -108,7 +108,7 @@ public struct CollectionDelta<Element> {
 }
 
 extension Array {
-  /// The elements that stay, in their new places, and those that came.
+  /// The elements that stay, in their new positions, and those that came.
   ///
   /// - Parameters:
   ///   - deletions: old positions, ascending.
@@ -120,17 +120,17 @@ extension Array {
   ) -> [Element] {
     var new: [Element] = []
     new.reserveCapacity(count)
-    var (place, deletion) = (0, 0)
+    var (cursor, deletion) = (0, 0)
     func keep(upTo count: Int) {
       while new.count < count {
-        while deletion < deletions.count, deletions[deletion] == place {
+        while deletion < deletions.count, deletions[deletion] == cursor {
           deletion += 1
-          place += 1
+          cursor += 1
         }
         let end = deletion < deletions.count ? deletions[deletion] : self.count
-        let next = Swift.min(end, place + count - new.count)
-        new += self[place..<next]
-        place = next
+        let next = Swift.min(end, cursor + count - new.count)
+        new += self[cursor..<next]
+        cursor = next
       }
     }
     for position in insertions {

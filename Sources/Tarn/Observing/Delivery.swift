@@ -19,7 +19,7 @@ final class Delivery {
   /// More than 0 while observers of properties are called who may neither move the instance nor
   /// begin or end a write.
   private var tellingDepth = 0
-  /// The shown version moved in a place where no observer can be called.
+  /// The shown version moved where no observer can be called.
   private var pendingDidChange = false
   /// Who waits until no worker has anything to do for the instance.
   private var waiting: [() -> Void] = []

@@ -31,7 +31,7 @@ public final class NotificationToken: Sendable {
   /// - Returns: true if the observation was active, false if it had ended before.
   @discardableResult
   public func invalidate() -> Bool {
-    if let state, state.isActive, case .realm = state.place, let host = host.withLock({ $0 }) {
+    if let state, state.isActive, case .realm = state.target, let host = host.withLock({ $0 }) {
       require(
         host.isCurrent, "A Realm's own observation must be invalidated on the Realm's thread.")
     }
@@ -47,7 +47,7 @@ public final class NotificationToken: Sendable {
   }
 
   deinit {
-    let isRealmLevel = if case .realm = state?.place { true } else { false }
+    let isRealmLevel = if case .realm = state?.target { true } else { false }
     if end(), isRealmLevel {
       StoreLog.shared.write(
         .warning,
@@ -62,10 +62,10 @@ public final class NotificationToken: Sendable {
 /// The step to dead happens once, and a callback starts only while it has not: so none starts
 /// after `invalidate()` has returned on the observing scheduler.
 final class ObservationState: Sendable {
-  let place: ObservationPlace
+  let target: ObservationTarget
   private let isAlive = Atomic<Bool>(true)
 
-  init(_ place: ObservationPlace) { self.place = place }
+  init(_ target: ObservationTarget) { self.target = target }
 
   var isActive: Bool { isAlive.load(ordering: .acquiring) }
 
@@ -74,8 +74,8 @@ final class ObservationState: Sendable {
   func end() -> Bool { isAlive.exchange(false, ordering: .acquiringAndReleasing) }
 }
 
-/// Where an observation is filed.
-enum ObservationPlace: Sendable {
+/// What an observation observes, where its instance has registered it.
+enum ObservationTarget: Sendable {
   case realm
   case object(ClassID, ObjectKey)
   case collection(WeakSource)
@@ -122,7 +122,7 @@ final class ConfinedHost: TokenHost, @unchecked Sendable {
   }
 
   private func remove(_ state: ObservationState) {
-    if case .property = state.place { return host?.endProperty(state) ?? () }
+    if case .property = state.target { return host?.endProperty(state) ?? () }
     host?.delivery.observers.remove(state)
   }
 }

@@ -3,7 +3,7 @@ import TarnStore
 /// Who observes what on one instance, found by what changed and not by walking through everybody.
 ///
 /// Confined to the instance's scheduler. Tokens that end elsewhere are only marked dead; their
-/// places here are cleared in the next turn.
+/// entries here are cleared in the next turn.
 final class ObserverTable {
   private var nextSerial = 0
   private(set) var realmObservations: [RealmObservation] = []
@@ -62,7 +62,7 @@ final class ObserverTable {
       let views = viewCounts[ObjectIdentifier(source)] ?? 0
       if views == 0 { sources.insert(source) }
       viewCounts[ObjectIdentifier(source)] = views + 1
-      sources.file(source, under: view.plan.concerningClasses)
+      sources.register(source, under: view.plan.concerningClasses)
     }
     byView[ObjectIdentifier(view), default: []].append(observation)
     count += 1
@@ -71,7 +71,7 @@ final class ObserverTable {
 
   func remove(_ state: ObservationState) {
     func isIt(_ observation: Observation) -> Bool { observation.state === state }
-    switch state.place {
+    switch state.target {
     case .property, .elsewhere: return
     case .realm:
       count -= realmObservations.removeAll(countingWhere: isIt)
@@ -94,7 +94,7 @@ final class ObserverTable {
   }
 
   private func remove(_ view: SourceView, of source: any ObservedSource) {
-    sources.unfile(source, under: view.plan.concerningClasses)
+    sources.unregister(source, under: view.plan.concerningClasses)
     source.remove(view)
     let views = (viewCounts[ObjectIdentifier(source)] ?? 0) - 1
     viewCounts[ObjectIdentifier(source)] = views > 0 ? views : nil

@@ -29,9 +29,9 @@ final class PathWatch {
     let numbers = Set(paths.map(\.property)).sorted()
     properties = numbers.map { number in
       let own = paths.filter { $0.property == number }
-      let place = own[0].places[0]
+      let dependency = own[0].dependencies[0]
       return FirstProperty(
-        number: number, column: place.origin == nil ? place.column : nil,
+        number: number, column: dependency.origin == nil ? dependency.column : nil,
         plan: ReachPlan(.paths(own), from: [classID], schema))
     }
     concerningClasses = properties.reduce(into: []) { $0.formUnion($1.plan.concerningClasses) }

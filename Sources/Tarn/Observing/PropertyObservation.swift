@@ -95,12 +95,12 @@ class PropertyObservation {
   }
 
   final func unhook() {
-    for place in hooks { place.remove(self) }
+    for table in hooks { table.remove(self) }
     hooks = []
   }
 }
 
-/// One place of the chain that an observation follows.
+/// One link of the chain that an observation follows.
 struct PropertyHook {
   let observation: PropertyObservation
   /// Of an unmanaged object the number of the property; nil if the object itself is observed.

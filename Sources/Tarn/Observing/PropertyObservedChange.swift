@@ -27,7 +27,7 @@ public struct PropertyObservedChange<Value> {
     case insertion
     /// Elements left the list.
     case removal
-    /// Elements of the list were set or changed places.
+    /// Elements of the list were set or moved.
     case replacement
   }
 

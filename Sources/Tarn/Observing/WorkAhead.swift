@@ -10,7 +10,7 @@ struct WorkAhead {
     var usesWorker: Bool
     /// The rows that all sources of a turn read together, in rows that a scan passes.
     var rows = 20_000
-    /// A row that changed is looked up and put in its place in the time in which a scan passes so
+    /// A row that changed is looked up and sorted in within the time in which a scan passes so
     /// many.
     var rowsPerLookup = 50
     /// The commits whose records a turn merges, and the bytes that these have.

@@ -12,12 +12,12 @@ public struct Projected<Root: ObjectBase, Value: _Projectable> {
   public let _keyPath: KeyPath<Root, Value>
   /// Where in the object its column is, if the property is the object's own; else 0. Written by
   /// ProjectionLayout.
-  public var _place: Int
+  public var _columnOffset: Int
 
   /// A property of the object.
   @inlinable public init(_ projectedKeyPath: KeyPath<Root, Value>) {
     _keyPath = projectedKeyPath
-    _place = 0
+    _columnOffset = 0
   }
 
   @available(
@@ -27,7 +27,7 @@ public struct Projected<Root: ObjectBase, Value: _Projectable> {
       var names: ProjectedCollection<String>? { rootObject.owner?.dogs.projectTo.name }
       """
   )
-  /// Never called: there would be nothing to show in place of a collection that is not there.
+  /// Never called: there would be nothing to show instead of a collection that is not there.
   public init(_ projectedKeyPath: KeyPath<Root, Value?>) where Value: ThreadConfined {
     trap("A collection behind an optional link cannot be projected.")
   }
@@ -49,22 +49,22 @@ public struct Projected<Root: ObjectBase, Value: _Projectable> {
   ) -> Value {
     @inline(__always) get {
       let root = projection.rootObject
-      let place = projection[keyPath: storage]._place
-      guard place != 0, let context = unsafe root._context else {
+      let offset = projection[keyPath: storage]._columnOffset
+      guard offset != 0, let context = unsafe root._context else {
         if root._state.contains(.tracing) { root._noteFront { wrapped } }
         return root[keyPath: projection[keyPath: storage]._keyPath]
       }
       unsafe root._validate(context)
-      return Value._load(root, root._columnNumber(at: place))
+      return Value._load(root, root._columnNumber(at: offset))
     }
     @inline(__always) set {
       let root = projection.rootObject
-      let place = projection[keyPath: storage]._place
-      guard place != 0, let context = unsafe root._context else {
+      let offset = projection[keyPath: storage]._columnOffset
+      guard offset != 0, let context = unsafe root._context else {
         return projection._assign(newValue, projection[keyPath: storage]._keyPath)
       }
       unsafe root._validate(context)
-      Value._store(root, root._columnNumber(at: place), newValue)
+      Value._store(root, root._columnNumber(at: offset), newValue)
     }
   }
 }
@@ -72,8 +72,8 @@ public struct Projected<Root: ObjectBase, Value: _Projectable> {
 extension ObjectBase {
   /// The column number that a property's wrapper holds.
   @inlinable @inline(__always)
-  final func _columnNumber(at place: Int) -> UInt16 {
-    unsafe Unmanaged.passUnretained(self).toOpaque().load(fromByteOffset: place, as: UInt16.self)
+  final func _columnNumber(at offset: Int) -> UInt16 {
+    unsafe Unmanaged.passUnretained(self).toOpaque().load(fromByteOffset: offset, as: UInt16.self)
   }
 }
 

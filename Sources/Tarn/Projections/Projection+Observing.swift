@@ -115,7 +115,7 @@ extension ProjectionLayout {
       let own = wanted.isEmpty ? [property.name] : wanted.filter { property.isBegin(of: $0) }
       for path in own.flatMap(paths) {
         look.paths?.append(
-          ObservedPath(classID: path.classID, property: number, places: path.places))
+          ObservedPath(classID: path.classID, property: number, dependencies: path.dependencies))
       }
       if !own.isEmpty { look.ends[number] = paths(property.name).first }
     }

@@ -20,7 +20,7 @@ open class Projection<Root: ObjectBase>: ProjectionObservable {
   /// else than a `@Persisted` property of the object's class.
   public required init(projecting object: Root) {
     rootObject = object
-    layout.place(self)
+    layout.bind(self)
   }
 
   /// The class and the values of its projected properties, one per line, as those of objects.

@@ -17,7 +17,7 @@ struct ProjectedProperty: Sendable {
   var name: String { path.map(\.name).joined(separator: ".") }
 
   /// Where the object's own wrapper keeps the column, 0 if it is behind a link.
-  var place: Int { path.count == 1 ? path[0].offset + path[0].wrapper.columnOffset : 0 }
+  var columnOffset: Int { path.count == 1 ? path[0].offset + path[0].wrapper.columnOffset : 0 }
 }
 
 /// What a class of projections shows of its objects, found once in a process and kept.
@@ -26,7 +26,7 @@ final class ProjectionLayout: Sendable {
   let properties: [ProjectedProperty]
   private let root: ObjectBase.Type
   /// Where wrappers are told where the object has its columns.
-  private let places: [(field: Int, place: Int)]
+  private let slots: [(field: Int, columnOffset: Int)]
 
   private static let known = Lock<[ObjectIdentifier: ProjectionLayout]>([:])
 
@@ -78,18 +78,18 @@ final class ProjectionLayout: Sendable {
     }
     properties = found
     root = Root.self
-    places = found.filter { $0.place != 0 }.map {
-      ($0.offset + $0.wrapper.placeOffset, $0.place)
+    slots = found.filter { $0.columnOffset != 0 }.map {
+      ($0.offset + $0.wrapper.slotOffset, $0.columnOffset)
     }
   }
 
   /// Tells a new projection's wrappers where the object has its columns: not for a subclass, which
   /// may override properties.
-  func place<Root>(_ projection: Projection<Root>) {
+  func bind<Root>(_ projection: Projection<Root>) {
     guard type(of: projection.rootObject) == root else { return }
     let base = unsafe Unmanaged.passUnretained(projection).toOpaque()
-    for (field, place) in places {
-      unsafe base.storeBytes(of: place, toByteOffset: field, as: Int.self)
+    for (field, columnOffset) in slots {
+      unsafe base.storeBytes(of: columnOffset, toByteOffset: field, as: Int.self)
     }
   }
 
@@ -105,8 +105,8 @@ final class ProjectionLayout: Sendable {
 
 /// What can be asked of a wrapper in the storage of a projection without knowing its types.
 protocol AnyProjected {
-  /// Where the place is in the wrapper.
-  static var placeOffset: Int { get }
+  /// Where the wrapper keeps the column's offset.
+  static var slotOffset: Int { get }
   static var isProjectedCollection: Bool { get }
   static func keyPath(at field: UnsafeRawPointer) -> AnyKeyPath
   /// The properties that such a key path leads through.
@@ -114,7 +114,7 @@ protocol AnyProjected {
 }
 
 extension Projected: AnyProjected {
-  static var placeOffset: Int { MemoryLayout<Self>.offset(of: \._place)! }
+  static var slotOffset: Int { MemoryLayout<Self>.offset(of: \._columnOffset)! }
   static var isProjectedCollection: Bool { Value.self is any ProjectedValues.Type }
 
   static func keyPath(at field: UnsafeRawPointer) -> AnyKeyPath {

@@ -101,10 +101,10 @@ struct KeyPathShape {
     }
 
     private mutating func word<T>(_: T.Type) -> T? {
-      let place = unsafe next.alignedUp(for: T.self)
-      guard unsafe place + MemoryLayout<T>.size <= end else { return nil }
-      unsafe next = unsafe place + MemoryLayout<T>.size
-      return unsafe place.load(as: T.self)
+      let address = unsafe next.alignedUp(for: T.self)
+      guard unsafe address + MemoryLayout<T>.size <= end else { return nil }
+      unsafe next = unsafe address + MemoryLayout<T>.size
+      return unsafe address.load(as: T.self)
     }
   }
 }

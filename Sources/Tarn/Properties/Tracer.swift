@@ -292,7 +292,7 @@ extension ClassReflection {
     properties.contains { $0.wrapper.valueType == part.type }
   }
 
-  /// Leaves the properties of an object without values, and numbers them in place of columns.
+  /// Leaves the properties of an object without values, and numbers them instead of columns.
   fileprivate func forgetValues(of object: ObjectBase) {
     let base = unsafe Unmanaged.passUnretained(object).toOpaque()
     for (number, property) in properties.enumerated() {

@@ -58,7 +58,7 @@ extension Migration {
     for (number, key) in keys.enumerated() {
       if number % 1000 == 0 { tell(typeName, number, keys.count) }
       let isThere = trapping { () throws(StorageError) in
-        try migration.session.place(of: key, in: id) != nil
+        try migration.session.location(of: key, in: id) != nil
       }
       guard isThere else { continue }
       let old = isOld ? object(key, typeName, oldCore) : nil

@@ -140,7 +140,7 @@ enum RealmCache {
 
   /// An instance of the store that lives where this code runs; nil if there is none.
   ///
-  /// Code can run in several places at once: on a queue that took over a thread, on a thread with
+  /// Code can run in several contexts at once: on a queue that took over a thread, on a thread with
   /// manual schedulers. Then the queue counts for more than `home`, that for more than another
   /// manual scheduler, and this for more than the thread.
   static func instance(of store: Store, preferring home: Scheduler.Key) -> RealmCore? {

@@ -17,7 +17,7 @@ extension RealmCore {
     asyncWrites?.finishSync()
     _ = try beginWrite { [store, asyncWrites] () throws(StorageError) in
       guard let asyncWrites else { return try store.acquireGate(timeout: timeout) }
-      return try store.acquireGate(insteadOf: asyncWrites.place, timeout: timeout)
+      return try store.acquireGate(insteadOf: asyncWrites.waiter, timeout: timeout)
     }
   }
 
@@ -196,7 +196,7 @@ extension RealmCore {
     write.takeGateToken()?.release()
   }
 
-  /// Lets go of what the write has in memory, and of every accessor's place there.
+  /// Lets go of what the write has in memory, and of every accessor's row there.
   func endSession() {
     write.end()
     rowsMoved()

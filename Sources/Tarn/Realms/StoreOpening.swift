@@ -16,7 +16,7 @@ struct StoreOpening {
 
   private var options: Store.Options { configuration.storeOptions(model) }
 
-  /// Opens the file; with `deleteRealmIfMigrationNeeded` an empty one in its place.
+  /// Opens the file; with `deleteRealmIfMigrationNeeded` an empty one instead.
   func open() throws(Realm.Error) -> Store {
     try publicly { () throws(StorageError) in
       let location = configuration.location
@@ -35,7 +35,7 @@ struct StoreOpening {
         guard error.code == .alreadyOpen else { throw error }
         throw StorageError(
           .alreadyOpen, operation: "open", path: location.description,
-          detail: "a migration is needed, and the file cannot be deleted in its place: "
+          detail: "a migration is needed, and the file cannot be deleted instead: "
             + error.detail)
       }
       StoreLog.shared.write(

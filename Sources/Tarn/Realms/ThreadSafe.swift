@@ -15,7 +15,8 @@ import TarnStore
 /// Each read finds the object in the Realm that lives where the reading code runs, as
 /// `Realm(configuration:)` with the same configuration does; if there is none, it is opened. The
 /// rules are those of `Realm.resolve`. Read it once and keep the result as long as you are in that
-/// place: each read looks the object up anew. Between the read and a write somebody may delete it.
+/// context: each read looks the object up anew. Between the read and a write somebody may delete
+/// it.
 ///
 /// It works for local variables, properties and parameters. In the Swift 6 language mode a closure
 /// for another thread cannot capture a local variable; it captures the wrapper instead:

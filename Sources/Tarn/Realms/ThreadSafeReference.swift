@@ -2,8 +2,8 @@ import TarnStore
 
 /// A managed object or collection on its way to another thread, queue or actor.
 ///
-/// Managed things belong to one place. A reference to one belongs to none: make it there, send or
-/// capture it, and resolve it where the thing is needed.
+/// Managed things belong to one thread, queue or actor. A reference to one belongs to none: make it
+/// there, send or capture it, and resolve it where the thing is needed.
 ///
 /// ```swift
 /// let reference = ThreadSafeReference(to: order)
@@ -14,7 +14,7 @@ import TarnStore
 /// }
 /// ```
 ///
-/// It can be copied, kept, and resolved any number of times, in several places at once. It holds
+/// It can be copied, kept, and resolved any number of times, in several of them at once. It holds
 /// names and keys, never a version of the file: only the file stays open while a reference exists,
 /// as it does for a Realm. What can be referred to, and by what it is found, is in the article
 /// <doc:PassingData>.

@@ -149,7 +149,7 @@ extension Results: RandomAccessCollection {
   private let rows: ResultRows
   private let createdInWrite: WriteMark?
   private var keys: [ObjectKey] = []
-  private var place = 0
+  private var cursor = 0
   private var fetched = 0
 
   init(_ core: RealmCore, _ spec: QuerySpec, _ rows: ResultRows, createdInWrite: WriteMark?) {
@@ -160,21 +160,21 @@ extension Results: RandomAccessCollection {
   }
 
   @usableFromInline mutating func nextObject() -> ObjectBase? {
-    if place == keys.count {
+    if cursor == keys.count {
       let end = Swift.min(fetched + Self.chunk, rows.count)
       guard fetched < end else { return nil }
       keys = rows.keys(in: fetched..<end)
       fetched = end
-      place = 0
+      cursor = 0
     }
-    defer { place += 1 }
-    return core.object(keys[place], core.binding(of: spec))
+    defer { cursor += 1 }
+    return core.object(keys[cursor], core.binding(of: spec))
   }
 
   @usableFromInline mutating func nextValue() -> _BoxedValue? {
-    guard let values = rows.values?.values, place < values.count else { return nil }
-    defer { place += 1 }
-    return core.boxed(values[place], of: spec, createdInWrite: createdInWrite)
+    guard let values = rows.values?.values, cursor < values.count else { return nil }
+    defer { cursor += 1 }
+    return core.boxed(values[cursor], of: spec, createdInWrite: createdInWrite)
   }
 }
 

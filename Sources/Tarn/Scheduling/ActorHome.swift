@@ -1,7 +1,7 @@
 import CTarn
 import TarnStore
 
-/// An actor as the place where instances live. It does not keep the actor.
+/// An actor as the home of instances. It does not keep the actor.
 ///
 /// An actor has no thread: after each suspension it may continue on another one. So what says that
 /// code may use an instance is the executor that it runs on.
@@ -32,7 +32,7 @@ final class ActorHome: Sendable {
   /// The actor is gone, and so nothing is isolated to it any more.
   var isGone: Bool { actor == nil }
 
-  /// True for the same actor, not only for one that took the place in memory of one that is gone.
+  /// True for the same actor, not only for one at the address of one that is gone.
   func isSame(as other: ActorHome) -> Bool { id == other.id && actor != nil && other.actor != nil }
 
   /// Runs `work` on the actor, later; never if the actor is gone by then.

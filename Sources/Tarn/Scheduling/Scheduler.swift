@@ -16,7 +16,7 @@ enum Scheduler: Sendable {
   case manual(ManualScheduler)
   case actor(ActorHome)
   case thread(UInt)
-  /// No place of its own: a frozen instance, which any code may read, at the same time.
+  /// Nowhere: a frozen instance, which any code may read, at the same time.
   case anywhere
 
   /// A queue that this code runs on. Traps if it runs elsewhere, and for a queue that runs several
@@ -133,8 +133,8 @@ enum Scheduler: Sendable {
     case anywhere
   }
 
-  /// Main is a place, not a thread: under `dispatchMain()` the main queue runs on workers, and an
-  /// async `main` leaves the main thread at its first suspension.
+  /// Main is a scheduler, not a thread: under `dispatchMain()` the main queue runs on workers, and
+  /// an async `main` leaves the main thread at its first suspension.
   static var isMain: Bool {
     Thread.isMainThread || QueueIdentity.mainIsCurrent
   }

@@ -9,7 +9,7 @@ enum SchedulerEnd {
   private static let watchers = Lock<[Scheduler.Key: @Sendable (Scheduler.Key) -> Void]>([:])
 
   /// From now on `tell` is called once when the scheduler is no more: for a thread, on that thread
-  /// as it ends; for others, where the last reference was released. It takes the place of what was
+  /// as it ends; for others, where the last reference was released. It replaces what was
   /// to be called before. To be called on the scheduler.
   static func watch(
     _ scheduler: Scheduler.Key, _ tell: @escaping @Sendable (Scheduler.Key) -> Void

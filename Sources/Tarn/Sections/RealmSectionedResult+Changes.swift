@@ -1,9 +1,9 @@
 extension RealmSectionedResult {
-  /// Calls `block` as `observe` does, with all that is known of each change: new places of what was
-  /// modified, moves as pairs, and the elements that there are then, so that a copy can follow by
-  /// `apply(to:)`. All sections give a ``SectionsDelta``. One section gives a ``CollectionDelta``
-  /// of its elements: what goes with the section is deleted, what comes with it is inserted, and
-  /// where it is among the others does not matter.
+  /// Calls `block` as `observe` does, with all that is known of each change: new positions of what
+  /// was modified, moves as pairs, and the elements that there are then, so that a copy can follow
+  /// by `apply(to:)`. All sections give a ``SectionsDelta``. One section gives a
+  /// ``CollectionDelta`` of its elements: what goes with the section is deleted, what comes with it
+  /// is inserted, and where it is among the others does not matter.
   ///
   /// Traps where `observe` does.
   ///

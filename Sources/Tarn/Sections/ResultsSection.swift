@@ -32,7 +32,7 @@ public struct ResultsSection<
 
   /// True if no element has the key, or the Realm was invalidated.
   public var isInvalidated: Bool {
-    parent.isInvalidated || place(in: parent.state().table) == nil
+    parent.isInvalidated || position(in: parent.state().table) == nil
   }
 
   public func _counterpart(in realm: Realm) -> ResultsSection? {
@@ -41,7 +41,7 @@ public struct ResultsSection<
     return section.isInvalidated ? nil : section
   }
 
-  private func place(in table: SectionTable<Key>) -> Int? {
+  private func position(in table: SectionTable<Key>) -> Int? {
     if number < table.count, table.keys.list[number] == SectionKey(key) { return number }
     return table.number(of: key)
   }
@@ -52,13 +52,13 @@ public struct ResultsSection<
   /// The number of elements in the section.
   public var count: Int {
     let table = parent.state().table
-    return place(in: table).map { table.count(of: $0) } ?? 0
+    return position(in: table).map { table.count(of: $0) } ?? 0
   }
 
   /// The element at a position in the section. Traps if it is out of bounds.
   public subscript(item: Int) -> SectionElement {
     let state = parent.state()
-    let section = place(in: state.table)
+    let section = position(in: state.table)
     let count = section.map { state.table.count(of: $0) } ?? 0
     guard let section, item >= 0, item < count else {
       Bounds.trapOutside(item, 0..<count, self)
@@ -91,7 +91,7 @@ public struct ResultsSection<
 
   public func makeIterator() -> Iterator {
     let state = parent.state()
-    return Iterator(parent.results, state, section: place(in: state.table))
+    return Iterator(parent.results, state, section: position(in: state.table))
   }
 
   /// True if both are the section with the same key of the same sections.

@@ -96,7 +96,7 @@ extension SectionTable {
     keys.list[runs[run(at: position)].section] == SectionKey(key)
   }
 
-  /// True if rows are in the sections that they were in, all at their places.
+  /// True if rows are in the sections that they were in, all at their positions.
   fileprivate func isSame(as other: SectionTable) -> Bool {
     keys === other.keys && rowCount == other.rowCount && runs == other.runs
   }
@@ -107,20 +107,20 @@ extension SectionTable {
 /// Taking `deletions` out of the old sections, then the sections `sectionsToDelete`, putting in
 /// empty ones at `sectionsToInsert` and then rows at `insertions`, ascending, gives the new ones.
 struct SectionChanges {
-  /// Old places, ascending; none in a section that goes.
+  /// Old positions, ascending; none in a section that goes.
   var deletions: [SectionPath] = []
-  /// New places, ascending; all rows of sections that come are among them.
+  /// New positions, ascending; all rows of sections that come are among them.
   var insertions: [SectionPath] = []
-  /// Old places, ascending, of rows that stayed in their section and changed.
+  /// Old positions, ascending, of rows that stayed in their section and changed.
   var modifications: [SectionPath] = []
-  /// The same rows' new places, in the same order.
+  /// The same rows' new positions, in the same order.
   var modificationsNew: [SectionPath] = []
-  /// Rows that stayed and changed their places, by their old ones. The new ones are all among the
+  /// Rows that stayed and moved, by their old ones. The new ones are all among the
   /// insertions, the old ones among the deletions or in sections that go.
   var moves: [Move] = []
   var sectionsToInsert = IndexSet()
   var sectionsToDelete = IndexSet()
-  /// Sections that stayed and changed their places, by their old numbers: each goes and comes.
+  /// Sections that stayed and moved, by their old numbers: each goes and comes.
   var sectionMoves: [IndexChanges.Move] = []
 
   struct Move {
@@ -197,8 +197,8 @@ struct SectionChanges {
       let end = min(
         count, old.end(ofRun: oldRun) - before, new.end(ofRun: newRun) - now)
       if !sections.stays(old.runs[oldRun].section, as: new.runs[newRun].section) {
-        for place in offset..<end {
-          move(old.path(of: before + place), new.path(of: now + place), sections)
+        for index in offset..<end {
+          move(old.path(of: before + index), new.path(of: now + index), sections)
         }
       }
       offset = end
@@ -236,7 +236,7 @@ struct SectionChanges {
   }
 }
 
-/// Which sections came, went, and stayed. One that changed its place among those that stayed went
+/// Which sections came, went, and stayed. One that moved among those that stayed went
 /// and came.
 private struct SectionMoves {
   /// For each old section the new one with its key, -1 without any; nil if they are the same.
@@ -263,8 +263,8 @@ private struct SectionMoves {
     self.numbers = numbers
     let changes = builder.finish().indexChanges(withMoves: true)
     (deletions, insertions, moves) = (changes.deletions, changes.insertions, changes.moves)
-    if let kept, let place = moves.firstIndex(where: { old.list[$0.from] == SectionKey(kept) }) {
-      let move = moves.remove(at: place)
+    if let kept, let index = moves.firstIndex(where: { old.list[$0.from] == SectionKey(kept) }) {
+      let move = moves.remove(at: index)
       deletions.removeAll { $0 == move.from }
       insertions.removeAll { $0 == move.to }
     }

@@ -35,7 +35,7 @@ struct SectionTable<Key: Hashable> {
     /// The first row among all.
     var position: Int
     var section: Int
-    /// The place of the first row in its section.
+    /// The position of the first row in its section.
     var item: Int
   }
 
@@ -94,14 +94,14 @@ struct SectionTable<Key: Hashable> {
   /// The run that a row is in.
   func run(at position: Int) -> Int { runs.partitioningIndex { $0.position > position } - 1 }
 
-  /// The section that a row is in, and its place there.
+  /// The section that a row is in, and its position there.
   func path(of position: Int) -> SectionPath {
     let run = runs[run(at: position)]
     return SectionPath(section: run.section, item: run.item + position - run.position)
   }
 }
 
-/// A place in sections.
+/// A position in sections.
 struct SectionPath: Comparable {
   var section: Int
   var item: Int
@@ -138,7 +138,7 @@ extension SectionTable {
       append(1, to: section)
     }
 
-    /// The next rows are those that had these places in the old table.
+    /// The next rows are those that had these positions in the old table.
     mutating func append(old positions: Range<Int>) {
       guard let old, !positions.isEmpty else { return }
       var index = old.run(at: positions.lowerBound)

@@ -117,7 +117,7 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
   public struct Iterator: IteratorProtocol {
     private let parent: SectionedResults
     private let keys: [SectionKey<Key>]
-    private var place = 0
+    private var cursor = 0
 
     init(_ parent: SectionedResults) {
       self.parent = parent
@@ -125,9 +125,9 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
     }
 
     public mutating func next() -> ResultsSection<Key, SectionElement>? {
-      guard place < keys.count else { return nil }
-      defer { place += 1 }
-      return ResultsSection(parent, keys[place].key, number: place)
+      guard cursor < keys.count else { return nil }
+      defer { cursor += 1 }
+      return ResultsSection(parent, keys[cursor].key, number: cursor)
     }
   }
 

@@ -14,7 +14,7 @@ extension SectionedIdentity: Sendable where Key: Sendable {}
 extension SectionsDelta where Element: RealmCollectionValue {
   /// The same change as the difference of two lists of identities, in which each section's key
   /// stands before its elements. An element that changed is removed and inserted, and so is what
-  /// moved, elements and keys; the two places of a move are associated with each other.
+  /// moved, elements and keys; the two positions of a move are associated with each other.
   ///
   /// Traps for a list of other sections than the old ones. Threading: as the sections; the
   /// difference itself may go where the keys may.
@@ -50,7 +50,7 @@ extension SectionsDelta where Element: RealmCollectionValue {
         .insert(offset: line, element: .element(identity), associatedWith: origins[line]))
     }
     guard let difference = Swift.CollectionDifference(changes) else {
-      trap("a change with a place twice: bug in this package")
+      trap("a change with a position twice: bug in this package")
     }
     return difference
   }

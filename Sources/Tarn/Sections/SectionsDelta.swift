@@ -16,15 +16,15 @@ import TarnStore
 /// the one that it leads to and the one before: pages that only they use are not written anew. So
 /// take from it what you need, and let go of it.
 public struct SectionsDelta<Key: _Persistable & Hashable, Element> {
-  /// An element that stayed and changed its place.
+  /// An element that stayed and moved.
   public struct Move: Hashable, Sendable {
-    /// The old place.
+    /// The old position.
     public let from: IndexPath
-    /// The new place, in the same section or another one.
+    /// The new position, in the same section or another one.
     public let to: IndexPath
   }
 
-  /// A section that stayed and changed its place among the others.
+  /// A section that stayed and moved among the others.
   public struct SectionMove: Hashable, Sendable {
     /// The old number.
     public let from: Int
@@ -32,13 +32,13 @@ public struct SectionsDelta<Key: _Persistable & Hashable, Element> {
     public let to: Int
   }
 
-  /// Old places of elements that went or moved; none in a section that is deleted.
+  /// Old positions of elements that went or moved; none in a section that is deleted.
   public var deletions: [IndexPath] { changes.deletions.map(IndexPath.init) }
-  /// New places of elements that came or moved; all of a section that is inserted.
+  /// New positions of elements that came or moved; all of a section that is inserted.
   public var insertions: [IndexPath] { changes.insertions.map(IndexPath.init) }
-  /// Old places of elements that stayed where they were among the others, and changed.
+  /// Old positions of elements that stayed where they were among the others, and changed.
   public var modifications: [IndexPath] { changes.modifications.map(IndexPath.init) }
-  /// The new places of the same elements, in the same order.
+  /// The new positions of the same elements, in the same order.
   public var modificationsNew: [IndexPath] { changes.modificationsNew.map(IndexPath.init) }
   /// The elements that moved: within a section, to another one, or with theirs. Each is also
   /// inserted, and is deleted or was in a section that is. It may have changed as well.
@@ -97,7 +97,7 @@ public struct SectionsDelta<Key: _Persistable & Hashable, Element> {
       "Section \(section) is out of bounds: the change leads to \(count) sections.")
   }
 
-  /// The element at a place in the new sections. Traps if it is out of bounds.
+  /// The element at a position in the new sections. Traps if it is out of bounds.
   public func element(at path: IndexPath) -> Element { make(value(at: path)) }
 
   private func value(at path: IndexPath) -> Value {
@@ -110,14 +110,14 @@ public struct SectionsDelta<Key: _Persistable & Hashable, Element> {
     return elements.value(at: table.position(item, in: section))
   }
 
-  /// Why the element at a new place is told to be modified, as ``CollectionDelta/nested(at:)`` does
-  /// for positions. Traps if the place is out of bounds. Threading: as the sections.
+  /// Why the element at a new position is told to be modified, as ``CollectionDelta/nested(at:)``
+  /// does for positions. Traps if the position is out of bounds. Threading: as the sections.
   public func nested(at path: IndexPath) -> [NestedChange] {
     let value = value(at: path)
-    let place = SectionPath(section: path.section, item: path.item)
-    let index = changes.modificationsNew.partitioningIndex { $0 >= place }
+    let sought = SectionPath(section: path.section, item: path.item)
+    let index = changes.modificationsNew.partitioningIndex { $0 >= sought }
     let isModified =
-      index < changes.modificationsNew.count && changes.modificationsNew[index] == place
+      index < changes.modificationsNew.count && changes.modificationsNew[index] == sought
     return nestedChanges(
       of: value, in: elements, isModified: isModified, on: host, isDynamic: isDynamic
     ) { _ in false }
@@ -169,7 +169,7 @@ public struct SectionsDelta<Key: _Persistable & Hashable, Element> {
       isRight, "The change is of other sections than these: apply every change, and each once.")
   }
 
-  /// The places in each section.
+  /// The positions in each section.
   private static func bySection(
     _ paths: [SectionPath]
   ) -> [(section: Int, items: [Int])] {

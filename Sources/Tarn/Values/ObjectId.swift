@@ -28,7 +28,7 @@ public struct ObjectId: Hashable, Comparable, Sendable {
   }
 
   /// An id with a given time, and with the low 24 bits of the first number and the low 16 bits of
-  /// the second in place of the process's random bytes. The counter continues.
+  /// the second instead of the process's random bytes. The counter continues.
   public init(timestamp: Date, machineId: Int = 0, processId: Int = 0) {
     let seconds = UInt32(truncatingIfNeeded: Int64(timestamp.timeIntervalSince1970))
     let process = UInt64(machineId & 0xFF_FFFF) << 16 | UInt64(processId & 0xFFFF)

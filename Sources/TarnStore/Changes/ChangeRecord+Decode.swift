@@ -44,13 +44,13 @@ extension ChangeRecord {
   private static func decodeWhole(
     _ reader: inout RecordReader, into changes: inout ChangeSet
   ) throws(StorageError) {
-    var place = SectionPlace()
-    try readSections(&reader, &place, into: &changes)
-    try place.scripts.finish()
+    var state = SectionState()
+    try readSections(&reader, &state, into: &changes)
+    try state.scripts.finish()
   }
 
   /// Where the reader of sections is: what it knows from those before.
-  private struct SectionPlace {
+  private struct SectionState {
     /// The position of the class among the changes.
     var classIndex: Int?
     var scripts = SequenceReader()
@@ -83,17 +83,17 @@ extension ChangeRecord {
     }
     for summary in header.classes where wanted?(summary.id) ?? true {
       guard summary.id.rawValue < UInt32.max else { throw .damagedRecord("a class is too large") }
-      var place = SectionPlace(classIndex: changes.classes.firstIndex(ofID: summary.id))
+      var state = SectionState(classIndex: changes.classes.firstIndex(ofID: summary.id))
       for chunk in 0..<summary.chunkCount {
         let field = summary.id.rawValue + 1
         guard let bytes = unsafe try read(field, chunk) else {
           throw .damagedRecord("a chunk is missing")
         }
         var reader = try unsafe open(bytes, version: version, classField: field, chunk: chunk)
-        try readSections(&reader, &place, into: &changes)
+        try readSections(&reader, &state, into: &changes)
       }
-      try place.scripts.finish()
-      try check(changes.classes[place.classIndex!], summary)
+      try state.scripts.finish()
+      try check(changes.classes[state.classIndex!], summary)
     }
     return (header, changes)
   }
@@ -170,22 +170,22 @@ extension ChangeRecord {
   }
 
   private static func readSections(
-    _ reader: inout RecordReader, _ place: inout SectionPlace, into changes: inout ChangeSet
+    _ reader: inout RecordReader, _ state: inout SectionState, into changes: inout ChangeSet
   ) throws(StorageError) {
     while reader.remaining > 0 {
       let kind = try reader.byte()
       var part = try reader.part(Int(try reader.word(UInt16.self)))
-      if kind != Section.sequence { try place.scripts.finish() }
+      if kind != Section.sequence { try state.scripts.finish() }
       if kind == Section.startOfClass {
         let id = ClassID(try part.number(UInt32.self))
         let found = changes.classes.firstIndex(ofID: id)
         guard found < changes.classes.count && changes.classes[found].id == id else {
           throw .damagedRecord("sections of a class that its header does not name")
         }
-        place.classIndex = found
-      } else if let index = place.classIndex {
+        state.classIndex = found
+      } else if let index = state.classIndex {
         if kind == Section.sequence {
-          try place.scripts.read(&part, into: &changes.classes[index].sequences)
+          try state.scripts.read(&part, into: &changes.classes[index].sequences)
         } else {
           try readSection(kind, &part, into: &changes.classes[index])
         }

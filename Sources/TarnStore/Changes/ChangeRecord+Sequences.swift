@@ -172,7 +172,7 @@ struct SequenceReader {
       let distance = ChangeRecord.unzigzag(try part.varint())
       let (first, overflow) = Int64(script.oldEnd).addingReportingOverflow(distance)
       guard !overflow, first >= 0, first <= EditScript.countMax else {
-        throw .damagedRecord("a run is out of place")
+        throw .damagedRecord("a run is out of order")
       }
       script.runs.append(.old(first: Int(first), count: count))
       script.oldEnd = Int(first) + count

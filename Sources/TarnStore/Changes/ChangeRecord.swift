@@ -126,8 +126,8 @@ package enum ChangeRecord {
   static func checksum(
     of bytes: UnsafeRawBufferPointer, version: Version, classField: UInt32, chunk: UInt16
   ) -> UInt32 {
-    let place = version.rawValue &* 0x9E37_79B9_7F4A_7C15
-    let seed = UInt32(truncatingIfNeeded: place >> 32) ^ classField ^ (UInt32(chunk) << 16)
+    let mixed = version.rawValue &* 0x9E37_79B9_7F4A_7C15
+    let seed = UInt32(truncatingIfNeeded: mixed >> 32) ^ classField ^ (UInt32(chunk) << 16)
     return unsafe tarn_crc32c_after(seed, bytes.baseAddress! + 4, bytes.count - 4)
   }
 }

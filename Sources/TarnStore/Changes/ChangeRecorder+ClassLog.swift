@@ -213,19 +213,19 @@ extension ChangeRecorder.ClassLog {
         let run = both.runs[index]
         let first = starts[index] + Int(max(run.first, event.first) - run.first)
         let last = starts[index] + Int(min(run.last, event.last) - run.first)
-        for place in first...last {
-          if firstIsInsertion[place] == nil { firstIsInsertion[place] = event.isInsertion }
-          lastIsInsertion[place] = event.isInsertion
+        for position in first...last {
+          if firstIsInsertion[position] == nil { firstIsInsertion[position] = event.isInsertion }
+          lastIsInsertion[position] = event.isInsertion
         }
         index += 1
       }
     }
     var gone: ContiguousArray<KeyRun> = []
     var new: ContiguousArray<KeyRun> = []
-    for (place, key) in both.enumerated() {
+    for (position, key) in both.enumerated() {
       let run = KeyRun(first: key.rawValue, last: key.rawValue)
-      if !lastIsInsertion[place] { gone.append(run) }
-      if firstIsInsertion[place] == true { new.append(run) }
+      if !lastIsInsertion[position] { gone.append(run) }
+      if firstIsInsertion[position] == true { new.append(run) }
     }
     changes.inserted = changes.inserted.subtracting(KeySet(unsorted: gone))
     changes.deleted = changes.deleted.subtracting(KeySet(unsorted: new))

@@ -8,7 +8,7 @@
 ///
 /// Not safe to share: belongs to the write and moves with it.
 @safe package final class ChangeRecorder {
-  /// A place in the order of the notes of one write.
+  /// A position in the order of the notes of one write.
   package struct Position: Comparable, Hashable, Sendable {
     fileprivate let segment: Int
     /// Before the first note.

@@ -121,16 +121,16 @@ extension ClassChanges {
     result.reserveCapacity(backTouched.count + later.backTouched.count)
     var theirs = 0
     for entry in backTouched {
-      let place = (entry.origin, entry.column)
+      let source = (entry.origin, entry.column)
       while theirs < later.backTouched.count,
-        (later.backTouched[theirs].origin, later.backTouched[theirs].column) < place
+        (later.backTouched[theirs].origin, later.backTouched[theirs].column) < source
       {
         result.append(later.backTouched[theirs])
         theirs += 1
       }
       var merged = entry
       if theirs < later.backTouched.count,
-        (later.backTouched[theirs].origin, later.backTouched[theirs].column) == place
+        (later.backTouched[theirs].origin, later.backTouched[theirs].column) == source
       {
         merged.keys.formUnion(later.backTouched[theirs].keys)
         theirs += 1

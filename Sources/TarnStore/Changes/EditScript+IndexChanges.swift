@@ -71,7 +71,7 @@ extension EditScript {
   private static func keepHeaviestIncreasing(_ kept: inout ContiguousArray<Kept>) {
     let count = kept.count
     var ranks = ContiguousArray(repeating: 0, count: count)
-    for (rank, place) in places(byOldPosition: kept).enumerated() { ranks[place] = rank }
+    for (rank, run) in indices(byOldPosition: kept).enumerated() { ranks[run] = rank }
     // For the runs so far: the best one that ends a sequence, by ranks, as a tree of maxima
     // (Fenwick). Node i covers the ranks below i from i without its lowest bit on.
     var best = ContiguousArray(repeating: -1, count: count + 1)
@@ -82,8 +82,10 @@ extension EditScript {
       var before = -1
       var node = ranks[index]
       while node > 0 {
-        let place = best[node]
-        if place >= 0 && (before < 0 || weights[before] < weights[place]) { before = place }
+        let candidate = best[node]
+        if candidate >= 0 && (before < 0 || weights[before] < weights[candidate]) {
+          before = candidate
+        }
         node &= node - 1
       }
       let sum = before < 0 ? Weight() : weights[before]
@@ -104,11 +106,11 @@ extension EditScript {
     }
   }
 
-  /// The places of the runs in the array, in the order of their old positions.
-  private static func places(byOldPosition kept: ContiguousArray<Kept>) -> ContiguousArray<Int> {
-    var places = ContiguousArray(kept.indices)
-    radixSort(&places) { UInt64(kept[$0].old) }
-    return places
+  /// The positions of the runs in the array, in the order of their old positions.
+  private static func indices(byOldPosition kept: ContiguousArray<Kept>) -> ContiguousArray<Int> {
+    var indices = ContiguousArray(kept.indices)
+    radixSort(&indices) { UInt64(kept[$0].old) }
+    return indices
   }
 
   /// What is in none of the runs that stay went or came.
@@ -143,8 +145,8 @@ extension EditScript {
   }
 
   private static func addMoves(of kept: ContiguousArray<Kept>, to changes: inout IndexChanges) {
-    for place in places(byOldPosition: kept) where !kept[place].stays {
-      let run = kept[place]
+    for index in indices(byOldPosition: kept) where !kept[index].stays {
+      let run = kept[index]
       for offset in 0..<run.count {
         changes.moves.append(.init(from: run.old + offset, to: run.new + offset))
       }

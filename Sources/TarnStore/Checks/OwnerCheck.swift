@@ -1,4 +1,4 @@
-/// Verifies that every embedded object of a file has one place, and that what it belongs to belongs
+/// Verifies that every embedded object of a file has one owner, and that what it belongs to belongs
 /// in the end to an object that is not embedded. Finds what is wrong; changes nothing.
 package struct OwnerCheck {
   package private(set) var problems: [String] = []
@@ -11,7 +11,7 @@ package struct OwnerCheck {
   private struct Owner {
     /// The first that was found.
     var object: LinkTarget
-    var places: UInt64
+    var links: UInt64
     /// It, or what it belongs to, is not embedded.
     var isRooted = false
   }
@@ -66,7 +66,7 @@ package struct OwnerCheck {
   }
 
   private mutating func add(_ target: LinkTarget, _ owner: LinkTarget, _ count: UInt64) {
-    owners[target, default: Owner(object: owner, places: 0)].places += count
+    owners[target, default: Owner(object: owner, links: 0)].links += count
   }
 
   private mutating func check(_ described: ClassSchema) throws(StorageError) {
@@ -76,9 +76,9 @@ package struct OwnerCheck {
         note("\(name(object)) is embedded and belongs to no object")
         continue
       }
-      if owner.places > 1 {
+      if owner.links > 1 {
         note(
-          "\(name(object)) is embedded and has \(owner.places) places, one of them in "
+          "\(name(object)) is embedded and has \(owner.links) incoming links, one of them in "
             + name(owner.object))
       }
       if !isRooted(object) {

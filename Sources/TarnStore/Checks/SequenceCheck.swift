@@ -94,7 +94,7 @@ package struct SequenceCheck {
       for part in [key, element] {
         guard let part else { continue }
         if part.isOutside { hasOutside = true }
-        if part.isTooLong { check.note("\(name) has an element that is too long for its place") }
+        if part.isTooLong { check.note("\(name) has an element that is too long to be stored") }
         check.add(part, name)
       }
       guard sequence.shape.kind != .list else { return }

@@ -1,5 +1,5 @@
-/// Verifies the unique rules of a class: that every combination is filed, that nothing else is, and
-/// that no two objects have the same. Finds what is wrong; changes nothing.
+/// Verifies the unique rules of a class: that every combination is indexed, that nothing else is,
+/// and that no two objects have the same. Finds what is wrong; changes nothing.
 package struct UniqueCheck {
   package private(set) var problems: [String] = []
   package private(set) var entries = 0
@@ -31,10 +31,10 @@ package struct UniqueCheck {
       return true
     }
     if let problem = try index.problem(&cursor) { problems.append("\(title): \(problem)") }
-    let filed = try index.count(&cursor)
-    entries += filed
+    let found = try index.count(&cursor)
+    entries += found
     if missing > 0 { problems.append("\(title) lacks \(missing) of \(expected) entries") }
-    if filed != expected { problems.append("\(title) has \(filed) entries instead of \(expected)") }
+    if found != expected { problems.append("\(title) has \(found) entries instead of \(expected)") }
     if shared > 0 { problems.append("\(title) is broken by \(shared) objects") }
   }
 }

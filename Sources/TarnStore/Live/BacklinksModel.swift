@@ -95,12 +95,12 @@ package struct BacklinksModel: LiveModel {
     keys = try self.keys(move.rows)
     let replaced = move.changes[origins.classID]
     var builder = EditScript.Builder(oldCount: old.count)
-    var place = 0
+    var index = 0
     for key in keys {
-      while place < old.count, old[place] < key { place += 1 }
-      if place < old.count, old[place] == key, replaced?.isReplaced(key) != true {
-        builder.append(old: place)
-        place += 1
+      while index < old.count, old[index] < key { index += 1 }
+      if index < old.count, old[index] == key, replaced?.isReplaced(key) != true {
+        builder.append(old: index)
+        index += 1
       } else {
         builder.appendFresh()
       }
@@ -118,10 +118,10 @@ package struct BacklinksModel: LiveModel {
     guard let modified = concerned[origins.classID] else { return KeySet() }
     var positions: [ObjectKey] = []
     for key in modified {
-      var place = keys.partitioningIndex { $0 >= key }
-      while place < keys.count, keys[place] == key {
-        positions.append(ObjectKey(Int64(place)))
-        place += 1
+      var index = keys.partitioningIndex { $0 >= key }
+      while index < keys.count, keys[index] == key {
+        positions.append(ObjectKey(Int64(index)))
+        index += 1
       }
     }
     return KeySet(positions)

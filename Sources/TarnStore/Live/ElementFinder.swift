@@ -3,16 +3,16 @@
 /// The first question after elements moved or were set is answered by a scan; the second one makes
 /// an index of 16 bytes an object, which serves until that happens again.
 struct ElementFinder: Sendable {
-  private struct Place: Sendable {
+  private struct Entry: Sendable {
     var key: ObjectKey
     var position: Int
   }
-  private typealias Places = ContiguousArray<Place>
+  private typealias Entries = ContiguousArray<Entry>
 
   /// The class that links lead to; of values of any type each names its own.
   private let target: ClassID?
   /// The objects of each class, ordered by key, then position.
-  private var index: [ClassID: Places]?
+  private var index: [ClassID: Entries]?
   private var wasAsked = false
 
   init(target: ClassID?) { self.target = target }
@@ -39,12 +39,12 @@ struct ElementFinder: Sendable {
     }
     if index == nil { index = try makeIndex(sequence) }
     for (id, keys) in sought {
-      guard let places = index![id] else { continue }
+      guard let entries = index![id] else { continue }
       for key in keys {
-        var place = places.partitioningIndex { $0.key >= key }
-        while place < places.count, places[place].key == key {
-          found.append(ObjectKey(Int64(places[place].position)))
-          place += 1
+        var next = entries.partitioningIndex { $0.key >= key }
+        while next < entries.count, entries[next].key == key {
+          found.append(ObjectKey(Int64(entries[next].position)))
+          next += 1
         }
       }
     }
@@ -53,10 +53,10 @@ struct ElementFinder: Sendable {
 
   private func makeIndex(
     _ sequence: StoredSequence
-  ) throws(StorageError) -> [ClassID: Places] {
-    var index: [ClassID: Places] = [:]
+  ) throws(StorageError) -> [ClassID: Entries] {
+    var index: [ClassID: Entries] = [:]
     try forEachObject(in: sequence) { id, key, position in
-      index[id, default: []].append(Place(key: key, position: position))
+      index[id, default: []].append(Entry(key: key, position: position))
     }
     for id in index.keys {
       index[id]!.sort { ($0.key, $0.position) < ($1.key, $1.position) }

@@ -25,15 +25,15 @@ package enum LiveElements {
     case .sequence(let sequence):
       guard let sequence else { trap("an element of what is gone: bug in this package") }
       return try sequence.value(at: position)
-    case .part(let all, _, let place): return try all.value(at: place(position))
+    case .part(let all, _, let locate): return try all.value(at: locate(position))
     }
   }
 
   /// Maps: the value under a key, nil if it is not there.
   package func value(for key: String) throws(StorageError) -> Value? {
     guard case .sequence(let sequence?) = self else { return nil }
-    let place = try sequence.find(key: key)
-    return place.isFound ? try sequence.value(at: place.index) : nil
+    let found = try sequence.find(key: key)
+    return found.isFound ? try sequence.value(at: found.index) : nil
   }
 }
 

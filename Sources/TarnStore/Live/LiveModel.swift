@@ -74,7 +74,7 @@ package struct LiveCost: Sendable {
 
   /// Rows that a scan passes.
   package var scanned = 0
-  /// Rows that are looked up and put in their place.
+  /// Rows that are looked up and put in their position.
   package var lookedUp = 0
 
   /// Of elements that are gone over in memory.
@@ -155,7 +155,7 @@ package final class FormerState {
   package func value(
     along path: ObservedPath, from key: ObjectKey
   ) throws(StorageError) -> Value {
-    guard let end = path.places.last, end.origin == nil else { return .null }
+    guard let end = path.dependencies.last, end.origin == nil else { return .null }
     let rows = try rows()
     var key = key
     for link in end.links {

@@ -3,7 +3,7 @@
 ///
 /// Threading: confined to one thread at a time.
 final class NestedPieces {
-  /// A place in the newer version.
+  /// A position in the newer version.
   enum Spot {
     case element(SequencePlace, CollectionKind, Int)
     /// Among the objects that link to one through a column of a class.
@@ -103,15 +103,15 @@ final class NestedPieces {
     }
   }
 
-  // MARK: - Places
+  // MARK: - Positions
 
-  func places(_ spots: [Spot]) throws(StorageError) -> [NestedWay.Place] {
-    var places: [NestedWay.Place] = []
-    for spot in spots { places.append(try place(spot)) }
-    return places
+  func positions(_ spots: [Spot]) throws(StorageError) -> [NestedWay.Position] {
+    var positions: [NestedWay.Position] = []
+    for spot in spots { positions.append(try position(spot)) }
+    return positions
   }
 
-  private func place(_ spot: Spot) throws(StorageError) -> NestedWay.Place {
+  private func position(_ spot: Spot) throws(StorageError) -> NestedWay.Position {
     switch spot {
     case .element(let place, .map, let position):
       guard let sequence = try move.rows.stored(at: place) else {
@@ -141,9 +141,10 @@ final class NestedPieces {
   func changes(
     of spot: Sight.Spot, in object: LinkTarget, behind steps: [NestedWay.Step]
   ) throws(StorageError) -> [NestedWay] {
-    func way(_ change: NestedWay.Change, _ places: [NestedWay.Place] = []) -> NestedWay {
+    func way(_ change: NestedWay.Change, _ positions: [NestedWay.Position] = []) -> NestedWay {
       NestedWay(
-        steps: steps, object: object, column: spot.column, origin: spot.origin, places: places,
+        steps: steps, object: object, column: spot.column, origin: spot.origin,
+        positions: positions,
         change: change)
     }
     if let origin = spot.origin {
@@ -155,7 +156,7 @@ final class NestedPieces {
     let own = move.changes[object.classID]
     var ways: [NestedWay] = []
     for (id, kind, spots) in try changedWithin(column, object) {
-      ways.append(way(try change(in: place.nested(id), kind), try places(spots)))
+      ways.append(way(try change(in: place.nested(id), kind), try positions(spots)))
     }
     let name = SequenceName(column: column.id, key: object.key)
     if column.collection != .none, ways.isEmpty || own?.script(of: name) != nil {

@@ -48,8 +48,8 @@ package final class NestedWalk {
     guard let sequence, let now = try pieces.move.rows.stored(at: sequence.place) else {
       return false
     }
-    let place = try now.find(key: key)
-    return place.isFound ? try wasSet(at: place.index) : false
+    let found = try now.find(key: key)
+    return found.isFound ? try wasSet(at: found.index) : false
   }
 
   // MARK: - Walking
@@ -95,7 +95,7 @@ package final class NestedWalk {
           } else {
             changed += 1
           }
-          let step = NestedWay.Step(link: link, places: try pieces.places(spots))
+          let step = NestedWay.Step(link: link, positions: try pieces.positions(spots))
           next.append(Way(end: stand, steps: way.steps + [step], passed: way.passed + [target]))
           if changed == Self.waysMax { return next }
         }
@@ -104,7 +104,7 @@ package final class NestedWalk {
     return next
   }
 
-  /// A place that is looked behind, and what is left to look at from there.
+  /// A position that is looked behind, and what is left to look at from there.
   private struct Search {
     let stand: Stand
     var rest: [Stand]

@@ -4,11 +4,11 @@ package struct NestedWay: Sendable {
   package struct Step: Sendable {
     package let link: LinkStep
     /// Where the link is in the property; none for one that is all of it.
-    package let places: [Place]
+    package let positions: [Position]
   }
 
   /// Where something is in a list, set or map.
-  package enum Place: Sendable {
+  package enum Position: Sendable {
     /// Where it was, if it was there, and where it is.
     case index(old: Int?, new: Int)
     case key(String)
@@ -31,6 +31,6 @@ package struct NestedWay: Sendable {
   /// For what links to the object the class of the origins, which then has the column.
   package let origin: ClassID?
   /// Where the list or map is that changed, if it lies within the property's value.
-  package let places: [Place]
+  package let positions: [Position]
   package let change: Change
 }

@@ -208,11 +208,12 @@ package struct SequenceModel: LiveModel {
 
   private static func values(
     at positions: [Int], in sequence: StoredSequence
-  ) throws(StorageError) -> [SetStep.Placed] {
-    var values: [SetStep.Placed] = []
+  ) throws(StorageError) -> [SetStep.PositionedValue] {
+    var values: [SetStep.PositionedValue] = []
     values.reserveCapacity(positions.count)
     for position in positions {
-      values.append(SetStep.Placed(position: position, value: try sequence.value(at: position)))
+      values.append(
+        SetStep.PositionedValue(position: position, value: try sequence.value(at: position)))
     }
     return values
   }

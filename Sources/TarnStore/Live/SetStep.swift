@@ -2,15 +2,15 @@
 /// that goes in one step and comes back in a later one has stayed.
 package struct SetStep: Sendable {
   /// A value and where it was or is.
-  struct Placed: Sendable {
+  struct PositionedValue: Sendable {
     var position: Int
     var value: Value
   }
 
   var script: EditScript
   /// What went, at old positions, and what came, at new ones; ascending.
-  var removed: [Placed] = []
-  var added: [Placed] = []
+  var removed: [PositionedValue] = []
+  var added: [PositionedValue] = []
 
   /// This step and the next one as one.
   func merging(_ later: SetStep) -> SetStep {
@@ -18,10 +18,10 @@ package struct SetStep: Sendable {
     var all = SetStep(script: script.composing(later.script))
     let changes = all.script.indexChanges()
     all.removed = changes.deletions.map {
-      Placed(position: $0, value: Self.removedValue($0, steps))
+      PositionedValue(position: $0, value: Self.removedValue($0, steps))
     }
     all.added = changes.insertions.map {
-      Placed(position: $0, value: Self.addedValue($0, steps))
+      PositionedValue(position: $0, value: Self.addedValue($0, steps))
     }
     return all
   }
@@ -40,8 +40,12 @@ package struct SetStep: Sendable {
   /// An object that went and came back may have changed meanwhile.
   private static func leaveOutRepeats(_ changes: inout IndexChanges, _ steps: [SetStep]) {
     if changes.deletions.isEmpty || changes.insertions.isEmpty { return }
-    let removed = changes.deletions.map { Placed(position: $0, value: removedValue($0, steps)) }
-    let added = changes.insertions.map { Placed(position: $0, value: addedValue($0, steps)) }
+    let removed = changes.deletions.map {
+      PositionedValue(position: $0, value: removedValue($0, steps))
+    }
+    let added = changes.insertions.map {
+      PositionedValue(position: $0, value: addedValue($0, steps))
+    }
     for (old, new) in common(removed, added).reversed() {
       changes.deletions.remove(at: old)
       changes.insertions.remove(at: new)
@@ -56,8 +60,8 @@ package struct SetStep: Sendable {
     changes.modificationsNew.sort()
   }
 
-  /// The places in both of the values that are in both; both are in the order of a set.
-  static func common(_ a: [Placed], _ b: [Placed]) -> [(Int, Int)] {
+  /// The positions in both of the values that are in both; both are in the order of a set.
+  static func common(_ a: [PositionedValue], _ b: [PositionedValue]) -> [(Int, Int)] {
     var pairs: [(Int, Int)] = []
     var (i, j) = (0, 0)
     while i < a.count, j < b.count {
@@ -94,7 +98,7 @@ package struct SetStep: Sendable {
   }
 }
 
-extension [SetStep.Placed] {
+extension [SetStep.PositionedValue] {
   fileprivate func value(at position: Int) -> Value {
     self[partitioningIndex { $0.position >= position }].value
   }

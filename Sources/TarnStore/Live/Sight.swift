@@ -41,7 +41,7 @@ final class Sight {
       outlook = .links(left: depth)
       isFreeOfCircles = true
     case .paths(let paths):
-      ways = [paths.flatMap(\.places)]
+      ways = [paths.flatMap(\.dependencies)]
       outlook = .ways(0)
       isFreeOfCircles = false
     }

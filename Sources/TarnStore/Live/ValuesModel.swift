@@ -117,7 +117,7 @@ package struct ValuesModel: LiveModel {
       return .news(
         .replacingAll(oldCount: step.old.values.count, newCount: next.values.count))
     }
-    let touched = try touchedPlaces(move.changes, move.rows, next, reach)
+    let touched = try touchedPositions(move.changes, move.rows, next, reach)
     if moves.isIdentity, touched.isEmpty { return nil }
     return .news(next.script(from: step.old, along: moves, touched: touched))
   }
@@ -147,25 +147,25 @@ package struct ValuesModel: LiveModel {
     _ old: Content, _ new: Content, over changes: ChangeSet, _ rows: StoreRows,
     seen reach: ReachPlan
   ) throws(StorageError) -> IndexChanges {
-    let touched = try touchedPlaces(changes, rows, new.rows, reach)
+    let touched = try touchedPositions(changes, rows, new.rows, reach)
     return new.rows.script(from: old.rows, along: nil, touched: touched).indexChanges()
   }
 
   /// Where the elements are that are objects that changed, or others under their keys.
-  private func touchedPlaces(
+  private func touchedPositions(
     _ changes: ChangeSet, _ rows: StoreRows, _ content: ValueRows, _ reach: ReachPlan
   ) throws(StorageError) -> KeySet {
     guard !elementClasses.isEmpty, !changes.classes.isEmpty else { return KeySet() }
     let lookedAt = LookedAt(count: content.values.count) { content.objects }
     let concerned = try reach.concerned(by: changes, rows, among: lookedAt)
-    var places: [ObjectKey] = []
-    for (value, place) in zip(content.values, content.places) {
+    var positions: [ObjectKey] = []
+    for (value, position) in zip(content.values, content.positions) {
       guard case .object(let id, let key) = value else { continue }
       if concerned[id]?.contains(key) == true || changes[id]?.isReplaced(key) == true {
-        places.append(ObjectKey(Int64(place)))
+        positions.append(ObjectKey(Int64(position)))
       }
     }
-    return KeySet(places.sorted())
+    return KeySet(positions.sorted())
   }
 }
 

@@ -30,7 +30,7 @@ indirect enum CopiedValue {
       guard depth <= SequencePlace.depthMax else {
         throw SequencePlace.tooDeep("copy collection")
       }
-      guard met.insert(id).inserted else { throw SequencePlace.inTwoPlaces("copy collection") }
+      guard met.insert(id).inserted else { throw SequencePlace.referredTwice("copy collection") }
     }
     switch value {
     case .list(let id):

@@ -56,7 +56,7 @@ extension SchemaMigration {
     var values: [CopiedValue]
   }
 
-  /// The rows are written anew from nothing, and so is what they hold in trees of its own: a place
+  /// The rows are written anew from nothing, and so is what they hold in trees of its own: a slot
   /// is named by its row's key, which another row may get.
   private func rebuild(
     _ id: ClassID, _ newKeys: NewKeys, in result: WriteSession

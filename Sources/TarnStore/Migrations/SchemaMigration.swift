@@ -96,7 +96,7 @@ package final class SchemaMigration {
   ) throws(StorageError) -> Set<LinkTarget> {
     var gone: Set<LinkTarget> = []
     for target in try old.links(from: old.schema[id][column], at: key, in: id).keys
-    where try session.place(of: target.key, in: target.classID) == nil {
+    where try session.location(of: target.key, in: target.classID) == nil {
       gone.insert(target)
     }
     return gone

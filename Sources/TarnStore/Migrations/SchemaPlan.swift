@@ -56,7 +56,7 @@ package struct SchemaPlan: Equatable, Sendable {
   package private(set) var schema: StoreSchema
   /// Indexes to be built over rows that exist already.
   package private(set) var newIndexes: [(ClassID, ColumnID)] = []
-  /// Unique rules that the file lacks, by their places in their class.
+  /// Unique rules that the file lacks, by their indices in their class.
   package private(set) var newRules: [(ClassID, Int)] = []
   /// A sentence for each class and property that the file lacks.
   package private(set) var additions: [String] = []

@@ -149,9 +149,9 @@ private struct DifferenceWork {
   /// Lets only those stay, of the rows that still may, that keep their order among each other.
   mutating func keepLongestIncreasing() {
     let candidates = oldRows.indices.filter { stays[oldRows[$0].index] }
-    func place(_ index: Int) -> Int { newPositions[oldRows[candidates[index]].index] }
+    func newPosition(_ index: Int) -> Int { newPositions[oldRows[candidates[index]].index] }
     var isAscending = true
-    for index in candidates.indices.dropFirst() where place(index - 1) > place(index) {
+    for index in candidates.indices.dropFirst() where newPosition(index - 1) > newPosition(index) {
       isAscending = false
       break
     }
@@ -160,7 +160,7 @@ private struct DifferenceWork {
     var ends: ContiguousArray<Int> = []
     var previous = ContiguousArray<Int>(repeating: -1, count: candidates.count)
     for index in candidates.indices {
-      let low = ends.partitioningIndex { place($0) >= place(index) }
+      let low = ends.partitioningIndex { newPosition($0) >= newPosition(index) }
       if low > 0 { previous[index] = ends[low - 1] }
       if low == ends.count { ends.append(index) } else { ends[low] = index }
       stays[oldRows[candidates[index]].index] = false
@@ -195,7 +195,7 @@ extension OrderedRoot {
   /// A row and where it comes from.
   struct Ranked: Sendable {
     var position: Int
-    /// The place of the key in the array that was asked for.
+    /// The position of the key in the array that was asked for.
     var index: Int
   }
 
@@ -214,17 +214,17 @@ extension OrderedRoot {
       found.reserveCapacity(keys.count)
       var labelCursor = OrderStatisticTree<LabelPair>.Cursor(labels)
       for (index, key) in keys.enumerated() {
-        let (place, isFound) = labelCursor.seek(Self.biased(key))
+        let (offset, isFound) = labelCursor.seek(Self.biased(key))
         if !isFound { continue }
         found.append(
-          LabelPair(order: labelCursor.entries[place].value, value: UInt64(index)))
+          LabelPair(order: labelCursor.entries[offset].value, value: UInt64(index)))
       }
       radixSort(&found) { $0.order }
       result.reserveCapacity(found.count)
       var cursor = OrderStatisticTree<OrderedRow>.Cursor(rows)
       for pair in found {
-        let (place, _) = cursor.seek(pair.order)
-        result.append(Ranked(position: cursor.start + place, index: Int(pair.value)))
+        let (offset, _) = cursor.seek(pair.order)
+        result.append(Ranked(position: cursor.start + offset, index: Int(pair.value)))
       }
     }
     return result

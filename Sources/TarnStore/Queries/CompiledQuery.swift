@@ -26,9 +26,9 @@ package final class CompiledQuery: Sendable {
 
   /// Which rows a change concerns.
   package struct TouchedRows: Sendable {
-    /// May have come, gone, or changed place.
+    /// May have come, gone, or moved.
     package var candidates = KeySet()
-    /// Must be placed anew even if they stay.
+    /// Must be sorted in anew even if they stay.
     package var repositioned = KeySet()
     /// Keys that name another object than before.
     package var replaced = KeySet()
@@ -56,7 +56,7 @@ package final class CompiledQuery: Sendable {
     }
 
     /// The difference between two roots with everything that touched rows between them. Rows
-    /// that were only modified keep their places, so that it is the others which moved.
+    /// that were only modified stay, so that it is the others which moved.
     package func difference(
       _ old: OrderedRoot, _ new: OrderedRoot, modified: KeySet
     ) -> IndexChanges {
@@ -146,7 +146,7 @@ package final class CompiledQuery: Sendable {
   func update(
     _ old: OrderedRoot, _ touched: TouchedRows, _ rows: StoreRows
   ) throws(StorageError) -> OrderedUpdate {
-    // A row is read and placed in the time in which a scan passes some fifty others.
+    // A row is read and sorted in within the time in which a scan passes some fifty others.
     if touched.candidates.count > 1000,
       try touched.candidates.count > rows.count(of: classID) / 48
     {
@@ -157,13 +157,13 @@ package final class CompiledQuery: Sendable {
     let comparator = OrderComparator(order, source: rows)
     var removals: [ObjectKey] = []
     var staying: [ObjectKey] = []
-    var insertions: [OrderComparator<StoreRows>.Place] = []
+    var insertions: [OrderComparator<StoreRows>.SortKey] = []
     var lookup = OrderedRoot.Lookup(old)
     for key in touched.candidates {
       let wasIn = lookup.contains(key)
       let isIn = try predicate.matches(key, in: rows)
       if isIn, !wasIn || touched.repositioned.contains(key) {
-        insertions.append(try comparator.place(of: key))
+        insertions.append(try comparator.sortKey(of: key))
       } else if wasIn {
         if isIn { staying.append(key) } else { removals.append(key) }
       }
@@ -171,37 +171,37 @@ package final class CompiledQuery: Sendable {
     var update =
       isUnsorted
       ? old.updating(removals: removals, insertions: insertions.map(\.key))
-      : try place(&insertions, removals, in: old, comparator)
+      : try insert(&insertions, removals, in: old, comparator)
     update.staying = KeySet(staying)
     return update
   }
 
-  /// Each row that is put in was read once, in the order of the keys. Its place is found by the
+  /// Each row that is put in was read once, in the order of the keys. Its position is found by the
   /// prefixes that the root holds; only what has the same prefix is read, for as long as the prefix
   /// does not say everything.
-  private func place(
-    _ insertions: inout [OrderComparator<StoreRows>.Place], _ removals: [ObjectKey],
+  private func insert(
+    _ insertions: inout [OrderComparator<StoreRows>.SortKey], _ removals: [ObjectKey],
     in old: OrderedRoot, _ comparator: OrderComparator<StoreRows>
   ) throws(StorageError) -> OrderedUpdate {
-    typealias Place = OrderComparator<StoreRows>.Place
+    typealias SortKey = OrderComparator<StoreRows>.SortKey
     try mergeSort(&insertions) { (a, b) throws(StorageError) in try comparator.compare(a, b) < 0 }
     var latest = insertions.first
-    func place(of key: ObjectKey) throws(StorageError) -> Place {
+    func sortKey(of key: ObjectKey) throws(StorageError) -> SortKey {
       if let latest, latest.key == key { return latest }
-      return try comparator.place(of: key)
+      return try comparator.sortKey(of: key)
     }
     return try old.updating(
       removals: removals, insertions: insertions.map(\.key), insertionsAreOrdered: true,
       prefixes: insertions.map(\.prefix.high)
     ) { (a, b) throws(StorageError) in
       if order.isDecidedByFirstWord { return a < b }
-      let right = try place(of: b)
+      let right = try sortKey(of: b)
       latest = right
-      return try comparator.compare(try place(of: a), right) < 0
+      return try comparator.compare(try sortKey(of: a), right) < 0
     }
   }
 
-  /// The rows that may have come, gone or changed places.
+  /// The rows that may have come, gone or moved.
   func touchedRows(
     _ changes: ChangeSet, _ rows: StoreRows, among root: OrderedRoot
   ) throws(StorageError) -> TouchedRows {

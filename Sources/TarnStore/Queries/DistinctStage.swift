@@ -105,10 +105,10 @@ extension CompiledQuery {
   ) throws(StorageError) -> ElementRows {
     var seen: Set<[GroupValue]> = []
     var keys: [ObjectKey] = []
-    var places: [Int] = []
+    var positions: [Int] = []
     let buffer = stage.order.terms.isEmpty ? nil : SortBuffer(stage.order, source: rows)
     if derived.keys.count > 16 { rows.expect(lookups: derived.keys.count, in: classID) }
-    for (key, place) in zip(derived.keys, derived.places) {
+    for (key, position) in zip(derived.keys, derived.positions) {
       let isFirst = try rows.withRow(classID, key) { (row, slot) throws(StorageError) in
         guard let group = try stage.group(of: row, slot, rows), seen.insert(group).inserted
         else { return false }
@@ -117,11 +117,11 @@ extension CompiledQuery {
       }
       guard isFirst == true else { continue }
       keys.append(key)
-      places.append(place)
+      positions.append(position)
     }
-    guard let buffer else { return ElementRows(keys, places) }
+    guard let buffer else { return ElementRows(keys, positions) }
     let sorted = try buffer.sortAsAppended()
-    return ElementRows(sorted.map { keys[$0] }, sorted.map { places[$0] })
+    return ElementRows(sorted.map { keys[$0] }, sorted.map { positions[$0] })
   }
 
   /// False if every row is after `changes` where it was before, and no other has come.
@@ -135,7 +135,7 @@ extension CompiledQuery {
     return mayReorder(changes)
   }
 
-  /// False if every object matches after `changes` as it did before, and keeps its place.
+  /// False if every object matches after `changes` as it did before, and keeps its position.
   func mayReorder(_ changes: ChangeSet) -> Bool {
     dependencies.contains { !$0.touchedKeys(in: changes).isEmpty }
   }

@@ -2,8 +2,8 @@ extension EditScript {
   /// Gives each pair of an old and a new row that are one element of the sequence.
   ///
   /// - Parameters:
-  ///   - old: of each old row its place in the sequence before this script.
-  ///   - new: of each new row its place after it.
+  ///   - old: of each old row its position in the sequence before this script.
+  ///   - new: of each new row its position after it.
   func forEachKeptRow(
     from old: [Int], to new: [Int], _ body: (_ before: Int, _ now: Int) -> Void
   ) {
@@ -20,10 +20,10 @@ extension EditScript {
     }
   }
 
-  /// For each place of the sequence the row, -1 where there is none.
-  private static func rows(at places: [Int], among count: Int) -> [Int] {
+  /// For each position of the sequence the row, -1 where there is none.
+  private static func rows(at positions: [Int], among count: Int) -> [Int] {
     var rows = [Int](repeating: -1, count: count)
-    for (row, place) in places.enumerated() { rows[place] = row }
+    for (row, position) in positions.enumerated() { rows[position] = row }
     return rows
   }
 }

@@ -10,7 +10,7 @@ struct ElementIndex: Sendable {
   private var byObject: OrderedRoot
   private var next: Int64
 
-  /// Each element is named by its place.
+  /// Each element is named by its position.
   ///
   /// - Parameter elements: nil where one is no object.
   init(_ elements: [ObjectKey?]) {
@@ -18,11 +18,11 @@ struct ElementIndex: Sendable {
     next = Int64(elements.count)
     var pairs: ContiguousArray<LabelPair> = []
     pairs.reserveCapacity(elements.count)
-    for (place, key) in elements.enumerated() {
+    for (position, key) in elements.enumerated() {
       guard let key else { continue }
       pairs.append(
         LabelPair(
-          order: OrderedRoot.biased(ObjectKey(Int64(place))), value: OrderedRoot.biased(key)))
+          order: OrderedRoot.biased(ObjectKey(Int64(position))), value: OrderedRoot.biased(key)))
     }
     objects = OrderStatisticTree(ascending: pairs)
     radixSort(&pairs) { $0.value }
@@ -85,66 +85,67 @@ struct ElementIndex: Sendable {
     let moved = Dictionary(uniqueKeysWithValues: changes.moves.map { ($0.to, $0.from) })
     let leaving = Set(changes.moves.map(\.from))
     edit.gone = changes.deletions.filter { !leaving.contains($0) }.map { names.key(at: $0) }
-    for place in changes.insertions {
-      if let from = moved[place] {
+    for position in changes.insertions {
+      if let from = moved[position] {
         let name = names.key(at: from)
-        incoming.append(Incoming(name: name, place: place, object: object(name)))
+        incoming.append(Incoming(name: name, position: position, object: object(name)))
         edit.moved.append(name)
       } else {
-        incoming.append(try fresh(at: place, in: sequence, &edit))
+        incoming.append(try fresh(at: position, in: sequence, &edit))
       }
     }
-    for position in script.modified {
-      let place = Int(position.rawValue)
-      let name = names.key(at: script.oldPosition(of: place)!)
-      let now = try Self.object(at: place, in: sequence)
+    for element in script.modified {
+      let position = Int(element.rawValue)
+      let name = names.key(at: script.oldPosition(of: position)!)
+      let now = try Self.object(at: position, in: sequence)
       if now == object(name), now.map(isReplaced) != true {
         edit.set.append(name)
         continue
       }
       edit.gone.append(name)
       edit.moved.removeAll { $0 == name }
-      incoming.removeAll { $0.place == place }
-      incoming.append(try fresh(at: place, in: sequence, &edit))
+      incoming.removeAll { $0.position == position }
+      incoming.append(try fresh(at: position, in: sequence, &edit))
       edit.set.append(incoming.last!.name)
     }
-    try apply(edit, incoming.sorted { $0.place < $1.place }, script)
+    try apply(edit, incoming.sorted { $0.position < $1.position }, script)
     return edit
   }
 
-  /// An element to be put in its place.
+  /// An element to be put in.
   private struct Incoming {
     var name: ObjectKey
-    var place: Int
+    var position: Int
     var object: ObjectKey?
   }
 
   private mutating func fresh(
-    at place: Int, in sequence: any SequenceReading, _ edit: inout Edit
+    at position: Int, in sequence: any SequenceReading, _ edit: inout Edit
   ) throws(StorageError) -> Incoming {
     let name = ObjectKey(next)
     next += 1
     edit.come.append(name)
-    return Incoming(name: name, place: place, object: try Self.object(at: place, in: sequence))
+    return Incoming(
+      name: name, position: position, object: try Self.object(at: position, in: sequence))
   }
 
   private static func object(
-    at place: Int, in sequence: any SequenceReading
+    at position: Int, in sequence: any SequenceReading
   ) throws(StorageError) -> ObjectKey? {
-    if case .link(let key) = try sequence.value(at: place) { key } else { nil }
+    if case .link(let key) = try sequence.value(at: position) { key } else { nil }
   }
 
   private mutating func apply(
     _ edit: Edit, _ incoming: [Incoming], _ script: EditScript
   ) throws(StorageError) {
-    let places = Dictionary(uniqueKeysWithValues: incoming.map { ($0.name, $0.place) })
+    let positions = Dictionary(uniqueKeysWithValues: incoming.map { ($0.name, $0.position) })
     let old = names
-    func place(of name: ObjectKey) -> Int {
-      places[name] ?? script.newPosition(of: old.position(of: name)!)!
+    func position(of name: ObjectKey) -> Int {
+      positions[name] ?? script.newPosition(of: old.position(of: name)!)!
     }
     names = try old.applying(
       removals: edit.gone, insertions: incoming.map(\.name), insertionsAreOrdered: true
-    ) { place(of: $0) < place(of: $1) }
+    ) { position(of: $0) < position(of: $1) }
     let come = Set(edit.come)
     let objects = incoming.filter { come.contains($0.name) && $0.object != nil }.map {
       LabelPair(

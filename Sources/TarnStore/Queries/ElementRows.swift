@@ -3,7 +3,7 @@
 /// A value.
 package struct ElementRows: Sendable {
   private enum Storage: Sendable {
-    case listed(keys: [ObjectKey], places: [Int])
+    case listed(keys: [ObjectKey], positions: [Int])
     case kept(KeptRows)
   }
 
@@ -11,8 +11,8 @@ package struct ElementRows: Sendable {
 
   package init() { self.init([], []) }
 
-  package init(_ keys: [ObjectKey], _ places: [Int]) {
-    storage = .listed(keys: keys, places: places)
+  package init(_ keys: [ObjectKey], _ positions: [Int]) {
+    storage = .listed(keys: keys, positions: positions)
   }
 
   init(_ kept: KeptRows) { storage = .kept(kept) }
@@ -46,10 +46,11 @@ package struct ElementRows: Sendable {
     }
   }
 
-  /// Of each row its place in the sequence; of kept rows of a class, which is none, its position.
-  var places: [Int] {
+  /// Of each row its position in the sequence; of kept rows of a class, which is none, its
+  /// position.
+  var positions: [Int] {
     switch storage {
-    case .listed(_, let places): return places
+    case .listed(_, let positions): return positions
     case .kept(let rows):
       guard let elements = rows.elements else { return Array(0..<count) }
       var lookup = OrderedRoot.Lookup(elements.names)
@@ -71,12 +72,12 @@ package struct ElementRows: Sendable {
     from old: ElementRows, along moves: EditScript?, modified: KeySet,
     isReplaced: (ObjectKey) -> Bool
   ) -> EditScript {
-    let (keys, places) = (self.keys, self.places)
+    let (keys, positions) = (self.keys, self.positions)
     let oldKeys = old.keys
     var origins = [Int](repeating: -1, count: keys.count)
     var isLeft = [Bool](repeating: true, count: oldKeys.count)
     if let moves {
-      moves.forEachKeptRow(from: old.places, to: places) { before, now in
+      moves.forEachKeptRow(from: old.positions, to: positions) { before, now in
         guard oldKeys[before] == keys[now], !isReplaced(keys[now]) else { return }
         origins[now] = before
         isLeft[before] = false
@@ -91,7 +92,8 @@ package struct ElementRows: Sendable {
       } else {
         builder.append(
           old: origin,
-          isModified: modified.contains(keys[row]) || set.contains(ObjectKey(Int64(places[row]))))
+          isModified: modified.contains(keys[row]) || set.contains(ObjectKey(Int64(positions[row])))
+        )
       }
     }
     return builder.finish()
@@ -138,10 +140,10 @@ extension CompiledQuery {
     _ source: [ObjectKey?], by order: ResolvedOrder, _ rows: StoreRows
   ) throws(StorageError) -> ElementRows {
     var keys: [ObjectKey] = []
-    var places: [Int] = []
+    var positions: [Int] = []
     let buffer = order.terms.isEmpty ? nil : SortBuffer(order, source: rows)
     if source.count > 16 { rows.expect(lookups: source.count, in: classID) }
-    for (place, key) in source.enumerated() {
+    for (position, key) in source.enumerated() {
       guard let key else { continue }
       let matches = try rows.withRow(classID, key) { (row, slot) throws(StorageError) in
         guard try predicate.matches(row, slot, in: rows) else { return false }
@@ -150,11 +152,11 @@ extension CompiledQuery {
       }
       guard matches == true else { continue }
       keys.append(key)
-      places.append(place)
+      positions.append(position)
     }
-    guard let buffer else { return ElementRows(keys, places) }
+    guard let buffer else { return ElementRows(keys, positions) }
     let sorted = try buffer.sortAsAppended()
-    return ElementRows(sorted.map { keys[$0] }, sorted.map { places[$0] })
+    return ElementRows(sorted.map { keys[$0] }, sorted.map { positions[$0] })
   }
 }
 

@@ -53,7 +53,7 @@ extension CompiledQuery {
   ///
   /// - Parameter elements: of the collection, nil for a class.
   func keeping(_ rows: ElementRows, of elements: [ObjectKey?]?) -> KeptRows {
-    let names = elements == nil ? rows.keys : rows.places.map { ObjectKey(Int64($0)) }
+    let names = elements == nil ? rows.keys : rows.positions.map { ObjectKey(Int64($0)) }
     return KeptRows(
       elements: elements.map { ElementIndex($0) }, grouped: nil, root: OrderedRoot(sorted: names))
   }
@@ -65,7 +65,7 @@ extension CompiledQuery {
     let order = groupOrder
     let names =
       if let elements {
-        try matching(elements, by: order, rows).places.map { ObjectKey(Int64($0)) }
+        try matching(elements, by: order, rows).positions.map { ObjectKey(Int64($0)) }
       } else {
         try evaluated(by: order, rows).keys
       }
@@ -113,16 +113,16 @@ extension CompiledQuery {
     _ kept: KeptRows, _ rows: StoreRows
   ) throws(StorageError) -> OrderedRoot {
     let comparator = OrderComparator(order == .groups ? groupOrder : rowOrder, source: rows)
-    var latest: (name: ObjectKey, place: OrderComparator<StoreRows>.Place)?
-    func place(_ name: ObjectKey) throws(StorageError) -> OrderComparator<StoreRows>.Place {
-      if let latest, latest.name == name { return latest.place }
-      return try comparator.place(of: kept.key(name))
+    var latest: (name: ObjectKey, sortKey: OrderComparator<StoreRows>.SortKey)?
+    func sortKey(_ name: ObjectKey) throws(StorageError) -> OrderComparator<StoreRows>.SortKey {
+      if let latest, latest.name == name { return latest.sortKey }
+      return try comparator.sortKey(of: kept.key(name))
     }
     return try root.applying(
       removals: removing, insertions: putting
     ) { (a, b) throws(StorageError) in
-      let right = try place(b)
-      let order = try comparator.compareTerms(place(a), right)
+      let right = try sortKey(b)
+      let order = try comparator.compareTerms(sortKey(a), right)
       latest = (b, right)
       return order == 0 ? kept.isBefore(a, b) : order < 0
     }

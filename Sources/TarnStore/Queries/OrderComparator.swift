@@ -1,5 +1,5 @@
 /// Compares rows by their keys, in an order: what a maintained result asks when a touched row is
-/// put in its place, some twenty times a row. Keep the touched row's side with `place(of:)`, so
+/// sorted in, some twenty times a row. Keep the touched row's side with `sortKey(of:)`, so
 /// that each question reads one row only. No call allocates, but for values outside of clusters.
 ///
 /// Used on one thread, for one version.
@@ -13,39 +13,39 @@ package struct OrderComparator<Source: RowSource> {
   }
 
   /// A row and the beginning of its first sort value.
-  package struct Place: BitwiseCopyable {
+  package struct SortKey: BitwiseCopyable {
     package let key: ObjectKey
     let prefix: OrderPrefix
   }
 
   /// Looks a row up that exists. Throws `.corrupted` if it does not.
-  package func place(of key: ObjectKey) throws(StorageError) -> Place {
-    guard let term = order.terms.first else { return Place(key: key, prefix: .null) }
+  package func sortKey(of key: ObjectKey) throws(StorageError) -> SortKey {
+    guard let term = order.terms.first else { return SortKey(key: key, prefix: .null) }
     let prefix = try row(key) { (rows, slot) throws(StorageError) in
       try source.orderPrefix(rows, slot, term)
     }
-    return Place(key: key, prefix: prefix)
+    return SortKey(key: key, prefix: prefix)
   }
 
   /// Below, equal to or above zero as `a` comes before, is, or comes after `b`.
   package func compare(_ a: ObjectKey, _ b: ObjectKey) throws(StorageError) -> Int {
     if a == b { return 0 }
-    return try compare(place(of: a), b)
+    return try compare(sortKey(of: a), b)
   }
 
-  package func compare(_ a: Place, _ b: ObjectKey) throws(StorageError) -> Int {
+  package func compare(_ a: SortKey, _ b: ObjectKey) throws(StorageError) -> Int {
     if a.key == b { return 0 }
-    return try compare(a, place(of: b))
+    return try compare(a, sortKey(of: b))
   }
 
-  package func compare(_ a: Place, _ b: Place) throws(StorageError) -> Int {
+  package func compare(_ a: SortKey, _ b: SortKey) throws(StorageError) -> Int {
     let order = try compareTerms(a, b)
     if order != 0 { return order }
     return a.key < b.key ? -1 : (b.key < a.key ? 1 : 0)
   }
 
   /// The same where what all terms are equal in is equal, whatever the keys.
-  package func compareTerms(_ a: Place, _ b: Place) throws(StorageError) -> Int {
+  package func compareTerms(_ a: SortKey, _ b: SortKey) throws(StorageError) -> Int {
     for index in order.terms.indices {
       let (x, y) =
         index == 0

@@ -1,5 +1,5 @@
 extension OrderStatisticTree {
-  /// Puts an entry in, in place of one of the same order, or takes one out if there is one.
+  /// Puts an entry in, replacing one of the same order, or takes one out if there is one.
   struct Edit {
     var entry: Entry
     var isRemoval: Bool
@@ -48,7 +48,7 @@ extension OrderStatisticTree {
         }
         let before = changed.count
         apply(edits, start..<next, to: children[index].node, into: &changed)
-        for place in before..<changed.count where isSmall(changed[place].node) {
+        for position in before..<changed.count where isSmall(changed[position].node) {
           hasSmall = true
         }
       }
@@ -90,9 +90,9 @@ extension OrderStatisticTree {
         var from = 0
         for index in range {
           let edit = edits[index]
-          let place = unsafe firstIndex(in: old, from: from, notBefore: edit.entry.order)
-          count = unsafe copy(old, from..<place, to: buffer, at: count)
-          from = place
+          let stop = unsafe firstIndex(in: old, from: from, notBefore: edit.entry.order)
+          count = unsafe copy(old, from..<stop, to: buffer, at: count)
+          from = stop
           if from < old.count, unsafe old[from].order == edit.entry.order { from += 1 }
           if !edit.isRemoval {
             unsafe buffer.initializeElement(at: count, to: edit.entry)
@@ -106,12 +106,12 @@ extension OrderStatisticTree {
 
   private static func copy(
     _ old: UnsafeBufferPointer<Entry>, _ range: Range<Int>,
-    to buffer: UnsafeMutableBufferPointer<Entry>, at place: Int
+    to buffer: UnsafeMutableBufferPointer<Entry>, at start: Int
   ) -> Int {
-    if range.isEmpty { return place }
-    unsafe (buffer.baseAddress! + place).initialize(
+    if range.isEmpty { return start }
+    unsafe (buffer.baseAddress! + start).initialize(
       from: old.baseAddress! + range.lowerBound, count: range.count)
-    return place + range.count
+    return start + range.count
   }
 
   static func firstIndex(

@@ -43,7 +43,7 @@ extension OrderStatisticTree {
 
     init(_ tree: OrderStatisticTree) { self.tree = tree }
 
-    /// Goes to the leaf in which the order is, or would be. Returns its place there and whether
+    /// Goes to the leaf in which the order is, or would be. Returns its position there and whether
     /// an entry of that order is at it.
     @inline(__always)
     mutating func seek(_ order: UInt64) -> (index: Int, isFound: Bool) {

@@ -138,7 +138,7 @@ protocol OrderStatisticEntry: Sendable, BitwiseCopyable {
   static var leafCapacity: Int { get }
 }
 
-/// Two words: a label and the key filed under it, or a key and its label.
+/// Two words: a label and the key under it, or a key and its label.
 struct LabelPair: OrderStatisticEntry, Equatable {
   var order: UInt64
   var value: UInt64
@@ -149,7 +149,7 @@ struct LabelPair: OrderStatisticEntry, Equatable {
 
 /// A row of a sorted root: its label, its biased key, and the beginning of what it is sorted by, a
 /// number that never descends from row to row. Where two rows' numbers differ they tell which one
-/// comes first, so that finding a row's place rarely reads another row.
+/// comes first, so that finding a row's position rarely reads another row.
 struct OrderedRow: OrderStatisticEntry, Equatable {
   var order: UInt64
   var value: UInt64

@@ -21,7 +21,7 @@ struct SortedUpdate {
   private var gone: ContiguousArray<OrderStatisticTree<LabelPair>.Edit> = []
   /// All keys taken out or put in, biased and ascending.
   private(set) var keys: ContiguousArray<UInt64> = []
-  /// Where they were and are, by position, with their places in `keys`.
+  /// Where they were and are, by position, with their positions in `keys`.
   private(set) var oldRows: ContiguousArray<OrderedRoot.Ranked> = []
   private(set) var newRows: ContiguousArray<OrderedRoot.Ranked> = []
 
@@ -41,7 +41,7 @@ struct SortedUpdate {
     radixSort(&all) { $0 }
     keys.reserveCapacity(all.count)
     gone.reserveCapacity(all.count)
-    // Labels with the places of their keys.
+    // Labels with the positions of their keys.
     var out: ContiguousArray<LabelPair> = []
     out.reserveCapacity(all.count)
     var cursor = OrderStatisticTree.Cursor(labels)
@@ -60,10 +60,10 @@ struct SortedUpdate {
     removed.positions.reserveCapacity(out.count)
     var rowCursor = OrderStatisticTree.Cursor(rows)
     for pair in out {
-      let place = rowCursor.seek(pair.order).index
-      oldRows.append(.init(position: rowCursor.start + place, index: Int(pair.value)))
-      outgoing.append(.init(remove: rowCursor.entries[place]))
-      removed.positions.append(rowCursor.start + place)
+      let offset = rowCursor.seek(pair.order).index
+      oldRows.append(.init(position: rowCursor.start + offset, index: Int(pair.value)))
+      outgoing.append(.init(remove: rowCursor.entries[offset]))
+      removed.positions.append(rowCursor.start + offset)
     }
   }
 
@@ -82,13 +82,13 @@ struct SortedUpdate {
     var gaps = ContiguousArray<Int>(repeating: 0, count: ordered.count)
     try findGaps(ordered, 0..<ordered.count, 0..<rows.weight, isOrderedBefore, &gaps)
     for index in gaps.indices { gaps[index] -= removed.count(before: gaps[index]) }
-    var new = place(ordered, gaps)
+    var new = labeled(ordered, gaps)
     var attempts = 0
     while new == nil {
       attempts += 1
       removeRows()
       makeRoom(gaps, everywhere: attempts > 3)
-      new = place(ordered, gaps)
+      new = labeled(ordered, gaps)
     }
     rows = rows.applying(rowEdits(new!))
     labels = labels.applying(labelEdits(new!))
@@ -144,7 +144,7 @@ struct SortedUpdate {
   }
 
   /// The new rows with labels, ascending, or nil if a gap has not enough of them.
-  private func place(
+  private func labeled(
     _ ordered: [Incoming], _ gaps: ContiguousArray<Int>
   ) -> ContiguousArray<OrderedRow>? {
     var result: ContiguousArray<OrderedRow> = []
@@ -295,10 +295,10 @@ extension SortedUpdate {
     var reader = RowReader(rows)
     for position in range {
       let row = reader.row(at: position)
-      let place = UInt64(position - range.lowerBound + (position >= gap ? count : 0))
+      let rank = UInt64(position - range.lowerBound + (position >= gap ? count : 0))
       old.append(row)
       new.append(row)
-      new[new.count - 1].order = first + place * stride
+      new[new.count - 1].order = first + rank * stride
     }
     rows = rows.applying(
       Self.merging(

@@ -79,18 +79,18 @@ extension OrderedRoot {
     let (index, isFound) = cursor.seek(Self.biased(key))
     if !isFound { return false }
     var rowCursor = OrderStatisticTree<OrderedRow>.Cursor(rows)
-    let place = rowCursor.seek(cursor.entries[index].value).index
+    let offset = rowCursor.seek(cursor.entries[index].value).index
     let leaf = rowCursor.entries
-    if leaf[place].prefix != prefix { return false }
-    let position = rowCursor.start + place
+    if leaf[offset].prefix != prefix { return false }
+    let position = rowCursor.start + offset
     if position > 0 {
-      let before = place > 0 ? leaf[place - 1] : rows.entry(at: position - 1)
+      let before = offset > 0 ? leaf[offset - 1] : rows.entry(at: position - 1)
       if before.prefix == prefix, try !isOrderedBefore(Self.key(biased: before.value), key) {
         return false
       }
     }
     if position + 1 < rows.weight {
-      let after = place + 1 < leaf.count ? leaf[place + 1] : rows.entry(at: position + 1)
+      let after = offset + 1 < leaf.count ? leaf[offset + 1] : rows.entry(at: position + 1)
       if after.prefix == prefix, try !isOrderedBefore(key, Self.key(biased: after.value)) {
         return false
       }

@@ -13,7 +13,7 @@ package struct OrderedRoot: Sendable {
   enum Storage: Sendable {
     /// `order` is the upper 58 bits of the biased key.
     case keyed(OrderStatisticTree<LabelBlock>)
-    /// `rows` files the biased key under the label, `labels` the label under the biased key.
+    /// `rows` has the biased key under the label, `labels` the label under the biased key.
     case sorted(rows: OrderStatisticTree<OrderedRow>, labels: OrderStatisticTree<LabelPair>)
   }
 
@@ -35,8 +35,8 @@ package struct OrderedRoot: Sendable {
   /// - Precondition: no key occurs twice.
   package init(sorted keys: [ObjectKey], prefixes: [UInt64] = []) {
     require(prefixes.isEmpty || prefixes.count == keys.count)
-    self.init(count: keys.count) { place in
-      (Self.biased(keys[place]), prefixes.isEmpty ? 0 : prefixes[place])
+    self.init(count: keys.count) { offset in
+      (Self.biased(keys[offset]), prefixes.isEmpty ? 0 : prefixes[offset])
     }
   }
 
@@ -45,11 +45,11 @@ package struct OrderedRoot: Sendable {
     let stride = Self.labelStride(for: count)
     let first = Self.firstLabel(for: count)
     var (least, greatest) = (UInt64.max, UInt64.min)
-    let rows = OrderStatisticTree<OrderedRow>(count: count) { place in
-      let (key, prefix) = row(place)
+    let rows = OrderStatisticTree<OrderedRow>(count: count) { offset in
+      let (key, prefix) = row(offset)
       least = min(least, key)
       greatest = max(greatest, key)
-      return OrderedRow(order: first + UInt64(place) * stride, value: key, prefix: prefix)
+      return OrderedRow(order: first + UInt64(offset) * stride, value: key, prefix: prefix)
     }
     let isDense = count > 0 && greatest - least < UInt64(count) * 4
     let labels = isDense ? Self.labels(of: rows, from: least, to: greatest) : nil
@@ -62,14 +62,14 @@ package struct OrderedRoot: Sendable {
     of rows: OrderStatisticTree<OrderedRow>, from least: UInt64, to greatest: UInt64
   ) -> OrderStatisticTree<LabelPair>? {
     // No label is zero.
-    var places = ContiguousArray<UInt64>(repeating: 0, count: Int(greatest - least) + 1)
+    var orders = ContiguousArray<UInt64>(repeating: 0, count: Int(greatest - least) + 1)
     var overwritten: UInt64 = 0
-    unsafe places.withUnsafeMutableBufferPointer { places in
+    unsafe orders.withUnsafeMutableBufferPointer { orders in
       rows.forEachLeaf { leaf in
         for row in leaf.entries {
-          let place = Int(row.value - least)
-          overwritten |= unsafe places[place]
-          unsafe places[place] = row.order
+          let offset = Int(row.value - least)
+          overwritten |= unsafe orders[offset]
+          unsafe orders[offset] = row.order
         }
         return true
       }
@@ -77,9 +77,9 @@ package struct OrderedRoot: Sendable {
     if overwritten != 0 { return nil }
     var next = 0
     return OrderStatisticTree(count: rows.weight) { _ in
-      while places[next] == 0 { next += 1 }
+      while orders[next] == 0 { next += 1 }
       defer { next += 1 }
-      return LabelPair(order: least + UInt64(next), value: places[next])
+      return LabelPair(order: least + UInt64(next), value: orders[next])
     }
   }
 
@@ -251,8 +251,8 @@ extension OrderedRoot {
       if isKeyed { return OrderedRoot.position(of: key, &blocks) }
       let (index, isFound) = labels.seek(OrderedRoot.biased(key))
       guard isFound else { return nil }
-      let (place, _) = rows.seek(labels.entries[index].value)
-      return rows.start + place
+      let (offset, _) = rows.seek(labels.entries[index].value)
+      return rows.start + offset
     }
   }
 
@@ -262,7 +262,7 @@ extension OrderedRoot {
     let (index, isFound) = cursor.seek(biased(key) >> 6)
     guard isFound, cursor.entries[index].bits & bit(key) != 0 else { return nil }
     var position = cursor.start
-    for place in 0..<index { position += cursor.entries[place].weight }
+    for offset in 0..<index { position += cursor.entries[offset].weight }
     return position + (cursor.entries[index].bits & (bit(key) - 1)).nonzeroBitCount
   }
 }

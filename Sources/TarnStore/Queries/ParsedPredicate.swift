@@ -12,41 +12,41 @@ package enum PredicateArgument: Sendable {
 /// A predicate that was read from a text, and where its parts stand there.
 package struct ParsedPredicate: Sendable {
   /// A condition of the predicate, and the bytes of the text where its sides begin.
-  struct Place: Sendable {
+  struct Condition: Sendable {
     var predicate: Predicate
     var left: Int
     var right: Int
   }
 
   package let predicate: Predicate
-  let places: [Place]
+  let conditions: [Condition]
   let lexer: PredicateLexer
 
-  /// Throws what of the text does not fit the class, with its place, as `ResolvedPredicate` would
-  /// without one.
+  /// Throws what of the text does not fit the class, with its position, as `ResolvedPredicate`
+  /// would without one.
   package func check(
     on classID: ClassID, in schema: StoreSchema
   ) throws(PredicateSyntaxError) {
-    for place in places {
-      if case .comparison(let comparison) = place.predicate {
-        try check(comparison.left, at: place.left, classID, schema)
-        try check(comparison.right, at: place.right, classID, schema)
+    for condition in conditions {
+      if case .comparison(let comparison) = condition.predicate {
+        try check(comparison.left, at: condition.left, classID, schema)
+        try check(comparison.right, at: condition.right, classID, schema)
       }
       do {
-        _ = try ResolvedPredicate(place.predicate, on: classID, in: schema)
+        _ = try ResolvedPredicate(condition.predicate, on: classID, in: schema)
       } catch {
-        throw lexer.error(at: place.left, error.message)
+        throw lexer.error(at: condition.left, error.message)
       }
     }
   }
 
   /// The same for conditions on values, which the column describes.
   package func check(onValuesOf column: ColumnSchema) throws(PredicateSyntaxError) {
-    for place in places {
+    for condition in conditions {
       do {
-        _ = try ValueCondition(place.predicate, column)
+        _ = try ValueCondition(condition.predicate, column)
       } catch {
-        throw lexer.error(at: place.left, error.message)
+        throw lexer.error(at: condition.left, error.message)
       }
     }
   }

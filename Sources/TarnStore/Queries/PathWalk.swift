@@ -1,20 +1,20 @@
 /// The way to one property, which somebody looks at from objects of a class.
 struct PathWalk: Hashable, Sendable {
   let classID: ClassID
-  let place: QueryDependency
+  let dependency: QueryDependency
 
-  init(_ classID: ClassID, _ place: QueryDependency) {
+  init(_ classID: ClassID, _ dependency: QueryDependency) {
     self.classID = classID
-    self.place = place
+    self.dependency = dependency
   }
 
   /// The objects from which the way leads to something that was set.
   func concerned(
     by changes: ChangeSet, _ rows: StoreRows, among lookedAt: LookedAt
   ) throws(StorageError) -> KeySet {
-    let touched = place.touchedKeys(in: changes)
+    let touched = dependency.touchedKeys(in: changes)
     var keys = touched
-    for link in place.links.reversed() where !keys.isEmpty {
+    for link in dependency.links.reversed() where !keys.isEmpty {
       guard let next = try rows.before(keys, through: link, atMost: lookedAt.budget) else {
         return try forwards(to: touched, rows, lookedAt)
       }
@@ -26,10 +26,10 @@ struct PathWalk: Hashable, Sendable {
   private func forwards(
     to touched: KeySet, _ rows: StoreRows, _ lookedAt: LookedAt
   ) throws(StorageError) -> KeySet {
-    var known = Array(repeating: [ObjectKey: Bool](), count: place.links.count)
+    var known = Array(repeating: [ObjectKey: Bool](), count: dependency.links.count)
     var found: [ObjectKey] = []
     for key in try lookedAt.keys()[classID] ?? KeySet()
-    where try leads(from: key, over: place.links[...], to: touched, rows, &known) {
+    where try leads(from: key, over: dependency.links[...], to: touched, rows, &known) {
       found.append(key)
     }
     return KeySet(found)

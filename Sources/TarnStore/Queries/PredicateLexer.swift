@@ -1,6 +1,6 @@
 /// What is wrong with a predicate's text, and where.
 package struct PredicateSyntaxError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// Characters before the place that the message is about.
+  /// Characters before the position that the message is about.
   package var offset: Int
   /// A sentence: what was expected, and what is there.
   package var message: String

@@ -8,14 +8,14 @@ extension PredicateParser {
     try require(",", "',' and a variable")
     let variable = try declaration()
     try require(",", "',' and a condition")
-    let known = places.count
+    let known = conditions.count
     subjects.append((variable, (subjects.last?.path ?? []) + path))
     let predicate = try nested { (parser) throws(PredicateSyntaxError) in
       try parser.disjunction()
     }
     subjects.removeLast()
     // They are about objects of another class. What does not fit is said of the whole.
-    places.removeSubrange(known...)
+    conditions.removeSubrange(known...)
     try require(")", "AND, OR or ')'")
     guard try take("."), try take("@count") else {
       throw expected("'.@count' behind the SUBQUERY")
@@ -41,19 +41,19 @@ extension PredicateParser {
 
   /// Steps over the variable that a path within a SUBQUERY begins with.
   mutating func takeVariable() throws(PredicateSyntaxError) {
-    let place = start
+    let position = start
     guard token == .symbol("$") else {
       guard let subject = subjects.last, token.isPath else { return }
       throw lexer.error(
-        at: place, "here paths begin with $\(subject.variable), the object that is looked at")
+        at: position, "here paths begin with $\(subject.variable), the object that is looked at")
     }
     let name = try declaration()
     guard let subject = subjects.last else {
-      throw lexer.error(at: place, "$\(name) means something within a SUBQUERY only")
+      throw lexer.error(at: position, "$\(name) means something within a SUBQUERY only")
     }
     guard subject.variable == name else {
       throw lexer.error(
-        at: place, "here paths begin with $\(subject.variable), the object that is looked at")
+        at: position, "here paths begin with $\(subject.variable), the object that is looked at")
     }
     try require(".", "'.' and a property")
   }

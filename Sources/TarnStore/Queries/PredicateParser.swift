@@ -32,7 +32,7 @@ package struct PredicateParser {
   private var arguments: PredicateArguments
   /// Gives paths the names that they are to have in the predicate.
   let renamed: ([String]) -> [String]
-  var places: [ParsedPredicate.Place] = []
+  var conditions: [ParsedPredicate.Condition] = []
   /// The objects that conditions within SUBQUERYs are about, the innermost last.
   var subjects: [(variable: String, path: [String])] = []
 
@@ -57,7 +57,7 @@ package struct PredicateParser {
     if let message = parser.arguments.tooMany {
       throw parser.lexer.error(at: parser.start, message)
     }
-    return ParsedPredicate(predicate: predicate, places: parser.places, lexer: parser.lexer)
+    return ParsedPredicate(predicate: predicate, conditions: parser.conditions, lexer: parser.lexer)
   }
 
   private init(
@@ -163,8 +163,8 @@ package struct PredicateParser {
     }
   }
 
-  private func needsNumber(_ what: String, at place: Int) -> PredicateSyntaxError {
-    lexer.error(at: place, "\(what) compares with a number by ==, !=, <, <=, > or >=")
+  private func needsNumber(_ what: String, at position: Int) -> PredicateSyntaxError {
+    lexer.error(at: position, "\(what) compares with a number by ==, !=, <, <=, > or >=")
   }
 
   /// What is behind ANY or NONE.
@@ -202,7 +202,7 @@ package struct PredicateParser {
     _ predicate: Predicate?, _ left: Int, _ right: Int
   ) throws(PredicateSyntaxError) -> Predicate {
     guard let predicate else { throw lexer.error(at: left, "expected a value and a property") }
-    places.append(ParsedPredicate.Place(predicate: predicate, left: left, right: right))
+    conditions.append(ParsedPredicate.Condition(predicate: predicate, left: left, right: right))
     return predicate
   }
 
@@ -237,10 +237,10 @@ package struct PredicateParser {
   }
 
   private mutating func bounds() throws(PredicateSyntaxError) -> (Value, Value) {
-    let place = start
+    let position = start
     let bounds = try list("BETWEEN")
     guard bounds.count == 2 else {
-      throw lexer.error(at: place, "expected two values after BETWEEN, found \(bounds.count)")
+      throw lexer.error(at: position, "expected two values after BETWEEN, found \(bounds.count)")
     }
     return (bounds[0], bounds[1])
   }
@@ -257,7 +257,7 @@ package struct PredicateParser {
     case .collection(let path, let test): predicate = .between(path, low, high, test)
     }
     for term in predicate.terms {
-      places.append(ParsedPredicate.Place(predicate: term, left: first, right: second))
+      conditions.append(ParsedPredicate.Condition(predicate: term, left: first, right: second))
     }
     return predicate
   }
@@ -329,7 +329,7 @@ package struct PredicateParser {
     return Array(renamed(subject.path + names).dropFirst(subject.path.count))
   }
 
-  /// A name, or what stands in its place: what links here, or the keys or values of a map.
+  /// A name, or what stands instead: what links here, or the keys or values of a map.
   mutating func pathPart() throws(PredicateSyntaxError) -> String? {
     switch token {
     case .name(let name):

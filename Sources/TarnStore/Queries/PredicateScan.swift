@@ -203,12 +203,12 @@ extension PredicateScan {
 /// pushed out is looked up again.
 private struct LinkCache {
   static let entries = 1 << 14
-  /// A target's key in each place, and two bits: known, passed.
+  /// A target's key in each slot, and two bits: known, passed.
   var keys = [Int64](repeating: 0, count: entries)
   var states = [UInt8](repeating: 0, count: entries)
 
   @inline(__always)
-  static func place(_ key: Int64) -> Int {
+  static func entry(_ key: Int64) -> Int {
     Int(truncatingIfNeeded: (UInt64(bitPattern: key) &* 0x9e37_79b9_7f4a_7c15) >> 50)
   }
 }
@@ -229,11 +229,11 @@ extension PredicateScan {
     try unsafe evaluateEach(mask, hits) { (slot) throws(StorageError) in
       if unsafe nulls[slot >> 6] >> UInt64(slot & 63) & 1 != 0 { return test.acceptsNull }
       let key = unsafe targets[slot]
-      let place = LinkCache.place(key)
-      if cache.keys[place] == key, cache.states[place] != 0 { return cache.states[place] == 3 }
+      let entry = LinkCache.entry(key)
+      if cache.keys[entry] == key, cache.states[entry] != 0 { return cache.states[entry] == 3 }
       let passes = try matchesBehind(link, ObjectKey(key), test)
-      cache.keys[place] = key
-      cache.states[place] = passes ? 3 : 1
+      cache.keys[entry] = key
+      cache.states[entry] = passes ? 3 : 1
       return passes
     }
   }

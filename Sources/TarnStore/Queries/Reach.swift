@@ -16,12 +16,12 @@ package struct ObservedPath: Hashable, Sendable {
   /// The number that the program gives the first property.
   package var property: Int
   /// Each property on the way and the last one: to set one of them is to change what is there.
-  package var places: [QueryDependency]
+  package var dependencies: [QueryDependency]
 
-  package init(classID: ClassID, property: Int, places: [QueryDependency]) {
+  package init(classID: ClassID, property: Int, dependencies: [QueryDependency]) {
     self.classID = classID
     self.property = property
-    self.places = places
+    self.dependencies = dependencies
   }
 }
 

@@ -27,15 +27,16 @@ package final class ReachPlan: Sendable {
       walk = .depth(made)
       concerningClasses = made.classes
     case .paths(let paths):
-      let places = Set(paths.flatMap { path in path.places.map { PathWalk(path.classID, $0) } })
-      walk = .paths(Array(places))
-      concerningClasses = Set(places.map(\.place.classID))
+      let walks = Set(
+        paths.flatMap { path in path.dependencies.map { PathWalk(path.classID, $0) } })
+      walk = .paths(Array(walks))
+      concerningClasses = Set(walks.map(\.dependency.classID))
     }
   }
 
   /// The ways to what it looks at; nil for all that is some links away.
   var ways: [QueryDependency]? {
-    if case .paths(let walks) = walk { walks.map(\.place) } else { nil }
+    if case .paths(let walks) = walk { walks.map(\.dependency) } else { nil }
   }
 
   /// The objects that `changes` concerns, those that nobody looks at included.

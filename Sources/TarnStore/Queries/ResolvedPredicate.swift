@@ -4,7 +4,7 @@
 /// How values compare, here and in orders and indexes:
 /// - Null equals null and nothing else, and NaN equals NaN; both are unequal to every number.
 ///   Neither is less or greater than anything, nor `<=` or `>=`, not even of itself. (An order
-///   must place them all the same: null, then NaN, then the numbers.)
+///   must order them all the same: null, then NaN, then the numbers.)
 /// - Numbers compare by their exact value, whatever their types: no rounding of either side. But a
 ///   constant with a fraction stands for what is written: 0.1 is the double nearest to a tenth to a
 ///   double, and a tenth to a decimal. To a float every constant is the float nearest to it.

@@ -96,7 +96,7 @@ extension CompiledQuery {
       return keys.contains { old.contains($0) || new.contains($0) }
     }
 
-    /// No row has come, gone or changed its place.
+    /// No row has come, gone or moved.
     var isQuiet: Bool { touched.candidates.isEmpty }
   }
 

@@ -31,7 +31,7 @@ package struct Aggregate {
     }
   }
 
-  /// What is wrong with a path in place of a name.
+  /// What is wrong with a path instead of a name.
   package static func problem(of name: String) -> String? {
     guard name.contains(".") else { return nil }
     return "'\(name)' is not a property of the objects themselves, and only those can be "

@@ -183,7 +183,7 @@ extension ScanScratch {
     return seen < 0x80
   }
 
-  /// Looks at 16 places at once for the needle's first and last byte, and compares the rest
+  /// Looks at 16 offsets at once for the needle's first and last byte, and compares the rest
   /// where both are.
   private func search(
     _ plain: PlainText, _ data: UnsafeRawPointer, _ from: Int, _ limit: Int, _ rows: Int,
@@ -194,12 +194,12 @@ extension ScanScratch {
     let firsts = SIMD16<UInt8>(repeating: first)
     let lasts = unsafe SIMD16<UInt8>(repeating: needle[length - 1])
     var slot = 0
-    var place = from
+    var position = from
     let stop = limit - length
-    while place <= stop {
-      let a = unsafe data.loadUnaligned(fromByteOffset: place, as: SIMD16<UInt8>.self)
+    while position <= stop {
+      let a = unsafe data.loadUnaligned(fromByteOffset: position, as: SIMD16<UInt8>.self)
       let b = unsafe data.loadUnaligned(
-        fromByteOffset: place &+ length &- 1, as: SIMD16<UInt8>.self)
+        fromByteOffset: position &+ length &- 1, as: SIMD16<UInt8>.self)
       // Zero exactly in the lanes where both bytes are the needle's.
       let difference = unsafe unsafeBitCast((a ^ firsts) | (b ^ lasts), to: SIMD2<UInt64>.self)
       var lanes = (Self.zeroBytes(difference[0]), Self.zeroBytes(difference[1]))
@@ -207,7 +207,7 @@ extension ScanScratch {
         let inFirst = lanes.0 != 0
         let bit = inFirst ? lanes.0.trailingZeroBitCount : lanes.1.trailingZeroBitCount
         if inFirst { lanes.0 &= lanes.0 - 1 } else { lanes.1 &= lanes.1 - 1 }
-        let found = place &+ (bit >> 3) &+ (inFirst ? 0 : 8)
+        let found = position &+ (bit >> 3) &+ (inFirst ? 0 : 8)
         guard found <= stop else { break }
         let window = unsafe UnsafeRawBufferPointer(start: data + found, count: length)
         guard unsafe length <= 2 || TextPattern.areEqual(window, needle) else { continue }
@@ -217,7 +217,7 @@ extension ScanScratch {
           unsafe hits[slot >> 6] |= 1 << UInt64(slot & 63)
         }
       }
-      place &+= 16
+      position &+= 16
     }
   }
 

@@ -85,14 +85,14 @@
     let rows = unsafe try sorted(keys, columns, byKeyFirst: !areKeysSorted)
     defer { unsafe rows.deallocate() }
     let sorted = unsafe [ObjectKey](unsafeUninitializedCapacity: keys.count) { result, count in
-      for place in 0..<keys.count {
-        unsafe result.initializeElement(at: place, to: ObjectKey(keys[Int(rows[place])]))
+      for position in 0..<keys.count {
+        unsafe result.initializeElement(at: position, to: ObjectKey(keys[Int(rows[position])]))
       }
       count = keys.count
     }
     let prefixes = unsafe [UInt64](unsafeUninitializedCapacity: highs.count) { result, count in
-      for place in 0..<highs.count {
-        unsafe result.initializeElement(at: place, to: highs[Int(rows[place])])
+      for position in 0..<highs.count {
+        unsafe result.initializeElement(at: position, to: highs[Int(rows[position])])
       }
       count = highs.count
     }
@@ -252,11 +252,11 @@ struct SortColumn {
     }
     try sortByWhole(range, term)
     var start = range.lowerBound
-    for place in range.lowerBound + 1...range.upperBound {
-      let isEqual = place < range.upperBound ? try compare(start, place, term) == 0 : false
+    for position in range.lowerBound + 1...range.upperBound {
+      let isEqual = position < range.upperBound ? try compare(start, position, term) == 0 : false
       if isEqual { continue }
-      if place - start > 1 { try sort(&radix, start..<place, term + 1) }
-      start = place
+      if position - start > 1 { try sort(&radix, start..<position, term + 1) }
+      start = position
     }
   }
 

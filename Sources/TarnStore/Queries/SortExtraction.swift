@@ -45,7 +45,7 @@ extension SortBuffer {
     let flip: UInt64 = order.terms[index].isAscending ? 1 << 63 : ~(1 << 63)
     let values = unsafe scratch.ints
     let count = unsafe Bitmap.compact(values, mask, image.bitmapWords)
-    for place in 0..<count { unsafe values[place] ^= Int64(bitPattern: flip) }
+    for row in 0..<count { unsafe values[row] ^= Int64(bitPattern: flip) }
     let words = unsafe UnsafeMutableRawPointer(values).assumingMemoryBound(to: UInt64.self)
     unsafe columns[index].highs.append(
       contentsOf: UnsafeBufferPointer(start: words, count: count))

@@ -20,7 +20,7 @@ package struct StoreRows: RowSource {
       guard let (image, slot) = try reader.row(key, in: classID) else { return nil }
       return try body(.first(image), slot)
     }
-    switch try session.place(of: key, in: classID) {
+    switch try session.location(of: key, in: classID) {
     case nil: return nil
     case .image(let image, let slot): return try body(.first(image), slot)
     case .working(let cluster, let slot): return try body(.second(cluster), slot)
@@ -53,7 +53,7 @@ package struct StoreRows: RowSource {
 
   /// Whether there is that object.
   package func contains(_ object: LinkTarget) throws(StorageError) -> Bool {
-    if let session { return try session.place(of: object.key, in: object.classID) != nil }
+    if let session { return try session.location(of: object.key, in: object.classID) != nil }
     return try reader.row(object.key, in: object.classID) != nil
   }
 

@@ -8,41 +8,41 @@ extension TextPattern {
   ///
   /// Only the last `*` is ever tried again, so the time is at most the product of the lengths.
   static func isLike(_ text: UnsafeRawBufferPointer, _ pattern: UnsafeRawBufferPointer) -> Bool {
-    var (place, wanted) = (0, 0)
+    var (position, wanted) = (0, 0)
     /// Behind the last `*`, and where the text goes on if that stands for what it did so far.
-    var retry: (wanted: Int, place: Int)?
-    while place < text.count {
+    var retry: (wanted: Int, position: Int)?
+    while position < text.count {
       if wanted < pattern.count {
         let sought = unsafe pattern[wanted]
         if sought == star {
           wanted += 1
-          retry = (wanted, place)
+          retry = (wanted, position)
           continue
         }
         if sought == question {
-          unsafe place = next(place, in: text)
+          unsafe position = next(position, in: text)
           wanted += 1
           continue
         }
         let isEscape = sought == backslash && wanted + 1 < pattern.count
-        if unsafe text[place] == (isEscape ? pattern[wanted + 1] : sought) {
-          place += 1
+        if unsafe text[position] == (isEscape ? pattern[wanted + 1] : sought) {
+          position += 1
           wanted += isEscape ? 2 : 1
           continue
         }
       }
       guard let last = retry else { return false }
-      unsafe place = next(last.place, in: text)
+      unsafe position = next(last.position, in: text)
       wanted = last.wanted
-      retry = (wanted, place)
+      retry = (wanted, position)
     }
     while wanted < pattern.count, unsafe pattern[wanted] == star { wanted += 1 }
     return wanted == pattern.count
   }
 
-  /// Where the character behind the one at a place begins.
-  private static func next(_ place: Int, in text: UnsafeRawBufferPointer) -> Int {
-    var next = place + 1
+  /// Where the character behind the one at a position begins.
+  private static func next(_ position: Int, in text: UnsafeRawBufferPointer) -> Int {
+    var next = position + 1
     while next < text.count, unsafe text[next] & 0xc0 == 0x80 { next += 1 }
     return next
   }
@@ -50,11 +50,11 @@ extension TextPattern {
   /// What every text begins with that fits the pattern.
   static func literalPrefix(ofPattern pattern: [UInt8]) -> [UInt8] {
     var prefix: [UInt8] = []
-    var place = 0
-    while place < pattern.count, pattern[place] != star, pattern[place] != question {
-      if pattern[place] == backslash, place + 1 < pattern.count { place += 1 }
-      prefix.append(pattern[place])
-      place += 1
+    var position = 0
+    while position < pattern.count, pattern[position] != star, pattern[position] != question {
+      if pattern[position] == backslash, position + 1 < pattern.count { position += 1 }
+      prefix.append(pattern[position])
+      position += 1
     }
     return prefix
   }

@@ -92,8 +92,8 @@ final class TextPattern: Hashable, Sendable {
   }
 
   private func isMember(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    needles.indices.search { place in
-      unsafe needles[place].withUnsafeBytes { unsafe compareBytes($0, bytes) }
+    needles.indices.search { index in
+      unsafe needles[index].withUnsafeBytes { unsafe compareBytes($0, bytes) }
     }.isFound
   }
 }

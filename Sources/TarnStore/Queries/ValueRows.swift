@@ -5,12 +5,12 @@
 /// equal ones follow each other as in the sequence.
 package struct ValueRows: Sendable {
   package let values: [Value]
-  /// Of each row its place in the sequence.
-  package let places: [Int]
+  /// Of each row its position in the sequence.
+  package let positions: [Int]
 
   package init() {
     values = []
-    places = []
+    positions = []
   }
 
   /// - Parameters:
@@ -20,22 +20,22 @@ package struct ValueRows: Sendable {
   package init(_ elements: [Value], ascending: Bool?, isDistinct: Bool) {
     guard ascending != nil || isDistinct else {
       values = elements
-      places = Array(elements.indices)
+      positions = Array(elements.indices)
       return
     }
     var sorted = Self.sorted(elements, rows: elements.indices, ascending ?? true)
     if isDistinct { sorted = Self.withoutRepeats(sorted, elements) }
     if ascending == nil { sorted.sort() }
-    places = sorted
+    positions = sorted
     values = sorted.map { elements[$0] }
   }
 
   /// Lists and maps within values are all different.
   private static func withoutRepeats(_ sorted: [Int], _ elements: [Value]) -> [Int] {
     var kept: [Int] = []
-    for place in sorted {
-      if let last = kept.last, areEqual(elements[last], elements[place]) { continue }
-      kept.append(place)
+    for position in sorted {
+      if let last = kept.last, areEqual(elements[last], elements[position]) { continue }
+      kept.append(position)
     }
     return kept
   }
@@ -67,7 +67,7 @@ package struct ValueRows: Sendable {
   ///
   /// - Parameters:
   ///   - moves: how the elements of the sequence moved; nil if that is not known.
-  ///   - touched: elements that are objects whose data changed, by their places.
+  ///   - touched: elements that are objects whose data changed, by their positions.
   package func script(
     from old: ValueRows, along moves: EditScript?, touched: KeySet = KeySet()
   ) -> EditScript {
@@ -79,7 +79,7 @@ package struct ValueRows: Sendable {
       isLeft[before] = false
     }
     if let moves {
-      moves.forEachKeptRow(from: old.places, to: places) { before, now in
+      moves.forEachKeptRow(from: old.positions, to: positions) { before, now in
         guard origins[now] < 0, isLeft[before] else { return }
         origins[now] = before
         isLeft[before] = false
@@ -91,7 +91,7 @@ package struct ValueRows: Sendable {
       if origin < 0 {
         builder.appendFresh()
       } else {
-        let isTouched = touched.contains(ObjectKey(Int64(places[row])))
+        let isTouched = touched.contains(ObjectKey(Int64(positions[row])))
         builder.append(old: origin, isModified: isSet[row] || isTouched)
       }
     }

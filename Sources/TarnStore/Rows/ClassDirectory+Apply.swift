@@ -110,8 +110,8 @@ extension ClassDirectory {
     for start in stride(from: 0, to: entries.count, by: share) {
       let run = entries[start..<min(start + share, entries.count)]
       let page = DirectoryPage.encode(run)
-      let place = key(first: entries[start].first)
-      try unsafe place.withBytes { key throws(StorageError) in
+      let treeKey = key(first: entries[start].first)
+      try unsafe treeKey.withBytes { key throws(StorageError) in
         try unsafe page.withUnsafeBufferPointer { page throws(StorageError) in
           try unsafe transaction.put(UnsafeRawBufferPointer(page), forKey: key)
         }

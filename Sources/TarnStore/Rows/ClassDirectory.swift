@@ -130,8 +130,8 @@ package struct ClassDirectory: Hashable, Sendable {
   /// Moves the cursor to the page that holds that cluster or would take it up. False if the
   /// directory has no page.
   func seek(_ first: ObjectKey, _ cursor: inout Cursor) throws(StorageError) -> Bool {
-    let place = key(first: first)
-    let found = try unsafe place.withBytes { key throws(StorageError) -> Bool in
+    let treeKey = key(first: first)
+    let found = try unsafe treeKey.withBytes { key throws(StorageError) -> Bool in
       try unsafe cursor.seek(atOrBefore: key) && owns(cursor.key)
     }
     return found ? true : try seekFirst(&cursor)

@@ -81,7 +81,7 @@ extension ClusterImage {
   /// The first slot whose key is not below `key`; `rowCount` if there is none.
   package func slot(atOrAfter key: ObjectKey) -> Int {
     guard hasDenseKeys else { return (0..<rowCount).partitioningIndex { self.key(at: $0) >= key } }
-    // The keys have no gaps: the place follows from the distance to the first one.
+    // The keys have no gaps: the slot follows from the distance to the first one.
     guard rowCount > 0, key > self.key(at: 0) else { return 0 }
     let first = self.key(at: 0).rawValue
     let distance = UInt64(bitPattern: key.rawValue &- first)

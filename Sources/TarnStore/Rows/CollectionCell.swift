@@ -66,7 +66,7 @@ enum CollectionCell: Equatable {
     return elements
   }
 
-  /// The bytes, nil if the elements are too many for a cell. No value is too long for its place.
+  /// The bytes, nil if the elements are too many for a cell. No value is too long for a cell.
   static func encode(_ elements: SequenceElements, limit: Int) -> [UInt8]? {
     if elements.count == 0 { return [] }
     if elements.count >= limit { return nil }

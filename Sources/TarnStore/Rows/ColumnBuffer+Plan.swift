@@ -163,17 +163,17 @@ extension ColumnBuffer {
         continue
       }
       let key = unsafe arena.prefix(cells[index])
-      var place = key.hash
+      var slot = key.hash
       while true {
-        place &= EncodingScratch.tableCount - 1
-        let known = unsafe Int(table[place])
+        slot &= EncodingScratch.tableCount - 1
+        let known = unsafe Int(table[slot])
         if known == 0 {
           entryBytes += key.length
           let isHopeless = 2 * entryCount + 2 + entryBytes >= room
           if isHopeless || entryCount == ClusterFormat.dictionaryEntriesMax { return }
           unsafe entries[entryCount] = UInt16(truncatingIfNeeded: index)
           entryCount += 1
-          unsafe table[place] = UInt8(truncatingIfNeeded: entryCount)
+          unsafe table[slot] = UInt8(truncatingIfNeeded: entryCount)
           unsafe codes[index] = UInt8(truncatingIfNeeded: entryCount - 1)
           break
         }
@@ -184,7 +184,7 @@ extension ColumnBuffer {
           unsafe codes[index] = UInt8(truncatingIfNeeded: known - 1)
           break
         }
-        place += 1
+        slot += 1
       }
       if index == 31 && entryCount == 32 { return }
     }
@@ -207,7 +207,7 @@ struct StringPrefix: Equatable {
     (a.low ^ b.low) | (a.high ^ b.high) | UInt64(bitPattern: Int64(a.length ^ b.length)) == 0
   }
 
-  /// A place in a hash table, before it is cut to size.
+  /// A slot in a hash table, before it is cut to size.
   @inline(__always)
   var hash: Int {
     let mixed = (low ^ UInt64(length) << 56) &* 0x9E37_79B9_7F4A_7C15

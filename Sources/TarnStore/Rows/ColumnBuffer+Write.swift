@@ -108,13 +108,13 @@ extension ColumnBuffer {
     column.data = UInt16(truncatingIfNeeded: at)
     for index in 0..<count {
       let offset = unsafe values[index].seconds &- plan.base
-      let place = at + plan.width * index
+      let position = at + plan.width * index
       switch plan.width {
       case 0: break
-      case 1: unsafe Little.put(UInt8(truncatingIfNeeded: offset), out, place)
-      case 2: unsafe Little.put(UInt16(truncatingIfNeeded: offset), out, place)
-      case 4: unsafe Little.put(UInt32(truncatingIfNeeded: offset), out, place)
-      default: unsafe Little.put(offset, out, place)
+      case 1: unsafe Little.put(UInt8(truncatingIfNeeded: offset), out, position)
+      case 2: unsafe Little.put(UInt16(truncatingIfNeeded: offset), out, position)
+      case 4: unsafe Little.put(UInt32(truncatingIfNeeded: offset), out, position)
+      default: unsafe Little.put(offset, out, position)
       }
     }
     at += plan.width * count

@@ -76,20 +76,20 @@ package struct DirectoryEntry: Equatable, Sendable {
 
   func rows(_ index: Int) -> Int {
     require(index >= 0 && index < count)
-    let place = Self.headerByteCount + 2 * index
+    let offset = Self.headerByteCount + 2 * index
     return unsafe Int(
-      UInt16(littleEndian: base.loadUnaligned(fromByteOffset: place, as: UInt16.self)))
+      UInt16(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt16.self)))
   }
 
   func first(_ index: Int) -> ObjectKey {
     require(index >= 0 && index < count)
-    let place = unsafe base + Self.headerByteCount + 2 * count + index * keyWidth
+    let address = unsafe base + Self.headerByteCount + 2 * count + index * keyWidth
     let offset: UInt64
     switch keyWidth {
-    case 1: offset = unsafe UInt64(place.load(as: UInt8.self))
-    case 2: offset = unsafe UInt64(UInt16(littleEndian: place.loadUnaligned(as: UInt16.self)))
-    case 4: offset = unsafe UInt64(UInt32(littleEndian: place.loadUnaligned(as: UInt32.self)))
-    default: offset = unsafe UInt64(littleEndian: place.loadUnaligned(as: UInt64.self))
+    case 1: offset = unsafe UInt64(address.load(as: UInt8.self))
+    case 2: offset = unsafe UInt64(UInt16(littleEndian: address.loadUnaligned(as: UInt16.self)))
+    case 4: offset = unsafe UInt64(UInt32(littleEndian: address.loadUnaligned(as: UInt32.self)))
+    default: offset = unsafe UInt64(littleEndian: address.loadUnaligned(as: UInt64.self))
     }
     return ObjectKey(keyBase &+ Int64(bitPattern: offset))
   }

@@ -89,9 +89,9 @@ internal import CTarn
     // that the compiler makes it wide.
     let ends = unsafe base + endsStart
     var longest = unsafe UInt16(littleEndian: ends.loadUnaligned(as: UInt16.self))
-    for place in stride(from: 2, to: 2 * count, by: 2) {
-      let start = unsafe ends.loadUnaligned(fromByteOffset: place - 2, as: UInt16.self)
-      let end = unsafe ends.loadUnaligned(fromByteOffset: place, as: UInt16.self)
+    for offset in stride(from: 2, to: 2 * count, by: 2) {
+      let start = unsafe ends.loadUnaligned(fromByteOffset: offset - 2, as: UInt16.self)
+      let end = unsafe ends.loadUnaligned(fromByteOffset: offset, as: UInt16.self)
       longest = max(longest, UInt16(littleEndian: end) &- UInt16(littleEndian: start))
     }
     guard prefixCount + Int(longest) <= OrderKey.byteCountMax else {
@@ -109,18 +109,18 @@ internal import CTarn
   @inline(__always)
   func objectKey(_ index: Int) -> ObjectKey {
     assert(index >= 0 && index < count)
-    let place = keysStart + index * keyWidth
+    let position = keysStart + index * keyWidth
     let offset: UInt64
     switch keyWidth {
     case 0: offset = UInt64(index)
-    case 1: offset = unsafe UInt64(base.load(fromByteOffset: place, as: UInt8.self))
-    case 2: offset = unsafe UInt64(Self.u16(base, place))
+    case 1: offset = unsafe UInt64(base.load(fromByteOffset: position, as: UInt8.self))
+    case 2: offset = unsafe UInt64(Self.u16(base, position))
     case 4:
       offset = unsafe UInt64(
-        UInt32(littleEndian: base.loadUnaligned(fromByteOffset: place, as: UInt32.self)))
+        UInt32(littleEndian: base.loadUnaligned(fromByteOffset: position, as: UInt32.self)))
     default:
       offset = unsafe UInt64(
-        littleEndian: base.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+        littleEndian: base.loadUnaligned(fromByteOffset: position, as: UInt64.self))
     }
     return ObjectKey(keyBase &+ Int64(bitPattern: offset))
   }

@@ -1,4 +1,4 @@
-/// One change to a page, with its place among the entries that the page had before.
+/// One change to a page, with its position among the entries that the page had before.
 struct IndexPageEdit {
   var position: Int
   /// The number of the change among all.
@@ -72,37 +72,37 @@ extension IndexPage {
   ) throws(StorageError) {
     let newCount = edits.reduce(count) { $0 + ($1.isInsertion ? 1 : -1) }
     unsafe target.copyMemory(from: base, byteCount: Self.headerByteCount + prefixCount)
-    var place = endsStart
+    var cursor = endsStart
     if isVariable {
       try unsafe spliceEnds(edits, changes, to: target)
-      place += 2 * newCount
+      cursor += 2 * newCount
     }
     try walk(edits) { run, inserted throws(StorageError) in
       if !run.isEmpty {
         let start = try suffix(run.lowerBound).start
         let (last, length) = try suffix(run.upperBound - 1)
-        unsafe (target + place).copyMemory(from: base + start, byteCount: last + length - start)
-        place += last + length - start
+        unsafe (target + cursor).copyMemory(from: base + start, byteCount: last + length - start)
+        cursor += last + length - start
       }
       guard let inserted else { return }
       let tail = unsafe UnsafeRawBufferPointer(rebasing: changes.key(inserted)[prefixCount...])
       if let bytes = tail.baseAddress {
-        unsafe (target + place).copyMemory(from: bytes, byteCount: tail.count)
-        place += tail.count
+        unsafe (target + cursor).copyMemory(from: bytes, byteCount: tail.count)
+        cursor += tail.count
       }
     }
     try walk(edits) { run, inserted throws(StorageError) in
-      unsafe (target + place).copyMemory(
+      unsafe (target + cursor).copyMemory(
         from: base + keysStart + run.lowerBound * keyWidth, byteCount: run.count * keyWidth)
-      place += run.count * keyWidth
+      cursor += run.count * keyWidth
       guard let inserted else { return }
       let offset = UInt64(bitPattern: changes.object(inserted).rawValue &- keyBase)
-      unsafe IndexPageEncoder.storeOffset(offset, width: keyWidth, target + place)
-      place += keyWidth
+      unsafe IndexPageEncoder.storeOffset(offset, width: keyWidth, target + cursor)
+      cursor += keyWidth
     }
-    require(place == newByteCount, "a spliced page has another length than predicted")
+    require(cursor == newByteCount, "a spliced page has another length than predicted")
     unsafe IndexPageEncoder.writeHeader(
-      target, count: newCount, byteCount: place, prefixCount: prefixCount,
+      target, count: newCount, byteCount: cursor, prefixCount: prefixCount,
       suffixWidth: suffixWidth, keyWidth: keyWidth, keyBase: keyBase)
   }
 
@@ -110,7 +110,7 @@ extension IndexPage {
     _ edits: [IndexPageEdit], _ changes: SortedChanges, to target: UnsafeMutableRawPointer
   ) throws(StorageError) {
     var end = 0
-    var place = unsafe target + endsStart
+    var cursor = unsafe target + endsStart
     try walk(edits) { run, inserted throws(StorageError) in
       if !run.isEmpty {
         let shift = end - (try suffix(run.lowerBound).start - suffixStart)
@@ -118,16 +118,16 @@ extension IndexPage {
         for offset in stride(from: 0, to: 2 * run.count, by: 2) {
           let old = unsafe ends.loadUnaligned(fromByteOffset: offset, as: UInt16.self)
           let new = UInt16(littleEndian: old) &+ UInt16(truncatingIfNeeded: shift)
-          unsafe place.storeBytes(of: new.littleEndian, toByteOffset: offset, as: UInt16.self)
+          unsafe cursor.storeBytes(of: new.littleEndian, toByteOffset: offset, as: UInt16.self)
         }
-        unsafe place += 2 * run.count
+        unsafe cursor += 2 * run.count
         let (last, length) = try suffix(run.upperBound - 1)
         end = last + length - suffixStart + shift
       }
       guard let inserted else { return }
       end += unsafe changes.key(inserted).count - prefixCount
-      unsafe IndexPageEncoder.storeU16(end, place, 0)
-      unsafe place += 2
+      unsafe IndexPageEncoder.storeU16(end, cursor, 0)
+      unsafe cursor += 2
     }
   }
 

@@ -126,31 +126,31 @@ enum IndexPageEncoder {
     let prefixCount = shape.prefixCount
     unsafe (base + IndexPage.headerByteCount).copyMemory(
       from: first.key.baseAddress!, byteCount: prefixCount)
-    var place = IndexPage.headerByteCount + prefixCount
-    var endPlace = place
-    if shape.suffixWidth < 0 { place += 2 * shape.count }
-    let suffixStart = place
+    var position = IndexPage.headerByteCount + prefixCount
+    var endPosition = position
+    if shape.suffixWidth < 0 { position += 2 * shape.count }
+    let suffixStart = position
     for index in unsafe items.indices {
       let item = unsafe items[index]
       let length = unsafe item.key.count - prefixCount
       if length > 0 {
-        unsafe (base + place).copyMemory(
+        unsafe (base + position).copyMemory(
           from: item.key.baseAddress! + prefixCount, byteCount: length)
       }
-      place += length
+      position += length
       guard shape.suffixWidth < 0 else { continue }
-      unsafe storeU16(place - suffixStart, base, endPlace)
-      endPlace += 2
+      unsafe storeU16(position - suffixStart, base, endPosition)
+      endPosition += 2
     }
     for index in unsafe items.indices {
       let offset = unsafe UInt64(bitPattern: items[index].object.rawValue &- shape.objectMin)
-      unsafe storeOffset(offset, width: shape.keyWidth, base + place)
-      place += shape.keyWidth
+      unsafe storeOffset(offset, width: shape.keyWidth, base + position)
+      position += shape.keyWidth
     }
     unsafe writeHeader(
-      base, count: shape.count, byteCount: place, prefixCount: prefixCount,
+      base, count: shape.count, byteCount: position, prefixCount: prefixCount,
       suffixWidth: shape.suffixWidth, keyWidth: shape.keyWidth, keyBase: shape.objectMin)
-    return place
+    return position
   }
 
   static func writeHeader(
@@ -176,13 +176,13 @@ enum IndexPageEncoder {
   }
 
   @inline(__always)
-  static func storeOffset(_ offset: UInt64, width: Int, _ place: UnsafeMutableRawPointer) {
+  static func storeOffset(_ offset: UInt64, width: Int, _ address: UnsafeMutableRawPointer) {
     switch width {
     case 0: break
-    case 1: unsafe place.storeBytes(of: UInt8(offset), as: UInt8.self)
-    case 2: unsafe place.storeBytes(of: UInt16(offset).littleEndian, as: UInt16.self)
-    case 4: unsafe place.storeBytes(of: UInt32(offset).littleEndian, as: UInt32.self)
-    default: unsafe place.storeBytes(of: offset.littleEndian, as: UInt64.self)
+    case 1: unsafe address.storeBytes(of: UInt8(offset), as: UInt8.self)
+    case 2: unsafe address.storeBytes(of: UInt16(offset).littleEndian, as: UInt16.self)
+    case 4: unsafe address.storeBytes(of: UInt32(offset).littleEndian, as: UInt32.self)
+    default: unsafe address.storeBytes(of: offset.littleEndian, as: UInt64.self)
     }
   }
 }

@@ -38,14 +38,14 @@
     unsafe scratch.append(memory)
     var unpacked: [IndexItem] = unsafe []
     unsafe unpacked.reserveCapacity(page.count)
-    var place = 0
+    var offset = 0
     for index in 0..<page.count {
       let (_, length) = try page.suffix(index)
-      require(place + page.prefixCount + length <= capacity)
-      let count = try unsafe page.copyOrderKey(index, to: memory + place)
-      let key = unsafe UnsafeRawBufferPointer(start: memory + place, count: count)
+      require(offset + page.prefixCount + length <= capacity)
+      let count = try unsafe page.copyOrderKey(index, to: memory + offset)
+      let key = unsafe UnsafeRawBufferPointer(start: memory + offset, count: count)
       unsafe unpacked.append(IndexItem(key: key, object: page.objectKey(index)))
-      place += count
+      offset += count
     }
     return unsafe unpacked
   }

@@ -14,7 +14,7 @@ package struct LongValues: Hashable, Sendable {
     self.column = column
   }
 
-  /// Puts a value in the place of the object's former one, of any length.
+  /// Puts a value instead of the object's former one, of any length.
   package func put(
     _ value: UnsafeRawBufferPointer, _ object: ObjectKey,
     in transaction: borrowing WriteTransaction

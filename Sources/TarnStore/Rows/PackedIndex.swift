@@ -196,8 +196,8 @@ package struct PackedIndex: Hashable, Sendable {
   func seek(
     _ key: UnsafeRawBufferPointer, _ object: ObjectKey, _ cursor: inout Cursor
   ) throws(StorageError) -> Bool {
-    let place = unsafe IndexPageKey(self, key, object)
-    let found = try unsafe place.withBytes { key throws(StorageError) -> Bool in
+    let pageKey = unsafe IndexPageKey(self, key, object)
+    let found = try unsafe pageKey.withBytes { key throws(StorageError) -> Bool in
       try unsafe cursor.seek(atOrBefore: key) && owns(cursor.key)
     }
     return found ? true : try seekFirst(&cursor)

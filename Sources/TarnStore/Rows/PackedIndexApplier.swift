@@ -97,7 +97,7 @@ struct PackedIndexApplier {
     _ transaction: borrowing WriteTransaction
   ) throws(StorageError) {
     var newKey = oldKey
-    // The first entry is another one only if an edit concerns the place before the second.
+    // The first entry is another one only if an edit concerns the position before the second.
     if edits[0].position == 0 {
       newKey = try unsafe IndexPage(validating: bytes).treeKey(in: index)
       if !(newKey == oldKey) { try delete(oldKey, transaction) }
@@ -154,7 +154,7 @@ struct PackedIndexApplier {
     }
   }
 
-  /// Packs the entries and puts the pages in the place of those with the old keys.
+  /// Packs the entries and puts the pages instead of those with the old keys.
   private func write(
     _ merge: IndexPageMerge, replacing oldKeys: [IndexPageKey], filling: Bool,
     _ transaction: borrowing WriteTransaction

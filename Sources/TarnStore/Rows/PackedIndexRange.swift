@@ -1,7 +1,7 @@
 /// A part of an index, by values. Bounds with a truncated key include every entry with that key,
 /// also where the bound itself is to be excluded: the caller looks at the rows.
 package struct PackedIndexRange: Sendable {
-  /// A place between entries: before or after all entries with that key.
+  /// A position between entries: before or after all entries with that key.
   struct Cut: Sendable {
     var key: OrderKey
     var isAfter: Bool

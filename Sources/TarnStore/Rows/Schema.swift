@@ -20,7 +20,7 @@ package struct ClassSchema: Equatable, Sendable {
   package var columns: [ColumnSchema]
   package var primaryKey: ColumnID?
   package var isEmbedded: Bool
-  /// Columns whose values no two objects may have in common, each a combination. A rule's place
+  /// Columns whose values no two objects may have in common, each a combination. A rule's index
   /// in the list names it in the tree.
   package var uniqueRules: [[ColumnID]]
 

@@ -78,7 +78,7 @@
     return number < other ? -1 : number == other ? 0 : 1
   }
 
-  /// How a text, of a map the key, stands to another, byte by byte in its place; nil if this cannot
+  /// How a text, of a map the key, stands to another, byte by byte where it is; nil if this cannot
   /// be told in this way.
   func order(ofText slot: Int, to other: SearchKey) throws(StorageError) -> Int? {
     guard let text = other.text, let present = unsafe try self.text(slot) else { return nil }
@@ -128,7 +128,7 @@
 
 /// Packs elements into pages.
 enum SequencePacker {
-  /// Pages of these elements, in their order. No value is too long for its place.
+  /// Pages of these elements, in their order. No value is too long for a page.
   ///
   /// - Parameter isEnd: more may come behind them later: pages are filled, not halved.
   static func pack(

@@ -239,8 +239,8 @@ extension WorkingCluster {
       } else {
         column = unsafe columns[index].write(plan, first, rows, capacity: capacity, out, &at)
       }
-      let place = ClusterFormat.headerBytes + index * ClusterFormat.descriptorBytes
-      unsafe Little.put(column, out, place)
+      let position = ClusterFormat.headerBytes + index * ClusterFormat.descriptorBytes
+      unsafe Little.put(column, out, position)
     }
     unsafe Little.put(UInt64(0), out, at)
     unsafe Little.put(UInt64(0), out, at + 8)
@@ -265,12 +265,12 @@ extension WorkingCluster {
     if width == 0 { return }
     for index in 0..<rows {
       let offset = key(at: first + index).rawValue &- base
-      let place = at + index * width
+      let position = at + index * width
       switch width {
-      case 1: unsafe Little.put(UInt8(truncatingIfNeeded: offset), out, place)
-      case 2: unsafe Little.put(UInt16(truncatingIfNeeded: offset), out, place)
-      case 4: unsafe Little.put(UInt32(truncatingIfNeeded: offset), out, place)
-      default: unsafe Little.put(offset, out, place)
+      case 1: unsafe Little.put(UInt8(truncatingIfNeeded: offset), out, position)
+      case 2: unsafe Little.put(UInt16(truncatingIfNeeded: offset), out, position)
+      case 4: unsafe Little.put(UInt32(truncatingIfNeeded: offset), out, position)
+      default: unsafe Little.put(offset, out, position)
       }
     }
     at += rows * width

@@ -1,8 +1,8 @@
 import CTarn
 
-// Writing a value into the copied image, where it fits its old place, or a string's bytes where the
-// image has room for them. Each returns false, having changed nothing, if it does not fit or the
-// image does not have the column in that form.
+// Writing a value into the copied image, where it fits in the old one's bytes, or a string's bytes
+// where the image has room for them. Each returns false, having changed nothing, if it does not fit
+// or the image does not have the column in that form.
 extension WorkingCluster {
   /// The column's descriptor if the image has its values.
   @inline(__always)
@@ -79,7 +79,7 @@ extension WorkingCluster {
   }
 
   /// Puts a string's or data's bytes into a column whose values all lie in the image: a code if the
-  /// column is a dictionary that has them, else in the old bytes' place, behind which everything
+  /// column is a dictionary that has them, else where the old bytes were, behind which everything
   /// moves up or down if the length is another one. Not for bytes that lie in this very image.
   func patchBytes(_ index: Int, _ slot: Int, _ bytes: UnsafeRawBufferPointer) -> Bool {
     guard bytes.count <= ClusterFormat.inlineBytesMax, let memory = unsafe imageMemory,
@@ -102,9 +102,9 @@ extension WorkingCluster {
       guard total + change <= ClusterFormat.imageBytesMax else { return false }
       moveBytes(from: end, by: change, total)
       for row in slot..<count {
-        let place = Int(column.data) + 2 * row + 2
-        let moved = unsafe Little.u16(memory, place) + change
-        unsafe Little.put(UInt16(truncatingIfNeeded: moved), memory, place)
+        let position = Int(column.data) + 2 * row + 2
+        let moved = unsafe Little.u16(memory, position) + change
+        unsafe Little.put(UInt16(truncatingIfNeeded: moved), memory, position)
       }
       moveColumns(after: index, by: change)
     }

@@ -1,7 +1,7 @@
 import CTarn
 
 // Writes. Each first tries to leave the column undecoded: a default in a column of defaults is no
-// change, and a value that fits its place in the image is written there.
+// change, and a value that fits in the image is written there.
 extension WorkingCluster {
   /// Stores a cell of a decoded column; `undecoded` may take the value before it is decoded.
   @inline(__always)

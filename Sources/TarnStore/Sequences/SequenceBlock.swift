@@ -1,7 +1,7 @@
 extension SequenceChunks {
   struct Chunk {
     var count: Int
-    /// The page of the file whose place it takes; nil for a new one.
+    /// The page of the file that it replaces; nil for a new one.
     var label: PageLabel?
     /// The position of the page's first element before the write.
     var oldStart = 0

@@ -16,7 +16,7 @@ struct SequenceChunks {
   private var blockCounts: ContiguousArray<Int> = []
   /// Labels of pages whose chunks are gone.
   private(set) var droppedLabels: [PageLabel] = []
-  private var recent: Place?
+  private var recent: Location?
 
   /// Loaded elements.
   final class Body {
@@ -42,7 +42,7 @@ struct SequenceChunks {
   }
 
   /// A chunk, and the position of its first element.
-  struct Place {
+  struct Location {
     var block: Int
     var chunk: Int
     var start: Int
@@ -74,10 +74,10 @@ struct SequenceChunks {
   func blockCount(_ block: Int) -> Int { blockCounts[block] }
 
   /// The chunk used last.
-  var recentPlace: Place? { recent }
+  var recentLocation: Location? { recent }
 
   /// The chunk with that element.
-  mutating func place(of position: Int) throws(StorageError) -> Place {
+  mutating func location(of position: Int) throws(StorageError) -> Location {
     if let recent {
       let offset = position - recent.start
       if offset >= 0, offset < blocks[recent.block].chunks[recent.chunk].count { return recent }
@@ -87,7 +87,7 @@ struct SequenceChunks {
     return found
   }
 
-  private func search(_ position: Int) throws(StorageError) -> Place {
+  private func search(_ position: Int) throws(StorageError) -> Location {
     require(position >= 0 && position < count, "no such element")
     var start = 0
     var block = 0
@@ -102,13 +102,13 @@ struct SequenceChunks {
       start += counts[chunk]
       chunk += 1
     }
-    return Place(block: block, chunk: chunk, start: start)
+    return Location(block: block, chunk: chunk, start: start)
   }
 
   /// The last chunk that `isBefore` is true of, as it is of all in front of that.
-  mutating func lastPlace(
+  mutating func lastLocation(
     where isBefore: (Chunk) throws(StorageError) -> Bool
-  ) throws(StorageError) -> Place? {
+  ) throws(StorageError) -> Location? {
     let block =
       try blocks.partitioningIndex { block throws(StorageError) in
         try !isBefore(block.first)
@@ -120,7 +120,7 @@ struct SequenceChunks {
       try chunks.partitioningIndex { chunk throws(StorageError) in try !isBefore(chunk) } - 1
     let start =
       blockCounts[..<block].reduce(0, +) + blocks[block].counts[..<chunk].reduce(0, +)
-    recent = Place(block: block, chunk: chunk, start: start)
+    recent = Location(block: block, chunk: chunk, start: start)
     return recent
   }
 
@@ -133,14 +133,14 @@ struct SequenceChunks {
     return blocks.flatMap(\.chunks)
   }
 
-  subscript(place: Place) -> Chunk { blocks[place.block].chunks[place.chunk] }
+  subscript(location: Location) -> Chunk { blocks[location.block].chunks[location.chunk] }
 
   // MARK: - Changing
 
   /// Makes sure that the chunk with that element is loaded.
   mutating func load(_ position: Int, of base: StoredSequence) throws(StorageError) {
-    let place = try place(of: position)
-    let chunk = self[place]
+    let location = try location(of: position)
+    let chunk = self[location]
     guard chunk.body == nil, let label = chunk.label else { return }
     let page = try base.page(label, count: chunk.count)
     try page.verify()
@@ -148,15 +148,15 @@ struct SequenceChunks {
     if base.shape.type == .any {
       for element in elements.values { _ = try base.snapshot.schema.checked(element) }
     }
-    fill(place, with: elements)
+    fill(location, with: elements)
   }
 
-  /// Puts loaded elements in the place of a page that was not loaded.
-  private mutating func fill(_ place: Place, with elements: SequenceElements) {
-    let first = self[place].oldStart
+  /// Puts loaded elements instead of a page that was not loaded.
+  private mutating func fill(_ location: Location, with elements: SequenceElements) {
+    let first = self[location].oldStart
     let origins = ContiguousArray((0..<elements.count).map { Origin(old: first + $0) })
-    blocks[place.block].fill(place.chunk, Body(elements, origins))
-    if elements.count > Self.elementsMax { cut(place, atEnd: false) }
+    blocks[location.block].fill(location.chunk, Body(elements, origins))
+    if elements.count > Self.elementsMax { cut(location, atEnd: false) }
   }
 
   /// Puts elements in front of the one at `position`, in the chunk of the element before it, or
@@ -165,12 +165,12 @@ struct SequenceChunks {
     _ elements: SequenceElements, _ origins: ContiguousArray<Origin>, at position: Int,
     of base: StoredSequence
   ) throws(StorageError) {
-    let (place, body) = try placeForInserting(at: position, of: base)
-    let offset = position - place.start
+    let (location, body) = try locationForInserting(at: position, of: base)
+    let offset = position - location.start
     body.elements.values.insert(contentsOf: elements.values, at: offset)
     if !elements.keys.isEmpty { body.elements.keys.insert(contentsOf: elements.keys, at: offset) }
     body.origins.insert(contentsOf: origins, at: offset)
-    didInsert(elements.count, place, at: position)
+    didInsert(elements.count, location, at: position)
   }
 
   /// The same for one element.
@@ -178,47 +178,47 @@ struct SequenceChunks {
     _ element: TaggedValue, key: TaggedValue?, _ origin: Origin, at position: Int,
     of base: StoredSequence
   ) throws(StorageError) {
-    let (place, body) = try placeForInserting(at: position, of: base)
-    let offset = position - place.start
+    let (location, body) = try locationForInserting(at: position, of: base)
+    let offset = position - location.start
     body.elements.values.insert(element, at: offset)
     if let key { body.elements.keys.insert(key, at: offset) }
     body.origins.insert(origin, at: offset)
-    didInsert(1, place, at: position)
+    didInsert(1, location, at: position)
   }
 
-  private mutating func placeForInserting(
+  private mutating func locationForInserting(
     at position: Int, of base: StoredSequence
-  ) throws(StorageError) -> (Place, Body) {
+  ) throws(StorageError) -> (Location, Body) {
     require(position >= 0 && position <= count, "a position past the end")
     if blocks.isEmpty {
       let body = Body(SequenceElements(), [])
       blocks = [Block([Chunk(count: 0, body: body)])]
       blockCounts = [0]
-      return (Place(block: 0, chunk: 0, start: 0), body)
+      return (Location(block: 0, chunk: 0, start: 0), body)
     }
     let before = max(0, position - 1)
     try load(before, of: base)
-    let place = try place(of: before)
-    guard let body = self[place].body else { trap("the chunk is not loaded") }
-    return (place, body)
+    let location = try location(of: before)
+    guard let body = self[location].body else { trap("the chunk is not loaded") }
+    return (location, body)
   }
 
-  private mutating func didInsert(_ added: Int, _ place: Place, at position: Int) {
-    changeCount(place, by: added)
-    recent = place
-    if self[place].count > Self.elementsMax { cut(place, atEnd: position + added == count) }
+  private mutating func didInsert(_ added: Int, _ location: Location, at position: Int) {
+    changeCount(location, by: added)
+    recent = location
+    if self[location].count > Self.elementsMax { cut(location, atEnd: position + added == count) }
   }
 
-  private mutating func changeCount(_ place: Place, by delta: Int) {
-    blocks[place.block].changeCount(place.chunk, by: delta)
-    blockCounts[place.block] += delta
+  private mutating func changeCount(_ location: Location, by delta: Int) {
+    blocks[location.block].changeCount(location.chunk, by: delta)
+    blockCounts[location.block] += delta
     count += delta
   }
 
   /// Cuts a chunk that got too long: at the end of the sequence full ones are left behind, as more
   /// will come there.
-  private mutating func cut(_ place: Place, atEnd: Bool) {
-    let chunk = self[place]
+  private mutating func cut(_ location: Location, atEnd: Bool) {
+    let chunk = self[location]
     guard let body = chunk.body else { return }
     let total = body.elements.count
     let pieces = (total + Self.elementsMax - 1) / Self.elementsMax
@@ -232,10 +232,10 @@ struct SequenceChunks {
           count: range.count, label: start == 0 ? chunk.label : nil, oldStart: chunk.oldStart,
           body: part))
     }
-    let block = blocks[place.block]
-    block.replace(place.chunk, with: made)
+    let block = blocks[location.block]
+    block.replace(location.chunk, with: made)
     recent = nil
-    if block.chunks.count > Self.chunksMax { cut(block: place.block) }
+    if block.chunks.count > Self.chunksMax { cut(block: location.block) }
   }
 
   private mutating func cut(block index: Int) {
@@ -249,16 +249,16 @@ struct SequenceChunks {
   }
 
   /// Removes elements that lie in one chunk: all of it, or some of a loaded one.
-  mutating func remove(_ range: Range<Int>, in place: Place) {
-    let chunk = self[place]
-    let offsets = (range.lowerBound - place.start)..<(range.upperBound - place.start)
-    changeCount(place, by: -range.count)
+  mutating func remove(_ range: Range<Int>, in location: Location) {
+    let chunk = self[location]
+    let offsets = (range.lowerBound - location.start)..<(range.upperBound - location.start)
+    changeCount(location, by: -range.count)
     if offsets.count == chunk.count {
       if let label = chunk.label { droppedLabels.append(label) }
-      blocks[place.block].replace(place.chunk, with: [])
-      if blocks[place.block].chunks.isEmpty {
-        blocks.remove(at: place.block)
-        blockCounts.remove(at: place.block)
+      blocks[location.block].replace(location.chunk, with: [])
+      if blocks[location.block].chunks.isEmpty {
+        blocks.remove(at: location.block)
+        blockCounts.remove(at: location.block)
       }
       recent = nil
       return
@@ -267,7 +267,7 @@ struct SequenceChunks {
     body.elements.values.removeSubrange(offsets)
     if !body.elements.keys.isEmpty { body.elements.keys.removeSubrange(offsets) }
     body.origins.removeSubrange(offsets)
-    recent = place
+    recent = location
   }
 
   /// Forgets all elements. That the pages go is the caller's business.

@@ -46,11 +46,11 @@ package struct SequencePlace: Hashable, Sendable {
   }
 
   /// For those who meet a list or map within a value once more on their way through all of it: each
-  /// has one place, and a file in which some have two on each level would lead on without end.
-  package static func inTwoPlaces(_ operation: String) -> StorageError {
+  /// is held once, and a file in which some have two on each level would lead on without end.
+  package static func referredTwice(_ operation: String) -> StorageError {
     StorageError(
       .corrupted, operation: operation, path: "",
-      detail: "A list or map within a value lies in two places.")
+      detail: "A list or map within a value is referred to twice.")
   }
 
   package static func == (a: SequencePlace, b: SequencePlace) -> Bool {

@@ -10,7 +10,7 @@ struct SequenceWriter {
   /// A row of new pages between two old ones.
   private struct Run {
     var pages: [(bytes: [UInt8], count: Int)]
-    /// Labels of the pages in whose place they come.
+    /// Labels of the pages that they replace.
     var old: [PageLabel]
     /// The old pages around it, nil at an end.
     var before: PageLabel?

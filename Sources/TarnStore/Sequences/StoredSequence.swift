@@ -123,9 +123,9 @@ package final class StoredSequence {
       current = try page(number)
       currentStart = list!.starts[number]
     } else {
-      let place = try find(position)
-      current = try page(place.label, count: place.count)
-      currentStart = place.start
+      let found = try find(position)
+      current = try page(found.label, count: found.count)
+      currentStart = found.start
     }
     return position - currentStart
   }

@@ -30,7 +30,7 @@ extension SequenceChunks {
       for chunk in block.chunks { chunk.checkInvariants(oldCount: oldCount) }
     }
     require(sum == count)
-    guard let recent = recentPlace else { return }
+    guard let recent = recentLocation else { return }
     let before = (0..<recent.block).reduce(0) { $0 + blocks[$1].count }
     require(recent.start == before + blocks[recent.block].counts[..<recent.chunk].reduce(0, +))
   }

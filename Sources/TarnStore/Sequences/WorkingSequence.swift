@@ -69,9 +69,9 @@ package final class WorkingSequence {
   private func locate(
     _ position: Int
   ) throws(StorageError) -> (SequenceChunks.Body?, Int) {
-    let place = try chunks!.place(of: position)
-    let chunk = chunks![place]
-    let offset = position - place.start
+    let location = try chunks!.location(of: position)
+    let chunk = chunks![location]
+    let offset = position - location.start
     return chunk.body.map { ($0, offset) } ?? (nil, chunk.oldStart + offset)
   }
 
@@ -111,18 +111,18 @@ package final class WorkingSequence {
     return try find(SearchKey(key: key))
   }
 
-  /// First the chunk, then the place in it. What comes in order is found in the chunk used last.
+  /// First the chunk, then the position in it. What comes in order is found in the chunk used last.
   private func find(_ sought: SearchKey) throws(StorageError) -> (index: Int, isFound: Bool) {
-    if let place = chunks!.recentPlace {
-      let chunk = chunks![place]
+    if let location = chunks!.recentLocation {
+      let chunk = chunks![location]
       if try order(ofFirst: chunk, to: sought) <= 0 {
         let (slot, isFound) = try find(sought, in: chunk)
-        if slot < chunk.count || place.start + slot == count {
-          return (place.start + slot, isFound)
+        if slot < chunk.count || location.start + slot == count {
+          return (location.start + slot, isFound)
         }
       }
     }
-    let found = try chunks!.lastPlace { chunk throws(StorageError) in
+    let found = try chunks!.lastLocation { chunk throws(StorageError) in
       try order(ofFirst: chunk, to: sought) <= 0
     }
     guard let found else { return (0, false) }
@@ -193,15 +193,15 @@ package final class WorkingSequence {
     require(range.lowerBound >= 0 && range.upperBound <= count, "no such elements")
     var end = range.upperBound
     while end > range.lowerBound {
-      let place = try chunks!.place(of: end - 1)
-      let first = max(place.start, range.lowerBound)
-      let isWhole = first == place.start && end == place.start + chunks![place].count
-      if !isWhole, chunks![place].body == nil {
+      let location = try chunks!.location(of: end - 1)
+      let first = max(location.start, range.lowerBound)
+      let isWhole = first == location.start && end == location.start + chunks![location].count
+      if !isWhole, chunks![location].body == nil {
         // It may become several chunks.
         try load(first)
         continue
       }
-      chunks!.remove(first..<end, in: place)
+      chunks!.remove(first..<end, in: location)
       end = first
     }
   }
@@ -258,7 +258,7 @@ package final class WorkingSequence {
     try insert(elements, origins, at: target)
   }
 
-  /// Lets two elements change places.
+  /// Lets two elements trade positions.
   func swap(_ a: Int, _ b: Int) throws(StorageError) {
     if a == b { return }
     try begin()
@@ -276,11 +276,11 @@ package final class WorkingSequence {
     _ position: Int
   ) throws(StorageError) -> (body: SequenceChunks.Body, slot: Int) {
     try load(position)
-    let place = try chunks!.place(of: position)
-    guard let body = chunks![place].body else {
+    let location = try chunks!.location(of: position)
+    guard let body = chunks![location].body else {
       trap("a chunk that was just loaded is not: bug in this package")
     }
-    return (body, position - place.start)
+    return (body, position - location.start)
   }
 
   // MARK: - Reading off

@@ -16,10 +16,10 @@ internal import CTarn
 /// Threading: any thread.
 package final class GateLine: Sendable {
   /// Names who stands in line.
-  package typealias Place = UInt64
+  package typealias WaiterID = UInt64
 
   private struct Waiting {
-    let place: Place
+    let waiter: WaiterID
     let wake: @Sendable () -> Void
     /// He has been called, and has not come since.
     var isCalled = false
@@ -52,7 +52,7 @@ package final class GateLine: Sendable {
   ///
   /// Errors: `.forked`.
   func claim(
-    _ place: Place, orCall wake: @escaping @Sendable () -> Void
+    _ waiter: WaiterID, orCall wake: @escaping @Sendable () -> Void
   ) throws(StorageError) -> GateToken? {
     if state.withLock({ $0.waiting.isEmpty }), let token = try gate.tryAcquire() { return token }
     // Finds out whether the process may ask at all.
@@ -60,7 +60,7 @@ package final class GateLine: Sendable {
     var taken: GateToken?
     let needsThread = state.withLock { state in
       defer { state.bell?.ring() }
-      if let index = state.waiting.firstIndex(where: { $0.place == place }) {
+      if let index = state.waiting.firstIndex(where: { $0.waiter == waiter }) {
         if state.waiting[index].isCalled { taken = Self.tryTicket(&state) }
         state.waiting[index].isCalled = false
         if taken != nil {
@@ -68,7 +68,7 @@ package final class GateLine: Sendable {
           return false
         }
       } else {
-        state.waiting.append(Waiting(place: place, wake: wake))
+        state.waiting.append(Waiting(waiter: waiter, wake: wake))
       }
       guard !state.hasThread else { return false }
       state.hasThread = true
@@ -89,18 +89,18 @@ package final class GateLine: Sendable {
   }
 
   /// Leaves the line. Harmless for who does not stand in it.
-  package func leave(_ place: Place) {
+  package func leave(_ waiter: WaiterID) {
     state.withLock { state in
-      guard let index = state.waiting.firstIndex(where: { $0.place == place }) else { return }
+      guard let index = state.waiting.firstIndex(where: { $0.waiter == waiter }) else { return }
       state.waiting.remove(at: index)
       if state.waiting.isEmpty { state.dropTicket() } else { state.bell?.ring() }
     }
   }
 
   /// The ticket, for the first in line, who waits with it himself and has left the line then.
-  func takeTicket(of place: Place) -> GateTicket? {
+  func takeTicket(of waiter: WaiterID) -> GateTicket? {
     state.withLock { state in
-      guard state.waiting.first?.place == place, let ticket = state.ticket.take() else {
+      guard state.waiting.first?.waiter == waiter, let ticket = state.ticket.take() else {
         return nil
       }
       state.waiting.removeFirst()

@@ -44,15 +44,15 @@ private func insertionSort<Element: BitwiseCopyable, E: Error>(
 ) throws(E) {
   for index in 1..<max(count, 1) {
     let element = unsafe elements[index]
-    let place = try (0..<index).partitioningIndex { (other) throws(E) in
+    let position = try (0..<index).partitioningIndex { (other) throws(E) in
       try unsafe isOrderedBefore(element, elements[other])
     }
     var hole = index
-    while hole > place {
+    while hole > position {
       unsafe elements[hole] = elements[hole - 1]
       hole -= 1
     }
-    unsafe elements[place] = element
+    unsafe elements[position] = element
   }
 }
 
@@ -69,7 +69,7 @@ private func merge<Element: BitwiseCopyable, E: Error>(
     unsafe (to + start).update(from: from + start, count: end - start)
     return
   }
-  for place in start..<end {
+  for position in start..<end {
     let takesRight: Bool
     if left < middle && right < end {
       takesRight = try unsafe isOrderedBefore(from[right], from[left])
@@ -77,10 +77,10 @@ private func merge<Element: BitwiseCopyable, E: Error>(
       takesRight = right < end
     }
     if takesRight {
-      unsafe to[place] = from[right]
+      unsafe to[position] = from[right]
       right += 1
     } else {
-      unsafe to[place] = from[left]
+      unsafe to[position] = from[left]
       left += 1
     }
   }

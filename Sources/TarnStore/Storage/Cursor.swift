@@ -1,6 +1,6 @@
 internal import CLMDB
 
-/// A place in the file's order of keys. Belongs to one thread.
+/// A position in the file's order of keys. Belongs to one thread.
 ///
 /// `key` and `value` are valid after a move that returned true: as long as the read transaction,
 /// or until the write transaction's next change. After such a change seek again.

@@ -17,8 +17,8 @@ import Synchronization
 ///    memory, whose files have no names.
 /// 3. Both header pages are validated before LMDB sees them. A file that is something else is
 ///    refused before anything is written, the lock file included.
-/// 4. LMDB opens, and we take a shared lock on the data file at a place that the lock file's
-///    inode decides. A lock of somebody else at another place means that the same data is open
+/// 4. LMDB opens, and we take a shared lock on the data file at an offset that the lock file's
+///    inode decides. A lock of somebody else at another offset means that the same data is open
 ///    with another lock file (a hard link, a deleted lock file): two writers at once, so `open`
 ///    refuses. The lock belongs to our descriptor and dies with the process.
 /// 5. Reading: `beginRead` takes a reset transaction from a pool and renews it (no system call, no

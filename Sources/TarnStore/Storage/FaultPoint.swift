@@ -1,7 +1,7 @@
 internal import CTarn
 internal import Glibc
 
-/// Numbered places at which a test process can be told to die or to stop, so that a test visits
+/// Numbered points at which a test process can be told to die or to stop, so that a test visits
 /// every one instead of hoping for luck.
 ///
 /// Two environment variables, looked at when a process opens its first store:

@@ -289,14 +289,14 @@ struct FileToOpen: ~Copyable {
     let start: Int64 = 1 << 62
     var hash = (lock.inode ^ (lock.device << 32)) &* 0x9E37_79B9_7F4A_7C15
     hash ^= hash >> 29
-    let place = start + 1 + Int64(hash & ((1 << 60) - 1))
+    let offset = start + 1 + Int64(hash & ((1 << 60) - 1))
     var result = tarn_close_in_child(copy)
-    if result == 0 { result = tarn_lock_shared(copy, place, 1) }
+    if result == 0 { result = tarn_lock_shared(copy, offset, 1) }
     let others =
       result != 0
       ? 0
-      : tarn_is_locked_elsewhere(copy, start, place - start)
-        | tarn_is_locked_elsewhere(copy, place + 1, 0)
+      : tarn_is_locked_elsewhere(copy, start, offset - start)
+        | tarn_is_locked_elsewhere(copy, offset + 1, 0)
     if result == 0 && others == 0 { return copy }
     tarn_forget_in_child(copy)
     close(copy)
@@ -308,7 +308,7 @@ struct FileToOpen: ~Copyable {
   }
 
   /// The first read transaction gives the tree its order for good (the only shared state that a
-  /// read would write), and shows whether this process can have a place among the readers.
+  /// read would write), and shows whether this process can have a slot in the table of readers.
   private borrowing func tryReading(_ handle: LMDBHandle) throws(StorageError) {
     var transaction: OpaquePointer?
     var result = unsafe mdb_txn_begin(handle.raw, nil, UInt32(MDB_RDONLY), &transaction)

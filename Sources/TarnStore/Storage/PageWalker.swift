@@ -154,9 +154,9 @@ package struct PageReport: Equatable, Sendable {
     for index in taken.indices { taken[index] = 0 }
     var total = 0
     for index in 0..<page.nodeCount {
-      guard let place = place(ofNode: index, in: page, isBranch: isBranch) else { return }
-      total += place.count
-      guard takeBytes(place) else {
+      guard let byteRange = byteRange(ofNode: index, in: page, isBranch: isBranch) else { return }
+      total += byteRange.count
+      guard takeBytes(byteRange) else {
         add("page \(page.number), node \(index): it overlaps another")
         return
       }
@@ -167,7 +167,7 @@ package struct PageReport: Equatable, Sendable {
   }
 
   /// Where a node's bytes are in its page; nil if they leave it, which is told elsewhere.
-  private func place(ofNode index: Int, in page: Page, isBranch: Bool) -> Range<Int>? {
+  private func byteRange(ofNode index: Int, in page: Page, isBranch: Bool) -> Range<Int>? {
     let offset = Int(load(page.base + Self.pageHeaderByteCount + 2 * index) as UInt16)
     guard offset >= page.upper, offset % 2 == 0,
       offset + Self.nodeHeaderByteCount <= header.pageSize
@@ -226,7 +226,7 @@ package struct PageReport: Equatable, Sendable {
       add("page \(number) says that it is page \(own)")
       return nil
     }
-    // A page that is marked as being written would be changed in its place.
+    // A page that is marked as being written would be changed in place.
     guard flags == kind.rawValue else {
       add("page \(number) of the \(treeName) is no \(kind) page")
       return nil

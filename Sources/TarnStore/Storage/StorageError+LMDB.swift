@@ -1,7 +1,7 @@
 internal import CLMDB
 internal import Glibc
 
-/// The one place where numbers from LMDB and the system become errors that a person can use.
+/// The only code where numbers from LMDB and the system become errors that a person can use.
 /// LMDB's own texts speak of its insides and are never shown.
 extension StorageError {
   /// What a return value of LMDB means. LMDB returns system error numbers as they are.

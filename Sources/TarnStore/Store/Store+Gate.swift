@@ -16,19 +16,19 @@ extension Store {
   ///
   /// Errors: `.forked`.
   package func claimGate(
-    _ place: GateLine.Place, orCall wake: @escaping @Sendable () -> Void
+    _ waiter: GateLine.WaiterID, orCall wake: @escaping @Sendable () -> Void
   ) throws(StorageError) -> GateToken? {
-    guard let token = try line.claim(place, orCall: wake) else { return nil }
+    guard let token = try line.claim(waiter, orCall: wake) else { return nil }
     environment.publishOrphanedCommit()
     return token
   }
 
   /// Takes the gate as `acquireGate` does, for an instance that stands in line: it goes ahead with
-  /// the place that it has there.
+  /// the turn that it has there.
   package func acquireGate(
-    insteadOf place: GateLine.Place, timeout: Duration? = nil
+    insteadOf waiter: GateLine.WaiterID, timeout: Duration? = nil
   ) throws(StorageError) -> GateToken {
-    guard let ticket = line.takeTicket(of: place) else {
+    guard let ticket = line.takeTicket(of: waiter) else {
       return try acquireGate(timeout: timeout)
     }
     let token = try ticket.wait(timeout: timeout)

@@ -53,7 +53,7 @@ final class StoreListeners: Sendable {
   }
 }
 
-/// A listener's place; ends with `end()` or when it is let go of.
+/// A listener's registration; ends with `end()` or when it is let go of.
 package final class StoreRegistration: Sendable {
   private let store: Store
   private let id: Int

@@ -26,7 +26,7 @@ struct UniqueEntries {
     try index.apply(changes, in: transaction)
   }
 
-  /// Calls `body` with each pair of objects that would be filed under one entry, one of which
+  /// Calls `body` with each pair of objects that would come under one entry, one of which
   /// came under it. `stored` finds the objects that the file has there.
   func forEachMeeting(
     _ stored: (OrderKey) throws(StorageError) -> [ObjectKey],

@@ -6,7 +6,7 @@
 /// not a number is the same as itself, -0 as 0, and 1.0 as 1.00.
 package struct UniqueKey: Equatable {
   package let bytes: [UInt8]
-  /// Combinations up to this length are filed as they are.
+  /// Combinations up to this length are indexed as they are.
   package static let byteCountMax = 96
   private static let keptByteCount = byteCountMax - 16
 
@@ -37,16 +37,16 @@ package struct UniqueKey: Equatable {
     bytes += text
   }
 
-  /// What the combination is filed under. Longer ones keep their beginning and a hash of all of
+  /// What the combination is indexed under. Longer ones keep their beginning and a hash of all of
   /// it: who finds the same entry for two objects compares the combinations.
   package var order: OrderKey {
     guard bytes.count > Self.byteCountMax else { return Self.order(of: bytes) }
-    var filed = Array(bytes[..<Self.keptByteCount])
+    var kept = Array(bytes[..<Self.keptByteCount])
     let hash = Self.hash(bytes)
     for shift in stride(from: 120, through: 0, by: -8) {
-      filed.append(UInt8(truncatingIfNeeded: hash >> UInt128(shift)))
+      kept.append(UInt8(truncatingIfNeeded: hash >> UInt128(shift)))
     }
-    return Self.order(of: filed)
+    return Self.order(of: kept)
   }
 
   private static func order(of bytes: [UInt8]) -> OrderKey {

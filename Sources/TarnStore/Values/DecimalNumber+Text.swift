@@ -59,8 +59,8 @@ private struct DecimalReader {
     let isNegative = take("-")
     if !isNegative { _ = take("+") }
     if let special = special { return (isNegative ? special.negated : special, true) }
-    takeDigits(places: 0)
-    if take(".") { takeDigits(places: 1) }
+    takeDigits(scale: 0)
+    if take(".") { takeDigits(scale: 1) }
     guard sawDigit, takeExponent(), rest.isEmpty else { return nil }
     if digits.isEmpty {
       let range = DecimalNumber.exponentMin...DecimalNumber.exponentMax
@@ -107,11 +107,11 @@ private struct DecimalReader {
     return byte
   }
 
-  /// Each digit stands `places` further behind the point.
-  private mutating func takeDigits(places: Int) {
+  /// Each digit stands `scale` further behind the point.
+  private mutating func takeDigits(scale: Int) {
     while let digit = digit() {
       sawDigit = true
-      exponent -= places
+      exponent -= scale
       if digits.isEmpty && digit == UInt8(ascii: "0") { continue }
       if digits.count < Self.digitsKeptMax {
         digits.append(digit)

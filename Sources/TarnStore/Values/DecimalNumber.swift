@@ -148,7 +148,7 @@ extension DecimalNumber {
 // MARK: - Order
 
 /// Where a decimal stands among all: NaN below all others, then by value. Equal values have equal
-/// places, whatever their form; both zeros are the same.
+/// digits, whatever their form; both zeros are the same.
 ///
 /// Fifteen bits say the sign and how many digits stand before the point, 113 bits the coefficient
 /// filled up to 34 digits; both are mirrored for negative numbers. Not every pattern is a value's.

@@ -8,7 +8,7 @@
 ///     float, double       01, the bits made to order: NaN first, -0.0 as 0.0
 ///     decimal             01, the sixteen bytes of its `DecimalOrder`: NaN first, 1.0 as 1.00
 ///     string, data, object id, UUID    01, the bytes themselves
-///     any                 01, class and key of an object; other values are not filed
+///     any                 01, class and key of an object; other values are not indexed
 ///
 /// At most 128 bytes: a longer value is cut, and `isTruncated` says so. Two values with the same
 /// truncated key may differ, and their order is not known from the keys; who finds such a key

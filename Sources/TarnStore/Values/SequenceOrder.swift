@@ -1,5 +1,5 @@
 /// The one order of values, whatever their types: that of a set's elements, of a map's keys, and of
-/// sorted results. Total: what stands at one place is the same to a set.
+/// sorted results. Total: what is equal in order is the same to a set.
 ///
 /// Null comes first, then bool, numbers by value whatever their type (not a number first, -0 and 0
 /// the same), string, data, date, object id, UUID, object. Texts and bytes compare bytewise.
@@ -29,7 +29,7 @@ package enum SequenceOrder {
     }
   }
 
-  /// Collections within values all stand at one place.
+  /// Collections within values are all equal in order.
   private static func compareScalars(_ a: Value, _ b: Value) -> Int {
     guard let a = Scalar(a), let b = Scalar(b) else { return 0 }
     return Scalar.compare(a, b)

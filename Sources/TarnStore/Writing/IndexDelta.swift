@@ -34,7 +34,7 @@ final class IndexDelta {
     if isAsked { operations.append(Operation(value: IndexValue(value), key: key, adds: false)) }
   }
 
-  /// The keys filed under `value` once this write's operations are applied to the stored ones.
+  /// The keys under `value` once this write's operations are applied to the stored ones.
   func apply(to stored: [ObjectKey], for value: OrderKey) -> [ObjectKey] {
     require(isAsked, "an index that a write does not ask: bug in this package")
     for position in hashedCount..<operations.count {

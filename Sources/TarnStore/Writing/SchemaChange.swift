@@ -84,7 +84,7 @@ extension SnapshotReader {
 }
 
 extension WriteSession {
-  /// Makes an index over all rows as this write sees them, in the place of any former one.
+  /// Makes an index over all rows as this write sees them, instead of any former one.
   func buildIndex(
     _ id: ClassID, _ column: ColumnID, in transaction: borrowing WriteTransaction
   ) throws(StorageError) {

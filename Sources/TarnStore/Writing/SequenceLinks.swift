@@ -1,4 +1,4 @@
-/// The one place where collections tell of their links.
+/// The only code where collections tell of their links.
 extension WriteSession {
   /// Called for each element that names an object and came into a collection, or is about to leave
   /// it with the collection or alone. Not for one that only moves.

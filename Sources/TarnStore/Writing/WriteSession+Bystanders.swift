@@ -3,7 +3,7 @@ package struct Bystanders {
   /// The objects that go.
   package fileprivate(set) var gone: [LinkTarget] = []
   /// The properties that lose something: they link to objects that go, or have embedded ones that
-  /// come to another place.
+  /// come to another owner.
   package fileprivate(set) var holders: [LinkHolder] = []
 }
 
@@ -19,7 +19,7 @@ package struct LinkHolder: Hashable, Comparable {
 }
 
 extension WriteSession {
-  /// What deleting objects does, and taking embedded ones to another place.
+  /// What deleting objects does, and taking embedded ones to another owner.
   package func bystanders(
     ofDeleting objects: [LinkTarget], taking taken: [LinkTarget] = []
   ) throws(StorageError) -> Bystanders {

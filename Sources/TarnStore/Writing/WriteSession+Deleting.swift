@@ -4,7 +4,7 @@ extension WriteSession {
   /// that belong to it go, too. False if there is none.
   @discardableResult
   package func delete(_ key: ObjectKey, in id: ClassID) throws(StorageError) -> Bool {
-    guard try place(of: key, in: id) != nil else { return false }
+    guard try location(of: key, in: id) != nil else { return false }
     try delete([key], in: id)
     return true
   }
@@ -39,7 +39,9 @@ extension WriteSession {
     // A list and no recursion: chains of objects that belong to each other may be long.
     var pending = objects
     while let next = pending.popLast() {
-      guard try place(of: next.key, in: next.classID) != nil, doomed.insert(next) else { continue }
+      guard try location(of: next.key, in: next.classID) != nil, doomed.insert(next) else {
+        continue
+      }
       for column in schema.owning(in: next.classID) {
         try forEachTarget(of: column, at: next.key, in: next.classID) { pending.append($0) }
       }

@@ -1,13 +1,13 @@
 /// The entries of objects in the indexes of their class, backlinks among them.
 extension WriteSession {
-  /// Files a value that a property has now in the index of its column, and tells a link's target.
+  /// Adds a value that a property has now to the index of its column, and tells a link's target.
   package func insertIndexEntry(
     _ value: Value, of column: ColumnID, at key: ObjectKey, in id: ClassID
   ) throws(StorageError) {
     if schema[id][column].type == .any {
       return try countLink(value, by: 1, from: column, at: key, in: id)
     }
-    try fileEntry(value, column, key, id)
+    try addEntry(value, column, key, id)
     noteTarget(of: value, id, column)
   }
 
@@ -19,19 +19,19 @@ extension WriteSession {
     if schema[id][column].type == .any {
       return try countLink(value, by: -1, from: column, at: key, in: id)
     }
-    try unfileEntry(value, column, key, id)
+    try removeEntry(value, column, key, id)
     noteTarget(of: value, id, column)
   }
 
   /// An index over links holds no entries for nil: it is there to find the origins of a target.
-  func fileEntry(
+  func addEntry(
     _ value: Value, _ column: ColumnID, _ key: ObjectKey, _ id: ClassID
   ) throws(StorageError) {
     if value == .null, schema[id][column].type == .link { return }
     try delta(id, column).add(orderKey(value, id, column), key)
   }
 
-  func unfileEntry(
+  func removeEntry(
     _ value: Value, _ column: ColumnID, _ key: ObjectKey, _ id: ClassID
   ) throws(StorageError) {
     if value == .null, schema[id][column].type == .link { return }

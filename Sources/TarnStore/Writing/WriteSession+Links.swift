@@ -10,18 +10,18 @@ extension WriteSession {
     let described = schema[id][column]
     guard let target = described.linkTarget(of: value) else { return }
     recorder.backTouch(target.classID, target.key, origin: id, column: column)
-    let filed: Value = described.type == .any ? value : .link(target.key)
+    let indexed: Value = described.type == .any ? value : .link(target.key)
     guard described.mayRepeatLinks else {
       return delta > 0
-        ? try fileEntry(filed, column, owner, id) : try unfileEntry(filed, column, owner, id)
+        ? try addEntry(indexed, column, owner, id) : try removeEntry(indexed, column, owner, id)
     }
     let name = LinkName(classID: id, column: column, owner: owner, target: target)
     let change = try linkCounts.change(name, by: delta) { () throws(StorageError) in
       guard try isInFile(owner, id), reader.schema.hasIndex(column, in: id) else { return 0 }
       return try reader.linkCount(name)
     }
-    if change.before == 0, change.after > 0 { try fileEntry(filed, column, owner, id) }
-    if change.before > 0, change.after == 0 { try unfileEntry(filed, column, owner, id) }
+    if change.before == 0, change.after > 0 { try addEntry(indexed, column, owner, id) }
+    if change.before > 0, change.after == 0 { try removeEntry(indexed, column, owner, id) }
   }
 
   /// False if the object was added by this write.

@@ -12,7 +12,7 @@ extension WriteSession {
       guard case .int(let number) = value else { return nil }
       let key = ObjectKey(number)
       if classes[Int(id.rawValue)]?.isBeyondAll(key) == true { return nil }
-      return try place(of: key, in: id) == nil ? nil : key
+      return try location(of: key, in: id) == nil ? nil : key
     }
     return try keys(in: id, where: primary.column, is: value).first
   }
@@ -34,7 +34,7 @@ extension WriteSession {
     of column: ColumnID, at key: ObjectKey, in id: ClassID
   ) throws(StorageError) -> Value? {
     let inline: Value?
-    switch try place(of: key, in: id) {
+    switch try location(of: key, in: id) {
     case nil: return nil
     case .image(let image, let slot): inline = try image.value(schema[id][column], slot)
     case .working(let cluster, let slot): inline = try cluster.value(schema[id][column], slot)
@@ -63,8 +63,8 @@ extension WriteSession {
 
   // MARK: - Changing
 
-  /// Adds an object with that primary key (nil where the class has none) and files the key.
-  /// The caller has made sure that no object has it, and files the values of other columns that
+  /// Adds an object with that primary key (nil where the class has none) and adds it to the index.
+  /// The caller has made sure that no object has it, and indexes the values of other columns that
   /// have an index once it has written them.
   package func create(
     primaryKey value: Value?, in id: ClassID
@@ -93,13 +93,13 @@ extension WriteSession {
         adopt(value)
       }
       guard described.hasIndex(column), column.collection == .none else { continue }
-      let filed: Value?
+      let indexed: Value?
       if let value = values[column.id] {
-        filed = value
+        indexed = value
       } else {
-        filed = try row.cluster.value(column, row.slot)
+        indexed = try row.cluster.value(column, row.slot)
       }
-      if let value = filed { try insertIndexEntry(value, of: column.id, at: row.key, in: id) }
+      if let value = indexed { try insertIndexEntry(value, of: column.id, at: row.key, in: id) }
     }
     return row.key
   }

@@ -1,14 +1,14 @@
 /// Embedded objects: those that belong to one other object.
 ///
-/// An embedded object has one place: one property of one object, in a list at one position, in a
-/// map under one key. Whatever gives it a place takes it from the one that it had: out of a list,
+/// An embedded object has one owner: one property of one object, in a list at one position, in a
+/// map under one key. Whatever gives it an owner takes it from the one that it had: out of a list,
 /// null in a property and under a key.
 ///
 /// For a list this is one rule, however the change is called. A change names a range of the
 /// positions as they are, which is empty for an insertion, and the elements that come there. They
-/// leave the place where they are, in this list or elsewhere; the elements of the range that do
+/// leave where they are, in this list or elsewhere; the elements of the range that do
 /// not come again go, and are deleted; all others stay in their order. With 0 1 2 3, putting 0 in
-/// the place of 2 gives 1 0 3, putting it in that of 1 gives 0 2 3, and inserting it at 4 gives
+/// the position of 2 gives 1 0 3, putting it in that of 1 gives 0 2 3, and inserting it at 4 gives
 /// 1 2 3 0. No element can come twice in one change.
 extension WriteSession {
   // MARK: - Changes that belong together
@@ -23,7 +23,7 @@ extension WriteSession {
     let result = try body()
     if changeDepth == 1 {
       while let object = abandoned.popLast() {
-        guard try place(of: object.key, in: object.classID) != nil, try owner(of: object) == nil
+        guard try location(of: object.key, in: object.classID) != nil, try owner(of: object) == nil
         else {
           continue
         }
@@ -33,7 +33,7 @@ extension WriteSession {
     return result
   }
 
-  /// Notes that an embedded object has lost its place, maybe to get another one.
+  /// Notes that an embedded object has lost its owner, maybe to get another one.
   func abandon(_ value: Value, _ column: ColumnSchema) {
     guard let target = column.linkTarget(of: value), schema.isEmbedded(target.classID) else {
       return
@@ -58,7 +58,7 @@ extension WriteSession {
 
   // MARK: - Taking
 
-  /// Traps for an embedded object that is to come to two places of a collection at once.
+  /// Traps for an embedded object that is to come to two positions of a collection at once.
   package func refuseRepeated(_ values: [Value], for place: SequencePlace) {
     if values.count < 2 || !ownsElements(place) { return }
     let column = schema[place.classID][place.column]
@@ -67,9 +67,9 @@ extension WriteSession {
       guard let target = column.linkTarget(of: value) else { continue }
       require(
         known.insert(target.key).inserted,
-        "An object of the embedded class '\(schema[target.classID].name)' is to be in two places "
-          + "of '\(schema[place.classID].name).\(column.name)' at once. An embedded object has "
-          + "one place: make another object for the second one.")
+        "An object of the embedded class '\(schema[target.classID].name)' is to be in two "
+          + "positions of '\(schema[place.classID].name).\(column.name)' at once. An "
+          + "embedded object has one position: make another object for the second one.")
     }
   }
 
@@ -126,7 +126,7 @@ extension WriteSession {
     position - leaving.prefix { $0 < position }.count
   }
 
-  /// Puts elements in the place of those of a range of a list of embedded objects, by the rule
+  /// Puts elements instead of those of a range of a list of embedded objects, by the rule
   /// above.
   func replaceOwned(
     _ range: Range<Int>, with values: [Value], in sequence: WorkingSequence

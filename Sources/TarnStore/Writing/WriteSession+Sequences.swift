@@ -64,7 +64,7 @@ extension WriteSession {
     try replace(index..<index, with: values, in: place)
   }
 
-  /// Puts elements in the place of those at the positions of a range, which are as they are before
+  /// Puts elements instead of those at the positions of a range, which are as they are before
   /// any embedded object moves.
   package func replace(
     _ range: Range<Int>, with values: [Value], in place: SequencePlace
@@ -133,7 +133,7 @@ extension WriteSession {
     touch(place)
   }
 
-  /// Lets two elements of a list change places.
+  /// Lets two elements of a list trade positions.
   package func swap(_ a: Int, _ b: Int, in place: SequencePlace) throws(StorageError) {
     try existing(place).swap(a, b)
     touch(place)
@@ -170,7 +170,7 @@ extension WriteSession {
     return isFound
   }
 
-  /// Sets a map's value, in place of the key's former one.
+  /// Sets a map's value, instead of the key's former one.
   package func set(
     _ value: Value, forKey key: String, inMap place: SequencePlace
   ) throws(StorageError) {
@@ -205,7 +205,7 @@ extension WriteSession {
   /// A new empty list or map, to be set once as a `Value.list` or `.map`. Without that nothing
   /// of it is written.
   ///
-  /// - Parameter place: what it will be in; its own place is `place.nested(id)`.
+  /// - Parameter place: what it will be in; its own is `place.nested(id)`.
   /// Throws if it would lie deeper than lists and maps may.
   package func makeNested(
     _ kind: CollectionKind, in place: SequencePlace

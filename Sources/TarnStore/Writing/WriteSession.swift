@@ -19,7 +19,7 @@ package final class WriteSession {
   var longValues = LongValueEdits()
   var sequences: SequenceEdits
   var linkCounts = LinkCounts()
-  /// Embedded objects that lost their place in the change that is being made.
+  /// Embedded objects that lost their owner in the change that is being made.
   var abandoned: [LinkTarget] = []
   var changeDepth = 0
   /// Collections within values that go, and are still to be gone through.
@@ -65,12 +65,12 @@ package final class WriteSession {
   // MARK: - Rows
 
   /// Where a row lies as this write sees it.
-  package enum RowPlace {
+  package enum RowLocation {
     case image(ClusterImage, slot: Int)
     case working(WorkingCluster, slot: Int)
   }
 
-  package func place(of key: ObjectKey, in id: ClassID) throws(StorageError) -> RowPlace? {
+  package func location(of key: ObjectKey, in id: ClassID) throws(StorageError) -> RowLocation? {
     guard let edit = classes[Int(id.rawValue)] else {
       guard let row = try reader.row(key, in: id) else { return nil }
       return .image(row.image, slot: row.slot)

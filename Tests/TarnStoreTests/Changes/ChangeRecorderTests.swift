@@ -60,10 +60,10 @@ struct ChangeRecorderTests {
     // ones come back at the end.
     for round in 0..<30 {
       for key in Int64(0)..<3000 {
-        let place = ObjectKey(key * 3)
-        recorder.touch(id, place, ColumnID(1))
-        if round % 2 == 0 { recorder.delete(id, place) } else { recorder.insert(id, place) }
-        if round == 29 && key % 2 == 0 { recorder.delete(id, place) }
+        let position = ObjectKey(key * 3)
+        recorder.touch(id, position, ColumnID(1))
+        if round % 2 == 0 { recorder.delete(id, position) } else { recorder.insert(id, position) }
+        if round == 29 && key % 2 == 0 { recorder.delete(id, position) }
       }
     }
     let changes = recorder.changeSet(from: Version(1), to: Version(2))[id]

@@ -72,13 +72,13 @@ struct EditScriptTests {
       for index in changes.insertions { result.insert(new[index], at: index) }
       #expect(result == new, "seed \(seed)")
 
-      let places = Dictionary(uniqueKeysWithValues: zip(old, old.indices))
-      let kept = new.compactMap { places[$0] }
+      let positions = Dictionary(uniqueKeysWithValues: zip(old, old.indices))
+      let kept = new.compactMap { positions[$0] }
       #expect(staying.count == SequenceModel.longestIncreasing(kept), "seed \(seed)")
 
       let set = model.set(from: first, to: last).union(others.map { old[$0] })
       let modified = staying.filter { set.contains($0) }
-      #expect(changes.modifications == modified.map { places[$0]! })
+      #expect(changes.modifications == modified.map { positions[$0]! })
       #expect(changes.modificationsNew == modified.map { new.firstIndex(of: $0)! })
       let moved = changes.deletions.filter { new.contains(old[$0]) }
       #expect(changes.moves.map(\.from) == moved)

@@ -20,7 +20,7 @@ struct FateModel {
   private var states: [[Int64: Int]] = [[:]]
   private var operations: [(operation: FateOperation, numbers: [Int64: Int])] = []
 
-  /// The number of operations so far, a place in history.
+  /// The number of operations so far, a position in history.
   var moment: Int { operations.count }
 
   mutating func apply(_ operation: FateOperation) {

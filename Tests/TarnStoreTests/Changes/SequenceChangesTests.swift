@@ -139,7 +139,7 @@ struct SequenceChangesTests {
       name(0, -1), name(0, 4), name(0, 4, 0), name(0, 4, 9), name(0, 5), name(1, -7, 2), name(2, 0),
     ]
     for (index, one) in names.enumerated() {
-      for (place, other) in names.enumerated() { #expect((one < other) == (index < place)) }
+      for (position, other) in names.enumerated() { #expect((one < other) == (index < position)) }
     }
     #expect(names.shuffled().sorted() == names)
   }

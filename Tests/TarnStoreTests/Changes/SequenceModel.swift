@@ -63,11 +63,11 @@ struct SequenceModel {
   }
 
   static func script(_ old: [Int], _ new: [Int], set: Set<Int>) -> EditScript {
-    let places = Dictionary(uniqueKeysWithValues: zip(old, old.indices))
+    let positions = Dictionary(uniqueKeysWithValues: zip(old, old.indices))
     var builder = EditScript.Builder(oldCount: old.count)
     for element in new {
-      if let place = places[element] {
-        builder.append(old: place, isModified: set.contains(element))
+      if let position = positions[element] {
+        builder.append(old: position, isModified: set.contains(element))
       } else {
         builder.appendFresh()
       }
@@ -79,8 +79,8 @@ struct SequenceModel {
   static func longestIncreasing(_ values: [Int]) -> Int {
     var ends: [Int] = []
     for value in values {
-      let place = ends.firstIndex { $0 >= value } ?? ends.count
-      if place == ends.count { ends.append(value) } else { ends[place] = value }
+      let position = ends.firstIndex { $0 >= value } ?? ends.count
+      if position == ends.count { ends.append(value) } else { ends[position] = value }
     }
     return ends.count
   }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TarnStore
 
-/// Embedded objects in two places, or in none, are found in a file.
+/// Embedded objects with two owners, or none, are found in a file.
 struct OwnerCheckTests {
   private static let part = ClassID(0)
   private static let parent = ClassID(1)
@@ -61,8 +61,8 @@ struct OwnerCheckTests {
     }
     #expect(
       try problems() == [
-        "object 0 of class Part is embedded and has 2 places, one of them in object 0 of class "
-          + "Parent"
+        "object 0 of class Part is embedded and has 2 incoming links, one of them in object 0 "
+          + "of class Parent"
       ])
   }
 
@@ -76,8 +76,8 @@ struct OwnerCheckTests {
     }
     #expect(
       try problems() == [
-        "object 0 of class Part is embedded and has 2 places, one of them in object 0 of class "
-          + "Parent"
+        "object 0 of class Part is embedded and has 2 incoming links, one of them in object 0 "
+          + "of class Parent"
       ])
     #expect(SequenceCheck(try SnapshotReader(store.newestSnapshot())).problems == [])
     // Moving it makes it one again.

@@ -72,12 +72,12 @@ import Testing
   /// The key just before that one.
   private func before(_ key: [UInt8]) -> [UInt8] {
     var key = key
-    var place = key.count - 1
-    while key[place] == 0 {
-      key[place] = 0xff
-      place -= 1
+    var position = key.count - 1
+    while key[position] == 0 {
+      key[position] = 0xff
+      position -= 1
     }
-    key[place] -= 1
+    key[position] -= 1
     return key
   }
 

@@ -34,14 +34,14 @@ struct ElementIndexTests {
 
   private static func edit(_ elements: inout [Element], _ random: inout SeededRandom) {
     let object: Int? = random.chance(10) ? nil : random.below(60)
-    let place = random.below(elements.count)
+    let position = random.below(elements.count)
     switch random.below(4) {
-    case 0: elements.remove(at: place)
-    case 1: elements.insert(elements.remove(at: place), at: random.below(elements.count + 1))
+    case 0: elements.remove(at: position)
+    case 1: elements.insert(elements.remove(at: position), at: random.below(elements.count + 1))
     case 2:
-      elements[place].isSet = elements[place].old != nil
-      if random.chance(70) { elements[place].object = object }
-    default: elements.insert(Element(object: object), at: place)
+      elements[position].isSet = elements[position].old != nil
+      if random.chance(70) { elements[position].object = object }
+    default: elements.insert(Element(object: object), at: position)
     }
   }
 
@@ -99,12 +99,12 @@ struct ElementIndexTests {
     #expect(Set(edit.moved).isSubset(of: Set(old).intersection(new)))
     for (element, name) in zip(elements, new) {
       #expect(edit.set.contains(name) == element.isSet)
-      guard let place = element.old else { continue }
-      let isSame = before.object(old[place]) == after.object(name) && element.object != 7
+      guard let position = element.old else { continue }
+      let isSame = before.object(old[position]) == after.object(name) && element.object != 7
       if !element.isSet || isSame {
-        #expect(name == old[place])
+        #expect(name == old[position])
       } else {
-        #expect(name != old[place])
+        #expect(name != old[position])
       }
     }
     let unmoved = new.filter { !edit.moved.contains($0) && !edit.come.contains($0) }

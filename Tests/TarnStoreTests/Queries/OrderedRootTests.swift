@@ -127,8 +127,8 @@ struct OrderedRootTests {
     #expect(OrderedRoot(sorted: twice).keys == twice)
   }
 
-  @Test("take any number of rows at one place, whatever the direction", arguments: 0..<4)
-  func takesRowsAtOnePlace(direction: Int) throws {
+  @Test("take any number of rows at one position, whatever the direction", arguments: 0..<4)
+  func takesRowsAtOnePosition(direction: Int) throws {
     var random = SeededRandom(seed: 3)
     // Rows are their own keys; new ones go between the two halves, or to an end.
     var expected = (0..<300).map { ObjectKey(Int64($0)) }
@@ -145,8 +145,8 @@ struct OrderedRootTests {
         }
       low += 1
       expected.insert(key, at: position)
-      let places = Dictionary(uniqueKeysWithValues: expected.enumerated().map { ($1, $0) })
-      root = try root.applying(removals: [], insertions: [key]) { places[$0]! < places[$1]! }
+      let positions = Dictionary(uniqueKeysWithValues: expected.enumerated().map { ($1, $0) })
+      root = try root.applying(removals: [], insertions: [key]) { positions[$0]! < positions[$1]! }
       #expect(root.position(of: key) == position)
     }
     root.checkInvariants()

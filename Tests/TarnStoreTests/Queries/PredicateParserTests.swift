@@ -226,7 +226,7 @@ import Testing
     ),
     ("# == 1", 1, "expected a name after '#'"),
   ])
-  func `an error names its place and what was expected`(
+  func `an error names its position and what was expected`(
     _ text: String, _ offset: Int, _ message: String
   ) {
     #expect(throws: PredicateSyntaxError(offset: offset, message: message)) {
@@ -291,7 +291,7 @@ import Testing
     ("1 < i AND i BETWEEN {1, 'x'}", 10, "compare with \"x\""),
     ("i.name == 1", 0, "'i.name' leads nowhere"),
   ])
-  func `what does not fit the class has its place`(
+  func `what does not fit the class has its position`(
     _ text: String, _ offset: Int, _ message: String
   ) throws {
     let parsed = try PredicateParser.parse(text, [])

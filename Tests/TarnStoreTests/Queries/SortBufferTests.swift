@@ -66,7 +66,7 @@ import Testing
         let (a, b) = (random.below(keys.count), random.below(keys.count))
         let (x, y) = (ObjectKey(sorted[a]), ObjectKey(sorted[b]))
         #expect(try comparator.compare(x, y).signum() == (a - b).signum())
-        #expect(try comparator.compare(comparator.place(of: x), y).signum() == (a - b).signum())
+        #expect(try comparator.compare(comparator.sortKey(of: x), y).signum() == (a - b).signum())
       }
     }
   }

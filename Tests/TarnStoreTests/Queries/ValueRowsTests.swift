@@ -40,12 +40,12 @@ import Testing
   ) -> (moves: EditScript, new: [Value]) {
     var moves = EditScript.Builder(oldCount: old.count)
     var new: [Value] = []
-    var places = Array(old.indices)
-    if random.chance(30) { places.shuffle(using: &random) }
-    for place in places where !random.chance(15) {
+    var positions = Array(old.indices)
+    if random.chance(30) { positions.shuffle(using: &random) }
+    for position in positions where !random.chance(15) {
       let isSet = random.chance(15)
-      moves.append(old: place, isModified: isSet)
-      new.append(isSet ? value(&random) : old[place])
+      moves.append(old: position, isModified: isSet)
+      new.append(isSet ? value(&random) : old[position])
       if random.chance(15) {
         moves.appendFresh()
         new.append(value(&random))
@@ -62,7 +62,7 @@ import Testing
         for isDistinct in [false, true] {
           let rows = ValueRows(elements, ascending: order, isDistinct: isDistinct)
           #expect(areSame(rows.values, expected(elements, order, isDistinct)), "seed \(seed)")
-          #expect(areSame(rows.values, rows.places.map { elements[$0] }))
+          #expect(areSame(rows.values, rows.positions.map { elements[$0] }))
           for value in rows.values {
             let first = rows.values.firstIndex { SequenceOrder.compare($0, value) == 0 }
             #expect(rows.position(of: value) == first)
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `an element that takes the place of an equal one is no change`() {
+  @Test func `an element that takes the position of an equal one is no change`() {
     var moves = EditScript.Builder(oldCount: 3)
     moves.append(old: 1)
     moves.append(old: 2)

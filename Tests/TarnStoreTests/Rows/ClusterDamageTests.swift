@@ -18,7 +18,7 @@ private final class GuardedPage {
   deinit { munmap(base, 2 * Self.pageBytes) }
 
   /// The bytes, copied so that they end where the page ends.
-  func place(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
+  func position(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
     let start = base + Self.pageBytes - bytes.count
     bytes.withUnsafeBytes {
       if let source = $0.baseAddress { start.copyMemory(from: source, byteCount: $0.count) }
@@ -48,7 +48,7 @@ private final class GuardedPage {
 
   /// Reads everything that can be read, and edits what may be edited.
   private func exercise(_ bytes: [UInt8], _ page: GuardedPage) {
-    guard let image = try? ClusterImage(validating: page.place(bytes)) else { return }
+    guard let image = try? ClusterImage(validating: page.position(bytes)) else { return }
     let schema = ClusterFixture.allTypes
     for slot in 0..<image.rowCount {
       _ = image.slot(of: image.key(at: slot))
@@ -149,13 +149,14 @@ private final class GuardedPage {
   @Test func everyFieldOfADescriptorIsChecked() throws {
     let bytes = try image(2)
     let page = GuardedPage()
-    let places = Array(stride(from: bytes.count - 150, to: bytes.count + 2, by: 7)) + [0, 0xffff]
+    let positions =
+      Array(stride(from: bytes.count - 150, to: bytes.count + 2, by: 7)) + [0, 0xffff]
     for column in 0..<get16(bytes, 4) {
       let descriptor = 24 + 8 * column
       for field in [2, 4, 6] {
-        for place in places {
+        for position in positions {
           var damaged = bytes
-          put16(&damaged, descriptor + field, place)
+          put16(&damaged, descriptor + field, position)
           exercise(damaged, page)
         }
       }
@@ -169,7 +170,7 @@ private final class GuardedPage {
       }
     }
     for header in [2, 4, 6, 12, 14] {
-      for value in places + Array(0..<40) {
+      for value in positions + Array(0..<40) {
         var damaged = bytes
         put16(&damaged, header, value)
         exercise(damaged, page)

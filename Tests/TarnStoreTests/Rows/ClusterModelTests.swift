@@ -15,7 +15,7 @@ import Testing
     try model.check()
   }
 
-  /// Takes one image, edits it, and puts what it became in its place.
+  /// Takes one image, edits it, and puts back what it became.
   private func edit(
     _ model: inout ClusterModel, _ dice: inout SeededRandom, operations: Int
   ) throws {

@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func aValueThatFitsItsPlaceChangesNothingElse() throws {
+  @Test func aValueThatFitsChangesNothingElse() throws {
     var model = ClusterModel(person)
     let cluster = WorkingCluster(person)
     fill(cluster, &model, Array(0..<60))
@@ -82,7 +82,7 @@ import Testing
   /// Strings of all lengths into an image that is read as it is: plain and dictionary columns, with
   /// and without nulls, shorter and longer, until the image is full and rows must be encoded anew.
   @Test(arguments: [1, 2, 3] as [UInt64])
-  func stringsArePutInPlaceOfOthers(seed: UInt64) throws {
+  func stringsReplaceOthers(seed: UInt64) throws {
     var dice = SeededRandom(seed: seed)
     var model = ClusterModel(person)
     let cluster = WorkingCluster(person)

@@ -19,7 +19,7 @@ private func read(_ object: Int64, _ count: Int, _ environment: Environment) thr
 }
 
 @Suite struct LongValuesTests {
-  @Test func `values of any length read back, also in place of others`() throws {
+  @Test func `values of any length read back, also instead of others`() throws {
     var random = SeededRandom(seed: 9)
     try TreeTest.withStore { environment in
       let lengths = [0, 1, 4_079, 4_080, 4_081, 8_160, 8_161, 1_000_000, 5_000, 8_160, 1]

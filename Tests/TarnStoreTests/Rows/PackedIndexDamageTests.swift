@@ -23,8 +23,9 @@ private func changes(_ random: inout SeededRandom, _ isVariable: Bool) -> Packed
 private func damaged(_ page: [UInt8], _ random: inout SeededRandom) -> [UInt8] {
   var page = page
   for _ in 0...random.below(4) {
-    let place = random.below(3) == 0 ? random.below(page.count) : random.below(min(page.count, 64))
-    page[place] = random.below(2) == 0 ? UInt8(random.below(256)) : page[place] ^ 1
+    let position =
+      random.below(3) == 0 ? random.below(page.count) : random.below(min(page.count, 64))
+    page[position] = random.below(2) == 0 ? UInt8(random.below(256)) : page[position] ^ 1
   }
   if random.below(6) == 0 { page.removeLast(random.below(page.count)) }
   if random.below(10) == 0, page.count < 4_000 { page += random.bytes(30) }

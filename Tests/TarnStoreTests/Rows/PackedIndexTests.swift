@@ -21,20 +21,20 @@ private func compare(_ a: [UInt8], _ b: [UInt8]) -> Int {
 /// The entries that should be there, with constant-time additions, removals and random picks.
 private struct Model {
   private(set) var entries: [Entry] = []
-  private var places: [Entry: Int] = [:]
+  private var positions: [Entry: Int] = [:]
 
   mutating func insert(_ entry: Entry) {
-    guard places[entry] == nil else { return }
-    places[entry] = entries.count
+    guard positions[entry] == nil else { return }
+    positions[entry] = entries.count
     entries.append(entry)
   }
 
   mutating func remove(_ entry: Entry) {
-    guard let place = places.removeValue(forKey: entry) else { return }
+    guard let position = positions.removeValue(forKey: entry) else { return }
     let last = entries.removeLast()
-    guard place < entries.count else { return }
-    entries[place] = last
-    places[last] = place
+    guard position < entries.count else { return }
+    entries[position] = last
+    positions[last] = position
   }
 }
 

@@ -97,17 +97,17 @@ import Testing
     let key = try fill(store, count: count)
     #expect(SequenceCheck(try SnapshotReader(store.newestSnapshot())).problems == [])
     var random = SeededRandom(seed: seed)
-    var places: [[UInt8]] = []
+    var positions: [[UInt8]] = []
     let tags: [TreeKey.Tag] = [.cluster, .sequencePage, .sequenceDirectory, .longElement, .nested]
     try SnapshotReader(look(store)).withCursor { cursor throws(StorageError) in
       while try cursor.next() {
         if let tag = TreeKey.tag(of: cursor.key), tags.contains(tag) {
-          places.append(Array(cursor.key))
+          positions.append(Array(cursor.key))
         }
       }
     }
     for _ in 0..<60 {
-      let name = random.pick(places)
+      let name = random.pick(positions)
       let before = try bytes(name, store)
       var damaged = before
       switch random.below(4) {

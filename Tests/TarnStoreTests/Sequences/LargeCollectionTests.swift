@@ -40,7 +40,7 @@ import Testing
 
   /// Many pages come between two others, until there is no room for their labels.
   @Test(arguments: [0, 1, 2])
-  mutating func `elements come at one place again and again`(_ where: Int) throws {
+  mutating func `elements come at one position again and again`(_ where: Int) throws {
     var model = (0..<5_000).map { Int64($0) }
     try store.write { try $0.insert(model.map { .int($0) }, at: 0, in: place) }
     let count = 40

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TarnStore
 
-/// Two objects for one file behave as two processes do: each has a description and a place.
+/// Two objects for one file behave as two processes do: each has a description and a slot.
 struct SignalFolder {
   let folder = TemporaryFolder()
   let data = FileIdentity(device: 1, inode: 2)
@@ -25,11 +25,11 @@ struct SignalFolder {
 }
 
 @Suite struct SignalFileTests {
-  let place = SignalFolder()
+  let position = SignalFolder()
 
   @Test func `what one raises, the other sees, and nothing takes it back`() throws {
-    let a = try place.open()
-    let b = try place.open()
+    let a = try position.open()
+    let b = try position.open()
     #expect(a.version == 0)
     #expect(a.raise(to: 5))
     #expect(b.version == 5)
@@ -39,15 +39,15 @@ struct SignalFolder {
   }
 
   @Test func `a counter that no writer can have raised is set right`() throws {
-    let a = try place.open()
+    let a = try position.open()
     a.raise(to: .max)
     #expect(a.raise(to: 7))
     #expect(a.version == 7)
   }
 
   @Test func `living processes are listed, those that ended are not`() throws {
-    let a = try place.open()
-    var b: SignalFile? = try place.open()
+    let a = try position.open()
+    var b: SignalFile? = try position.open()
     #expect(a.processes().count == 2)
     #expect(b?.slot == 1)
     #expect(a.processes().allSatisfy { $0.processID == getpid() && $0.startTime > 0 })
@@ -55,60 +55,60 @@ struct SignalFolder {
     b = nil
     #expect(!a.isAlive(1))
     #expect(a.processes().count == 1)
-    b = try place.open()
+    b = try position.open()
     #expect(b?.slot == 1)
   }
 
   @Test func `damaged bytes are repaired when nobody lives`() throws {
-    _ = try place.open().raise(to: 9)
+    _ = try position.open().raise(to: 9)
     for bytes in [[0, 0], [UInt8]("TARNSIG1\u{1}\u{0}".utf8)] as [[UInt8]] {
-      try place.overwrite(at: bytes.count == 2 ? 0 : 8, bytes)
-      let file = try place.open()
+      try position.overwrite(at: bytes.count == 2 ? 0 : 8, bytes)
+      let file = try position.open()
       #expect(file.version == 0)
       file.raise(to: 9)
     }
   }
 
   @Test func `damaged bytes under living processes are an error, not a repair`() throws {
-    let a = try place.open()
+    let a = try position.open()
     a.raise(to: 3)
-    try place.overwrite(at: 0, [1, 2, 3])
-    let error = #expect(throws: StorageError.self) { try place.open() }
+    try position.overwrite(at: 0, [1, 2, 3])
+    let error = #expect(throws: StorageError.self) { try position.open() }
     #expect(error?.code == .corrupted)
     #expect(a.version == 3)
   }
 
   @Test func `a file of any content or length is made right at open`() throws {
     for count in [0, 1, 100, 16384, 70000] {
-      try Data(repeating: 0xa5, count: count).write(to: URL(fileURLWithPath: place.path))
-      let file = try place.open()
+      try Data(repeating: 0xa5, count: count).write(to: URL(fileURLWithPath: position.path))
+      let file = try position.open()
       #expect(file.version == 0)
-      #expect(FileFacts.at(place.path)?.byteCount == Int64(SignalLayout.byteCount))
+      #expect(FileFacts.at(position.path)?.byteCount == Int64(SignalLayout.byteCount))
     }
   }
 
   @Test func `a replaced store is refused while processes have the one before it`() throws {
-    var a: SignalFile? = try place.open()
+    var a: SignalFile? = try position.open()
     a?.raise(to: 8)
     let other = FileIdentity(device: 1, inode: 77)
-    let error = #expect(throws: StorageError.self) { try place.open(data: other) }
+    let error = #expect(throws: StorageError.self) { try position.open(data: other) }
     #expect(error?.code == .replaced)
     a = nil
-    let b = try place.open(data: other)
+    let b = try position.open(data: other)
     #expect(b.version == 0)
   }
 
   @Test func `a deleted or replaced file is noticed`() throws {
-    let a = try place.open()
+    let a = try position.open()
     #expect(a.isIntact)
-    try FileManager.default.removeItem(atPath: place.path)
+    try FileManager.default.removeItem(atPath: position.path)
     #expect(!a.isIntact)
-    _ = try place.open()
+    _ = try position.open()
     #expect(!a.isIntact)
   }
 
   @Test func `it lies beside the data, with the data's mode`() throws {
-    let path = place.folder.file("y.realm")
+    let path = position.folder.file("y.realm")
     _ = FileManager.default.createFile(
       atPath: path, contents: Data(), attributes: [.posixPermissions: 0o640])
     let environment = try Environment.open(path: path)

@@ -4,7 +4,7 @@ import Testing
 @testable import TarnStore
 
 @Suite struct SignalWatcherTests {
-  let place = SignalFolder()
+  let position = SignalFolder()
 
   /// Counts calls and lets a test wait for one.
   final class Bell: Sendable {
@@ -22,8 +22,8 @@ import Testing
   }
 
   @Test func `a raise and a wake reach the watcher`() throws {
-    let writer = try place.open()
-    let reader = try place.open()
+    let writer = try position.open()
+    let reader = try position.open()
     let bell = Bell()
     let registration = SignalWatcher().add(
       reader, seen: 0, probeHead: { nil }, onChange: { bell.ring() })
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test func `what happened before the registration is told at once`() throws {
-    let file = try place.open()
+    let file = try position.open()
     file.raise(to: 3)
     let bell = Bell()
     let registration = SignalWatcher().add(
@@ -46,8 +46,8 @@ import Testing
   }
 
   @Test func `a writer that dies before it announces is found by its close`() throws {
-    var writer: SignalFile? = try place.open()
-    let reader = try place.open()
+    var writer: SignalFile? = try position.open()
+    let reader = try position.open()
     let bell = Bell()
     let head = Head()
     let registration = SignalWatcher().add(
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test func `a writer that is stopped before it announces is found by the timeout`() throws {
-    let reader = try place.open()
+    let reader = try position.open()
     let bell = Bell()
     let head = Head()
     let registration = SignalWatcher().add(
@@ -72,12 +72,12 @@ import Testing
   }
 
   @Test func `a deleted file is watched by looking at the data`() throws {
-    let reader = try place.open()
+    let reader = try position.open()
     let bell = Bell()
     let head = Head()
     let registration = SignalWatcher().add(
       reader, seen: 0, probeHead: { head.get() }, onChange: { bell.ring() })
-    try FileManager.default.removeItem(atPath: place.path)
+    try FileManager.default.removeItem(atPath: position.path)
     // Until the watcher has noticed, and while it polls: each is told.
     for version in 1...20 as ClosedRange<UInt64> {
       head.set(version)
@@ -90,7 +90,7 @@ import Testing
     let other = SignalFolder()
     let watcher = SignalWatcher()
     let bells = [Bell(), Bell(), Bell()]
-    let files = [try place.open(), try place.open(), try other.open()]
+    let files = [try position.open(), try position.open(), try other.open()]
     let registrations = zip(files, bells).map { file, bell in
       watcher.add(file, seen: 0, probeHead: { nil }, onChange: { bell.ring() })
     }
@@ -109,8 +109,8 @@ import Testing
   }
 
   @Test func `a descriptor of one's own becomes readable and says what arrived`() throws {
-    let reader = try place.open()
-    var writer: SignalFile? = try place.open()
+    let reader = try position.open()
+    var writer: SignalFile? = try position.open()
     let descriptor = try reader.makeWaitDescriptor()
     func isReadable(_ milliseconds: Int32) -> Bool {
       var set = pollfd(fd: descriptor.descriptor, events: Int16(POLLIN), revents: 0)
@@ -124,7 +124,7 @@ import Testing
     writer = nil
     #expect(isReadable(5000))
     #expect(descriptor.drain().contains(.closed))
-    try FileManager.default.removeItem(atPath: place.path)
+    try FileManager.default.removeItem(atPath: position.path)
     #expect(isReadable(5000))
     #expect(descriptor.drain().contains(.lost))
   }

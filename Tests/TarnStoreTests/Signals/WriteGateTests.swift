@@ -7,7 +7,7 @@ import Testing
 @testable import TarnStore
 
 @Suite struct WriteGateTests {
-  let place = SignalFolder()
+  let position = SignalFolder()
 
   /// Runs the bodies on threads of their own, because a waiting gate blocks its thread.
   func together(_ bodies: [@Sendable () -> Void]) {
@@ -29,8 +29,8 @@ import Testing
   }
 
   @Test func `one at a time, and letting go of the token releases`() throws {
-    let a = try place.open()
-    let b = try place.open()
+    let a = try position.open()
+    let b = try position.open()
     do {
       let token = try a.gate.acquire()
       #expect(try !isFree(b.gate))
@@ -44,8 +44,8 @@ import Testing
   }
 
   @Test func `a wait ends with its timeout and names the holder`() throws {
-    let a = try place.open()
-    let b = try place.open()
+    let a = try position.open()
+    let b = try position.open()
     let token = try a.gate.acquire()
     let error = #expect(throws: StorageError.self) {
       try b.gate.acquire(timeout: .milliseconds(3)).release()
@@ -60,11 +60,11 @@ import Testing
   }
 
   @Test func `a dead holder's gate is taken by who waits`() throws {
-    let b = try place.open()
+    let b = try position.open()
     let word: UInt64
     do {
-      let a = try place.open()
-      // Dies holding it: the word stays, the place's lock goes.
+      let a = try position.open()
+      // Dies holding it: the word stays, the slot's lock goes.
       word = GateWord.owner(slot: a.slot, nonce: 99)
       tarn_store64(a.base + SignalLayout.ownerAt, word)
     }
@@ -73,14 +73,14 @@ import Testing
     #expect(try isFree(b.gate))
   }
 
-  @Test func `who takes a dead process's place does not inherit its gate or its ticket`() throws {
-    let b = try place.open()
+  @Test func `who takes a dead process's slot does not inherit its gate or its ticket`() throws {
+    let b = try position.open()
     do {
-      let a = try place.open()
+      let a = try position.open()
       tarn_store64(a.base + SignalLayout.ownerAt, GateWord.owner(slot: a.slot, nonce: 99))
       tarn_store64(a.gate.waiter(3), GateWord.ticket(1, slot: a.slot))
     }
-    let c = try place.open()
+    let c = try position.open()
     #expect(c.slot == 1)
     #expect(b.gate.holder == nil)
     #expect(tarn_load64(b.gate.waiter(3)) == 0)
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test func `tickets are served in their order over processes`() throws {
-    let files = try (0..<3).map { _ in try place.open() }
+    let files = try (0..<3).map { _ in try position.open() }
     let first = try files[0].gate.acquire()
     var one = try files[1].gate.enqueue()
     var two = try files[2].gate.enqueue()
@@ -112,8 +112,8 @@ import Testing
   }
 
   @Test func `a first in line who does not come is passed over and keeps its ticket`() throws {
-    let a = try place.open()
-    let b = try place.open()
+    let a = try position.open()
+    let b = try position.open()
     let holder = try a.gate.acquire()
     var slow = try a.gate.enqueue()
     holder.release()
@@ -132,9 +132,9 @@ import Testing
   }
 
   @Test func `a ticket of a dead process is removed`() throws {
-    let a = try place.open()
+    let a = try position.open()
     do {
-      let dead = try place.open()
+      let dead = try position.open()
       tarn_store64(a.gate.waiter(7), GateWord.ticket(1, slot: dead.slot))
       tarn_store64(a.base + SignalLayout.lastTicketAt, 1)
       tarn_store32(a.base + SignalLayout.waitingAt, 1)
@@ -146,7 +146,7 @@ import Testing
 
   @Test(arguments: [1, 2, 3] as [UInt64])
   func `damaged bytes never block for good`(seed: UInt64) throws {
-    let a = try place.open()
+    let a = try position.open()
     var random = SeededRandom(seed: seed)
     for index in 0..<SignalLayout.waiterCount where index % 3 == 0 {
       tarn_store64(a.gate.waiter(index), random.next())
@@ -158,7 +158,7 @@ import Testing
   }
 
   @Test func `many writers never hold it at once, and who waits is not overtaken`() throws {
-    let files = try (0..<3).map { _ in try place.open() }
+    let files = try (0..<3).map { _ in try position.open() }
     let inside = Atomic<Int>(0)
     let grants = Atomic<Int>(0)
     let overtaken = Lock([Int]())
@@ -185,8 +185,8 @@ import Testing
     #expect(counts.count { $0 > 2 } < 45, "\(counts.sorted().suffix(50))")
   }
 
-  @Test func `more waiters than places are all served`() throws {
-    let a = try place.open()
+  @Test func `more waiters than slots are all served`() throws {
+    let a = try position.open()
     let served = Atomic<Int>(0)
     for index in 0..<SignalLayout.waiterCount - 1 {
       tarn_store64(a.gate.waiter(index), GateWord.ticket(UInt64(1 << 40 + index), slot: a.slot))

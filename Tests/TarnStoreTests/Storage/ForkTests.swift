@@ -62,7 +62,7 @@ import Testing
       let folder = SignalFolder()
       let mine = try folder.open()
       var theirs: SignalFile? = try folder.open()
-      let place = theirs!.slot
+      let position = theirs!.slot
       var ends: [Int32] = [0, 0]
       precondition(pipe(&ends) == 0)
       let child = Forked.start {
@@ -74,12 +74,12 @@ import Testing
       // after it returns here.
       if theirs != nil { theirs = nil }
       let limit = GateWord.now() + 20_000_000_000
-      while mine.isAlive(place) && GateWord.now() < limit { sched_yield() }
-      let isAlive = mine.isAlive(place)
+      while mine.isAlive(position) && GateWord.now() < limit { sched_yield() }
+      let isAlive = mine.isAlive(position)
       close(ends[1])
       var status: Int32 = 0
       waitpid(child, &status, 0)
-      precondition(!isAlive, "the child kept the place of a process that is gone")
+      precondition(!isAlive, "the child kept the slot of a process that is gone")
       withExtendedLifetime(folder) {}
     }
   }

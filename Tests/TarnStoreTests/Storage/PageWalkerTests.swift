@@ -96,7 +96,7 @@ import Testing
     return bytes.withUnsafeBytes { PageWalker.walk($0, header: header) }.problems
   }
 
-  /// LMDB would change such a page in its place, which is read-only memory.
+  /// LMDB would change such a page in place, which is read-only memory.
   @Test func `a page that is marked as being written is found`() throws {
     let found = try problems { bytes, leaf in bytes[leaf + 10] |= 0x10 }
     #expect(found.contains { $0.contains("is no leaf page") })

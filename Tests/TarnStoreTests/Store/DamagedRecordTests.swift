@@ -171,7 +171,7 @@ import Testing
     let root = header + (isFree ? 80 : 128)
     let page = Int(bytes[root]) | Int(bytes[root + 1]) << 8
     if offset == 128 {
-      for place in page * 4096..<page * 4096 + 4096 { bytes[place] = 0 }
+      for position in page * 4096..<page * 4096 + 4096 { bytes[position] = 0 }
     } else {
       bytes[page * 4096 + offset] ^= 0x81
     }

@@ -51,7 +51,7 @@ import Testing
       }
     }
     try store.write { session in
-      // Two change places, others go, and what they were called is taken.
+      // Two trade positions, others go, and what they were called is taken.
       try session.set(ColumnID(2), at: ObjectKey(10), in: houses, to: .int(11))
       try session.set(ColumnID(2), at: ObjectKey(11), in: houses, to: .int(10))
       for id in Int64(100)..<120 { try session.delete(ObjectKey(id), in: houses) }

@@ -7,8 +7,8 @@ import Testing
     .decimal(DecimalNumber(text: text)!.cell)
   }
 
-  /// Values of one place are the same to a set; each place lies before the next.
-  private var places: [[Value]] {
+  /// Values of one rank are the same to a set; each rank lies before the next.
+  private var positions: [[Value]] {
     [
       [.null], [.bool(false)], [.bool(true)],
       [.double(.nan), .float(.nan), decimal("NaN")],
@@ -38,16 +38,16 @@ import Testing
   private struct Pair: CustomTestStringConvertible {
     var a: Value
     var b: Value
-    /// Below, equal to or above zero as the places of the two.
+    /// Below, equal to or above zero as the ranks of the two.
     var order: Int
     var testDescription: String { "\(a) and \(b)" }
   }
 
   private var pairs: [Pair] {
-    places.indices.flatMap { x in
-      places.indices.flatMap { y in
-        places[x].flatMap { a in
-          places[y].map { b in Pair(a: a, b: b, order: (x - y).signum()) }
+    positions.indices.flatMap { x in
+      positions.indices.flatMap { y in
+        positions[x].flatMap { a in
+          positions[y].map { b in Pair(a: a, b: b, order: (x - y).signum()) }
         }
       }
     }

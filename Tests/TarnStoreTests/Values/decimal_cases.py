@@ -64,9 +64,9 @@ def long_text(pick):
     head = digits(pick, pick.choice([1, 20, 34, 34, 34]))
     tail = pick.choice(["5", "50", "4999", "5001", "5" + "0" * 110, "5" + "0" * 110 + "1", "0", ""])
     text = head + tail
-    place = pick.randint(0, len(text))
+    position = pick.randint(0, len(text))
     if pick.random() < 0.5:
-        text = text[:place] + "." + text[place:]
+        text = text[:position] + "." + text[position:]
     if pick.random() < 0.2:
         text = pick.choice(["0", "000", "0." + "0" * 40]) + text.replace(".", "")
     if pick.random() < 0.7:

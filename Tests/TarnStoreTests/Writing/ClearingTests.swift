@@ -30,7 +30,7 @@ struct ClearingTests {
   ]
 
   /// What links to the object that goes.
-  enum Place: Int, CaseIterable {
+  enum Holding: Int, CaseIterable {
     case one, list, set, map, any, anyList, anySet, anyMap
     case nestedInAny = 14
     case nestedInList = 15
@@ -46,22 +46,22 @@ struct ClearingTests {
   }
 
   private func link(
-    _ place: Place, of key: ObjectKey, to target: ObjectKey, _ session: WriteSession
+    _ holding: Holding, of key: ObjectKey, to target: ObjectKey, _ session: WriteSession
   ) throws {
-    let at = SequencePlace(classID: Self.holder, key: key, column: place.column)
+    let at = SequencePlace(classID: Self.holder, key: key, column: holding.column)
     let object = Value.object(Self.target, target)
-    switch place {
-    case .one: try session.set(place.column, at: key, in: Self.holder, to: .link(target))
+    switch holding {
+    case .one: try session.set(holding.column, at: key, in: Self.holder, to: .link(target))
     case .list: try session.insert(.link(target), at: 0, in: at)
     case .set: try session.insert(.link(target), intoSet: at)
     case .map: try session.set(.link(target), forKey: "k", inMap: at)
-    case .any: try session.set(place.column, at: key, in: Self.holder, to: object)
+    case .any: try session.set(holding.column, at: key, in: Self.holder, to: object)
     case .anyList: try session.insert(object, at: 0, in: at)
     case .anySet: try session.insert(object, intoSet: at)
     case .anyMap: try session.set(object, forKey: "k", inMap: at)
     case .nestedInAny:
       let id = try session.makeNested(.list, in: at)
-      try session.set(place.column, at: key, in: Self.holder, to: .list(id))
+      try session.set(holding.column, at: key, in: Self.holder, to: .list(id))
       try session.insert(object, at: 0, in: at.nested(id))
     case .nestedInList:
       let id = try session.makeNested(.map, in: at)
@@ -83,13 +83,13 @@ struct ClearingTests {
     }
   }
 
-  @Test(arguments: Place.allCases, [true, false])
-  func nothingLinksToWhatIsGone(place: Place, isNewHolder: Bool) throws {
+  @Test(arguments: Holding.allCases, [true, false])
+  func nothingLinksToWhatIsGone(holding: Holding, isNewHolder: Bool) throws {
     let older = try store.write { try holder($0) }
     try store.write { session in
       let key = isNewHolder ? try holder(session) : older
       let target = try session.create([:], in: Self.target)
-      try link(place, of: key, to: target, session)
+      try link(holding, of: key, to: target, session)
       try session.clear(Self.target)
     }
     try expectNoLinks()

@@ -58,7 +58,7 @@ struct OwnershipTests {
     #expect(changes[Self.part]?.deleted.contains(made.part) == true)
   }
 
-  @Test func anEmbeddedObjectGoesWhenAnotherTakesItsPlace() throws {
+  @Test func anEmbeddedObjectGoesWhenAnotherReplacesIt() throws {
     let (made, _) = try write { try makeParent($0) }
     let (other, _) = try write { session in
       let other = try session.create([:], in: Self.part)

@@ -49,7 +49,7 @@ import Testing
       for number in 0..<Self.rows { try session.delete(ObjectKey(Int64(number)), in: id) }
       for number in 0..<Self.rows {
         try add(number, session)
-        #expect(try session.place(of: ObjectKey(Int64(number)), in: id) != nil, "\(number)")
+        #expect(try session.location(of: ObjectKey(Int64(number)), in: id) != nil, "\(number)")
       }
     }
     try check(store, has: Array(0..<Self.rows))

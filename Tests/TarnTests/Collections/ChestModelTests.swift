@@ -32,63 +32,63 @@ struct ChestModelTests {
 }
 
 private struct ChestWrites {
-  private let places: [Place]
+  private let instances: [Instance]
   private var recorders: [ChestRecorder] = []
   private var operations: ChestOperations
 
   init(seed: UInt64) throws {
     let shelter = try Shelter()
-    places = [try shelter.openChests(), try shelter.openChests()]
+    instances = [try shelter.openChests(), try shelter.openChests()]
     operations = ChestOperations(seed: seed)
-    try places[0].write {
-      places[0].realm.add(Chest(1))
-      for value in 0..<12 { places[0].realm.add(Coin(value)) }
+    try instances[0].write {
+      instances[0].realm.add(Chest(1))
+      for value in 0..<12 { instances[0].realm.add(Coin(value)) }
     }
-    for place in places {
-      place.realm.refresh()
-      recorders.append(ChestRecorder(try #require(place.chest(1))))
+    for instance in instances {
+      instance.realm.refresh()
+      recorders.append(ChestRecorder(try #require(instance.chest(1))))
     }
   }
 
   /// A write, or turns. False after a failure.
   mutating func step(_ number: Int) throws -> Bool {
-    let index = operations.numbers.below(places.count)
-    let place = places[index]
+    let index = operations.numbers.below(instances.count)
+    let instance = instances[index]
     switch operations.numbers.below(10) {
-    case 0..<7: guard try write(place, number) else { return false }
-    case 7: place.pump()
-    case 8: place.realm.refresh()
+    case 0..<7: guard try write(instance, number) else { return false }
+    case 7: instance.pump()
+    case 8: instance.realm.refresh()
     default:
       recorders[index].end()
       #expect(recorders[index].problems == [])
-      place.realm.refresh()
-      recorders[index] = ChestRecorder(try #require(place.chest(1)))
+      instance.realm.refresh()
+      recorders[index] = ChestRecorder(try #require(instance.chest(1)))
     }
     return recorders.allSatisfy { $0.problems.isEmpty }
   }
 
-  private mutating func write(_ place: Place, _ number: Int) throws -> Bool {
-    place.realm.beginWrite()
+  private mutating func write(_ instance: Instance, _ number: Int) throws -> Bool {
+    instance.realm.beginWrite()
     let before = operations.model
-    let chest = try #require(place.chest(1))
+    let chest = try #require(instance.chest(1))
     for _ in 0...operations.numbers.below(6) {
-      let coins = Array(place.realm.objects(Coin.self))
+      let coins = Array(instance.realm.objects(Coin.self))
       if !coins.isEmpty, operations.numbers.chance(4) {
         let coin = coins[operations.numbers.below(coins.count)]
         let value = coin.value
         operations.model.delete(coin: value)
-        place.realm.delete(coin)
-        place.realm.add(Coin(value + 100))
+        instance.realm.delete(coin)
+        instance.realm.add(Coin(value + 100))
       } else {
         operations.apply(to: chest, coins)
       }
     }
     guard isRight(chest, "in write \(number)") else { return false }
     if operations.numbers.chance(12) {
-      place.realm.cancelWrite()
+      instance.realm.cancelWrite()
       operations.model = before
     } else {
-      try place.realm.commitWrite()
+      try instance.realm.commitWrite()
     }
     return isRight(chest, "after write \(number)")
   }
@@ -100,14 +100,14 @@ private struct ChestWrites {
   }
 
   func finish() throws {
-    for place in places {
-      place.realm.refresh()
-      place.pump()
-      _ = isRight(try #require(place.chest(1)), "at the end")
+    for instance in instances {
+      instance.realm.refresh()
+      instance.pump()
+      _ = isRight(try #require(instance.chest(1)), "at the end")
     }
-    for (place, recorder) in zip(places, recorders) {
+    for (instance, recorder) in zip(instances, recorders) {
       #expect(recorder.problems == [])
-      #expect(recorder.isUpToDate(try #require(place.chest(1))))
+      #expect(recorder.isUpToDate(try #require(instance.chest(1))))
       recorder.end()
     }
   }

@@ -202,7 +202,7 @@ struct CollectionAddingTests {
     let shelter = try Shelter()
     var configuration = shelter.configuration
     configuration.objectTypes = [Route.self, Stop.self]
-    let a = try Place(configuration, shelter)
+    let a = try Instance(configuration, shelter)
     let route = Route()
     route.stops.append(objectsIn: [Stop("a"), Stop("b"), Stop("c")])
     let held = route.stops[1]

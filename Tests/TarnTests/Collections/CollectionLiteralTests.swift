@@ -38,12 +38,12 @@ struct CollectionLiteralTests: TrapSuite {
     let set: MutableSet<Coin> = [a, b]
     #expect(set == [b, a] && set != [a] && set != [a, Coin(2)])
     let shelter = try Shelter()
-    let place = try shelter.openChests()
+    let instance = try shelter.openChests()
     let chest = Chest(1)
     chest.gems = set
-    try place.write { place.realm.add(chest) }
+    try instance.write { instance.realm.add(chest) }
     #expect(chest.gems == [b, a] && [a, b] == chest.gems && chest.gems != [b, Coin(1)])
-    try place.write { place.realm.delete(chest) }
+    try instance.write { instance.realm.delete(chest) }
     #expect(set == [b, a])
   }
 

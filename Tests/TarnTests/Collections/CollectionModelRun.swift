@@ -76,36 +76,36 @@ struct ChestOperations {
 
   private mutating func changeNumbers(_ list: List<Int>) {
     let count = model.numbers.count
-    let place = numbers.below(count + 1)
+    let position = numbers.below(count + 1)
     let value = numbers.below(1000)
     switch numbers.below(12) {
     case 0, 1:
       list.append(value)
       model.numbers.append(value)
     case 2, 3:
-      list.insert(value, at: place)
-      model.numbers.insert(value, at: place)
+      list.insert(value, at: position)
+      model.numbers.insert(value, at: position)
     case 4 where numbers.chance(20):
       let many = (0..<400).map { $0 * value }
-      list.insert(contentsOf: many, at: place)
-      model.numbers.insert(contentsOf: many, at: place)
+      list.insert(contentsOf: many, at: position)
+      model.numbers.insert(contentsOf: many, at: position)
     case 5 where count > 0:
-      list.remove(at: place % count)
-      model.numbers.remove(at: place % count)
+      list.remove(at: position % count)
+      model.numbers.remove(at: position % count)
     case 6 where count > 0:
-      list[place % count] = value
-      model.numbers[place % count] = value
+      list[position % count] = value
+      model.numbers[position % count] = value
     case 7 where count > 1:
-      let (from, to) = (place % count, value % count)
+      let (from, to) = (position % count, value % count)
       list.move(from: from, to: to)
       model.numbers.insert(model.numbers.remove(at: from), at: to)
     case 8 where count > 1:
-      list.swapAt(place % count, value % count)
-      model.numbers.swapAt(place % count, value % count)
+      list.swapAt(position % count, value % count)
+      model.numbers.swapAt(position % count, value % count)
     case 9:
-      let end = min(count, place + numbers.below(40))
-      list.replaceSubrange(place..<end, with: [1, value])
-      model.numbers.replaceSubrange(place..<end, with: [1, value])
+      let end = min(count, position + numbers.below(40))
+      list.replaceSubrange(position..<end, with: [1, value])
+      model.numbers.replaceSubrange(position..<end, with: [1, value])
     case 10 where numbers.chance(15):
       list.removeAll()
       model.numbers.removeAll()
@@ -118,17 +118,17 @@ struct ChestOperations {
 
   private mutating func changeWords(_ list: List<String?>) {
     let count = model.words.count
-    let place = numbers.below(count + 1)
+    let position = numbers.below(count + 1)
     let value = numbers.chance(30) ? nil : text()
     if count > 0, numbers.chance(40) {
-      list[place % count] = value
-      model.words[place % count] = value
+      list[position % count] = value
+      model.words[position % count] = value
     } else if count > 0, numbers.chance(40) {
-      list.remove(at: place % count)
-      model.words.remove(at: place % count)
+      list.remove(at: position % count)
+      model.words.remove(at: position % count)
     } else {
-      list.insert(value, at: place)
-      model.words.insert(value, at: place)
+      list.insert(value, at: position)
+      model.words.insert(value, at: position)
     }
   }
 
@@ -183,20 +183,20 @@ struct ChestOperations {
 
   private mutating func changeCoins(_ list: List<Coin>, _ coin: Coin) {
     let count = model.coins.count
-    let place = numbers.below(count + 1)
+    let position = numbers.below(count + 1)
     switch numbers.below(6) {
     case 0, 1:
-      list.insert(coin, at: place)
-      model.coins.insert(coin.value, at: place)
+      list.insert(coin, at: position)
+      model.coins.insert(coin.value, at: position)
     case 2 where count > 0:
-      list[place % count] = coin
-      model.coins[place % count] = coin.value
+      list[position % count] = coin
+      model.coins[position % count] = coin.value
     case 3 where count > 0:
-      list.remove(at: place % count)
-      model.coins.remove(at: place % count)
+      list.remove(at: position % count)
+      model.coins.remove(at: position % count)
     case 4 where count > 1:
-      list.move(from: place % count, to: 0)
-      model.coins.insert(model.coins.remove(at: place % count), at: 0)
+      list.move(from: position % count, to: 0)
+      model.coins.insert(model.coins.remove(at: position % count), at: 0)
     default:
       coin.weight = Double(numbers.below(5))
     }

@@ -5,8 +5,8 @@ import Testing
 
 struct CollectionObservingTests {
   private let shelter: Shelter
-  private let a: Place
-  private let b: Place
+  private let a: Instance
+  private let b: Instance
   private let chest: Chest
 
   init() throws {
@@ -270,7 +270,7 @@ struct CollectionObservingTests {
   @Test func objectsOfSeveralClassesInOneList() throws {
     var configuration = shelter.configuration
     configuration.objectTypes = [Safe.self, Coin.self, Chest.self]
-    let (a, b) = (try Place(configuration, shelter), try Place(configuration, shelter))
+    let (a, b) = (try Instance(configuration, shelter), try Instance(configuration, shelter))
     let safe = Safe()
     let coins = (0..<3).map { Coin($0) }
     safe.other.append(objectsIn: [.object(coins[0]), .object(safe), .object(coins[1])])
@@ -308,7 +308,7 @@ struct CollectionObservingTests {
   @Test func listsAndMapsWithinValues() throws {
     var configuration = shelter.configuration
     configuration.objectTypes = [Safe.self]
-    let (a, b) = (try Place(configuration, shelter), try Place(configuration, shelter))
+    let (a, b) = (try Instance(configuration, shelter), try Instance(configuration, shelter))
     let safe = Safe()
     safe.content = .fromArray([.int(1), .string("two"), .fromDictionary(["a": .int(1)])])
     try a.write { a.realm.add(safe) }

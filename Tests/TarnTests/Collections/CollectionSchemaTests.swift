@@ -62,7 +62,7 @@ struct CollectionSchemaTests {
     try old.write { old.add(Nothing.Drawer()) }
     configuration.objectTypes = [Lists.Drawer.self]
     configuration.schemaVersion = 1
-    let new = try Place(configuration, shelter)
+    let new = try Instance(configuration, shelter)
     let drawer = try #require(new.realm.objects(Lists.Drawer.self).first)
     #expect(drawer.things.isEmpty)
     try new.write { drawer.things.append(1) }

@@ -6,22 +6,22 @@ import Testing
 /// What every collection can be asked, whatever kind it is.
 struct CollectionSurfaceTests {
   private let shelter: Shelter
-  private let place: Place
-  private var kennel: Kennel { place.kennel }
+  private let instance: Instance
+  private var kennel: Kennel { instance.kennel }
 
   /// Every collection of objects has the hounds 0, 1 and 2.
   init() throws {
     shelter = try Shelter()
-    place = try shelter.openKennel(5, 1, 3)
-    try place.write {
-      place.realm.add(Yard(0))
-      for hound in place.kennel.hounds {
-        hound.yard = place.yard(0)
-        place.kennel.pack.insert(hound)
-        place.kennel.named["k\(hound.id)"] = hound
+    instance = try shelter.openKennel(5, 1, 3)
+    try instance.write {
+      instance.realm.add(Yard(0))
+      for hound in instance.kennel.hounds {
+        hound.yard = instance.yard(0)
+        instance.kennel.pack.insert(hound)
+        instance.kennel.named["k\(hound.id)"] = hound
       }
-      place.hound(1)!.weight = 2.5
-      place.kennel.named.updateValue(nil, forKey: "nobody")
+      instance.hound(1)!.weight = 2.5
+      instance.kennel.named.updateValue(nil, forKey: "nobody")
     }
   }
 
@@ -29,7 +29,7 @@ struct CollectionSurfaceTests {
     #expect(hounds.realm != nil && !hounds.isInvalidated && !hounds.isFrozen)
     #expect(hounds.count == 3 && hounds.first?.id == 0 && hounds.last?.id == 2)
     #expect(hounds[1].id == 1 && hounds.description.contains("h1"))
-    #expect(hounds.index(of: place.hound(2)!) == 2)
+    #expect(hounds.index(of: instance.hound(2)!) == 2)
     #expect(hounds.index(matching: { $0.age == 3 }) == 2)
     #expect(hounds.index(matching: "age == %@", 1) == 1)
     #expect(hounds.objects(at: [0, 2]).map(\.id) == [0, 2])
@@ -64,9 +64,9 @@ struct CollectionSurfaceTests {
 
   private func beingObserved<C: RealmCollection>(_ hounds: C) throws where C.Element == Hound {
     let recorder = SequenceRecorder(hounds) { "\($0.name) \($0.age)" }
-    place.pump()
-    try place.write { hounds.setValue("all \(recorder.calls.count)", forKey: "name") }
-    place.pump()
+    instance.pump()
+    try instance.write { hounds.setValue("all \(recorder.calls.count)", forKey: "name") }
+    instance.pump()
     #expect(recorder.calls == ["initial 3", "-[] +[] ~[0, 1, 2]"] && recorder.problems == [])
     let frozen = hounds.freeze()
     #expect(frozen.isFrozen && frozen.count == 3 && frozen.thaw()?.first?.id == 0)
@@ -98,13 +98,13 @@ struct CollectionSurfaceTests {
     try beingObserved(hounds)
   }
 
-  @Test func results() throws { try all(place.realm.objects(Hound.self)) }
+  @Test func results() throws { try all(instance.realm.objects(Hound.self)) }
   @Test func distinctResults() throws {
-    try all(place.realm.objects(Hound.self).distinct(by: ["id"]))
+    try all(instance.realm.objects(Hound.self).distinct(by: ["id"]))
   }
   @Test func lists() throws { try all(kennel.hounds) }
   @Test func sets() throws { try all(kennel.pack) }
-  @Test func backlinks() throws { try all(place.yard(0)!.hounds) }
+  @Test func backlinks() throws { try all(instance.yard(0)!.hounds) }
   @Test func erased() throws { try all(AnyRealmCollection(kennel.hounds)) }
 
   private func values<C: RealmCollection>(
@@ -120,14 +120,14 @@ struct CollectionSurfaceTests {
   }
 
   @Test func collectionsOfValues() throws {
-    let place = try shelter.openChests()
-    try place.write {
+    let instance = try shelter.openChests()
+    try instance.write {
       let chest = Chest(1)
       chest.numbers.append(objectsIn: [3, 1, 3])
       chest.sizes.insert(objectsIn: [2.5, nil, 1])
-      place.realm.add(chest)
+      instance.realm.add(chest)
     }
-    let chest = place.chest(1)!
+    let chest = instance.chest(1)!
     try values(chest.numbers, [3, 1, 3])
     try values(AnyRealmCollection(chest.numbers), [3, 1, 3])
     try values(chest.numbers.sorted(ascending: true), [1, 3, 3])
@@ -150,18 +150,18 @@ struct CollectionSurfaceTests {
     #expect(named.min(of: \.weight) == 2.5 && named.max(of: \.age) == 5)
     #expect(named.sum(of: \.weight) == 2.5 && named.average(of: \.age) == 3)
     #expect((named.value(forKey: "k0") as? Hound)?.age == 5)
-    try place.write { named.setValue(7, forKeyPath: "k2.age") }
+    try instance.write { named.setValue(7, forKeyPath: "k2.age") }
     #expect(named.contains { key, value in key == "k2" && value?.age == 7 })
     #expect(named.freeze().thaw() == named)
   }
 
   @Test func mapsOfValues() throws {
-    let place = try shelter.openChests()
-    try place.write { place.realm.add(Chest(1)) }
-    let chest = place.chest(1)!
+    let instance = try shelter.openChests()
+    try instance.write { instance.realm.add(Chest(1)) }
+    let chest = instance.chest(1)!
     let scores = chest.scores
     #expect(scores.min() == nil && scores.sum() == 0)
-    try place.write {
+    try instance.write {
       scores["b"] = 2
       scores.updateValue(4, forKey: "a")
       scores.merge(["a": 1, "c": 3]) { $0 + $1 }
@@ -177,7 +177,7 @@ struct CollectionSurfaceTests {
     let copy = try JSONDecoder().decode(
       Map<String, Int>.self, from: JSONEncoder().encode(scores))
     #expect(copy.values == [5, 2, 3])
-    try place.write { scores.removeAll() }
+    try instance.write { scores.removeAll() }
     #expect(scores.count == 0)
   }
 

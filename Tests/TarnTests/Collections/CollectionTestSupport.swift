@@ -71,53 +71,53 @@ enum CollectionHome: CaseIterable, CustomTestStringConvertible {
 final class Treasury {
   let chest: Chest
   let shelter: Shelter
-  let place: Place?
+  let instance: Instance?
 
   init(_ home: CollectionHome) throws {
     shelter = try Shelter()
     chest = Chest(1)
     guard home == .realm else {
-      place = nil
+      instance = nil
       return
     }
     let opened = try shelter.openChests()
-    place = opened
+    instance = opened
     opened.realm.beginWrite()
     opened.realm.add(chest)
   }
 
   deinit {
-    if let realm = place?.realm, realm.isInWriteTransaction { realm.cancelWrite() }
+    if let realm = instance?.realm, realm.isInWriteTransaction { realm.cancelWrite() }
   }
 
   /// Commits and goes on, so that what follows is read from the file.
   func commit() throws {
-    guard let place else { return }
-    try place.realm.commitWrite()
-    place.realm.beginWrite()
+    guard let instance else { return }
+    try instance.realm.commitWrite()
+    instance.realm.beginWrite()
   }
 
   /// Runs checks in the write, and again after it.
   func everywhere(_ check: () throws -> Void) throws {
     try check()
-    guard let place else { return }
-    try place.realm.commitWrite()
+    guard let instance else { return }
+    try instance.realm.commitWrite()
     try check()
-    place.realm.beginWrite()
+    instance.realm.beginWrite()
   }
 }
 
 extension Shelter {
-  func openChests(returnsObjects: Bool = false) throws -> Place {
+  func openChests(returnsObjects: Bool = false) throws -> Instance {
     var configuration = configuration
     configuration.returnsObjectsOfCancelledWrites = returnsObjects
     configuration.fileURL = URL(fileURLWithPath: folder + "/chests.realm")
     configuration.objectTypes = [Chest.self, Coin.self, Elements.self]
-    return try Place(configuration, self)
+    return try Instance(configuration, self)
   }
 }
 
-extension Place {
+extension Instance {
   var chests: Results<Chest> { realm.objects(Chest.self) }
   func chest(_ id: Int) -> Chest? { realm.object(ofType: Chest.self, forPrimaryKey: id) }
 }

@@ -103,10 +103,10 @@ extension Shelter {
   /// go with the folder around them.
   func openWithChest(returnsObjects: Bool = false) throws -> Chest {
     _ = Unmanaged.passRetained(self)
-    let place = try openChests(returnsObjects: returnsObjects)
+    let instance = try openChests(returnsObjects: returnsObjects)
     let chest = Chest(1)
     chest.numbers.append(objectsIn: [1, 2, 3])
-    try place.write { place.realm.add(chest) }
+    try instance.write { instance.realm.add(chest) }
     return chest
   }
 }

@@ -68,10 +68,10 @@ struct DerivedModelTests {
     }
   }
 
-  private func check(_ views: [KennelView], _ place: Place, _ moment: String) {
+  private func check(_ views: [KennelView], _ instance: Instance, _ moment: String) {
     for view in views {
-      let results = view.results(place)
-      let expected = view.expected(place)
+      let results = view.results(instance)
+      let expected = view.expected(instance)
       #expect(results.map(\.text) == expected.map(\.text), "\(view.name), \(moment)")
       #expect(results.count == expected.count)
       #expect(results.last?.id == expected.last?.id)

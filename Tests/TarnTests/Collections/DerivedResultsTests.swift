@@ -6,8 +6,8 @@ import Testing
 /// Results of collections of objects.
 struct DerivedResultsTests {
   private let shelter: Shelter
-  private let a: Place
-  private let b: Place
+  private let a: Instance
+  private let b: Instance
   private var hounds: List<Hound> { a.kennel.hounds }
 
   init() throws {
@@ -248,7 +248,7 @@ struct DerivedResultsTests {
       }
       let all = Array(a.realm.objects(Hound.self))
       hounds.removeAll()
-      for place in 0..<6000 { hounds.append(all[place * 7919 % all.count]) }
+      for position in 0..<6000 { hounds.append(all[position * 7919 % all.count]) }
     }
     let model = Array(hounds)
     let (recorder, change) = observe(hounds.sorted(by: ["name", "age"]))

@@ -23,12 +23,12 @@ struct DerivedSectionModelTests {
     var operations = KennelOperations(numbers: SeededRandom(seed: seed))
     try b.write { for _ in 0..<60 { operations.apply(to: b) } }
     a.pump()
-    func sections(_ place: Place) -> [Sections] {
+    func sections(_ instance: Instance) -> [Sections] {
       let distinct = [
-        place.realm.objects(Hound.self).sorted(by: \.id).distinct(by: ["name"]),
-        place.kennel.hounds.distinct(by: ["age", "yard.rooms"]),
+        instance.realm.objects(Hound.self).sorted(by: \.id).distinct(by: ["name"]),
+        instance.kennel.hounds.distinct(by: ["age", "yard.rooms"]),
       ]
-      return (KennelView.all.map { $0.results(place) } + distinct).flatMap { results in
+      return (KennelView.all.map { $0.results(instance) } + distinct).flatMap { results in
         [
           results.sectioned(by: Self.key, sortDescriptors: ["name"]),
           results.sectioned(by: \.age, sortDescriptors: ["age", "id"]),

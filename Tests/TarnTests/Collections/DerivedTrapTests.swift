@@ -21,9 +21,9 @@ struct DerivedTrapTests: TrapSuite {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [folder = try folder as String] in
-      let place = try Shelter(within: folder).openKennel(1)
-      let hounds = place.kennel.hounds
-      try place.write { place.realm.delete(place.kennel) }
+      let instance = try Shelter(within: folder).openKennel(1)
+      let hounds = instance.kennel.hounds
+      try instance.write { instance.realm.delete(instance.kennel) }
       _ = hounds.sorted(by: \.age)
     }
     try expect("The collection 'Kennel.hounds' is used after its object was deleted", in: result)
@@ -33,8 +33,8 @@ struct DerivedTrapTests: TrapSuite {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [folder = try folder as String] in
-      let place = try Shelter(within: folder).openKennel(1)
-      _ = place.kennel.hounds.sorted(byKeyPath: "wings")
+      let instance = try Shelter(within: folder).openKennel(1)
+      _ = instance.kennel.hounds.sorted(byKeyPath: "wings")
     }
     try expect("class 'Hound' has no property 'wings'", in: result)
   }
@@ -43,8 +43,8 @@ struct DerivedTrapTests: TrapSuite {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [folder = try folder as String] in
-      let place = try Shelter(within: folder).openKennel(1)
-      print(place.kennel.hounds.sorted(by: \.age)[1])
+      let instance = try Shelter(within: folder).openKennel(1)
+      print(instance.kennel.hounds.sorted(by: \.age)[1])
     }
     try expect("Index 1 is out of bounds (must be less than 1)", in: result)
   }
@@ -53,8 +53,8 @@ struct DerivedTrapTests: TrapSuite {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [folder = try folder as String] in
-      let place = try Shelter(within: folder).openKennel()
-      place.kennel.hounds.setValue(1, forKey: "age")
+      let instance = try Shelter(within: folder).openKennel()
+      instance.kennel.hounds.setValue(1, forKey: "age")
     }
     try expect("Cannot modify managed objects outside of a write transaction", in: result)
   }
@@ -63,8 +63,8 @@ struct DerivedTrapTests: TrapSuite {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [folder = try folder as String] in
-      let place = try Shelter(within: folder).openKennel(1)
-      try place.write { place.kennel.hounds.setValue("old", forKey: "age") }
+      let instance = try Shelter(within: folder).openKennel(1)
+      try instance.write { instance.kennel.hounds.setValue("old", forKey: "age") }
     }
     try expect("Invalid value 'old' of type 'String' for property 'Hound.age'", in: result)
   }

@@ -7,8 +7,8 @@ import Testing
 /// Results of objects without repeats.
 struct DistinctResultsTests {
   private let shelter: Shelter
-  private let a: Place
-  private let b: Place
+  private let a: Instance
+  private let b: Instance
   private var hounds: Results<Hound> { a.realm.objects(Hound.self) }
 
   init() throws {
@@ -102,13 +102,13 @@ struct DistinctResultsTests {
           hound.age = numbers.below(40)
           if numbers.chance(30) { hound.name = "h\(numbers.below(90))" }
           let list = b.kennel.hounds
-          let (place, other) = (numbers.below(list.count), numbers.below(list.count))
+          let (position, other) = (numbers.below(list.count), numbers.below(list.count))
           switch numbers.below(5) {
-          case 0: list.remove(at: place)
-          case 1: list.insert(hound, at: place)
-          case 2: list.move(from: place, to: other)
-          case 3: list.swapAt(place, other)
-          default: list[place] = hound
+          case 0: list.remove(at: position)
+          case 1: list.insert(hound, at: position)
+          case 2: list.move(from: position, to: other)
+          case 3: list.swapAt(position, other)
+          default: list[position] = hound
           }
         }
         if commit % 10 == 9 { for id in 0..<200 { b.hound(id)!.age = id % 39 } }
@@ -156,13 +156,13 @@ struct DistinctTrapTests: TrapSuite {
       }
     }
 
-    func make(_ place: Place) {
-      let hounds = place.realm.objects(Hound.self)
+    func make(_ instance: Instance) {
+      let hounds = instance.realm.objects(Hound.self)
       switch self {
       case .nothing: _ = hounds.distinct(by: [] as [String])
       case .unknown: _ = hounds.distinct(by: ["age", "wings"])
       case .unknownBehindALink: _ = hounds.distinct(by: ["yard.wings"])
-      case .collection: _ = place.realm.objects(Kennel.self).distinct(by: ["hounds"])
+      case .collection: _ = instance.realm.objects(Kennel.self).distinct(by: ["hounds"])
       case .link: _ = hounds.distinct(by: [\.yard])
       case .anEmptyName: _ = hounds.distinct(by: ["yard."])
       case .computed: _ = hounds.distinct(by: [\.text])

@@ -12,7 +12,9 @@ extension KennelView {
     return hounds.filter { hound in key(hound).map { seen.insert($0).inserted } ?? false }
   }
 
-  private static func objects(_ place: Place) -> Results<Hound> { place.realm.objects(Hound.self) }
+  private static func objects(_ instance: Instance) -> Results<Hound> {
+    instance.realm.objects(Hound.self)
+  }
 
   /// Weight and the rooms of the yard; nil without a yard.
   private static func weightAndRooms(_ hound: Hound) -> [Double?]? {

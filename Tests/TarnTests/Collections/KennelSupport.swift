@@ -56,26 +56,26 @@ class Ticket: EmbeddedObject {
 }
 
 extension Shelter {
-  func openKennels() throws -> Place {
+  func openKennels() throws -> Instance {
     var configuration = configuration
     configuration.fileURL = URL(fileURLWithPath: folder + "/kennels.realm")
     configuration.objectTypes = [Kennel.self, Hound.self, Yard.self, Ticket.self]
-    return try Place(configuration, self)
+    return try Instance(configuration, self)
   }
 
   /// A kennel with hounds of those ages in its list.
-  func openKennel(_ ages: Int...) throws -> Place {
-    let place = try openKennels()
-    try place.write {
+  func openKennel(_ ages: Int...) throws -> Instance {
+    let instance = try openKennels()
+    try instance.write {
       let kennel = Kennel(1)
-      place.realm.add(kennel)
+      instance.realm.add(kennel)
       for (id, age) in ages.enumerated() { kennel.hounds.append(Hound(id, "h\(id)", age: age)) }
     }
-    return place
+    return instance
   }
 }
 
-extension Place {
+extension Instance {
   var kennel: Kennel { realm.object(ofType: Kennel.self, forPrimaryKey: 1)! }
   func hound(_ id: Int) -> Hound? { realm.object(ofType: Hound.self, forPrimaryKey: id) }
   func yard(_ id: Int) -> Yard? { realm.object(ofType: Yard.self, forPrimaryKey: id) }
@@ -84,12 +84,12 @@ extension Place {
 /// Results of collections, each with what they are to show.
 struct KennelView {
   let name: String
-  let results: (Place) -> Results<Hound>
-  let expected: (Place) -> [Hound]
+  let results: (Instance) -> Results<Hound>
+  let expected: (Instance) -> [Hound]
 
   /// Standard sorting is stable, as that of results of collections is.
-  static func named(_ place: Place) -> [Hound] {
-    place.kennel.named.values.compactMap { $0 }
+  static func named(_ instance: Instance) -> [Hound] {
+    instance.kennel.named.values.compactMap { $0 }
   }
 
   private static func byRooms(_ a: Hound, _ b: Hound) -> Bool {
@@ -164,11 +164,11 @@ struct KennelView {
 struct KennelOperations {
   var numbers: SeededRandom
 
-  mutating func apply(to place: Place) {
-    let kennel = place.kennel
+  mutating func apply(to instance: Instance) {
+    let kennel = instance.kennel
     let id = numbers.below(24)
-    guard let hound = place.hound(id) else {
-      place.realm.add(made(id, place))
+    guard let hound = instance.hound(id) else {
+      instance.realm.add(made(id, instance))
       return
     }
     switch numbers.below(20) {
@@ -179,32 +179,32 @@ struct KennelOperations {
     case 12: kennel.named["k\(id % 6)"] = nil
     case 13, 14: hound.age = numbers.below(7)
     case 15: hound.name = name()
-    case 16: hound.yard = numbers.chance(20) ? nil : place.yard(numbers.below(3))
-    case 17: changeYards(place)
+    case 16: hound.yard = numbers.chance(20) ? nil : instance.yard(numbers.below(3))
+    case 17: changeYards(instance)
     case 18: hound.weight = 1
     default:
       // Perhaps another one comes under the same key.
-      place.realm.delete(hound)
+      instance.realm.delete(hound)
       if numbers.chance(60) {
-        let other = made(id, place)
-        place.realm.add(other)
+        let other = made(id, instance)
+        instance.realm.add(other)
         kennel.hounds.append(other)
         kennel.pack.insert(other)
       }
     }
   }
 
-  private mutating func changeYards(_ place: Place) {
+  private mutating func changeYards(_ instance: Instance) {
     if numbers.chance(20) {
-      place.realm.delete(place.yard(2)!)
-      place.realm.add(Yard(2))
+      instance.realm.delete(instance.yard(2)!)
+      instance.realm.add(Yard(2))
     }
-    place.yard(numbers.below(3))!.rooms = numbers.below(5)
+    instance.yard(numbers.below(3))!.rooms = numbers.below(5)
   }
 
-  private mutating func made(_ id: Int, _ place: Place) -> Hound {
+  private mutating func made(_ id: Int, _ instance: Instance) -> Hound {
     let hound = Hound(id, name(), age: numbers.below(7))
-    hound.yard = place.yard(numbers.below(3))
+    hound.yard = instance.yard(numbers.below(3))
     return hound
   }
 
@@ -215,18 +215,18 @@ struct KennelOperations {
 
   private mutating func changeList(_ list: List<Hound>, _ hound: Hound) {
     let count = list.count
-    let place = numbers.below(count + 1)
+    let position = numbers.below(count + 1)
     switch numbers.below(count > 30 ? 7 : 10) {
-    case 0 where count > 0: list[place % count] = hound
-    case 1 where count > 0: list.remove(at: place % count)
-    case 2 where count > 1: list.move(from: place % count, to: numbers.below(count))
-    case 3 where count > 1: list.swapAt(place % count, numbers.below(count))
+    case 0 where count > 0: list[position % count] = hound
+    case 1 where count > 0: list.remove(at: position % count)
+    case 2 where count > 1: list.move(from: position % count, to: numbers.below(count))
+    case 3 where count > 1: list.swapAt(position % count, numbers.below(count))
     case 4 where count > 3: list.removeSubrange(0..<2)
     case 5 where count > 0:
-      let there = list[place % count]
-      list.remove(at: place % count)
+      let there = list[position % count]
+      list.remove(at: position % count)
       list.insert(there, at: numbers.below(count))
-    default: list.insert(hound, at: place)
+    default: list.insert(hound, at: position)
     }
   }
 }

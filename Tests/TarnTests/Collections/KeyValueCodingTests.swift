@@ -5,19 +5,19 @@ import Testing
 
 struct KeyValueCodingTests {
   private let shelter: Shelter
-  private let place: Place
-  private var kennel: Kennel { place.kennel }
+  private let instance: Instance
+  private var kennel: Kennel { instance.kennel }
 
   init() throws {
     shelter = try Shelter()
-    place = try shelter.openKennel(5, 1, 3)
-    try place.write {
-      place.realm.add(Yard(4))
-      place.yard(4)!.rooms = 2
-      place.hound(1)!.yard = place.yard(4)
-      place.hound(2)!.weight = 2.5
-      place.kennel.named["a"] = place.hound(2)
-      place.kennel.named.updateValue(nil, forKey: "b")
+    instance = try shelter.openKennel(5, 1, 3)
+    try instance.write {
+      instance.realm.add(Yard(4))
+      instance.yard(4)!.rooms = 2
+      instance.hound(1)!.yard = instance.yard(4)
+      instance.hound(2)!.weight = 2.5
+      instance.kennel.named["a"] = instance.hound(2)
+      instance.kennel.named.updateValue(nil, forKey: "b")
     }
   }
 
@@ -27,9 +27,9 @@ struct KeyValueCodingTests {
     #expect(kennel.hounds.value(forKey: "weight") as? [Double?] == [nil, nil, 2.5])
     #expect(
       AnyRealmCollection(kennel.hounds).value(forKey: "name") as? [String] == ["h0", "h1", "h2"])
-    #expect(place.yard(4)!.hounds.value(forKey: "id") as? [Int] == [1])
+    #expect(instance.yard(4)!.hounds.value(forKey: "id") as? [Int] == [1])
     #expect(kennel.pack.value(forKey: "age").isEmpty)
-    let dynamic = place.realm.dynamicObjects("Hound")
+    let dynamic = instance.realm.dynamicObjects("Hound")
     #expect(dynamic.value(forKey: "age") as? [Int] == [5, 1, 3])
     #expect(dynamic.value(forKeyPath: "@max.age") as? Int == 5)
     #expect((kennel.hounds.value(forKey: "self") as? [Hound])?.map(\.id) == [0, 1, 2])
@@ -54,14 +54,14 @@ struct KeyValueCodingTests {
   }
 
   @Test func settingAllElements() throws {
-    try place.write {
+    try instance.write {
       kennel.hounds.where { $0.age < 5 }.setValue(9, forKey: "age")
       kennel.named.setValue("named", forKeyPath: "a.name")
       kennel.hounds.setValue(nil, forKey: "weight")
     }
     #expect(kennel.hounds.map(\.age) == [5, 9, 9])
     #expect(kennel.hounds.map(\.name) == ["h0", "h1", "named"])
-    #expect(place.hound(2)!.weight == nil)
+    #expect(instance.hound(2)!.weight == nil)
     let unmanaged = List<Hound>()
     unmanaged.append(Hound(7))
     unmanaged.setValue("x", forKey: "name")

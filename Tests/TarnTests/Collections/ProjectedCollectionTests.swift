@@ -6,8 +6,8 @@ import Testing
 
 /// Properties of the objects in lists and sets.
 struct ProjectedCollectionTests {
-  private let a: Place
-  private let b: Place
+  private let a: Instance
+  private let b: Instance
   private var kennel: Kennel { a.realm.objects(Kennel.self)[0] }
 
   init() throws {
@@ -116,9 +116,9 @@ private final class Recorder<Value: RealmCollectionValue> {
       updates += 1
       let new = values.isInvalidated ? [] : Array(values)
       var slots: [Value?] = mirror
-      for place in modifications { slots[place] = nil }
-      for place in deletions.reversed() { slots.remove(at: place) }
-      for place in insertions { slots.insert(nil, at: place) }
+      for position in modifications { slots[position] = nil }
+      for position in deletions.reversed() { slots.remove(at: position) }
+      for position in insertions { slots.insert(nil, at: position) }
       let isRight =
         slots.count == new.count && zip(slots, new).allSatisfy { $0 == nil || $0 == $1 }
       if !isRight { problems.append("call \(updates): \(mirror) to \(new)") }

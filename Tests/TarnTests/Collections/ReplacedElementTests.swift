@@ -7,8 +7,8 @@ import Testing
 /// An object is deleted, and another one comes under its key: collections that have both, one after
 /// the other, tell so, although the key is the same.
 struct ReplacedElementTests {
-  private let a: Place
-  private let b: Place
+  private let a: Instance
+  private let b: Instance
 
   init() throws {
     let shelter = try Shelter()
@@ -23,10 +23,10 @@ struct ReplacedElementTests {
     _ = a.realm.refresh()
   }
 
-  private func replace(_ id: Int, _ place: Place, _ body: (Hound) -> Void) {
-    place.realm.delete(place.hound(id)!)
+  private func replace(_ id: Int, _ instance: Instance, _ body: (Hound) -> Void) {
+    instance.realm.delete(instance.hound(id)!)
     let other = Hound(id, "new", age: 100)
-    place.realm.add(other)
+    instance.realm.add(other)
     body(other)
   }
 
@@ -104,7 +104,7 @@ struct ReplacedElementTests {
     let shelter = try Shelter()
     var configuration = shelter.configuration
     configuration.objectTypes = [Mixture.self]
-    let (c, d) = (try Place(configuration, shelter), try Place(configuration, shelter))
+    let (c, d) = (try Instance(configuration, shelter), try Instance(configuration, shelter))
     try d.write {
       let all = d.realm.create(Mixture.self, value: [1])
       all.values.append(objectsIn: [.int(1), .object(d.realm.create(Mixture.self, value: [2]))])

@@ -4,7 +4,7 @@ import Testing
 @testable import Tarn
 
 struct ResultsTests {
-  private func place() throws -> Place {
+  private func instance() throws -> Instance {
     let a = try Shelter().open(cats: 5)
     try a.write {
       let near = Home("Acorn Street", rooms: 2)
@@ -19,7 +19,7 @@ struct ResultsTests {
   }
 
   @Test func conditionsChain() throws {
-    let a = try place()
+    let a = try instance()
     let cats = a.cats.where { $0.age > 0 }.where { $0.home != nil && !($0.name == "cat 4") }
     #expect(cats.map(\.id) == [1, 2])
     #expect(cats.sorted(by: \.age, ascending: false).where { $0.age > 10 }.map(\.id) == [2])
@@ -29,7 +29,7 @@ struct ResultsTests {
   }
 
   @Test func sortingGoesThroughLinksWithMissingOnesLast() throws {
-    let a = try place()
+    let a = try instance()
     #expect(a.cats.sorted(byKeyPath: "home.street").map(\.id) == [2, 1, 4, 0, 3])
     #expect(a.cats.sorted(by: \.home?.street).map(\.id) == [2, 1, 4, 0, 3])
     let sorted = a.cats.sorted(by: ["home.rooms", SortDescriptor(keyPath: "age").reversed()])
@@ -39,7 +39,7 @@ struct ResultsTests {
   }
 
   @Test func aggregates() throws {
-    let a = try place()
+    let a = try instance()
     #expect(a.cats.min(of: \.age) == 0 && a.cats.max(of: \.age) == 40)
     #expect(a.cats.sum(of: \.age) == 100 && a.cats.average(of: \.age) == 20)
     #expect(a.cats.min(of: \.weight) == 2.5 && a.cats.sum(of: \.weight) == 6)
@@ -92,7 +92,7 @@ struct ResultsTests {
   }
 
   @Test func linkingObjectsShowWhatLinksNow() throws {
-    let a = try place()
+    let a = try instance()
     let far = try #require(a.cat(1)?.home)
     #expect(far.cats.map(\.id) == [1, 4])
     try a.write {
@@ -123,7 +123,7 @@ struct ResultsTests {
     let shelter = try Shelter()
     var configuration = shelter.configuration
     configuration.objectTypes = [ModelToy.self, ModelDog.self]
-    let a = try Place(configuration, shelter)
+    let a = try Instance(configuration, shelter)
     try a.write {
       for color in ["red", "blue"] {
         let toy = ModelToy()

@@ -10,36 +10,36 @@ struct SectionDeltaTests {
   private typealias Delta = SectionsDelta<String, Cat>
 
   /// Cats named a, b, a, c, b with ages 0, 10, …
-  private func open() throws -> Place {
-    let place = try Shelter().open()
-    try place.write {
+  private func open() throws -> Instance {
+    let instance = try Shelter().open()
+    try instance.write {
       for (id, name) in ["a", "b", "a", "c", "b"].enumerated() {
-        place.realm.add(Cat(id, name, age: 10 * id))
+        instance.realm.add(Cat(id, name, age: 10 * id))
       }
     }
-    return place
+    return instance
   }
 
   /// Sections by name in the order of their youngest.
-  private func byAge(_ place: Place) -> ByName {
-    place.cats.sectioned(by: { $0.name }, sortDescriptors: ["age"])
+  private func byAge(_ instance: Instance) -> ByName {
+    instance.cats.sectioned(by: { $0.name }, sortDescriptors: ["age"])
   }
 
-  private func keeper(_ sections: ByName, _ place: Place) -> SectionCopyKeeper<String, Cat> {
+  private func keeper(_ sections: ByName, _ instance: Instance) -> SectionCopyKeeper<String, Cat> {
     let keeper = SectionCopyKeeper(sections)
-    place.pump()
+    instance.pump()
     return keeper
   }
 
   private func last(
-    _ keeper: SectionCopyKeeper<String, Cat>, _ place: Place
+    _ keeper: SectionCopyKeeper<String, Cat>, _ instance: Instance
   ) throws -> Delta {
-    place.pump()
+    instance.pump()
     #expect(keeper.problems == [])
     return try #require(keeper.lastDelta)
   }
 
-  @Test func aModifiedElementHasItsOldAndItsNewPlace() throws {
+  @Test func aModifiedElementHasItsOldAndItsNewPosition() throws {
     let a = try open()
     let keeper = keeper(a.cats.sectioned(by: \.name), a)
     try a.write {
@@ -94,7 +94,7 @@ struct SectionDeltaTests {
     #expect(delta.deletions == [[1, 1]] && delta.insertions == [[0, 0], [1, 0], [1, 1]])
   }
 
-  /// The two places of a move know of each other, those of what changed do not.
+  /// The two positions of a move know of each other, those of what changed do not.
   @Test func theDifferenceOfIdentitiesAssociatesMoves() throws {
     let a = try open()
     let keeper = keeper(byAge(a), a)
@@ -150,9 +150,11 @@ struct SectionDeltaTests {
   }
 
   @Test func whatChangedBehindAnElement() throws {
-    let place = try Shelter().openIsles(5)
-    try place.write { place.isle(3).list.append(objectsIn: [place.isle(0), place.isle(4)]) }
-    let sections = place.isles.sectioned(by: { $0.id % 2 }, sortDescriptors: ["id"])
+    let instance = try Shelter().openIsles(5)
+    try instance.write {
+      instance.isle(3).list.append(objectsIn: [instance.isle(0), instance.isle(4)])
+    }
+    let sections = instance.isles.sectioned(by: { $0.id % 2 }, sortDescriptors: ["id"])
     var deltas: [SectionsDelta<Int, Isle>] = []
     var rows: [CollectionDelta<Isle>] = []
     let all = sections.observeChanges(depth: 1) { change in
@@ -161,13 +163,13 @@ struct SectionDeltaTests {
     let one = sections[1].observeChanges(keyPaths: [\.list[0].name]) { change in
       if case .update(_, let delta) = change { rows.append(delta) }
     }
-    place.pump()
-    try place.write {
-      place.realm.delete(place.isle(1))
-      place.isle(4).name = "new"
-      place.isle(0).numbers.append(1)
+    instance.pump()
+    try instance.write {
+      instance.realm.delete(instance.isle(1))
+      instance.isle(4).name = "new"
+      instance.isle(0).numbers.append(1)
     }
-    place.pump()
+    instance.pump()
     let delta = try #require(deltas.last)
     #expect(delta.modificationsNew == [[0, 0], [0, 2], [1, 0]])
     let appended = "numbers -[] +[0] ~[]>[]"

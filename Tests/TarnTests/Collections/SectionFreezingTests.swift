@@ -5,14 +5,14 @@ import Testing
 
 /// Sections that show one version for good, and back.
 struct SectionFreezingTests {
-  private func open() throws -> Place {
-    let place = try Shelter().open()
-    try place.write {
+  private func open() throws -> Instance {
+    let instance = try Shelter().open()
+    try instance.write {
       for (id, name) in ["a", "b", "a", "c", "b"].enumerated() {
-        place.realm.add(Cat(id, name, age: 10 * id))
+        instance.realm.add(Cat(id, name, age: 10 * id))
       }
     }
-    return place
+    return instance
   }
 
   private func text<Key>(_ sections: SectionedResults<Key, Cat>) -> String {

@@ -25,8 +25,8 @@ struct SectionModelTests {
 
 extension Cat {
   fileprivate var text: String {
-    let place = "\(home?.street ?? "-") \(home?.rooms ?? 0)"
-    return "\(id) \(name) \(age) \(weight.map { "\($0)" } ?? "-") \(place)"
+    let position = "\(home?.street ?? "-") \(home?.rooms ?? 0)"
+    return "\(id) \(name) \(age) \(weight.map { "\($0)" } ?? "-") \(position)"
   }
 }
 
@@ -75,7 +75,7 @@ private final class SectionView<Key: _Persistable & Hashable>: Sectioned {
 }
 
 private struct SectionRun {
-  private let places: [Place]
+  private let instances: [Instance]
   private let usesWorker: Bool
   private var numbers: SeededRandom
   private var views: [[any Sectioned]] = []
@@ -84,20 +84,24 @@ private struct SectionRun {
     numbers = SeededRandom(seed: seed)
     self.usesWorker = usesWorker
     let shelter = try Shelter()
-    places = [try shelter.open(), try shelter.open(), try shelter.open()]
+    instances = [try shelter.open(), try shelter.open(), try shelter.open()]
     if usesWorker {
-      for place in places { place.realm.useWorker(rows: 10 * numbers.below(40), commits: 4) }
+      for instance in instances {
+        instance.realm.useWorker(rows: 10 * numbers.below(40), commits: 4)
+      }
     }
-    try places[0].write {
-      for street in ["b", "a", "c"] { places[0].realm.add(Home(street, rooms: numbers.below(5))) }
-      for id in 0..<20 { places[0].realm.add(randomCat(id, places[0])) }
+    try instances[0].write {
+      for street in ["b", "a", "c"] {
+        instances[0].realm.add(Home(street, rooms: numbers.below(5)))
+      }
+      for id in 0..<20 { instances[0].realm.add(randomCat(id, instances[0])) }
     }
-    places[1].realm.refresh()
-    places[2].realm.refresh()
-    views = places.map { Self.views($0.cats) }
+    instances[1].realm.refresh()
+    instances[2].realm.refresh()
+    views = instances.map { Self.views($0.cats) }
     // The third instance reads its sections now and then and observes few.
-    for (place, all) in views.enumerated() {
-      for (number, view) in all.enumerated() where place < 2 || number == 3 { view.observe() }
+    for (instance, all) in views.enumerated() {
+      for (number, view) in all.enumerated() where instance < 2 || number == 3 { view.observe() }
     }
   }
 
@@ -132,27 +136,27 @@ private struct SectionRun {
     [nil, 0, -0.0, .nan, 2, 3][numbers.below(6)]
   }
 
-  private mutating func randomCat(_ id: Int, _ place: Place) -> Cat {
+  private mutating func randomCat(_ id: Int, _ instance: Instance) -> Cat {
     let cat = Cat(id, randomName(), age: numbers.below(100))
     cat.weight = randomWeight()
     cat.mood = numbers.chance(40) ? .wild : .sleepy
-    if numbers.chance(60) { cat.home = randomHome(place) }
+    if numbers.chance(60) { cat.home = randomHome(instance) }
     return cat
   }
 
-  private mutating func randomHome(_ place: Place) -> Home? {
-    let homes = place.realm.objects(Home.self)
+  private mutating func randomHome(_ instance: Instance) -> Home? {
+    let homes = instance.realm.objects(Home.self)
     return homes.isEmpty ? nil : homes[numbers.below(homes.count)]
   }
 
   mutating func step() throws {
-    let index = numbers.below(places.count)
-    let place = places[index]
+    let index = numbers.below(instances.count)
+    let instance = instances[index]
     switch numbers.below(12) {
     case 0...6: try write(index)
-    case 7: place.pump()
-    case 8: usesWorker ? place.settle() : place.pump()
-    case 9: place.realm.refresh()
+    case 7: instance.pump()
+    case 8: usesWorker ? instance.settle() : instance.pump()
+    case 9: instance.realm.refresh()
     case 10: check(index, "between")
     default:
       let view = numbers.pick(views[index])
@@ -166,43 +170,43 @@ private struct SectionRun {
   }
 
   private mutating func write(_ index: Int) throws {
-    let place = places[index]
-    place.realm.beginWrite()
+    let instance = instances[index]
+    instance.realm.beginWrite()
     let most = usesWorker && numbers.chance(20) ? 60 : 5
     for _ in 0...numbers.below(most) {
-      change(place)
+      change(instance)
       if numbers.chance(20) { check(index, "in a write") }
     }
-    if numbers.chance(12) { return place.realm.cancelWrite() }
-    try place.realm.commitWrite()
+    if numbers.chance(12) { return instance.realm.cancelWrite() }
+    try instance.realm.commitWrite()
   }
 
-  private mutating func change(_ place: Place) {
-    let cats = place.cats
+  private mutating func change(_ instance: Instance) {
+    let cats = instance.cats
     let cat = cats.isEmpty ? nil : cats[numbers.below(cats.count)]
     switch numbers.below(100) {
     case 0..<20:
       let id = numbers.below(50)
-      if place.cat(id) == nil { place.realm.add(randomCat(id, place)) }
-    case 20..<32: if let cat { place.realm.delete(cat) }
+      if instance.cat(id) == nil { instance.realm.add(randomCat(id, instance)) }
+    case 20..<32: if let cat { instance.realm.delete(cat) }
     case 32..<45: cat?.age = numbers.below(100)
     case 45..<58: cat?.name = randomName()
     case 58..<64: cat?.weight = randomWeight()
     case 64..<68: cat?.mood = numbers.chance(50) ? .wild : .sleepy
     case 68..<72: cat.map { $0.age = $0.age }
-    case 72..<82: cat?.home = numbers.chance(20) ? nil : randomHome(place)
-    case 82..<90: randomHome(place)?.rooms = numbers.below(5)
-    case 90..<94: randomHome(place)?.street = randomName()
-    case 94..<96: place.realm.add(Home(randomName()))
-    case 96..<98: if let home = randomHome(place) { place.realm.delete(home) }
-    case 98: place.realm.delete(cats.where { $0.age > 70 })
-    default: if numbers.chance(30) { place.realm.delete(cats) }
+    case 72..<82: cat?.home = numbers.chance(20) ? nil : randomHome(instance)
+    case 82..<90: randomHome(instance)?.rooms = numbers.below(5)
+    case 90..<94: randomHome(instance)?.street = randomName()
+    case 94..<96: instance.realm.add(Home(randomName()))
+    case 96..<98: if let home = randomHome(instance) { instance.realm.delete(home) }
+    case 98: instance.realm.delete(cats.where { $0.age > 70 })
+    default: if numbers.chance(30) { instance.realm.delete(cats) }
     }
   }
 
   func finish() {
-    for place in places where !usesWorker { place.realm.refresh() }
-    for place in places { place.settle() }
+    for instance in instances where !usesWorker { instance.realm.refresh() }
+    for instance in instances { instance.settle() }
     for all in views {
       for view in all {
         view.check("end")

@@ -6,30 +6,30 @@ import Testing
 /// What observers of sections are told.
 struct SectionObservingTests {
   /// Cats named a, b, a, c, b with ages 0, 10, …
-  private func open() throws -> Place {
-    let place = try Shelter().open()
-    try place.write {
+  private func open() throws -> Instance {
+    let instance = try Shelter().open()
+    try instance.write {
       for (id, name) in ["a", "b", "a", "c", "b"].enumerated() {
-        place.realm.add(Cat(id, name, age: 10 * id))
+        instance.realm.add(Cat(id, name, age: 10 * id))
       }
     }
-    return place
+    return instance
   }
 
-  private func byName(_ place: Place) -> SectionRecorder<String, Cat> {
-    let recorder = SectionRecorder(place.cats.sectioned(by: \.name)) { "\($0.id) \($0.age)" }
-    place.pump()
+  private func byName(_ instance: Instance) -> SectionRecorder<String, Cat> {
+    let recorder = SectionRecorder(instance.cats.sectioned(by: \.name)) { "\($0.id) \($0.age)" }
+    instance.pump()
     return recorder
   }
 
-  private func told(_ recorder: SectionRecorder<String, Cat>, _ place: Place) -> [String] {
-    place.pump()
+  private func told(_ recorder: SectionRecorder<String, Cat>, _ instance: Instance) -> [String] {
+    instance.pump()
     #expect(recorder.problems == [])
     return Array(recorder.calls.dropFirst())
   }
 
   /// S212, S214.
-  @Test func rowsThatChangeAreToldByTheirOldPlace() throws {
+  @Test func rowsThatChangeAreToldByTheirOldPosition() throws {
     let a = try open()
     let recorder = byName(a)
     #expect(recorder.calls == ["initial 3"])
@@ -97,7 +97,7 @@ struct SectionObservingTests {
 
   @Test func commitsThatFollowEachOtherAreToldInOneCall() throws {
     let a = try open()
-    let b = try Place(a.realm.configuration)
+    let b = try Instance(a.realm.configuration)
     let recorder = byName(a)
     try b.write { b.cat(0)?.name = "x" }
     try b.write { b.realm.add(Cat(8, "y")) }
@@ -232,15 +232,15 @@ struct SectionObservingTests {
   }
 
   @Test func sectionsOfAListWhoseObjectIsDeletedGo() throws {
-    let place = try Shelter().openKennel(3, 1, 3, 2)
-    let sections = place.kennel.hounds.sectioned(by: \.age)
+    let instance = try Shelter().openKennel(3, 1, 3, 2)
+    let sections = instance.kennel.hounds.sectioned(by: \.age)
     let recorder = SectionRecorder(sections) { $0.text }
-    place.pump()
-    try place.write { place.kennel.hounds.move(from: 0, to: 2) }
-    place.pump()
+    instance.pump()
+    try instance.write { instance.kennel.hounds.move(from: 0, to: 2) }
+    instance.pump()
     #expect(recorder.calls.last == "-[2.0] +[2.1] ~[] -[] +[]")
-    try place.write { place.realm.delete(place.kennel) }
-    place.pump()
+    try instance.write { instance.realm.delete(instance.kennel) }
+    instance.pump()
     #expect(recorder.calls.last == "-[] +[] ~[] -[0, 1, 2] +[]" && recorder.problems == [])
     recorder.token?.invalidate()
   }

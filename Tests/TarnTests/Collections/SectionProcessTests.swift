@@ -8,8 +8,8 @@ import Testing
 struct SectionProcessTests {
   private typealias Sections = SectionedResults<Int, Hound>
 
-  private static func open(_ folder: String) throws -> Place {
-    try Place(
+  private static func open(_ folder: String) throws -> Instance {
+    try Instance(
       Realm.Configuration(
         fileURL: URL(fileURLWithPath: folder + "/kennels.realm"),
         objectTypes: [Kennel.self, Hound.self, Yard.self, Ticket.self], durability: .relaxed))
@@ -18,22 +18,24 @@ struct SectionProcessTests {
   /// Random commits once the other process observes, and a yard as the last one.
   static func writeOnceObserved(_ folder: String, seed: UInt64) throws {
     precondition(waitUntil { FileManager.default.fileExists(atPath: folder + "/ready") })
-    let place = try open(folder)
+    let instance = try open(folder)
     var operations = KennelOperations(numbers: SeededRandom(seed: seed))
     for _ in 0..<150 {
-      try place.write { for _ in 0...operations.numbers.below(5) { operations.apply(to: place) } }
+      try instance.write {
+        for _ in 0...operations.numbers.below(5) { operations.apply(to: instance) }
+      }
     }
-    try place.write { place.realm.add(Yard(99)) }
+    try instance.write { instance.realm.add(Yard(99)) }
   }
 
   @Test(arguments: [1, 2] as [UInt64])
   func anotherProcessCommits(seed: UInt64) async throws {
     let folder = TemporaryFolder()
     do {
-      let place = try Self.open(folder.path)
-      try place.write {
-        place.realm.add(Kennel(1))
-        for id in 0..<3 { place.realm.add(Yard(id)) }
+      let instance = try Self.open(folder.path)
+      try instance.write {
+        instance.realm.add(Kennel(1))
+        for id in 0..<3 { instance.realm.add(Yard(id)) }
       }
     }
     async let observer = #expect(processExitsWith: .success) {
@@ -48,29 +50,29 @@ struct SectionProcessTests {
 
   /// What the other process does: it observes until the last commit has come.
   static func follow(_ folder: String) throws {
-    let place = try open(folder)
-    let hounds = place.realm.objects(Hound.self)
+    let instance = try open(folder)
+    let hounds = instance.realm.objects(Hound.self)
     let all: [Sections] = [
-      place.kennel.hounds.sectioned(by: \.age, sortDescriptors: ["age", "id"]),
-      place.kennel.pack.sectioned(by: { $0.name.count % 3 }, sortDescriptors: ["id"]),
+      instance.kennel.hounds.sectioned(by: \.age, sortDescriptors: ["age", "id"]),
+      instance.kennel.pack.sectioned(by: { $0.name.count % 3 }, sortDescriptors: ["id"]),
       hounds.distinct(by: ["age"]).sectioned(by: { $0.age % 2 }, sortDescriptors: ["age"]),
     ]
     let recorders = all.map { SectionRecorder($0) { $0.text } }
     let distinct = SequenceRecorder(hounds.sorted(by: \.id).distinct(by: ["age"])) { $0.text }
-    let pack = SequenceRecorder(place.kennel.pack) { $0.text }
-    place.pump()
+    let pack = SequenceRecorder(instance.kennel.pack) { $0.text }
+    instance.pump()
     try Data().write(to: URL(fileURLWithPath: folder + "/ready"))
     var frozen: [(sections: Sections, text: [[String]])] = []
     let end = ContinuousClock.now + .seconds(300)
-    while place.yard(99) == nil, ContinuousClock.now < end {
-      place.scheduler.wait(timeout: 1)
-      place.pump()
+    while instance.yard(99) == nil, ContinuousClock.now < end {
+      instance.scheduler.wait(timeout: 1)
+      instance.pump()
       if frozen.count < 20 {
         for sections in all { frozen.append((sections.freeze(), text(sections))) }
       }
     }
-    place.pump()
-    precondition(place.yard(99) != nil, "the last commit did not come")
+    instance.pump()
+    precondition(instance.yard(99) != nil, "the last commit did not come")
     for (sections, recorder) in zip(all, recorders) {
       precondition(recorder.problems == [] && recorder.calls.count > 1, "\(recorder.problems)")
       precondition(recorder.mirror.map(\.rows) == text(sections), "\(recorder.mirror)")
@@ -78,7 +80,7 @@ struct SectionProcessTests {
     precondition(distinct.problems + pack.problems == [])
     for (sections, text) in frozen {
       precondition(self.text(sections) == text, "what is frozen changed")
-      precondition(sections.thaw()?.realm == place.realm)
+      precondition(sections.thaw()?.realm == instance.realm)
     }
     withExtendedLifetime((recorders, distinct, pack)) {}
   }

@@ -13,8 +13,8 @@ struct SectionTrapTests: TrapSuite {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [folder = try folder as String] in
-      let place = try Shelter(within: folder).open()
-      _ = place.cats.sectioned(by: { $0.name }, sortDescriptors: [])
+      let instance = try Shelter(within: folder).open()
+      _ = instance.cats.sectioned(by: { $0.name }, sortDescriptors: [])
     }
     try expect("There must be at least one SortDescriptor", in: result)
   }
@@ -24,8 +24,8 @@ struct SectionTrapTests: TrapSuite {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [folder = try folder as String] in
-      let place = try Shelter(within: folder).open()
-      _ = place.cats.sectioned(by: \.name, sortDescriptors: ["age", "name"])
+      let instance = try Shelter(within: folder).open()
+      _ = instance.cats.sectioned(by: \.name, sortDescriptors: ["age", "name"])
     }
     try expect("must match the primary sort descriptor's key path", in: result)
   }
@@ -35,8 +35,8 @@ struct SectionTrapTests: TrapSuite {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [folder = try folder as String] in
-      let place = try Shelter(within: folder).open()
-      _ = place.cats.sectioned(by: \.home)
+      let instance = try Shelter(within: folder).open()
+      _ = instance.cats.sectioned(by: \.home)
     }
     try expect("Links are not supported as section keys", in: result)
   }
@@ -45,8 +45,8 @@ struct SectionTrapTests: TrapSuite {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [folder = try folder as String] in
-      let place = try Shelter(within: folder).open(cats: 1)
-      let sections = place.cats.sectioned(
+      let instance = try Shelter(within: folder).open(cats: 1)
+      let sections = instance.cats.sectioned(
         by: { AnyRealmValue.object($0) }, sortDescriptors: ["age"])
       print(sections.count)
     }
@@ -66,19 +66,19 @@ struct SectionTrapTests: TrapSuite {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [folder = try folder as String] in
-      let place = try Shelter(within: folder).open(cats: 2)
-      print(place.cats.sectioned(by: \.name)[2])
+      let instance = try Shelter(within: folder).open(cats: 2)
+      print(instance.cats.sectioned(by: \.name)[2])
     }
     try expect("Index 2 is out of bounds (must be less than 2)", in: result)
   }
 
-  @Test func aPlaceInASectionThatWent() async throws {
+  @Test func aPositionInASectionThatWent() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [folder = try folder as String] in
-      let place = try Shelter(within: folder).open(cats: 2)
-      let section = place.cats.sectioned(by: \.name)[0]
-      try place.write { place.realm.delete(section[0]) }
+      let instance = try Shelter(within: folder).open(cats: 2)
+      let section = instance.cats.sectioned(by: \.name)[0]
+      try instance.write { instance.realm.delete(section[0]) }
       print(section[0])
     }
     try expect("Index 0 is out of bounds (must be less than 0)", in: result)
@@ -88,10 +88,10 @@ struct SectionTrapTests: TrapSuite {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [folder = try folder as String] in
-      let place = try Shelter(within: folder).open(cats: 2)
-      let sections = place.cats.sectioned(by: \.name)
-      place.realm.beginWrite()
-      place.realm.add(Cat(3))
+      let instance = try Shelter(within: folder).open(cats: 2)
+      let sections = instance.cats.sectioned(by: \.name)
+      instance.realm.beginWrite()
+      instance.realm.add(Cat(3))
       _ = sections.observe { _ in }
     }
     try expect("Cannot create asynchronous query after making changes", in: result)
@@ -101,9 +101,9 @@ struct SectionTrapTests: TrapSuite {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [folder = try folder as String] in
-      let place = try Shelter(within: folder).open(cats: 2)
-      let sections = place.cats.sectioned(by: \.name)
-      place.realm.invalidate()
+      let instance = try Shelter(within: folder).open(cats: 2)
+      let sections = instance.cats.sectioned(by: \.name)
+      instance.realm.invalidate()
       print(sections.count)
     }
     try expect("has been invalidated with its Realm", in: result)
@@ -124,10 +124,10 @@ struct SectionTrapTests: TrapSuite {
       }
     }
 
-    func make(in place: Place) throws {
-      let realm = place.realm
+    func make(in instance: Instance) throws {
+      let realm = instance.realm
       var isReady = self != .changeWhileTold
-      let sections = place.cats.sectioned(
+      let sections = instance.cats.sectioned(
         by: { cat -> String in
           guard isReady else { return cat.name }
           switch self {
@@ -142,10 +142,10 @@ struct SectionTrapTests: TrapSuite {
         }, sortDescriptors: ["age"])
       if self == .changeWhileTold {
         let token = sections.observe { _ in }
-        place.pump()
+        instance.pump()
         isReady = true
-        try place.write { place.realm.add(Cat(7)) }
-        place.pump()
+        try instance.write { instance.realm.add(Cat(7)) }
+        instance.pump()
         token.invalidate()
       }
       if [.change, .commit, .cancel].contains(self) { realm.beginWrite() }

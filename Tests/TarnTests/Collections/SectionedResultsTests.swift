@@ -8,14 +8,14 @@ struct SectionedResultsTests {
   typealias ByName = SectionedResults<String, Cat>
 
   /// Cats named a, b, a, c, b with ages 0, 10, …
-  private func open() throws -> Place {
-    let place = try Shelter().open()
-    try place.write {
+  private func open() throws -> Instance {
+    let instance = try Shelter().open()
+    try instance.write {
       for (id, name) in ["a", "b", "a", "c", "b"].enumerated() {
-        place.realm.add(Cat(id, name, age: 10 * id))
+        instance.realm.add(Cat(id, name, age: 10 * id))
       }
     }
-    return place
+    return instance
   }
 
   private func text<Key>(_ sections: SectionedResults<Key, Cat>) -> String {
@@ -162,14 +162,14 @@ struct SectionedResultsTests {
   }
 
   @Test func collectionsOfObjectsHaveSections() throws {
-    let place = try Shelter().openKennel(3, 1, 3, 2)
-    let hounds = place.kennel.hounds
-    try place.write { hounds.append(hounds[1]) }
+    let instance = try Shelter().openKennel(3, 1, 3, 2)
+    let hounds = instance.kennel.hounds
+    try instance.write { hounds.append(hounds[1]) }
     let sections = hounds.sectioned(by: \.age)
     #expect(sections.map { $0.map(\.id) } == [[1, 1], [3], [0, 2]])
     let odd = hounds.sectioned(by: { $0.age % 2 == 1 }, sortDescriptors: ["age"])
     #expect(odd.map { $0.map(\.id) } == [[1, 1, 0, 2], [3]])
-    try place.write { place.realm.delete(place.kennel) }
+    try instance.write { instance.realm.delete(instance.kennel) }
     #expect(sections.isEmpty && odd.isEmpty)
   }
 }

@@ -14,8 +14,8 @@ class Mixture: Object {
 /// Results of collections of values.
 struct ValueResultsTests {
   private let shelter: Shelter
-  private let a: Place
-  private let b: Place
+  private let a: Instance
+  private let b: Instance
   private var chest: Chest { a.chest(1)! }
 
   init() throws {
@@ -130,10 +130,10 @@ struct ValueResultsTests {
     var configuration = shelter.configuration
     configuration.fileURL = URL(fileURLWithPath: shelter.folder + "/mixtures.realm")
     configuration.objectTypes = [Mixture.self]
-    let place = try Place(configuration, shelter)
+    let instance = try Instance(configuration, shelter)
     let mixture = Mixture()
-    try place.write {
-      place.realm.add(mixture)
+    try instance.write {
+      instance.realm.add(mixture)
       mixture.values.append(objectsIn: [
         "text", 2, .none, 1.5, true, .fromArray([1, 2]), .object(mixture), 2,
       ])
@@ -145,11 +145,11 @@ struct ValueResultsTests {
     #expect(sorted.index(of: .object(mixture)) == 6)
     #expect(mixture.values.distinct().count == 7)
     let recorder = SequenceRecorder(sorted) { "\($0)" }
-    place.pump()
-    try place.write { mixture.friend = mixture }
-    place.pump()
+    instance.pump()
+    try instance.write { mixture.friend = mixture }
+    instance.pump()
     #expect(recorder.calls == ["initial 8", "-[] +[] ~[6]"])
-    try place.write { sorted.last?.listValue?.append(3) }
+    try instance.write { sorted.last?.listValue?.append(3) }
     #expect(sorted.last?.listValue?.count == 3)
   }
 

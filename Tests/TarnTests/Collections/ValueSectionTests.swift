@@ -7,8 +7,8 @@ import Testing
 /// Sections of collections of values.
 struct ValueSectionTests {
   private let shelter: Shelter
-  private let a: Place
-  private let b: Place
+  private let a: Instance
+  private let b: Instance
   private var chest: Chest { a.chest(1)! }
 
   init() throws {
@@ -130,7 +130,7 @@ struct ValueSectionTests {
     var configuration = shelter.configuration
     configuration.fileURL = URL(fileURLWithPath: shelter.folder + "/mixture.realm")
     configuration.objectTypes = [Mixture.self]
-    let (c, d) = (try Place(configuration, shelter), try Place(configuration, shelter))
+    let (c, d) = (try Instance(configuration, shelter), try Instance(configuration, shelter))
     try d.write {
       let all = d.realm.create(Mixture.self, value: [1])
       all.values.append(objectsIn: [7, "text", .object(all), .none, 8.5])

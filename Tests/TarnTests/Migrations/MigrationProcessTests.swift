@@ -23,8 +23,8 @@ struct MigrationProcessTests {
       _ = try Realm(configuration: PetChild.aged(path))
       exit(0)
     }
-    let place = Self.points.firstIndex(of: point)!
-    if place >= Self.points.firstIndex(of: "storage.afterCommit")! {
+    let instance = Self.points.firstIndex(of: point)!
+    if instance >= Self.points.firstIndex(of: "storage.afterCommit")! {
       #expect(try schemaVersionAtURL(file.url) == 1)
     } else {
       #expect(try file.contents() == before)

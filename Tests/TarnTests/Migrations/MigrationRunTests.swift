@@ -141,7 +141,7 @@ struct MigrationRunTests {
     }
   }
 
-  @Test func deletingInPlaceOfMigrating() throws {
+  @Test func deletingInsteadOfMigrating() throws {
     let file = try PetFile()
     var configuration = file.configuration(PetsTyped.types)
     configuration.deleteRealmIfMigrationNeeded = true

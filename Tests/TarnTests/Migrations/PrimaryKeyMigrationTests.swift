@@ -103,7 +103,7 @@ struct PrimaryKeyMigrationTests {
     }
   }
 
-  @Test func manyRowsFindTheirNewPlaces() throws {
+  @Test func manyRowsFindTheirNewPositions() throws {
     let file = try PetFile()
     let count = 5_000
     try file.open(PetsOld.types) { realm in

@@ -22,17 +22,17 @@ struct AnyRealmValueTests {
     .decimal128("12.340"), .uuid(UUID()),
   ]
 
-  private func open() throws -> Place {
+  private func open() throws -> Instance {
     let shelter = try Shelter()
     var configuration = shelter.configuration
     configuration.objectTypes = [Setting.self, Cat.self, Home.self]
-    return try Place(configuration, shelter)
+    return try Instance(configuration, shelter)
   }
 
-  private func addSetting(_ place: Place, _ value: AnyRealmValue = .none) throws -> Setting {
+  private func addSetting(_ instance: Instance, _ value: AnyRealmValue = .none) throws -> Setting {
     let setting = Setting()
     setting.value = value
-    try place.write { place.realm.add(setting) }
+    try instance.write { instance.realm.add(setting) }
     return setting
   }
 
@@ -148,8 +148,8 @@ struct AnyRealmValueTests {
     let shelter = try Shelter()
     var configuration = shelter.configuration
     configuration.objectTypes = [Setting.self, Cat.self, Home.self]
-    let a = try Place(configuration, shelter)
-    let b = try Place(configuration, shelter)
+    let a = try Instance(configuration, shelter)
+    let b = try Instance(configuration, shelter)
     let setting = try addSetting(a, [1, 2])
     b.pump()
     b.realm.refresh()
@@ -186,7 +186,7 @@ struct AnyRealmValueTests {
       let shelter = try Shelter(within: folder)
       var configuration = shelter.configuration
       configuration.objectTypes = [Setting.self]
-      let a = try Place(configuration, shelter)
+      let a = try Instance(configuration, shelter)
       var value = AnyRealmValue.int(1)
       for _ in 0..<101 { value = [value] }
       let setting = Setting()

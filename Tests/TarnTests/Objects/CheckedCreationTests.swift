@@ -59,33 +59,33 @@ struct CheckedCreationTests {
   ]
 
   @Test func whatDoesNotFitIsToldAndNothingIsChanged() throws {
-    let place = try Shelter().openStable()
-    try place.write { place.realm.create(StableHorse.self, value: [40]) }
-    try place.write {
+    let instance = try Shelter().openStable()
+    try instance.write { instance.realm.create(StableHorse.self, value: [40]) }
+    try instance.write {
       for wrong in Self.wrong {
         let values = try json(wrong.values)
         do throws(Realm.InvalidValue) {
-          try place.realm.create(StableBox.self, checking: values, unknownKeys: .refused)
+          try instance.realm.create(StableBox.self, checking: values, unknownKeys: .refused)
           Issue.record("\(wrong.values) was taken")
         } catch {
           #expect(error.reason == wrong.reason, "\(wrong.values): \(error)")
           #expect(error.propertyName == wrong.property && error.path == wrong.path, "\(error)")
         }
       }
-      #expect(place.realm.objects(StableBox.self).isEmpty)
-      #expect(place.realm.objects(StableHorse.self).count == 1)
-      try place.realm.create(StableBox.self, checking: ["number": 1, "x": 2])
+      #expect(instance.realm.objects(StableBox.self).isEmpty)
+      #expect(instance.realm.objects(StableHorse.self).count == 1)
+      try instance.realm.create(StableBox.self, checking: ["number": 1, "x": 2])
     }
-    #expect(place.realm.objects(StableBox.self).count == 1)
+    #expect(instance.realm.objects(StableBox.self).count == 1)
   }
 
   @Test func theErrorNamesAllThereIsToKnow() throws {
-    let place = try Shelter().openStable()
-    place.realm.beginWrite()
-    defer { place.realm.cancelWrite() }
+    let instance = try Shelter().openStable()
+    instance.realm.beginWrite()
+    defer { instance.realm.cancelWrite() }
     do {
       let values = try json(#"{"number": 1, "boxes": [{"number": "many"}]}"#)
-      try place.realm.create(StableBox.self, checking: values)
+      try instance.realm.create(StableBox.self, checking: values)
     } catch let error as Realm.InvalidValue {
       #expect(error.className == "StableBox" && error.value == "many")
       #expect(error.valueType == "String")
@@ -94,30 +94,30 @@ struct CheckedCreationTests {
           + "'StableBox.number'. It is given at 'boxes[0].number'.")
     }
     do {
-      try place.realm.create(StableBox.self, checking: ["number": try json("1.5")])
+      try instance.realm.create(StableBox.self, checking: ["number": try json("1.5")])
     } catch let error as Realm.InvalidValue {
       #expect(
         error.description == "Invalid value '1.5' of type 'NSNumber' for property "
           + "'StableBox.number'. The number does not fit the property's type.")
     }
-    place.realm.create(StableHorse.self, value: [40])
+    instance.realm.create(StableHorse.self, value: [40])
     do throws(Realm.InvalidValue) {
-      try place.realm.create(StableHorse.self, checking: [40])
+      try instance.realm.create(StableHorse.self, checking: [40])
     } catch {
       #expect(error.description.contains("existing primary key value '40'. Pass update: .modified"))
     }
   }
 
   @Test func anUpdateNeedsNoMoreThanWhatChanges() throws {
-    let place = try Shelter().openStable()
-    try place.write {
-      place.realm.create(StableHorse.self, value: ["id": 40, "age": 3, "front": ["n": 1]])
-      let horse = try place.realm.create(
+    let instance = try Shelter().openStable()
+    try instance.write {
+      instance.realm.create(StableHorse.self, value: ["id": 40, "age": 3, "front": ["n": 1]])
+      let horse = try instance.realm.create(
         StableHorse.self, checking: ["id": 40, "name": "x", "front": ["horse": NSNull()]],
         update: .modified)
       #expect(horse.age == 3 && horse.name == "x" && horse.front?.n == 1)
       #expect(throws: Realm.InvalidValue.self) {
-        try place.realm.create(StableHorse.self, checking: ["id": 41], update: .modified)
+        try instance.realm.create(StableHorse.self, checking: ["id": 41], update: .modified)
       }
     }
   }

@@ -21,9 +21,9 @@ class CabinetDrawer: Object {
 
 @Suite struct ClientNamesTests {
   @Test func propertiesMayBeCalledLikeWhatTheLibraryKeeps() throws {
-    let place = TemporaryFolder()
+    let position = TemporaryFolder()
     let configuration = Realm.Configuration(
-      fileURL: place.url("names.realm"), objectTypes: [CabinetDrawer.self])
+      fileURL: position.url("names.realm"), objectTypes: [CabinetDrawer.self])
     let realm = try Realm(configuration: configuration)
     try realm.write {
       let drawer = realm.create(

@@ -36,11 +36,11 @@ struct CodableTests {
     {"id":2,"name":"Kite","note":null,"price":"12"}],"words":["one","two"]}
     """
 
-  private func open() throws -> Place {
+  private func open() throws -> Instance {
     let shelter = try Shelter()
     var configuration = shelter.configuration
     configuration.objectTypes = [Child.self, Toy.self, Box.self]
-    return try Place(configuration, shelter)
+    return try Instance(configuration, shelter)
   }
 
   private func decode() throws -> Child {

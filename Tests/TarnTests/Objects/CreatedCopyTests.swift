@@ -6,36 +6,36 @@ import Testing
 /// `create(value:)` copies what it is given.
 struct CreatedCopyTests {
   @Test func unmanagedObjectsStayUnmanaged() throws {
-    let place = try Shelter().openStable()
-    let mother = StableHorse(value: ["id": 2, "legs": [["n": 3]], "place": ["x": 5]])
+    let instance = try Shelter().openStable()
+    let mother = StableHorse(value: ["id": 2, "legs": [["n": 3]], "spot": ["x": 5]])
     let original = StableHorse(value: ["id": 1, "scores": [1, 2]])
     original.mother = mother
     original.foals.append(objectsIn: [mother, original])
     original.any = .object(mother)
     original.friends["self"] = original
-    try place.write {
-      let copy = place.realm.create(StableHorse.self, value: original)
+    try instance.write {
+      let copy = instance.realm.create(StableHorse.self, value: original)
       #expect(original.realm == nil && mother.realm == nil && mother.legs[0].realm == nil)
       #expect(copy.mother?.id == 2 && copy.mother?.legs.map(\.n) == [3])
-      #expect(copy.mother?.place == StablePlace(x: 5) && Array(copy.scores) == [1, 2])
+      #expect(copy.mother?.spot == StableSpot(x: 5) && Array(copy.scores) == [1, 2])
       #expect(copy.foals.map(\.id) == [2, 1] && copy.foals[1].isSameObject(as: copy))
       #expect(copy.any.object(StableHorse.self)?.isSameObject(as: copy.mother) == true)
       #expect(copy.friends["self"]??.isSameObject(as: copy) == true)
       // Nested in values, too.
       let other = StableHorse(value: [3])
       let leg = StableLeg(value: [1])
-      let box = place.realm.create(
+      let box = instance.realm.create(
         StableBox.self, value: ["horse": other, "boxes": [["horse": other]]] as [String: Any])
-      place.realm.create(StableHorse.self, value: ["id": 4, "front": leg, "legs": [leg, leg]])
+      instance.realm.create(StableHorse.self, value: ["id": 4, "front": leg, "legs": [leg, leg]])
       #expect(other.realm == nil && box.horse?.id == 3 && leg.realm == nil)
       #expect(box.boxes[0].horse?.isSameObject(as: box.horse) == true)
     }
-    let four = try #require(place.realm.object(ofType: StableHorse.self, forPrimaryKey: 4))
+    let four = try #require(instance.realm.object(ofType: StableHorse.self, forPrimaryKey: 4))
     #expect(four.front?.n == 1 && four.legs.map(\.n) == [1, 1])
     original.friends.removeAll()
     original.foals.removeAll()
     mother.id = 7
-    #expect(place.realm.objects(StableHorse.self).count == 4)
+    #expect(instance.realm.objects(StableHorse.self).count == 4)
   }
 
   @Test func objectsOfAnotherRealmAreCopiedWithAllTheyLeadTo() throws {
@@ -96,10 +96,10 @@ struct CreatedCopyTests {
   }
 
   @Test func aLongChainIsCopiedWithoutRecursion() throws {
-    let place = try Shelter().openStable()
+    let instance = try Shelter().openStable()
     let boxes = (0..<20_000).map { StableBox(value: [$0]) }
     for (box, next) in zip(boxes, boxes.dropFirst()) { box.next = next }
-    var reader = ValueReader(.copied, place.realm.core, keepsRefused: true)
+    var reader = ValueReader(.copied, instance.realm.core, keepsRefused: true)
     let copy = StableBox()
     try reader.fill(copy, ClassReflection.of(StableBox.self), from: boxes[0])
     #expect(reader.made.count == 20_000 && copy.next?.next?.number == 2)
@@ -109,15 +109,15 @@ struct CreatedCopyTests {
   }
 
   @Test func anEmbeddedObjectWithinItselfIsRefused() throws {
-    let place = try Shelter().openStable()
+    let instance = try Shelter().openStable()
     let leg = StableLeg(value: [1])
     leg.inner = leg
-    place.realm.beginWrite()
+    instance.realm.beginWrite()
     #expect(throws: Realm.InvalidValue.self) {
-      try place.realm.create(
+      try instance.realm.create(
         StableHorse.self, checking: ["id": 1, "front": leg], unknownKeys: .refused)
     }
-    place.realm.cancelWrite()
+    instance.realm.cancelWrite()
     leg.inner = nil
   }
 

@@ -20,7 +20,7 @@ private struct Tag: CustomPersistable, Equatable {
   var persistableValue: String { name }
 }
 
-private struct Place2D: CustomPersistable, Equatable {
+private struct Point2D: CustomPersistable, Equatable {
   var x: Double
   var y: Double
   init(x: Double, y: Double) { (self.x, self.y) = (x, y) }
@@ -44,9 +44,9 @@ private class Parcel: Object {
   @Persisted var otherTag: Tag?
   @Persisted var share: Percent
   @Persisted var otherShare: Percent?
-  @Persisted var place = Place2D(x: 1, y: 2)
-  @Persisted var otherPlace: Place2D?
-  @Persisted var places: List<Place2D>
+  @Persisted var point = Point2D(x: 1, y: 2)
+  @Persisted var otherPoint: Point2D?
+  @Persisted var points: List<Point2D>
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
@@ -60,10 +60,10 @@ private class RawParcel: Object {
 }
 
 struct CustomPersistableTests {
-  private func open(_ shelter: Shelter, _ types: [ObjectBase.Type]) throws -> Place {
+  private func open(_ shelter: Shelter, _ types: [ObjectBase.Type]) throws -> Instance {
     var configuration = shelter.configuration
     configuration.objectTypes = types
-    return try Place(configuration, shelter)
+    return try Instance(configuration, shelter)
   }
 
   @Test func valuesComeBackAsTheyWere() throws {
@@ -75,16 +75,16 @@ struct CustomPersistableTests {
     try a.write { a.realm.add(parcel) }
     #expect(parcel.tag == Tag("new") && parcel.otherTag == Tag("blue"))
     #expect(parcel.share == Percent(40) && parcel.otherShare == nil)
-    #expect(parcel.place == Place2D(x: 1, y: 2) && parcel.otherPlace == nil)
+    #expect(parcel.point == Point2D(x: 1, y: 2) && parcel.otherPoint == nil)
     try a.write {
       parcel.tag = Tag("")
       parcel.otherTag = nil
       parcel.otherShare = Percent(100)
-      parcel.place = Place2D(x: 3, y: 4)
-      parcel.otherPlace = Place2D(x: 5, y: 6)
+      parcel.point = Point2D(x: 3, y: 4)
+      parcel.otherPoint = Point2D(x: 5, y: 6)
     }
     #expect(parcel.tag == Tag("") && parcel.otherTag == nil && parcel.otherShare == Percent(100))
-    #expect(parcel.place == Place2D(x: 3, y: 4) && parcel.otherPlace == Place2D(x: 5, y: 6))
+    #expect(parcel.point == Point2D(x: 3, y: 4) && parcel.otherPoint == Point2D(x: 5, y: 6))
     let core = a.realm.core
     let points = try core.rows().count(of: core.binding(of: PointObject.self).classID)
     #expect(points == 2, "what was replaced is gone")
@@ -99,7 +99,7 @@ struct CustomPersistableTests {
     let a = try open(shelter, [Parcel.self, PointObject.self])
     let parcel = try #require(a.realm.object(ofType: Parcel.self, forPrimaryKey: 1))
     #expect(parcel.otherShare == nil && parcel.share == Percent(0))
-    #expect(parcel.place == Place2D(x: 0, y: 0), "the column is younger than the row")
+    #expect(parcel.point == Point2D(x: 0, y: 0), "the column is younger than the row")
   }
 
   @Test func creatingTakesTheTypeOrWhatItIsStoredAs() throws {
@@ -114,11 +114,11 @@ struct CustomPersistableTests {
   @Test func elementsStoredAsObjectsAreFoundByValue() throws {
     let a = try open(Shelter(), [Parcel.self, PointObject.self])
     let parcel = Parcel()
-    parcel.places.append(objectsIn: [Place2D(x: 1, y: 1), Place2D(x: 2, y: 2)])
-    #expect(parcel.places.index(of: Place2D(x: 2, y: 2)) == 1)
+    parcel.points.append(objectsIn: [Point2D(x: 1, y: 1), Point2D(x: 2, y: 2)])
+    #expect(parcel.points.index(of: Point2D(x: 2, y: 2)) == 1)
     try a.write { a.realm.add(parcel) }
-    #expect(parcel.places.index(of: Place2D(x: 2, y: 2)) == 1)
-    #expect(parcel.places.index(of: Place2D(x: 9, y: 2)) == nil)
+    #expect(parcel.points.index(of: Point2D(x: 2, y: 2)) == 1)
+    #expect(parcel.points.index(of: Point2D(x: 9, y: 2)) == nil)
   }
 
   @Test func aRequiredPropertyWithAValueThatStandsForNothingTraps() async throws {
@@ -127,10 +127,10 @@ struct CustomPersistableTests {
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [folder = shelter.folder as String] in
       let shelter = try Shelter(within: folder)
-      func open(_ types: [ObjectBase.Type]) throws -> Place {
+      func open(_ types: [ObjectBase.Type]) throws -> Instance {
         var configuration = shelter.configuration
         configuration.objectTypes = types
-        return try Place(configuration, shelter)
+        return try Instance(configuration, shelter)
       }
       do {
         let a = try open([RawParcel.self])

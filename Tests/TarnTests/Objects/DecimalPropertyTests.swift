@@ -41,30 +41,30 @@ private enum Before {
     "9.999999999999999999999999999999999E+6144", "0.1",
   ]
 
-  private func filled() throws -> Place {
-    let place = try Place(configuration, shelter)
-    try place.realm.write {
+  private func filled() throws -> Instance {
+    let instance = try Instance(configuration, shelter)
+    try instance.realm.write {
       for (id, total) in Self.totals.enumerated() {
-        place.realm.add(Invoice(id, total, tip: id % 3 == 0 ? nil : total + 1))
+        instance.realm.add(Invoice(id, total, tip: id % 3 == 0 ? nil : total + 1))
       }
     }
-    return place
+    return instance
   }
 
   @Test func valuesComeBackDigitByDigit() throws {
     _ = try filled()
-    let place = try Place(configuration, shelter)
-    let invoices = place.realm.objects(Invoice.self)
+    let instance = try Instance(configuration, shelter)
+    let invoices = instance.realm.objects(Invoice.self)
     #expect(invoices.map(\.total.stringValue) == Self.totals.map(\.stringValue))
     #expect(invoices[0].tip == nil && invoices[5].tip?.stringValue == "2.1000")
     #expect(invoices.allSatisfy { $0.tax.stringValue == "0.20" })
-    try place.realm.write {
+    try instance.realm.write {
       invoices[0].total += "0.05"
       invoices[0].tip = 3
       invoices[1].tip = nil
       #expect(invoices[0].total.stringValue == "1.15")
     }
-    let other = try Place(configuration, shelter)
+    let other = try Instance(configuration, shelter)
     let first = try #require(other.realm.object(ofType: Invoice.self, forPrimaryKey: 0))
     #expect(first.total.stringValue == "1.15" && first.tip == 3)
     #expect(Invoice().total == 0 && Invoice().total.stringValue == "0" && Invoice().tip == nil)
@@ -108,20 +108,20 @@ private enum Before {
   }
 
   @Test func observersSeeThemChange() throws {
-    let place = try filled()
-    let invoices = place.realm.objects(Invoice.self).where { $0.total > 1 }.sorted(by: \.total)
+    let instance = try filled()
+    let invoices = instance.realm.objects(Invoice.self).where { $0.total > 1 }.sorted(by: \.total)
     var seen: [[Int]] = []
     let token = invoices.observe { change in
       if case .update(_, let deletions, let insertions, let modifications) = change {
         seen.append(deletions + [-1] + insertions + [-1] + modifications)
       }
     }
-    place.pump()
-    try place.realm.write {
-      place.realm.object(ofType: Invoice.self, forPrimaryKey: 0)?.total = "1.2"
-      place.realm.object(ofType: Invoice.self, forPrimaryKey: 8)?.total = 0
+    instance.pump()
+    try instance.realm.write {
+      instance.realm.object(ofType: Invoice.self, forPrimaryKey: 0)?.total = "1.2"
+      instance.realm.object(ofType: Invoice.self, forPrimaryKey: 8)?.total = 0
     }
-    place.pump()
+    instance.pump()
     #expect(seen == [[0, 2, -1, 1, -1]])
     token.invalidate()
   }
@@ -129,14 +129,14 @@ private enum Before {
   @Test func aColumnThatIsYoungerThanItsRowsIsZero() throws {
     var before = configuration
     before.objectTypes = [Before.Invoice.self]
-    let old = try Place(before, shelter)
+    let old = try Instance(before, shelter)
     try old.realm.write {
       let invoice = Before.Invoice()
       invoice.id = 1
       old.realm.add(invoice)
     }
-    let place = try Place(configuration, shelter)
-    let invoice = try #require(place.realm.objects(Invoice.self).first)
+    let instance = try Instance(configuration, shelter)
+    let invoice = try #require(instance.realm.objects(Invoice.self).first)
     #expect(invoice.total.stringValue == "0" && invoice.tip == nil)
     #expect((invoice.total + 1).stringValue == "1")
   }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tarn
 
-/// Embedded objects in objects that are added under `.modified`: those at the same place are the
+/// Embedded objects in objects that are added under `.modified`: those at the same position are the
 /// same.
 struct EmbeddedMergeTests {
   private func necklace(_ beads: [Int], clasp: Int?, named: [String: Int?]) -> Necklace {
@@ -50,15 +50,15 @@ struct EmbeddedMergeTests {
     let box = try BeadBox()
     func made() -> Necklace { necklace([0, 1], clasp: 2, named: ["a": 3, "b": nil]) }
     let one = made()
-    try box.place.write { box.realm.add(one) }
+    try box.instance.write { box.realm.add(one) }
     let (bead, clasp, named) = (one.beads[1], one.clasp!, one.named["a"]!!)
     let calls = Calls(one)
-    box.place.pump()
+    box.instance.pump()
     let isUnchanged = try box.realm.write {
       box.realm.add(made(), update: .modified)
       return box.realm.core.session!.isEmpty
     }
-    box.place.pump()
+    box.instance.pump()
     #expect(isUnchanged)
     #expect(calls.list == [] && calls.map == [] && calls.object == [])
     #expect(!bead.isInvalidated && !clasp.isInvalidated && !named.isInvalidated)
@@ -68,25 +68,25 @@ struct EmbeddedMergeTests {
   @Test func whatDiffersIsChangedInPlace() throws {
     let box = try BeadBox()
     let one = necklace([0, 1, 2], clasp: 3, named: ["a": 4, "b": 5, "c": nil])
-    try box.place.write { box.realm.add(one) }
+    try box.instance.write { box.realm.add(one) }
     let (bead, clasp, pearl, named) = (
       one.beads[1], one.clasp!, one.clasp!.pearls[0], one.named["a"]!!
     )
     let calls = Calls(one)
-    box.place.pump()
-    try box.place.write {
+    box.instance.pump()
+    try box.instance.write {
       let again = necklace([0, 11, 2, 12], clasp: 13, named: ["a": 14, "c": 15, "d": nil])
       again.clasp?.pearls[0].n = 16
       box.realm.add(again, update: .modified)
       #expect(again.beads[1].isSameObject(as: bead))
     }
-    box.place.pump()
+    box.instance.pump()
     #expect(one.numbers == [0, 11, 2, 12] && one.clasp?.n == 13)
     #expect(one.names == ["a": 14, "c": 15, "d": nil])
     #expect(bead.n == 11 && clasp.n == 13 && pearl.n == 16 && named.n == 14)
     #expect(calls.list == ["-[] +[3] ~[1]"])
     #expect(calls.map == ["-[\"b\"] +[\"d\"] ~[\"a\", \"c\"]"])
-    try box.place.write {
+    try box.instance.write {
       box.realm.add(necklace([0], clasp: nil, named: [:]), update: .modified)
     }
     #expect(one.numbers == [0] && one.clasp == nil && one.names.isEmpty)
@@ -102,16 +102,16 @@ struct EmbeddedMergeTests {
       "named": ["a": ["n": 4]],
     ]
     var one: Necklace!
-    try box.place.write { one = box.realm.create(Necklace.self, value: values) }
-    try box.place.write { one.beads[0].size = 7 }
+    try box.instance.write { one = box.realm.create(Necklace.self, value: values) }
+    try box.instance.write { one.beads[0].size = 7 }
     let bead = one.beads[0]
-    try box.place.write {
+    try box.instance.write {
       box.realm.create(Necklace.self, value: values, update: .modified)
       #expect(box.realm.core.session!.isEmpty)
     }
     // Only what is named is written.
     #expect(!bead.isInvalidated && bead.size == 7)
-    try box.place.write {
+    try box.instance.write {
       box.realm.create(Necklace.self, value: ["id": 1, "clasp": ["size": 9]], update: .modified)
     }
     #expect(one.clasp?.n == 2 && one.clasp?.size == 9 && one.numbers == [0, 1])
@@ -120,7 +120,7 @@ struct EmbeddedMergeTests {
 
   @Test func whatEmbeddedObjectsLinkToFollowsThePolicy() throws {
     let box = try BeadBox()
-    try box.place.write {
+    try box.instance.write {
       box.realm.create(BeadShop.self, value: ["id": 1, "name": "old"])
       let one = Necklace(1)
       let (bead, shop) = (Bead(1), BeadShop())

@@ -27,23 +27,23 @@ class Resident: Object {
 }
 
 struct EmbeddedObjectTests {
-  private func open() throws -> Place {
+  private func open() throws -> Instance {
     let shelter = try Shelter()
     var configuration = shelter.configuration
     configuration.objectTypes = [Resident.self, Street.self, StreetMap.self]
-    return try Place(configuration, shelter)
+    return try Instance(configuration, shelter)
   }
 
-  private func rowCount(_ type: ObjectBase.Type, _ place: Place) throws -> Int {
-    let core = place.realm.core
+  private func rowCount(_ type: ObjectBase.Type, _ instance: Instance) throws -> Int {
+    let core = instance.realm.core
     return try core.rows().count(of: core.binding(of: type).classID)
   }
 
-  private func addResident(_ place: Place) throws -> Resident {
+  private func addResident(_ instance: Instance) throws -> Resident {
     let resident = Resident()
     resident.home = Street("High Street", 7)
     resident.home?.map = StreetMap()
-    try place.write { place.realm.add(resident) }
+    try instance.write { instance.realm.add(resident) }
     return resident
   }
 

@@ -3,8 +3,8 @@ import Testing
 
 @testable import Tarn
 
-/// Elements of lists of embedded objects change places in generic code, which knows nothing of one
-/// place for each.
+/// Elements of lists of embedded objects trade positions in generic code, which knows nothing of
+/// one position for each.
 struct EmbeddedSliceTests: TrapSuite {
   private let shelter = Result { try Shelter() }
 
@@ -56,7 +56,7 @@ struct EmbeddedSliceTests: TrapSuite {
       apply(&model) { $0 }
       apply(&unmanaged.beads) { $0.n }
       #expect(unmanaged.numbers == model, "seed \(seed), step \(step)")
-      try box.place.write { apply(&managed.beads) { $0.n } }
+      try box.instance.write { apply(&managed.beads) { $0.n } }
       #expect(managed.numbers == model, "seed \(seed), step \(step)")
       if managed.numbers != model || unmanaged.numbers != model { return }
     }
@@ -80,7 +80,7 @@ struct EmbeddedSliceTests: TrapSuite {
     var message: String {
       switch self {
       case .managed, .unmanaged:
-        "The Bead at 2 cannot be put at 1 through a slice: it has one place, and the list would "
+        "The Bead at 2 cannot be put at 1 through a slice: it has one position, and the list would "
           + "lose an element. Use swapAt(_:_:) or move(from:to:)."
       case .byHand: "The Bead at 3 cannot be put at 1 through a slice"
       case .outside, .swapOutside: "Index 4 is out of bounds (must be from 1 to less than 4)"
@@ -116,7 +116,7 @@ struct EmbeddedSliceTests: TrapSuite {
     ) { [folder = try shelter.get().folder as String, mistake = mistake as Mistake] in
       let box = try BeadBox(Shelter(within: folder))
       let necklace = try box.add(1)
-      try box.place.write { mistake.make(necklace) }
+      try box.instance.write { mistake.make(necklace) }
     }
     try expect(mistake.message, in: result)
   }

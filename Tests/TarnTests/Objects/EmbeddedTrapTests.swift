@@ -3,17 +3,17 @@ import Testing
 
 @testable import Tarn
 
-/// An embedded object cannot be in two places at once, whoever puts it there.
+/// An embedded object cannot be in two positions at once, whoever puts it there.
 struct EmbeddedTrapTests: TrapSuite {
   fileprivate static let twice =
-    "An object of the embedded class 'Bead' is to be in two places of 'Necklace.beads' at once. An "
-    + "embedded object has one place: make another object for the second one."
+    "An object of the embedded class 'Bead' is to be in two positions of 'Necklace.beads' at once. "
+    + "An embedded object has one position: make another object for the second one."
   fileprivate static let twiceAdded =
-    "An object of the embedded class 'Bead' is in two places of what is added. An embedded object "
-    + "has one place: make another object for the second one."
+    "An object of the embedded class 'Bead' is in two positions of what is added. An embedded "
+    + "object has one position: make another object for the second one."
   fileprivate static let twiceInMemory =
-    "An object of the embedded class 'Bead' is to be in two places of a list at once. An embedded "
-    + "object has one place"
+    "An object of the embedded class 'Bead' is to be in two positions of a list at once. An "
+    + "embedded object has one position"
 
   fileprivate static let intoItself =
     "An object of the embedded class 'Bead' cannot be put into itself, nor into an object that "
@@ -27,7 +27,7 @@ struct EmbeddedTrapTests: TrapSuite {
       case .appended, .replaced, .dynamic: EmbeddedTrapTests.twice
       case .insertedNew, .inTwoProperties: EmbeddedTrapTests.twiceAdded
       case .unmanaged: EmbeddedTrapTests.twiceInMemory
-      case .updated: "An embedded object has one place"
+      case .updated: "An embedded object has one position"
       case .intoItself: EmbeddedTrapTests.intoItself
       }
     }
@@ -68,7 +68,7 @@ struct EmbeddedTrapTests: TrapSuite {
     ) { [folder = try shelter.get().folder as String, mistake = mistake as Mistake] in
       let box = try BeadBox(Shelter(within: folder))
       let one = try box.add(1)
-      try box.place.write { mistake.make(one, box.realm) }
+      try box.instance.write { mistake.make(one, box.realm) }
     }
     try expect(mistake.message, in: result)
   }

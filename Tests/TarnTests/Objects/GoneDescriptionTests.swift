@@ -57,8 +57,8 @@ struct GoneDescriptionTests {
     let shelter = try Shelter()
     var configuration = shelter.configuration
     configuration.objectTypes = [Safe.self, Chest.self, Coin.self]
-    let place = try Place(configuration, shelter)
-    let realm = place.realm
+    let instance = try Instance(configuration, shelter)
+    let realm = instance.realm
     let (chest, safe) = (Chest(1), Safe())
     chest.numbers = [3]
     chest.tags = ["a"]
@@ -104,13 +104,13 @@ struct GoneDescriptionTests {
 
   @Test func dumpsShowPropertiesAndElements() throws {
     let shelter = try Shelter()
-    let place = try shelter.openChests()
+    let instance = try shelter.openChests()
     let chest = Chest(7)
     chest.numbers = [3, 4]
     chest.inner = [chest]
     chest.scores = ["a": 1]
     for isManaged in [false, true] {
-      if isManaged { try place.write { place.realm.add(chest) } }
+      if isManaged { try instance.write { instance.realm.add(chest) } }
       let mirror = Mirror(reflecting: chest)
       #expect(mirror.children.map(\.label).prefix(2) == ["id", "numbers"])
       #expect(mirror.children.first?.value as? Int == 7 && mirror.superclassMirror == nil)

@@ -120,9 +120,9 @@ class Pinto: Mare {
 }
 
 extension Shelter {
-  func openMares() throws -> Place {
+  func openMares() throws -> Instance {
     var configuration = configuration
     configuration.objectTypes = [Mare.self, StableRow.self]
-    return try Place(configuration, self)
+    return try Instance(configuration, self)
   }
 }

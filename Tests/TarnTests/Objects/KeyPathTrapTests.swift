@@ -82,9 +82,9 @@ struct KeyPathTrapTests: TrapSuite {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [folder = try shelter.get().folder as String, mistake = mistake as Mistake] in
-      let place = try Shelter(within: folder).openMares()
-      try place.write { place.realm.add(Mare(1)) }
-      mistake.make(place.realm)
+      let instance = try Shelter(within: folder).openMares()
+      try instance.write { instance.realm.add(Mare(1)) }
+      mistake.make(instance.realm)
       exit(0)
     }
     try expect(mistake.message, in: result)

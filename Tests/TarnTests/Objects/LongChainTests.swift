@@ -42,12 +42,12 @@ struct LongChainTests {
     if let failure { throw failure }
   }
 
-  private func place(_ shelter: Shelter) throws -> Place {
+  private func instance(_ shelter: Shelter) throws -> Instance {
     var configuration = shelter.configuration
     configuration.objectTypes = [
       ChainLink.self, OwnedLink.self, ChainRing.self, ChainHolder.self,
     ]
-    return try Place(configuration, shelter)
+    return try Instance(configuration, shelter)
   }
 
   /// How a link leads to the next.
@@ -91,19 +91,19 @@ struct LongChainTests {
   /// Added, updated, copied and deleted.
   private func live(_ count: Int, by way: Way) throws {
     let shelter = try Shelter()
-    let place = try place(shelter)
+    let instance = try instance(shelter)
     let head = chain(count, by: way)
-    try place.write { place.realm.add(head) }
-    #expect(place.realm.objects(ChainLink.self).count == count)
-    try place.write {
-      place.realm.add(chain(count, by: way, note: "again"), update: .modified)
+    try instance.write { instance.realm.add(head) }
+    #expect(instance.realm.objects(ChainLink.self).count == count)
+    try instance.write {
+      instance.realm.add(chain(count, by: way, note: "again"), update: .modified)
     }
-    #expect(place.realm.objects(ChainLink.self).filter("note == 'again'").count == count)
+    #expect(instance.realm.objects(ChainLink.self).filter("note == 'again'").count == count)
     let copy = head.detached()
     #expect(copy.realm == nil && length(copy, by: way) == count)
     #expect(length(head, by: way) == count)
     #expect(head.description.count < 100_000)
-    try place.write { place.realm.deleteAll() }
+    try instance.write { instance.realm.deleteAll() }
   }
 
   @Test func aChainOnASmallStack() throws {
@@ -118,10 +118,10 @@ struct LongChainTests {
 
   @Test func aCreatedChain() throws {
     try onSmallStack {
-      let place = try place(try Shelter())
+      let instance = try instance(try Shelter())
       let head = chain(20_000, by: .property)
-      try place.write { place.realm.create(ChainLink.self, value: head, update: .modified) }
-      #expect(place.realm.objects(ChainLink.self).count == 20_000)
+      try instance.write { instance.realm.create(ChainLink.self, value: head, update: .modified) }
+      #expect(instance.realm.objects(ChainLink.self).count == 20_000)
       // What stays unmanaged is taken apart as the test does it with its own.
       var link: ChainLink? = head
       while let last = link, last.realm == nil {
@@ -133,23 +133,23 @@ struct LongChainTests {
 
   @Test func aChainThatIsDeletedByCascade() throws {
     try onSmallStack {
-      let place = try place(try Shelter())
+      let instance = try instance(try Shelter())
       var head = OwnedLink()
       for _ in 1..<20_000 {
         let link = OwnedLink()
         link.next = head
         head = link
       }
-      try place.write { place.realm.add(head) }
-      #expect(place.realm.objects(OwnedLink.self).count == 20_000)
-      try place.write { place.realm.delete(head) }
-      #expect(place.realm.objects(OwnedLink.self).isEmpty)
+      try instance.write { instance.realm.add(head) }
+      #expect(instance.realm.objects(OwnedLink.self).count == 20_000)
+      try instance.write { instance.realm.delete(head) }
+      #expect(instance.realm.objects(OwnedLink.self).isEmpty)
     }
   }
 
   @Test func aChainOfEmbeddedObjects() throws {
     try onSmallStack {
-      let place = try place(try Shelter())
+      let instance = try instance(try Shelter())
       func rings(_ count: Int, _ n: Int) -> ChainRing {
         var head = ChainRing()
         head.n = n
@@ -163,21 +163,21 @@ struct LongChainTests {
       }
       let holder = ChainHolder()
       holder.ring = rings(20_000, 1)
-      try place.write { place.realm.add(holder) }
+      try instance.write { instance.realm.add(holder) }
       let again = ChainHolder()
       again.ring = rings(20_000, 2)
-      try place.write { place.realm.add(again, update: .modified) }
-      let core = place.realm.core
+      try instance.write { instance.realm.add(again, update: .modified) }
+      let core = instance.realm.core
       let id = core.binding(of: ChainRing.self).classID
       #expect(try core.rows().count(of: id) == 20_000)
       #expect(holder.ring?.inner?.inner?.n == 2)
-      try place.write { holder.ring = nil }
+      try instance.write { holder.ring = nil }
       #expect(try core.rows().count(of: id) == 0)
     }
   }
 
   @Test func objectsComeInTheOrderInWhichTheyAreFound() throws {
-    let place = try place(try Shelter())
+    let instance = try instance(try Shelter())
     func link(_ id: Int, _ others: [ChainLink] = []) -> ChainLink {
       let link = ChainLink()
       link.note = "\(id)"
@@ -185,13 +185,13 @@ struct LongChainTests {
       link.others.append(objectsIn: others)
       return link
     }
-    try place.write {
-      place.realm.add(link(0, [link(1, [link(3), link(4)]), link(2, [link(5)])]))
+    try instance.write {
+      instance.realm.add(link(0, [link(1, [link(3), link(4)]), link(2, [link(5)])]))
     }
-    #expect(place.realm.objects(ChainLink.self).count == 6)
+    #expect(instance.realm.objects(ChainLink.self).count == 6)
     let again = link(0)
     again.others.append(objectsIn: [link(1), link(6, [link(1), again])])
-    try place.write { place.realm.add(again, update: .all) }
+    try instance.write { instance.realm.add(again, update: .all) }
     #expect(again.others.map(\.note) == ["1", "6"])
     #expect(again.others.last?.others.map(\.note) == ["1", "0"])
   }

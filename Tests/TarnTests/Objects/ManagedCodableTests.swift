@@ -60,13 +60,13 @@ private struct Row: Encodable {
 
 /// Objects of a Realm into JSON, and what JSON may leave out.
 struct ManagedCodableTests {
-  private let a: Place
+  private let a: Instance
 
   init() throws {
     let shelter = try Shelter()
     var configuration = shelter.configuration
     configuration.objectTypes = [Crate.self, Lid.self, Handle.self]
-    a = try Place(configuration, shelter)
+    a = try Instance(configuration, shelter)
   }
 
   private let least =

@@ -12,13 +12,13 @@ class Nest: Object {
 struct NestedDepthTests: TrapSuite {
   private let shelter = Result { try Shelter() }
 
-  private static func open(_ shelter: Shelter) throws -> (Place, Nest) {
+  private static func open(_ shelter: Shelter) throws -> (Instance, Nest) {
     var configuration = shelter.configuration
     configuration.objectTypes = [Nest.self]
-    let place = try Place(configuration, shelter)
+    let instance = try Instance(configuration, shelter)
     let nest = Nest()
-    try place.write { place.realm.add(nest) }
-    return (place, nest)
+    try instance.write { instance.realm.add(nest) }
+    return (instance, nest)
   }
 
   /// Appends a list to the innermost one, so many times.
@@ -35,16 +35,16 @@ struct NestedDepthTests: TrapSuite {
   }
 
   @Test func oneAfterTheOtherUpToTheLimit() throws {
-    let (place, nest) = try Self.open(shelter.get())
-    try place.write { Self.grow(nest.values, by: 100) }
+    let (instance, nest) = try Self.open(shelter.get())
+    try instance.write { Self.grow(nest.values, by: 100) }
     #expect(nest.detached().values.count == 1)
-    try place.write { nest.values.removeAll() }
-    try place.write {
+    try instance.write { nest.values.removeAll() }
+    try instance.write {
       nest.value = .fromArray([])
       Self.grow(nest.value.listValue!, by: 99)
     }
-    try place.write { place.realm.delete(nest) }
-    #expect(place.realm.isEmpty)
+    try instance.write { instance.realm.delete(nest) }
+    #expect(instance.realm.isEmpty)
   }
 
   @Test func oneMoreThanTheLimit() async throws {
@@ -52,8 +52,8 @@ struct NestedDepthTests: TrapSuite {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [folder = folder as String] in
-      let (place, nest) = try NestedDepthTests.open(Shelter(within: folder))
-      try place.write { NestedDepthTests.grow(nest.values, by: 101) }
+      let (instance, nest) = try NestedDepthTests.open(Shelter(within: folder))
+      try instance.write { NestedDepthTests.grow(nest.values, by: 101) }
     }
     try expect("Lists and maps within values may be up to 100 deep.", in: result)
   }
@@ -63,8 +63,8 @@ struct NestedDepthTests: TrapSuite {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [folder = folder as String] in
-      let (place, nest) = try NestedDepthTests.open(Shelter(within: folder))
-      try place.write {
+      let (instance, nest) = try NestedDepthTests.open(Shelter(within: folder))
+      try instance.write {
         nest.value = .fromDictionary([:])
         var map = nest.value.dictionaryValue!
         while true {
@@ -80,34 +80,34 @@ struct NestedDepthTests: TrapSuite {
 /// What is kept of writes that were cancelled.
 struct CancelledWriteTests {
   @Test func nothingIsKeptOfAWriteWhoseObjectsAreGone() throws {
-    let place = try Shelter().open()
+    let instance = try Shelter().open()
     weak var mark: WriteMark?
     for id in 0..<100 {
-      place.realm.beginWrite()
-      mark = place.realm.core.write.mark
+      instance.realm.beginWrite()
+      mark = instance.realm.core.write.mark
       #expect(mark != nil)
-      place.realm.add(Cat(id))
-      place.realm.cancelWrite()
+      instance.realm.add(Cat(id))
+      instance.realm.cancelWrite()
       #expect(mark == nil)
     }
-    #expect(place.cats.isEmpty)
+    #expect(instance.cats.isEmpty)
   }
 
   @Test func anObjectOfACancelledWriteStaysDead() throws {
-    let place = try Shelter().open()
-    place.realm.beginWrite()
+    let instance = try Shelter().open()
+    instance.realm.beginWrite()
     let cat = Cat(1)
-    place.realm.add(cat)
-    let again = place.cat(1)
-    place.realm.cancelWrite()
+    instance.realm.add(cat)
+    let again = instance.cat(1)
+    instance.realm.cancelWrite()
     // The same row, of another write.
-    try place.add(1)
+    try instance.add(1)
     for _ in 0..<3 {
       #expect(cat.isInvalidated && again?.isInvalidated == true)
-      try place.write { place.realm.add(Cat(2), update: .all) }
+      try instance.write { instance.realm.add(Cat(2), update: .all) }
     }
-    let (kept, life) = (Cat(3), place.realm)
-    try place.write { life.add(kept) }
-    #expect(!kept.isInvalidated && place.realm.core.write.mark == nil)
+    let (kept, life) = (Cat(3), instance.realm)
+    try instance.write { life.add(kept) }
+    #expect(!kept.isInvalidated && instance.realm.core.write.mark == nil)
   }
 }

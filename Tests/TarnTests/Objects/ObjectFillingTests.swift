@@ -20,13 +20,13 @@ private class Screw: Object {
 }
 
 struct ObjectFillingTests {
-  private func open() throws -> Place {
+  private func open() throws -> Instance {
     let shelter = try Shelter()
     var configuration = shelter.configuration
     configuration.objectTypes = [
       Part.self, Screw.self, Street.self, StreetMap.self, Resident.self,
     ]
-    return try Place(configuration, shelter)
+    return try Instance(configuration, shelter)
   }
 
   @Test func dictionariesAndArraysStandForObjectsAtAnyDepth() {
@@ -96,8 +96,8 @@ struct ObjectFillingTests {
     let shelter = try Shelter()
     var configuration = shelter.configuration
     configuration.objectTypes = [Part.self, Screw.self, Street.self, StreetMap.self, Resident.self]
-    _ = try Place(configuration, shelter)
-    let a = try Place(configuration, shelter)
+    _ = try Instance(configuration, shelter)
+    let a = try Instance(configuration, shelter)
     let schema = a.realm.core.shown().schema.schema.named("Part")!
     #expect(schema.named("label")?.deleteRule == .cascade)
     #expect(schema.named("other")?.deleteRule == .nullify)
@@ -120,14 +120,14 @@ struct ObjectFillingTests {
 }
 
 struct CancelledObjectTests {
-  private func open(returnsObjects: Bool) throws -> Place {
+  private func open(returnsObjects: Bool) throws -> Instance {
     let shelter = try Shelter()
     var configuration = shelter.configuration
     configuration.objectTypes = [
       Part.self, Screw.self, Street.self, StreetMap.self, Resident.self,
     ]
     configuration.returnsObjectsOfCancelledWrites = returnsObjects
-    return try Place(configuration, shelter)
+    return try Instance(configuration, shelter)
   }
 
   private struct Cancelled: Error {}

@@ -8,13 +8,13 @@ import Testing
 struct OutsideValueTests {
   @Test(arguments: StableEntry.allCases)
   func jsonIsAValueEverywhere(entry: StableEntry) throws {
-    let place = try Shelter().openStable()
+    let instance = try Shelter().openStable()
     let values = try #require(
       try json(
         """
         {"int8": 5.0, "age": 3.0, "height": 3, "weight": 1.1, "price": 1.1, "isTame": 1,
          "name": "x", "note": null, "born": null, "mood": "wild", "otherMood": null, "grade": 2.0,
-         "share": 50, "place": {"x": 4}, "mother": {"id": 8, "name": "M"}, "front": {"n": 1},
+         "share": 50, "spot": {"x": 4}, "mother": {"id": 8, "name": "M"}, "front": {"n": 1},
          "legs": [{"n": 1}, [2]], "foals": [{"id": 9}], "scores": [1, 2.0],
          "optionalScores": [1, null], "tags": ["b", "a"], "sizes": {"a": 1, "b": 2.5},
          "friends": {"x": {"id": 10}, "y": null}, "moods": ["wild"],
@@ -22,11 +22,11 @@ struct OutsideValueTests {
          "anys": [true, 1, 1.5, null, 18446744073709551615], "anyMap": {"a": null, "b": 1},
          "unknown": [1], "children": []}
         """) as? [String: Any])
-    let horse = try entry.make(values, in: place)
+    let horse = try entry.make(values, in: instance)
     #expect(horse.int8 == 5 && horse.age == 3 && horse.height == 3 && horse.weight == 1.1)
     #expect(horse.price == "1.1" && horse.isTame && horse.name == "x" && horse.note == nil)
     #expect(horse.mood == .wild && horse.otherMood == nil && horse.grade == .high)
-    #expect(horse.share?.value == 50 && horse.place == StablePlace(x: 4))
+    #expect(horse.share?.value == 50 && horse.spot == StableSpot(x: 4))
     #expect(horse.mother?.name == "M" && horse.front?.n == 1 && horse.legs.map(\.n) == [1, 2])
     #expect(horse.foals.map(\.id) == [9] && Array(horse.scores) == [1, 2])
     #expect(Array(horse.optionalScores) == [1, nil] && Array(horse.tags) == ["a", "b"])
@@ -40,13 +40,13 @@ struct OutsideValueTests {
     #expect(list?[3].dictionaryValue?["k"] == .bool(false))
     #expect(Array(horse.anys) == [true, 1, 1.5, nil, .decimal128("18446744073709551615")])
     #expect(horse.anyMap["a"] == AnyRealmValue.none && horse.anyMap["b"] == 1)
-    #expect(place.realm.objects(StableHorse.self).where { $0.name == "x" }.count == 1)
+    #expect(instance.realm.objects(StableHorse.self).where { $0.name == "x" }.count == 1)
   }
 
   /// As where `NSNumber` stands for both. A value of any type keeps the difference.
   @Test(arguments: StableEntry.allCases)
   func booleansAreNumbersForPropertiesOfNumbers(entry: StableEntry) throws {
-    let place = try Shelter().openStable()
+    let instance = try Shelter().openStable()
     let values = try #require(
       try json(
         """
@@ -54,13 +54,13 @@ struct OutsideValueTests {
          "share": true, "scores": [true, 2, false], "optionalScores": [null, true],
          "sizes": {"a": true}, "any": true, "anys": [true, 1], "anyMap": {"a": false}}
         """) as? [String: Any])
-    let horse = try entry.make(values, in: place)
+    let horse = try entry.make(values, in: instance)
     #expect(horse.int8 == 1 && horse.age == 0 && horse.height == 1 && horse.weight == 1)
     #expect(horse.price == 1 && horse.grade == .low && horse.share?.value == 1)
     #expect(Array(horse.scores) == [1, 2, 0] && Array(horse.optionalScores) == [nil, 1])
     #expect(horse.sizes["a"] == 1 && horse.any == .bool(true))
     #expect(Array(horse.anys) == [.bool(true), .int(1)] && horse.anyMap["a"] == .bool(false))
-    #expect(place.realm.object(ofType: StableHorse.self, forPrimaryKey: true)?.age == 0)
+    #expect(instance.realm.object(ofType: StableHorse.self, forPrimaryKey: true)?.age == 0)
     let swift = try entry.make(
       ["age": true, "scores": [false, true], "isTame": true], in: Shelter().openStable())
     #expect(swift.age == 1 && Array(swift.scores) == [0, 1] && swift.isTame)
@@ -68,22 +68,22 @@ struct OutsideValueTests {
 
   @Test(arguments: StableEntry.allCases)
   func nilEmptiesCollections(entry: StableEntry) throws {
-    let place = try Shelter().openStable()
+    let instance = try Shelter().openStable()
     var full: [String: Any] = ["scores": [1], "tags": ["a"], "sizes": ["a": 1], "anys": [1]]
-    let horse = try entry.make(full, in: place)
+    let horse = try entry.make(full, in: instance)
     #expect(horse.scores.count == 1 && horse.tags.count == 1 && horse.sizes.count == 1)
     for name in full.keys { full[name] = NSNull() }
-    try place.write {
+    try instance.write {
       switch entry {
       case .create, .checked, .unmanaged:
         full["id"] = 1
-        place.realm.create(StableHorse.self, value: full, update: .modified)
+        instance.realm.create(StableHorse.self, value: full, update: .modified)
       case .dynamicCreate:
         full["id"] = 1
-        place.realm.dynamicCreate("StableHorse", value: full, update: .modified)
+        instance.realm.dynamicCreate("StableHorse", value: full, update: .modified)
       case .dynamicSet:
         let dynamic = try #require(
-          place.realm.dynamicObject(ofType: "StableHorse", forPrimaryKey: 1))
+          instance.realm.dynamicObject(ofType: "StableHorse", forPrimaryKey: 1))
         for name in full.keys { dynamic[name] = nil }
       default:
         for name in full.keys { horse.setValue(nil, forKey: name) }
@@ -95,24 +95,24 @@ struct OutsideValueTests {
 
   @Test(arguments: StableEntry.allCases)
   func typedCollectionsAreValuesOfAnyType(entry: StableEntry) throws {
-    let place = try Shelter().openStable()
+    let instance = try Shelter().openStable()
     let numbers = List<Int>()
     numbers.append(objectsIn: [1, 2])
     let names = MutableSet<String>()
     names.insert("a")
     let sizes = Map<String, Double>()
     sizes["a"] = 1.5
-    let horse = try entry.make(["any": numbers, "anys": [names, sizes]], in: place)
+    let horse = try entry.make(["any": numbers, "anys": [names, sizes]], in: instance)
     #expect(horse.any.listValue.map { Array($0) } == [1, 2])
     #expect(horse.anys[0].listValue.map { Array($0) } == ["a"])
     #expect(horse.anys[1].dictionaryValue?["a"] == 1.5)
     let other = List<AnyRealmValue>()
     other.append(.string("x"))
-    try place.write { horse["any"] = horse.scores }
+    try instance.write { horse["any"] = horse.scores }
     #expect(horse.any.listValue?.isEmpty == true)
-    try place.write { horse["any"] = other }
+    try instance.write { horse["any"] = other }
     #expect(horse.any.listValue.map { Array($0) } == ["x"])
-    try place.write { horse["any"] = place.realm.objects(StableHorse.self) }
+    try instance.write { horse["any"] = instance.realm.objects(StableHorse.self) }
     #expect(horse.any.listValue?[0].object(StableHorse.self)?.id == 1)
   }
 
@@ -152,68 +152,68 @@ struct OutsideValueTests {
   }
 
   @Test func primaryKeysComeFromJSON() throws {
-    let place = try Shelter().openStable()
+    let instance = try Shelter().openStable()
     let parsed = try #require(try json(#"{"id": 12.0, "key": 12, "other": 1.5}"#) as? [String: Any])
-    try place.write { place.realm.create(StableHorse.self, value: parsed) }
+    try instance.write { instance.realm.create(StableHorse.self, value: parsed) }
     func find(_ key: Any) -> StableHorse? {
-      place.realm.object(ofType: StableHorse.self, forPrimaryKey: key)
+      instance.realm.object(ofType: StableHorse.self, forPrimaryKey: key)
     }
     #expect(find(parsed["id"]!)?.id == 12 && find(parsed["key"]!)?.id == 12)
     #expect(find(parsed["other"]!) == nil && find(UInt64.max) == nil && find(12 as Int8)?.id == 12)
-    let dynamic = place.realm.dynamicObject(ofType: "StableHorse", forPrimaryKey: parsed["id"]!)
+    let dynamic = instance.realm.dynamicObject(ofType: "StableHorse", forPrimaryKey: parsed["id"]!)
     #expect(dynamic?.id as? Int == 12)
   }
 
   @Test(arguments: StableEntry.allCases)
   func whatATypeRefusesIsStoredAsItIs(entry: StableEntry) throws {
-    // The checked way throws, and an unmanaged object has no place for it.
+    // The checked way throws, and an unmanaged object cannot hold it.
     guard ![.checked, .unmanaged, .setUnmanaged].contains(entry) else { return }
-    let place = try Shelter().openStable()
+    let instance = try Shelter().openStable()
     let horse = try entry.make(
-      ["otherMood": "frantic", "grade": 7, "share": 400, "moods": ["calm"]], in: place)
+      ["otherMood": "frantic", "grade": 7, "share": 400, "moods": ["calm"]], in: instance)
     #expect(horse.otherMood == nil && horse.grade == nil && horse.share == nil)
-    let raw = try #require(place.realm.dynamicObject(ofType: "StableHorse", forPrimaryKey: 1))
+    let raw = try #require(instance.realm.dynamicObject(ofType: "StableHorse", forPrimaryKey: 1))
     #expect(raw.otherMood as? String == "frantic" && raw.grade as? Int == 7)
     #expect(raw.share as? Int == 400)
-    try place.write { horse.otherMood = .wild }
+    try instance.write { horse.otherMood = .wild }
     #expect(raw.otherMood as? String == "wild")
   }
 
   @Test func aRefusedValueThatIsThereAlreadyIsNoChange() throws {
-    let place = try Shelter().openStable()
-    let horse = try StableEntry.create.make(["otherMood": "frantic"], in: place)
+    let instance = try Shelter().openStable()
+    let horse = try StableEntry.create.make(["otherMood": "frantic"], in: instance)
     var calls: [[String]] = []
     let token = horse.observe { change in
       if case .change(_, let properties) = change { calls.append(properties.map(\.name)) }
     }
     for mood in ["frantic", "odd"] {
-      try place.write {
-        place.realm.create(
+      try instance.write {
+        instance.realm.create(
           StableHorse.self, value: ["id": 1, "otherMood": mood], update: .modified)
       }
-      place.pump()
+      instance.pump()
     }
     #expect(calls == [["otherMood"]])
     token.invalidate()
   }
 
   @Test func dynamicObjectsTakeObjectsOfTheProgramAndEveryNumber() throws {
-    let place = try Shelter().openStable()
-    try place.write {
-      let dynamic = place.realm.dynamicCreate("StableHorse", value: ["id": 1])
+    let instance = try Shelter().openStable()
+    try instance.write {
+      let dynamic = instance.realm.dynamicCreate("StableHorse", value: ["id": 1])
       let mother = StableHorse(value: ["id": 2, "foals": [["id": 3]]])
       dynamic.mother = mother
       dynamic.weight = 1.5
-      dynamic.foals = [place.realm.create(StableHorse.self, value: [4]), ["id": 5]] as [Any]
+      dynamic.foals = [instance.realm.create(StableHorse.self, value: [4]), ["id": 5]] as [Any]
       #expect(mother.realm != nil && (dynamic.mother as? DynamicObject)?.id as? Int == 2)
     }
-    let horse = try #require(place.realm.object(ofType: StableHorse.self, forPrimaryKey: 1))
+    let horse = try #require(instance.realm.object(ofType: StableHorse.self, forPrimaryKey: 1))
     #expect(horse.mother?.foals.map(\.id) == [3] && horse.foals.map(\.id) == [4, 5])
     #expect(horse.weight == 1.5)
-    try place.write {
+    try instance.write {
       // A typed property takes the dynamic object of its row.
       let dynamic = try #require(
-        place.realm.dynamicObject(ofType: "StableHorse", forPrimaryKey: 5))
+        instance.realm.dynamicObject(ofType: "StableHorse", forPrimaryKey: 5))
       horse["mother"] = dynamic
     }
     #expect(horse.mother?.id == 5)

@@ -18,7 +18,7 @@ struct StableShare: FailableCustomPersistable, Equatable {
   var persistableValue: Int { value }
 }
 
-struct StablePlace: CustomPersistable, Equatable {
+struct StableSpot: CustomPersistable, Equatable {
   var x: Double
   init(x: Double) { self.x = x }
   init(persistedValue: StablePoint) { x = persistedValue.x }
@@ -53,7 +53,7 @@ class StableHorse: Object {
   @Persisted var otherMood: StableMood?
   @Persisted var grade: StableGrade?
   @Persisted var share: StableShare?
-  @Persisted var place = StablePlace(x: 0)
+  @Persisted var spot = StableSpot(x: 0)
   @Persisted var mother: StableHorse?
   @Persisted var front: StableLeg?
   @Persisted var legs: List<StableLeg>
@@ -88,10 +88,10 @@ extension Shelter {
     ]
   }
 
-  func openStable() throws -> Place {
+  func openStable() throws -> Instance {
     var configuration = configuration
     configuration.objectTypes = Self.stableTypes
-    return try Place(configuration, self)
+    return try Instance(configuration, self)
   }
 }
 
@@ -105,8 +105,8 @@ enum StableEntry: CaseIterable {
   case create, checked, unmanaged, setUnmanaged, setManaged, subscripted, dynamicCreate, dynamicSet
 
   /// The object with the number 1 and those values.
-  func make(_ values: [String: Any], in place: Place) throws -> StableHorse {
-    let realm = place.realm
+  func make(_ values: [String: Any], in instance: Instance) throws -> StableHorse {
+    let realm = instance.realm
     var all = values
     all["id"] = 1
     try realm.write {
@@ -115,7 +115,7 @@ enum StableEntry: CaseIterable {
       case .checked:
         // Foals and the like need no more than what the test gives them.
         try realm.create(StableHorse.self, checking: all.merging(Self.required) { $1 })
-        try #require(place.realm.object(ofType: StableHorse.self, forPrimaryKey: 1))
+        try #require(instance.realm.object(ofType: StableHorse.self, forPrimaryKey: 1))
           .setValuesForTest(values)
       case .unmanaged: realm.add(StableHorse(value: all))
       case .setUnmanaged:

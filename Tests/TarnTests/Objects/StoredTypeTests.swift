@@ -78,16 +78,16 @@ private class Priced: Object {
 
 /// Enums and custom types as keys, under indexes, in orders and in aggregates.
 struct StoredTypeTests {
-  private let place: Place
-  private var realm: Realm { place.realm }
+  private let instance: Instance
+  private var realm: Realm { instance.realm }
   private var cards: Results<Card> { realm.objects(Card.self) }
 
   init() throws {
     let shelter = try Shelter()
     var configuration = shelter.configuration
     configuration.objectTypes = [Card.self, Seat.self, Priced.self]
-    place = try Place(configuration, shelter)
-    try place.write {
+    instance = try Instance(configuration, shelter)
+    try instance.write {
       realm.add(Card(.hearts, .high, 20, "b"))
       realm.add(Card(.clubs, .low, 30, "a"))
       realm.add(Card(.spades, .middle, 10, "b"))
@@ -131,7 +131,7 @@ struct StoredTypeTests {
     fill(unmanaged)
     check(unmanaged)
     let card = cards[0]
-    try place.write { fill(card) }
+    try instance.write { fill(card) }
     check(card)
     check(card.freeze())
     #expect(card.ranks.sorted().sum() == 16 && card.prices.sorted().max() == Cents(9))
@@ -154,7 +154,7 @@ struct StoredTypeTests {
     #expect(cards.max(of: \.moment) == Instant(0))
     #expect(cards.min(of: \.otherRank) == nil && cards.sum(of: \.otherRank) == 0)
     let hearts = try #require(realm.object(ofType: Card.self, forPrimaryKey: Suit.hearts))
-    try place.write {
+    try instance.write {
       hearts.otherRank = .middle
       hearts.otherPrice = Cents(8)
       hearts.partners["a"] = cards[1]
@@ -171,7 +171,7 @@ struct StoredTypeTests {
   @Test func enumsAndCustomTypesNameObjects() throws {
     #expect(realm.object(ofType: Card.self, forPrimaryKey: Suit.clubs)?.price == Cents(30))
     #expect(realm.object(ofType: Card.self, forPrimaryKey: "spades")?.price == Cents(10))
-    try place.write {
+    try instance.write {
       realm.add(Card(.clubs, .high, 31, "c"), update: .modified)
       realm.create(Card.self, value: ["suit": Suit.hearts, "price": Cents(21)], update: .modified)
       realm.create(Card.self, value: ["suit": "spades", "rank": 1], update: .modified)
@@ -196,9 +196,9 @@ struct StoredTypeTests {
     #expect(cards.where { $0.price == Cents(20) }.map(\.suit) == [.hearts])
     #expect(cards.where { $0.sign == Sign("b") }.map(\.suit) == [.hearts, .spades])
     #expect(cards.where { $0.otherSign == nil }.count == 3)
-    try place.write { cards[0].otherSign = Sign("z") }
+    try instance.write { cards[0].otherSign = Sign("z") }
     #expect(cards.where { $0.otherSign == Sign("z") }.map(\.suit) == [.hearts])
-    try place.write { cards[0].sign = Sign("q") }
+    try instance.write { cards[0].sign = Sign("q") }
     #expect(cards.where { $0.sign == Sign("b") }.map(\.suit) == [.spades])
     let schema = ClassReflection.of(Card.self)
     #expect(
@@ -218,7 +218,7 @@ struct StoredTypeTests {
     #expect(sections.allKeys == [Sign("a"), Sign("b")] && sections[1].count == 2)
     let byRank = cards.sectioned(by: \.rank, ascending: false)
     #expect(byRank.allKeys == [.high, .middle, .low])
-    try place.write { fill(cards[0]) }
+    try instance.write { fill(cards[0]) }
     #expect(Array(cards[0].ranks.sorted()) == [.low, .low, .middle, .high])
     #expect(Array(cards[0].ranks.distinct()) == [.middle, .low, .high])
     #expect(Array(cards[0].prices.sorted(ascending: false)) == [Cents(9), Cents(4), Cents(-1)])

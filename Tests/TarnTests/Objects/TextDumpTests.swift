@@ -5,11 +5,11 @@ import Testing
 
 /// The texts of objects and collections, for logs.
 struct TextDumpTests {
-  private func openSafes() throws -> Place {
+  private func openSafes() throws -> Instance {
     let shelter = try Shelter()
     var configuration = shelter.configuration
     configuration.objectTypes = [Safe.self, Chest.self, Coin.self]
-    return try Place(configuration, shelter)
+    return try Instance(configuration, shelter)
   }
 
   @Test func valuesOfAllKindsALineEach() throws {
@@ -41,15 +41,15 @@ struct TextDumpTests {
 
   @Test func whatAnEnumRefusesIsWrittenAsItIsStored() throws {
     let shelter = try Shelter()
-    let place = try shelter.open()
-    try place.write {
-      place.realm.dynamicCreate("Cat", value: ["id": 1, "mood": "odd"])
+    let instance = try shelter.open()
+    try instance.write {
+      instance.realm.dynamicCreate("Cat", value: ["id": 1, "mood": "odd"])
     }
-    let cat = try #require(place.realm.objects(Cat.self).first)
+    let cat = try #require(instance.realm.objects(Cat.self).first)
     var dumped = ""
     dump(cat, to: &dumped)
     #expect(cat.description.contains("mood = odd;") && dumped.contains("- mood: \"odd\"\n"))
-    #expect("\(place.realm.objects(Cat.self))".contains("mood = odd;"))
+    #expect("\(instance.realm.objects(Cat.self))".contains("mood = odd;"))
   }
 
   @Test func circlesAreWrittenOnce() throws {

@@ -23,15 +23,15 @@ private class Unusual: Object {
 }
 
 struct UnusualValueTests {
-  private func open() throws -> (Place, Shelter) {
+  private func open() throws -> (Instance, Shelter) {
     let shelter = try Shelter()
     return (try open(shelter), shelter)
   }
 
-  private func open(_ shelter: Shelter) throws -> Place {
+  private func open(_ shelter: Shelter) throws -> Instance {
     var configuration = shelter.configuration
     configuration.objectTypes = [Unusual.self]
-    return try Place(configuration, shelter)
+    return try Instance(configuration, shelter)
   }
 
   @Test func valuesOfUpTo64MiBComeBack() throws {

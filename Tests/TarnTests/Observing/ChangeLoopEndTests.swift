@@ -13,7 +13,7 @@ import Testing
 
   init() throws {
     shelter = try Shelter()
-    realm = try Realm(configuration: PackPlace.configuration(shelter))
+    realm = try Realm(configuration: PackInstance.configuration(shelter))
     try realm.write {
       realm.create(Pack.self, value: ["id": 1])
       realm.add(Cub(1, "a"))
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test func aLoopOnASerialQueue() async throws {
-    let keeper = CubKeeper(PackPlace.configuration(shelter))
+    let keeper = CubKeeper(PackInstance.configuration(shelter))
     try await keeper.open()
     async let names = keeper.names(until: 4)
     try await keeper.untilObserved()

@@ -9,12 +9,12 @@ import Testing
 @MainActor struct ChangeLoopModelTests {
   private let shelter: Shelter
   private let realm: Realm
-  private let writer: PackPlace
+  private let writer: PackInstance
 
   init() throws {
     shelter = try Shelter()
-    writer = try PackPlace(shelter)
-    realm = try Realm(configuration: PackPlace.configuration(shelter))
+    writer = try PackInstance(shelter)
+    realm = try Realm(configuration: PackInstance.configuration(shelter))
   }
 
   private func change(_ realm: Realm, _ numbers: inout SeededRandom) {

@@ -84,7 +84,7 @@ struct ChangeLoopTrapTests: TrapSuite {
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { @MainActor [folder = try folder as String, mistake = mistake as Mistake] in
       let shelter = try Shelter(within: folder)
-      let realm = try Realm(configuration: PackPlace.configuration(shelter), queue: nil)
+      let realm = try Realm(configuration: PackInstance.configuration(shelter), queue: nil)
       try realm.write { realm.create(Pack.self, value: ["id": 1]) }
       try await mistake.make(realm)
     }

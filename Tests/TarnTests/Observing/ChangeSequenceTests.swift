@@ -11,7 +11,7 @@ import Testing
 
   init() throws {
     shelter = try Shelter()
-    realm = try Realm(configuration: PackPlace.configuration(shelter))
+    realm = try Realm(configuration: PackInstance.configuration(shelter))
     try realm.write { realm.create(Pack.self, value: ["id": 1]) }
   }
 

@@ -6,16 +6,16 @@ import Testing
 struct CollectionDeltaTests {
   /// S170.
   @Test func whatWasModifiedHasItsNewPositionsBesideTheOldOnes() throws {
-    let place = try PackPlace(Shelter())
-    try place.write { for id in 0..<5 { place.realm.add(Cub(id)) } }
-    let keeper = CopyKeeper(place.cubs)
-    place.pump()
-    try place.write {
-      place.realm.delete(place.cub(1)!)
-      place.cub(3)!.name = "new"
-      place.realm.add(Cub(9))
+    let instance = try PackInstance(Shelter())
+    try instance.write { for id in 0..<5 { instance.realm.add(Cub(id)) } }
+    let keeper = CopyKeeper(instance.cubs)
+    instance.pump()
+    try instance.write {
+      instance.realm.delete(instance.cub(1)!)
+      instance.cub(3)!.name = "new"
+      instance.realm.add(Cub(9))
     }
-    place.pump()
+    instance.pump()
     let delta = try #require(keeper.lastDelta)
     #expect(delta.deletions == [1] && delta.insertions == [4])
     #expect(delta.modifications == [3] && delta.modificationsNew == [2])
@@ -25,19 +25,19 @@ struct CollectionDeltaTests {
   }
 
   @Test func whatMovedIsAPairBesideDeletionAndInsertion() throws {
-    let place = try PackPlace(Shelter())
-    try place.write {
-      for id in 0..<4 { place.realm.add(Cub(id, age: id)) }
-      place.pack.numbers.append(objectsIn: [10, 11, 12, 13])
+    let instance = try PackInstance(Shelter())
+    try instance.write {
+      for id in 0..<4 { instance.realm.add(Cub(id, age: id)) }
+      instance.pack.numbers.append(objectsIn: [10, 11, 12, 13])
     }
-    let sorted = CopyKeeper(place.cubs.sorted(by: \.age))
-    let numbers = CopyKeeper(place.pack.numbers)
-    place.pump()
-    try place.write {
-      place.cub(0)!.age = 99
-      place.pack.numbers.move(from: 3, to: 0)
+    let sorted = CopyKeeper(instance.cubs.sorted(by: \.age))
+    let numbers = CopyKeeper(instance.pack.numbers)
+    instance.pump()
+    try instance.write {
+      instance.cub(0)!.age = 99
+      instance.pack.numbers.move(from: 3, to: 0)
     }
-    place.pump()
+    instance.pump()
     let rows = try #require(sorted.lastDelta)
     #expect(rows.deletions == [0] && rows.insertions == [3])
     #expect(rows.moves == [.init(from: 0, to: 3)])
@@ -47,16 +47,16 @@ struct CollectionDeltaTests {
   }
 
   @Test func aModificationIsARemovalAndAnInsertionOfOneIdentity() throws {
-    let place = try PackPlace(Shelter())
-    try place.write { for id in 0..<3 { place.realm.add(Cub(id, age: id)) } }
-    let keeper = CopyKeeper(place.cubs.sorted(by: \.age))
-    place.pump()
+    let instance = try PackInstance(Shelter())
+    try instance.write { for id in 0..<3 { instance.realm.add(Cub(id, age: id)) } }
+    let keeper = CopyKeeper(instance.cubs.sorted(by: \.age))
+    instance.pump()
     let old = keeper.identities
-    try place.write {
-      place.cub(1)!.name = "new"
-      place.cub(0)!.age = 5
+    try instance.write {
+      instance.cub(1)!.name = "new"
+      instance.cub(0)!.age = 5
     }
-    place.pump()
+    instance.pump()
     let difference = try #require(keeper.lastDelta).difference(from: old)
     let expected: [Swift.CollectionDifference<ElementIdentity>.Change] = [
       .remove(offset: 0, element: old[0], associatedWith: 2),
@@ -69,69 +69,69 @@ struct CollectionDeltaTests {
   }
 
   @Test func aMapIsFollowedByKeys() throws {
-    let place = try PackPlace(Shelter())
-    try place.write { place.pack.scores["a"] = 1 }
+    let instance = try PackInstance(Shelter())
+    try instance.write { instance.pack.scores["a"] = 1 }
     var copy: [String: Int] = [:]
-    let token = place.pack.scores.observeChanges { change in
+    let token = instance.pack.scores.observeChanges { change in
       change.apply(to: &copy)
       guard case .update(let map, let delta) = change else { return }
       #expect(delta.insertions == ["b"] && delta.modifications == ["a"] && delta.deletions == [])
       #expect(delta.value(for: "a") == 2 && delta.value(for: "z") == nil)
       #expect(map.count == 2)
     }
-    place.pump()
+    instance.pump()
     #expect(copy == ["a": 1])
-    try place.write {
-      place.pack.scores["a"] = 2
-      place.pack.scores["b"] = 3
+    try instance.write {
+      instance.pack.scores["a"] = 2
+      instance.pack.scores["b"] = 3
     }
-    place.pump()
+    instance.pump()
     #expect(copy == ["a": 2, "b": 3])
     token.invalidate()
   }
 
   @Test func projectedAndErasedCollectionsAreFollowed() throws {
-    let place = try PackPlace(Shelter())
-    try place.write { place.pack.cubs.append(objectsIn: [Cub(1, "a"), Cub(2, "b")]) }
-    let erased = CopyKeeper(AnyRealmCollection(place.pack.cubs))
-    let backward = CopyKeeper(place.cub(1)!.packs)
+    let instance = try PackInstance(Shelter())
+    try instance.write { instance.pack.cubs.append(objectsIn: [Cub(1, "a"), Cub(2, "b")]) }
+    let erased = CopyKeeper(AnyRealmCollection(instance.pack.cubs))
+    let backward = CopyKeeper(instance.cub(1)!.packs)
     var names: [String] = []
-    let token = place.pack.cubs.projectTo.name.observeChanges { $0.apply(to: &names) }
-    place.pump()
+    let token = instance.pack.cubs.projectTo.name.observeChanges { $0.apply(to: &names) }
+    instance.pump()
     #expect(names == ["a", "b"] && backward.copy.map(\.id) == [1])
-    try place.write {
-      place.cub(1)!.name = "new"
-      place.pack.cubs.append(Cub(3, "c"))
+    try instance.write {
+      instance.cub(1)!.name = "new"
+      instance.pack.cubs.append(Cub(3, "c"))
     }
-    place.pump()
+    instance.pump()
     #expect(names == ["new", "b", "c"])
     #expect(erased.copy.map(\.id) == [1, 2, 3])
-    try place.write { place.pack.cubs.remove(at: 0) }
-    place.pump()
+    try instance.write { instance.pack.cubs.remove(at: 0) }
+    instance.pump()
     #expect(backward.copy.isEmpty && names == ["b", "c"])
     token.invalidate()
   }
 
   /// S147: a callback before this one has written, so that the list shows more than is told.
   @Test func aDeltaGivesWhatItLeadsToThoughACallbackHasWrittenSince() throws {
-    let place = try PackPlace(Shelter())
-    try place.write { place.pack.numbers.append(objectsIn: [1, 2]) }
+    let instance = try PackInstance(Shelter())
+    try instance.write { instance.pack.numbers.append(objectsIn: [1, 2]) }
     var mayWrite = false
-    let writer = place.pack.numbers.observe { change in
+    let writer = instance.pack.numbers.observe { change in
       guard mayWrite, case .update(let numbers, _, _, _) = change else { return }
       mayWrite = false
-      place.realm.beginWrite()
+      instance.realm.beginWrite()
       numbers.removeFirst()
       numbers[0] = 20
-      #expect(throws: Never.self) { try place.realm.commitWrite() }
+      #expect(throws: Never.self) { try instance.realm.commitWrite() }
     }
     var copies: [[Int]] = []
-    let keeper = CopyKeeper(place.pack.numbers) { copies.append($0.copy) }
-    let filtered = CopyKeeper(place.pack.numbers.sorted(ascending: false))
-    place.pump()
+    let keeper = CopyKeeper(instance.pack.numbers) { copies.append($0.copy) }
+    let filtered = CopyKeeper(instance.pack.numbers.sorted(ascending: false))
+    instance.pump()
     mayWrite = true
-    try place.write { place.pack.numbers.append(3) }
-    place.pump()
+    try instance.write { instance.pack.numbers.append(3) }
+    instance.pump()
     #expect(copies == [[1, 2], [1, 2, 3], [20, 3]])
     #expect(filtered.copy == [20, 3])
     writer.invalidate()
@@ -139,73 +139,75 @@ struct CollectionDeltaTests {
   }
 
   @Test func aCallLeadsToTheStateBeforeACommitThatWasLeftOut() throws {
-    let place = try PackPlace(Shelter())
+    let instance = try PackInstance(Shelter())
     var copies: [[Int]] = []
-    let keeper = CopyKeeper(place.pack.numbers) { copies.append($0.copy) }
-    place.pump()
+    let keeper = CopyKeeper(instance.pack.numbers) { copies.append($0.copy) }
+    instance.pump()
     var mayWrite = true
-    let first = place.cubs.observe { change in
+    let first = instance.cubs.observe { change in
       guard mayWrite, case .update = change else { return }
       mayWrite = false
       #expect(throws: Never.self) {
-        try place.write { place.pack.numbers.append(2) }
-        place.realm.beginWrite()
-        place.pack.numbers[0] = 10
-        try place.realm.commitWrite(withoutNotifying: [keeper.token!])
+        try instance.write { instance.pack.numbers.append(2) }
+        instance.realm.beginWrite()
+        instance.pack.numbers[0] = 10
+        try instance.realm.commitWrite(withoutNotifying: [keeper.token!])
       }
     }
-    place.pump()
-    try place.write {
-      place.realm.add(Cub(1))
-      place.pack.numbers.append(1)
+    instance.pump()
+    try instance.write {
+      instance.realm.add(Cub(1))
+      instance.pack.numbers.append(1)
     }
-    place.pump()
+    instance.pump()
     // The observer was told of the first append before its own turn came.
     #expect(copies.first == [] && copies.dropFirst().first == [1])
     // What was left out is in no delta, and what came before it is.
     #expect(copies.last == [1, 2])
-    #expect(place.pack.numbers.elementsEqual([10, 2]))
+    #expect(instance.pack.numbers.elementsEqual([10, 2]))
     first.invalidate()
   }
 
   /// The same of results whose steps do not say what they led to: that is read from the file.
   @Test(arguments: [true, false])
   func soItDoesWithDistinctResults(isLeftOut: Bool) throws {
-    let place = try PackPlace(Shelter())
-    try place.write { for id in 1...3 { place.realm.add(Cub(id, "\(id % 2)")) } }
+    let instance = try PackInstance(Shelter())
+    try instance.write { for id in 1...3 { instance.realm.add(Cub(id, "\(id % 2)")) } }
     var copies: [[Int]] = []
     var token: NotificationToken?
     var mayWrite = true
-    let first = place.cubs.observe { change in
+    let first = instance.cubs.observe { change in
       guard mayWrite, case .update = change else { return }
       mayWrite = false
       #expect(throws: Never.self) {
-        place.realm.beginWrite()
-        place.cub(1)!.name = "0"
-        try place.realm.commitWrite(withoutNotifying: isLeftOut ? [token!] : [])
+        instance.realm.beginWrite()
+        instance.cub(1)!.name = "0"
+        try instance.realm.commitWrite(withoutNotifying: isLeftOut ? [token!] : [])
       }
     }
-    let keeper = CopyKeeper(place.cubs.distinct(by: ["name"])) { copies.append($0.copy.map(\.id)) }
+    let keeper = CopyKeeper(instance.cubs.distinct(by: ["name"])) {
+      copies.append($0.copy.map(\.id))
+    }
     token = keeper.token
-    place.pump()
-    try place.write { for id in 1...2 { place.cub(id)!.age = 5 } }
-    place.pump()
+    instance.pump()
+    try instance.write { for id in 1...2 { instance.cub(id)!.age = 5 } }
+    instance.pump()
     #expect(copies == [[1, 2], [1, 2]] + (isLeftOut ? [] : [[1, 3]]))
     first.invalidate()
   }
 
   @Test func aDeltaReadsItsOwnVersionAfterALaterWrite() throws {
-    let place = try PackPlace(Shelter())
-    let keeper = CopyKeeper(place.pack.numbers)
-    place.pump()
-    try place.write { place.pack.numbers.append(objectsIn: [1, 2]) }
-    place.pump()
+    let instance = try PackInstance(Shelter())
+    let keeper = CopyKeeper(instance.pack.numbers)
+    instance.pump()
+    try instance.write { instance.pack.numbers.append(objectsIn: [1, 2]) }
+    instance.pump()
     let delta = try #require(keeper.lastDelta)
     var array = [Int]()
     delta.apply(to: &array)
     #expect(array == [1, 2])
     let kept = delta.element(at: 0)
-    try place.write { place.pack.numbers.removeAll() }
+    try instance.write { instance.pack.numbers.removeAll() }
     #expect(kept == 1 && delta.element(at: 1) == 2 && delta.count == 2)
   }
 }

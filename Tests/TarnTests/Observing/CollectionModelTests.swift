@@ -40,56 +40,60 @@ private struct ModelWrites {
     },
   ]
 
-  private let places: [Place]
+  private let instances: [Instance]
   private let usesWorker: Bool
   private var numbers: SeededRandom
-  private var recorders: [(place: Int, query: Int, recorder: CatRecorder)] = []
+  private var recorders: [(position: Int, query: Int, recorder: CatRecorder)] = []
 
   init(seed: UInt64, usesWorker: Bool = false) throws {
     numbers = SeededRandom(seed: seed)
     self.usesWorker = usesWorker
     let shelter = try Shelter()
-    places = [try shelter.open(), try shelter.open(), try shelter.open()]
+    instances = [try shelter.open(), try shelter.open(), try shelter.open()]
     if usesWorker {
-      for place in places { place.realm.useWorker(rows: 10 * numbers.below(40), commits: 4) }
+      for instance in instances {
+        instance.realm.useWorker(rows: 10 * numbers.below(40), commits: 4)
+      }
     }
-    try places[0].write {
-      for street in ["b", "a", "c"] { places[0].realm.add(Home(street, rooms: numbers.below(5))) }
-      for id in 0..<20 { places[0].realm.add(randomCat(id, places[0])) }
+    try instances[0].write {
+      for street in ["b", "a", "c"] {
+        instances[0].realm.add(Home(street, rooms: numbers.below(5)))
+      }
+      for id in 0..<20 { instances[0].realm.add(randomCat(id, instances[0])) }
     }
-    for place in places.indices {
-      for query in Self.queries.indices { observe(place, query) }
+    for instance in instances.indices {
+      for query in Self.queries.indices { observe(instance, query) }
     }
   }
 
-  private mutating func observe(_ place: Int, _ query: Int) {
-    recorders.append((place, query, CatRecorder(Self.queries[query](places[place].cats))))
+  private mutating func observe(_ instance: Int, _ query: Int) {
+    recorders.append((instance, query, CatRecorder(Self.queries[query](instances[instance].cats))))
   }
 
   private mutating func randomName() -> String {
     ["a", "ab", "b", "c", "", "zz"][numbers.below(6)]
   }
 
-  private mutating func randomCat(_ id: Int, _ place: Place) -> Cat {
+  private mutating func randomCat(_ id: Int, _ instance: Instance) -> Cat {
     let cat = Cat(id, randomName(), age: numbers.below(100))
     if numbers.chance(50) { cat.weight = Double(numbers.below(5)) }
-    if numbers.chance(60) { cat.home = randomHome(place) }
+    if numbers.chance(60) { cat.home = randomHome(instance) }
     return cat
   }
 
-  private mutating func randomHome(_ place: Place) -> Home? {
-    let homes = place.realm.objects(Home.self)
+  private mutating func randomHome(_ instance: Instance) -> Home? {
+    let homes = instance.realm.objects(Home.self)
     return homes.isEmpty ? nil : homes[numbers.below(homes.count)]
   }
 
   /// A write of one to five changes, or turns.
   mutating func step() throws {
-    let place = places[numbers.below(places.count)]
+    let instance = instances[numbers.below(instances.count)]
     switch numbers.below(10) {
-    case 0...5: try write(place)
-    case 6: place.pump()
-    case 7: usesWorker ? place.settle() : place.pump()
-    case 8: place.realm.refresh()
+    case 0...5: try write(instance)
+    case 6: instance.pump()
+    case 7: usesWorker ? instance.settle() : instance.pump()
+    case 8: instance.realm.refresh()
     default:
       let index = numbers.below(recorders.count)
       check(recorders[index].recorder)
@@ -99,33 +103,33 @@ private struct ModelWrites {
     }
   }
 
-  private mutating func write(_ place: Place) throws {
-    place.realm.beginWrite()
+  private mutating func write(_ instance: Instance) throws {
+    instance.realm.beginWrite()
     let most = usesWorker && numbers.chance(20) ? 60 : 5
-    for _ in 0...numbers.below(most) { change(place) }
-    if numbers.chance(12) { return place.realm.cancelWrite() }
-    try place.realm.commitWrite()
+    for _ in 0...numbers.below(most) { change(instance) }
+    if numbers.chance(12) { return instance.realm.cancelWrite() }
+    try instance.realm.commitWrite()
   }
 
-  private mutating func change(_ place: Place) {
-    let cats = place.cats
+  private mutating func change(_ instance: Instance) {
+    let cats = instance.cats
     let cat = cats.isEmpty ? nil : cats[numbers.below(cats.count)]
     switch numbers.below(100) {
     case 0..<20:
       let id = numbers.below(60)
-      if place.cat(id) == nil { place.realm.add(randomCat(id, place)) }
-    case 20..<32: if let cat { place.realm.delete(cat) }
+      if instance.cat(id) == nil { instance.realm.add(randomCat(id, instance)) }
+    case 20..<32: if let cat { instance.realm.delete(cat) }
     case 32..<47: cat?.age = numbers.below(100)
     case 47..<60: cat?.name = randomName()
     case 60..<66: cat?.weight = numbers.chance(50) ? nil : 2
     case 66..<72: cat.map { $0.age = $0.age }
-    case 72..<82: cat?.home = numbers.chance(20) ? nil : randomHome(place)
-    case 82..<90: randomHome(place)?.rooms = numbers.below(5)
-    case 90..<94: randomHome(place)?.street = randomName()
-    case 94..<96: place.realm.add(Home(randomName()))
-    case 96..<98: if let home = randomHome(place) { place.realm.delete(home) }
-    case 98: place.realm.delete(cats.where { $0.age > 70 })
-    default: if numbers.chance(30) { place.realm.delete(cats) }
+    case 72..<82: cat?.home = numbers.chance(20) ? nil : randomHome(instance)
+    case 82..<90: randomHome(instance)?.rooms = numbers.below(5)
+    case 90..<94: randomHome(instance)?.street = randomName()
+    case 94..<96: instance.realm.add(Home(randomName()))
+    case 96..<98: if let home = randomHome(instance) { instance.realm.delete(home) }
+    case 98: instance.realm.delete(cats.where { $0.age > 70 })
+    default: if numbers.chance(30) { instance.realm.delete(cats) }
     }
   }
 
@@ -134,17 +138,17 @@ private struct ModelWrites {
   }
 
   func finish() throws {
-    for place in places where !usesWorker { place.realm.refresh() }
-    for place in places { place.settle() }
-    for (place, query, recorder) in recorders {
+    for instance in instances where !usesWorker { instance.realm.refresh() }
+    for instance in instances { instance.settle() }
+    for (instance, query, recorder) in recorders {
       check(recorder)
-      let cats = Self.queries[query](places[place].cats)
+      let cats = Self.queries[query](instances[instance].cats)
       #expect(recorder.mirror == cats.map(\.id), "query \(query)")
     }
     // A fresh instance evaluates from nothing.
-    let fresh = try Place(places[0].realm.configuration)
+    let fresh = try Instance(instances[0].realm.configuration)
     for query in Self.queries {
-      #expect(query(fresh.cats).map(\.id) == query(places[1].cats).map(\.id))
+      #expect(query(fresh.cats).map(\.id) == query(instances[1].cats).map(\.id))
     }
     for recorder in recorders { recorder.recorder.token?.invalidate() }
   }

@@ -5,7 +5,7 @@ import Testing
 
 struct CollectionObservationTests {
   private func told(
-    by query: (Results<Cat>) -> Results<Cat> = { $0 }, of change: (Place) -> Void
+    by query: (Results<Cat>) -> Results<Cat> = { $0 }, of change: (Instance) -> Void
   ) throws -> [String] {
     let a = try Shelter().open(cats: 4)
     let home = Home("High Street", rooms: 2)

@@ -20,7 +20,7 @@ struct DeltaModelTests {
 private final class DeltaRun {
   private typealias Contents = [String: [ElementIdentity]]
 
-  private let places: [PackPlace]
+  private let instances: [PackInstance]
   private var numbers: SeededRandom
   /// What every version held, by the names of the collections.
   private var history: [UInt64: (contents: Contents, scores: [String: Int])] = [:]
@@ -31,107 +31,109 @@ private final class DeltaRun {
   init(seed: UInt64) throws {
     let shelter = try Shelter()
     numbers = SeededRandom(seed: seed)
-    places = [try PackPlace(shelter), try PackPlace(shelter)]
-    for place in places {
-      place.pump()
-      place.realm.refresh()
+    instances = [try PackInstance(shelter), try PackInstance(shelter)]
+    for instance in instances {
+      instance.pump()
+      instance.realm.refresh()
       for number in 0..<2 {
-        keep("cubs", place, place.cubs)
-        keep("old", place, place.cubs.where { $0.age > 4 })
-        keep("sorted", place, place.cubs.sorted(by: \.age))
-        keep("list", place, place.pack.cubs)
-        keep("of list", place, place.pack.cubs.sorted(by: \.name))
-        keep("numbers", place, place.pack.numbers)
-        keep("ordered", place, place.pack.numbers.sorted(ascending: number == 0))
-        keep("tags", place, place.pack.tags)
-        keep("friends", place, AnyRealmCollection(place.pack.friends))
-        keepMap(place)
+        keep("cubs", instance, instance.cubs)
+        keep("old", instance, instance.cubs.where { $0.age > 4 })
+        keep("sorted", instance, instance.cubs.sorted(by: \.age))
+        keep("list", instance, instance.pack.cubs)
+        keep("of list", instance, instance.pack.cubs.sorted(by: \.name))
+        keep("numbers", instance, instance.pack.numbers)
+        keep("ordered", instance, instance.pack.numbers.sorted(ascending: number == 0))
+        keep("tags", instance, instance.pack.tags)
+        keep("friends", instance, AnyRealmCollection(instance.pack.friends))
+        keepMap(instance)
       }
     }
-    record(places[0])
+    record(instances[0])
   }
 
-  private func record(_ place: PackPlace) {
-    let pack = place.pack
+  private func record(_ instance: PackInstance) {
+    let pack = instance.pack
     let contents: Contents = [
-      "cubs": place.cubs.identities, "old": place.cubs.where { $0.age > 4 }.identities,
-      "sorted": place.cubs.sorted(by: \.age).identities, "list": pack.cubs.identities,
+      "cubs": instance.cubs.identities, "old": instance.cubs.where { $0.age > 4 }.identities,
+      "sorted": instance.cubs.sorted(by: \.age).identities, "list": pack.cubs.identities,
       "of list": pack.cubs.sorted(by: \.name).identities, "numbers": pack.numbers.identities,
       "tags": pack.tags.identities, "friends": pack.friends.identities,
     ]
     let scores = Dictionary(uniqueKeysWithValues: pack.scores.map { ($0.key, $0.value) })
-    history[version(place)] = (contents, scores)
+    history[version(instance)] = (contents, scores)
   }
 
-  private func version(_ place: PackPlace) -> UInt64 { place.realm.core.shownVersion!.rawValue }
+  private func version(_ instance: PackInstance) -> UInt64 {
+    instance.realm.core.shownVersion!.rawValue
+  }
 
   /// The version that a call of the running round leads to.
-  private func target(_ place: PackPlace) -> UInt64 {
-    place.realm.core.delivery.roundState!.version.rawValue
+  private func target(_ instance: PackInstance) -> UInt64 {
+    instance.realm.core.delivery.roundState!.version.rawValue
   }
 
-  private func keep<C: RealmCollection>(_ name: String, _ place: PackPlace, _ collection: C) {
+  private func keep<C: RealmCollection>(_ name: String, _ instance: PackInstance, _ collection: C) {
     keepers.append(
       CopyKeeper(collection) { [unowned self] keeper in
         if let delta = keeper.lastDelta {
           deltas += 1
           let shown = keeper.copy.map { ElementIdentity(of: $0) }
           if shown != keeper.identities { problems.append("\(name): two copies") }
-          if let held = history[target(place)]?.contents[name], held != shown {
+          if let held = history[target(instance)]?.contents[name], held != shown {
             problems.append("\(name): \(shown.count) elements, \(held.count) held")
           }
           if delta.count != shown.count { problems.append("\(name): count") }
         }
-        writeInCallback(place)
+        writeInCallback(instance)
       })
   }
 
-  private func keepMap(_ place: PackPlace) {
+  private func keepMap(_ instance: PackInstance) {
     var copy: [String: Int] = [:]
     keepers.append(
-      place.pack.scores.observeChanges { [unowned self] change in
+      instance.pack.scores.observeChanges { [unowned self] change in
         change.apply(to: &copy)
         if case .update = change {
           deltas += 1
-          if history[target(place)]?.scores != copy { problems.append("map: \(copy)") }
+          if history[target(instance)]?.scores != copy { problems.append("map: \(copy)") }
         }
-        writeInCallback(place)
+        writeInCallback(instance)
       })
   }
 
-  private func writeInCallback(_ place: PackPlace) {
-    guard !history.isEmpty, numbers.chance(4), !place.realm.isInWriteTransaction else { return }
-    do { try write(place) } catch { problems.append("\(error)") }
+  private func writeInCallback(_ instance: PackInstance) {
+    guard !history.isEmpty, numbers.chance(4), !instance.realm.isInWriteTransaction else { return }
+    do { try write(instance) } catch { problems.append("\(error)") }
   }
 
   func step() throws {
-    let place = places[numbers.below(2)]
+    let instance = instances[numbers.below(2)]
     switch numbers.below(5) {
-    case 0...2: try write(place)
-    case 3: place.pump()
-    default: place.realm.refresh()
+    case 0...2: try write(instance)
+    case 3: instance.pump()
+    default: instance.realm.refresh()
     }
   }
 
-  private func write(_ place: PackPlace) throws {
-    place.realm.beginWrite()
-    guard place.realm.isInWriteTransaction else { return }
-    for _ in 0...numbers.below(5) { change(place) }
-    if numbers.chance(10) { return place.realm.cancelWrite() }
-    try place.realm.commitWrite()
-    record(place)
+  private func write(_ instance: PackInstance) throws {
+    instance.realm.beginWrite()
+    guard instance.realm.isInWriteTransaction else { return }
+    for _ in 0...numbers.below(5) { change(instance) }
+    if numbers.chance(10) { return instance.realm.cancelWrite() }
+    try instance.realm.commitWrite()
+    record(instance)
   }
 
-  private func change(_ place: PackPlace) {
-    let (pack, cubs) = (place.pack, place.cubs)
+  private func change(_ instance: PackInstance) {
+    let (pack, cubs) = (instance.pack, instance.cubs)
     let cub = cubs.isEmpty ? nil : cubs[numbers.below(cubs.count)]
     let names = ["a", "b", "c", "d", "e"]
     let name = names[numbers.below(5)]
     switch numbers.below(16) {
     case 0...1:
       let id = numbers.below(30)
-      if place.cub(id) == nil { place.realm.add(Cub(id, name, age: numbers.below(10))) }
-    case 2: if let cub { place.realm.delete(cub) }
+      if instance.cub(id) == nil { instance.realm.add(Cub(id, name, age: numbers.below(10))) }
+    case 2: if let cub { instance.realm.delete(cub) }
     case 3: cub?.age = numbers.below(10)
     case 4: cub?.name = name
     case 5: if let cub { pack.cubs.insert(cub, at: numbers.below(pack.cubs.count + 1)) }
@@ -154,9 +156,9 @@ private final class DeltaRun {
   }
 
   func finish() throws {
-    for place in places {
-      place.realm.refresh()
-      place.pump()
+    for instance in instances {
+      instance.realm.refresh()
+      instance.pump()
     }
   }
 }

@@ -16,7 +16,7 @@ import Testing
 
   @Test func changesAreFilteredAsCallsAre() throws {
     // The main actor may have come to another thread since `init`.
-    for place in [pounds.a, pounds.b] { place.scheduler.adopt() }
+    for instance in [pounds.a, pounds.b] { instance.scheduler.adopt() }
     var calls: [String] = []
     var copy: [Whelp] = []
     func note<C, E>(_ name: String) -> (ObservedChange<C, CollectionDelta<E>>) -> Void {

@@ -31,8 +31,8 @@ private final class KnotWatch {
 }
 
 private struct KnotRun {
-  private let a: Place
-  private let b: Place
+  private let a: Instance
+  private let b: Instance
   private var script: KnotScript
   private var model: KnotModel { script.model }
   private var watches: [KnotWatch] = []
@@ -43,8 +43,8 @@ private struct KnotRun {
     let shelter = try Shelter()
     var configuration = shelter.configuration
     configuration.objectTypes = [Knot.self, Clasp.self]
-    a = try Place(configuration, shelter)
-    b = try Place(configuration, shelter)
+    a = try Instance(configuration, shelter)
+    b = try Instance(configuration, shelter)
     try a.write { for _ in 0..<12 { script.add(to: a.realm) } }
     try a.write { for _ in 0..<40 { script.change(a.realm) } }
     script.model.touched = []

@@ -8,8 +8,8 @@ import Testing
 struct KeyPathObservingTests {
   private let pounds: Pounds
   private let kennel: Pound
-  private var a: Place { pounds.a }
-  private var b: Place { pounds.b }
+  private var a: Instance { pounds.a }
+  private var b: Instance { pounds.b }
 
   init() throws {
     pounds = try Pounds()

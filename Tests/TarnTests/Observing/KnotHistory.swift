@@ -92,7 +92,7 @@ final class KnotHistory: @unchecked Sendable {
 
 /// One who writes; to be used on one thread.
 final class KnotWriter {
-  let place: Place
+  let instance: Instance
   private let history: KnotHistory
   private var numbers: SeededRandom
   private var nextID: Int
@@ -102,13 +102,13 @@ final class KnotWriter {
     numbers = SeededRandom(seed: seed)
     // Nobody else gives such ids.
     nextID = Int(seed) * 1000
-    place = try Place(history.configuration)
+    instance = try Instance(history.configuration)
   }
 
   /// The file's first knots, with links among them.
   func begin() throws {
-    try place.write {
-      for id in 0..<8 { place.realm.create(Knot.self, value: ["id": id]) }
+    try instance.write {
+      for id in 0..<8 { instance.realm.create(Knot.self, value: ["id": id]) }
     }
     try write(60)
   }
@@ -123,19 +123,19 @@ final class KnotWriter {
   ) throws -> UInt64? {
     history.lock.lock()
     defer { history.lock.unlock() }
-    place.realm.beginWrite()
-    // A callback of the begin may have ended it, or written and ended in its place.
-    guard place.realm.isInWriteTransaction else { return nil }
-    var script = KnotScript(model: KnotModel(place.realm), nextID: nextID, numbers: numbers)
-    for _ in 0..<(count ?? 1 + script.numbers.below(3)) { script.write(to: place.realm) }
+    instance.realm.beginWrite()
+    // A callback of the begin may have ended it, or written and ended instead.
+    guard instance.realm.isInWriteTransaction else { return nil }
+    var script = KnotScript(model: KnotModel(instance.realm), nextID: nextID, numbers: numbers)
+    for _ in 0..<(count ?? 1 + script.numbers.below(3)) { script.write(to: instance.realm) }
     let isCancelled = count == nil && script.numbers.chance(10)
     (nextID, numbers) = (script.nextID, script.numbers)
     if isCancelled {
-      place.realm.cancelWrite()
+      instance.realm.cancelWrite()
       return nil
     }
-    try place.realm.commitWrite(withoutNotifying: tokens())
-    try history.record(place.realm, script.model)
-    return place.realm.core.shownVersion!.rawValue
+    try instance.realm.commitWrite(withoutNotifying: tokens())
+    try history.record(instance.realm, script.model)
+    return instance.realm.core.shownVersion!.rawValue
   }
 }

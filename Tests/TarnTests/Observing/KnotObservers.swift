@@ -11,7 +11,7 @@ final class KnotObservers {
   let history: KnotHistory
   private let a: KnotWriter
   private let b: KnotWriter
-  private var realm: Realm { b.place.realm }
+  private var realm: Realm { b.instance.realm }
   private var tokens: [NotificationToken] = []
   private var ended: Set<Int> = []
   /// What each of them is to be told of no more, and whether it has missed something.
@@ -53,7 +53,7 @@ final class KnotObservers {
       observe(id, randomLook())
       observeCard(id)
     }
-    b.place.pump()
+    b.instance.pump()
   }
 
   private func randomLook() -> KnotLook {
@@ -367,16 +367,16 @@ final class KnotObservers {
     case 0...4: try a.write()
     case 5: realm.refresh()
     case 6: write()
-    default: b.place.pump()
+    default: b.instance.pump()
     }
   }
 
   /// Everything has been told, and so nothing more is.
   func finish() {
-    b.place.pump()
+    b.instance.pump()
     realm.refresh()
     let before = calls
-    b.place.pump()
+    b.instance.pump()
     if calls != before { problems.append("calls without changes") }
     let last = realm.core.shownVersion!.rawValue
     for (number, misses) in misses.enumerated() where !ended.contains(number) && misses(last) {

@@ -125,8 +125,8 @@ struct KnotModel: Codable {
       if own.clasp?.home == id { change(other, "clasp.home") { $0.clasp!.home = nil } }
       if own.clasps.contains(where: { $0.home == id }) {
         change(other, "clasps.home") { own in
-          for place in own.clasps.indices where own.clasps[place].home == id {
-            own.clasps[place].home = nil
+          for position in own.clasps.indices where own.clasps[position].home == id {
+            own.clasps[position].home = nil
           }
         }
       }
@@ -268,17 +268,17 @@ struct KnotScript {
   }
 
   private mutating func changeValues(of knot: Knot, _ id: Int) {
-    let (value, place) = (numbers.below(5), numbers.below(knot.numbers.count + 1))
+    let (value, position) = (numbers.below(5), numbers.below(knot.numbers.count + 1))
     switch numbers.below(4) {
     case 0:
-      knot.numbers.insert(value, at: place)
-      model.change(id, "numbers") { $0.numbers.insert(value, at: place) }
-    case 1 where place < knot.numbers.count:
-      knot.numbers.remove(at: place)
-      model.change(id, "numbers") { _ = $0.numbers.remove(at: place) }
-    case 2 where place < knot.numbers.count:
-      knot.numbers[place] = value
-      model.change(id, "numbers") { $0.numbers[place] = value }
+      knot.numbers.insert(value, at: position)
+      model.change(id, "numbers") { $0.numbers.insert(value, at: position) }
+    case 1 where position < knot.numbers.count:
+      knot.numbers.remove(at: position)
+      model.change(id, "numbers") { _ = $0.numbers.remove(at: position) }
+    case 2 where position < knot.numbers.count:
+      knot.numbers[position] = value
+      model.change(id, "numbers") { $0.numbers[position] = value }
     default:
       let tag = "\(value)"
       let isIn = knot.tags.contains(tag)
@@ -306,33 +306,33 @@ struct KnotScript {
   }
 
   private mutating func changeClasps(of knot: Knot, _ id: Int, _ target: Knot, _ other: Int) {
-    let (depth, place) = (numbers.below(9), numbers.below(knot.clasps.count + 1))
-    guard place < knot.clasps.count else {
+    let (depth, position) = (numbers.below(9), numbers.below(knot.clasps.count + 1))
+    guard position < knot.clasps.count else {
       knot.clasps.append(Clasp(value: ["depth": depth]))
       return model.change(id, "clasps") { $0.clasps.append(KnotModel.Clasp(depth: depth)) }
     }
     switch numbers.below(3) {
     case 0:
-      knot.clasps.remove(at: place)
-      model.change(id, "clasps") { _ = $0.clasps.remove(at: place) }
+      knot.clasps.remove(at: position)
+      model.change(id, "clasps") { _ = $0.clasps.remove(at: position) }
     case 1:
-      knot.clasps[place].depth = depth
-      model.change(id, "clasps.depth") { $0.clasps[place].depth = depth }
+      knot.clasps[position].depth = depth
+      model.change(id, "clasps.depth") { $0.clasps[position].depth = depth }
     default:
-      knot.clasps[place].home = target
-      model.change(id, "clasps.home") { $0.clasps[place].home = other }
+      knot.clasps[position].home = target
+      model.change(id, "clasps.home") { $0.clasps[position].home = other }
     }
   }
 
   private mutating func insert(_ target: Knot, _ other: Int, into knot: Knot, _ id: Int) {
-    let place = numbers.below(knot.list.count + 1)
-    knot.list.insert(target, at: place)
-    model.change(id, "list") { $0.list.insert(other, at: place) }
+    let position = numbers.below(knot.list.count + 1)
+    knot.list.insert(target, at: position)
+    model.change(id, "list") { $0.list.insert(other, at: position) }
   }
 
   private mutating func remove(from knot: Knot, _ id: Int) {
-    let place = numbers.below(knot.list.count)
-    knot.list.remove(at: place)
-    model.change(id, "list") { _ = $0.list.remove(at: place) }
+    let position = numbers.below(knot.list.count)
+    knot.list.remove(at: position)
+    model.change(id, "list") { _ = $0.list.remove(at: position) }
   }
 }

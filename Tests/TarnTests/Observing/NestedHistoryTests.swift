@@ -9,10 +9,12 @@ import Testing
 struct NestedHistoryTests {
   @Test func severalCommitsOfAnotherThreadAreOneChange() throws {
     let shelter = try Shelter()
-    let place = try shelter.openIsles(3)
-    try place.write { place.isle(0).list.append(objectsIn: [place.isle(1), place.isle(2)]) }
-    let recorder = NestedRecorder(place.isles)
-    place.pump()
+    let instance = try shelter.openIsles(3)
+    try instance.write {
+      instance.isle(0).list.append(objectsIn: [instance.isle(1), instance.isle(2)])
+    }
+    let recorder = NestedRecorder(instance.isles)
+    instance.pump()
     try DispatchQueue(label: "writer").sync {
       let other = try shelter.openIsles()
       try other.write { other.isle(0).list.remove(at: 0) }
@@ -20,43 +22,47 @@ struct NestedHistoryTests {
       try other.write { other.isle(2).name = "b" }
       try other.write { other.isle(0).list.insert(other.isle(1), at: 1) }
     }
-    place.pump()
+    instance.pump()
     let own = ["list -[0] +[1] ~[]>[]", "list[1>0].name"]
     #expect(recorder.take() == [[0: own, 2: ["name"]]])
   }
 
   @Test func aCallTellsWhatIsNewSinceTheOneBefore() throws {
-    let place = try Shelter().openIsles(2)
-    let recorder = NestedRecorder(place.isles)
-    place.pump()
-    try place.write { place.isle(0).name = "a" }
-    try place.write { place.isle(0).numbers.append(1) }
-    try place.realm.write(withoutNotifying: [recorder.token!]) { place.isle(1).name = "left out" }
-    try place.write { place.isle(1).numbers.append(2) }
-    place.pump()
+    let instance = try Shelter().openIsles(2)
+    let recorder = NestedRecorder(instance.isles)
+    instance.pump()
+    try instance.write { instance.isle(0).name = "a" }
+    try instance.write { instance.isle(0).numbers.append(1) }
+    try instance.realm.write(withoutNotifying: [recorder.token!]) {
+      instance.isle(1).name = "left out"
+    }
+    try instance.write { instance.isle(1).numbers.append(2) }
+    instance.pump()
     let appended = "numbers -[] +[0] ~[]>[]"
     #expect(recorder.take() == [[0: ["name"]], [0: [appended]], [1: [appended]]])
-    try place.write { place.isle(1).name = "b" }
-    place.pump()
+    try instance.write { instance.isle(1).name = "b" }
+    instance.pump()
     #expect(recorder.take() == [[1: ["name"]]])
   }
 
   @Test func aDeltaGoesOnWithItsVersions() throws {
-    let place = try Shelter().openIsles(3)
-    try place.write { place.isle(0).list.append(objectsIn: [place.isle(1), place.isle(2)]) }
+    let instance = try Shelter().openIsles(3)
+    try instance.write {
+      instance.isle(0).list.append(objectsIn: [instance.isle(1), instance.isle(2)])
+    }
     var kept: CollectionDelta<Isle>?
-    let token = place.isles.observeChanges { change in
+    let token = instance.isles.observeChanges { change in
       guard case .update(_, let delta) = change, kept == nil else { return }
       kept = delta
     }
-    place.pump()
-    try place.write { place.isle(2).name = "new" }
-    place.pump()
-    try place.write {
-      place.isle(0).list.removeAll()
-      place.realm.delete(place.isle(2))
+    instance.pump()
+    try instance.write { instance.isle(2).name = "new" }
+    instance.pump()
+    try instance.write {
+      instance.isle(0).list.removeAll()
+      instance.realm.delete(instance.isle(2))
     }
-    place.pump()
+    instance.pump()
     let delta = try #require(kept)
     let changes = delta.nested(at: 0)
     #expect(changes.map(\.text) == ["list[1>1].name"])
@@ -70,22 +76,22 @@ struct NestedHistoryTests {
   /// whole: those that are there after it, of whatever class its links lead to.
   @Test func overAMigrationElementsAreNamedAsAWhole() throws {
     let shelter = try Shelter()
-    let place = try shelter.openIsles(4)
-    try place.write {
-      place.isle(0).list.append(place.isle(1))
-      place.isle(0).map["k"] = place.isle(1)
+    let instance = try shelter.openIsles(4)
+    try instance.write {
+      instance.isle(0).list.append(instance.isle(1))
+      instance.isle(0).map["k"] = instance.isle(1)
     }
-    let recorder = NestedRecorder(place.isles)
+    let recorder = NestedRecorder(instance.isles)
     var keys: [[String: [String]]] = []
-    let token = place.isle(0).map.observeChanges { change in
+    let token = instance.isle(0).map.observeChanges { change in
       guard case .update(_, let delta) = change else { return }
       keys.append(
         Dictionary(
           uniqueKeysWithValues: delta.modifications.map { ($0, delta.nested(for: $0).map(\.text)) }
         ))
     }
-    place.pump()
-    var configuration = place.realm.configuration
+    instance.pump()
+    var configuration = instance.realm.configuration
     configuration.schemaVersion = 1
     configuration.migrationBlock = { migration, _ in
       migration.enumerateObjects(ofType: "Isle") { old, new in
@@ -97,11 +103,11 @@ struct NestedHistoryTests {
       }
     }
     try Realm.performMigration(for: configuration)
-    place.pump()
+    instance.pump()
     #expect(recorder.take() == [[0: ["self"], 1: ["self"]]])
     #expect(keys == [["k": ["self"]]])
-    try place.write { place.isle(1).name = "new" }
-    place.pump()
+    try instance.write { instance.isle(1).name = "new" }
+    instance.pump()
     #expect(recorder.take() == [[0: ["list[0>0].name", "map[k].name"], 1: ["name"]]])
     #expect(keys.last == ["k": ["name"]])
     token.invalidate()
@@ -110,10 +116,10 @@ struct NestedHistoryTests {
   /// The same where one call covers a migration and commits before and after it.
   @Test func aMigrationBetweenCommitsOfOneCall() throws {
     let shelter = try Shelter()
-    let place = try shelter.openIsles(2)
-    let recorder = NestedRecorder(place.isles)
-    place.pump()
-    var configuration = place.realm.configuration
+    let instance = try shelter.openIsles(2)
+    let recorder = NestedRecorder(instance.isles)
+    instance.pump()
+    var configuration = instance.realm.configuration
     try DispatchQueue(label: "writer").sync {
       let other = try shelter.openIsles()
       try other.write { other.isle(0).name = "before" }
@@ -121,7 +127,7 @@ struct NestedHistoryTests {
     configuration.schemaVersion = 1
     configuration.migrationBlock = { _, _ in }
     try Realm.performMigration(for: configuration)
-    place.pump()
+    instance.pump()
     let told = recorder.take()
     #expect(told.count == 1 && told[0].values.allSatisfy { $0 == ["self"] })
     #expect(told[0][0] != nil)
@@ -130,13 +136,13 @@ struct NestedHistoryTests {
   /// What was there before a reset is not there after it, whatever it was called.
   @Test func aResetTellsOfOtherObjects() throws {
     let shelter = try Shelter()
-    let place = try shelter.openIsles(2)
-    let recorder = NestedRecorder(place.isles)
+    let instance = try shelter.openIsles(2)
+    let recorder = NestedRecorder(instance.isles)
     var deltas: [CollectionDelta<Isle>] = []
-    let token = place.isles.observeChanges { change in
+    let token = instance.isles.observeChanges { change in
       if case .update(_, let delta) = change { deltas.append(delta) }
     }
-    place.pump()
+    instance.pump()
     try DispatchQueue(label: "writer").sync {
       let other = try shelter.openIsles()
       try other.write { other.isle(0).name = "before" }
@@ -147,7 +153,7 @@ struct NestedHistoryTests {
       }
       try other.write { other.isle(1).name = "after" }
     }
-    place.pump()
+    instance.pump()
     #expect(recorder.take() == [[:]])
     let delta = try #require(deltas.first)
     #expect(deltas.count == 1 && delta.deletions == [0, 1] && delta.insertions == [0, 1, 2])
@@ -157,14 +163,14 @@ struct NestedHistoryTests {
 
   /// Nobody holds the version before a change when all have been told.
   @Test func noVersionIsKeptForWhoHasBeenTold() throws {
-    let place = try Shelter().openIsles(1)
-    let recorder = NestedRecorder(place.isles)
-    place.pump()
+    let instance = try Shelter().openIsles(1)
+    let recorder = NestedRecorder(instance.isles)
+    instance.pump()
     for number in 0..<3 {
-      weak let former = place.realm.core.reader?.snapshot
-      try place.write { place.isle(0).name = "\(number)" }
+      weak let former = instance.realm.core.reader?.snapshot
+      try instance.write { instance.isle(0).name = "\(number)" }
       #expect(former != nil)
-      place.pump()
+      instance.pump()
       #expect(former == nil)
     }
     #expect(recorder.take().count == 3)

@@ -74,10 +74,10 @@ struct IsleWalk {
     var found = Self.columns.flatMap { change(of: $0, id) }
     if depth == 0 { return found }
     for property in ["next", "list", "set", "map", "any"] {
-      for (target, place) in targets(of: id, property)
+      for (target, position) in targets(of: id, property)
       where target != id && !passed.contains(target) {
         found += changes(of: target, within: depth - 1, passed: passed + [id]).map {
-          "\(property)\(place).\($0)"
+          "\(property)\(position).\($0)"
         }
       }
     }
@@ -89,9 +89,9 @@ struct IsleWalk {
     guard let first = path.first else { return [] }
     var found = Set(change(of: first, id))
     if path.count == 1 { return found }
-    for (target, place) in targets(of: id, first) {
+    for (target, position) in targets(of: id, first) {
       for change in changes(of: target, along: path.dropFirst()) {
-        found.insert("\(first)\(place).\(change)")
+        found.insert("\(first)\(position).\(change)")
       }
     }
     return found
@@ -101,18 +101,18 @@ struct IsleWalk {
   private func targets(of id: Int, _ property: String) -> [(Int, String)] {
     let own = after.isles[id]!
     let old = after.fresh.contains(id) ? nil : before.isles[id]
-    func place(_ old: Int?, _ new: Int) -> String { "[\(old.map { "\($0)" } ?? "")>\(new)]" }
+    func position(_ old: Int?, _ new: Int) -> String { "[\(old.map { "\($0)" } ?? "")>\(new)]" }
     switch property {
     case "next": return own.next.map { [($0, "")] } ?? []
     case "any": return own.any.map { [($0, "")] } ?? []
     case "list":
       return own.list.enumerated().map { index, slot in
-        (slot.target, place(old?.list.firstIndex { $0.serial == slot.serial }, index))
+        (slot.target, position(old?.list.firstIndex { $0.serial == slot.serial }, index))
       }
     case "set":
       let former = old?.set.sorted() ?? []
       return own.set.sorted().enumerated().map { index, target in
-        (target, place(former.firstIndex(of: target), index))
+        (target, position(former.firstIndex(of: target), index))
       }
     case "map":
       return own.map.sorted { $0.key < $1.key }.compactMap { key, entry in
@@ -121,7 +121,7 @@ struct IsleWalk {
     case "back":
       let former = old == nil ? [] : before.origins(of: id)
       return after.origins(of: id).enumerated().map { index, origin in
-        (origin[0], place(former.firstIndex(of: origin), index))
+        (origin[0], position(former.firstIndex(of: origin), index))
       }
     default: return []
     }

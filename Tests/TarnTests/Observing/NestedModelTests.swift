@@ -17,8 +17,8 @@ struct NestedModelTests {
 }
 
 private struct IsleRun {
-  private let writer: Place
-  private let place: Place
+  private let writer: Instance
+  private let instance: Instance
   private var script: IsleScript
   private var watches: [IsleWatch] = []
   private(set) var told = 0
@@ -27,19 +27,19 @@ private struct IsleRun {
     script = IsleScript(seed: seed)
     let shelter = try Shelter()
     writer = try shelter.openIsles()
-    place = try shelter.openIsles()
+    instance = try shelter.openIsles()
     try writer.write { script.begin(in: writer.realm) }
-    place.realm.refresh()
+    instance.realm.refresh()
     script.model.forgetTouches()
-    watches = IsleWatch.all(of: place.isles, &script.numbers)
-    place.pump()
+    watches = IsleWatch.all(of: instance.isles, &script.numbers)
+    instance.pump()
   }
 
   /// Commits, by somebody else or by the instance itself, and what is told of them.
   mutating func step() throws {
     let before = script.model
-    try script.commit(to: place.realm, or: writer.realm)
-    place.pump()
+    try script.commit(to: instance.realm, or: writer.realm)
+    instance.pump()
     writer.pump()
     let walk = IsleWalk(before: before, after: script.model)
     for watch in watches {

@@ -31,14 +31,14 @@ struct NestedProcessTests {
 
   /// Many commits, and now and then one that is not followed by another before it was seen.
   private static func write(_ folder: String, seed: UInt64) throws {
-    let place = try IsleFollower.open(folder, "isles")
+    let instance = try IsleFollower.open(folder, "isles")
     var script = IsleScript(seed: seed)
     var pauses = SeededRandom(seed: seed)
-    try place.write { script.begin(in: place.realm) }
+    try instance.write { script.begin(in: instance.realm) }
     IsleFollower.set("begun", in: folder)
     IsleFollower.wait(for: "seen-0", in: folder)
     for commit in 1...commits {
-      try place.write { script.write(to: place.realm) }
+      try instance.write { script.write(to: instance.realm) }
       guard pauses.chance(40) else { continue }
       IsleFollower.wait(for: "seen-\(commit)", in: folder)
     }
@@ -48,8 +48,8 @@ struct NestedProcessTests {
 /// Observes isles that another process changes.
 private final class IsleFollower {
   private let folder: String
-  private let place: Place
-  private let twin: Place
+  private let instance: Instance
+  private let twin: Instance
   private var script: IsleScript
   private var before = IsleModel()
   /// The version that the twin's file began with, and how many commits it is after it.
@@ -58,8 +58,8 @@ private final class IsleFollower {
   private var watches: [IsleWatch] = []
   private(set) var told = 0
 
-  static func open(_ folder: String, _ name: String) throws -> Place {
-    try Place(
+  static func open(_ folder: String, _ name: String) throws -> Instance {
+    try Instance(
       Realm.Configuration(
         fileURL: URL(fileURLWithPath: "\(folder)/\(name).realm"),
         objectTypes: [Isle.self, Port.self], durability: .relaxed))
@@ -77,30 +77,30 @@ private final class IsleFollower {
   init(_ folder: String, seed: UInt64) throws {
     self.folder = folder
     Self.wait(for: "begun", in: folder)
-    place = try Self.open(folder, "isles")
+    instance = try Self.open(folder, "isles")
     twin = try Self.open(folder, "twin")
     script = IsleScript(seed: seed)
     // Nothing is shown before it is asked for.
-    let count = place.isles.count
+    let count = instance.isles.count
     precondition(count > 0)
-    first = place.realm.core.shownVersion!.rawValue
+    first = instance.realm.core.shownVersion!.rawValue
     try twin.write { script.begin(in: twin.realm) }
     script.model.forgetTouches()
     var looks = SeededRandom(seed: seed)
-    watches = IsleWatch.all(of: place.isles, &looks)
+    watches = IsleWatch.all(of: instance.isles, &looks)
     for watch in watches {
       watch.onCall = { [unowned self] in
         catchUp()
         told += $0.check(IsleWalk(before: before, after: script.model))
       }
     }
-    place.pump()
+    instance.pump()
     Self.set("seen-0", in: folder)
   }
 
   /// Does what the other process has done up to the version that is shown.
   private func catchUp() {
-    let shown = Int(place.realm.core.shownVersion!.rawValue - first)
+    let shown = Int(instance.realm.core.shownVersion!.rawValue - first)
     if shown == commits { return }
     script.model.forgetTouches()
     before = script.model
@@ -111,11 +111,11 @@ private final class IsleFollower {
   /// Until so many commits have been seen.
   func follow(_ count: Int) throws {
     while commits < count {
-      place.scheduler.wait(timeout: 1)
-      place.pump()
+      instance.scheduler.wait(timeout: 1)
+      instance.pump()
       catchUp()
       Self.set("seen-\(commits)", in: folder)
     }
-    place.pump()
+    instance.pump()
   }
 }

@@ -45,8 +45,8 @@ private final class SourceWatch {
 }
 
 private struct SourceRun {
-  private let writer: Place
-  private let place: Place
+  private let writer: Instance
+  private let instance: Instance
   private var script: IsleScript
   private let list = SourceWatch()
   private let set = SourceWatch()
@@ -58,22 +58,22 @@ private struct SourceRun {
     script = IsleScript(seed: seed)
     let shelter = try Shelter()
     writer = try shelter.openIsles()
-    place = try shelter.openIsles()
+    instance = try shelter.openIsles()
     try writer.write { script.begin(in: writer.realm) }
-    place.realm.refresh()
+    instance.realm.refresh()
     script.model.forgetTouches()
-    let isle = place.isle(0)
+    let isle = instance.isle(0)
     list.token = isle.list.observeChanges(list.record)
     set.token = isle.set.observeChanges(set.record)
     map.token = isle.map.observeChanges(map.record)
     back.token = isle.back.observeChanges(back.record)
-    place.pump()
+    instance.pump()
   }
 
   mutating func step() throws {
     let before = script.model
-    try script.commit(to: place.realm, or: writer.realm)
-    place.pump()
+    try script.commit(to: instance.realm, or: writer.realm)
+    instance.pump()
     writer.pump()
     let after = script.model
     let walk = IsleWalk(before: before, after: after)

@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import Tarn
 
-/// A place with links of every kind to others.
+/// An isle with links of every kind to others.
 class Isle: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var name = ""
@@ -31,16 +31,16 @@ class Port: EmbeddedObject {
 }
 
 extension Shelter {
-  func openIsles(_ count: Int = 0) throws -> Place {
+  func openIsles(_ count: Int = 0) throws -> Instance {
     var configuration = configuration
     configuration.objectTypes = [Isle.self, Port.self]
-    let place = try Place(configuration, self)
-    if count > 0 { try place.write { for id in 0..<count { place.realm.add(Isle(id)) } } }
-    return place
+    let instance = try Instance(configuration, self)
+    if count > 0 { try instance.write { for id in 0..<count { instance.realm.add(Isle(id)) } } }
+    return instance
   }
 }
 
-extension Place {
+extension Instance {
   func isle(_ id: Int) -> Isle { realm.object(ofType: Isle.self, forPrimaryKey: id)! }
   var isles: Results<Isle> { realm.objects(Isle.self).sorted(by: \.id) }
 }
@@ -48,13 +48,13 @@ extension Place {
 extension NestedChange {
   /// Such as `list[0>1].name`, and what became of a collection behind a space.
   var text: String {
-    let steps = path.map { $0.property + $0.places.map(\.text).joined() }
-    let name = property.map { $0 + places.map(\.text).joined() } ?? "self"
+    let steps = path.map { $0.property + $0.positions.map(\.text).joined() }
+    let name = property.map { $0 + positions.map(\.text).joined() } ?? "self"
     return (steps + [name]).joined(separator: ".") + change.text
   }
 }
 
-extension NestedChange.Place {
+extension NestedChange.Position {
   var text: String {
     switch self {
     case .index(let old, let new): "[\(old.map { "\($0)" } ?? "")>\(new)]"

@@ -65,7 +65,7 @@ struct ObjectObservationTests {
     let shelter = try Shelter()
     var configuration = shelter.configuration
     configuration.objectTypes = [Safe.self]
-    let (a, b) = (try Place(configuration, shelter), try Place(configuration, shelter))
+    let (a, b) = (try Instance(configuration, shelter), try Instance(configuration, shelter))
     let safe = Safe()
     safe.content = .int(1)
     try a.write { a.realm.add(safe) }
@@ -136,7 +136,7 @@ struct ObjectObservationTests {
   }
 
   /// S231.
-  @Test func deletionIsToldOnceAndInPlaceOfChanges() throws {
+  @Test func deletionIsToldOnceAndInsteadOfChanges() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 3)
     let b = try shelter.open()

@@ -50,7 +50,7 @@ struct ObservedKindsTests {
     for token in tokens { token.invalidate() }
   }
 
-  private func kennels(_ ages: Int...) throws -> (Place, Place) {
+  private func kennels(_ ages: Int...) throws -> (Instance, Instance) {
     let shelter = try Shelter()
     let a = try shelter.openKennels()
     try a.write {
@@ -192,7 +192,7 @@ struct ObservedKindsTests {
     let shelter = try Shelter()
     var configuration = shelter.configuration
     configuration.objectTypes = [Safe.self]
-    let (a, b) = (try Place(configuration, shelter), try Place(configuration, shelter))
+    let (a, b) = (try Instance(configuration, shelter), try Instance(configuration, shelter))
     let safe = Safe()
     safe.content = .int(1)
     safe.other.append(.int(1))

@@ -28,7 +28,7 @@ class Cub: Object {
 }
 
 /// An instance of a file with one pack, whose key is 1, and its turns.
-struct PackPlace {
+struct PackInstance {
   let realm: Realm
   let scheduler = ManualScheduler()
   let shelter: Shelter

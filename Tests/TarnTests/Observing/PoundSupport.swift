@@ -36,16 +36,16 @@ class Tally: Object {
 /// Two instances of a file with a pound of four: one to write, one to observe.
 struct Pounds {
   let configuration: Realm.Configuration
-  let a: Place
-  let b: Place
+  let a: Instance
+  let b: Instance
 
   init(within folder: String? = nil) throws {
     let shelter = try folder.map { try Shelter(within: $0) } ?? Shelter()
     var configuration = shelter.configuration
     configuration.objectTypes = [Pound.self, Whelp.self, Strap.self, Tally.self]
     self.configuration = configuration
-    a = try Place(configuration, shelter)
-    b = try Place(configuration, shelter)
+    a = try Instance(configuration, shelter)
+    b = try Instance(configuration, shelter)
     try a.write {
       let made = Pound()
       for id in 0..<4 {

@@ -22,7 +22,8 @@ private final class ListScreen {
         rows = cats.map(\.name)
         reloads += 1
       case .update(_, let deletions, let insertions, let modifications):
-        // As a table view takes a batch: modified rows by their old places, before the rest moves.
+        // As a table view takes a batch: modified rows by their old positions, before the rest
+        // moves.
         for index in modifications { rows[index] = "?" }
         for index in deletions.reversed() { rows.remove(at: index) }
         for index in insertions { rows.insert("?", at: index) }

@@ -5,8 +5,8 @@ import Testing
 
 /// Four ways to keep a table up to date.
 struct TableScreenTests {
-  private let here: Place
-  private let there: Place
+  private let here: Instance
+  private let there: Instance
 
   init() throws {
     let shelter = try Shelter()

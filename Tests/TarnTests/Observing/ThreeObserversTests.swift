@@ -45,7 +45,7 @@ struct ThreeObserversTests {
     let folder = shelter.folder
     async let observers = #expect(processExitsWith: .success) {
       [folder = folder as String] in
-      let (a, other) = (try Place(catsIn: folder), try Place(catsIn: folder))
+      let (a, other) = (try Instance(catsIn: folder), try Instance(catsIn: folder))
       let told = ThreeObserversTests.told(a) {
         let count = a.cats.count
         try Data().write(to: URL(fileURLWithPath: folder + "/delete \(count)"))
@@ -56,7 +56,7 @@ struct ThreeObserversTests {
     }
     async let writer = #expect(processExitsWith: .success) {
       [folder = folder as String] in
-      let realm = try Place(catsIn: folder).realm
+      let realm = try Instance(catsIn: folder).realm
       for count in (1...4).reversed() {
         let order = folder + "/delete \(count)"
         precondition(waitUntil { FileManager.default.fileExists(atPath: order) })
@@ -85,17 +85,17 @@ struct ThreeObserversTests {
   // MARK: - The three
 
   /// What they are told, in the order of the calls.
-  static func told(_ place: Place, _ delete: @escaping () throws -> Void) -> [String] {
-    let cats = place.cats.where { $0.age >= 0 }
+  static func told(_ instance: Instance, _ delete: @escaping () throws -> Void) -> [String] {
+    let cats = instance.cats.where { $0.age >= 0 }
     var calls: [String] = []
     func observe(_ name: String, _ react: @escaping () -> Void = {}) -> NotificationToken {
       cats.observe { change in
-        let place = place.realm.isInWriteTransaction ? " in a begin" : ""
+        let instance = instance.realm.isInWriteTransaction ? " in a begin" : ""
         switch change {
-        case .initial(let cats): calls.append("\(name) initial \(cats.count)\(place)")
+        case .initial(let cats): calls.append("\(name) initial \(cats.count)\(instance)")
         case .update(_, let deletions, let insertions, let modifications):
           let others = insertions + modifications
-          calls.append("\(name) -\(deletions)\(others.isEmpty ? "" : " and \(others)")\(place)")
+          calls.append("\(name) -\(deletions)\(others.isEmpty ? "" : " and \(others)")\(instance)")
         case .error(let error): calls.append("\(name) \(error)")
         }
         react()
@@ -105,12 +105,12 @@ struct ThreeObserversTests {
       observe("A"),
       observe("B") {
         // In a begin of its own it leaves the write alone.
-        guard !place.realm.isInWriteTransaction else { return }
+        guard !instance.realm.isInWriteTransaction else { return }
         while !cats.isEmpty { try! delete() }
       },
       observe("C"),
     ]
-    place.pump()
+    instance.pump()
     for token in tokens { token.invalidate() }
     return calls
   }

@@ -5,7 +5,7 @@ import Testing
 
 /// When observers are called, and what can be read before, then and afterwards.
 struct TurnTests {
-  private func pair() throws -> (Place, Place) {
+  private func pair() throws -> (Instance, Instance) {
     let shelter = try Shelter()
     return (try shelter.open(cats: 1), try shelter.open())
   }

@@ -10,8 +10,8 @@ struct WorkAheadTests {
   /// has been told of the cats older than 200. Its turns follow one cat by themselves.
   private struct Watched {
     let shelter: Shelter
-    let writer: Place
-    let home: Place
+    let writer: Instance
+    let home: Instance
     let recorder: CatRecorder
 
     init() throws {
@@ -231,7 +231,7 @@ struct WorkAheadTests {
   @Test func anInstanceIsLetGoOfMeanwhile() throws {
     let shelter = try Shelter()
     let writer = try shelter.open(cats: 40)
-    var home: Place? = try shelter.open()
+    var home: Instance? = try shelter.open()
     home?.realm.useWorker(rows: 10)
     var recorder: CatRecorder? = CatRecorder(home!.cats)
     home?.settle()

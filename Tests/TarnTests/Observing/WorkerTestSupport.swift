@@ -47,7 +47,7 @@ extension Realm {
   var isAtWork: Bool { core.delivery.workAhead != nil }
 }
 
-extension Place {
+extension Instance {
   /// Takes turns until the worker has nothing left to do for this instance either.
   func settle() {
     pump()

@@ -9,10 +9,10 @@ final class GlacierCard: Projection<Glacier> {
   @Projected(\Glacier.stones.projectTo.weight) var weights
 }
 
-extension Place {
+extension Instance {
   /// Makes something in another instance of the file, for what is only seen there.
   func reference<Confined: ThreadConfined>(
-    _ find: (Place) throws -> Confined
+    _ find: (Instance) throws -> Confined
   ) rethrows -> ThreadSafeReference<Confined> {
     ThreadSafeReference(to: try find(self))
   }

@@ -5,8 +5,8 @@ import Testing
 
 /// S297, S301, S308: what can be passed to another instance, and that it is the same there.
 struct ReferenceKindTests {
-  private let a: Place
-  private let b: Place
+  private let a: Instance
+  private let b: Instance
 
   init() throws {
     let shelter = try Shelter()

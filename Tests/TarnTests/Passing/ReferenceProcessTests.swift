@@ -28,7 +28,9 @@ struct ReferenceProcessTests {
   private static func references(
     _ shelter: Shelter
   ) throws -> (first: ThreadSafeReference<Glacier>, second: ThreadSafeReference<Glacier>) {
-    let place = try shelter.openIce(glaciers: 2)
-    return (ThreadSafeReference(to: place.glacier(1)!), ThreadSafeReference(to: place.glacier(2)!))
+    let instance = try shelter.openIce(glaciers: 2)
+    return (
+      ThreadSafeReference(to: instance.glacier(1)!), ThreadSafeReference(to: instance.glacier(2)!)
+    )
   }
 }

@@ -6,14 +6,14 @@ import Testing
 /// Which version a reference is resolved at, and when there is nothing any more.
 struct ReferenceRuleTests {
   private let shelter: Shelter
-  private let a: Place
+  private let a: Instance
 
   init() throws {
     shelter = try Shelter()
     a = try shelter.openIce(glaciers: 2)
   }
 
-  private func open() throws -> Place { try shelter.openIce() }
+  private func open() throws -> Instance { try shelter.openIce() }
   private func delete(_ id: Int) throws {
     let other = try open()
     try other.write { other.realm.delete(other.glacier(id)!) }
@@ -68,12 +68,12 @@ struct ReferenceRuleTests {
     var configuration = Realm.Configuration(inMemoryIdentifier: "passed \(UUID())")
     configuration.objectTypes = [Glacier.self, Stone.self, Drill.self]
     func pass() throws -> ThreadSafeReference<Glacier> {
-      let place = try Place(configuration)
-      try place.write { place.realm.add(Glacier(3)) }
-      return ThreadSafeReference(to: place.glacier(3)!)
+      let instance = try Instance(configuration)
+      try instance.write { instance.realm.add(Glacier(3)) }
+      return ThreadSafeReference(to: instance.glacier(3)!)
     }
     let reference = try pass()
-    #expect(try Place(configuration).realm.resolve(reference)?.age == 3)
+    #expect(try Instance(configuration).realm.resolve(reference)?.age == 3)
   }
 
   // MARK: - Versions

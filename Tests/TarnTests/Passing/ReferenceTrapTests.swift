@@ -9,9 +9,9 @@ struct ReferenceTrapTests: TrapSuite {
 
   struct Misuse: Sendable {
     let message: String
-    let body: @Sendable (Place) throws -> Void
+    let body: @Sendable (Instance) throws -> Void
 
-    init(_ message: String, _ body: @escaping @Sendable (Place) throws -> Void) {
+    init(_ message: String, _ body: @escaping @Sendable (Instance) throws -> Void) {
       self.message = message
       self.body = body
     }
@@ -30,59 +30,60 @@ struct ReferenceTrapTests: TrapSuite {
     Misuse("'GlacierCard': " + unmanaged) { _ in
       _ = ThreadSafeReference(to: GlacierCard(projecting: Glacier(1)))
     },
-    Misuse("'Glacier' has been deleted or invalidated and cannot be passed on") { place in
-      let glacier = place.glacier(1)!
-      try place.write { place.realm.delete(glacier) }
+    Misuse("'Glacier' has been deleted or invalidated and cannot be passed on") { instance in
+      let glacier = instance.glacier(1)!
+      try instance.write { instance.realm.delete(glacier) }
       _ = ThreadSafeReference(to: glacier)
     },
-    Misuse("'Results<Glacier>' has been deleted or invalidated and cannot be passed on") { place in
-      let glaciers = place.glaciers
-      place.realm.invalidate()
+    Misuse("'Results<Glacier>' has been deleted or invalidated and cannot be passed on") {
+      instance in
+      let glaciers = instance.glaciers
+      instance.realm.invalidate()
       _ = ThreadSafeReference(to: glaciers)
     },
-    Misuse("Realm accessed from incorrect thread") { place in
-      nonisolated(unsafe) let glacier = place.glacier(1)!  // because: this breaks the rule
+    Misuse("Realm accessed from incorrect thread") { instance in
+      nonisolated(unsafe) let glacier = instance.glacier(1)!  // because: this breaks the rule
       onAThread { _ = ThreadSafeReference(to: glacier) }
     },
     // S304
-    Misuse("Resolve it in a Realm of its own file.") { place in
+    Misuse("Resolve it in a Realm of its own file.") { instance in
       let other = try Realm(
         configuration: Realm.Configuration(
           inMemoryIdentifier: "other \(UUID())",
           objectTypes: [Glacier.self, Stone.self, Drill.self]))
-      _ = other.resolve(ThreadSafeReference(to: place.glacier(1)!))
+      _ = other.resolve(ThreadSafeReference(to: instance.glacier(1)!))
     },
-    Misuse("Object type 'Glacier' is not managed by the Realm") { place in
-      var configuration = place.realm.configuration
+    Misuse("Object type 'Glacier' is not managed by the Realm") { instance in
+      var configuration = instance.realm.configuration
       configuration.objectTypes = [Drill.self]
-      let other = try Place(configuration)
-      _ = other.realm.resolve(ThreadSafeReference(to: place.glacier(1)!))
+      let other = try Instance(configuration)
+      _ = other.realm.resolve(ThreadSafeReference(to: instance.glacier(1)!))
     },
-    Misuse("Realm accessed from incorrect thread") { place in
-      nonisolated(unsafe) let realm = place.realm  // because: this breaks the rule
-      let reference = ThreadSafeReference(to: place.glacier(1)!)
+    Misuse("Realm accessed from incorrect thread") { instance in
+      nonisolated(unsafe) let realm = instance.realm  // because: this breaks the rule
+      let reference = ThreadSafeReference(to: instance.glacier(1)!)
       onAThread { _ = realm.resolve(reference) }
     },
     // S307
-    Misuse("is derived from a collection that was created in the open write") { place in
-      try place.write {
+    Misuse("is derived from a collection that was created in the open write") { instance in
+      try instance.write {
         let glacier = Glacier(7)
-        place.realm.add(glacier)
+        instance.realm.add(glacier)
         _ = ThreadSafeReference(to: glacier.depths.sorted())
       }
     },
-    Misuse("is derived from a collection that was created in the open write") { place in
-      try place.write {
-        place.glacier(1)!.anything = [2, 1]
-        _ = ThreadSafeReference(to: place.glacier(1)!.anything.listValue!.distinct())
+    Misuse("is derived from a collection that was created in the open write") { instance in
+      try instance.write {
+        instance.glacier(1)!.anything = [2, 1]
+        _ = ThreadSafeReference(to: instance.glacier(1)!.anything.listValue!.distinct())
       }
     },
-    Misuse("Pass the results and make the sections where they arrive") { place in
-      let sections = place.glaciers.sectioned(by: { $0.age % 2 }, sortDescriptors: ["age"])
+    Misuse("Pass the results and make the sections where they arrive") { instance in
+      let sections = instance.glaciers.sectioned(by: { $0.age % 2 }, sortDescriptors: ["age"])
       _ = ThreadSafeReference(to: sections)
     },
-    Misuse("Nothing of a migration can be passed on") { place in
-      var configuration = place.realm.configuration
+    Misuse("Nothing of a migration can be passed on") { instance in
+      var configuration = instance.realm.configuration
       configuration.schemaVersion = 3
       configuration.migrationBlock = { migration, _ in
         migration.enumerateObjects(ofType: "Glacier") { _, new in
@@ -96,8 +97,8 @@ struct ReferenceTrapTests: TrapSuite {
       @ThreadSafe var glacier = Glacier(1)
       print(glacier?.age ?? 0)
     },
-    Misuse("'Glacier': " + unmanaged) { place in
-      @ThreadSafe var glacier = place.glacier(1)
+    Misuse("'Glacier': " + unmanaged) { instance in
+      @ThreadSafe var glacier = instance.glacier(1)
       glacier = Glacier(1)
       print(glacier?.age ?? 0)
     },
@@ -109,8 +110,8 @@ struct ReferenceTrapTests: TrapSuite {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [folder = folder as String, number = number as Int] in
-      let place = try Shelter(within: folder).openIce(glaciers: 2)
-      try ReferenceTrapTests.misuses[number].body(place)
+      let instance = try Shelter(within: folder).openIce(glaciers: 2)
+      try ReferenceTrapTests.misuses[number].body(instance)
     }
     try expect(Self.misuses[number].message, in: result)
   }

@@ -8,7 +8,7 @@ import Testing
 /// S309 to S312: variables that any thread may read and set.
 struct ThreadSafeTests {
   private let shelter: Shelter
-  private let a: Place
+  private let a: Instance
 
   init() throws {
     shelter = try Shelter()

@@ -6,8 +6,8 @@ import Testing
 
 /// Observing results of projections and projected collections: S331, S332.
 struct ProjectionCollectionsTests {
-  private let a: Place
-  private let b: Place
+  private let a: Instance
+  private let b: Instance
 
   init() throws {
     let shelter = try Shelter()
@@ -121,8 +121,8 @@ struct ProjectionCollectionsTests {
         case .initial(let cards): ids = cards.map { $0.rootObject.id }
         case .update(let cards, let delta):
           var copy = ids.map { Optional($0) }
-          for place in delta.deletions.reversed() { copy.remove(at: place) }
-          for place in delta.insertions { copy.insert(nil, at: place) }
+          for index in delta.deletions.reversed() { copy.remove(at: index) }
+          for index in delta.insertions { copy.insert(nil, at: index) }
           let shown: [Int] = cards.map { $0.rootObject.id }
           if copy.count != shown.count { wrong += 1 }
           ids = shown
@@ -131,18 +131,18 @@ struct ProjectionCollectionsTests {
       },
     ]
     for _ in 0..<80 {
-      let place = numbers.chance(50) ? a : b
-      try place.write {
-        let friends = place.climber(1)!.friends
+      let instance = numbers.chance(50) ? a : b
+      try instance.write {
+        let friends = instance.climber(1)!.friends
         let id = 2 + numbers.below(12)
-        let card = place.climber(id).map { ClimberCard(projecting: $0) }
+        let card = instance.climber(id).map { ClimberCard(projecting: $0) }
         switch (numbers.below(6), card) {
-        case (0, let card?): place.realm.delete(card.rootObject)
+        case (0, let card?): instance.realm.delete(card.rootObject)
         case (1, let card?): card.name = "n\(numbers.below(99))"
         case (2, let card?): card.age = numbers.below(99) * 20 + id
         case (3, let card?): friends.insert(card.rootObject, at: numbers.below(friends.count + 1))
         case (4, _) where friends.count > 1: friends.swapAt(0, numbers.below(friends.count))
-        case (_, nil): place.realm.add(Climber(id, "new", age: id))
+        case (_, nil): instance.realm.add(Climber(id, "new", age: id))
         default: break
         }
       }

@@ -8,9 +8,9 @@ import Testing
 struct ProjectionObservingTests {
   private let shelter: Shelter
   /// Observes.
-  private let a: Place
+  private let a: Instance
   /// Writes, as another process does.
-  private let b: Place
+  private let b: Instance
 
   init() throws {
     shelter = try Shelter()
@@ -25,8 +25,8 @@ struct ProjectionObservingTests {
   func projectedPropertiesAreTold(isLocal: Bool) throws {
     let recorder = ProjectionRecorder(try a.card(1))
     func changed(_ block: (Climber) -> Void) throws -> [String] {
-      let place = isLocal ? a : b
-      try place.write { block(place.climber(1)!) }
+      let instance = isLocal ? a : b
+      try instance.write { block(instance.climber(1)!) }
       a.pump()
       return recorder.take()
     }

@@ -6,12 +6,12 @@ import Testing
 
 /// Results of projections: S332, on the objects' properties.
 struct ProjectionResultsTests {
-  private let place: Place
-  private var cards: Results<ClimberCard> { place.cards }
+  private let instance: Instance
+  private var cards: Results<ClimberCard> { instance.cards }
 
   init() throws {
-    place = try Shelter().openClimbers()
-    try place.addClimbers()
+    instance = try Shelter().openClimbers()
+    try instance.addClimbers()
   }
 
   @Test func elements() {
@@ -19,9 +19,9 @@ struct ProjectionResultsTests {
     #expect(cards.first?.name == "Ida" && cards.last?.name == "Eva" && cards[1].lastName == "Tal")
     #expect(cards.first(where: { $0.name == "Max" })?.age == 25)
     #expect(cards.index(of: cards[2]) == 2 && cards.objects(at: [0, 2]).map(\.age) == [31, 40])
-    #expect(cards == place.cards && cards.realm == place.realm)
+    #expect(cards == instance.cards && cards.realm == instance.realm)
     #expect(AnyRealmCollection(cards).map(\.name) == ["Ida", "Max", "Eva"])
-    #expect(place.realm.objects(ClimberCard.self).where { $0.age > 99 }.first == nil)
+    #expect(instance.realm.objects(ClimberCard.self).where { $0.age > 99 }.first == nil)
   }
 
   @Test func conditions() throws {
@@ -71,7 +71,7 @@ struct ProjectionResultsTests {
   @Test func theyAreLive() throws {
     let young = cards.where { $0.age < 35 }.sorted(by: \.name)
     var seen: [String] = []
-    try place.write {
+    try instance.write {
       for card in young {
         seen.append(card.name)
         card.age += 5
@@ -79,7 +79,7 @@ struct ProjectionResultsTests {
       #expect(young.map(\.name) == ["Max"])
       young[0].name = "Moritz"
     }
-    #expect(seen == ["Ida", "Max"] && place.climber(2)?.firstName == "Moritz")
+    #expect(seen == ["Ida", "Max"] && instance.climber(2)?.firstName == "Moritz")
   }
 
   @Test func keyPathsHaveNames() {
@@ -97,20 +97,20 @@ struct ProjectionResultsTests {
   func likePlainArrays(seed: UInt64) throws {
     var numbers = SeededRandom(seed: seed)
     var model: [Int: (name: String, age: Int, email: String?)] = [:]
-    try place.write { place.realm.deleteAll() }
+    try instance.write { instance.realm.deleteAll() }
     let young = cards.where { $0.age < 50 }.sorted(by: \.age)
     let named = cards.where { $0.extras != nil }
     for _ in 0..<150 {
       let id = numbers.below(20)
-      try place.write {
-        guard let card = place.climber(id).map({ ClimberCard(projecting: $0) }) else {
-          place.realm.add(Climber(id, "new", age: id))
+      try instance.write {
+        guard let card = instance.climber(id).map({ ClimberCard(projecting: $0) }) else {
+          instance.realm.add(Climber(id, "new", age: id))
           model[id] = ("new", id, nil)
           return
         }
         switch numbers.below(5) {
         case 0:
-          place.realm.delete(card.rootObject)
+          instance.realm.delete(card.rootObject)
           model[id] = nil
         case 1:
           card.name = "n\(numbers.below(9))"

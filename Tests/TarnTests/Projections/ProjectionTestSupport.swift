@@ -112,10 +112,10 @@ extension Shelter {
     return configuration
   }
 
-  func openClimbers() throws -> Place { try Place(climbers, self) }
+  func openClimbers() throws -> Instance { try Instance(climbers, self) }
 }
 
-extension Place {
+extension Instance {
   func climber(_ id: Int) -> Climber? { realm.object(ofType: Climber.self, forPrimaryKey: id) }
   var cards: Results<ClimberCard> { realm.objects(ClimberCard.self) }
 

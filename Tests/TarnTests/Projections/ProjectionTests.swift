@@ -7,16 +7,16 @@ import Testing
 
 /// Views of objects: reading, assigning, copies, equality.
 struct ProjectionTests {
-  private let place: Place
+  private let instance: Instance
 
   init() throws {
-    place = try Shelter().openClimbers()
-    try place.addClimbers()
+    instance = try Shelter().openClimbers()
+    try instance.addClimbers()
   }
 
   /// S324
   @Test func readingGoesToTheObject() throws {
-    for card in [try place.card(1), place.cards[0]] {
+    for card in [try instance.card(1), instance.cards[0]] {
       #expect(card.name == "Ida" && card.lastName == "Berg" && card.familyName == "Berg")
       #expect(card.age == 31 && card.weight == 60.5 && card.grade == .hard)
       #expect(card.hut?.beds == 4 && card.hutName == "Top" && card.email == "ida@example.org")
@@ -25,22 +25,22 @@ struct ProjectionTests {
       #expect(card.scores["wall"] == 3 && card.anything == .string("x"))
       #expect(card.greeting == "Hello Ida" && card.rootObject.id == 1)
     }
-    let other = try place.card(3)
+    let other = try instance.card(3)
     #expect(other.weight == nil && other.hut == nil && other.hutName == nil && other.mobile == nil)
     #expect(other.admirers.map(\.id) == [1])
-    #expect(ClimberDetails(projecting: try place.card(2).rootObject).number == 2)
+    #expect(ClimberDetails(projecting: try instance.card(2).rootObject).number == 2)
   }
 
   /// S324
   @Test func assigningGoesToTheObject() throws {
-    let (card, climber) = (try place.card(1), place.climber(1)!)
-    try place.write {
+    let (card, climber) = (try instance.card(1), instance.climber(1)!)
+    try instance.write {
       card.name = "Iris"
       card.familyName = "Fels"
       card.age += 1
       card.weight = nil
       card.grade = .easy
-      card.partner = place.climber(3)
+      card.partner = instance.climber(3)
       card.hut = Hut(value: ["name": "New"])
       card.scores["ice"] = 5
       card.heights = List()
@@ -56,8 +56,8 @@ struct ProjectionTests {
 
   /// S324: behind links assigning is like `?.`
   @Test func assigningBehindLinks() throws {
-    let (card, none) = (try place.card(1), try place.card(2))
-    try place.write {
+    let (card, none) = (try instance.card(1), try instance.card(2))
+    try instance.write {
       card.mobile = "0999"
       card.hutName = "Low"
       none.mobile = "0111"
@@ -69,10 +69,10 @@ struct ProjectionTests {
 
   /// S331
   @Test func propertiesOfListsMembers() throws {
-    let card = try place.card(1)
+    let card = try instance.card(1)
     let names: ProjectedCollection<String> = card.friendNames
     #expect(Array(names) == ["Max", "Eva"] && card.teamWeights.map { $0 } == [60.5, nil])
-    try place.write {
+    try instance.write {
       card.friends[0].firstName = "Moritz"
       card.friends.append(card.rootObject)
     }
@@ -96,11 +96,11 @@ struct ProjectionTests {
   /// S324: assigned before and after the object comes into a Realm.
   @Test func anObjectThatIsAdded() throws {
     let card = ClimberCard(projecting: Climber(7, "Uta"))
-    try place.write {
-      place.realm.add(card.rootObject)
+    try instance.write {
+      instance.realm.add(card.rootObject)
       card.age = 5
     }
-    #expect(card.name == "Uta" && place.climber(7)?.age == 5 && card.realm == place.realm)
+    #expect(card.name == "Uta" && instance.climber(7)?.age == 5 && card.realm == instance.realm)
   }
 
   @Test func subclassesThatOverrideProperties() {
@@ -111,47 +111,47 @@ struct ProjectionTests {
   }
 
   @Test func embeddedObjects() throws {
-    let card = HutCard(projecting: try #require(place.climber(1)?.hut))
-    try place.write { card.name = "Mid" }
-    #expect(place.climber(1)?.hut?.name == "Mid")
+    let card = HutCard(projecting: try #require(instance.climber(1)?.hut))
+    try instance.write { card.name = "Mid" }
+    #expect(instance.climber(1)?.hut?.name == "Mid")
   }
 
   /// S334
   @Test func equality() throws {
-    let (card, same) = (try place.card(1), try place.card(1))
-    #expect(card == same && card.hashValue == same.hashValue && card == place.cards[0])
-    #expect(card != place.cards[1])
-    #expect(Set(place.cards).union([card]).count == 3)
+    let (card, same) = (try instance.card(1), try instance.card(1))
+    #expect(card == same && card.hashValue == same.hashValue && card == instance.cards[0])
+    #expect(card != instance.cards[1])
+    #expect(Set(instance.cards).union([card]).count == 3)
     #expect(card == ClimberDetails(projecting: card.rootObject))
     let climber = Climber(1, "Ida")
     #expect(ClimberCard(projecting: climber) == ClimberCard(projecting: climber))
     #expect(ClimberCard(projecting: climber) != card)
-    let hut = try #require(place.climber(1)?.hut)
-    #expect(HutCard(projecting: hut) == HutCard(projecting: place.climber(1)!.hut!))
+    let hut = try #require(instance.climber(1)?.hut)
+    #expect(HutCard(projecting: hut) == HutCard(projecting: instance.climber(1)!.hut!))
   }
 
   /// S334
   @Test func freezingAndThawing() throws {
-    let card = try place.card(1)
+    let card = try instance.card(1)
     let frozen = card.freeze()
-    let all = place.cards.freeze()
-    try place.write {
+    let all = instance.cards.freeze()
+    try instance.write {
       card.name = "Iris"
       card.friends.removeAll()
-      place.realm.delete(place.climber(3)!)
+      instance.realm.delete(instance.climber(3)!)
     }
     #expect(frozen.isFrozen && !card.isFrozen && frozen.freeze() == frozen)
     #expect(frozen.name == "Ida" && Array(frozen.friendNames) == ["Max", "Eva"])
     #expect(frozen.mobile == "0171" && card.name == "Iris")
     #expect(all.isFrozen && all.map(\.name) == ["Ida", "Max", "Eva"] && all[0].isFrozen)
-    let thawed = try #require(place.realm.thaw(frozen))
+    let thawed = try #require(instance.realm.thaw(frozen))
     #expect(thawed == card && thawed.name == "Iris" && card.thaw() === card)
-    #expect(place.realm.thaw(all[2]) == nil && place.realm.thaw(all) == place.cards)
+    #expect(instance.realm.thaw(all[2]) == nil && instance.realm.thaw(all) == instance.cards)
   }
 
   /// S334: any thread may read what is frozen.
   @Test func frozenOnesOnOtherThreads() throws {
-    nonisolated(unsafe) let frozen = place.cards.freeze()  // because: it is frozen
+    nonisolated(unsafe) let frozen = instance.cards.freeze()  // because: it is frozen
     let texts = Lock<[String]>([])
     DispatchQueue.concurrentPerform(iterations: 4) { _ in
       let text = frozen.map { "\($0.name) \($0.mobile ?? "-")" }.joined(separator: ",")
@@ -161,25 +161,25 @@ struct ProjectionTests {
   }
 
   @Test func deletedObjects() throws {
-    let card = try place.card(1)
-    try place.write { place.realm.delete(card.rootObject) }
+    let card = try instance.card(1)
+    try instance.write { instance.realm.delete(card.rootObject) }
     #expect(card.isInvalidated && card.description == "ClimberCard [invalidated]")
-    try place.write { place.realm.add(Climber(1, "Ida")) }
-    #expect(card != place.cards[2] && card != place.cards[0] && card == card)
+    try instance.write { instance.realm.add(Climber(1, "Ida")) }
+    #expect(card != instance.cards[2] && card != instance.cards[0] && card == card)
     #expect(Mirror(reflecting: card).children.isEmpty)
   }
 
   @Test func descriptions() throws {
-    let name = ClimberName(projecting: place.climber(1)!)
+    let name = ClimberName(projecting: instance.climber(1)!)
     #expect(name.description == "ClimberName {\n\tfirst = Ida;\n}")
-    let text = try place.card(1).description
+    let text = try instance.card(1).description
     #expect(
       text.hasPrefix("ClimberCard {\n\tname = Ida;\n\tlastName = Berg;\n\tfamilyName = Berg;"))
     #expect(text.contains("mobile = 0171;") && text.contains("friendNames = ProjectedCollection"))
-    let other = try place.card(2).description
+    let other = try instance.card(2).description
     #expect(text.contains("hutName = Top;") && other.contains("hutName = nil;"))
     let mirror = Mirror(reflecting: name)
     #expect(mirror.children.map { $0.label ?? "" } == ["first"])
-    #expect(place.realm.objects(ClimberName.self).description.contains("[0] ClimberName {"))
+    #expect(instance.realm.objects(ClimberName.self).description.contains("[0] ClimberName {"))
   }
 }

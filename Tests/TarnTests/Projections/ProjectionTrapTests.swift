@@ -63,25 +63,25 @@ struct ProjectionTrapTests: TrapSuite {
       }
     }
 
-    func make(_ place: Place) throws {
-      let climber = place.climber(1)!
+    func make(_ instance: Instance) throws {
+      let climber = instance.climber(1)!
       let card = ClimberCard(projecting: climber)
       switch self {
       case .computed: print(WrongFull(projecting: climber).full)
-      case .disguised: print(place.realm.objects(WrongSame.self)[0].same)
+      case .disguised: print(instance.realm.objects(WrongSame.self)[0].same)
       case .member: print(WrongMember(projecting: climber).length)
       case .computedValues: print(WrongValues(projecting: climber).names)
       case .valuesOfComputed: print(WrongOfValues(projecting: climber).names)
-      case .sortedByComputed: print(place.cards.sorted(by: \.greeting))
-      case .sortedByMember: print(place.cards.sorted(by: \.name.count))
-      case .assignedValues: try place.write { card.friendNames = card.friendNames }
+      case .sortedByComputed: print(instance.cards.sorted(by: \.greeting))
+      case .sortedByMember: print(instance.cards.sorted(by: \.name.count))
+      case .assignedValues: try instance.write { card.friendNames = card.friendNames }
       case .assignedOutsideOfWrite: card.name = "x"
-      case .assignedKey: try place.write { ClimberDetails(projecting: climber).number = 9 }
+      case .assignedKey: try instance.write { ClimberDetails(projecting: climber).number = 9 }
       case .deleted:
-        try place.write { place.realm.delete(climber) }
+        try instance.write { instance.realm.delete(climber) }
         print(card.name)
       case .stored: print(List<ClimberCard>._description)
-      case .unknownProperty: print(place.cards.sorted(byKeyPath: "name"))
+      case .unknownProperty: print(instance.cards.sorted(byKeyPath: "name"))
       case .frozen: card.freeze().name = "x"
       default: observe(card)
       }
@@ -112,9 +112,9 @@ struct ProjectionTrapTests: TrapSuite {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [folder = try folder as String, mistake = mistake as Mistake] in
-      let place = try Shelter(within: folder).openClimbers()
-      try place.addClimbers()
-      try mistake.make(place)
+      let instance = try Shelter(within: folder).openClimbers()
+      try instance.addClimbers()
+      try mistake.make(instance)
     }
     try expect(mistake.message, in: result)
   }

@@ -6,7 +6,7 @@ import Testing
 
 /// What others have committed, told when the instance moves there.
 struct PropertyAdvanceTests {
-  private func pair() throws -> (Place, Place) {
+  private func pair() throws -> (Instance, Instance) {
     let shelter = try Shelter()
     return (try shelter.open(cats: 3), try shelter.open())
   }
@@ -178,14 +178,14 @@ struct PropertyAdvanceTests {
     let folder = shelter.folder
     async let observer = #expect(processExitsWith: .success) {
       [folder = folder as String] in
-      let place = try Place(catsIn: folder)
-      let age = watch(place.cat(1)!, \.age)
-      let end = watch(place.cat(1)!, \.isInvalidated)
+      let instance = try Instance(catsIn: folder)
+      let age = watch(instance.cat(1)!, \.age)
+      let end = watch(instance.cat(1)!, \.isInvalidated)
       try Data().write(to: URL(fileURLWithPath: folder + "/ready"))
       let last = ContinuousClock.now + .seconds(300)
       while end.calls.isEmpty, ContinuousClock.now < last {
-        place.scheduler.wait(timeout: 1)
-        place.pump()
+        instance.scheduler.wait(timeout: 1)
+        instance.pump()
       }
       // However many commits each step covers, they follow each other without a gap.
       var value = "10"
@@ -197,9 +197,9 @@ struct PropertyAdvanceTests {
     }
     async let writer = #expect(processExitsWith: .success) { [folder = folder as String] in
       precondition(waitUntil { FileManager.default.fileExists(atPath: folder + "/ready") })
-      let place = try Place(catsIn: folder)
-      for age in 11...60 { try place.write { place.cat(1)!.age = age } }
-      try place.write { place.realm.delete(place.cat(1)!) }
+      let instance = try Instance(catsIn: folder)
+      for age in 11...60 { try instance.write { instance.cat(1)!.age = age } }
+      try instance.write { instance.realm.delete(instance.cat(1)!) }
     }
     _ = await (observer, writer)
   }

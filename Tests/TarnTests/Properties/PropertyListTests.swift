@@ -59,7 +59,7 @@ struct PropertyListTests {
       a.realm.delete(a.hound(1)!)
       #expect(pack.news == ["- → -"] && named.news == ["- → -"])
     }
-    let b = try Place(a.realm.configuration)
+    let b = try Instance(a.realm.configuration)
     let seen = watch(b.kennel, \.pack, [])
     try a.write { kennel.pack.insert(a.hound(2)!) }
     b.pump()
@@ -69,7 +69,7 @@ struct PropertyListTests {
   /// S341: one kind of change in an advance has its positions; more than one, or a move, does not.
   @Test func anAdvanceTellsOneKindOfChangeOfAList() throws {
     let a = try Shelter().openKennel(5, 6, 7)
-    let b = try Place(a.realm.configuration)
+    let b = try Instance(a.realm.configuration)
     let list = a.kennel.hounds
     let hounds = watch(b.kennel, \.hounds)
     func told(_ changes: () -> Void...) throws -> [String] {
@@ -93,7 +93,7 @@ struct PropertyListTests {
   /// S335, S343: whether a list is there.
   @Test func theEndOfAListIsTold() throws {
     let a = try Shelter().openKennel(5)
-    let b = try Place(a.realm.configuration)
+    let b = try Instance(a.realm.configuration)
     let (end, remote) = (
       watchEnd(a.kennel.hounds, [.initial, .old, .new]), watchEnd(b.kennel.hounds)
     )
@@ -114,7 +114,7 @@ struct PropertyListTests {
   /// S344: each link on the way, and what is behind it.
   @Test func aPathFollowsItsLinks() throws {
     let a = try Shelter().open(cats: 2)
-    let b = try Place(a.realm.configuration)
+    let b = try Instance(a.realm.configuration)
     let homes = ["High Street", "Low Street", "Back Street"].map { Home($0) }
     try a.write {
       for home in homes { a.realm.add(home) }
@@ -154,7 +154,7 @@ struct PropertyListTests {
   /// S344: several links of a path change in one advance: one call.
   @Test func aPathIsToldOnceForAnAdvance() throws {
     let a = try Shelter().open(cats: 2)
-    let b = try Place(a.realm.configuration)
+    let b = try Instance(a.realm.configuration)
     try a.write { a.cat(1)!.home = Home("High Street") }
     b.pump()
     let street = watch(b.cat(1)!, \.home?.street)
@@ -172,7 +172,7 @@ struct PropertyListTests {
     let shelter = try Shelter()
     var configuration = shelter.configuration
     configuration.objectTypes = [Safe.self]
-    let a = try Place(configuration, shelter)
+    let a = try Instance(configuration, shelter)
     let (safe, other) = (Safe(), Safe())
     try a.write { a.realm.add([safe, other]) }
     let content = watch(safe, \.content, [.old, .new]) { value in

@@ -11,22 +11,22 @@ struct PropertyModelTests {
   func whatObserversWereToldIsWhatThereIs(seed: UInt64) throws {
     let a = try Shelter().openKennel(1, 2, 3)
     try a.write { for id in 0..<3 { a.realm.add(Yard(id)) } }
-    let b = try Place(a.realm.configuration)
+    let b = try Instance(a.realm.configuration)
     var operations = KennelOperations(numbers: SeededRandom(seed: seed))
     let mirrors = [PropertyMirror(a), PropertyMirror(b)]
     for _ in 0..<120 {
       let writer = operations.numbers.chance(70) ? 0 : 1
-      let place = writer == 0 ? a : b
-      place.realm.beginWrite()
+      let instance = writer == 0 ? a : b
+      instance.realm.beginWrite()
       mirrors[writer].check()
       for _ in 0...operations.numbers.below(6) {
-        operations.apply(to: place)
+        operations.apply(to: instance)
         mirrors[writer].check()
       }
       if operations.numbers.chance(30) {
-        place.realm.cancelWrite()
+        instance.realm.cancelWrite()
       } else {
-        try place.realm.commitWrite()
+        try instance.realm.commitWrite()
       }
       mirrors[writer].check()
       mirrors[1 - writer].check()
@@ -45,7 +45,7 @@ struct PropertyModelTests {
 
 /// What the observers of a kennel and its hounds were told.
 private final class PropertyMirror {
-  private let place: Place
+  private let instance: Instance
   private(set) var problems: [String] = []
   private(set) var calls = 0
   private var ages: [Int: Int] = [:]
@@ -57,10 +57,10 @@ private final class PropertyMirror {
   /// Told that a call comes, and not yet told that it happened.
   private var pending = 0
 
-  init(_ place: Place) {
-    self.place = place
-    list = place.kennel.hounds.map(\.id)
-    listToken = place.kennel.observe(\.hounds, options: [.prior]) { [unowned self] in
+  init(_ instance: Instance) {
+    self.instance = instance
+    list = instance.kennel.hounds.map(\.id)
+    listToken = instance.kennel.observe(\.hounds, options: [.prior]) { [unowned self] in
       follow($0.hounds, $1)
     }
     observeNew()
@@ -68,7 +68,7 @@ private final class PropertyMirror {
 
   /// Observes the hounds that are not observed.
   func observeNew() {
-    for hound in place.realm.objects(Hound.self) where hounds[hound.id] == nil { observe(hound) }
+    for hound in instance.realm.objects(Hound.self) where hounds[hound.id] == nil { observe(hound) }
   }
 
   private func observe(_ hound: Hound) {
@@ -124,7 +124,7 @@ private final class PropertyMirror {
   /// Compares what was told with what there is.
   func check() {
     expect(pending == 0, "a call before a change without one after it")
-    expect(list == Array(place.kennel.hounds.map(\.id)), "the list is another one")
+    expect(list == Array(instance.kennel.hounds.map(\.id)), "the list is another one")
     for (id, hound) in hounds {
       guard !hound.isInvalidated else {
         expect(false, "hound \(id) is gone")

@@ -5,7 +5,7 @@ import Testing
 
 /// Local assignments, on managed and unmanaged objects.
 struct PropertyObservingTests {
-  private func shelter() throws -> Place {
+  private func shelter() throws -> Instance {
     let a = try Shelter().open(cats: 3)
     try a.write { a.cat(1)!.home = Home("High Street") }
     return a
@@ -226,7 +226,7 @@ struct PropertyObservingTests {
     #expect(catEnd.news == ["false → true"] && link.news == [])
   }
 
-  /// S343: embedded objects go with their place, and come to another one.
+  /// S343: embedded objects go with their owner, and come to another one.
   @Test func embeddedObjectsAreToldOf() throws {
     let a = try Shelter().openKennels()
     try a.write {

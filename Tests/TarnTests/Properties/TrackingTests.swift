@@ -25,15 +25,15 @@ private final class Changes: Sendable {
 
 /// DIFFS 35, S346: Swift's Observation, which a Realm takes part in if it is asked to.
 struct TrackingTests {
-  private func open(_ shelter: Shelter) throws -> Place {
+  private func open(_ shelter: Shelter) throws -> Instance {
     var configuration = shelter.configuration
     configuration.fileURL = URL(fileURLWithPath: shelter.folder + "/kennels.realm")
     configuration.objectTypes = [Kennel.self, Hound.self, Yard.self, Ticket.self]
     configuration.tracksObservation = true
-    return try Place(configuration, shelter)
+    return try Instance(configuration, shelter)
   }
 
-  private func pair() throws -> (Place, Place) {
+  private func pair() throws -> (Instance, Instance) {
     let shelter = try Shelter()
     let (a, b) = (try open(shelter), try open(shelter))
     try a.write {
@@ -86,7 +86,7 @@ struct TrackingTests {
   @Test func everyTypeIsReadAsBefore() throws {
     let shelter = try Shelter()
     var configuration = shelter.configuration
-    let plain = try Place(configuration, shelter)
+    let plain = try Instance(configuration, shelter)
     try plain.write {
       plain.realm.add(Cat(1, "a name of more than sixteen bytes", age: 3, home: Home("Street")))
       plain.cat(1)!.weight = 2.5
@@ -94,23 +94,23 @@ struct TrackingTests {
       plain.realm.add(Stray())
     }
     configuration.tracksObservation = true
-    let place = try Place(configuration, shelter)
-    #expect(place.realm.core.tracking != nil && plain.realm.core.tracking == nil)
+    let instance = try Instance(configuration, shelter)
+    #expect(instance.realm.core.tracking != nil && plain.realm.core.tracking == nil)
     func check() {
-      let (cat, same) = (place.cat(1)!, plain.cat(1)!)
+      let (cat, same) = (instance.cat(1)!, plain.cat(1)!)
       #expect(cat.name == same.name && cat.age == 3 && cat.weight == 2.5 && cat.mood == .wild)
       #expect(cat.home?.street == "Street" && cat.home?.cats.count == 1)
-      #expect(place.realm.objects(Stray.self)[0]._id == plain.realm.objects(Stray.self)[0]._id)
-      #expect(place.realm.objects(Stray.self)[0].tag == nil)
+      #expect(instance.realm.objects(Stray.self)[0]._id == plain.realm.objects(Stray.self)[0]._id)
+      #expect(instance.realm.objects(Stray.self)[0].tag == nil)
     }
     check()
     let changes = Changes()
     changes.track { check() }
-    try place.write {
+    try instance.write {
       check()
-      place.realm.add(Cat(2))
+      instance.realm.add(Cat(2))
       check()
-      place.cat(1)!.age = 3
+      instance.cat(1)!.age = 3
       check()
     }
     #expect(changes.news == 1)

@@ -11,11 +11,11 @@ struct CollectionConditionTests {
     let typed: (Query<Hopper>) -> Query<Bool>
     let expected: (Hopper) -> Bool
 
-    func results(_ place: Place, asText: Bool) -> Results<Hopper> {
-      asText ? place.hoppers.filter(text) : place.hoppers.where(typed)
+    func results(_ instance: Instance, asText: Bool) -> Results<Hopper> {
+      asText ? instance.hoppers.filter(text) : instance.hoppers.where(typed)
     }
 
-    func ids(_ place: Place) -> [Int] { place.hoppers.filter(expected).map(\.id) }
+    func ids(_ instance: Instance) -> [Int] { instance.hoppers.filter(expected).map(\.id) }
   }
 
   private static var values: [View] {
@@ -191,45 +191,46 @@ struct CollectionConditionTests {
   }
 
   private func check(
-    _ views: [View], _ results: [Results<Hopper>], _ place: Place, _ moment: String
+    _ views: [View], _ results: [Results<Hopper>], _ instance: Instance, _ moment: String
   ) {
     for (view, results) in zip(views, results) {
-      #expect(results.map(\.id) == view.ids(place), "\(view.text), \(moment)")
-      #expect(view.results(place, asText: true).count == results.count, "\(view.text), \(moment)")
+      #expect(results.map(\.id) == view.ids(instance), "\(view.text), \(moment)")
+      #expect(
+        view.results(instance, asText: true).count == results.count, "\(view.text), \(moment)")
     }
   }
 
   /// A condition that is printed and read again finds the same.
   @Test(arguments: [31, 32] as [UInt64])
   func printedConditions(seed: UInt64) throws {
-    let place = try Shelter().openHoppers()
+    let instance = try Shelter().openHoppers()
     var operations = HopperOperations(numbers: SeededRandom(seed: seed))
-    try place.write { for _ in 0..<150 { operations.apply(to: place) } }
+    try instance.write { for _ in 0..<150 { operations.apply(to: instance) } }
     for view in Self.values + Self.objects + Self.totals + Self.subqueries {
       let printed = "\(view.typed(.root).predicate)"
-      #expect(place.hoppers.filter(printed).map(\.id) == view.ids(place), "\(printed)")
+      #expect(instance.hoppers.filter(printed).map(\.id) == view.ids(instance), "\(printed)")
     }
   }
 
   @Test func objectsInCollections() throws {
-    let place = try Shelter().openHoppers()
-    try place.write {
+    let instance = try Shelter().openHoppers()
+    try instance.write {
       for id in 0..<3 {
-        let part = place.realm.create(HopperPart.self, value: ["id": id])
-        let hopper = place.realm.create(Hopper.self, value: ["id": id])
+        let part = instance.realm.create(HopperPart.self, value: ["id": id])
+        let hopper = instance.realm.create(Hopper.self, value: ["id": id])
         hopper.parts.append(part)
         hopper.named["x"] = part
       }
-      place.hopper(2)!.parts.append(place.part(0)!)
+      instance.hopper(2)!.parts.append(instance.part(0)!)
     }
-    let (first, second) = (place.part(0)!, place.part(1)!)
-    #expect(place.hoppers.where { $0.parts.contains(first) }.map(\.id) == [0, 2])
-    #expect(place.hoppers.where { $0.parts.containsAny(in: [second]) }.map(\.id) == [1])
-    #expect(place.hoppers.where { $0.named.contains(second) }.map(\.id) == [1])
-    #expect(place.hoppers.filter("%@ IN parts", first).map(\.id) == [0, 2])
-    #expect(place.hoppers.filter("ANY parts == %@", second).map(\.id) == [1])
-    #expect(place.hoppers.filter("NONE parts IN %@", [first, second]).map(\.id) == [])
-    #expect(place.hoppers.filter("%@ IN %K", first, "parts").count == 2)
+    let (first, second) = (instance.part(0)!, instance.part(1)!)
+    #expect(instance.hoppers.where { $0.parts.contains(first) }.map(\.id) == [0, 2])
+    #expect(instance.hoppers.where { $0.parts.containsAny(in: [second]) }.map(\.id) == [1])
+    #expect(instance.hoppers.where { $0.named.contains(second) }.map(\.id) == [1])
+    #expect(instance.hoppers.filter("%@ IN parts", first).map(\.id) == [0, 2])
+    #expect(instance.hoppers.filter("ANY parts == %@", second).map(\.id) == [1])
+    #expect(instance.hoppers.filter("NONE parts IN %@", [first, second]).map(\.id) == [])
+    #expect(instance.hoppers.filter("%@ IN %K", first, "parts").count == 2)
   }
 
   @Test(arguments: [
@@ -272,11 +273,11 @@ struct CollectionConditionTests {
     ),
     ("id == 1 AND 3 IN tags", 13, "is of type string, which does not compare with 3"),
   ])
-  func whatDoesNotFit(_ text: String, _ place: Int, _ message: String) throws {
+  func whatDoesNotFit(_ text: String, _ instance: Int, _ message: String) throws {
     let hoppers = try Shelter().openHoppers().hoppers
     let error = #expect(throws: Realm.Error.self) { _ = try hoppers.filtered(text) }
     let said = error?.message ?? ""
     #expect(error?.code == .invalidInput && said.contains(message), "\(said)")
-    #expect(said.contains("at character \(place): "), "\(said)")
+    #expect(said.contains("at character \(instance): "), "\(said)")
   }
 }

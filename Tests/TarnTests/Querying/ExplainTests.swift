@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test func `an index leads to few objects, and a scan to many`() throws {
-    try archive.place.write { archive.record(11).number = 777 }
+    try archive.instance.write { archive.record(11).number = 777 }
     let one = archive.records.where { $0.number == 777 && !$0.flag || $0.number == 778 }
     #expect(lines(one)[0].hasPrefix("find: the index on 'number', and the index on 'number'"))
     #expect(lines(one)[1] == "test: the whole condition")
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test func `links lead to what links to an object`() throws {
-    try archive.place.write {
+    try archive.instance.write {
       for record in archive.records { record.next = nil }
       archive.record(12).next = archive.record(13)
       archive.record(14).friends.append(archive.record(15))
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test func `within a write the objects that it changed are found`() throws {
-    try archive.place.write {
+    try archive.instance.write {
       archive.record(20).number = 901
       archive.record(21).number = 902
       let found = archive.records.where { $0.number > 900 }
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test func `elements of a collection are gone over`() throws {
-    try archive.place.write {
+    try archive.instance.write {
       archive.record(1).friends.append(objectsIn: [archive.record(2), archive.record(3)])
     }
     let friends = archive.record(1).friends.where { $0.id == 3 }

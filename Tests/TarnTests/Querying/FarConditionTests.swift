@@ -162,7 +162,7 @@ struct FarConditionTests {
     ranches.checkObserved()
   }
 
-  /// Some results of one class that are observed in one place and asked in another.
+  /// Some results of one class that are observed in one instance and asked in another.
   private struct Watch<T: Object> {
     let views: [View<T>]
     let observed: [Results<T>]
@@ -172,7 +172,8 @@ struct FarConditionTests {
     let id: (Object) -> String
 
     init(
-      _ views: [View<T>], _ a: Place, _ b: Place, _ asText: Bool, _ id: @escaping (Object) -> String
+      _ views: [View<T>], _ a: Instance, _ b: Instance, _ asText: Bool,
+      _ id: @escaping (Object) -> String
     ) {
       self.views = views
       self.id = id
@@ -205,26 +206,27 @@ struct FarConditionTests {
   }
 
   @Test func aBacklinkThatComesAndGoesIsTold() throws {
-    let place = try Shelter().openSteers()
-    try place.write {
-      for id in 0..<3 { place.realm.create(Steer.self, value: ["id": id]) }
-      place.realm.create(SteerHerd.self, value: ["id": 0, "label": "x"])
+    let instance = try Shelter().openSteers()
+    try instance.write {
+      for id in 0..<3 { instance.realm.create(Steer.self, value: ["id": id]) }
+      instance.realm.create(SteerHerd.self, value: ["id": 0, "label": "x"])
     }
-    let (herd, steer) = (place.herd(0)!, place.steer(1)!)
-    let counted = SequenceRecorder(place.steers.where { $0.herds.count > 0 }) { "\($0.id)" }
-    let named = SequenceRecorder(place.steers.filter("ANY herds.label == 'y'")) { "\($0.id)" }
-    let sorted = place.steers.where { $0.led.label == "y" }.sorted(by: \.weight, ascending: false)
+    let (herd, steer) = (instance.herd(0)!, instance.steer(1)!)
+    let counted = SequenceRecorder(instance.steers.where { $0.herds.count > 0 }) { "\($0.id)" }
+    let named = SequenceRecorder(instance.steers.filter("ANY herds.label == 'y'")) { "\($0.id)" }
+    let sorted = instance.steers.where { $0.led.label == "y" }.sorted(
+      by: \.weight, ascending: false)
     let led = SequenceRecorder(sorted) { "\($0.id)" }
-    place.pump()
-    try place.write { herd.animals.append(steer) }
-    try place.write { herd.label = "y" }
-    try place.write { herd.chief = steer }
-    place.pump()
+    instance.pump()
+    try instance.write { herd.animals.append(steer) }
+    try instance.write { herd.label = "y" }
+    try instance.write { herd.chief = steer }
+    instance.pump()
     #expect(counted.calls == ["initial 0", "-[] +[0] ~[]"])
     #expect(named.calls == ["initial 0", "-[] +[0] ~[]"])
     #expect(led.calls == ["initial 0", "-[] +[0] ~[]"])
-    try place.write { place.realm.delete(herd) }
-    place.pump()
+    try instance.write { instance.realm.delete(herd) }
+    instance.pump()
     #expect(counted.calls.last == "-[0] +[] ~[]")
     #expect(named.calls.last == "-[0] +[] ~[]")
     #expect(led.calls.last == "-[0] +[] ~[]")
@@ -232,30 +234,30 @@ struct FarConditionTests {
 
   /// Sections, distinct results and those of a list follow what links to their rows as well.
   @Test func otherResultsFollowBacklinks() throws {
-    let place = try Shelter().openSteers()
-    try place.write {
-      let herd = place.realm.create(SteerHerd.self, value: ["id": 0, "label": "x"])
+    let instance = try Shelter().openSteers()
+    try instance.write {
+      let herd = instance.realm.create(SteerHerd.self, value: ["id": 0, "label": "x"])
       for id in 0..<4 {
-        let steer = place.realm.create(Steer.self, value: ["id": id, "weight": id % 2])
+        let steer = instance.realm.create(Steer.self, value: ["id": id, "weight": id % 2])
         herd.animals.append(steer)
       }
-      place.realm.create(SteerHerd.self, value: ["id": 1, "label": "y"])
+      instance.realm.create(SteerHerd.self, value: ["id": 1, "label": "y"])
     }
-    let (first, second) = (place.herd(0)!, place.herd(1)!)
+    let (first, second) = (instance.herd(0)!, instance.herd(1)!)
     let inList = first.animals.where { $0.paddocks.label == "y" }
-    let distinct = place.steers.where { $0.paddocks.count > 0 }.distinct(by: [\.weight])
-    let sections = place.steers.where { $0.paddocks.label == "y" }.sectioned(by: \.weight)
+    let distinct = instance.steers.where { $0.paddocks.count > 0 }.distinct(by: [\.weight])
+    let sections = instance.steers.where { $0.paddocks.label == "y" }.sectioned(by: \.weight)
     let listed = SequenceRecorder(inList) { "\($0.id)" }
     let unique = SequenceRecorder(distinct) { "\($0.id)" }
     var changes = 0
     let token = sections.observe { _ in changes += 1 }
-    place.pump()
-    try place.write { for id in [1, 2, 3] { second.paddock.insert(place.steer(id)!) } }
-    place.pump()
+    instance.pump()
+    try instance.write { for id in [1, 2, 3] { second.paddock.insert(instance.steer(id)!) } }
+    instance.pump()
     #expect(listed.mirror == ["1", "2", "3"] && unique.mirror == ["1", "2"])
     #expect(sections.map { $0.map(\.id) } == [[2], [1, 3]] && changes == 2)
-    try place.write { second.paddock.remove(place.steer(1)!) }
-    place.pump()
+    try instance.write { second.paddock.remove(instance.steer(1)!) }
+    instance.pump()
     #expect(listed.mirror == ["2", "3"] && unique.mirror == ["2", "3"])
     #expect(sections.map { $0.map(\.id) } == [[2], [3]] && changes == 3)
     #expect(listed.problems == [] && unique.problems == [])

@@ -9,14 +9,14 @@ struct FilterErrorTests {
 
   init() throws { archive = try Archive(Shelter(), seed: 1, count: 4) }
 
-  private func check(_ text: String, _ arguments: [Any?], _ place: Int, _ message: String) {
+  private func check(_ text: String, _ arguments: [Any?], _ position: Int, _ message: String) {
     let base = archive.records._derivation
     do throws(Realm.Error) {
       _ = try base.filtered(FilterText(text, arguments))
       Issue.record("no error for \(text)")
     } catch {
       #expect(error.code == .invalidInput)
-      let whole = "Invalid filter \"\(text)\" on 'Record' at character \(place): \(message)."
+      let whole = "Invalid filter \"\(text)\" on 'Record' at character \(position): \(message)."
       #expect(error.message == whole)
     }
   }
@@ -65,14 +65,14 @@ struct FilterErrorTests {
     ),
     ("text MATCHES 'a'", 6, "MATCHES is not supported: use LIKE with * and ?"),
   ])
-  func texts(_ text: String, _ place: Int, _ message: String) {
-    check(text, [], place, message)
+  func texts(_ text: String, _ position: Int, _ message: String) {
+    check(text, [], position, message)
   }
 
   @Test func arguments() throws {
     let (loose, other) = (Record(), try Archive(Shelter(), seed: 2, count: 1))
     let deleted = archive.record(3)
-    try archive.place.write { archive.place.realm.delete(deleted) }
+    try archive.instance.write { archive.instance.realm.delete(deleted) }
     let table: [(String, [Any?], Int, String)] = [
       ("number == %@", [], 11, "there is no argument 1 for %@"),
       ("number == 1", [1], 12, "1 arguments were given, but the text has 0 placeholders"),
@@ -106,7 +106,7 @@ struct FilterErrorTests {
         "property 'text' of class 'Record' is of type string, which does not compare with X'01'"
       ),
     ]
-    for (text, arguments, place, message) in table { check(text, arguments, place, message) }
+    for (text, arguments, instance, message) in table { check(text, arguments, instance, message) }
   }
 }
 

@@ -36,10 +36,14 @@ class Folder: Object {
 /// A Realm with random records.
 struct Archive {
   let shelter: Shelter
-  let place: Place
-  var records: Results<Record> { place.realm.objects(Record.self) }
-  func record(_ id: Int) -> Record { place.realm.object(ofType: Record.self, forPrimaryKey: id)! }
-  func folder(_ id: Int) -> Folder { place.realm.object(ofType: Folder.self, forPrimaryKey: id)! }
+  let instance: Instance
+  var records: Results<Record> { instance.realm.objects(Record.self) }
+  func record(_ id: Int) -> Record {
+    instance.realm.object(ofType: Record.self, forPrimaryKey: id)!
+  }
+  func folder(_ id: Int) -> Folder {
+    instance.realm.object(ofType: Folder.self, forPrimaryKey: id)!
+  }
 
   static let codes = (1...3).map { try! ObjectId(string: String(repeating: "\($0)", count: 24)) }
   static let tokens = (1...3).map {
@@ -52,14 +56,14 @@ struct Archive {
     var configuration = shelter.configuration
     configuration.fileURL = URL(fileURLWithPath: shelter.folder + "/records.realm")
     configuration.objectTypes = [Record.self, Folder.self]
-    place = try Place(configuration, shelter)
+    instance = try Instance(configuration, shelter)
     var random = SeededRandom(seed: seed)
-    try place.write {
+    try instance.write {
       for id in 0..<4 {
-        place.realm.create(
+        instance.realm.create(
           Folder.self, value: ["id": id, "color": ["red", "blue", "Red", "étoile"][id]])
       }
-      for id in 0..<count { place.realm.add(random.record(id)) }
+      for id in 0..<count { instance.realm.add(random.record(id)) }
       for id in 0..<count {
         if random.chance(70) { record(id).next = record(random.below(count)) }
         if random.chance(70) { record(id).folder = folder(random.below(4)) }

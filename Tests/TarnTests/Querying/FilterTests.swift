@@ -160,7 +160,7 @@ struct FilterTests {
     for text in evil {
       let found = archive.records.filter("text == %@ AND number > %d", text, -9)
       #expect(found.map(\.id) == archive.records.filter { $0.text == text }.map(\.id))
-      try archive.place.write { archive.record(5).text = text }
+      try archive.instance.write { archive.record(5).text = text }
       #expect(archive.records.filter("text == %@", text).map(\.id).contains(5))
     }
   }
@@ -168,7 +168,7 @@ struct FilterTests {
   @Test func everyCollectionFilters() throws {
     let archive = try Archive(Shelter(), seed: 11)
     let record = archive.record(0)
-    try archive.place.write {
+    try archive.instance.write {
       record.friends.append(objectsIn: [3, 1, 2, 1].map(archive.record))
       for id in 0..<4 { archive.record(id).number = id }
     }
@@ -179,7 +179,7 @@ struct FilterTests {
     let erased = AnyRealmCollection(record.friends.filter("number > 1"))
     #expect(erased.filter("number != 2").map(\.id) == [3])
     #expect(archive.records.sorted(by: \.id).index(matching: "id == %@", 7) == 7)
-    let dynamic = archive.place.realm.dynamicObjects("Folder").filter("colour == 'blue'")
+    let dynamic = archive.instance.realm.dynamicObjects("Folder").filter("colour == 'blue'")
     #expect(dynamic.map { $0["id"] as? Int } == [1])
   }
 
@@ -187,15 +187,15 @@ struct FilterTests {
     let archive = try Archive(Shelter(), seed: 12)
     let found = archive.records.filter("next.number == %@ AND text LIKE 'q*'", 77)
     let recorder = SequenceRecorder(found) { "\($0.id)" }
-    archive.place.pump()
-    try archive.place.write {
+    archive.instance.pump()
+    try archive.instance.write {
       archive.record(1).next = archive.record(2)
       archive.record(1).text = "question"
     }
-    try archive.place.write { archive.record(2).number = 77 }
-    archive.place.pump()
-    try archive.place.write { archive.record(1).text = "answer" }
-    archive.place.pump()
+    try archive.instance.write { archive.record(2).number = 77 }
+    archive.instance.pump()
+    try archive.instance.write { archive.record(1).text = "answer" }
+    archive.instance.pump()
     #expect(recorder.calls == ["initial 0", "-[] +[0] ~[]", "-[0] +[] ~[]"])
   }
 }

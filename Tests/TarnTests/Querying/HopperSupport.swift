@@ -25,15 +25,15 @@ class HopperPart: Object {
 }
 
 extension Shelter {
-  func openHoppers() throws -> Place {
+  func openHoppers() throws -> Instance {
     var configuration = configuration
     configuration.fileURL = URL(fileURLWithPath: folder + "/hoppers.realm")
     configuration.objectTypes = [Hopper.self, HopperPart.self]
-    return try Place(configuration, self)
+    return try Instance(configuration, self)
   }
 }
 
-extension Place {
+extension Instance {
   var hoppers: Results<Hopper> { realm.objects(Hopper.self) }
   func hopper(_ id: Int) -> Hopper? { realm.object(ofType: Hopper.self, forPrimaryKey: id) }
   func part(_ id: Int) -> HopperPart? { realm.object(ofType: HopperPart.self, forPrimaryKey: id) }
@@ -45,14 +45,14 @@ struct HopperOperations {
   var numbers: SeededRandom
 
   /// Makes what is not there yet, or changes something.
-  mutating func apply(to place: Place) {
+  mutating func apply(to instance: Instance) {
     let (hopperID, partID) = (numbers.below(8), numbers.below(Self.parts))
-    guard let hopper = place.hopper(hopperID) else {
-      place.realm.create(Hopper.self, value: ["id": hopperID])
+    guard let hopper = instance.hopper(hopperID) else {
+      instance.realm.create(Hopper.self, value: ["id": hopperID])
       return
     }
-    guard let part = place.part(partID) else {
-      place.realm.create(HopperPart.self, value: ["id": partID, "weight": numbers.below(4)])
+    guard let part = instance.part(partID) else {
+      instance.realm.create(HopperPart.self, value: ["id": partID, "weight": numbers.below(4)])
       return
     }
     switch numbers.below(20) {
@@ -61,10 +61,10 @@ struct HopperOperations {
     case 10, 11: part.weight = numbers.below(4)
     case 12: part.label = numbers.chance(30) ? nil : ["a", "B", "ab"][numbers.below(3)]
     case 13: part.isNew.toggle()
-    case 14: part.next = numbers.chance(30) ? nil : place.part(numbers.below(Self.parts))
-    case 15, 16: hopper.inner = numbers.chance(30) ? nil : place.hopper(numbers.below(8))
-    case 17: place.realm.delete(part)
-    case 18: place.realm.delete(hopper)
+    case 14: part.next = numbers.chance(30) ? nil : instance.part(numbers.below(Self.parts))
+    case 15, 16: hopper.inner = numbers.chance(30) ? nil : instance.hopper(numbers.below(8))
+    case 17: instance.realm.delete(part)
+    case 18: instance.realm.delete(hopper)
     default: hopper.parts.removeAll()
     }
   }

@@ -32,10 +32,10 @@ struct MatchingPositionTests {
   @Test func valuesOfUnmanagedCollections() { check(steer()) }
 
   @Test func valuesOfManagedCollections() throws {
-    let place = try Shelter().openSteers()
+    let instance = try Shelter().openSteers()
     let steer = steer()
-    try place.write {
-      place.realm.add(steer)
+    try instance.write {
+      instance.realm.add(steer)
       check(steer)
     }
     check(steer)
@@ -74,18 +74,18 @@ struct MatchingPositionTests {
 
   /// An unmanaged list may hold objects of a Realm.
   @Test func managedObjectsOfUnmanagedCollections() throws {
-    let place = try Shelter().openSteers()
-    let (first, second) = try place.realm.write {
-      let herds = (0..<2).map { place.realm.create(SteerHerd.self, value: ["id": $0]) }
+    let instance = try Shelter().openSteers()
+    let (first, second) = try instance.realm.write {
+      let herds = (0..<2).map { instance.realm.create(SteerHerd.self, value: ["id": $0]) }
       for id in 0..<2 {
-        let steer = place.realm.create(Steer.self, value: ["id": id])
+        let steer = instance.realm.create(Steer.self, value: ["id": id])
         herds[id].chief = steer
         herds[1].animals.append(steer)
       }
-      return (place.steer(0)!, place.steer(1)!)
+      return (instance.steer(0)!, instance.steer(1)!)
     }
     let ranch = SteerRanch()
-    ranch.herds.append(objectsIn: [SteerHerd(), place.herd(0)!, place.herd(1)!])
+    ranch.herds.append(objectsIn: [SteerHerd(), instance.herd(0)!, instance.herd(1)!])
     #expect(ranch.herds.index(matching: { $0.chief == second }) == 2)
     #expect(ranch.herds.index(matching: "chief == %@", first) == 1)
     #expect(ranch.herds.index(matching: { $0.animals.contains(first) }) == 2)

@@ -74,17 +74,17 @@ class SteerSeal: EmbeddedObject {
 }
 
 extension Shelter {
-  func openSteers() throws -> Place {
+  func openSteers() throws -> Instance {
     var configuration = configuration
     configuration.fileURL = URL(fileURLWithPath: folder + "/steers.realm")
     configuration.objectTypes = [
       SteerRanch.self, SteerHerd.self, Steer.self, SteerBrand.self, SteerSeal.self,
     ]
-    return try Place(configuration, self)
+    return try Instance(configuration, self)
   }
 }
 
-extension Place {
+extension Instance {
   var ranches: Results<SteerRanch> { realm.objects(SteerRanch.self) }
   var herds: Results<SteerHerd> { realm.objects(SteerHerd.self) }
   var steers: Results<Steer> { realm.objects(Steer.self) }
@@ -98,18 +98,18 @@ struct SteerOperations {
   var numbers: SeededRandom
 
   /// Makes what is not there yet, or changes something.
-  mutating func apply(to place: Place) {
+  mutating func apply(to instance: Instance) {
     let (ranchID, herdID, steerID) = (numbers.below(4), numbers.below(6), numbers.below(12))
-    guard let ranch = place.ranch(ranchID) else {
-      place.realm.create(SteerRanch.self, value: ["id": ranchID, "name": "x"])
+    guard let ranch = instance.ranch(ranchID) else {
+      instance.realm.create(SteerRanch.self, value: ["id": ranchID, "name": "x"])
       return
     }
-    guard let herd = place.herd(herdID) else {
-      place.realm.create(SteerHerd.self, value: ["id": herdID, "label": word()])
+    guard let herd = instance.herd(herdID) else {
+      instance.realm.create(SteerHerd.self, value: ["id": herdID, "label": word()])
       return
     }
-    guard let steer = place.steer(steerID) else {
-      place.realm.create(Steer.self, value: ["id": steerID])
+    guard let steer = instance.steer(steerID) else {
+      instance.realm.create(Steer.self, value: ["id": steerID])
       return
     }
     switch numbers.below(22) {
@@ -123,20 +123,20 @@ struct SteerOperations {
     case 10: herd.paddock.remove(steer)
     case 11: herd.label = word()
     case 12: ranch.name = word()
-    case 13: place.realm.delete(steer)
-    case 14: place.realm.delete(herd)
-    case 15: if numbers.chance(30) { place.realm.delete(ranch) }
-    case 16: clearSome(place)
+    case 13: instance.realm.delete(steer)
+    case 14: instance.realm.delete(herd)
+    case 15: if numbers.chance(30) { instance.realm.delete(ranch) }
+    case 16: clearSome(instance)
     default: change(steer)
     }
   }
 
-  private mutating func clearSome(_ place: Place) {
+  private mutating func clearSome(_ instance: Instance) {
     guard numbers.chance(20) else { return }
     switch numbers.below(3) {
-    case 0: place.realm.delete(place.ranches)
-    case 1: place.realm.delete(place.herds)
-    default: place.realm.delete(place.steers)
+    case 0: instance.realm.delete(instance.ranches)
+    case 1: instance.realm.delete(instance.herds)
+    default: instance.realm.delete(instance.steers)
     }
   }
 

@@ -6,19 +6,19 @@ import Testing
 
 /// Conditions on enums, custom types, data, floats and embedded objects.
 struct StoredConditionTests {
-  private let place: Place
+  private let instance: Instance
 
   init() throws {
-    place = try Shelter().openSteers()
+    instance = try Shelter().openSteers()
     let brands: [SteerBrand?] = [
       SteerBrand("a", 1, marks: [1, 2], spots: ["x", "y"], depth: 0.5),
       SteerBrand("a", 1, marks: [2, 1], spots: ["y", "x"], depth: 0.5),
       SteerBrand("a", nil), SteerBrand("", nil), nil,
       SteerBrand("a", 1, marks: [1, 2], spots: ["x"], depth: 0.5),
     ]
-    try place.write {
+    try instance.write {
       for (id, brand) in brands.enumerated() {
-        let steer = place.realm.create(Steer.self, value: ["id": id])
+        let steer = instance.realm.create(Steer.self, value: ["id": id])
         steer.brand = brand
         steer.mood = SteerMood.allCases[id % 3]
         steer.former = id < 3 ? SteerMood.allCases[2 - id] : nil
@@ -29,11 +29,11 @@ struct StoredConditionTests {
   }
 
   private func ids(_ condition: (Query<Steer>) -> Query<Bool>) -> [Int] {
-    place.steers.where(condition).map(\.id)
+    instance.steers.where(condition).map(\.id)
   }
 
   private func ids(_ text: String, _ arguments: Any?...) throws -> [Int] {
-    let base = place.steers._derivation
+    let base = instance.steers._derivation
     return Results<Steer>(base.core, try base.filtered(FilterText(text, arguments))).map(\.id)
   }
 
@@ -89,10 +89,10 @@ struct StoredConditionTests {
     #expect(ids { $0.brand == nil } == [4])
     #expect(ids { $0.brand.in([brand, SteerBrand("a"), nil]) } == [0, 2, 4])
     // One of the Realm is compared in the same way.
-    let managed = place.steer(1)!.brand
+    let managed = instance.steer(1)!.brand
     #expect(ids { $0.brand == managed } == [1] && ids { $0.brand != managed }.count == 5)
     #expect(try ids("brand == %@", managed) == [1])
-    try place.write { place.steer(5)!.brand!.spots.insert("y") }
+    try instance.write { instance.steer(5)!.brand!.spots.insert("y") }
     #expect(ids { $0.brand == brand } == [0, 5])
   }
 

@@ -7,7 +7,9 @@ import Testing
 
 /// S71: commits that share one transaction.
 struct AsyncWriteGroupTests {
-  private func version(_ place: Place) -> UInt64 { place.realm.core.shownVersion!.rawValue }
+  private func version(_ instance: Instance) -> UInt64 {
+    instance.realm.core.shownVersion!.rawValue
+  }
 
   @Test("S71") func groupedCommitsShareATransactionAndEndInOrder() throws {
     let shelter = try Shelter(.full)
@@ -41,11 +43,11 @@ struct AsyncWriteGroupTests {
     var random = SeededRandom(seed: 71)
     var model = Dictionary(uniqueKeysWithValues: (0..<30).map { ($0, $0) })
     var (wrong, ends, taken) = (0, 0, 0)
-    func matches(_ place: Place) -> Bool {
-      let found = Dictionary(uniqueKeysWithValues: place.cats.map { ($0.id, $0.age) })
+    func matches(_ instance: Instance) -> Bool {
+      let found = Dictionary(uniqueKeysWithValues: instance.cats.map { ($0.id, $0.age) })
       let byAge = model.values.reduce(into: [Int: Int]()) { $0[$1, default: 0] += 1 }
       return found == model
-        && byAge.allSatisfy { age, count in place.cats.where { $0.age == age }.count == count }
+        && byAge.allSatisfy { age, count in instance.cats.where { $0.age == age }.count == count }
     }
     func change() -> [Int: Int] {
       var next = model
@@ -325,7 +327,7 @@ struct AsyncWriteGroupTests {
     let shelter = try Shelter(.full)
     var configuration = shelter.configuration
     configuration.returnsObjectsOfCancelledWrites = true
-    let a = try Place(configuration, shelter)
+    let a = try Instance(configuration, shelter)
     try a.add(0)
     a.groupWhatIsQueued()
     let first = version(a)

@@ -15,7 +15,7 @@ private final class CancellationStorm {
     let isCommit: Bool
   }
 
-  private let place: Place
+  private let instance: Instance
   private var random = SeededRandom(seed: 84)
   private var cancellable: [Cancellable] = []
   private(set) var count = 0
@@ -27,7 +27,7 @@ private final class CancellationStorm {
   private(set) var dropped: Set<Int> = []
   private(set) var unheard: Set<Int> = []
 
-  init(_ place: Place) { self.place = place }
+  init(_ instance: Instance) { self.instance = instance }
 
   func queueSome() {
     for _ in 0..<random.below(12) {
@@ -39,7 +39,7 @@ private final class CancellationStorm {
   private func queueOne() {
     count += 1
     let number = count
-    let realm = place.realm
+    let realm = instance.realm
     let id: AsyncTransactionId
     if random.chance(50) {
       id = realm.writeAsync { [unowned self] in
@@ -61,8 +61,8 @@ private final class CancellationStorm {
   }
 
   private func begin(_ number: Int) {
-    if !place.realm.isInWriteTransaction || !began.insert(number).inserted { wrong += 1 }
-    place.realm.add(Cat(number))
+    if !instance.realm.isInWriteTransaction || !began.insert(number).inserted { wrong += 1 }
+    instance.realm.add(Cat(number))
     cancelOne(20)
   }
 
@@ -83,7 +83,7 @@ private final class CancellationStorm {
     } else if !began.contains(victim.number) {
       dropped.insert(victim.number)
     }
-    do { try place.realm.cancelAsyncWrite(victim.id) } catch { wrong += 1 }
+    do { try instance.realm.cancelAsyncWrite(victim.id) } catch { wrong += 1 }
   }
 
   func check() {
@@ -92,7 +92,7 @@ private final class CancellationStorm {
     #expect(began == all.subtracting(dropped))
     #expect(Set(told) == began.subtracting(unheard))
     #expect(told == told.sorted())
-    #expect(Set(place.cats.map(\.id)) == began)
+    #expect(Set(instance.cats.map(\.id)) == began)
     #expect(!dropped.isEmpty && !unheard.isEmpty && !told.isEmpty)
   }
 }
@@ -200,10 +200,10 @@ struct AsyncWriteStormTests {
     // Nothing keeps an instance, and its version, whose actor is gone.
     let all = cores
     try await eventually { all.allSatisfy { $0.value == nil } }
-    let place = try shelter.open()
-    let found = Set(place.cats.map(\.id))
+    let instance = try shelter.open()
+    let found = Set(instance.cats.map(\.id))
     #expect((1...rounds).allSatisfy { found.contains(10 * $0) })
-    try place.realm.write(timeout: .seconds(10)) {}
-    #expect(place.realm.core.store.gate.holder == nil)
+    try instance.realm.write(timeout: .seconds(10)) {}
+    #expect(instance.realm.core.store.gate.holder == nil)
   }
 }

@@ -24,7 +24,7 @@ final class Hoard: Object {
   @Persisted(originProperty: "next") var before: LinkingObjects<Hoard>
 }
 
-extension Place {
+extension Instance {
   /// Lets commits that allow grouping share a transaction however slow the machine is.
   func groupWhatIsQueued() {
     realm.core.asyncWritesToUse("group commits").groupDuration = .seconds(600)

@@ -73,7 +73,7 @@ struct AsyncWriteTests {
     a.finish()
     #expect(told == [1, 2, 3])
     // S65: also in one that the begin of a write calls.
-    let b = try Place(a.realm.configuration)
+    let b = try Instance(a.realm.configuration)
     try b.add(50)
     try a.write { #expect(told.last == 4) }
     a.realm.writeAsync { a.realm.add(Cat(60)) }
@@ -232,14 +232,14 @@ struct AsyncWriteTests {
       #expect(text() == open)
       #expect(followed() == Array(a.realm.objects(Hoard.self).map(\.id)))
     }
-    #expect(try Place(a.realm.configuration).cats.count == a.cats.count)
+    #expect(try Instance(a.realm.configuration).cats.count == a.cats.count)
   }
 
-  private func hoard(_ id: Int, _ a: Place) -> Hoard {
+  private func hoard(_ id: Int, _ a: Instance) -> Hoard {
     a.realm.object(ofType: Hoard.self, forPrimaryKey: id)!
   }
 
-  private func hoardList(_ a: Place) -> () -> [Int] {
+  private func hoardList(_ a: Instance) -> () -> [Int] {
     let all = a.realm.objects(Hoard.self)
     return { all.map(\.id) }
   }
@@ -396,7 +396,7 @@ struct AsyncWriteTests {
     try a.add(3)
   }
 
-  @Test("S67") func aWriteOfTheProgramTakesThePlaceInLine() throws {
+  @Test("S67") func aWriteOfTheProgramTakesTheTurnInLine() throws {
     let shelter = try Shelter(.relaxed)
     let (a, b) = (try shelter.open(), try shelter.open())
     b.realm.beginWrite()

@@ -56,38 +56,38 @@ struct DescriptorTests {
       processExitsWith: .success, observing: [\.standardErrorContent]
     ) { [folder = try shelter.get().folder as String] in
       let shelter = try Shelter(within: folder)
-      let place = try shelter.open(cats: 3)
+      let instance = try shelter.open(cats: 3)
       func configuration(_ name: String) -> Realm.Configuration {
         var configuration = shelter.configuration
         configuration.fileURL = URL(fileURLWithPath: "\(shelter.folder)/\(name).realm")
         return configuration
       }
       try Self.check("new") {
-        try Realm(configuration: configuration("new \($0)"), scheduler: place.scheduler)
+        try Realm(configuration: configuration("new \($0)"), scheduler: instance.scheduler)
       }
       let names = (0..<64).map { "there \($0)" }
       for name in names {
-        _ = try Realm(configuration: configuration(name), scheduler: place.scheduler)
+        _ = try Realm(configuration: configuration(name), scheduler: instance.scheduler)
       }
       try Self.check("there") {
-        try Realm(configuration: configuration("there \($0)"), scheduler: place.scheduler)
+        try Realm(configuration: configuration("there \($0)"), scheduler: instance.scheduler)
       }
       try Self.check("read-only") { spare in
         var reading = configuration("there \(spare)")
         reading.readOnly = true
-        return try Realm(configuration: reading, scheduler: place.scheduler)
+        return try Realm(configuration: reading, scheduler: instance.scheduler)
       }
       try Self.check("memory") { spare in
         var memory = shelter.configuration
         memory.fileURL = nil
         memory.inMemoryIdentifier = "memory \(spare)"
-        return try Realm(configuration: memory, scheduler: place.scheduler)
+        return try Realm(configuration: memory, scheduler: instance.scheduler)
       }
       Self.allow(0)
-      try place.add(7)
-      guard place.cats.count == 4 else { throw Unexpected(text: "a lost write") }
+      try instance.add(7)
+      guard instance.cats.count == 4 else { throw Unexpected(text: "a lost write") }
       Self.setLimit(1024)
-      _ = try Realm(configuration: configuration("after"), scheduler: place.scheduler)
+      _ = try Realm(configuration: configuration("after"), scheduler: instance.scheduler)
     }
     let said = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
     #expect(!said.contains("rror"), "\(said)")

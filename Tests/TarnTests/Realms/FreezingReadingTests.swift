@@ -107,7 +107,7 @@ struct FreezingReadingTests {
     let frozen = a.realm.freeze()
     var wider = shelter.iceConfiguration
     wider.objectTypes? += [Cat.self, Home.self]
-    let b = try Place(wider, shelter)
+    let b = try Instance(wider, shelter)
     try b.write { b.realm.add(Cat(1)) }
     #expect(frozen.objects(Glacier.self)[0].age == 1)
     #expect(!frozen.schema.objectSchema.contains { $0.className == "Cat" })

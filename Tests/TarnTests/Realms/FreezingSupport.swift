@@ -107,23 +107,23 @@ extension Shelter {
     return configuration
   }
 
-  func openIce() throws -> Place { try Place(iceConfiguration, self) }
+  func openIce() throws -> Instance { try Instance(iceConfiguration, self) }
 
   /// An instance with glaciers of the ids 1... and three stones in each.
-  func openIce(glaciers count: Int, depths: Int = 3) throws -> Place {
-    let place = try openIce()
-    try place.write {
+  func openIce(glaciers count: Int, depths: Int = 3) throws -> Instance {
+    let instance = try openIce()
+    try instance.write {
       for id in 1...count {
         let glacier = Glacier(id, depths: depths)
-        place.realm.add(glacier)
+        instance.realm.add(glacier)
         glacier.fill(with: (0..<3).map { Stone(10 * id + $0) })
       }
     }
-    return place
+    return instance
   }
 }
 
-extension Place {
+extension Instance {
   func glacier(_ id: Int) -> Glacier? { realm.object(ofType: Glacier.self, forPrimaryKey: id) }
   var glaciers: Results<Glacier> { realm.objects(Glacier.self) }
   var stones: Results<Stone> { realm.objects(Stone.self) }

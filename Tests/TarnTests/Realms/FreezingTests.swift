@@ -88,7 +88,7 @@ struct FreezingTests {
     // One that was opened with other classes has others of its own.
     var fewer = shelter.iceConfiguration
     fewer.objectTypes = [Stone.self, Glacier.self, Drill.self, Cat.self, Home.self]
-    let c = try Place(fewer, shelter)
+    let c = try Instance(fewer, shelter)
     #expect(c.realm.freeze() != a.realm.freeze())
     #expect(c.realm.freeze().objects(Cat.self).isEmpty)
   }
@@ -201,7 +201,7 @@ struct FreezingTests {
   }
 
   @Test func aRealmInMemory() throws {
-    let a = try Place(
+    let a = try Instance(
       Realm.Configuration(
         inMemoryIdentifier: "ice \(UUID())", objectTypes: [Glacier.self, Stone.self, Drill.self]))
     try a.write { a.realm.add(Glacier(1)) }
@@ -215,7 +215,7 @@ struct FreezingTests {
     _ = try shelter.openIce(glaciers: 1)
     var configuration = shelter.iceConfiguration
     configuration.readOnly = true
-    let a = try Place(configuration, shelter)
+    let a = try Instance(configuration, shelter)
     #expect(a.glacier(1)!.freeze().name == "glacier 1")
     #expect(!a.realm.freeze().refresh())
   }

@@ -101,8 +101,8 @@ struct FreezingThreadTests {
       for _ in 0..<4 {
         group.addTask {
           var sum = 0
-          for (place, depth) in glacier.depths.enumerated() {
-            if place % 50 == 0 { await Task.yield() }
+          for (index, depth) in glacier.depths.enumerated() {
+            if index % 50 == 0 { await Task.yield() }
             sum += depth
           }
           for stone in glacier.stones {

@@ -12,9 +12,9 @@ struct FreezingTrapTests: TrapSuite {
   struct Misuse: Sendable {
     let name: String
     let message: String
-    let body: @Sendable (Place) throws -> Void
+    let body: @Sendable (Instance) throws -> Void
 
-    init(_ name: String, _ message: String, _ body: @escaping @Sendable (Place) throws -> Void) {
+    init(_ name: String, _ message: String, _ body: @escaping @Sendable (Instance) throws -> Void) {
       self.name = name
       self.message = message
       self.body = body
@@ -72,8 +72,8 @@ struct FreezingTrapTests: TrapSuite {
 
   /// S316.
   private static let writing = [
-    Misuse("write", "Can't perform transactions on a frozen Realm") { place in
-      try place.realm.freeze().write { place.realm.deleteAll() }
+    Misuse("write", "Can't perform transactions on a frozen Realm") { instance in
+      try instance.realm.freeze().write { instance.realm.deleteAll() }
     },
     Misuse("begin", "Can't perform transactions on a frozen Realm") {
       $0.realm.freeze().beginWrite()
@@ -82,8 +82,8 @@ struct FreezingTrapTests: TrapSuite {
     Misuse("create", "Cannot create objects of a frozen Realm") {
       $0.realm.freeze().create(Glacier.self)
     },
-    Misuse("delete", "Cannot delete objects of a frozen Realm") { place in
-      place.realm.freeze().delete(place.glacier(1)!.freeze())
+    Misuse("delete", "Cannot delete objects of a frozen Realm") { instance in
+      instance.realm.freeze().delete(instance.glacier(1)!.freeze())
     },
     Misuse("autorefresh", "Cannot turn autorefresh on for a frozen Realm") {
       $0.realm.freeze().autorefresh = true
@@ -130,46 +130,48 @@ struct FreezingTrapTests: TrapSuite {
       _ = Glacier(1).depths.freeze()
     },
     Misuse("deleted object", "'Glacier' has been deleted or invalidated and cannot be frozen") {
-      place in
-      let glacier = place.glacier(1)!
-      try place.write { place.realm.delete(glacier) }
+      instance in
+      let glacier = instance.glacier(1)!
+      try instance.write { instance.realm.delete(glacier) }
       _ = glacier.freeze()
     },
-    Misuse("new object", "'Glacier' was made in the open write and cannot be frozen") { place in
-      try place.write {
+    Misuse("new object", "'Glacier' was made in the open write and cannot be frozen") { instance in
+      try instance.write {
         let glacier = Glacier(7)
-        place.realm.add(glacier)
+        instance.realm.add(glacier)
         _ = glacier.freeze()
       }
     },
     Misuse("new object's list", "'List<Int>' was made in the open write and cannot be frozen") {
-      place in
-      try place.write { _ = place.realm.create(Glacier.self).depths.freeze() }
+      instance in
+      try instance.write { _ = instance.realm.create(Glacier.self).depths.freeze() }
     },
-    Misuse("new object's results", "was made in the open write and cannot be frozen") { place in
-      try place.write {
-        let stones = place.realm.create(Glacier.self, value: [9]).stones
+    Misuse("new object's results", "was made in the open write and cannot be frozen") { instance in
+      try instance.write {
+        let stones = instance.realm.create(Glacier.self, value: [9]).stones
         _ = stones.where { $0.weight > 0 }.freeze()
       }
     },
-    Misuse("new section", "was made in the open write and cannot be frozen") { place in
-      let sections = place.glaciers.sectioned(by: \.age)
-      try place.write {
-        place.realm.add(Glacier(9))
+    Misuse("new section", "was made in the open write and cannot be frozen") { instance in
+      let sections = instance.glaciers.sectioned(by: \.age)
+      try instance.write {
+        instance.realm.add(Glacier(9))
         _ = sections[2].freeze()
       }
     },
-    Misuse("section that went", "has been deleted or invalidated and cannot be frozen") { place in
-      let section = place.glaciers.sectioned(by: \.age)[0]
-      try place.write { place.realm.delete(place.glacier(1)!) }
+    Misuse("section that went", "has been deleted or invalidated and cannot be frozen") {
+      instance in
+      let section = instance.glaciers.sectioned(by: \.age)[0]
+      try instance.write { instance.realm.delete(instance.glacier(1)!) }
       _ = section.freeze()
     },
-    Misuse("another instance's", "The object or collection belongs to another instance") { place in
-      let other = try Realm(configuration: place.realm.configuration)
-      _ = other.freeze(place.glacier(1)!)
+    Misuse("another instance's", "The object or collection belongs to another instance") {
+      instance in
+      let other = try Realm(configuration: instance.realm.configuration)
+      _ = other.freeze(instance.glacier(1)!)
     },
-    Misuse("another thread's", "Realm accessed from incorrect thread") { place in
-      nonisolated(unsafe) let realm = place.realm  // because: this breaks the rule on purpose
+    Misuse("another thread's", "Realm accessed from incorrect thread") { instance in
+      nonisolated(unsafe) let realm = instance.realm  // because: this breaks the rule on purpose
       let done = DispatchSemaphore(value: 0)
       Thread.detachNewThread {
         _ = realm.freeze()
@@ -184,79 +186,79 @@ struct FreezingTrapTests: TrapSuite {
     Misuse("unmanaged, thawed", "'Glacier': only what is managed by a Realm can be thawed") { _ in
       _ = Glacier(1).thaw()
     },
-    Misuse("into frozen", "Nothing can be thawed into a frozen Realm") { place in
-      let frozen = place.realm.freeze()
+    Misuse("into frozen", "Nothing can be thawed into a frozen Realm") { instance in
+      let frozen = instance.realm.freeze()
       _ = frozen.thaw(frozen.objects(Glacier.self)[0])
     },
-    Misuse("into another thread's", "Realm accessed from incorrect thread") { place in
+    Misuse("into another thread's", "Realm accessed from incorrect thread") { instance in
       // because: this breaks the rule on purpose
-      nonisolated(unsafe) let (realm, frozen) = (place.realm, place.glacier(1)!.freeze())
+      nonisolated(unsafe) let (realm, frozen) = (instance.realm, instance.glacier(1)!.freeze())
       onAThread { _ = realm.thaw(frozen) }
     },
-    Misuse("of another file", "and has no counterpart in '") { place in
+    Misuse("of another file", "and has no counterpart in '") { instance in
       let other = try Realm(
         configuration: Realm.Configuration(
           inMemoryIdentifier: "other \(UUID())",
           objectTypes: [Glacier.self, Stone.self, Drill.self]))
-      _ = other.thaw(place.glacier(1)!.freeze())
+      _ = other.thaw(instance.glacier(1)!.freeze())
     },
   ]
 
   private static let isFrozen = "A frozen object of class 'Stone' cannot become part of a live"
   /// S322.
   private static let mixing = [
-    Misuse("appended", isFrozen) { place in
-      let list = place.glacier(1)!.stones.freeze()
-      try place.write { list.thaw()!.append(place.stones[0].freeze()) }
+    Misuse("appended", isFrozen) { instance in
+      let list = instance.glacier(1)!.stones.freeze()
+      try instance.write { list.thaw()!.append(instance.stones[0].freeze()) }
     },
-    Misuse("linked", isFrozen) { place in
-      try place.write { place.glacier(1)!.largest = place.stones[0].freeze() }
+    Misuse("linked", isFrozen) { instance in
+      try instance.write { instance.glacier(1)!.largest = instance.stones[0].freeze() }
     },
-    Misuse("added", isFrozen) { place in
-      try place.write { place.realm.add(place.stones[0].freeze()) }
+    Misuse("added", isFrozen) { instance in
+      try instance.write { instance.realm.add(instance.stones[0].freeze()) }
     },
-    Misuse("deleted", isFrozen) { place in
-      try place.write { place.realm.delete(place.stones[0].freeze()) }
+    Misuse("deleted", isFrozen) { instance in
+      try instance.write { instance.realm.delete(instance.stones[0].freeze()) }
     },
-    Misuse("deleted with others", isFrozen) { place in
-      try place.write { place.realm.delete(Array(place.stones.freeze())) }
+    Misuse("deleted with others", isFrozen) { instance in
+      try instance.write { instance.realm.delete(Array(instance.stones.freeze())) }
     },
-    Misuse("as a value of any type", isFrozen) { place in
-      try place.write { place.glacier(1)!.anything = .object(place.stones[0].freeze()) }
+    Misuse("as a value of any type", isFrozen) { instance in
+      try instance.write { instance.glacier(1)!.anything = .object(instance.stones[0].freeze()) }
     },
-    Misuse("as a dynamic value", isFrozen) { place in
-      try place.write {
-        place.realm.dynamicObjects("Glacier")[0]["largest"] = place.stones[0].freeze()
+    Misuse("as a dynamic value", isFrozen) { instance in
+      try instance.write {
+        instance.realm.dynamicObjects("Glacier")[0]["largest"] = instance.stones[0].freeze()
       }
     },
   ]
 
   /// S319.
   private static let readingWhatIsInvalidated = [
-    Misuse("object's property", "an object of class 'Glacier' is used after that") { place in
-      let glacier = place.glacier(1)!.freeze()
+    Misuse("object's property", "an object of class 'Glacier' is used after that") { instance in
+      let glacier = instance.glacier(1)!.freeze()
       glacier.realm!.invalidate()
       print(glacier.name)
     },
-    Misuse("list's element", "The collection 'depths' is used after") { place in
-      let depths = place.glacier(1)!.freeze().depths
+    Misuse("list's element", "The collection 'depths' is used after") { instance in
+      let depths = instance.glacier(1)!.freeze().depths
       depths.realm!.invalidate()
       print(depths[0])
     },
-    Misuse("results' elements", "This Results<Glacier> has been invalidated with its") { place in
-      let glaciers = place.glaciers.freeze()
+    Misuse("results' elements", "This Results<Glacier> has been invalidated with its") { instance in
+      let glaciers = instance.glaciers.freeze()
       print(glaciers.count)
       glaciers.realm!.invalidate()
       print(glaciers[0])
     },
-    Misuse("key", "is read after invalidate(). Freeze the live one again.") { place in
-      let frozen = place.realm.freeze()
+    Misuse("key", "is read after invalidate(). Freeze the live one again.") { instance in
+      let frozen = instance.realm.freeze()
       frozen.invalidate()
       print(frozen.object(ofType: Glacier.self, forPrimaryKey: 1)?.name ?? "none")
     },
     Misuse("thawed object", "'Glacier' has been deleted or invalidated and cannot be thawed") {
-      place in
-      let glacier = place.glacier(1)!.freeze()
+      instance in
+      let glacier = instance.glacier(1)!.freeze()
       glacier.realm!.invalidate()
       print(glacier.thaw()?.name ?? "none")
     },
@@ -267,8 +269,8 @@ struct FreezingTrapTests: TrapSuite {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [folder = try folder as String, number = number as Int] in
-      let place = try Shelter(within: folder).openIce(glaciers: 2)
-      try FreezingTrapTests.misuses[number].body(place)
+      let instance = try Shelter(within: folder).openIce(glaciers: 2)
+      try FreezingTrapTests.misuses[number].body(instance)
     }
     let misuse = Self.misuses[number]
     try expect(misuse.message, in: result)

@@ -20,9 +20,9 @@ struct GateLineTests {
     let (a, b, c) = (try shelter.open(), try shelter.open(), try shelter.open())
     let gate = a.realm.core.store.gate
     b.realm.beginWrite()
-    for place in [a, c] {
-      place.realm.writeAsync { place.realm.add(Cat(-place.cats.count)) }
-      place.pump()
+    for instance in [a, c] {
+      instance.realm.writeAsync { instance.realm.add(Cat(-instance.cats.count)) }
+      instance.pump()
     }
     b.realm.cancelWrite()
     // It stays so from when both were called.
@@ -34,7 +34,7 @@ struct GateLineTests {
     }
     #expect(inARow == 200)
     // Until they come.
-    for place in [a, c] { place.finish() }
+    for instance in [a, c] { instance.finish() }
     #expect(Set(c.cats.where { $0.id < 0 }.map(\.id)) == [-count, -count - 1])
     #expect(!isPassedOver(gate))
     try b.realm.write(timeout: .seconds(10)) {}

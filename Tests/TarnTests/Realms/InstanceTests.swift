@@ -218,15 +218,15 @@ struct InstanceTests {
     let configuration = Realm.Configuration(
       inMemoryIdentifier: name, objectTypes: [Cat.self, Home.self])
     do {
-      let a = try Place(configuration)
-      let b = try Place(configuration)
+      let a = try Instance(configuration)
+      let b = try Instance(configuration)
       let recorder = CatRecorder(b.cats)
       b.pump()
       try a.add(1)
       b.pump()
       #expect(recorder.calls == ["initial 0", "-[] +[0] ~[]"])
     }
-    #expect(try Place(configuration).realm.isEmpty)
+    #expect(try Instance(configuration).realm.isEmpty)
     var changed = configuration
     changed.fileURL = URL(fileURLWithPath: "/tmp/x.realm")
     #expect(changed.inMemoryIdentifier == nil)

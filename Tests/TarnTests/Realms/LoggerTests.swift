@@ -67,7 +67,7 @@ struct LoggerTests {
     let folder = TemporaryFolder()
     let result = await #expect(processExitsWith: .exitCode(0), observing: [\.standardErrorContent])
     { [path = folder.path as String] in
-      let a = try Place(catsIn: path)
+      let a = try Instance(catsIn: path)
       var told = 0
       var token: NotificationToken? = a.realm.observe { _, _ in told += 1 }
       try a.add(1)

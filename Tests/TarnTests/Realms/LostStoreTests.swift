@@ -26,31 +26,31 @@ struct LostStoreTests {
   @Test(arguments: Loss.allCases)
   func observersAreToldOnceThatTheFileIsGone(loss: Loss) throws {
     let shelter = try Shelter()
-    let place = try shelter.open(cats: 2)
-    let recorder = CatRecorder(place.cats)
-    place.pump()
-    let watched = WatchedStore(place.realm.core.store) {}
+    let instance = try shelter.open(cats: 2)
+    let recorder = CatRecorder(instance.cats)
+    instance.pump()
+    let watched = WatchedStore(instance.realm.core.store) {}
     try lose(shelter, loss)
     let limit = ContinuousClock.now + .seconds(20)
     while recorder.calls.count < 2, ContinuousClock.now < limit {
-      place.scheduler.wait(timeout: 1)
-      place.pump()
+      instance.scheduler.wait(timeout: 1)
+      instance.pump()
     }
     #expect(recorder.calls.count == 2)
     let last = recorder.calls.last ?? ""
     #expect(last.hasPrefix("error follow /") && last.contains("cats.realm: "), "\(last)")
     // Nothing is left to be looked for, and what was shown stays.
-    #expect(!place.scheduler.wait(timeout: 0.3))
-    place.pump()
+    #expect(!instance.scheduler.wait(timeout: 0.3))
+    instance.pump()
     #expect(recorder.calls.count == 2)
-    #expect(place.cats.count == 2)
-    #expect(!place.realm.refresh())
-    #expect(throws: Realm.Error.incompatibleLockFile) { try place.realm.write {} }
+    #expect(instance.cats.count == 2)
+    #expect(!instance.realm.refresh())
+    #expect(throws: Realm.Error.incompatibleLockFile) { try instance.realm.write {} }
     while !watched.isEnded, ContinuousClock.now < limit { watched.poll() }
     #expect(watched.isEnded && !watched.mustPoll && watched.rawDescriptor == -1)
     // Who comes later is told as well.
-    let late = CatRecorder(place.cats)
-    place.pump()
+    let late = CatRecorder(instance.cats)
+    instance.pump()
     #expect(late.calls.count == 1 && late.calls[0].hasPrefix("error"), "\(late.calls)")
     if loss == .deleted { #expect(try shelter.open().realm.isEmpty) }
   }
@@ -79,7 +79,7 @@ struct LostStoreTests {
     let writer = try shelter.open(cats: 1)
     var configuration = shelter.configuration
     configuration.readOnly = true
-    let reader = try Place(configuration, shelter)
+    let reader = try Instance(configuration, shelter)
     let recorder = CatRecorder(reader.cats)
     reader.pump()
     try writer.add(7)

@@ -68,20 +68,20 @@ final class Shelter {
   }
 
   /// Another instance: each has a scheduler of its own, as if it were in another process.
-  func open() throws -> Place { try Place(configuration, self) }
+  func open() throws -> Instance { try Instance(configuration, self) }
 
   /// An instance with cats of the ids 0..<count, aged ten times their ids.
-  func open(cats count: Int) throws -> Place {
-    let place = try open()
-    try place.realm.write {
-      for id in 0..<count { place.realm.add(Cat(id, "cat \(id)", age: 10 * id)) }
+  func open(cats count: Int) throws -> Instance {
+    let instance = try open()
+    try instance.realm.write {
+      for id in 0..<count { instance.realm.add(Cat(id, "cat \(id)", age: 10 * id)) }
     }
-    return place
+    return instance
   }
 }
 
 /// An instance and its turns.
-struct Place {
+struct Instance {
   let realm: Realm
   let scheduler = ManualScheduler()
   private let shelter: Shelter?

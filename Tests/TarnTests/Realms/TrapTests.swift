@@ -169,7 +169,7 @@ struct TrapTests: TrapSuite {
       _ = try shelter.open(cats: 1)
       var configuration = shelter.configuration
       configuration.readOnly = true
-      try Place(configuration, shelter).write {}
+      try Instance(configuration, shelter).write {}
     }
     try expect("read-only", in: result)
   }

@@ -191,8 +191,8 @@ struct WriteTests {
     let a = try shelter.open(cats: 1)
     let b = try shelter.open()
     var told: [String] = []
-    let tokens = [("a", a), ("b", b)].map { name, place in
-      place.realm.observe { notification, _ in told.append("\(name) \(notification)") }
+    let tokens = [("a", a), ("b", b)].map { name, instance in
+      instance.realm.observe { notification, _ in told.append("\(name) \(notification)") }
     }
     let recorder = CatRecorder(a.cats)
     a.pump()

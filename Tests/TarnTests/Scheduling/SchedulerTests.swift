@@ -123,11 +123,11 @@ struct SchedulerTests {
     let a = try shelter.open(cats: 1)
     let recorder = CatRecorder(a.cats)
     // because: the scheduler is handed to that thread, and this one waits.
-    nonisolated(unsafe) let (place, seen) = (a, recorder)
+    nonisolated(unsafe) let (instance, seen) = (a, recorder)
     let counted = await withCheckedContinuation { continuation in
       Thread.detachNewThread {
-        place.scheduler.adopt()
-        place.pump()
+        instance.scheduler.adopt()
+        instance.pump()
         continuation.resume(returning: seen.calls.count)
       }
     }

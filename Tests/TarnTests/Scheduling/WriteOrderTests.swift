@@ -55,7 +55,7 @@ private actor SlowClerk {
 /// Writes of tasks of every priority: first come, first served.
 struct WriteOrderTests {
   private let shelter: Shelter
-  private let other: Place
+  private let other: Instance
 
   init() throws {
     shelter = try Shelter(.full)

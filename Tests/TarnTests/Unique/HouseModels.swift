@@ -101,7 +101,7 @@ enum HousesAfter {
 
   class House: Houses.Hidden {
     @Persisted var id: Int
-    @Persisted(primaryKey: true) var place: Int
+    @Persisted(primaryKey: true) var rank: Int
     @Persisted var city: String?
     @Persisted var street = ""
     @Persisted var number = 0

@@ -231,7 +231,7 @@ struct UniquePropertiesTests {
       _ = try open(HousesAfter.types, version: 1) { migration, _ in
         migration.renameProperty(onType: "House", from: "town", to: "city")
         migration.enumerateObjects(ofType: "House") { old, new in
-          new!["place"] = old!["id"]
+          new!["rank"] = old!["id"]
           new!["number"] = 1
         }
       }
@@ -241,7 +241,7 @@ struct UniquePropertiesTests {
     let realm = try open(HousesAfter.types, version: 1) { migration, _ in
       migration.renameProperty(onType: "House", from: "town", to: "city")
       migration.enumerateObjects(ofType: "House") { old, new in
-        new!["place"] = 100 - (old!["id"] as! Int)
+        new!["rank"] = 100 - (old!["id"] as! Int)
         new!["street"] = "same"
       }
     }

@@ -11,8 +11,8 @@ import Testing
 
   init() { folder = TemporaryFolder() }
 
-  private func check(_ error: Int32, _ place: SourceLocation = #_sourceLocation) {
-    #expect(error == 0, "\(String(cString: bf_error_text(error)))", sourceLocation: place)
+  private func check(_ error: Int32, _ position: SourceLocation = #_sourceLocation) {
+    #expect(error == 0, "\(String(cString: bf_error_text(error)))", sourceLocation: position)
   }
 
   private func madePerson(_ id: Int64) -> bf_person {

@@ -61,7 +61,7 @@ import Testing
       let id = session.schema.schema.classes[0].id
       for _ in 0..<5 {
         let key = ObjectKey(Int64(random.source.below(Self.objects)))
-        let isThere = try session.place(of: key, in: id) != nil
+        let isThere = try session.location(of: key, in: id) != nil
         switch random.source.below(5) {
         case 0 where isThere: try session.delete(key, in: id)
         case _ where !isThere:
@@ -72,7 +72,7 @@ import Testing
           try session.insert([.int(Int64(random.source.below(100)))], at: 0, in: place)
         case 3:
           let other = ObjectKey(Int64(random.source.below(Self.objects)))
-          if try session.place(of: other, in: id) != nil {
+          if try session.location(of: other, in: id) != nil {
             try session.set(crate[4], at: key, in: id, to: .link(other))
           }
         default: try session.set(crate[2], at: key, in: id, to: .string("text \(key.rawValue)"))

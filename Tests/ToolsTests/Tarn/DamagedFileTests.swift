@@ -69,7 +69,7 @@ import Testing
     #expect(counted.output == "3\n")
   }
 
-  // MARK: - One thing in two places
+  // MARK: - One thing twice
 
   /// On each of forty levels one thing twice: all of it would take for ever.
   private func makeTwins(areEmbedded: Bool) throws {
@@ -124,16 +124,16 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `one thing in two places on each level ends with an error`(_ areEmbedded: Bool) throws {
+  func `one thing twice on each level ends with an error`(_ areEmbedded: Bool) throws {
     try makeTwins(areEmbedded: areEmbedded)
     for command in [["export", path, "Twin"], ["watch", path], ["query", path, "Twin"]] {
       let result = try ToolProcess(folder, command).finish()
       #expect(result.status == 1)
-      #expect(result.errors.contains("in two places"), "\(command[0]): \(result.errors)")
+      #expect(result.errors.contains("twice"), "\(command[0]): \(result.errors)")
     }
     let check = try ToolProcess.run(folder, "inspect", "--check", path)
     #expect(check.status == 1)
-    #expect(check.output.contains(areEmbedded ? "places" : "shares a collection"))
+    #expect(check.output.contains(areEmbedded ? "incoming links" : "shares a collection"))
   }
 
   /// What the system ends a command for is told in words.

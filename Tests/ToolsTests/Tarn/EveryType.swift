@@ -83,7 +83,7 @@ struct EveryType {
     let other = session.schema.schema.named("Keyless")!
     keyless = try (0..<5).map { number in
       let key = ObjectKey(Int64(number))
-      if try session.place(of: key, in: other.id) != nil { return key }
+      if try session.location(of: key, in: other.id) != nil { return key }
       return try session.create([ColumnID(0): .int(Int64(number))], in: other.id)
     }
   }

@@ -87,7 +87,7 @@ import Testing
     try expectSound("a.realm")
   }
 
-  @Test func objectsWithoutAPrimaryKeyAreKnownByTheirPlaces() throws {
+  @Test func objectsWithoutAPrimaryKeyAreKnownByTheirPositions() throws {
     let lines = "{\"next\":2}\n{\"next\":0}\n{\"next\":null}\n"
     let arguments = ["import", "a.realm", "-", "-f", "jsonl", "-c", "Node"]
     let done = try run(arguments + ["-t", "next:Node"], input: lines)

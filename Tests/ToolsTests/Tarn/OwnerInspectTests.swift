@@ -4,7 +4,7 @@ import Testing
 
 @testable import TarnStore
 
-/// `tarn inspect --check` on files in which embedded objects are in two places, or in none.
+/// `tarn inspect --check` on files in which embedded objects have two owners, or none.
 @Suite struct OwnerInspectTests {
   private let folder = TemporaryFolder()
   private static let classes = [
@@ -24,18 +24,19 @@ import Testing
     return try ToolProcess(folder, ["inspect", "a.realm", "--check"]).finish()
   }
 
-  @Test func twoPlaces() throws {
+  @Test func twoOwners() throws {
     let run = try check { session in
       let part = try session.create([:], in: ClassID(0))
       for _ in 0..<2 { try session.create([ColumnID(0): .link(part)], in: ClassID(1)) }
     }
     #expect(run.status != 0)
     #expect(
-      (run.output + run.errors).contains("object 0 of class Part is embedded and has 2 places"),
+      (run.output + run.errors).contains(
+        "object 0 of class Part is embedded and has 2 incoming links"),
       "\(run.output)\(run.errors)")
   }
 
-  @Test func noPlace() throws {
+  @Test func noOwner() throws {
     let run = try check { _ = try $0.create([:], in: ClassID(0)) }
     #expect(run.status != 0)
     #expect(
@@ -43,7 +44,7 @@ import Testing
       "\(run.output)\(run.errors)")
   }
 
-  @Test func onePlace() throws {
+  @Test func oneOwner() throws {
     let run = try check { session in
       let part = try session.create([:], in: ClassID(0))
       try session.create([ColumnID(0): .link(part)], in: ClassID(1))

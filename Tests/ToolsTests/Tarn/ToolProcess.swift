@@ -32,7 +32,7 @@ final class ToolProcess {
   /// - Parameters:
   ///   - program: another program than `tarn`. Its temporary files go to the folder.
   ///   - errors: where else its standard error goes.
-  ///   - screen: where its standard output goes, in place of what `line` and `finish` read.
+  ///   - screen: where its standard output goes, instead of what `line` and `finish` read.
   init(
     _ folder: TemporaryFolder, _ arguments: [String], program: String? = nil, input: String = "",
     environment: [String: String] = [:], errors: FileHandle? = nil,

@@ -13,7 +13,7 @@ import Testing
     typealias Property = ClassDefinition.Property
     options.classes = [
       ClassDefinition(
-        name: "Place", properties: [Property(name: "city", type: .string)], isEmbedded: true),
+        name: "Town", properties: [Property(name: "city", type: .string)], isEmbedded: true),
       ClassDefinition(
         name: "Dog",
         properties: [
@@ -22,14 +22,14 @@ import Testing
           Property(name: "tags", type: .string, collection: .set),
           Property(name: "marks", type: .double, collection: .map, isOptional: true),
           Property(name: "value", type: .any),
-          Property(name: "home", type: .link, isOptional: true, target: "Place"),
-          Property(name: "places", type: .link, collection: .list, target: "Place"),
+          Property(name: "home", type: .link, isOptional: true, target: "Town"),
+          Property(name: "towns", type: .link, collection: .list, target: "Town"),
         ]),
     ]
     _ = try StoreRegistry.open(folder.file("a.realm"), options)
     let input = """
       {"id":1,"numbers":[1,2,3,4],"tags":["b","c"],"marks":{"x":1.5,"y":null},\
-      "value":{"k":[1]},"home":{"city":"Rome"},"places":[{"city":"Bonn"},{"city":"Oslo"}]}
+      "value":{"k":[1]},"home":{"city":"Rome"},"towns":[{"city":"Bonn"},{"city":"Oslo"}]}
       """
     let done = try ToolProcess.run(
       folder, "import", "a.realm", "-", "-f", "jsonl", "-c", "Dog", input: input)
@@ -104,7 +104,7 @@ import Testing
       try watch.line()?.hasSuffix(
         """
         "old":{"home":{"city":"Rome"}},"new":{"home":{"city":"Pisa"}},\
-        "collections":[{"column":"places","deletions":[],"insertions":[],\
+        "collections":[{"column":"towns","deletions":[],"insertions":[],\
         "modifications":[{"index":1,"old":{"city":"Oslo"},"new":{"city":"Kiel"}}]}]}]}
         """) == true)
     #expect(try watch.finish().status == 0)
@@ -114,12 +114,12 @@ import Testing
   private func changeCities() throws {
     try change { session, dog in
       let key = ObjectKey(1)
-      let city = session.schema.schema.named("Place")!
+      let city = session.schema.schema.named("Town")!
       guard
         case .link(let home)? = try session.value(
           of: dog.named("home")!.id, at: key, in: dog.id),
         case .link(let second)? = try session.sequence(
-          at: SequencePlace(classID: dog.id, key: key, column: dog.named("places")!.id))?
+          at: SequencePlace(classID: dog.id, key: key, column: dog.named("towns")!.id))?
           .value(at: 1)
       else { throw StorageError(.invalidInput, operation: "test", path: "", detail: "") }
       try session.set(ColumnID(0), at: home, in: city.id, to: .string("Pisa"))

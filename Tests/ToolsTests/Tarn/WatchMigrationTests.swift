@@ -16,7 +16,7 @@ private enum MeadowOld {
 private enum MeadowNew {
   final class Meadow: Object {
     @Persisted(primaryKey: true) var id: Int
-    // The property before it is gone: this one stands in its place.
+    // The property before it is gone: this one stands there instead.
     @Persisted var height: Int
     @Persisted var name: String?
     @Persisted var colour: String
@@ -60,22 +60,22 @@ private enum MeadowNew {
       folder, ["watch", "a.realm"] + what + ["--json", "--exit-after", "2"])
     #expect(try watch.line()?.contains("\"initial\":[{\"id\":1,\"weight\":10,") == true)
     let realm = try open(MeadowNew.Meadow.self, 1)
-    func place(_ index: Int) -> String { what.isEmpty ? "" : "\"index\":\(index)," }
+    func position(_ index: Int) -> String { what.isEmpty ? "" : "\"index\":\(index)," }
     let line = try watch.line() ?? ""
     #expect(
       line.hasSuffix(
         """
         "class":"Meadow",\
-        "deletions":[{\(place(1))"key":2,"old":{"id":2,"weight":20,"height":200,"name":"m2"}}],\
+        "deletions":[{\(position(1))"key":2,"old":{"id":2,"weight":20,"height":200,"name":"m2"}}],\
         "insertions":[],"modifications":[\
-        {\(place(0))"key":1,"old":{"weight":10},"new":{"colour":"green"}},\
-        {\(place(2))"key":3,"old":{"weight":30},"new":{"colour":"grey"}}]}
+        {\(position(0))"key":1,"old":{"weight":10},"new":{"colour":"green"}},\
+        {\(position(2))"key":3,"old":{"weight":30},"new":{"colour":"grey"}}]}
         """), "\(line)")
     try realm.write { realm.object(ofType: MeadowNew.Meadow.self, forPrimaryKey: 3)?.height = 7 }
     let next = try watch.line() ?? ""
     #expect(
       next.hasSuffix(
-        "\"modifications\":[{\(place(1))\"key\":3,\"old\":{\"height\":300},"
+        "\"modifications\":[{\(position(1))\"key\":3,\"old\":{\"height\":300},"
           + "\"new\":{\"height\":7}}]}"), "\(next)")
     #expect(try watch.finish().status == 0)
   }

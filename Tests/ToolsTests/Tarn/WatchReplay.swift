@@ -64,18 +64,18 @@ struct WatchReplay {
       }
     }
     for member in new {
-      if let place = members.firstIndex(where: { $0.name == member.name }) {
-        members[place] = member
+      if let slot = members.firstIndex(where: { $0.name == member.name }) {
+        members[slot] = member
       } else {
         members.append(member)
       }
     }
     for change in items(entry, "collections") {
       guard case .string(let column)? = change["column"],
-        let place = members.firstIndex(where: { $0.name == column }),
-        case .array(let list) = members[place].value
+        let slot = members.firstIndex(where: { $0.name == column }),
+        case .array(let list) = members[slot].value
       else { throw Misfit(what: JSONText.text(change)) }
-      members[place] = JSONMember(column, .array(try edited(list, change)))
+      members[slot] = JSONMember(column, .array(try edited(list, change)))
     }
     objects[index] = .object(members)
   }

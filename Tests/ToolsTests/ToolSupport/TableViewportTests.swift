@@ -107,9 +107,9 @@ import Testing
       let top = table.viewport.top
       let deletions = rows.indices.filter { _ in Int.random(in: 0..<6, using: &random) == 0 }
       let arrivals = Int.random(in: 0...3, using: &random)
-      let places = (0..<rows.count - deletions.count + arrivals).shuffled(using: &random)
+      let positions = (0..<rows.count - deletions.count + arrivals).shuffled(using: &random)
       let insertions = Dictionary(
-        uniqueKeysWithValues: places.prefix(arrivals).map { ($0, "n\(round).\($0)") })
+        uniqueKeysWithValues: positions.prefix(arrivals).map { ($0, "n\(round).\($0)") })
       let stays = rows.indices.first { $0 >= top && !deletions.contains($0) }.map { rows[$0] }
       let now = start + .seconds(2 * round)
       _ = table.viewport.expire(now: now)

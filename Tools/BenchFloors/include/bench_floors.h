@@ -101,7 +101,7 @@ int bf_lmdb_sort(bf_lmdb *store, int by_name, int64_t *first_id, double *seconds
 // W7 for large changes: runs `age > 50`, sorted by name, anew. `matches` is the result's length.
 int bf_lmdb_requery(bf_lmdb *store, int64_t *matches, double *seconds);
 // W7 for k = 1: keeps `age > 50` sorted by name in an array; each change is a commit that is not
-// synced, a binary search for the old and for the new place, and one memmove. `in_order` tells
+// synced, a binary search for the old and for the new position, and one memmove. `in_order` tells
 // whether the array was sorted and complete at the end.
 int bf_lmdb_reinsert(
     bf_lmdb *store, int64_t changes, int *in_order, double *seconds_each);

@@ -44,19 +44,19 @@ class Necklace: Object {
 
 /// Necklaces in a file of their own.
 struct BeadBox {
-  let place: Place
-  var realm: Realm { place.realm }
+  let instance: Instance
+  var realm: Realm { instance.realm }
 
   init(_ shelter: Shelter? = nil) throws {
     let shelter = try shelter ?? Shelter()
     var configuration = shelter.configuration
     configuration.objectTypes = [Necklace.self, Bead.self, BeadShop.self]
-    place = try Place(configuration, shelter)
+    instance = try Instance(configuration, shelter)
   }
 
   func add(_ id: Int, beads count: Int = 4) throws -> Necklace {
     let necklace = Necklace(id, beads: count)
-    try place.write { realm.add(necklace) }
+    try instance.write { realm.add(necklace) }
     return necklace
   }
 
@@ -65,7 +65,7 @@ struct BeadBox {
     _ change: (Necklace) -> Void, _ location: SourceLocation = #_sourceLocation
   ) throws -> [Int] {
     let necklace = try add(Int.random(in: 1...(.max)))
-    try place.write { change(necklace) }
+    try instance.write { change(necklace) }
     let unmanaged = Necklace(0, beads: 4)
     change(unmanaged)
     #expect(unmanaged.numbers == necklace.numbers, sourceLocation: location)
@@ -77,7 +77,7 @@ struct BeadBox {
     get throws { try realm.core.rows().count(of: realm.core.binding(of: Bead.self).classID) }
   }
 
-  /// Every bead has one place, and every index says what the rows say.
+  /// Every bead has one position, and every index says what the rows say.
   func expectSound(_ location: SourceLocation = #_sourceLocation) throws {
     let reader = try SnapshotReader(realm.core.store.newestSnapshot())
     #expect(OwnerCheck(reader).problems == [], sourceLocation: location)

@@ -7,9 +7,9 @@ import Testing
 @testable import Tarn
 
 /// What is passed on arrives wherever code has a Realm of its own: in actors, and in callbacks.
-struct PassingPlaceTests {
+struct PassingHomeTests {
   private let shelter: Shelter
-  private let a: Place
+  private let a: Instance
 
   init() throws {
     shelter = try Shelter()

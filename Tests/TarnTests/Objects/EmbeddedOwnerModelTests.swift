@@ -4,8 +4,9 @@ import Testing
 
 @testable import Tarn
 
-/// Embedded objects that go from place to place at random, beside a model of their identities.
-struct EmbeddedPlaceModelTests {
+/// Embedded objects that go from position to position at random, beside a model of their
+/// identities.
+struct EmbeddedOwnerModelTests {
   /// Who is where, by numbers.
   private struct Model: Equatable {
     var lists: [[Int]] = [[], []]
@@ -55,7 +56,7 @@ struct EmbeddedPlaceModelTests {
       self.isManaged = isManaged
     }
 
-    /// Some that have a place, of an unmanaged list its own, and some new ones, each once.
+    /// Some that have a position, of an unmanaged list its own, and some new ones, each once.
     func pick(_ count: Int, for list: Int) -> [Int] {
       var picked: [Int] = []
       for _ in 0..<count {
@@ -153,7 +154,7 @@ struct EmbeddedPlaceModelTests {
         switch change {
         case .initial(let list): mirror[index] = list.map(\.n)
         case .update(let list, let deletions, let insertions, let modifications):
-          // One that took the place of another is told as a change of the place.
+          // One that replaced another is told as a change of the property.
           let replaced = modifications.map { mirror[index][$0] }
           for position in deletions.reversed() { mirror[index].remove(at: position) }
           for position in insertions { mirror[index].insert(list[position].n, at: position) }
@@ -164,9 +165,9 @@ struct EmbeddedPlaceModelTests {
         }
       }
     }
-    run.box.place.pump()
+    run.box.instance.pump()
     for step in 0..<60 {
-      try run.box.place.write {
+      try run.box.instance.write {
         for _ in 0..<(1 + run.random.below(4)) {
           run.change()
           #expect(run.shown == run.model, "seed \(seed), step \(step)")
@@ -174,7 +175,7 @@ struct EmbeddedPlaceModelTests {
       }
       run.beads = run.beads.filter { run.model.all.contains($0.key) }
       #expect(try run.box.beadCount == run.model.all.count, "seed \(seed), step \(step)")
-      run.box.place.pump()
+      run.box.instance.pump()
       #expect(mirror == run.model.lists, "seed \(seed), step \(step)")
       if run.shown != run.model { return }
     }

@@ -4,10 +4,10 @@ import Testing
 
 @testable import Tarn
 
-/// An embedded object that comes to a place leaves the one where it was, and positions are meant as
-/// they were before.
-struct EmbeddedPlaceTests {
-  @Test func anOwnElementInThePlaceOfAnother() throws {
+/// An embedded object that comes to a position leaves the one where it was, and positions are meant
+/// as they were before.
+struct EmbeddedOwnerTests {
+  @Test func anOwnElementInsteadOfAnother() throws {
     let box = try BeadBox()
     #expect(try box.after { $0.beads[2] = $0.beads[0] } == [1, 0, 3])
     #expect(try box.after { $0.beads[1] = $0.beads[0] } == [0, 2, 3])
@@ -75,7 +75,7 @@ struct EmbeddedPlaceTests {
     #expect(try box.after { _ = $0.beads.partition { $0.n < 2 } }.sorted() == [0, 1, 2, 3])
     var (random, same) = (SeededRandom(seed: 1), SeededRandom(seed: 1))
     let necklace = try box.add(1)
-    try box.place.write {
+    try box.instance.write {
       necklace.beads.shuffle(using: &random)
       #expect(necklace.numbers == [0, 1, 2, 3].shuffled(using: &same))
       necklace.beads[1..<4].shuffle()
@@ -88,7 +88,7 @@ struct EmbeddedPlaceTests {
     let box = try BeadBox()
     let necklace = try box.add(1)
     let first = necklace.beads[0]
-    try box.place.write {
+    try box.instance.write {
       necklace.beads.append(first)
       necklace.beads.sort { $0.n < $1.n }
       necklace.beads[3] = first
@@ -102,7 +102,7 @@ struct EmbeddedPlaceTests {
     let necklace = try box.add(1)
     for managed in [true, false] {
       let necklace = managed ? necklace : Necklace(2, beads: 4)
-      try box.place.write {
+      try box.instance.write {
         necklace.named["a"] = Bead(10)
         necklace.named["b"] = Bead(11)
         necklace.named["c"] = necklace.named["a"]!
@@ -125,7 +125,7 @@ struct EmbeddedPlaceTests {
   @Test func setsOfEmbeddedObjects() throws {
     let box = try BeadBox()
     let (one, two) = (try box.add(1), try box.add(2, beads: 0))
-    try box.place.write {
+    try box.instance.write {
       one.bag.insert(objectsIn: [one.beads[3], one.beads[0], one.beads[0]])
       #expect(one.numbers == [1, 2] && one.bag.map(\.n).sorted() == [0, 3])
       two.bag.insert(one.bag.first!)
@@ -142,7 +142,7 @@ struct EmbeddedPlaceTests {
   @Test func betweenPropertiesAndBack() throws {
     let box = try BeadBox()
     let (one, two) = (try box.add(1), try box.add(2, beads: 2))
-    try box.place.write {
+    try box.instance.write {
       one.clasp = one.beads[1]
       #expect(one.numbers == [0, 2, 3] && one.clasp?.n == 1)
       one.beads.insert(one.clasp!, at: 3)
@@ -163,7 +163,7 @@ struct EmbeddedPlaceTests {
   @Test func anUnmanagedElementThatTakesOneOfTheList() throws {
     let box = try BeadBox()
     let one = try box.add(1)
-    try box.place.write {
+    try box.instance.write {
       let new = Bead(9)
       new.inner = one.beads[0]
       one.beads.append(new)
@@ -181,7 +181,7 @@ struct EmbeddedPlaceTests {
       let box = try BeadBox()
       let one = try box.add(1)
       let (kept, last) = (one.beads[1], one.beads[3])
-      try box.place.write {
+      try box.instance.write {
         let again = Necklace(1)
         again.beads.append(objectsIn: [one.beads[3], Bead(7), one.beads[1]])
         box.realm.add(again, update: update)
@@ -203,10 +203,10 @@ struct EmbeddedPlaceTests {
       } == [9, 0, 1, 2, 3])
   }
 
-  @Test func creatingCopiesAnElementForEachPlace() throws {
+  @Test func creatingCopiesAnElementForEachOccurrence() throws {
     let box = try BeadBox()
     let bead = Bead(9)
-    try box.place.write {
+    try box.instance.write {
       let one = box.realm.create(Necklace.self, value: ["id": 1, "beads": [bead, bead]])
       #expect(one.numbers == [9, 9] && !one.beads[0].isSameObject(as: one.beads[1]))
     }
@@ -220,7 +220,7 @@ struct EmbeddedPlaceTests {
     let dynamic = try #require(
       box.realm.dynamicObject(ofType: "Necklace", forPrimaryKey: 1))
     var list = dynamic.dynamicList("beads")
-    try box.place.write {
+    try box.instance.write {
       list[2] = list[0]
       #expect(one.numbers == [1, 0, 3])
       list.append(list[0])
@@ -245,14 +245,14 @@ struct EmbeddedPlaceTests {
       }
       calls.append("-\(deletions) +\(insertions) ~\(modifications)")
     }
-    box.place.pump()
+    box.instance.pump()
     let changes: [(Necklace) -> Void] = [
       { $0.beads.append($0.beads[0]) }, { $0.beads[1] = $0.beads[0] },
       { $0.beads.sort { $0.n < $1.n } },
     ]
     for change in changes {
-      try box.place.write { change(one) }
-      box.place.pump()
+      try box.instance.write { change(one) }
+      box.instance.pump()
     }
     #expect(calls.first == "-[0] +[3] ~[]")
     #expect(calls.count == 3)
