@@ -114,7 +114,7 @@ extension ContentSource {
     return try content(of: column, at: key, in: id, 0, &met)
   }
 
-  /// What a value at that position stands for.
+  /// What a value at that place stands for.
   func content(
     _ value: Value, _ column: ColumnSchema, _ place: SequencePlace
   ) throws -> Content {

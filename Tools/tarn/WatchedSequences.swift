@@ -24,6 +24,12 @@ struct WatchedSequence {
 
 /// Tells what became of objects of a class from one snapshot to another. Lists, sets and maps are
 /// told by the scripts of the commits between the two, so that what stayed in them is not read.
+///
+/// The scripts are those of the library's live sources and mean here what they mean there. But no
+/// source is kept for the collections of each row: a source keeps content of its own and is asked
+/// at every version, and a result may have millions of rows of which a commit changes a few. The
+/// rows' source says which; only of those is the difference of a collection made, and nothing of
+/// it is kept.
 struct ModificationReader {
   private let old: (view: ClassView, reader: SnapshotReader)
   private let new: (view: ClassView, reader: SnapshotReader)
@@ -82,68 +88,34 @@ struct ModificationReader {
     let changes = (scripts[key] ?? []).filter { $0.name.column == column.id }
     var found: [WatchedSequence] = []
     if column.collection != .none {
-      let script = try changes.first { $0.name.nested == nil }.map { try fitting($0.script, place) }
-      var indexes = try indexChanges(script, column, place)
-      if indexes.isEmpty { indexes.moves = [] }
-      found.append(try difference(indexes, column, place, path: []))
+      let change = changes.first { $0.name.nested == nil }
+      found.append(try difference(change?.script, column, place, path: []))
     }
     let nested = changes.filter { $0.name.nested != nil }
     if !nested.isEmpty {
       let paths = try paths(to: Set(nested.compactMap(\.name.nested)), column, place)
       for change in nested {
         guard let id = change.name.nested, let path = paths[id] else { continue }
-        let indexes = try fitting(change.script, place.nested(id)).indexChanges(withMoves: true)
-        found.append(try difference(indexes, column, place.nested(id), path: path))
+        found.append(try difference(change.script, column, place.nested(id), path: path))
       }
     }
     return found.filter { !$0.isEmpty }
   }
 
-  /// The script if it leads from the one state to the other; else the one that replaces all.
-  private func fitting(_ script: EditScript, _ place: SequencePlace) throws -> EditScript {
-    let before = try old.reader.sequence(at: place)?.count ?? 0
-    let now = try new.reader.sequence(at: place)?.count ?? 0
-    if script.leads(from: before, to: now) { return script }
-    return .replacingAll(oldCount: before, newCount: now)
-  }
-
-  /// What the script says, and which embedded objects have other contents.
-  private func indexChanges(
-    _ script: EditScript?, _ column: ColumnSchema, _ place: SequencePlace
-  ) throws -> IndexChanges {
-    var changed: [Int] = []
-    if let target = column.target, new.reader.schema.isEmbedded(target),
-      let before = try old.reader.sequence(at: place),
-      let after = try new.reader.sequence(at: place)
-    {
-      var stayed: Set<Value> = []
-      for index in 0..<after.count { stayed.insert(try after.value(at: index)) }
-      for index in 0..<before.count {
-        let value = try before.value(at: index)
-        guard value != .null, stayed.contains(value) else { continue }
-        let then = try old.reader.content(value, column, place)
-        let now = try new.reader.content(value, column, place)
-        if !now.isSame(as: then) { changed.append(index) }
-      }
-    }
-    guard let script else {
-      var indexes = IndexChanges()
-      indexes.modifications = changed
-      indexes.modificationsNew = changed
-      return indexes
-    }
-    let keys = KeySet(changed.map { ObjectKey(Int64($0)) })
-    return script.indexChanges(alsoModified: keys, withMoves: true)
-  }
-
-  /// With the elements that the positions name.
+  /// What the script did, and which embedded objects have other contents. Without a script nothing
+  /// came, went or moved.
   private func difference(
-    _ indexes: IndexChanges, _ column: ColumnSchema, _ place: SequencePlace, path: [JSONValue]
+    _ script: EditScript?, _ column: ColumnSchema, _ place: SequencePlace, path: [JSONValue]
   ) throws -> WatchedSequence {
     var result = WatchedSequence(column: column.name, path: path)
-    guard !indexes.isEmpty, let before = try old.reader.sequence(at: place),
+    guard let before = try old.reader.sequence(at: place),
       let after = try new.reader.sequence(at: place)
     else { return result }
+    let fitting = EditScript.fitting(
+      script ?? .identity(count: after.count), from: before.count, to: after.count)
+    let indexes =
+      try fitting
+      .modifying(embeddedPositions(column, place, before, after)).indexChanges(withMoves: true)
     func element(
       _ index: Int, _ sequence: StoredSequence, _ reader: SnapshotReader
     ) throws -> WatchedSequence.Element {
@@ -159,6 +131,25 @@ struct ModificationReader {
     }
     result.moves = indexes.moves
     return result
+  }
+
+  /// Where embedded objects are that were there before and have other contents now.
+  private func embeddedPositions(
+    _ column: ColumnSchema, _ place: SequencePlace, _ before: StoredSequence,
+    _ after: StoredSequence
+  ) throws -> KeySet {
+    guard let target = column.target, new.reader.schema.isEmbedded(target) else { return KeySet() }
+    var known: Set<Value> = []
+    for index in 0..<before.count { known.insert(try before.value(at: index)) }
+    var positions: [ObjectKey] = []
+    for index in 0..<after.count {
+      let value = try after.value(at: index)
+      guard value != .null, known.contains(value) else { continue }
+      let then = try old.reader.content(value, column, place)
+      let now = try new.reader.content(value, column, place)
+      if !now.isSame(as: then) { positions.append(ObjectKey(Int64(index))) }
+    }
+    return KeySet(positions)
   }
 
   /// The way to each of those lists and maps within the property's value, as it is now.

@@ -61,7 +61,7 @@ private struct SequencePassage<Collection: _CollectionProperty & ThreadConfined>
 extension _CollectionProperty where Self: ThreadConfined {
   public func _passage() -> _Passage {
     guard let managed = backing as? ManagedSequence else {
-      trap("an unmanaged collection has no position: bug in this package")
+      trap("an unmanaged collection has no place: bug in this package")
     }
     return _Passage(
       SequencePassage<Self>(

@@ -7,20 +7,14 @@ extension EditScript {
   /// as unmoved; where that leaves a choice, those that nobody set are preferred. The others moved:
   /// each is deleted and inserted and never modified. So one element that moved gives one pair.
   ///
-  /// - Parameters:
-  ///   - others: old positions of elements that are modified though nobody set them, such as links
-  ///     to objects that changed. Positions of elements that went do no harm.
-  ///   - withMoves: whether to fill in `moves`.
-  package func indexChanges(
-    alsoModified others: KeySet = KeySet(), withMoves: Bool = false
-  ) -> IndexChanges {
-    let set = others.isEmpty ? modified : newPositions(of: others).union(modified)
-    var kept = keptRuns(set)
+  /// - Parameter withMoves: whether to fill in `moves`.
+  package func indexChanges(withMoves: Bool = false) -> IndexChanges {
+    var kept = keptRuns()
     let isAscending = zip(kept, kept.dropFirst()).allSatisfy { $0.old < $1.old }
     if !isAscending { Self.keepHeaviestIncreasing(&kept) }
     var changes = IndexChanges()
     addGaps(between: kept, to: &changes)
-    Self.addModifications(set, in: kept, to: &changes)
+    addModifications(in: kept, to: &changes)
     if withMoves && !isAscending { Self.addMoves(of: kept, to: &changes) }
     return changes
   }
@@ -36,7 +30,7 @@ extension EditScript {
   }
 
   /// The runs of old elements in the new order.
-  private func keptRuns(_ modified: KeySet) -> ContiguousArray<Kept> {
+  private func keptRuns() -> ContiguousArray<Kept> {
     var kept: ContiguousArray<Kept> = []
     var start = 0
     var index = 0
@@ -127,9 +121,7 @@ extension EditScript {
     changes.insertions.append(contentsOf: new..<newCount)
   }
 
-  private static func addModifications(
-    _ modified: KeySet, in kept: ContiguousArray<Kept>, to changes: inout IndexChanges
-  ) {
+  private func addModifications(in kept: ContiguousArray<Kept>, to changes: inout IndexChanges) {
     for run in kept where run.stays && run.unset < run.count {
       let last = Int64(run.new + run.count - 1)
       var index = modified.firstRun(endingAtOrAfter: Int64(run.new))

@@ -62,9 +62,18 @@ package struct EditScript: Equatable, Sendable {
     EditScript(known: oldCount, newCount, newCount == 0 ? [] : [.fresh(newCount)], KeySet())
   }
 
+  /// The script, if it is of a sequence that had so many elements and has so many now; else, or
+  /// if there is none, the one that replaces all.
+  package static func fitting(
+    _ script: EditScript?, from oldCount: Int, to newCount: Int
+  ) -> EditScript {
+    if let script, script.leads(from: oldCount, to: newCount) { return script }
+    return .replacingAll(oldCount: oldCount, newCount: newCount)
+  }
+
   /// True if it is of a sequence that had so many elements and has so many now. What a damaged
   /// record says need not be.
-  package func leads(from oldCount: Int, to newCount: Int) -> Bool {
+  func leads(from oldCount: Int, to newCount: Int) -> Bool {
     self.oldCount == oldCount && self.newCount == newCount
   }
 

@@ -74,7 +74,7 @@ package struct LiveCost: Sendable {
 
   /// Rows that a scan passes.
   package var scanned = 0
-  /// Rows that are looked up and put in their position.
+  /// Rows that are looked up and sorted in.
   package var lookedUp = 0
 
   /// Of elements that are gone over in memory.

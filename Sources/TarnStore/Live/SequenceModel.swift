@@ -139,13 +139,10 @@ package struct SequenceModel: LiveModel {
     _ script: EditScript?, from old: StoredSequence?, to now: StoredSequence,
     _ changes: ChangeSet
   ) throws(StorageError) -> EditScript {
-    let before = old?.count ?? 0
-    let isKnown = !changes.schemaChanged
-    if var script, isKnown, script.leads(from: before, to: now.count) {
-      if kind == .set, let old { script = try keepingRepeats(script, old, now, changes) }
-      return script
-    }
-    return .replacingAll(oldCount: before, newCount: now.count)
+    let known = changes.schemaChanged ? nil : script
+    let fitting = EditScript.fitting(known, from: old?.count ?? 0, to: now.count)
+    guard kind == .set, let old, fitting == known else { return fitting }
+    return try keepingRepeats(fitting, old, now, changes)
   }
 
   /// Where the objects are whose data changed.

@@ -81,10 +81,10 @@ package final class CompiledQuery: Sendable {
   ) throws(PredicateError) {
     classID = id
     predicate = try ResolvedPredicate(condition, on: id, in: schema.schema)
-    let order = try ResolvedOrder(terms, on: id, in: schema.schema)
-    self.order = ofElements ? order : order.withoutKeys(of: schema[id])
+    let asked = try ResolvedOrder(terms, on: id, in: schema.schema)
+    order = ofElements ? asked : asked.withoutKeys(of: schema[id])
     orderIsIndexed =
-      self.order.terms.first.map {
+      order.terms.first.map {
         $0.path.links.isEmpty && schema[id].hasIndex(schema[id][$0.path.column])
       } ?? false
     access = RowAccessOption(predicate, schema[id])
@@ -105,9 +105,9 @@ package final class CompiledQuery: Sendable {
     }
     memberColumns = own(predicate.dependencies, decidesOrder: false)
     orderColumns = own(
-      order.dependencies + stages.flatMap(\.dependencies), decidesOrder: true)
+      asked.dependencies + stages.flatMap(\.dependencies), decidesOrder: true)
     self.linked = linked
-    let all = predicate.dependencies + order.dependencies + stages.flatMap(\.dependencies)
+    let all = predicate.dependencies + asked.dependencies + stages.flatMap(\.dependencies)
     reached = Set([id] + all.map(\.classID))
   }
 

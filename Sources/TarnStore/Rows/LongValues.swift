@@ -14,7 +14,7 @@ package struct LongValues: Hashable, Sendable {
     self.column = column
   }
 
-  /// Puts a value instead of the object's former one, of any length.
+  /// Replaces the object's value with one of any length.
   package func put(
     _ value: UnsafeRawBufferPointer, _ object: ObjectKey,
     in transaction: borrowing WriteTransaction

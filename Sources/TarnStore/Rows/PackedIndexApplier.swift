@@ -154,7 +154,7 @@ struct PackedIndexApplier {
     }
   }
 
-  /// Packs the entries and puts the pages instead of those with the old keys.
+  /// Packs the entries and replaces the pages with the old keys.
   private func write(
     _ merge: IndexPageMerge, replacing oldKeys: [IndexPageKey], filling: Bool,
     _ transaction: borrowing WriteTransaction

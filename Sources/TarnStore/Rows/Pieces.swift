@@ -11,7 +11,7 @@ package enum Pieces: Hashable, Sendable {
   /// Memory that a length from a file may claim before its bytes have been seen.
   private static let trustedByteCount = 1 << 20
 
-  /// Puts a value instead of the former one, of any length.
+  /// Replaces the value with one of any length.
   package func put(
     _ value: UnsafeRawBufferPointer, in transaction: borrowing WriteTransaction
   ) throws(StorageError) {

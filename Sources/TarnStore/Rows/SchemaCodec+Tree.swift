@@ -18,7 +18,7 @@ extension SchemaCodec {
     return piece == 0 ? nil : try decode(stream)
   }
 
-  /// Puts the schema instead of the former one.
+  /// Replaces the schema.
   /// - Throws: `.invalidInput` if it is inconsistent; nothing is written then.
   package static func write(
     _ schema: StoreSchema, in transaction: borrowing WriteTransaction

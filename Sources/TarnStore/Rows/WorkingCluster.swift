@@ -82,7 +82,7 @@ import CTarn
     }
     unsafe self.columns = unsafe columns
     let bytes = unsafe image.bytes
-    // Room for the longest image: a string may be put instead of a shorter one.
+    // Room for the longest image: a longer string may replace a shorter one.
     let room = max(bytes.count, ClusterFormat.imageBytesMax)
     let memory = UnsafeMutableRawPointer.allocate(byteCount: room, alignment: 16)
     unsafe memory.copyMemory(from: bytes.baseAddress!, byteCount: bytes.count)

@@ -151,7 +151,7 @@ struct SequenceChunks {
     fill(location, with: elements)
   }
 
-  /// Puts loaded elements instead of a page that was not loaded.
+  /// Replaces a page that was not loaded with its elements.
   private mutating func fill(_ location: Location, with elements: SequenceElements) {
     let first = self[location].oldStart
     let origins = ContiguousArray((0..<elements.count).map { Origin(old: first + $0) })

@@ -119,7 +119,7 @@ package struct NumberPages {
 
   fileprivate init(_ sequence: StoredSequence) { self.sequence = sequence }
 
-  /// Puts the numbers of the next page instead of others; none at the end.
+  /// Replaces the numbers with those of the next page; none at the end.
   package mutating func next(_ numbers: inout ContiguousArray<Int64>) throws(StorageError) {
     let list = try sequence.pageList()
     guard nextPage < list.labels.count else {

@@ -31,7 +31,7 @@ package struct WriteTransaction: ~Copyable {
     return unsafe try environment.boundedOrOwn(found)
   }
 
-  /// Stores the bytes under the key, instead of what was there.
+  /// Stores the bytes under the key, replacing what was there.
   ///
   /// Traps on more than `valueByteCountMax` bytes. Errors: `.addressSpace`, `.diskFull`,
   /// `.invalidInput` for an empty or too long key. LMDB: `mdb_put`.

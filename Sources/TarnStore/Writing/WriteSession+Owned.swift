@@ -126,7 +126,7 @@ extension WriteSession {
     position - leaving.prefix { $0 < position }.count
   }
 
-  /// Puts elements instead of those of a range of a list of embedded objects, by the rule
+  /// Replaces the elements of a range of a list of embedded objects, by the rule
   /// above.
   func replaceOwned(
     _ range: Range<Int>, with values: [Value], in sequence: WorkingSequence

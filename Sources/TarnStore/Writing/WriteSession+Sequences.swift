@@ -64,7 +64,7 @@ extension WriteSession {
     try replace(index..<index, with: values, in: place)
   }
 
-  /// Puts elements instead of those at the positions of a range, which are as they are before
+  /// Replaces the elements at the positions of a range, which are as they are before
   /// any embedded object moves.
   package func replace(
     _ range: Range<Int>, with values: [Value], in place: SequencePlace
