@@ -15,8 +15,10 @@ extension ProcessTests {
       return holder
     }
 
-    private func expectAck(_ worker: ChildProcess, _ name: String) {
-      #expect(worker.line(within: Self.limit) { $0 == "ack 1" } != nil, "\(name)")
+    private func expectAck(
+      _ worker: ChildProcess, _ name: String, within limit: Duration = Self.limit
+    ) {
+      #expect(worker.line(within: limit) { $0 == "ack 1" } != nil, "\(name)")
     }
 
     @Test func `a stopped holder is named, and when it goes on so do all`() throws {
@@ -96,6 +98,28 @@ extension ProcessTests {
       holder.signal(SIGUSR1)
       turns { commits == 1 }
       #expect(commits == 1 && realm.object(ofType: StressWriter.self, forPrimaryKey: 0) != nil)
+    }
+
+    /// Priority inversion: threads of middle rank take all the time that a holder of low rank needs
+    /// to be done, for which others of high rank wait.
+    @Test func `a holder of low rank is done though busy threads go before it`() throws {
+      let file = try StressFile()
+      let realm = try file.open()
+      let holder = try holder(file)
+      try holder.setRank(19)
+      let busy = BusyThreads(2 * ProcessInfo.processInfo.activeProcessorCount, rank: 10)
+      defer { busy.stop() }
+      let waiters = [
+        try StressTool.worker("commit-once", file.path, "1"),
+        try StressTool.worker("commit-async", file.path, "2"),
+      ]
+      try file.untilWaiting(waiters.count)
+      holder.signal(SIGUSR1)
+      for waiter in waiters {
+        expectAck(waiter, "behind a holder of low rank", within: .seconds(60))
+      }
+      try realm.write(timeout: Self.limit) {}
+      #expect(realm.commits == waiters.count && realm.problem == nil)
     }
 
     @Test(arguments: ["commit-once", "commit-async"], [SIGSTOP, SIGKILL])

@@ -151,6 +151,8 @@ final class AsyncWrites {
     letNextCome()
   }
 
+  func askForTurn() { alarm.ring() }
+
   /// The head of the queue has changed, or what was in its way has gone.
   private func letNextCome() {
     if requests.isEmpty { store.line.leave(waiter) } else { alarm.ring() }
@@ -408,7 +410,7 @@ final class AsyncWrites {
   }
 
   /// Nobody is left to be called. Blocks hold what they change, which keeps the instance.
-  private func abandon() {
+  func abandon() {
     store.line.leave(waiter)
     requests = []
     due = []

@@ -72,6 +72,7 @@ extension RealmCore {
 
   func dropObservations() {
     delivery.dropObservations()
+    properties?.endStates()
     properties = nil
   }
 

@@ -79,6 +79,7 @@ import TarnStore
     unsafe context.initialize(to: tarn_context(generation: Generation.next(), thread: thread))
     delivery = Delivery(self)
     if configuration.tracksObservation, frozen == nil { tracking = Tracking(self) }
+    if livesOnActor { write.watch = OpenWriteWatch(self) }
   }
 
   deinit {
@@ -87,6 +88,24 @@ import TarnStore
     asyncWrites?.end()
     takeBack?(self)
     unsafe context.deallocate()
+  }
+
+  // MARK: - The end of where it lives
+
+  /// The instance's thread ends, and this is called there. Nobody can be called any more; what
+  /// waits to be called, and tokens that others have, would keep the instance.
+  func threadEnded() {
+    asyncWrites?.abandon()
+    dropObservations()
+    confined?.letGo()
+  }
+
+  /// The actor has gone with a write open, and others hold the instance still.
+  func actorLeftWrite() {
+    let takeBack = takeBack.take()
+    takeBack?(self)
+    // No turn comes any more, and a turn that does not come lets go of what is queued.
+    asyncWrites?.askForTurn()
   }
 
   // MARK: - Confinement

@@ -28,6 +28,8 @@ final class WriteState {
   /// What the write was before the block that has it now, where that shares it with blocks before.
   private(set) var savepoint: WriteSession?
   private var gateToken: GateToken?
+  /// Where the gate may have to be given up for an actor that has gone.
+  var watch: OpenWriteWatch?
   /// Names the instance's last write.
   private(set) var serial: UInt64 = 0
   /// The same for what is born in it.
@@ -40,9 +42,6 @@ final class WriteState {
   /// Something can be changed.
   var isOpen: Bool { session != nil && !isSettling }
 
-  /// False until the instance has had a write.
-  var hasBegunBefore: Bool { serial != 0 }
-
   /// The write, if it has changed something.
   var active: ActiveWrite? {
     guard let session, !session.isEmpty else { return nil }
@@ -50,7 +49,10 @@ final class WriteState {
   }
 
   /// From here on no other process writes.
-  func hold(_ token: consuming GateToken) { gateToken = consume token }
+  func hold(_ token: consuming GateToken) {
+    gateToken = consume token
+    watch?.writeBegan()
+  }
 
   func begin(_ session: WriteSession) {
     self.session = session
@@ -118,5 +120,8 @@ final class WriteState {
   }
 
   /// What keeps other processes from writing. Who takes it gives it up.
-  func takeGateToken() -> GateToken? { gateToken.take() }
+  func takeGateToken() -> GateToken? {
+    watch?.writeEnded()
+    return gateToken.take()
+  }
 }

@@ -52,7 +52,10 @@ final class Delivery {
   func postponeDidChange() { pendingDidChange = true }
   func cancelWork() { workAhead?.work.cancel() }
   /// Nobody will be called any more.
-  func dropObservations() { observers = ObserverTable() }
+  func dropObservations() {
+    observers.endAll()
+    observers = ObserverTable()
+  }
 
   /// Calls observers of properties in the middle of what they are told of.
   func telling<R>(_ call: () -> R) -> R {

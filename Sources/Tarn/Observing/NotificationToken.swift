@@ -94,7 +94,7 @@ protocol TokenHost: AnyObject, Sendable {
 /// Reaches an instance from elsewhere, on its scheduler. It goes with the last token.
 final class ConfinedHost: TokenHost, @unchecked Sendable {
   // because: `host` is used on its scheduler alone, and after the scheduler's end by `deinit`.
-  private let host: any DeliveryHost
+  private var host: (any DeliveryHost)?
   private let scheduler: Scheduler
 
   init(_ host: any DeliveryHost) {
@@ -106,8 +106,11 @@ final class ConfinedHost: TokenHost, @unchecked Sendable {
   /// taken out in a turn, which does not come where the actor is gone. Then all tokens have ended,
   /// no code can be isolated to the actor any more, and nobody else has this.
   deinit {
-    if scheduler.isGone { host.dropObservations() }
+    if scheduler.isGone { host?.dropObservations() }
   }
+
+  /// The thread ends, whose turns these were: tokens keep nothing any more.
+  func letGo() { host = nil }
 
   var isCurrent: Bool { scheduler.isCurrent }
 
@@ -119,7 +122,7 @@ final class ConfinedHost: TokenHost, @unchecked Sendable {
   }
 
   private func remove(_ state: ObservationState) {
-    if case .property = state.target { return host.endProperty(state) }
-    host.delivery.observers.remove(state)
+    if case .property = state.target { return host?.endProperty(state) ?? () }
+    host?.delivery.observers.remove(state)
   }
 }

@@ -273,21 +273,29 @@ final class ObserverTable {
   /// The observations of the tokens with these identities.
   func observations(_ identities: Set<ObjectIdentifier>) -> [Observation] {
     guard !identities.isEmpty else { return [] }
-    var found: [Observation] = realmObservations
+    return (realmObservations + observationsOfContent).filter {
+      identities.contains(ObjectIdentifier($0.state))
+    }
+  }
+
+  /// All but those of the Realm.
+  private var observationsOfContent: [Observation] {
+    var found: [Observation] = []
     for there in byView.values { found += there as [Observation] }
     for byKey in objects.values { for there in byKey.values { found += there } }
-    return found.filter { identities.contains(ObjectIdentifier($0.state)) }
+    return found
+  }
+
+  /// Nobody is called any more. The table is of no use then.
+  func endAll() {
+    for observation in realmObservations + observationsOfContent { observation.state.end() }
   }
 
   /// Ends everybody but those realm-level observers that cannot be told why.
   func end(with error: StorageError) {
     for observation in realmObservations { observation.end(with: error) }
     count -= realmObservations.removeAll(countingWhere: { !$0.state.isActive })
-    var ended: [Observation] = []
-    for there in byView.values { ended += there as [Observation] }
-    for byKey in objects.values { for there in byKey.values { ended += there } }
-    ended.sort { $0.serial < $1.serial }
-    for observation in ended {
+    for observation in observationsOfContent.sorted(by: { $0.serial < $1.serial }) {
       observation.end(with: error)
       remove(observation.state)
     }

@@ -120,9 +120,12 @@ final class PropertyTable {
   }
 
   func endAll() {
-    for observation in observations.values { observation.state.end() }
+    endStates()
     removeEnded()
   }
+
+  /// Nobody is called any more. The table is of no use then.
+  func endStates() { for observation in observations.values { observation.state.end() } }
 
   // MARK: - What is observed
 

@@ -62,6 +62,7 @@ enum RealmCache {
     table.withLock { table in
       table.instances[key] = unsafe WeakCore(made)
     }
+    SchedulerEnd.watch(key.scheduler, end)
     return core
   }
 
@@ -105,11 +106,15 @@ enum RealmCache {
     guard case .thread = scheduler else { return LeftWrites.end(scheduler) }
     nonisolated(unsafe) var living: [RealmCore] = []  // because: they belong to this thread
     table.withLock { table in
-      unsafe living = table.instances.filter { $0.key.scheduler == scheduler }.compactMap {
-        $1.core
+      for (key, known) in table.instances where key.scheduler == scheduler {
+        if let core = known.core { unsafe living.append(core) }
+        // A later thread may be known by the same number.
+        table.instances[key] = nil
       }
     }
-    for core in unsafe living where core.isInWriteTransaction {
+    for core in unsafe living {
+      core.threadEnded()
+      guard core.isInWriteTransaction else { continue }
       LeftWrite.warn(core.store)
       core.cancelWrite()
     }

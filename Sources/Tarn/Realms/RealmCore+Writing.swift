@@ -37,7 +37,6 @@ extension RealmCore {
         + "first where code may be called inside and outside of one.")
     if let failure = delivery.failure { throw Realm.Error(failure) }
     checkActiveVersions()
-    if !write.hasBegunBefore { SchedulerEnd.watch(scheduler.key, RealmCache.end) }
     do {
       delivery.cancelWorkAhead()
       // Without the gate as far as it goes: nobody waits for what observers' results cost.

@@ -1,14 +1,15 @@
 import CTarn
 import Foundation
 
-/// A thread that is inside its run loop, and the way to give that loop something to do.
+/// A thread that is inside its run loop, and the way to give that loop something to do. It does not
+/// keep the loop, which goes with the thread, and with it what the loop was still to do.
 ///
 /// `RunLoop.perform` from another thread does not wake the loop, so the wake is asked of Core
 /// Foundation, which Foundation is built on and links.
 @safe final class RunLoopThread: @unchecked Sendable {
   // because: RunLoop is not Sendable, yet perform and wake-up may be called on any thread.
   let thread: UInt
-  private let loop: RunLoop
+  private weak let loop: RunLoop?
   private let handle: UnsafeMutableRawPointer
 
   private init(_ loop: RunLoop, _ handle: UnsafeMutableRawPointer) {
@@ -25,7 +26,9 @@ import Foundation
   }
 
   func perform(_ work: @escaping @Sendable () -> Void) {
+    guard let loop else { return }
     loop.perform(inModes: [.common, .default], block: work)
+    // The loop has its handle.
     unsafe CFRunLoopWakeUp(handle)
   }
 }

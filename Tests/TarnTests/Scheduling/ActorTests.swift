@@ -10,9 +10,13 @@ private final class ActorNote: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// What the article on concurrency says about an actor that has an instance.
-private final class QueueExecutor: SerialExecutor {
-  let queue = DispatchQueue(label: "notes")
+/// Runs an actor on a queue of its own.
+final class QueueExecutor: SerialExecutor {
+  let queue: DispatchQueue
+
+  init(_ label: String, _ quality: DispatchQoS = .unspecified) {
+    queue = DispatchQueue(label: label, qos: quality)
+  }
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
@@ -20,8 +24,9 @@ private final class QueueExecutor: SerialExecutor {
   }
 }
 
+/// What the article on concurrency says about an actor that has an instance.
 private actor Notes {
-  private let executor = QueueExecutor()
+  private let executor = QueueExecutor("notes")
   private let url: URL
   private var realm: Realm?
   private var token: NotificationToken?
@@ -40,6 +45,11 @@ private actor Notes {
 
   func add(_ text: String) throws {
     try realm?.write { realm?.create(ActorNote.self, value: ["text": text]) }
+  }
+
+  /// S81: the Realm is the queue's, and so the actor's.
+  func addLater(_ text: String) async throws {
+    try await realm?.asyncWrite { _ = realm?.create(ActorNote.self, value: ["text": text]) }
   }
 
   func observe(_ told: @escaping @Sendable (Int) -> Void) {
@@ -67,7 +77,11 @@ private actor Notes {
     #expect(await seen.next() == 0)
     for number in 1...5 {
       await Task.yield()
-      try await notes.add("note \(number)")
+      if number.isMultiple(of: 2) {
+        try await notes.addLater("note \(number)")
+      } else {
+        try await notes.add("note \(number)")
+      }
       #expect(await seen.next() == number)
     }
     let url = folder.url("notes.realm")

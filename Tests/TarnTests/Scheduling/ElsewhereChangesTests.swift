@@ -202,6 +202,35 @@ private actor Follower {
     for token in tokens { token.invalidate() }
   }
 
+  @Test("S290") func aTaskThatIsCancelledMeanwhileObservesNothing() async throws {
+    let realm = try await open()
+    try realm.write { for id in 0..<40 { realm.create(FarPet.self, value: ["id": id]) } }
+    let pets = realm.objects(FarPet.self).where { $0.id < 30 }.sorted(byKeyPath: "name")
+    let follower = Follower(told)
+    let (began, isThere) = (AsyncStream.makeStream(of: Void.self), DispatchSemaphore(value: 0))
+    try await follower.open(configuration) {
+      began.continuation.yield()
+      isThere.wait()
+    }
+    let registering = Task { @MainActor in
+      await pets.observe(on: follower) { follower, change in
+        if case .update = change { follower.hear("called") }
+      }
+    }
+    for await _ in began.stream { break }
+    registering.cancel()
+    for _ in 0..<100 { isThere.signal() }
+    #expect(await registering.value.invalidate() == false)
+    // Called behind it, if it were called.
+    let other = await pets.observe(on: follower) { follower, change in
+      if case .update = change { follower.hear("other") }
+    }
+    try realm.write { realm.create(FarPet.self, value: ["id": -1, "name": "z"]) }
+    var next = heard.makeAsyncIterator()
+    #expect(await next.next() == "other")
+    other.invalidate()
+  }
+
   /// S29, S288: the actor does not work it out itself, and is free meanwhile.
   @Test func aLargeFirstCallIsPreparedByAWorker() async throws {
     let realm = try await open()

@@ -28,6 +28,30 @@ private actor Clerk {
   }
 }
 
+/// An actor of low priority, on a thread of its own, that does not get on with its work.
+private actor SlowClerk {
+  private let executor = QueueExecutor("slow", .background)
+  private var realm: Realm!
+  private(set) var hasCalled = false
+
+  init(_ configuration: Realm.Configuration) async throws {
+    realm = try await Realm(configuration: configuration, actor: self)
+  }
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  func write(_ id: Int) async throws {
+    hasCalled = true
+    try await realm.asyncWrite { realm.add(Cat(id)) }
+  }
+
+  /// The actor's thread gets no time until it is let go on.
+  func stand(_ stands: DispatchSemaphore, until goesOn: DispatchSemaphore) {
+    stands.signal()
+    goesOn.wait()
+  }
+}
+
 /// Writes of tasks of every priority: first come, first served.
 struct WriteOrderTests {
   private let shelter: Shelter
@@ -76,5 +100,47 @@ struct WriteOrderTests {
     for task in tasks { try await task.value }
     #expect(await clerk.order == [0, 1])
     for task in busy { await task.value }
+  }
+
+  /// Priority inversion: one of high priority is behind one of low priority, which others keep from
+  /// running at all.
+  @Test("S86", .timeLimit(.minutes(1)))
+  func whoDoesNotGetToRunKeepsNoOtherActorFromWriting() async throws {
+    let (slow, clerk) = (
+      try await SlowClerk(shelter.configuration), try await Clerk(shelter.configuration)
+    )
+    let held = try other.realm.core.store.acquireGate()
+    let low = Task.detached(priority: .background) { try await slow.write(100) }
+    while await !slow.hasCalled { await Task.yield() }
+    let (stands, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let standing = Task.detached(priority: .medium) { await slow.stand(stands, until: goesOn) }
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        stands.wait()
+        continuation.resume()
+      }
+    }
+    let busy = (0..<8).map { _ in
+      Task.detached(priority: .medium) { while !Task.isCancelled { await Task.yield() } }
+    }
+    let high = try await queue(clerk, [.high, .high, .high])
+    held.release()
+    for task in high { try await task.value }
+    for task in busy {
+      task.cancel()
+      await task.value
+    }
+    // It was the first in line all the time, and nobody has waited for it.
+    #expect(await clerk.order == [0, 1, 2])
+    #expect(try ids() == [0, 1, 2])
+    goesOn.signal()
+    await standing.value
+    try await low.value
+    #expect(try ids() == [0, 1, 2, 100])
+  }
+
+  private func ids() throws -> Set<Int> {
+    let realm = try Realm(configuration: shelter.configuration, queue: nil)
+    return Set(realm.objects(Cat.self).map(\.id))
   }
 }
