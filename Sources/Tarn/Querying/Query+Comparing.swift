@@ -80,6 +80,9 @@ extension Query {
     if let object = boxed.object, unsafe object._context == nil {
       trap("A query can only compare with an object that is in a Realm: \(object)")
     }
+    if value is AnyRealmValue, let object = boxed.object, let binding = object._binding {
+      return .value(.object(binding.classID, ObjectKey(object._key)))
+    }
     return .value(boxed.value)
   }
 }

@@ -77,6 +77,11 @@ final class ObjectRows: RowSource {
       let id = CollectionID(UInt64(nested.count - 1))
       return collection.kind == .map ? .map(id) : .list(id)
     }
+    if column.type == .any, let object = boxed.object {
+      // Equals nothing while it is in no Realm.
+      guard let binding = object._binding else { return .link(ObjectKey(0)) }
+      return .object(binding.classID, ObjectKey(object._key))
+    }
     guard let object = boxed.object, let target = column.target else { return boxed.value }
     return .link(key(of: object, target))
   }

@@ -55,6 +55,9 @@ package struct ParsedPredicate: Sendable {
     _ operand: Operand, at start: Int, _ classID: ClassID, _ schema: StoreSchema
   ) throws(PredicateSyntaxError) {
     guard case .path(let names) = operand else { return }
+    // What leads into values is checked with the whole condition.
+    let found = try? CollectionPath.find(names, from: classID, in: schema)
+    if found?.hasSteps == true || names.contains(where: { ValueStep($0) != nil }) { return }
     do {
       _ = try ColumnPath(names, from: classID, in: schema)
     } catch {

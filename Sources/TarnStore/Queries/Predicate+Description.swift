@@ -69,7 +69,10 @@ extension Operand: CustomStringConvertible {
   }
 
   private static func escaped(_ name: String) -> String {
-    PredicateLexer.reservedWords.contains(name.uppercased()) ? "#" + name : name
+    let isTaken =
+      PredicateLexer.reservedWords.contains(name.uppercased())
+      || name.utf8.first.map(PredicateLexer.isDigit) == true
+    return isTaken ? "#" + name : name
   }
 }
 
@@ -98,7 +101,7 @@ extension Value {
     let text = value.text
     guard value.isFinite else { return "\"\(text)\"" }
     // Not an integer: that would be exact even to a double.
-    return text.contains { $0 == "." || $0 == "E" } ? text : text + ".0"
+    return Int64(text) == nil ? text : text + ".0"
   }
 
   static func hexadecimal(_ value: UInt64, _ digits: Int) -> String {

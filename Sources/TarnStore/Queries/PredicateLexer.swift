@@ -94,7 +94,7 @@ struct PredicateLexer {
     position + distance < bytes.count ? bytes[position + distance] : nil
   }
 
-  private static func isDigit(_ byte: UInt8) -> Bool {
+  static func isDigit(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
   }
 
@@ -148,7 +148,7 @@ struct PredicateLexer {
     }
     if isInteger, let value = Int64(text) { return .int(value) }
     guard let number = Self.number(text, isInteger: isInteger) else {
-      throw error(at: start, "\(text) has more digits than a number can have")
+      throw error(at: start, "\(text) \(Self.mistake(isInteger))")
     }
     return number
   }
@@ -160,7 +160,11 @@ struct PredicateLexer {
     if written.isExact, DecimalNumber(shortest: double).order != written.value.order {
       return .decimal(written.value.cell)
     }
-    return isInteger && !written.isExact ? nil : .double(double)
+    return isInteger && !written.isExact || double.isInfinite ? nil : .double(double)
+  }
+
+  private static func mistake(_ isInteger: Bool) -> String {
+    isInteger ? "has more digits than a number can have" : "is more than a number can be"
   }
 
   private mutating func hexadecimalNumber(_ start: Int) throws(PredicateSyntaxError) -> Value {

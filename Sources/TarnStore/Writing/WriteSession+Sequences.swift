@@ -32,9 +32,10 @@ extension WriteSession {
     return try StoredSequence(CollectionCell(bytes, shape), shape, reader.snapshot)
   }
 
-  /// A property's collection, to be looked at before anything changes. Unlike `sequence(at:)` this
-  /// keeps nothing.
+  /// A collection, to be looked at before anything changes. Unlike `sequence(at:)` this keeps
+  /// nothing of a property's own.
   func glance(at place: SequencePlace) throws(StorageError) -> (any SequenceReading)? {
+    if place.nested != nil { return try sequence(at: place) }
     if let known = sequences.find(place) { return known }
     return try propertySequence(place)
   }

@@ -146,6 +146,10 @@ extension FixtureSource {
     of place: SequencePlace, _ body: (String) throws(StorageError) -> Bool
   ) throws(StorageError) {}
 
+  func element(
+    of place: SequencePlace, at step: ValueStep
+  ) throws(StorageError) -> Value? { nil }
+
   func origins(
     of target: LinkTarget, in id: ClassID, through column: ColumnID
   ) throws(StorageError) -> [ObjectKey] { [] }

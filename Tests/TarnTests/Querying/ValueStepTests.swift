@@ -30,89 +30,96 @@ struct ValueStepTests {
   }
 
   /// Values of any type.
-  private static let values = [
-    View("data == 2", { $0.data == 2 }, { $0.data.number == 2 }),
-    View("data != 2", { $0.data != 2 }, { $0.data.number != 2 }),
-    View("data > 1", { $0.data > 1 }, { $0.data.number.map { $0 > 1 } == true }),
-    View(
-      "data BETWEEN {0.5, 1.5}", { $0.data >= 0.5 && $0.data <= 1.5 },
-      { $0.data.number.map { (0.5...1.5).contains($0) } == true }),
-    View("data == 'a'", { $0.data == "a" }, { $0.data.stringValue == "a" }),
-    View(
-      "data CONTAINS[c] 'b'", { $0.data.contains("b", options: .caseInsensitive) },
-      { $0.data.stringValue?.lowercased().contains("b") == true }),
-    View("data == YES", { $0.data == true }, { $0.data.boolValue == true }),
-    View("data == NULL", { $0.data == .none }, { $0.data.isNone }),
-    View(
-      "data IN {1, 'B', TRUE, FALSE, NULL}", { $0.data.in([1, "B", true, false, nil]) },
-      {
-        $0.data.number == 1 || $0.data.stringValue == "B" || $0.data.boolValue != nil
-          || $0.data.isNone
-      }),
-    View(
-      "ANY mixed > 1", { $0.mixed > 1 }, { $0.mixed.contains { $0.number.map { $0 > 1 } == true } }),
-    View(
-      "'a' IN mixed", { $0.mixed.contains("a") }, { $0.mixed.contains { $0.stringValue == "a" } }),
-    View(
-      "inner.data == 1 OR inner.data == NULL", { $0.inner.data == 1 || $0.inner.data == .none },
-      { ($0.inner?.data ?? .none).number == 1 || ($0.inner?.data ?? .none).isNone }),
-  ]
+  private static var values: [View] {
+    [
+      View("data == 2", { $0.data == 2 }, { $0.data.number == 2 }),
+      View("data != 2", { $0.data != 2 }, { $0.data.number != 2 }),
+      View("data > 1", { $0.data > 1 }, { $0.data.number.map { $0 > 1 } == true }),
+      View(
+        "data BETWEEN {0.5, 1.5}", { $0.data >= 0.5 && $0.data <= 1.5 },
+        { $0.data.number.map { (0.5...1.5).contains($0) } == true }),
+      View("data == 'a'", { $0.data == "a" }, { $0.data.stringValue == "a" }),
+      View(
+        "data CONTAINS[c] 'b'", { $0.data.contains("b", options: .caseInsensitive) },
+        { $0.data.stringValue?.lowercased().contains("b") == true }),
+      View("data == YES", { $0.data == true }, { $0.data.boolValue == true }),
+      View("data == NULL", { $0.data == .none }, { $0.data.isNone }),
+      View(
+        "data IN {1, 'B', TRUE, FALSE, NULL}", { $0.data.in([1, "B", true, false, nil]) },
+        {
+          $0.data.number == 1 || $0.data.stringValue == "B" || $0.data.boolValue != nil
+            || $0.data.isNone
+        }),
+      View(
+        "ANY mixed > 1", { $0.mixed > 1 },
+        { $0.mixed.contains { $0.number.map { $0 > 1 } == true } }),
+      View(
+        "'a' IN mixed", { $0.mixed.contains("a") }, { $0.mixed.contains { $0.stringValue == "a" } }),
+      View(
+        "inner.data == 1 OR inner.data == NULL", { $0.inner.data == 1 || $0.inner.data == .none },
+        { ($0.inner?.data ?? .none).number == 1 || ($0.inner?.data ?? .none).isNone }),
+    ]
+  }
 
   /// What lies within them.
-  private static let within = [
-    View("data[0] == 1", { $0.data[0] == 1 }, { $0.data.element(0).number == 1 }),
-    View("data[1] == NULL", { $0.data[1] == .none }, { $0.data.element(1).isNone }),
-    View("data['k'] > 1", { $0.data["k"] > 1 }, { ($0.data.element("k").number ?? 0) > 1 }),
-    View(
-      "data['it\\'s \"n\"'][0] != 2", { $0.data["it's \"n\""][0] != 2 },
-      { $0.data.element("it's \"n\"").element(0).number != 2 }),
-    View(
-      "data[#any] == 2", { $0.data.any == 2 }, { $0.data.elements.contains { $0.number == 2 } }),
-    View(
-      "ANY data[#any][#any] > 1", { $0.data.any.any > 1 },
-      { $0.data.elements.contains { $0.elements.contains { ($0.number ?? 0) > 1 } } }),
-    View(
-      "data[#any]['k'] == NULL", { $0.data.any["k"] == .none },
-      { $0.data.elements.contains { $0.element("k").isNone } }),
-    View("data[LAST] == 1", nil, { $0.data.listValue?.last?.number == 1 }),
-    View("data[FIRST] == 1", nil, { $0.data.element(0).number == 1 }),
-    View("data.@count > 1", nil, { $0.data.elements.count > 1 }),
-    View("mixed[1] == 2", nil, { $0.mixed.count > 1 && $0.mixed[1].number == 2 }),
-    View(
-      "mixed[0][0] >= 1", nil, { ($0.mixed.first.flatMap { $0.element(0).number } ?? 0) >= 1 }),
-    View(
-      "notes['n'] == 1", { $0.notes["n"] == 1 }, { ($0.notes["n"] ?? .none).number == 1 }),
-    View(
-      "notes['n'][1] == NULL", { $0.notes["n"][1] == .none },
-      { ($0.notes["n"] ?? .none).element(1).isNone }),
-    View(
-      "SUBQUERY(others, $x, $x.data > 0 AND $x.marks['a'] > 0).@count > 0",
-      { ($0.others.data > 0 && $0.others.marks["a"] > 0).count > 0 },
-      { $0.others.contains { ($0.data.number ?? 0) > 0 && ($0.marks["a"] ?? 0) > 0 } }),
-  ]
+  private static var within: [View] {
+    [
+      View("data[0] == 1", { $0.data[0] == 1 }, { $0.data.element(0).number == 1 }),
+      View("data[1] == NULL", { $0.data[1] == .none }, { $0.data.element(1).isNone }),
+      View("data['k'] > 1", { $0.data["k"] > 1 }, { ($0.data.element("k").number ?? 0) > 1 }),
+      View(
+        "data['it\\'s \"n\"'][0] != 2", { $0.data["it's \"n\""][0] != 2 },
+        { $0.data.element("it's \"n\"").element(0).number != 2 }),
+      View(
+        "data[#any] == 2", { $0.data.any == 2 }, { $0.data.elements.contains { $0.number == 2 } }),
+      View(
+        "ANY data[#any][#any] > 1", { $0.data.any.any > 1 },
+        { $0.data.elements.contains { $0.elements.contains { ($0.number ?? 0) > 1 } } }),
+      View(
+        "data[#any]['k'] == NULL", { $0.data.any["k"] == .none },
+        { $0.data.elements.contains { $0.element("k").isNone } }),
+      View("data[LAST] == 1", nil, { $0.data.listValue?.last?.number == 1 }),
+      View("data[FIRST] == 1", nil, { $0.data.element(0).number == 1 }),
+      View("data.@count > 1", nil, { $0.data.elements.count > 1 }),
+      View("mixed[1] == 2", nil, { $0.mixed.count > 1 && $0.mixed[1].number == 2 }),
+      View(
+        "mixed[0][0] >= 1", nil, { ($0.mixed.first.flatMap { $0.element(0).number } ?? 0) >= 1 }),
+      View(
+        "notes['n'] == 1", { $0.notes["n"] == 1 }, { ($0.notes["n"] ?? .none).number == 1 }),
+      View(
+        "notes['n'][1] == NULL", { $0.notes["n"][1] == .none },
+        { ($0.notes["n"] ?? .none).element(1).isNone }),
+      View(
+        "SUBQUERY(others, $x, $x.data > 0 AND $x.marks['a'] > 0).@count > 0",
+        { ($0.others.data > 0 && $0.others.marks["a"] > 0).count > 0 },
+        { $0.others.contains { ($0.data.number ?? 0) > 0 && ($0.marks["a"] ?? 0) > 0 } }),
+    ]
+  }
 
   /// What maps have under a key.
-  private static let maps = [
-    View("marks['a'] > 1", { $0.marks["a"] > 1 }, { ($0.marks["a"] ?? 0) > 1 }),
-    View("marks['a'] != 1", { $0.marks["a"] != 1 }, { $0.marks["a"] != 1 }),
-    View("marks['a'] == NULL", nil, { $0.marks["a"] == nil }),
-    View("2 <= marks[\"it's \\\"n\\\"\"]", nil, { ($0.marks["it's \"n\""] ?? 0) >= 2 }),
-    View("marks[#any] == 3", nil, { $0.marks.values.contains(3) }),
-    View(
-      "names['a'] BEGINSWITH 'x'", { $0.names["a"].starts(with: "x") },
-      { ($0.names["a"] ?? nil)?.hasPrefix("x") == true }),
-    View("names['a'] == NULL", { $0.names["a"] == nil }, { ($0.names["a"] ?? nil) == nil }),
-    View(
-      "parts['left'].weight > 1", { $0.parts["left"].weight > 1 },
-      { (($0.parts["left"] ?? nil)?.weight ?? 0) > 1 }),
-    View(
-      "parts['left'] == NULL", { $0.parts["left"] == nil }, { ($0.parts["left"] ?? nil) == nil }),
-    View(
-      "parts['left'].weight != 1", { $0.parts["left"].weight != 1 },
-      { ($0.parts["left"] ?? nil)?.weight != 1 }),
-    View(
-      "inner.marks['k'] >= 0", { $0.inner.marks["k"] >= 0 }, { $0.inner?.marks["k"] != nil }),
-  ]
+  private static var maps: [View] {
+    [
+      View("marks['a'] > 1", { $0.marks["a"] > 1 }, { ($0.marks["a"] ?? 0) > 1 }),
+      View("marks['a'] != 1", { $0.marks["a"] != 1 }, { $0.marks["a"] != 1 }),
+      View("marks['a'] == NULL", nil, { $0.marks["a"] == nil }),
+      View("2 <= marks[\"it's \\\"n\\\"\"]", nil, { ($0.marks["it's \"n\""] ?? 0) >= 2 }),
+      View("marks[#any] == 3", nil, { $0.marks.values.contains(3) }),
+      View(
+        "names['a'] BEGINSWITH 'x'", { $0.names["a"].starts(with: "x") },
+        { ($0.names["a"] ?? nil)?.hasPrefix("x") == true }),
+      View("names['a'] == NULL", { $0.names["a"] == nil }, { ($0.names["a"] ?? nil) == nil }),
+      View(
+        "parts['left'].weight > 1", { $0.parts["left"].weight > 1 },
+        { (($0.parts["left"] ?? nil)?.weight ?? 0) > 1 }),
+      View(
+        "parts['left'] == NULL", { $0.parts["left"] == nil }, { ($0.parts["left"] ?? nil) == nil }),
+      View(
+        "parts['left'].weight != 1", { $0.parts["left"].weight != 1 },
+        { ($0.parts["left"] ?? nil)?.weight != 1 }),
+      View(
+        "inner.marks['k'] >= 0", { $0.inner.marks["k"] >= 0 }, { $0.inner?.marks["k"] != nil }),
+    ]
+  }
 
   private static var all: [View] { values + within + maps }
 

@@ -11,7 +11,7 @@ import Testing
 @_silgen_name("CFRunLoopStop") private func stopRunLoop(_ loop: UnsafeMutableRawPointer)
 
 /// What instances leave behind whose thread or actor is gone, whatever still refers to them.
-@Suite(.timeLimit(.minutes(2))) struct EndedPlaceTests {
+@Suite(.timeLimit(.minutes(2))) struct EndedThreadTests {
   /// What others have of an instance.
   private struct Rest: Sendable {
     var core: WeakBox?
@@ -105,7 +105,7 @@ import Testing
   }
 
   /// The system gives the number of a thread that has ended to another one.
-  @Test func aThreadInThePlaceOfAnotherHasInstancesOfItsOwn() throws {
+  @Test func aThreadWithTheNumberOfAnotherHasInstancesOfItsOwn() throws {
     var before: [UInt: Rest] = [:]
     var again = 0
     while again < 3 {
