@@ -15,7 +15,6 @@ extension String: _QueryComparable {}
 extension Date: _QueryComparable {}
 extension ObjectId: _QueryComparable {}
 extension UUID: _QueryComparable {}
-extension AnyRealmValue: _QueryComparable {}
 extension Optional: _QueryComparable where Wrapped: _QueryComparable {}
 
 /// A type of the program that is stored as another one: an enum, or a custom type.

@@ -5,7 +5,7 @@ import TarnStore
 public protocol _QueryText {}
 extension String: _QueryText {}
 extension Data: _QueryText {}
-extension AnyRealmValue: _QueryText {}
+extension AnyRealmValue: _QueryText, _QueryComparable {}
 extension Optional: _QueryText where Wrapped: _QueryText {}
 
 /// A type of text, or an optional of one.

@@ -7,8 +7,8 @@ extension Query where T: RealmKeyedCollection, T.Key == String {
   public subscript(_ key: String) -> Query<T.Value> { stepping(.key(key)) }
 }
 
-/// Conditions on what lies within a value of any type: `$0.data["address"]["city"] == "Bath"`. Where
-/// a value is no list or map, or has no such element, what is meant is nil.
+/// Conditions on what lies within a value of any type: `$0.data["address"]["city"] == "Bath"`.
+/// Where a value is no list or map, or has no such element, what is meant is nil.
 extension Query where T == AnyRealmValue {
   /// An element of the list that the value is.
   ///

@@ -54,7 +54,8 @@ struct ValueStepTests {
         "ANY mixed > 1", { $0.mixed > 1 },
         { $0.mixed.contains { $0.number.map { $0 > 1 } == true } }),
       View(
-        "'a' IN mixed", { $0.mixed.contains("a") }, { $0.mixed.contains { $0.stringValue == "a" } }),
+        "'a' IN mixed", { $0.mixed.contains("a") },
+        { $0.mixed.contains { $0.stringValue == "a" } }),
       View(
         "inner.data == 1 OR inner.data == NULL", { $0.inner.data == 1 || $0.inner.data == .none },
         { ($0.inner?.data ?? .none).number == 1 || ($0.inner?.data ?? .none).isNone }),
