@@ -1,0 +1,153 @@
+/// Some of the rows of results, by their positions in the order of all.
+///
+/// All rows are kept in order, as the whole results keep them: a row that leaves the window may make
+/// room for any other. What is told is cut to the window.
+package struct WindowModel: LiveModel {
+  package struct Content: LiveContent {
+    package internal(set) var whole: ResultRows
+    fileprivate let window: Range<Int>
+
+    /// Which of all rows there are.
+    package var range: Range<Int> { window.clamped(to: 0..<whole.count) }
+    package var isOwnerGone: Bool { whole.isOwnerGone }
+  }
+
+  package let whole: ResultModel
+  /// The positions that are shown, as far as there are so many rows.
+  package let window: Range<Int>
+
+  package init(_ whole: ResultModel, _ window: Range<Int>) {
+    self.whole = whole
+    self.window = window
+  }
+
+  package var owner: LinkTarget? { whole.owner }
+  package var concerningClasses: Set<ClassID> { whole.concerningClasses }
+  package var elementClasses: Set<ClassID> { whole.elementClasses }
+  package var followsIncrementally: Bool { whole.followsIncrementally }
+  package var readsFormerState: Bool { whole.readsFormerState }
+  package var needsOwner: Bool { whole.needsOwner }
+
+  package func isConcerned(by changes: ChangeSet) -> Bool { whole.isConcerned(by: changes) }
+
+  // MARK: - Content
+
+  /// What there is of the whole rows.
+  package func content(of whole: ResultRows) -> Content { Content(whole: whole, window: window) }
+
+  package func evaluate(_ rows: StoreRows) throws(StorageError) -> Content {
+    content(of: try whole.evaluate(rows))
+  }
+
+  package func follow(
+    _ content: inout Content, over changes: ChangeSet, to rows: StoreRows
+  ) throws(StorageError) {
+    try whole.follow(&content.whole, over: changes, to: rows)
+  }
+
+  package func elements(
+    _ content: Content, _ rows: StoreRows
+  ) throws(StorageError) -> LiveElements {
+    .rows(.window(content))
+  }
+
+  package func baseline(
+    _ content: Content, _ rows: StoreRows
+  ) throws(StorageError) -> LiveBaseline {
+    .count(content.range.count)
+  }
+
+  // MARK: - Steps
+
+  package struct Step {
+    fileprivate var whole: ResultModel.Step
+    fileprivate let former: Sight
+  }
+
+  /// How many rows there were, and which of them were shown.
+  fileprivate struct Sight {
+    var count: Int
+    var range: Range<Int>
+
+    init(_ content: Content) {
+      count = content.whole.count
+      range = content.range
+    }
+  }
+
+  package func advance(
+    _ content: inout Content, over move: LiveMove
+  ) throws(StorageError) -> Step {
+    let former = Sight(content)
+    return Step(whole: try whole.advance(&content.whole, over: move), former: former)
+  }
+
+  package func isQuiet(_ step: Step) -> Bool { whole.isQuiet(step.whole) }
+
+  package func change(
+    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
+  ) throws(StorageError) -> LiveChange? {
+    let change = try whole.change(&step.whole, &content.whole, move, seen: reach)
+    guard let script = change.map({ Self.script(of: $0, from: step.former, to: Sight(content)) })
+    else { return nil }
+    return .news(script.clipped(from: step.former.range, to: content.range))
+  }
+
+  private static func script(
+    of change: LiveChange, from old: Sight, to new: Sight
+  ) -> EditScript {
+    switch change {
+    case .rows(let step):
+      EditScript(step.difference(), oldCount: old.count, newCount: new.count)
+    case .positions(let script): script
+    case .members, .keys, .derived: trap("rows that are told of as no rows: bug in this package")
+    }
+  }
+
+  /// What `changes` made of rows that nobody was told of.
+  func difference(
+    _ old: Content, _ new: Content, over changes: ChangeSet, _ rows: StoreRows,
+    seen reach: ReachPlan
+  ) throws(StorageError) -> IndexChanges {
+    let all = try whole.difference(old.whole, new.whole, over: changes, rows, seen: reach)
+    return EditScript(all, oldCount: old.whole.count, newCount: new.whole.count)
+      .clipped(from: old.range, to: new.range).indexChanges(withMoves: true)
+  }
+
+  /// What of all rows is shown, in words.
+  var explanation: String {
+    let last = window.upperBound == .max ? "on" : "to \(window.upperBound - 1)"
+    return window.isEmpty
+      ? "show: none of them" : "show: of these, in their order, positions \(window.lowerBound) \(last)"
+  }
+
+  // MARK: - Costs
+
+  package func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost {
+    try whole.cost(ofEvaluating: rows)
+  }
+
+  package func cost(
+    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [ReachPlan]
+  ) -> LiveCost {
+    whole.cost(ofFollowing: changes, from: content.whole, seen: reaches)
+  }
+}
+
+extension WindowModel.Content {
+  func key(at position: Int) -> ObjectKey { whole.key(at: range.lowerBound + position) }
+
+  func keys(in part: Range<Int>) -> [ObjectKey] {
+    let start = range.lowerBound
+    return whole.keys(in: start + part.lowerBound..<start + part.upperBound)
+  }
+
+  /// The first position of an object.
+  func position(of key: ObjectKey) -> Int? {
+    if let position = whole.position(of: key), range.contains(position) {
+      return position - range.lowerBound
+    }
+    // It may be in a collection twice, the first time before the window.
+    return whole.isOfDistinctObjects ? nil : keys(in: 0..<range.count).firstIndex(of: key)
+  }
+}
