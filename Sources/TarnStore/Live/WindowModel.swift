@@ -118,7 +118,8 @@ package struct WindowModel: LiveModel {
   var explanation: String {
     let last = window.upperBound == .max ? "on" : "to \(window.upperBound - 1)"
     return window.isEmpty
-      ? "show: none of them" : "show: of these, in their order, positions \(window.lowerBound) \(last)"
+      ? "show: none of them"
+      : "show: of these, in their order, positions \(window.lowerBound) \(last)"
   }
 
   // MARK: - Costs
