@@ -61,11 +61,11 @@ package struct WindowModel: LiveModel {
 
   package struct Step {
     fileprivate var whole: ResultModel.Step
-    fileprivate let former: Sight
+    fileprivate let former: Part
   }
 
   /// How many rows there were, and which of them were shown.
-  fileprivate struct Sight {
+  fileprivate struct Part {
     var count: Int
     var range: Range<Int>
 
@@ -78,7 +78,7 @@ package struct WindowModel: LiveModel {
   package func advance(
     _ content: inout Content, over move: LiveMove
   ) throws(StorageError) -> Step {
-    let former = Sight(content)
+    let former = Part(content)
     return Step(whole: try whole.advance(&content.whole, over: move), former: former)
   }
 
@@ -88,13 +88,13 @@ package struct WindowModel: LiveModel {
     _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
   ) throws(StorageError) -> LiveChange? {
     let change = try whole.change(&step.whole, &content.whole, move, seen: reach)
-    guard let script = change.map({ Self.script(of: $0, from: step.former, to: Sight(content)) })
+    guard let script = change.map({ Self.script(of: $0, from: step.former, to: Part(content)) })
     else { return nil }
     return .news(script.clipped(from: step.former.range, to: content.range))
   }
 
   private static func script(
-    of change: LiveChange, from old: Sight, to new: Sight
+    of change: LiveChange, from old: Part, to new: Part
   ) -> EditScript {
     switch change {
     case .rows(let step):
@@ -150,5 +150,15 @@ extension WindowModel.Content {
     }
     // It may be in a collection twice, the first time before the window.
     return whole.isOfDistinctObjects ? nil : keys(in: 0..<range.count).firstIndex(of: key)
+  }
+}
+
+extension ResultStep {
+  /// The difference of a window on the rows, as positions in it.
+  package func difference(of window: Range<Int>) -> IndexChanges {
+    let (old, new) = (before.count, after.count)
+    return EditScript(difference(), oldCount: old, newCount: new)
+      .clipped(from: window.clamped(to: 0..<old), to: window.clamped(to: 0..<new))
+      .indexChanges(withMoves: true)
   }
 }
