@@ -44,14 +44,15 @@ final class WatchedResult: Watched {
   }
 
   func showInitial(_ printer: any WatchPrinter) throws {
-    let count = shown(try source.current())
+    let count = shown(try source.current().count)
     try printer.initial(view, snapshot.version, count: count) { [unowned self] index in
-      try WatchedRow(view, key(at: index, source.current()), at: index, version.reader)
+      try WatchedRow(
+        view, source.current().key(at: window.lowerBound + index), at: index, version.reader)
     }
   }
 
   /// How many rows of all are shown.
-  private func shown(_ rows: OrderedRoot) -> Int { window.clamped(to: 0..<rows.count).count }
+  private func shown(_ count: Int) -> Int { window.clamped(to: 0..<count).count }
 
   /// The object at a position of what is shown.
   private func key(at index: Int, _ rows: OrderedRoot) -> ObjectKey {
@@ -95,7 +96,7 @@ final class WatchedResult: Watched {
     let reader = version.reader
     let indexes = step.difference(of: window)
     if indexes.isEmpty { return 0 }
-    var difference = WatchedDifference(version: newest.version, count: shown(step.after))
+    var difference = WatchedDifference(version: newest.version, count: shown(step.after.count))
     difference.deletions = try indexes.deletions.map { index in
       try WatchedRow(old.view, key(at: index, step.before), at: index, old.reader)
     }
@@ -143,7 +144,7 @@ final class WatchedResult: Watched {
       try WatchedRow(view, key(at: index, step.after), at: index, reader)
     }
     let indexes = step.difference(of: window)
-    var difference = WatchedDifference(version: snapshot.version, count: shown(step.after))
+    var difference = WatchedDifference(version: snapshot.version, count: shown(step.after.count))
     difference.deletions = try indexes.deletions.map(before)
     difference.insertions = try indexes.insertions.map(after)
     difference.moves = indexes.moves

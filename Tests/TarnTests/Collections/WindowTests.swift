@@ -129,7 +129,7 @@ struct WindowTests {
   }
 
   @Test func sections() throws {
-    let sections = cats.limit(5).sectioned(by: { $0.age / 20 })
+    let sections = cats.limit(5).sectioned(by: { $0.age / 20 }, sortDescriptors: ["age"])
     #expect(sections.map { $0.map(\.id) } == [[9, 8], [7, 6], [5]])
     let token = sections.observe { _ in }
     a.pump()
