@@ -60,8 +60,9 @@ extension EditScript {
 
   /// The positions in a range whose elements were set, counted from its beginning.
   private func modified(in range: Range<Int>) -> KeySet {
-    let (first, last) = (Int64(range.lowerBound), Int64(range.upperBound) - 1)
     var result = KeySet()
+    if range.isEmpty { return result }
+    let (first, last) = (Int64(range.lowerBound), Int64(range.upperBound) - 1)
     for run in modified.runs[modified.firstRun(endingAtOrAfter: first)...] {
       if run.first > last { break }
       result.append(KeyRun(first: max(run.first, first) - first, last: min(run.last, last) - first))
