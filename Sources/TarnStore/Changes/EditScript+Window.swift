@@ -3,7 +3,12 @@ extension EditScript {
   ///
   /// If they contradict each other or the numbers of elements, which only a damaged file makes them
   /// do, everything counts as replaced.
-  init(_ changes: IndexChanges, oldCount: Int, newCount: Int) {
+  ///
+  /// - Parameter isModified: whether an element that moved was set as well, by its new position. In
+  ///   a part of the sequence it may be one that stays, and then that is to be told.
+  init(
+    _ changes: IndexChanges, oldCount: Int, newCount: Int, isModified: (Int) -> Bool
+  ) {
     let origins = changes.moves.sorted { $0.to < $1.to }
     var builder = Builder(oldCount: oldCount)
     var (gone, come, moved) = (changes.deletions[...], changes.insertions[...], origins[...])
@@ -17,7 +22,7 @@ extension EditScript {
         come.removeFirst()
         if let move = moved.first, move.to == new {
           moved.removeFirst()
-          builder.append(old: move.from)
+          builder.append(old: move.from, isModified: isModified(move.to))
         } else {
           builder.appendFresh()
         }

@@ -61,24 +61,14 @@ package struct WindowModel: LiveModel {
 
   package struct Step {
     fileprivate var whole: ResultModel.Step
-    fileprivate let former: Part
-  }
-
-  /// How many rows there were, and which of them were shown.
-  fileprivate struct Part {
-    var count: Int
-    var range: Range<Int>
-
-    init(_ content: Content) {
-      count = content.whole.count
-      range = content.range
-    }
+    /// Which of all rows were shown.
+    fileprivate let former: Range<Int>
   }
 
   package func advance(
     _ content: inout Content, over move: LiveMove
   ) throws(StorageError) -> Step {
-    let former = Part(content)
+    let former = content.range
     return Step(whole: try whole.advance(&content.whole, over: move), former: former)
   }
 
@@ -88,17 +78,13 @@ package struct WindowModel: LiveModel {
     _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
   ) throws(StorageError) -> LiveChange? {
     let change = try whole.change(&step.whole, &content.whole, move, seen: reach)
-    guard let script = change.map({ Self.script(of: $0, from: step.former, to: Part(content)) })
-    else { return nil }
-    return .news(script.clipped(from: step.former.range, to: content.range))
+    guard let change else { return nil }
+    return .news(Self.script(of: change).clipped(from: step.former, to: content.range))
   }
 
-  private static func script(
-    of change: LiveChange, from old: Part, to new: Part
-  ) -> EditScript {
+  private static func script(of change: LiveChange) -> EditScript {
     switch change {
-    case .rows(let step):
-      EditScript(step.difference(), oldCount: old.count, newCount: new.count)
+    case .rows(let step): step.script
     case .positions(let script): script
     case .members, .keys, .derived: trap("rows that are told of as no rows: bug in this package")
     }
@@ -110,7 +96,7 @@ package struct WindowModel: LiveModel {
     seen reach: ReachPlan
   ) throws(StorageError) -> IndexChanges {
     let all = try whole.difference(old.whole, new.whole, over: changes, rows, seen: reach)
-    return EditScript(all, oldCount: old.whole.count, newCount: new.whole.count)
+    return EditScript(all, oldCount: old.whole.count, newCount: new.whole.count) { _ in true }
       .clipped(from: old.range, to: new.range).indexChanges(withMoves: true)
   }
 
@@ -157,8 +143,14 @@ extension ResultStep {
   /// The difference of a window on the rows, as positions in it.
   package func difference(of window: Range<Int>) -> IndexChanges {
     let (old, new) = (before.count, after.count)
-    return EditScript(difference(), oldCount: old, newCount: new)
-      .clipped(from: window.clamped(to: 0..<old), to: window.clamped(to: 0..<new))
+    return script.clipped(from: window.clamped(to: 0..<old), to: window.clamped(to: 0..<new))
       .indexChanges(withMoves: true)
+  }
+
+  /// The difference as a script.
+  fileprivate var script: EditScript {
+    EditScript(difference(), oldCount: before.count, newCount: after.count) { position in
+      modified.contains(after.key(at: position))
+    }
   }
 }
