@@ -1,7 +1,7 @@
 /// Some of the rows of results, by their positions in the order of all.
 ///
-/// All rows are kept in order, as the whole results keep them: a row that leaves the window may make
-/// room for any other. What is told is cut to the window.
+/// All rows are kept in order, as the whole results keep them: a row that leaves the window may
+/// make room for any other. What is told is cut to the window.
 package struct WindowModel: LiveModel {
   package struct Content: LiveContent {
     package internal(set) var whole: ResultRows

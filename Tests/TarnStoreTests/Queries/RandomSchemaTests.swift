@@ -50,7 +50,8 @@ import Testing
     }
 
     var text: String {
-      "\(predicate) sorted by \(terms) distinct by \(distinct ?? []) in \(window?.description ?? "")"
+      let window = window?.description ?? "all"
+      return "\(predicate) sorted by \(terms) distinct by \(distinct ?? []) in \(window)"
     }
 
     /// What plain arrays give.
