@@ -98,7 +98,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   private func read() throws(StorageError) -> Content {
     if let frozen {
       return try frozen.value { () throws(StorageError) in
-        try model.evaluate(StoreRows(host.shown()))
+        try model.evaluateForReading(StoreRows(host.shown()))
       }
     }
     guard let write = host.activeWrite else {
@@ -121,7 +121,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     } else if model.followsIncrementally {
       (content, seen) = (try published(), .start)
     } else {
-      return try model.evaluate(rows)
+      return try model.evaluateForReading(rows)
     }
     try model.follow(&content, over: write.session.recorder.changes(since: seen), to: rows)
     return content
@@ -136,7 +136,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     case .changes(let known, let missed):
       content = known
       try model.follow(&content, over: missed, to: rows)
-    case .everything: content = try model.evaluate(rows)
+    case .everything: content = try model.evaluateForReading(rows)
     }
     state = .known(content, step: host.step)
     return content
@@ -200,7 +200,8 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   }
 
   package func beginFollowing() throws(StorageError) {
-    let content = try published()
+    var content = try published()
+    if !model.canFollow(content) { content = try model.evaluate(StoreRows(host.shown())) }
     state = .followed(content)
     isAwaited = false
     // What a write shows that has changed something is in no step.
@@ -294,10 +295,10 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
 
   func costOfFirstCall() -> LiveCost {
     switch missing() {
-    case .nothing: .none
-    case .changes(let content, let missed):
+    case .nothing(let content) where model.canFollow(content): .none
+    case .changes(let content, let missed) where model.canFollow(content):
       model.cost(ofFollowing: missed, from: content, seen: [])
-    case .everything:
+    case .nothing, .changes, .everything:
       trapping { () throws(StorageError) in try model.cost(ofEvaluating: StoreRows(host.shown())) }
     }
   }

@@ -17,8 +17,9 @@ extension RealmCollection {
   /// applied to the whole collection, and the window shows those positions of what comes out. A
   /// window on a window counts from the beginning of the first one.
   ///
-  /// The order of all elements is kept, so a step of an observed window takes as long as one of the
-  /// whole collection, and its first call too.
+  /// For observers the order of all elements is kept, so a step of an observed window takes as long
+  /// as one of the whole collection, and its first call too. Reading the first elements of an order
+  /// sorts no others, and none at all where an index has the order.
   ///
   /// Traps for a negative position, and for an unmanaged or invalidated collection.
   public func window(_ positions: some RangeExpression<Int>) -> Results<Element> {

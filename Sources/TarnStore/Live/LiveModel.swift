@@ -29,6 +29,11 @@ package protocol LiveModel: Sendable {
 
   func evaluate(_ rows: StoreRows) throws(StorageError) -> Content
 
+  /// The same for who will not be told of changes, so that less may do.
+  func evaluateForReading(_ rows: StoreRows) throws(StorageError) -> Content
+  /// True if a step can begin from content; else it has to be evaluated in full before.
+  func canFollow(_ content: Content) -> Bool
+
   /// Brings content over changes that nobody will be told of.
   func follow(
     _ content: inout Content, over changes: ChangeSet, to rows: StoreRows
@@ -97,6 +102,12 @@ extension LiveModel {
   package var needsOwner: Bool { false }
 
   package func content(after change: LiveChange) -> Content? { nil }
+
+  package func evaluateForReading(_ rows: StoreRows) throws(StorageError) -> Content {
+    try evaluate(rows)
+  }
+
+  package func canFollow(_ content: Content) -> Bool { true }
 
   package func follow(
     _ content: inout Content, over changes: ChangeSet, to rows: StoreRows

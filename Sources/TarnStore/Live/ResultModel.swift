@@ -61,6 +61,15 @@ package enum ResultModel: LiveModel {
     }
   }
 
+  package func evaluateForReading(_ rows: StoreRows) throws(StorageError) -> ResultRows {
+    guard case .window(let model) = self else { return try evaluate(rows) }
+    return .window(try model.evaluateForReading(rows))
+  }
+
+  package func canFollow(_ content: ResultRows) -> Bool {
+    if case .window(let window) = content { window.isOfWhole } else { true }
+  }
+
   package func follow(
     _ content: inout ResultRows, over changes: ChangeSet, to rows: StoreRows
   ) throws(StorageError) {

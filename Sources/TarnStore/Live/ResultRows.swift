@@ -19,7 +19,7 @@ package enum ResultRows: LiveContent {
     case .root(let root): root.count
     case .elements(let content): content.rows.count
     case .values(let content): content.rows.values.count
-    case .window(let content): content.range.count
+    case .window(let content): content.count
     }
   }
 
@@ -28,7 +28,7 @@ package enum ResultRows: LiveContent {
     switch self {
     case .root, .elements: nil
     case .values(let content): content.rows
-    case .window(let content): content.whole.values?[content.range]
+    case .window(let content): content.values
     }
   }
 
@@ -37,7 +37,7 @@ package enum ResultRows: LiveContent {
     switch self {
     case .root, .elements: nil
     case .values(let content): content.rows.values[position]
-    case .window(let content): content.whole.value(at: content.range.lowerBound + position)
+    case .window(let content): content.value(at: position)
     }
   }
 

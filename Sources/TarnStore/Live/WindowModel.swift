@@ -1,15 +1,22 @@
 /// Some of the rows of results, by their positions in the order of all.
 ///
-/// All rows are kept in order, as the whole results keep them: a row that leaves the window may
-/// make room for any other. What is told is cut to the window.
+/// For observers all rows are kept in order, as the whole results keep them: a row that leaves the
+/// window may make room for any other. What is told is cut to the window. Who only reads the first
+/// rows of an order gets them without the others.
 package struct WindowModel: LiveModel {
   package struct Content: LiveContent {
-    package internal(set) var whole: ResultRows
+    fileprivate enum Rows {
+      case whole(ResultRows)
+      /// Objects that the window shows; of the others nothing is known.
+      case part([ObjectKey])
+    }
+
+    fileprivate var rows: Rows
     fileprivate let window: Range<Int>
 
-    /// Which of all rows there are.
-    package var range: Range<Int> { window.clamped(to: 0..<whole.count) }
-    package var isOwnerGone: Bool { whole.isOwnerGone }
+    package var isOwnerGone: Bool {
+      if case .whole(let rows) = rows { rows.isOwnerGone } else { false }
+    }
   }
 
   package let whole: ResultModel
@@ -32,8 +39,22 @@ package struct WindowModel: LiveModel {
 
   // MARK: - Content
 
+  /// Windows that end farther from the beginning are shown out of all rows.
+  private static let endMax = 1024
+
   /// What there is of the whole rows.
-  package func content(of whole: ResultRows) -> Content { Content(whole: whole, window: window) }
+  package func content(of whole: ResultRows) -> Content {
+    Content(rows: .whole(whole), window: window)
+  }
+
+  package func evaluateForReading(_ rows: StoreRows) throws(StorageError) -> Content {
+    guard case .query(let query) = whole, !query.isUnsorted, window.upperBound <= Self.endMax
+    else { return try evaluate(rows) }
+    let keys = try query.first(window.upperBound, rows).dropFirst(window.lowerBound)
+    return Content(rows: .part(Array(keys)), window: window)
+  }
+
+  package func canFollow(_ content: Content) -> Bool { content.isOfWhole }
 
   package func evaluate(_ rows: StoreRows) throws(StorageError) -> Content {
     content(of: try whole.evaluate(rows))
@@ -42,7 +63,12 @@ package struct WindowModel: LiveModel {
   package func follow(
     _ content: inout Content, over changes: ChangeSet, to rows: StoreRows
   ) throws(StorageError) {
-    try whole.follow(&content.whole, over: changes, to: rows)
+    if content.isOfWhole {
+      try whole.follow(&content.whole, over: changes, to: rows)
+    } else if isConcerned(by: changes) {
+      // Who reads again and again is better off with rows that follow.
+      content = try evaluate(rows)
+    }
   }
 
   package func elements(
@@ -54,7 +80,7 @@ package struct WindowModel: LiveModel {
   package func baseline(
     _ content: Content, _ rows: StoreRows
   ) throws(StorageError) -> LiveBaseline {
-    .count(content.range.count)
+    .count(content.count)
   }
 
   // MARK: - Steps
@@ -122,20 +148,59 @@ package struct WindowModel: LiveModel {
 }
 
 extension WindowModel.Content {
-  func key(at position: Int) -> ObjectKey { whole.key(at: range.lowerBound + position) }
+  /// A step can begin from it.
+  var isOfWhole: Bool { if case .whole = rows { true } else { false } }
+
+  /// All rows.
+  var whole: ResultRows {
+    get {
+      guard case .whole(let all) = rows else {
+        trap("a part of the rows for all of them: bug in this package")
+      }
+      return all
+    }
+    set { rows = .whole(newValue) }
+  }
+
+  /// Which of all rows are shown.
+  var range: Range<Int> { window.clamped(to: 0..<whole.count) }
+
+  var count: Int {
+    switch rows {
+    case .whole: range.count
+    case .part(let keys): keys.count
+    }
+  }
+
+  /// The elements if they are no objects; nil for objects.
+  var values: ValueRows? { isOfWhole ? whole.values?[range] : nil }
+
+  func value(at position: Int) -> Value? {
+    isOfWhole ? whole.value(at: range.lowerBound + position) : nil
+  }
+
+  func key(at position: Int) -> ObjectKey {
+    switch rows {
+    case .whole(let all): all.key(at: range.lowerBound + position)
+    case .part(let keys): keys[position]
+    }
+  }
 
   func keys(in part: Range<Int>) -> [ObjectKey] {
-    let start = range.lowerBound
-    return whole.keys(in: start + part.lowerBound..<start + part.upperBound)
+    switch rows {
+    case .whole(let all):
+      let start = range.lowerBound
+      return all.keys(in: start + part.lowerBound..<start + part.upperBound)
+    case .part(let keys): return Array(keys[part])
+    }
   }
 
   /// The first position of an object.
   func position(of key: ObjectKey) -> Int? {
-    if let position = whole.position(of: key), range.contains(position) {
-      return position - range.lowerBound
+    if case .whole(let all) = rows, all.isOfDistinctObjects {
+      return all.position(of: key).flatMap { range.contains($0) ? $0 - range.lowerBound : nil }
     }
-    // It may be in a collection twice, the first time before the window.
-    return whole.isOfDistinctObjects ? nil : keys(in: 0..<range.count).firstIndex(of: key)
+    return keys(in: 0..<count).firstIndex(of: key)
   }
 }
 
