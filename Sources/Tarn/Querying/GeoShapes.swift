@@ -98,7 +98,7 @@ public struct Distance: Hashable, Sendable {
 public struct GeoCircle: _GeoShape {
   /// The center.
   public let center: GeoPoint
-  /// The radius as an angle at the center of the earth. From π on all of the earth is in the circle.
+  /// The radius as an angle at the center of the earth. From π on all of the earth is in it.
   public let radiusInRadians: Double
 
   /// Nil for a radius below 0, or one that is not finite.
@@ -116,9 +116,9 @@ public struct GeoCircle: _GeoShape {
 /// All places inside of a ring of great-circle arcs, and in no hole.
 ///
 /// A ring is a list of places, of which the last one equals the first. Between two of them it takes
-/// the shortest way, so along the equator but not along another parallel. It parts the earth in two,
-/// of which the smaller part is its inside, whichever way round its places follow each other; of two
-/// halves it is the one on the left. A place on the ring, so nearer to it than a hundredth of a
+/// the shortest way, so along the equator but not along another parallel. It parts the earth in
+/// two, of which the smaller part is its inside, whichever way round its places follow each other;
+/// of two halves it is the one on the left. A place on the ring, so nearer to it than a hundredth of a
 /// millimeter, is in the polygon, and so is one on the ring of a hole.
 public struct GeoPolygon: _GeoShape {
   /// What the polygon is within.

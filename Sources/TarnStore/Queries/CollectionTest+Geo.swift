@@ -1,4 +1,5 @@
-/// Places are objects in the way of GeoJSON: `{ type: "Point", coordinates: [longitude, latitude] }`.
+/// Places are objects in the way of GeoJSON:
+/// `{ type: "Point", coordinates: [longitude, latitude] }`.
 extension PredicateBuilder {
   /// The condition that the place at a path is within a shape; of no path the object itself is one.
   func location(
