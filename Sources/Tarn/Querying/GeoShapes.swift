@@ -118,8 +118,8 @@ public struct GeoCircle: _GeoShape {
 /// A ring is a list of places, of which the last one equals the first. Between two of them it takes
 /// the shortest way, so along the equator but not along another parallel. It parts the earth in
 /// two, of which the smaller part is its inside, whichever way round its places follow each other;
-/// of two halves it is the one on the left. A place on the ring, so nearer to it than a hundredth of
-/// a millimeter, is in the polygon, and so is one on the ring of a hole.
+/// of two halves it is the one on the left. A place on the ring, so nearer to it than a hundredth
+/// of a millimeter, is in the polygon, and so is one on the ring of a hole.
 public struct GeoPolygon: _GeoShape {
   /// What the polygon is within.
   public let outerRing: [GeoPoint]
