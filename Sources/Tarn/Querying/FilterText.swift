@@ -71,6 +71,8 @@ private struct FilterArgument {
       return isElement ? .unusable("a list of lists") : values(of: collection, core)
     case is any _CollectionProperty: return .unusable("a map")
     case let value as any _Persistable: return boxed(value._box(), core)
+    case let shape as any _GeoShape:
+      return isElement ? .unusable("a shape") : .shape(shape.stored)
     case is NSNull: return .value(.null)
     case let number as any BinaryInteger:
       guard let whole = Int64(exactly: number) else {
@@ -130,6 +132,7 @@ private struct FilterArgument {
       case .value(let value): values.append(value)
       case .values: return .unusable("a list of lists")
       case .members: return .unusable("a list with an embedded object")
+      case .shape: return .unusable("a list with a shape")
       case .unusable(let what): return .unusable("a list with \(what)")
       }
     }

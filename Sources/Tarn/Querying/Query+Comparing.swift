@@ -19,7 +19,8 @@ extension Query {
     _ op: ComparisonOperator, _ right: Operand, _ options: StringOptions = []
   ) -> Query<Bool> {
     switch (content, right) {
-    case (.any(let path), .value), (.any(let path), .values), (.any(let path), .members):
+    case (.any(let path), .value), (.any(let path), .values), (.any(let path), .members),
+      (.any(let path), .shape):
       condition(path, .any(op, right, options.store))
     case (.total(let path, let test), .value(let value)): condition(path, test(op, value))
     case (.total(let path, let test), .values(let values)):

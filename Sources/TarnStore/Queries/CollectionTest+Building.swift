@@ -179,6 +179,15 @@ extension PredicateBuilder {
       let node = try inner.node(op, membersOf: name, members, condition, depth: depth + 1)
       return .collection(CollectionTest(path, .object(target, node)))
     }
+    if case .any(let op, .shape(let shape), let options) = condition.test {
+      guard path.column.type == .link, let target = path.column.target else {
+        throw PredicateError("the elements are not objects: \(condition)")
+      }
+      let inner = PredicateBuilder(classID: target, schema: schema)
+      let node = try inner.location(
+        [], shape, Comparison(.path(condition.path), op, .shape(shape), options))
+      return .collection(CollectionTest(path, .object(target, node)))
+    }
     let builder = try elementBuilder(path, condition)
     let comparison = try condition.test.onOneValue(.path([]), condition)
     return .collection(CollectionTest(path, .value(try builder.node(comparison))))

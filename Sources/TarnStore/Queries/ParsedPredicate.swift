@@ -5,6 +5,8 @@ package enum PredicateArgument: Sendable {
   case values([Value])
   /// An object whose members are compared, of that class.
   case members(of: String, Predicate)
+  /// What `IN %@` takes for a place.
+  case shape(GeoShape)
   /// Something that no property can be compared with; what the message says of it.
   case unusable(String)
 }

@@ -55,6 +55,7 @@ extension Operand: CustomStringConvertible {
     case .value(let value): value.predicateText
     case .values(let values): "{" + values.map(\.predicateText).joined(separator: ", ") + "}"
     case .members(let name, let members): "(an object of class '\(name)' with \(members))"
+    case .shape(let shape): shape.description
     }
   }
 

@@ -41,6 +41,8 @@ package enum Operand: Hashable, Sendable {
   case values([Value])
   /// An object that is compared member by member: its class, and what its members are to be.
   indirect case members(of: String, Predicate)
+  /// The right side of `in` for a link to an object that is a place.
+  case shape(GeoShape)
 }
 
 package enum ComparisonOperator: Hashable, Sendable, CaseIterable {

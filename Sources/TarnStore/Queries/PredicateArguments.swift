@@ -35,6 +35,7 @@ struct PredicateArguments {
     switch try next(for: kind) {
     case .value(let given): value = given
     case .members: throw wrong("an embedded object, allowed only after == and !=")
+    case .shape: throw wrong("a shape, allowed only after IN and GEOWITHIN")
     case .values, .unusable: throw wrong("a list, allowed only after IN and BETWEEN")
     }
     switch kind {
@@ -59,6 +60,13 @@ struct PredicateArguments {
     return .members(of: name, members)
   }
 
+  /// What stands for `%@` if that is a shape, else nil.
+  mutating func shape() -> GeoShape? {
+    guard used < all.count, case .shape(let shape) = all[used] else { return nil }
+    used += 1
+    return shape
+  }
+
   /// What stands for `%@` behind IN or BETWEEN.
   mutating func values(_ word: String) throws(Mistake) -> [Value] {
     switch try next(for: "@") {
@@ -66,6 +74,7 @@ struct PredicateArguments {
     case .value(let value):
       throw wrong("\(value.predicateText), and \(word) needs a list of values")
     case .members: throw wrong("an object, and \(word) needs a list of values")
+    case .shape: throw wrong("a shape, and \(word) needs a list of values")
     case .unusable(let what): throw wrong(what)
     }
   }

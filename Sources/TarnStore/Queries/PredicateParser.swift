@@ -8,6 +8,7 @@
 ///     comparison = operand operator [ flags ] operand
 ///                | operand IN [ flags ] list
 ///                | operand BETWEEN list
+///                | path ( IN | GEOWITHIN ) shape
 ///                | literal IN name { "." name }
 ///                | "SUBQUERY" "(" name { "." name } "," "$" word "," predicate ")" ".@count"
 ///                  operator operand
@@ -31,7 +32,7 @@ package struct PredicateParser {
   var token: PredicateToken = .end
   var start = 0
   private var depth = 0
-  private var arguments: PredicateArguments
+  var arguments: PredicateArguments
   /// Gives paths the names that they are to have in the predicate.
   let renamed: ([String]) -> [String]
   var conditions: [ParsedPredicate.Condition] = []
@@ -139,14 +140,15 @@ package struct PredicateParser {
     let first = start
     let left = try side()
     if try take("BETWEEN") { return try between(left, at: first) }
+    let isGeo = token.isGeoWithin
     guard let op = token.comparisonOperator else { throw expected("a comparison operator") }
     try advance()
     let options = try stringOptions()
     let second = start
-    if op == .in, left.isConstant, token.isPath, case .operand(let path) = try side() {
+    if op == .in, !isGeo, left.isConstant, token.isPath, case .operand(let path) = try side() {
       return try noted(.any(path, .equal, left.operand, options), first, second)
     }
-    let right = op == .in ? Side.operand(.values(try list("IN"))) : try side()
+    let right = op == .in ? Side.operand(try container(isGeo: isGeo)) : try side()
     switch (left, right) {
     case (.operand(let left), .operand(let right)):
       return try noted(.comparison(Comparison(left, op, right, options)), first, second)
@@ -181,6 +183,7 @@ package struct PredicateParser {
     if case .operand(.path(let path)) = left, try take("BETWEEN") {
       return try anyBetween(path, at: first)
     }
+    let isGeo = token.isGeoWithin
     guard let op = token.comparisonOperator else { throw expected("a comparison operator") }
     try advance()
     let options = try stringOptions()
@@ -192,7 +195,7 @@ package struct PredicateParser {
         .collection(CollectionCondition(path, .anyCount(op, number))), first, second)
     }
     guard let path = left.operand else { throw expected("a property") }
-    let right = op == .in ? Operand.values(try list("IN")) : try side().operand
+    let right = op == .in ? try container(isGeo: isGeo) : try side().operand
     guard let right, !right.isPath else {
       throw lexer.error(at: second, "a condition through a collection needs a value")
     }
@@ -395,7 +398,7 @@ package struct PredicateParser {
     return result
   }
 
-  private mutating func literal() throws(PredicateSyntaxError) -> Value? {
+  mutating func literal() throws(PredicateSyntaxError) -> Value? {
     if case .value(let value) = token {
       try advance()
       return value
@@ -409,7 +412,7 @@ package struct PredicateParser {
     return nil
   }
 
-  private mutating func list(_ word: String) throws(PredicateSyntaxError) -> [Value] {
+  mutating func list(_ word: String) throws(PredicateSyntaxError) -> [Value] {
     if token == .placeholder("@") {
       return try argument { (all) throws(PredicateArguments.Mistake) in try all.values(word) }
     }

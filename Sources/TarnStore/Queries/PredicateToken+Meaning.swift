@@ -12,8 +12,14 @@ extension PredicateToken {
     case .keyword("ENDSWITH"): .endsWith
     case .keyword("LIKE"): .like
     case .keyword("IN"): .in
+    case _ where isGeoWithin: .in
     default: nil
     }
+  }
+
+  /// The word has that meaning as an operator only: elsewhere it is the name of a property.
+  var isGeoWithin: Bool {
+    if case .name(let name) = self { name.uppercased() == "GEOWITHIN" } else { false }
   }
 
   /// True for the beginning of a path.

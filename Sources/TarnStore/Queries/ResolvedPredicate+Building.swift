@@ -67,6 +67,8 @@ struct PredicateBuilder {
     case (.path(let names), .members(let name, let members)),
       (.members(let name, let members), .path(let names)):
       return try node(comparison, names, membersOf: name, members, depth)
+    case (.path(let names), .shape(let shape)):
+      return try location(names, shape, comparison)
     default:
       throw PredicateError("a comparison needs a property on one side: \(comparison)")
     }

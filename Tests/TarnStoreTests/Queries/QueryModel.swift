@@ -113,7 +113,7 @@ struct QueryModel {
       switch operand {
       case .path(let names): self.value(names, classID, key)
       case .value(let value): value
-      case .values, .members: .null
+      case .values, .members, .shape: .null
       }
     }
     let folds = comparison.options.contains(.caseInsensitive)

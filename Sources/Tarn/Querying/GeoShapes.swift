@@ -1,0 +1,153 @@
+import TarnStore
+
+/// A place on the earth.
+///
+/// Objects have places as embedded objects of a class of the program's own, in the way of GeoJSON:
+///
+///     class Place: EmbeddedObject {
+///       @Persisted var type = "Point"
+///       @Persisted var coordinates: List<Double>  // longitude, latitude, and an altitude if known
+///     }
+///
+/// Conditions ask for them with `geoWithin`.
+public struct GeoPoint: Hashable, Sendable {
+  /// In degrees, from -90 at the south pole to 90 at the north pole.
+  public let latitude: Double
+  /// In degrees, from -180 to 180, east of Greenwich. -180 and 180 are the same, and at a pole all
+  /// are.
+  public let longitude: Double
+  /// In meters. No condition looks at it.
+  public let altitude: Double
+
+  /// Nil for a latitude beyond ±90, a longitude beyond ±180, and numbers that are not finite.
+  public init?(latitude: Double, longitude: Double, altitude: Double = 0) {
+    guard GeoPosition(latitude: latitude, longitude: longitude) != nil, altitude.isFinite else {
+      return nil
+    }
+    (self.latitude, self.longitude, self.altitude) = (latitude, longitude, altitude)
+  }
+
+  fileprivate var position: GeoPosition {
+    guard let position = GeoPosition(latitude: latitude, longitude: longitude) else {
+      trap("a point that is not on the earth: bug in this package")
+    }
+    return position
+  }
+}
+
+/// A shape that `geoWithin` takes: ``GeoBox``, ``GeoCircle`` or ``GeoPolygon``.
+public protocol _GeoShape: Hashable, Sendable {}
+
+/// All places between two latitudes and two longitudes, those included.
+///
+/// From the first longitude it goes eastwards to the second, over the meridian of 180° where the
+/// first is the greater one. A pole, where all longitudes are one, is in each box that reaches it.
+/// Where the top is south of the bottom, nothing is in the box.
+public struct GeoBox: _GeoShape {
+  /// The corner in the south-west.
+  public let bottomLeft: GeoPoint
+  /// The corner in the north-east.
+  public let topRight: GeoPoint
+
+  /// The box between two corners.
+  public init(bottomLeft: GeoPoint, topRight: GeoPoint) {
+    (self.bottomLeft, self.topRight) = (bottomLeft, topRight)
+  }
+}
+
+/// A distance along the surface of the earth, which is a sphere of 6,378.1 km radius here.
+public struct Distance: Hashable, Sendable {
+  /// As an angle at the center of the earth.
+  public let radians: Double
+
+  private static let earthRadiusInMeters = 6_378_100.0
+  private static let metersInMile = 1_609.344
+
+  private init?(in radians: Double) {
+    guard radians >= 0, radians.isFinite else { return nil }
+    self.radians = radians
+  }
+
+  /// Nil for less than 0, and for what is not finite; so are the others.
+  public static func kilometers(_ kilometers: Double) -> Distance? {
+    Distance(in: kilometers * 1000 / earthRadiusInMeters)
+  }
+  /// In miles of 1,609.344 m.
+  public static func miles(_ miles: Double) -> Distance? {
+    Distance(in: miles * metersInMile / earthRadiusInMeters)
+  }
+  /// As an angle at the center of the earth, in degrees.
+  public static func degrees(_ degrees: Double) -> Distance? {
+    Distance(in: degrees * .pi / 180)
+  }
+  /// As an angle at the center of the earth.
+  public static func radians(_ radians: Double) -> Distance? { Distance(in: radians) }
+
+  /// The distance in kilometers.
+  public var asKilometers: Double { radians * Self.earthRadiusInMeters / 1000 }
+  /// The distance in miles of 1,609.344 m.
+  public var asMiles: Double { radians * Self.earthRadiusInMeters / Self.metersInMile }
+  /// The distance as an angle at the center of the earth, in degrees.
+  public var asDegrees: Double { radians * 180 / .pi }
+}
+
+/// All places whose great-circle distance from a center is at most a radius.
+///
+/// The distance is the angle between the directions of the two places from the center of the earth,
+/// `atan2(|a × b|, a · b)`, which is exact for small and for large distances.
+public struct GeoCircle: _GeoShape {
+  /// The center.
+  public let center: GeoPoint
+  /// The radius as an angle at the center of the earth. From π on all of the earth is in it.
+  public let radiusInRadians: Double
+
+  /// Nil for a radius below 0, or one that is not finite.
+  public init?(center: GeoPoint, radiusInRadians: Double) {
+    guard let radius = Distance.radians(radiusInRadians) else { return nil }
+    self.init(center: center, radius: radius)
+  }
+
+  /// The circle around a center.
+  public init(center: GeoPoint, radius: Distance) {
+    (self.center, radiusInRadians) = (center, radius.radians)
+  }
+}
+
+/// All places inside of a ring of great-circle arcs, and in no hole.
+///
+/// A ring is a list of places, of which the last one equals the first. Between two of them it takes
+/// the shortest way, so along the equator but not along another parallel. It parts the earth in
+/// two, of which the smaller part is its inside, whichever way round its places follow each other;
+/// of two halves it is the one on the left. A place on the ring, so nearer to it than a hundredth
+/// of a millimeter, is in the polygon, and so is one on the ring of a hole.
+public struct GeoPolygon: _GeoShape {
+  /// What the polygon is within.
+  public let outerRing: [GeoPoint]
+  /// What is no part of the polygon, though within the outer ring.
+  public let holes: [[GeoPoint]]
+
+  /// Nil for a ring of fewer than four places, with fewer than three different ones, that does not
+  /// end where it begins, that crosses itself, or that goes from a place straight to the opposite
+  /// one, to which no way is the shortest; and for more than 10,000 places in all.
+  public init?(outerRing: [GeoPoint], holes: [[GeoPoint]] = []) {
+    (self.outerRing, self.holes) = (outerRing, holes)
+    if stored.mistake != nil { return nil }
+  }
+}
+
+extension _GeoShape {
+  /// The shape as conditions have it.
+  var stored: GeoShape {
+    switch self {
+    case let box as GeoBox:
+      return .box(bottomLeft: box.bottomLeft.position, topRight: box.topRight.position)
+    case let circle as GeoCircle:
+      return .circle(center: circle.center.position, radius: circle.radiusInRadians)
+    case let polygon as GeoPolygon:
+      return .polygon(
+        outer: polygon.outerRing.map(\.position),
+        holes: polygon.holes.map { $0.map(\.position) })
+    default: trap("Shapes are GeoBox, GeoCircle and GeoPolygon; there can be no others")
+    }
+  }
+}

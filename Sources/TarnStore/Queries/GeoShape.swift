@@ -1,0 +1,127 @@
+/// A place on the earth, in degrees.
+package struct GeoPosition: Hashable, Sendable {
+  package let latitude: Double
+  package let longitude: Double
+
+  /// Nil unless the latitude is within -90...90 and the longitude within -180...180.
+  package init?(latitude: Double, longitude: Double) {
+    guard (-90...90).contains(latitude), (-180...180).contains(longitude) else { return nil }
+    (self.latitude, self.longitude) = (latitude, longitude)
+  }
+
+  /// There all longitudes are one.
+  var isPole: Bool { abs(latitude) == 90 }
+}
+
+/// A part of the earth's surface that a condition asks for. The earth is a sphere here, and what is
+/// on the border of a shape is within it.
+package enum GeoShape: Hashable, Sendable {
+  /// From a latitude up to another, and from a longitude eastwards to another.
+  case box(bottomLeft: GeoPosition, topRight: GeoPosition)
+  /// What is at most so many radians away from its center.
+  case circle(center: GeoPosition, radius: Double)
+  /// What is inside of a ring of great-circle arcs and of no hole. The first place of a ring is the
+  /// last one, too.
+  case polygon(outer: [GeoPosition], holes: [[GeoPosition]])
+
+  /// What is wrong with the shape; nil for a good one.
+  package var mistake: String? {
+    do throws(GeoMistake) {
+      _ = try GeoRegion(self)
+      return nil
+    } catch {
+      return error.message
+    }
+  }
+}
+
+/// Why there is no such shape.
+struct GeoMistake: Error {
+  let message: String
+  init(_ message: String) { self.message = message }
+}
+
+extension GeoShape: CustomStringConvertible {
+  /// The shape in the language that `PredicateParser` reads.
+  package var description: String {
+    switch self {
+    case .box(let bottomLeft, let topRight): "GEOBOX(\(bottomLeft), \(topRight))"
+    case .circle(let center, let radius): "GEOCIRCLE(\(center), \(radius))"
+    case .polygon(let outer, let holes):
+      "GEOPOLYGON(" + ([outer] + holes).map(Self.text(of:)).joined(separator: ", ") + ")"
+    }
+  }
+
+  private static func text(of ring: [GeoPosition]) -> String {
+    "{" + ring.map(\.description).joined(separator: ", ") + "}"
+  }
+}
+
+extension GeoPosition: CustomStringConvertible {
+  /// The longitude comes first, as in the coordinates of an object.
+  package var description: String { "[\(longitude), \(latitude)]" }
+}
+
+/// A shape that is ready to be asked which places are within it.
+final class GeoRegion: Hashable, Sendable {
+  let shape: GeoShape
+  private let area: Area
+
+  private enum Area: Sendable {
+    case box(GeoPosition, GeoPosition)
+    case circle(SphericalVector, Double)
+    case polygon(SphericalRing, holes: [SphericalRing])
+  }
+
+  /// More take too long to be checked and to be asked about each object.
+  private static let placesMax = 10_000
+
+  init(_ shape: GeoShape) throws(GeoMistake) {
+    self.shape = shape
+    switch shape {
+    case .box(let bottomLeft, let topRight): area = .box(bottomLeft, topRight)
+    case .circle(let center, let radius):
+      guard radius >= 0, radius.isFinite else {
+        throw GeoMistake("the radius of a circle is 0 or more, not \(radius)")
+      }
+      area = .circle(SphericalVector(center), radius)
+    case .polygon(let outer, let holes):
+      let count = holes.reduce(outer.count) { $0 + $1.count }
+      guard count <= Self.placesMax else {
+        throw GeoMistake("a polygon has at most \(Self.placesMax) places, not \(count)")
+      }
+      var rings: [SphericalRing] = []
+      for hole in holes { rings.append(try SphericalRing(hole)) }
+      area = .polygon(try SphericalRing(outer), holes: rings)
+    }
+  }
+
+  static func == (a: GeoRegion, b: GeoRegion) -> Bool { a === b || a.shape == b.shape }
+  func hash(into hasher: inout Hasher) { hasher.combine(shape) }
+
+  func contains(_ place: GeoPosition) -> Bool {
+    switch area {
+    case .box(let bottomLeft, let topRight):
+      (bottomLeft.latitude...).contains(place.latitude) && place.latitude <= topRight.latitude
+        && (place.isPole || Self.spans(bottomLeft.longitude, topRight.longitude, place.longitude)
+          || abs(place.longitude) == 180
+            && Self.spans(bottomLeft.longitude, topRight.longitude, -place.longitude))
+    case .circle(let center, let radius):
+      center.angle(to: SphericalVector(place)) <= radius
+    case .polygon(let outer, let holes):
+      Self.contains(SphericalVector(place), outer, holes)
+    }
+  }
+
+  /// Whether a longitude is met on the way east from one to another.
+  private static func spans(_ west: Double, _ east: Double, _ longitude: Double) -> Bool {
+    west <= east
+      ? west <= longitude && longitude <= east : longitude >= west || longitude <= east
+  }
+
+  private static func contains(
+    _ place: SphericalVector, _ outer: SphericalRing, _ holes: [SphericalRing]
+  ) -> Bool {
+    outer.side(of: place) != .outside && holes.allSatisfy { $0.side(of: place) != .inside }
+  }
+}

@@ -1,0 +1,238 @@
+internal import Foundation
+
+/// A point of the unit sphere, or a direction.
+struct SphericalVector: Hashable, Sendable {
+  var x: Double
+  var y: Double
+  var z: Double
+
+  init(_ x: Double, _ y: Double, _ z: Double) { (self.x, self.y, self.z) = (x, y, z) }
+
+  init(_ place: GeoPosition) {
+    let (latitude, longitude) = (place.latitude * .pi / 180, place.longitude * .pi / 180)
+    // So that all longitudes are one at a pole, and 180 is -180, to the last bit.
+    let across = place.isPole ? 0 : cos(latitude)
+    let isOpposite = abs(place.longitude) == 180
+    self.init(
+      isOpposite ? -across : across * cos(longitude), isOpposite ? 0 : across * sin(longitude),
+      sin(latitude))
+  }
+
+  static prefix func - (a: SphericalVector) -> SphericalVector { SphericalVector(-a.x, -a.y, -a.z) }
+  static func + (a: SphericalVector, b: SphericalVector) -> SphericalVector {
+    SphericalVector(a.x + b.x, a.y + b.y, a.z + b.z)
+  }
+
+  func dot(_ other: SphericalVector) -> Double { x * other.x + y * other.y + z * other.z }
+
+  func cross(_ other: SphericalVector) -> SphericalVector {
+    SphericalVector(
+      y * other.z - z * other.y, z * other.x - x * other.z, x * other.y - y * other.x)
+  }
+
+  var length: Double { dot(self).squareRoot() }
+  var unit: SphericalVector {
+    let length = self.length
+    return SphericalVector(x / length, y / length, z / length)
+  }
+
+  /// The great-circle distance in radians: exact for small and for large ones, where the arc cosine
+  /// of the dot product is not (W. Kahan, How Futile are Mindless Assessments of Roundoff, 2006).
+  func angle(to other: SphericalVector) -> Double { atan2(cross(other).length, dot(other)) }
+}
+
+/// A closed line of great-circle arcs. It parts the sphere in two, of which the smaller one is its
+/// inside, whichever way round the line goes; of two halves it is the one on the left.
+///
+/// Whether a point is inside is found by going from it to a point that lies away from the line, the
+/// pole, along a meridian of that: each arc on the way changes the side. An arc has the meridian on
+/// which it begins, seen from the west, and not the one on which it ends, so that where two arcs
+/// meet one of them is counted.
+struct SphericalRing: Sendable {
+  enum Side { case inside, outside, border }
+
+  /// What is as near to an arc as that is on it: some micrometres on the earth.
+  private static let nearness = 1e-12
+
+  private struct Arc: Sendable {
+    var start: SphericalVector
+    var end: SphericalVector
+    /// To the left of the way from start to end.
+    var left: SphericalVector
+    /// Longitudes around the pole.
+    var west = 0.0
+    var east = 0.0
+    var goesEast = false
+
+    init(_ start: SphericalVector, _ end: SphericalVector) {
+      (self.start, self.end) = (start, end)
+      left = start.cross(end).unit
+    }
+
+    /// From the arc, at most a quarter of the circle.
+    func distance(to point: SphericalVector) -> Double {
+      isBeside(point)
+        ? asin(min(1, abs(left.dot(point)))) : min(start.angle(to: point), end.angle(to: point))
+    }
+
+    /// True if the nearest point of the great circle is on the arc.
+    private func isBeside(_ point: SphericalVector) -> Bool {
+      left.cross(start).dot(point) >= 0 && end.cross(left).dot(point) >= 0
+    }
+
+    func isNear(_ point: SphericalVector) -> Bool {
+      abs(left.dot(point)) <= SphericalRing.nearness
+        && distance(to: point) <= SphericalRing.nearness
+    }
+
+    func spans(_ longitude: Double) -> Bool {
+      west <= east
+        ? west <= longitude && longitude < east : longitude >= west || longitude < east
+    }
+
+    /// True if the pole's side of the great circle is the other one.
+    func isPoleward(of point: SphericalVector) -> Bool {
+      let side = left.dot(point)
+      return goesEast ? side < 0 : side > 0
+    }
+  }
+
+  /// Two directions at right angles to the pole and to each other.
+  private let (first, second): (SphericalVector, SphericalVector)
+  private let arcs: [Arc]
+  private let poleIsInside: Bool
+
+  init(_ places: [GeoPosition]) throws(GeoMistake) {
+    var arcs = try Self.arcs(places)
+    try SphericalCrossings.check(arcs.map { ($0.start, $0.end) })
+    let pole = Self.pole(awayFrom: arcs)
+    let helper = abs(pole.x) < 0.6 ? SphericalVector(1, 0, 0) : SphericalVector(0, 1, 0)
+    first = pole.cross(helper).unit
+    second = pole.cross(first)
+    var (turns, area) = (0.0, 0.0)
+    for index in arcs.indices {
+      let (start, end) = (arcs[index].start, arcs[index].end)
+      let (a, b) = (Self.longitude(start, first, second), Self.longitude(end, first, second))
+      let turn = remainder(b - a, 2 * .pi)
+      arcs[index].goesEast = turn > 0
+      (arcs[index].west, arcs[index].east) = turn > 0 ? (a, b) : (b, a)
+      turns += turn
+      area += Self.area(pole, start, end)
+    }
+    self.arcs = arcs
+    // On the left of the line lies its area, or else all but that.
+    let areaOfLeft = area > 0 ? area : 4 * .pi + area
+    let leftIsInside = areaOfLeft <= 2 * .pi + 1e-9
+    let goesAroundPole = abs(turns) > .pi
+    let poleIsLeft = goesAroundPole ? turns > 0 : area < 0
+    poleIsInside = poleIsLeft == leftIsInside
+  }
+
+  private static func arcs(_ places: [GeoPosition]) throws(GeoMistake) -> [Arc] {
+    guard places.count >= 4 else {
+      throw GeoMistake("a ring has at least four places, the last one equal to the first")
+    }
+    let points = places.map { SphericalVector($0) }
+    guard points.first == points.last else {
+      throw GeoMistake(
+        "a ring ends where it begins: its first place is \(places[0]), its last one "
+          + "\(places[places.count - 1])")
+    }
+    guard Set(points).count >= 3 else {
+      throw GeoMistake("a ring has at least three places that differ")
+    }
+    var arcs: [Arc] = []
+    for (index, (start, end)) in zip(points, points.dropFirst()).enumerated() where start != end {
+      guard (start + end).length > nearness else {
+        throw GeoMistake(
+          "no line is the shortest from \(places[index]) to \(places[index + 1]), which is "
+            + "opposite: put a place between them")
+      }
+      arcs.append(Arc(start, end))
+    }
+    return arcs
+  }
+
+  /// The one of some points all over the sphere from which, and from whose opposite, the nearest
+  /// arc is farthest.
+  private static func pole(awayFrom arcs: [Arc]) -> SphericalVector {
+    let count = 24
+    var best = (distance: -1.0, pole: SphericalVector(0, 0, 1))
+    for index in 0..<count {
+      // A spiral over half of the sphere, which no grid of places follows.
+      let z = 0.987_654_321 * (Double(index) + 0.5) / Double(count)
+      let longitude = 2.399_963_229 * Double(index) + 0.123_456_789
+      let across = (1 - z * z).squareRoot()
+      let pole = SphericalVector(across * cos(longitude), across * sin(longitude), z)
+      var distance = Double.infinity
+      for arc in arcs where distance > best.distance {
+        distance = min(distance, arc.distance(to: pole), arc.distance(to: -pole))
+      }
+      if distance > best.distance { best = (distance, pole) }
+    }
+    return best.pole
+  }
+
+  private static func longitude(
+    _ point: SphericalVector, _ first: SphericalVector, _ second: SphericalVector
+  ) -> Double { atan2(point.dot(second), point.dot(first)) }
+
+  /// The area of a spherical triangle, negative if it goes round clockwise (A. van Oosterom and
+  /// J. Strackee, The Solid Angle of a Plane Triangle, 1983).
+  private static func area(
+    _ a: SphericalVector, _ b: SphericalVector, _ c: SphericalVector
+  ) -> Double {
+    2 * atan2(a.dot(b.cross(c)), 1 + a.dot(b) + b.dot(c) + c.dot(a))
+  }
+
+  func side(of point: SphericalVector) -> Side {
+    let longitude = Self.longitude(point, first, second)
+    var isInside = poleIsInside
+    for arc in arcs {
+      if arc.isNear(point) { return .border }
+      if arc.spans(longitude), arc.isPoleward(of: point) { isInside.toggle() }
+    }
+    return isInside ? .inside : .outside
+  }
+}
+
+/// Finds arcs that cross each other.
+private enum SphericalCrossings {
+  /// Sweeps from the south to the north: only arcs whose heights overlap are compared.
+  static func check(
+    _ arcs: [(start: SphericalVector, end: SphericalVector)]
+  ) throws(GeoMistake) {
+    let spans = arcs.map { arc in
+      // All of an arc is as near to its middle as its ends are.
+      let middle = (arc.start + arc.end).unit
+      let radius = (middle + -arc.start).length + 1e-12
+      return (low: middle.z - radius, high: middle.z + radius)
+    }
+    let order = arcs.indices.sorted { spans[$0].low < spans[$1].low }
+    var open: [Int] = []
+    for index in order {
+      open.removeAll { spans[$0].high < spans[index].low }
+      for other in open where cross(arcs[index], arcs[other]) {
+        throw GeoMistake("the lines of a ring do not cross each other")
+      }
+      open.append(index)
+    }
+  }
+
+  /// True if each of two arcs parts the ends of the other. Arcs that touch do not cross.
+  private static func cross(
+    _ a: (start: SphericalVector, end: SphericalVector),
+    _ b: (start: SphericalVector, end: SphericalVector)
+  ) -> Bool {
+    // Signs that rounding alone decides say nothing.
+    func side(_ x: SphericalVector, _ y: SphericalVector, _ z: SphericalVector) -> Double {
+      let side = x.cross(y).dot(z)
+      return abs(side) < 1e-15 ? 0 : side
+    }
+    let turns = [
+      -side(a.start, a.end, b.start), side(a.start, a.end, b.end),
+      -side(b.start, b.end, a.end), side(b.start, b.end, a.start),
+    ]
+    return turns.allSatisfy { $0 > 0 } || turns.allSatisfy { $0 < 0 }
+  }
+}
