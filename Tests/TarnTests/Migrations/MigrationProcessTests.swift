@@ -92,6 +92,7 @@ struct MigrationProcessTests {
       }
       guard error?.code == .alreadyOpen else { fatalError("\(String(describing: error))") }
     }
+    said.tell(result)
     // The test may go on on another thread than the one that opened it.
     withExtendedLifetime(held) {}
     try file.open(PetsOld.types) { realm in
