@@ -11,9 +11,9 @@ import TarnStore
 /// while running { scheduler.wait(timeout: 1); scheduler.pump() }
 /// ```
 ///
-/// Keep it for as long as turns are to come: its Realms do not. When it goes, blocks that are queued
-/// on them are dropped, and so are completions; a write that is open then, or later, is cancelled
-/// when the last reference to its Realm goes.
+/// Keep it for as long as turns are to come: its Realms do not. When it goes, blocks that are
+/// queued on them are dropped, and so are completions; a write that is open then, or later, is
+/// cancelled when the last reference to its Realm goes.
 ///
 /// Threading: `pump()`, `wait(timeout:)` and everything reached through the Realm belong to one
 /// thread at a time: the one that created the scheduler, until `adopt()` is called on another. The
