@@ -38,7 +38,7 @@ extension Scheduler {
     return "another thread" + (threadName.map { " '\($0)'" } ?? "")
   }
 
-  /// What the program has called this thread; nil if nothing.
+  /// What the system calls this thread: by itself, after the one that has started it.
   static var threadName: String? { Thread.current.name.flatMap { $0.isEmpty ? nil : $0 } }
 
   /// An actor's own executor is the actor; one that a program has made may be several actors'.

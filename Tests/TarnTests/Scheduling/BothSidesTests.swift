@@ -20,7 +20,7 @@ private actor QueuedStranger {
   private let folder = TemporaryFolder()
 
   enum Place: String, CaseIterable, Codable {
-    case actor, executor, task, queue, thread, namelessThread
+    case actor, executor, task, queue, thread, otherThread
 
     var name: String {
       switch self {
@@ -29,7 +29,7 @@ private actor QueuedStranger {
       case .task: "a task on no actor."
       case .queue: "the queue 'strangers'."
       case .thread: "another thread 'stranger'."
-      case .namelessThread: "another thread."
+      case .otherThread: "another thread"
       }
     }
 
@@ -38,7 +38,7 @@ private actor QueuedStranger {
       case .actor: await Stranger().run(body)
       case .executor: await QueuedStranger().run(body)
       case .task: await Task.detached { body() }.value
-      case .queue, .thread, .namelessThread:
+      case .queue, .thread, .otherThread:
         await withCheckedContinuation { continuation in
           start {
             body()
@@ -50,30 +50,33 @@ private actor QueuedStranger {
 
     private func start(_ body: @escaping @Sendable () -> Void) {
       if self == .queue { return DispatchQueue(label: "strangers").async(execute: body) }
-      let thread = Thread { body() }
-      if self == .thread { thread.name = "stranger" }
-      thread.start()
+      Thread.detachNewThread { [self] in
+        if self == .thread { Thread.current.name = "stranger" }
+        body()
+      }
     }
   }
 
-  /// A Realm of a thread that has that name, or of a queue; the thread stays.
+  /// A Realm of a thread that has that name, or of a queue. Either stays on its thread.
   private static func open(_ path: String, onQueue: Bool) -> Realm? {
     let configuration = ActorPet.configuration(URL(fileURLWithPath: path))
     nonisolated(unsafe) var realm: Realm?  // because: this breaks the rule on purpose
     let opened = DispatchSemaphore(value: 0)
+    @Sendable func open(_ queue: DispatchQueue?) {
+      unsafe realm = try? Realm(configuration: configuration, queue: queue)
+      opened.signal()
+      DispatchSemaphore(value: 0).wait()
+    }
     if onQueue {
       let queue = DispatchQueue(label: "pets")
-      queue.sync { unsafe realm = try? Realm(configuration: configuration, queue: queue) }
+      queue.async { open(queue) }
     } else {
-      let thread = Thread {
-        unsafe realm = try? Realm(configuration: configuration, queue: nil)
-        opened.signal()
-        DispatchSemaphore(value: 0).wait()
+      Thread.detachNewThread {
+        Thread.current.name = "pets"
+        open(nil)
       }
-      thread.name = "pets"
-      thread.start()
-      opened.wait()
     }
+    opened.wait()
     return unsafe realm
   }
 
