@@ -4,7 +4,9 @@ import Testing
 import ToolSupport
 
 extension ProcessTests {
-  /// Who holds the gate, waits for it or observes, and is stopped or dies.
+  /// Who holds the gate, waits for it or observes, and is stopped or dies. A process whose memory
+  /// is swapped out is to others one that does not run for a while: it is tested by stopping one,
+  /// which lasts longer. Nothing that others wait for lies in its own memory.
   @Suite struct GateFaultTests {
     /// Against a hang: what is awaited takes milliseconds.
     private static let limit = Duration.seconds(10)

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Where a child process leaves what it says of its end, for the test to tell if it fails: an exit
-/// test keeps only how it ended.
-public struct KeptErrors: Sendable {
+/// Where a child process leaves what it says on its standard error, for the test to tell if the
+/// child fails: an exit test keeps only how it ended.
+public struct KeptErrors: Sendable, Codable {
   private let path: String
 
-  public init(in folder: String, of name: String) { path = "\(folder)/\(name).errors" }
+  public init(in folder: String) { path = "\(folder)/\(UUID()).errors" }
 
   /// In the child: what goes to the standard error goes into the file from here on.
   public func keep() {
@@ -15,5 +15,7 @@ public struct KeptErrors: Sendable {
   }
 
   /// What the child has said.
-  public var text: String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "nothing" }
+  public var text: String {
+    "the child said: \((try? String(contentsOfFile: path, encoding: .utf8)) ?? "nothing")"
+  }
 }

@@ -37,6 +37,12 @@ struct tarn_executor {
 __attribute__((swiftcall)) bool swift_task_isCurrentExecutorWithFlags(
     struct tarn_executor executor, uint64_t flags);
 
+// The executor that this code runs on; both words are 0 if that is none of an actor's.
+__attribute__((swiftcall)) struct tarn_executor swift_task_getCurrentExecutor(void);
+
+// The label of the queue that this code runs on; that of a global one if it runs on no queue.
+const char *tarn_queue_label(void);
+
 // For a build under the thread sanitizer: a lock that it cannot see changes hands. In any other
 // build they do nothing, and nothing calls them.
 void tarn_lock_acquired(void *lock);

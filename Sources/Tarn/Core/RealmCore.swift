@@ -18,6 +18,8 @@ import TarnStore
   let configuration: Realm.Configuration
   let scheduler: Scheduler
   private let livesOnActor: Bool
+  /// What the thread is called on which it was opened, where it belongs to that.
+  private let threadName: String?
 
   /// The state that a frozen instance shows; nil for every other one.
   let frozen: FrozenState?
@@ -71,6 +73,7 @@ import TarnStore
     self.configuration = configuration
     self.scheduler = scheduler
     livesOnActor = scheduler.isActor
+    threadName = scheduler.isThread ? Scheduler.threadName : nil
     classes = ClassBindings(model)
     self.frozen = frozen
     unsafe context = .allocate(capacity: 1)
@@ -120,11 +123,14 @@ import TarnStore
     unsafe context.pointee.thread = thread
   }
 
+  /// Where it may be used, as messages say it.
+  var ownSide: String { scheduler.ownSide(threadName) }
+
   private func trapElsewhere() -> Never {
     trap(
       "Realm accessed from incorrect thread. An instance and everything obtained from it belong "
         + "to the thread, queue or actor that opened it; open another instance here. This one, of "
-        + "'\(store.path)', belongs to \(scheduler.ownSide); this code runs on "
+        + "'\(store.path)', belongs to \(ownSide); this code runs on "
         + "\(Scheduler.thisSide).\(scheduler.adviceForTasks)")
   }
 

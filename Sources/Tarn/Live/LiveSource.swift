@@ -281,7 +281,8 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   ) -> PastElements {
     let content = change.map(model.content) ?? followed
     let model = model
-    return PastElements(of: model.elementClasses) { () throws(StorageError) in
+    return PastElements(of: model.elementClasses, in: FormerState(state)) {
+      () throws(StorageError) in
       let rows = try state.rows()
       if let content { return try model.elements(content, rows) }
       return try model.elements(model.evaluate(rows), rows)

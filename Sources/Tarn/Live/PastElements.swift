@@ -12,16 +12,20 @@ final class PastElements {
   private(set) lazy var walk = trapping { () throws(StorageError) in try makeWalk() }
 
   private let classes: Set<ClassID>
+  private let state: FormerState
 
   /// - Parameters:
   ///   - classes: those of the elements that are objects.
+  ///   - state: what was shown then.
   ///   - read: reads the elements.
   ///   - walk: begins to look behind them.
   init(
-    of classes: Set<ClassID>, _ read: @escaping () throws(StorageError) -> LiveElements,
+    of classes: Set<ClassID>, in state: FormerState,
+    _ read: @escaping () throws(StorageError) -> LiveElements,
     walk: @escaping () throws(StorageError) -> NestedWalk?
   ) {
     self.classes = classes
+    self.state = state
     self.read = read
     makeWalk = walk
   }
@@ -30,7 +34,7 @@ final class PastElements {
 
   /// So many of them, each by where it is among all.
   func part(_ count: Int, _ position: @escaping (Int) -> Int) -> PastElements {
-    PastElements(of: classes) { [self] () throws(StorageError) in
+    PastElements(of: classes, in: state) { [self] () throws(StorageError) in
       .part(elements, count: count, position)
     } walk: { [self] () throws(StorageError) in
       walk
@@ -48,6 +52,12 @@ final class PastElements {
 
   func value(at position: Int) -> Value {
     trapping { () throws(StorageError) in try elements.value(at: position) }
+  }
+
+  /// What was at the end of a path from an element that is an object; null where it led nowhere.
+  func value(along path: ObservedPath, from element: Value) -> Value {
+    guard let object = object(element) else { return .null }
+    return trapping { () throws(StorageError) in try state.value(along: path, from: object.key) }
   }
 
   /// Maps: the value under a key, nil if it is not there.

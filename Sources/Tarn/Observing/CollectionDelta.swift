@@ -75,6 +75,15 @@ public struct CollectionDelta<Element> {
     CollectionDelta<Other>(self) { [make] in transform(make($0)) }
   }
 
+  /// The same of what is made of each element and of what was at the end of a path from it then.
+  func map<Other>(
+    along path: ObservedPath, _ transform: @escaping (Element, Value) -> Other
+  ) -> CollectionDelta<Other> {
+    CollectionDelta<Other>(self) { [make, elements] in
+      transform(make($0), elements.value(along: path, from: $0))
+    }
+  }
+
   /// The element at a position of the new collection. Traps if it is out of bounds.
   public func element(at position: Int) -> Element { make(value(at: position)) }
 

@@ -31,7 +31,7 @@ extension Realm {
   ///
   /// - Throws: `Realm.Error` if the file cannot be opened or does not match the classes.
   public init(configuration: Configuration, scheduler: ManualScheduler) throws {
-    self.init(try RealmCache.open(configuration, .manual(scheduler)))
+    self.init(try RealmCache.open(configuration, .manual(scheduler.turns)))
   }
 
   /// Opens a file; all other settings are those of the default configuration.

@@ -19,7 +19,7 @@ extension Realm {
     if core.isFrozen { return false }
     require(
       core.scheduler.isActorOrMain,
-      "asyncRefresh() is for Realms of actors: this one belongs to \(core.scheduler.ownSide). Call "
+      "asyncRefresh() is for Realms of actors: this one belongs to \(core.ownSide). Call "
         + "refresh() there, or open the Realm with try await Realm(actor:).")
     core.checkThread()
     // A Realm that shows nothing yet starts at the newest version when it is asked for something.

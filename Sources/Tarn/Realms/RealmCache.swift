@@ -87,6 +87,8 @@ enum RealmCache {
       let left = LeftWrite(core, session)
       // Nobody is told of the end of an actor, so the write cannot wait for somebody to go on.
       if core.scheduler.isActor { left.cancel() } else { LeftWrites.keep(left, key) }
+      // The end of its manual scheduler was told before.
+      if core.scheduler.isGone { LeftWrites.end(key.scheduler) }
     }
     forget(ObjectIdentifier(core), key)
   }
@@ -101,24 +103,42 @@ enum RealmCache {
   }
 
   /// The scheduler is no more: writes that are open there are cancelled. Called on a thread that
-  /// ends; any other scheduler is kept by the instances that live there.
+  /// ends, and where the last reference to another scheduler goes.
   @Sendable static func end(_ scheduler: Scheduler.Key) {
-    guard case .thread = scheduler else { return LeftWrites.end(scheduler) }
+    switch scheduler {
+    case .thread:
+      let cores = living(on: scheduler)
+      forget(scheduler)
+      for core in cores {
+        core.threadEnded()
+        guard core.isInWriteTransaction else { continue }
+        LeftWrite.warn(core.store)
+        core.cancelWrite()
+      }
+    case .manual:
+      // What is queued would keep the instance. Who has it otherwise may go on with the write.
+      for core in living(on: scheduler) { core.asyncWrites?.abandon() }
+    // The instances that live there keep a queue, and nobody is told of the end of an actor.
+    case .main, .queue, .actor, .anywhere: break
+    }
+    LeftWrites.end(scheduler)
+  }
+
+  private static func living(on scheduler: Scheduler.Key) -> [RealmCore] {
     nonisolated(unsafe) var living: [RealmCore] = []  // because: they belong to this thread
     table.withLock { table in
       for (key, known) in table.instances where key.scheduler == scheduler {
         if let core = known.core { unsafe living.append(core) }
-        // A later thread may be known by the same number.
-        table.instances[key] = nil
       }
     }
-    for core in unsafe living {
-      core.threadEnded()
-      guard core.isInWriteTransaction else { continue }
-      LeftWrite.warn(core.store)
-      core.cancelWrite()
+    return unsafe living
+  }
+
+  /// A later thread may be known by the same number.
+  private static func forget(_ thread: Scheduler.Key) {
+    table.withLock { table in
+      for key in table.instances.keys where key.scheduler == thread { table.instances[key] = nil }
     }
-    LeftWrites.end(scheduler)
   }
 
   /// The live instance of the store that lives where this code runs; it is opened if there is none.

@@ -13,6 +13,10 @@ extension RealmCore {
         + "completion could be called. Use write, or a Realm that was opened on the main thread, "
         + "on a serial queue, in an actor, inside a run loop or with a ManualScheduler."
         + scheduler.adviceForTasks)
+    require(
+      !scheduler.isGone,
+      "Can't \(operation) when nobody has the Realm's ManualScheduler any more: no later turn "
+        + "comes in which the block or the completion could be called. Keep it, or use write.")
     if let asyncWrites { return asyncWrites }
     let made = AsyncWrites(self)
     asyncWrites = made

@@ -54,9 +54,11 @@ public struct ProjectedCollection<Element: RealmCollectionValue> {
 
 extension ProjectedCollection {
   /// Calls `block` as `observe` does, with all that is known of each change, so that an array of
-  /// the values can follow by `apply(to:)`. The values are read from the objects
-  /// when they are asked for. Traps where `observe` does, and for the value of an object that was
-  /// deleted since.
+  /// the values can follow by `apply(to:)`. The values are those of the version that is told of,
+  /// whatever has been written since. Computed properties, and those that hold values of any type,
+  /// are read from the objects when they are asked for, which traps for one that was deleted since.
+  ///
+  /// Traps where `observe` does.
   ///
   /// - Returns: a token; keep it for as long as you want to observe.
   public func observeChanges(
@@ -204,11 +206,24 @@ private struct PropertySource<Root: ObjectBase, Value: RealmCollectionValue>: Pr
   var changeOrigin:
     _ChangeOrigin<ObservedChange<any ProjectedSource<Value>, CollectionDelta<Value>>>
   {
-    collection._changeOrigin.looking(look).map { change in
-      change.map({ PropertySource(collection: $0, keyPath: keyPath) }) { delta in
-        delta.map { $0[keyPath: keyPath] }
+    let origin = collection._changeOrigin.looking(look)
+    guard case .paths(let paths) = origin.reach, let path = paths.first,
+      let property = try? steps().last, property.type != .any
+    else { return origin.map { change(from: $0) { $0.map { $0[keyPath: keyPath] } } } }
+    return origin.map { [core = origin.core] in
+      change(from: $0) { delta in
+        delta.map(along: path) { object, value in
+          core.swiftValue(value, of: property) as? Value ?? object[keyPath: keyPath]
+        }
       }
     }
+  }
+
+  private func change(
+    from change: ObservedChange<AnyRealmCollection<Root>, CollectionDelta<Root>>,
+    _ delta: (CollectionDelta<Root>) -> CollectionDelta<Value>
+  ) -> ObservedChange<any ProjectedSource<Value>, CollectionDelta<Value>> {
+    change.map({ PropertySource(collection: $0, keyPath: keyPath) }, delta)
   }
 
   func observe(

@@ -13,23 +13,42 @@ extension Scheduler {
   }
 
   /// Where instances of it may be used.
-  var ownSide: String {
+  ///
+  /// - Parameter thread: what the thread was called when the first of them was opened.
+  func ownSide(_ thread: String?) -> String {
+    let name = thread.map { " '\($0)'" } ?? ""
     switch self {
-    case .main: "the main thread, queue and actor"
-    case .queue(let queue): "the queue '\(queue.label)'"
-    case .runLoop: "a thread with a run loop"
-    case .manual: "the thread that owns a ManualScheduler"
-    case .actor(let home): "the actor '\(home.name)'"
-    case .thread: "a thread"
-    case .anywhere: "any thread"
+    case .main: return "the main thread, queue and actor"
+    case .queue(let queue): return "the queue '\(queue.label)'"
+    case .runLoop: return "a thread\(name) with a run loop"
+    case .manual: return "the thread that owns a ManualScheduler"
+    case .actor(let home): return "the actor '\(home.name)'"
+    case .thread: return "a thread\(name)"
+    case .anywhere: return "any thread"
     }
   }
 
   /// Where this code runs.
   static var thisSide: String {
     if isMain { return "the main thread, queue or actor" }
-    let name = Thread.current.name.flatMap { $0.isEmpty ? nil : " '\($0)'" } ?? ""
-    return isInTask ? "a task on another actor or on none" : "another thread\(name)"
+    if let executor = runningExecutor { return executor }
+    if isInTask { return "a task on no actor" }
+    let label = unsafe String(cString: tarn_queue_label())
+    if !label.isEmpty, !label.hasPrefix(globalLabels) { return "the queue '\(label)'" }
+    return "another thread" + (threadName.map { " '\($0)'" } ?? "")
+  }
+
+  /// What the system calls this thread: by itself, after the one that has started it.
+  static var threadName: String? { Thread.current.name.flatMap { $0.isEmpty ? nil : $0 } }
+
+  /// An actor's own executor is the actor; one that a program has made may be several actors'.
+  private static var runningExecutor: String? {
+    let executor = unsafe swift_task_getCurrentExecutor()
+    guard let identity = unsafe executor.identity else { return nil }
+    let object = unsafe Unmanaged<AnyObject>.fromOpaque(identity).takeUnretainedValue()
+    let name = String(describing: type(of: object))
+    let isActor = unsafe executor.implementation == 0
+    return isActor ? "the actor '\(name)'" : "an actor on the executor '\(name)'"
   }
 
   private static var isInTask: Bool { unsafe withUnsafeCurrentTask { unsafe $0 != nil } }

@@ -13,7 +13,7 @@ enum Scheduler: Sendable {
   case main
   case queue(DispatchQueue)
   case runLoop(RunLoopThread)
-  case manual(ManualScheduler)
+  case manual(ManualTurns)
   case actor(ActorHome)
   case thread(UInt)
   /// Nowhere: a frozen instance, which any code may read, at the same time.
@@ -37,9 +37,12 @@ enum Scheduler: Sendable {
     self = .queue(queue)
   }
 
+  /// What the labels of global queues begin with.
+  static let globalLabels = "com.apple.root."
+
   static func refuseGlobal(_ queue: DispatchQueue) {
     require(
-      !queue.label.hasPrefix("com.apple.root."),
+      !queue.label.hasPrefix(globalLabels),
       "A Realm belongs to a serial queue or the main queue; '\(queue.label)' is a global one.")
   }
 
@@ -61,7 +64,7 @@ enum Scheduler: Sendable {
     case .main: Self.isMain
     case .queue(let queue): QueueIdentity.isCurrent(queue)
     case .runLoop(let loop): loop.thread == tarn_thread_id()
-    case .manual(let manual): manual.isCurrent
+    case .manual(let turns): turns.isCurrent
     case .actor(let home): home.isCurrent
     case .thread(let thread): thread == tarn_thread_id()
     case .anywhere: true
@@ -82,20 +85,32 @@ enum Scheduler: Sendable {
     case .main: DispatchQueue.main.async(execute: work)
     case .queue(let queue): queue.async(execute: work)
     case .runLoop(let loop): loop.perform(work)
-    case .manual(let manual): manual.enqueue(work)
+    case .manual(let turns): turns.enqueue(work)
     case .actor(let home): home.enqueue(work)
     case .thread, .anywhere: break
     }
   }
 
-  /// True for an actor that is gone: no later turn comes.
+  /// True for an actor that is gone, and for a manual scheduler: no later turn comes.
   var isGone: Bool {
-    if case .actor(let home) = self { home.isGone } else { false }
+    switch self {
+    case .actor(let home): home.isGone
+    case .manual(let turns): turns.hasEnded
+    case .main, .queue, .runLoop, .thread, .anywhere: false
+    }
   }
 
   /// True for an actor: which thread code runs on says nothing about whether it runs on the actor.
   var isActor: Bool {
     if case .actor = self { true } else { false }
+  }
+
+  /// True for a thread, be it one with a run loop.
+  var isThread: Bool {
+    switch self {
+    case .thread, .runLoop: true
+    case .main, .queue, .manual, .actor, .anywhere: false
+    }
   }
 
   var isActorOrMain: Bool {
@@ -117,7 +132,7 @@ enum Scheduler: Sendable {
     case .main: .main
     case .queue(let queue): .queue(QueueIdentity.id(of: queue))
     case .runLoop(let loop): .thread(loop.thread)
-    case .manual(let manual): .manual(ObjectIdentifier(manual))
+    case .manual(let turns): .manual(ObjectIdentifier(turns))
     case .actor(let home): .actor(home.id)
     case .thread(let thread): .thread(thread)
     case .anywhere: .anywhere

@@ -1,4 +1,25 @@
 extension RealmSectionedResult {
+  /// Calls `block` as without key paths, but elements count as modified only if something on one of
+  /// the key paths was set. Elements that come, go or change their sections are always told. Nil
+  /// and no key paths at all filter nothing. Traps for a property that a class does not have, and
+  /// where the call without key paths does. See <doc:Observing>.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe.
+  public func observe(
+    keyPaths: [String]?, _ block: @escaping (SectionedResultsChange<Self>) -> Void
+  ) -> NotificationToken {
+    _observe(_Look(keyPaths: keyPaths, of: _Looked.self), block)
+  }
+
+  /// The same for key paths of the elements' class.
+  @_disfavoredOverload
+  public func observe(
+    keyPaths: [PartialKeyPath<_Looked>],
+    _ block: @escaping (SectionedResultsChange<Self>) -> Void
+  ) -> NotificationToken where _Looked: KeypathSortable {
+    _observe(_Look(keyPaths), block)
+  }
+
   /// Calls `block` as `observe` does, with all that is known of each change: new positions of what
   /// was modified, moves as pairs, and the elements that there are then, so that a copy can follow
   /// by `apply(to:)`. All sections give a ``SectionsDelta``. One section gives a

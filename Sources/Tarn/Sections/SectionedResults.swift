@@ -157,27 +157,6 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
     _observe(.standard, block)
   }
 
-  /// Calls `block` as without key paths, but elements count as modified only if something on one of
-  /// the key paths was set. Elements that come, go or change their sections are always told. Nil
-  /// and no key paths at all filter nothing. Traps for a property that a class does not have, and
-  /// where the call without key paths does. See <doc:Observing>.
-  ///
-  /// - Returns: a token; keep it for as long as you want to observe.
-  public func observe(
-    keyPaths: [String]?, _ block: @escaping (SectionedResultsChange<Self>) -> Void
-  ) -> NotificationToken {
-    _observe(_Look(keyPaths: keyPaths, of: SectionElement.self), block)
-  }
-
-  /// The same for key paths of the elements' class.
-  @_disfavoredOverload
-  public func observe(
-    keyPaths: [PartialKeyPath<SectionElement>],
-    _ block: @escaping (SectionedResultsChange<Self>) -> Void
-  ) -> NotificationToken where SectionElement: KeypathSortable {
-    _observe(_Look(keyPaths), block)
-  }
-
   public func _observe(
     _ look: _Look, _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken {

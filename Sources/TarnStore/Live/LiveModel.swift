@@ -143,12 +143,12 @@ package struct LiveMove {
   }
 }
 
-/// The state before a move. Read from only by who needs it.
+/// A state that is over, such as the one before a move. Read from only by who needs it.
 package final class FormerState {
   package let state: PastState?
   private var known: StoreRows?
 
-  init(_ state: PastState?) { self.state = state }
+  package init(_ state: PastState?) { self.state = state }
 
   func sequence(at place: SequencePlace) throws(StorageError) -> StoredSequence? {
     try rows().stored(at: place)

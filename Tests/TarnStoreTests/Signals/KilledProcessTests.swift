@@ -7,7 +7,10 @@ import Testing
 /// Real processes, killed at the worst moment.
 @Suite struct KilledProcessTests {
   @Test func `a killed holder's gate is free, and its half-done write never was`() async {
-    await #expect(processExitsWith: .success) {
+    let kept = TemporaryFolder()
+    let said = KeptErrors(in: kept.path)
+    let result = await #expect(processExitsWith: .success) { [said = said as KeptErrors] in
+      said.keep()
       let folder = TemporaryFolder()
       let path = folder.file("x.realm")
       let child = Forked.start {
@@ -34,10 +37,15 @@ import Testing
       environment.close()
       withExtendedLifetime(folder) {}
     }
+    if result == nil { Issue.record("\(said.text)") }
+    withExtendedLifetime(kept) {}
   }
 
   @Test func `a writer killed between commit and announcement is found by the watcher`() async {
-    await #expect(processExitsWith: .success) {
+    let kept = TemporaryFolder()
+    let said = KeptErrors(in: kept.path)
+    let result = await #expect(processExitsWith: .success) { [said = said as KeptErrors] in
+      said.keep()
       let folder = TemporaryFolder()
       let path = folder.file("x.realm")
       let environment = try Environment.open(path: path)
@@ -65,5 +73,7 @@ import Testing
       registration.cancel()
       withExtendedLifetime(folder) {}
     }
+    if result == nil { Issue.record("\(said.text)") }
+    withExtendedLifetime(kept) {}
   }
 }

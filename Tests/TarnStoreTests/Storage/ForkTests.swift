@@ -9,7 +9,10 @@ import Testing
 /// along.
 @Suite struct ForkTests {
   @Test func `a forked child is refused and harms nothing of its parent's`() async {
-    await #expect(processExitsWith: .success) {
+    let kept = TemporaryFolder()
+    let said = KeptErrors(in: kept.path)
+    let result = await #expect(processExitsWith: .success) { [said = said as KeptErrors] in
+      said.keep()
       let folder = TemporaryFolder()
       let environment = try Environment.open(path: folder.file("x.realm"))
       try environment.put([[1]: [1]])
@@ -55,10 +58,15 @@ import Testing
       environment.close()
       withExtendedLifetime(folder) {}
     }
+    if result == nil { Issue.record("\(said.text)") }
+    withExtendedLifetime(kept) {}
   }
 
   @Test func `a killed holder's forked child does not keep its gate`() async {
-    await #expect(processExitsWith: .success) {
+    let kept = TemporaryFolder()
+    let said = KeptErrors(in: kept.path)
+    let result = await #expect(processExitsWith: .success) { [said = said as KeptErrors] in
+      said.keep()
       let folder = SignalFolder()
       let mine = try folder.open()
       var theirs: SignalFile? = try folder.open()
@@ -82,6 +90,8 @@ import Testing
       precondition(!isAlive, "the child kept the slot of a process that is gone")
       withExtendedLifetime(folder) {}
     }
+    if result == nil { Issue.record("\(said.text)") }
+    withExtendedLifetime(kept) {}
   }
 
   @Test func `a write within a write is a programmer's error`() async {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Tarn
@@ -238,8 +239,10 @@ struct CollectionObservingTests {
   /// S129.
   @Test func anotherProcessChangesThem() async throws {
     let recorder = try seen()
-    await #expect(processExitsWith: .success) {
-      [path = shelter.folder + "/chests.realm" as String] in
+    let said = KeptErrors(in: shelter.folder)
+    let result = await #expect(processExitsWith: .success) {
+      [path = shelter.folder + "/chests.realm" as String, said = said as KeptErrors] in
+      said.keep()
       var configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: path))
       configuration.objectTypes = [Chest.self, Coin.self, Elements.self]
       configuration.durability = .relaxed
@@ -256,6 +259,7 @@ struct CollectionObservingTests {
         chest.numbers[500] = -1
       }
     }
+    said.tell(result)
     b.scheduler.adopt()
     b.pump()
     #expect(recorder.tags.calls == ["initial 3", "-[1] +[] ~[]"])

@@ -38,14 +38,19 @@ struct SectionProcessTests {
         for id in 0..<3 { instance.realm.add(Yard(id)) }
       }
     }
+    let (observerSaid, writerSaid) = (KeptErrors(in: folder.path), KeptErrors(in: folder.path))
     async let observer = #expect(processExitsWith: .success) {
-      [path = folder.path as String] in try SectionProcessTests.follow(path)
+      [path = folder.path as String, said = observerSaid as KeptErrors] in
+      said.keep()
+      try SectionProcessTests.follow(path)
     }
     async let writer = #expect(processExitsWith: .success) {
-      [path = folder.path as String, seed = seed as UInt64] in
+      [path = folder.path as String, seed = seed as UInt64, said = writerSaid as KeptErrors] in
+      said.keep()
       try SectionProcessTests.writeOnceObserved(path, seed: seed)
     }
-    _ = await (observer, writer)
+    observerSaid.tell(await observer)
+    writerSaid.tell(await writer)
   }
 
   /// What the other process does: it observes until the last commit has come.

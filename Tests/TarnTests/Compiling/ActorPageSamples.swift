@@ -2,7 +2,8 @@ import Foundation
 import Testing
 
 /// The samples of the page "Use Realm with Actors", as it has them, but for line breaks. What is
-/// synchronized with a server is left out.
+/// synchronized with a server is left out, and so is what the page shows a second time as a part of
+/// one of these: `createTodo`, `createObject`, `getTodoAsStruct`, the passing of a reference.
 enum ActorPageSamples {
   /// One sample, which needs nothing but what comes before it on the page.
   struct Sample: CustomTestStringConvertible {
@@ -255,6 +256,7 @@ enum ActorPageSamples {
     """
 
   private static let observingCollections = """
+    // Create a simple actor
     \(backgroundActor)
     // Execute some code on a different actor - in this case, the MainActor
     @MainActor

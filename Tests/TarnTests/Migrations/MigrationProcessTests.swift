@@ -17,12 +17,15 @@ struct MigrationProcessTests {
   func killedAtAnyPoint(point: String) async throws {
     let file = try PetFile()
     let before = try file.contents()
-    await #expect(processExitsWith: .signal(SIGKILL)) {
-      [path = file.url.path as String, point = point as String] in
+    let said = file.keptErrors
+    let result = await #expect(processExitsWith: .signal(SIGKILL)) {
+      [path = file.url.path as String, point = point as String, said = said as KeptErrors] in
+      said.keep()
       setenv("TARN_FAULT", point, 1)
       _ = try Realm(configuration: PetChild.aged(path))
       exit(0)
     }
+    said.tell(result)
     let instance = Self.points.firstIndex(of: point)!
     if instance >= Self.points.firstIndex(of: "storage.afterCommit")! {
       #expect(try schemaVersionAtURL(file.url) == 1)
@@ -37,13 +40,19 @@ struct MigrationProcessTests {
 
   @Test func oneOfTwoMigrates() async throws {
     let file = try PetFile()
+    let (firstSaid, secondSaid) = (file.keptErrors, file.keptErrors)
     async let first = #expect(processExitsWith: .success) {
-      [path = file.url.path as String] in try PetChild.migrateTogether(path, "first", "second")
+      [path = file.url.path as String, said = firstSaid as KeptErrors] in
+      said.keep()
+      try PetChild.migrateTogether(path, "first", "second")
     }
     async let second = #expect(processExitsWith: .success) {
-      [path = file.url.path as String] in try PetChild.migrateTogether(path, "second", "first")
+      [path = file.url.path as String, said = secondSaid as KeptErrors] in
+      said.keep()
+      try PetChild.migrateTogether(path, "second", "first")
     }
-    _ = await (first, second)
+    firstSaid.tell(await first)
+    secondSaid.tell(await second)
     let runs = file.folder.names.filter { $0.hasPrefix("pets.realm.ran") }
     #expect(runs.count == 1)
     #expect(try schemaVersionAtURL(file.url) == 1)
@@ -51,13 +60,19 @@ struct MigrationProcessTests {
 
   @Test func aProcessWithTheOldClassesStaysAndIsTold() async throws {
     let file = try PetFile()
+    let (oldSaid, newSaid) = (file.keptErrors, file.keptErrors)
     async let old = #expect(processExitsWith: .success) {
-      [path = file.url.path as String] in try PetChild.watchOldClasses(path)
+      [path = file.url.path as String, said = oldSaid as KeptErrors] in
+      said.keep()
+      try PetChild.watchOldClasses(path)
     }
     async let new = #expect(processExitsWith: .success) {
-      [path = file.url.path as String] in try PetChild.migrateOnceWatched(path)
+      [path = file.url.path as String, said = newSaid as KeptErrors] in
+      said.keep()
+      try PetChild.migrateOnceWatched(path)
     }
-    _ = await (old, new)
+    oldSaid.tell(await old)
+    newSaid.tell(await new)
     try file.open(PetsTyped.types, version: 1) { realm in
       #expect(realm.objects(PetsTyped.Pet.self).count == 3)
     }
@@ -66,7 +81,10 @@ struct MigrationProcessTests {
   @Test func aFileThatAnotherProcessHasOpenIsNotDeleted() async throws {
     let file = try PetFile()
     let held = try Realm(configuration: file.configuration(PetsOld.types), queue: nil)
-    await #expect(processExitsWith: .success) { [path = file.url.path as String] in
+    let said = file.keptErrors
+    let result = await #expect(processExitsWith: .success) {
+      [path = file.url.path as String, said = said as KeptErrors] in
+      said.keep()
       var configuration = PetChild.configuration(path, PetsTyped.types)
       configuration.deleteRealmIfMigrationNeeded = true
       let error = #expect(throws: Realm.Error.self) {
@@ -74,6 +92,7 @@ struct MigrationProcessTests {
       }
       guard error?.code == .alreadyOpen else { fatalError("\(String(describing: error))") }
     }
+    said.tell(result)
     // The test may go on on another thread than the one that opened it.
     withExtendedLifetime(held) {}
     try file.open(PetsOld.types) { realm in

@@ -9,6 +9,8 @@ import Testing
 struct PetFile {
   let folder = TemporaryFolder()
   var url: URL { folder.url("pets.realm") }
+  /// Of another process than the last one.
+  var keptErrors: KeptErrors { KeptErrors(in: folder.path) }
 
   /// Three pets aged 10, 20 and 30, of which the first two have homes; each home knows its pet.
   init() throws {

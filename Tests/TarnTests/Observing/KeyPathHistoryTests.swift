@@ -46,9 +46,10 @@ struct KeyPathHistoryTests {
   @Test(arguments: 31...34)
   func andWhileAnotherProcessWrites(seed: Int) async throws {
     let folder = TemporaryFolder()
+    let (observersSaid, writerSaid) = (KeptErrors(in: folder.path), KeptErrors(in: folder.path))
     async let observers = #expect(processExitsWith: .success) {
-      [path = folder.path as String, seed = seed as Int] in
-      KeptErrors(in: path, of: "observers").keep()
+      [path = folder.path as String, seed = seed as Int, said = observersSaid as KeptErrors] in
+      said.keep()
       let run = try KnotObservers(path, seed: UInt64(seed))
       let history = run.history
       try history.set("begun")
@@ -75,17 +76,15 @@ struct KeyPathHistoryTests {
       #expect(run.calls > 100)
     }
     async let writer = #expect(processExitsWith: .success) {
-      [path = folder.path as String, seed = seed as Int] in
-      KeptErrors(in: path, of: "writer").keep()
+      [path = folder.path as String, seed = seed as Int, said = writerSaid as KeptErrors] in
+      said.keep()
       let history = KnotHistory(path, isShared: true)
       precondition(waitUntil { history.isSet("begun") }, "the other process does not begin")
       let writer = try KnotWriter(history, seed: UInt64(seed + 100))
       for _ in 0..<60 { try writer.write() }
       try history.set("done")
     }
-    if await observers == nil {
-      Issue.record("\(KeptErrors(in: folder.path, of: "observers").text)")
-    }
-    if await writer == nil { Issue.record("\(KeptErrors(in: folder.path, of: "writer").text)") }
+    observersSaid.tell(await observers)
+    writerSaid.tell(await writer)
   }
 }

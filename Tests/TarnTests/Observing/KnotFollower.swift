@@ -118,6 +118,17 @@ extension [KnotHistory.Version] {
     return found
   }
 
+  /// The same of what is embedded in the hub's list.
+  func modifiedClasps(_ look: KnotLook) -> Set<Int64> {
+    var found: Set<Int64> = []
+    for version in self {
+      for clasp in version.model.links[0]!.clasps where version.model.isModified(clasp, look) {
+        found.insert(clasp.key)
+      }
+    }
+    return found
+  }
+
   /// The keys of the hub's map that were set, or whose knot was modified.
   func modifiedKeys(_ look: KnotLook) -> Set<String> {
     var found: Set<String> = []

@@ -14,6 +14,9 @@ final class KnotHistory: @unchecked Sendable {
     var rows: [String: [Int]] = [:]
     /// The hub's values of each kind of source.
     var values: [String: [String]] = [:]
+    /// What is embedded in the hub's list, by what the file calls it.
+    var clasps: [Int64] = []
+    var names: [Int: String] = [:]
     /// The hub's map, -1 for nil.
     var map: [String: Int] = [:]
     var sections: [String: [KnotSection]] = [:]
@@ -51,7 +54,11 @@ final class KnotHistory: @unchecked Sendable {
         KnotSection(key: $0.key, elements: $0.map(\.id))
       }
     }
-    for knot in realm.objects(Knot.self) { version.ids[knot._key] = knot.id }
+    version.clasps = KnotSource.hub(realm).clasps.map(\._key)
+    for knot in realm.objects(Knot.self) {
+      version.ids[knot._key] = knot.id
+      version.names[knot.id] = knot.name
+    }
     let number = realm.core.shownVersion!.rawValue
     if isShared {
       let data = try JSONEncoder().encode(version)

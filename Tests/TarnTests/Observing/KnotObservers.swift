@@ -24,6 +24,7 @@ final class KnotObservers {
   private var versions: [Int: UInt64] = [:]
   /// All knots that observers may be told of, also those that have been deleted.
   private var knots: [Int: Knot] = [:]
+  private var clasps: [Int64: Clasp] = [:]
   private(set) var problems: [String] = []
   private(set) var calls = 0
 
@@ -36,12 +37,16 @@ final class KnotObservers {
     try a.begin()
     realm.refresh()
     for source in KnotSource.all {
-      for _ in 0..<4 { observe(source, randomLook()) }
+      for _ in 0..<3 { observe(source, randomLook()) }
     }
     for _ in 0..<4 { observeMap(randomLook()) }
     for source in KnotSections.all {
       for _ in 0..<3 { observe(source, randomLook()) }
       for key in 0..<3 { observe(source, section: key, randomLook()) }
+    }
+    for _ in 0..<4 { observeClasps(KnotLook.randomOfAClasp(&numbers)) }
+    for source in KnotNames.all {
+      for _ in 0..<2 { observe(source) }
     }
     for source in KnotValues.all {
       for _ in 0..<2 { observe(source) }
@@ -110,6 +115,17 @@ final class KnotObservers {
       })
   }
 
+  private func observeClasps(_ look: KnotLook) {
+    observe(
+      Rows<Clasp, Int64>(
+        name: "clasps \(look)", content: \.clasps, row: { $0._key },
+        element: { [unowned self] in clasps[$0]! }, modified: { $0.modifiedClasps(look) },
+        spot: Spot(id: 0, property: "clasps")),
+      KnotSource.hub(realm).clasps._changeOrigin.looking(look.reach).map { change in
+        change.map({ Array($0) }, { $0 })
+      })
+  }
+
   private func observe(_ source: KnotValues) {
     observe(
       Rows<String, String>(
@@ -147,6 +163,7 @@ final class KnotObservers {
       change.apply(to: &copy)
       let held = copy.map(rows.row)
       for case let knot as Knot in copy { history.id(of: knot).map { knots[$0] = knot } }
+      for case let clasp as Clasp in copy { clasps[clasp._key] = clasp }
       if held != expected { problems.append("\(name): a copy holds \(held), not \(expected)") }
     }
     add(
@@ -213,8 +230,9 @@ final class KnotObservers {
     let follower = KnotFollower(history, \.sections[source.name]!) { versions, old, new in
       old != new || !versions.modified(look).isDisjoint(with: old.flatMap(\.elements))
     }
-    let hubsList = Spot(id: 0, property: "list")
-    follower.mayBeTold = { $0.contains { $0.model.touched.contains(hubsList) } }
+    if let spot = source.property.map({ Spot(id: 0, property: $0) }) {
+      follower.mayBeTold = { $0.contains { $0.model.touched.contains(spot) } }
+    }
     func report(
       _ change: ObservedChange<SectionedResults<Int, Knot>, SectionsDelta<Int, Knot>>,
       to sections: [KnotSection]
@@ -260,9 +278,50 @@ final class KnotObservers {
         name: "\(source.name) \(key) \(look)",
         content: { $0.sections[source.name]!.first { $0.key == key }?.elements ?? [] },
         row: { [history] in history.id(of: $0) }, element: { [unowned self] in knots[$0]! },
-        modified: { $0.modified(look) }, spot: Spot(id: 0, property: "list")),
+        modified: { $0.modified(look) }, spot: source.property.map { Spot(id: 0, property: $0) }),
       section._changeOrigin.looking(look.reach).map { change in
         change.map({ Array($0) }, { $0 })
+      })
+  }
+
+  private func observe(_ source: KnotNames) {
+    let (name, number) = ("names of \(source.property)", tokens.count)
+    let look = KnotLook.paths([["name"]])
+    let follower = KnotFollower(history, source.content) { versions, old, new in
+      old != new || !versions.modified(look).isDisjoint(with: old.map(\.id))
+    }
+    let spot = Spot(id: 0, property: source.property)
+    follower.mayBeTold = { $0.contains { $0.model.touched.contains(spot) } }
+    let kind = source.property == "set" ? KnotProblem.Kind.set : .objects
+    var copy: [String] = []
+    func report(
+      _ change: ObservedChange<ProjectedCollection<String>, CollectionDelta<String>>,
+      to expected: [KnotNames.Row]
+    ) {
+      change.apply(to: &copy)
+      let names = expected.map(\.name)
+      if copy != names { problems.append("\(name): a copy holds \(copy), not \(names)") }
+    }
+    add(
+      name, follower,
+      source.names(realm).observeChanges { [unowned self] change in
+        told(number) { shown, target in
+          switch change {
+          case .initial: report(change, to: follower.begin(at: shown))
+          case .update(_, let delta):
+            let step = follower.follow(upTo: target) {
+              KnotProblem.of(
+                positions: delta, $0.modified(look), $1.map(\.id), $2.map(\.id), kind)
+            }
+            switch step {
+            case .wrong(let problem): problems.append("\(name): \(problem)")
+            case .right(let old, let new):
+              if let old { copy = old.map(\.name) }
+              report(change, to: new)
+            }
+          case .error(let error): problems.append("\(name): \(error)")
+          }
+        }
       })
   }
 
@@ -357,6 +416,7 @@ final class KnotObservers {
       versions[realm.core.step] = version
       for number in skipped { skip[number](version) }
       for knot in realm.objects(Knot.self) { knots[knot.id] = knot }
+      for clasp in KnotSource.hub(realm).clasps { clasps[clasp._key] = clasp }
     } catch {
       problems.append("\(error)")
     }

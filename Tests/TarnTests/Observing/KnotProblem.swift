@@ -19,6 +19,15 @@ enum KnotProblem {
   ) -> String? {
     let held = (0..<delta.count).map { row(delta.element(at: $0)) }
     if held != new { return "leads to \(held), not \(new)" }
+    return of(positions: delta, hits, old, new, kind)
+  }
+
+  /// The same without the elements themselves.
+  static func of<Element, Row: Hashable>(
+    positions delta: CollectionDelta<Element>, _ hits: Set<Row>, _ old: [Row], _ new: [Row],
+    _ kind: Kind
+  ) -> String? {
+    if delta.count != new.count { return "leads to \(delta.count), not \(new.count)" }
     if delta.deletions.isEmpty, delta.insertions.isEmpty, delta.modifications.isEmpty {
       return "told of nothing"
     }

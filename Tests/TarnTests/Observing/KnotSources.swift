@@ -6,13 +6,15 @@ import Foundation
 struct KnotSource {
   let name: String
   let collection: (Realm) -> AnyRealmCollection<Knot>
-  /// An element may be taken for one that went and came.
-  var isSet: Bool { name == "set" }
+  /// An element may be taken for one that went and came, or was set to what it was.
+  var isSet: Bool { name == "set" || property == "map" }
   /// The hub's property that it goes over, if it does.
   var property: String? {
     switch name.prefix(while: { $0 != " " }) {
     case "list": "list"
     case "set": "set"
+    case "map": "map"
+    case "back": "back"
     default: nil
     }
   }
@@ -50,7 +52,21 @@ struct KnotSource {
           hub($0).list.where { $0.size < 2 }.sorted(by: \.name).distinct(by: [\.id]))
       },
       KnotSource(name: "set") { AnyRealmCollection(hub($0).set) },
+      KnotSource(name: "set sorted") { AnyRealmCollection(hub($0).set.sorted(by: \.name)) },
+      KnotSource(name: "set filtered") {
+        AnyRealmCollection(hub($0).set.where { $0.next.size > 0 })
+      },
+      KnotSource(name: "map sorted") { AnyRealmCollection(hub($0).map.sorted(by: \.size)) },
+      KnotSource(name: "map filtered") {
+        AnyRealmCollection(hub($0).map.where { $0.size > 0 })
+      },
       KnotSource(name: "backlinks") { AnyRealmCollection(hub($0).back) },
+      KnotSource(name: "back filtered") {
+        AnyRealmCollection(hub($0).back.where { $0.size > 0 })
+      },
+      KnotSource(name: "back sorted") {
+        AnyRealmCollection(hub($0).back.sorted(by: \.name))
+      },
     ]
   }
 }
@@ -58,14 +74,19 @@ struct KnotSource {
 /// Knots in sections.
 struct KnotSections {
   let name: String
+  /// The hub's property that they go over, if they do.
+  var property: String?
   let sections: (Realm) -> SectionedResults<Int, Knot>
 
   static var all: [KnotSections] {
-    [
+    let byID = [SortDescriptor(keyPath: "id")]
+    return [
       KnotSections(name: "sections") { $0.objects(Knot.self).sectioned(by: \.size) },
-      KnotSections(name: "sections of a list") {
-        KnotSource.hub($0).list.sectioned(
-          by: { $0.size % 2 }, sortDescriptors: [SortDescriptor(keyPath: "id")])
+      KnotSections(name: "sections of a list", property: "list") {
+        KnotSource.hub($0).list.sectioned(by: { $0.size % 2 }, sortDescriptors: byID)
+      },
+      KnotSections(name: "sections of backlinks", property: "back") {
+        KnotSource.hub($0).back.sectioned(by: { $0.size % 2 }, sortDescriptors: byID)
       },
     ]
   }
@@ -94,6 +115,28 @@ enum KnotCards {
   /// A key path with the label of what it begins with, as far as there is one.
   static func labelled(_ path: [String]) -> String {
     labels.first { $0.path == path }?.label ?? path.joined(separator: ".")
+  }
+}
+
+/// Names of the hub's knots.
+struct KnotNames {
+  struct Row: Equatable {
+    let id: Int
+    let name: String
+  }
+
+  let property: String
+  let names: (Realm) -> ProjectedCollection<String>
+
+  static var all: [KnotNames] {
+    [
+      KnotNames(property: "list") { KnotSource.hub($0).list.projectTo.name },
+      KnotNames(property: "set") { KnotSource.hub($0).set.projectTo.name },
+    ]
+  }
+
+  func content(_ version: KnotHistory.Version) -> [Row] {
+    version.rows[property]!.map { Row(id: $0, name: version.names[$0]!) }
   }
 }
 

@@ -53,13 +53,23 @@ struct KnotModel: Codable {
   }
 
   struct Clasp: Codable {
+    /// What the file calls it.
+    var key: Int64 = 0
     var depth = 0
     var home: Int?
+  }
+
+  /// A property of an embedded object.
+  struct ClaspSpot: Hashable, Codable {
+    var key: Int64
+    var property: String
   }
 
   var links: [Int: Links] = [:]
   /// What was set since it was told last, of maps their keys as well.
   var touched: Set<Spot> = []
+  /// The same of what is embedded in lists.
+  var touchedClasps: Set<ClaspSpot> = []
 
   init() {}
 
@@ -73,7 +83,7 @@ struct KnotModel: Codable {
             knot.map { (key, $0.id) }
           }), any: knot.any.object(Knot.self)?.id, numbers: Array(knot.numbers),
         tags: Set(knot.tags), clasp: knot.clasp.map { Clasp(depth: $0.depth, home: $0.home?.id) },
-        clasps: knot.clasps.map { Clasp(depth: $0.depth, home: $0.home?.id) })
+        clasps: knot.clasps.map { Clasp(key: $0._key, depth: $0.depth, home: $0.home?.id) })
     }
   }
 
@@ -129,6 +139,9 @@ struct KnotModel: Codable {
             own.clasps[position].home = nil
           }
         }
+        for clasp in own.clasps where clasp.home == id {
+          touchedClasps.insert(ClaspSpot(key: clasp.key, property: "home"))
+        }
       }
     }
     change(id, "list") { $0.list = [] }
@@ -142,6 +155,23 @@ struct KnotModel: Codable {
       return isTouched(id, along: ["\(first).\(second)"] + path.dropFirst(2))
     }
     return targets(of: id, first).contains { isTouched($0, along: path.dropFirst()) }
+  }
+
+  /// The same of what is embedded, for who looks from there.
+  func isModified(_ clasp: Clasp, _ look: KnotLook) -> Bool {
+    func isSet(_ property: String) -> Bool {
+      touchedClasps.contains(ClaspSpot(key: clasp.key, property: property))
+    }
+    switch look {
+    case .depth(let depth):
+      if isSet("depth") || isSet("home") { return true }
+      return depth > 0 && clasp.home.map { isTouched($0, within: depth - 1) } == true
+    case .paths(let paths):
+      return paths.contains { path in
+        if isSet(path[0]) { return true }
+        return clasp.home.map { isTouched($0, along: path.dropFirst()) } == true
+      }
+    }
   }
 
   /// What is embedded is one link away, and what that links to is two.
@@ -170,10 +200,20 @@ enum KnotLook {
       return links[numbers.below(links.count)].components(separatedBy: ".")
     }
     let ends = [
-      "name", "size", "next", "list", "map", "back", "numbers", "tags", "clasp", "clasps",
-      "clasp.depth", "clasps.depth",
+      "name", "size", "next", "list", "set", "map", "any", "back", "numbers", "tags", "clasp",
+      "clasps", "clasp.depth", "clasp.home", "clasps.depth", "clasps.home",
     ]
     return links + ends[numbers.below(ends.count)].components(separatedBy: ".")
+  }
+
+  /// From what is embedded.
+  static func randomOfAClasp(_ numbers: inout SeededRandom) -> KnotLook {
+    switch numbers.below(4) {
+    case 0: .depth(numbers.below(4))
+    case 1: .paths([["depth"]])
+    case 2: .paths([["home"], ["depth"]])
+    default: .paths([["home"] + randomPath(&numbers)])
+    }
   }
 }
 
@@ -234,9 +274,7 @@ struct KnotScript {
       model.change(id, "next") { $0.next = now }
     case 5, 6: insert(target, other, into: knot, id)
     case 7 where !knot.list.isEmpty: remove(from: knot, id)
-    case 8 where !knot.set.contains(target):
-      knot.set.insert(target)
-      model.change(id, "set") { $0.set.insert(other) }
+    case 8: changeSet(of: numbers.chance(50) ? hub(realm) : knot, target, other)
     case 9:
       let key = "k\(numbers.below(3))"
       if knot.map[key] != nil, numbers.chance(30) {
@@ -250,20 +288,33 @@ struct KnotScript {
       knot.any = .object(target)
       model.change(id, "any") { $0.any = other }
     case 11:
-      // The first knot has the list that results are observed of.
-      let hub = realm.object(ofType: Knot.self, forPrimaryKey: ids[0])!
+      // The first knot has the collections that are observed.
+      let hub = hub(realm)
       if hub.list.isEmpty || numbers.chance(60) {
         insert(target, other, into: hub, ids[0])
       } else {
         remove(from: hub, ids[0])
       }
     case 12, 13:
-      // The first knot has the values, too, that are observed.
-      let owner = numbers.chance(60) ? ids[0] : id
-      changeValues(of: realm.object(ofType: Knot.self, forPrimaryKey: owner)!, owner)
+      let owner = numbers.chance(60) ? hub(realm) : knot
+      changeValues(of: owner, owner.id)
     case 14: changeClasp(of: knot, id, target, other)
-    case 15: changeClasps(of: knot, id, target, other)
+    case 15:
+      let owner = numbers.chance(60) ? hub(realm) : knot
+      changeClasps(of: owner, owner.id, target, other)
     default: break
+    }
+  }
+
+  private func hub(_ realm: Realm) -> Knot {
+    realm.object(ofType: Knot.self, forPrimaryKey: model.links.keys.min()!)!
+  }
+
+  private mutating func changeSet(of knot: Knot, _ target: Knot, _ other: Int) {
+    let isIn = knot.set.contains(target)
+    if isIn { knot.set.remove(target) } else { knot.set.insert(target) }
+    model.change(knot.id, "set") { own in
+      if isIn { own.set.remove(other) } else { own.set.insert(other) }
     }
   }
 
@@ -309,8 +360,12 @@ struct KnotScript {
     let (depth, position) = (numbers.below(9), numbers.below(knot.clasps.count + 1))
     guard position < knot.clasps.count else {
       knot.clasps.append(Clasp(value: ["depth": depth]))
-      return model.change(id, "clasps") { $0.clasps.append(KnotModel.Clasp(depth: depth)) }
+      let key = knot.clasps[position]._key
+      return model.change(id, "clasps") {
+        $0.clasps.append(KnotModel.Clasp(key: key, depth: depth))
+      }
     }
+    let key = knot.clasps[position]._key
     switch numbers.below(3) {
     case 0:
       knot.clasps.remove(at: position)
@@ -318,9 +373,11 @@ struct KnotScript {
     case 1:
       knot.clasps[position].depth = depth
       model.change(id, "clasps.depth") { $0.clasps[position].depth = depth }
+      model.touchedClasps.insert(KnotModel.ClaspSpot(key: key, property: "depth"))
     default:
       knot.clasps[position].home = target
       model.change(id, "clasps.home") { $0.clasps[position].home = other }
+      model.touchedClasps.insert(KnotModel.ClaspSpot(key: key, property: "home"))
     }
   }
 

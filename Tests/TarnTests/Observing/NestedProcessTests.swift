@@ -13,20 +13,21 @@ struct NestedProcessTests {
   @Test(arguments: [1, 2])
   func whatIsToldIsWhatAWalkOverBothVersionsFinds(seed: Int) async throws {
     let folder = TemporaryFolder()
+    let (observerSaid, writerSaid) = (KeptErrors(in: folder.path), KeptErrors(in: folder.path))
     async let observer = #expect(processExitsWith: .success) {
-      [path = folder.path as String, seed = seed as Int] in
-      KeptErrors(in: path, of: "observer").keep()
+      [path = folder.path as String, seed = seed as Int, said = observerSaid as KeptErrors] in
+      said.keep()
       let follower = try IsleFollower(path, seed: UInt64(seed))
       try follower.follow(NestedProcessTests.commits)
       #expect(follower.told > 100)
     }
     async let writer = #expect(processExitsWith: .success) {
-      [path = folder.path as String, seed = seed as Int] in
-      KeptErrors(in: path, of: "writer").keep()
+      [path = folder.path as String, seed = seed as Int, said = writerSaid as KeptErrors] in
+      said.keep()
       try NestedProcessTests.write(path, seed: UInt64(seed))
     }
-    if await observer == nil { Issue.record("\(KeptErrors(in: folder.path, of: "observer").text)") }
-    if await writer == nil { Issue.record("\(KeptErrors(in: folder.path, of: "writer").text)") }
+    observerSaid.tell(await observer)
+    writerSaid.tell(await writer)
   }
 
   /// Many commits, and now and then one that is not followed by another before it was seen.

@@ -43,8 +43,10 @@ struct ThreeObserversTests {
     let shelter = try Shelter()
     _ = try shelter.open(cats: 4)
     let folder = shelter.folder
+    let (observersSaid, writerSaid) = (KeptErrors(in: folder), KeptErrors(in: folder))
     async let observers = #expect(processExitsWith: .success) {
-      [folder = folder as String] in
+      [folder = folder as String, said = observersSaid as KeptErrors] in
+      said.keep()
       let (a, other) = (try Instance(catsIn: folder), try Instance(catsIn: folder))
       let told = ThreeObserversTests.told(a) {
         let count = a.cats.count
@@ -55,7 +57,8 @@ struct ThreeObserversTests {
       precondition(told == ThreeObserversTests.toldOfOthers, "\(told)")
     }
     async let writer = #expect(processExitsWith: .success) {
-      [folder = folder as String] in
+      [folder = folder as String, said = writerSaid as KeptErrors] in
+      said.keep()
       let realm = try Instance(catsIn: folder).realm
       for count in (1...4).reversed() {
         let order = folder + "/delete \(count)"
@@ -63,7 +66,8 @@ struct ThreeObserversTests {
         try ThreeObserversTests.deleteLast(realm)
       }
     }
-    _ = await (observers, writer)
+    observersSaid.tell(await observers)
+    writerSaid.tell(await writer)
   }
 
   /// Another thread deletes a row and B the next one: those who were called before are told of both

@@ -77,12 +77,16 @@ struct PassingSampleTests {
   /// S280, S297, S300, S309, S312
   @Test func theyRun() async throws {
     let folder = TemporaryFolder()
-    await #expect(processExitsWith: .success) { [path = folder.file("todo.realm") as String] in
+    let said = KeptErrors(in: folder.path)
+    let result = await #expect(processExitsWith: .success) {
+      [path = folder.file("todo.realm") as String, said = said as KeptErrors] in
+      said.keep()
       Realm.Configuration.defaultConfiguration = Realm.Configuration(
         fileURL: URL(fileURLWithPath: path), objectTypes: [Todo.self])
       try await mainThreadFunction()
       try PassingSampleTests.deleteOnAnotherThread()
     }
+    said.tell(result)
   }
 
   private static func deleteOnAnotherThread() throws {

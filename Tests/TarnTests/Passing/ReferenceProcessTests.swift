@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Tarn
@@ -15,10 +16,13 @@ struct ReferenceProcessTests {
   @Test func anotherProcessDeletesTheObject() async throws {
     let shelter = try Shelter()
     let references = try Self.references(shelter)
-    await #expect(processExitsWith: .success) {
-      [path = shelter.iceConfiguration.fileURL!.path as String] in
-      try ReferenceProcessTests.delete(path)
-    }
+    let said = KeptErrors(in: shelter.folder)
+    said.tell(
+      await #expect(processExitsWith: .success) {
+        [path = shelter.iceConfiguration.fileURL!.path as String, said = said as KeptErrors] in
+        said.keep()
+        try ReferenceProcessTests.delete(path)
+      })
     #expect(references.first.isInvalidated && !references.second.isInvalidated)
     let realm = try Realm(
       configuration: shelter.iceConfiguration, scheduler: ManualScheduler())

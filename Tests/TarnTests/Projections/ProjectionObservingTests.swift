@@ -259,7 +259,10 @@ struct ProjectionObservingTests {
 
   @Test func anotherProcessWrites() async throws {
     let recorder = ProjectionRecorder(try a.card(1))
-    await #expect(processExitsWith: .success) { [folder = shelter.folder as String] in
+    let said = KeptErrors(in: shelter.folder)
+    let result = await #expect(processExitsWith: .success) {
+      [folder = shelter.folder as String, said = said as KeptErrors] in
+      said.keep()
       var configuration = Realm.Configuration(
         fileURL: URL(fileURLWithPath: folder + "/cats.realm"))
       configuration.objectTypes = [
@@ -272,6 +275,7 @@ struct ProjectionObservingTests {
         card.mobile = "5"
       }
     }
+    said.tell(result)
     // The test may have gone on on another thread.
     a.scheduler.adopt()
     a.waitAndPump(until: { !recorder.calls.isEmpty })

@@ -176,8 +176,10 @@ struct PropertyAdvanceTests {
     let shelter = try Shelter()
     _ = try shelter.open(cats: 2)
     let folder = shelter.folder
+    let (observerSaid, writerSaid) = (KeptErrors(in: folder), KeptErrors(in: folder))
     async let observer = #expect(processExitsWith: .success) {
-      [folder = folder as String] in
+      [folder = folder as String, said = observerSaid as KeptErrors] in
+      said.keep()
       let instance = try Instance(catsIn: folder)
       let age = watch(instance.cat(1)!, \.age)
       let end = watch(instance.cat(1)!, \.isInvalidated)
@@ -195,12 +197,15 @@ struct PropertyAdvanceTests {
       }
       precondition(end.calls == ["false → true"])
     }
-    async let writer = #expect(processExitsWith: .success) { [folder = folder as String] in
+    async let writer = #expect(processExitsWith: .success) {
+      [folder = folder as String, said = writerSaid as KeptErrors] in
+      said.keep()
       precondition(waitUntil { FileManager.default.fileExists(atPath: folder + "/ready") })
       let instance = try Instance(catsIn: folder)
       for age in 11...60 { try instance.write { instance.cat(1)!.age = age } }
       try instance.write { instance.realm.delete(instance.cat(1)!) }
     }
-    _ = await (observer, writer)
+    observerSaid.tell(await observer)
+    writerSaid.tell(await writer)
   }
 }

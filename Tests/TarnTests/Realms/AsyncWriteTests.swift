@@ -72,7 +72,7 @@ struct AsyncWriteTests {
     a.realm.writeAsync { a.realm.add(Cat(0)) }
     a.finish()
     #expect(told == [1, 2, 3])
-    // S65: also in one that the begin of a write calls.
+    // S64: what it returns may be left. S65: also in a callback that the begin of a write calls.
     let b = try Instance(a.realm.configuration)
     try b.add(50)
     try a.write { #expect(told.last == 4) }
@@ -424,6 +424,15 @@ struct AsyncWriteTests {
       _ = ended.wait(timeout: .now() + 10)
     }
     try expect("Can't write asynchronously on a plain thread", in: result)
+  }
+
+  @Test("S75") func whoHasLetGoOfItsSchedulerHasNone() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let shelter = try Shelter(.relaxed)
+      let realm = try Realm(configuration: shelter.configuration, scheduler: ManualScheduler())
+      realm.writeAsync {}
+    }
+    try expect("when nobody has the Realm's ManualScheduler any more", in: result)
   }
 
   @Test("S70") func nothingCanBeChangedAfterTheCommit() async throws {

@@ -75,4 +75,45 @@ struct LeftWriteTests {
     try other.realm.write { other.realm.add(Cat(2)) }
     #expect(other.realm.objects(Cat.self).count == 3)
   }
+
+  /// A block that waits holds its Realm, and so does the token of an observer that reads it: the
+  /// write would stay.
+  @Test(arguments: [true, false], [true, false])
+  func theEndOfASchedulerDropsWhatHoldsAnOpenWrite(_ hasPumped: Bool, _ observes: Bool) throws {
+    let shelter = try Shelter()
+    let other = try shelter.open()
+    weak var core: RealmCore?
+    var token: NotificationToken?
+    do {
+      let scheduler = ManualScheduler()
+      let realm = try Realm(configuration: shelter.configuration, scheduler: scheduler)
+      core = realm.core
+      if observes { token = realm.objects(Cat.self).observe { _ in _ = realm.isEmpty } }
+      realm.beginWrite()
+      realm.add(Cat(1))
+      realm.writeAsync { realm.add(Cat(2)) }
+      // The turn of the block, which cannot begin.
+      if hasPumped { scheduler.pump() }
+    }
+    #expect((core != nil) == observes)
+    token = nil
+    #expect(core == nil && token == nil)
+    try other.realm.write(timeout: .seconds(60)) { other.realm.add(Cat(3)) }
+    #expect(other.realm.objects(Cat.self).map(\.id) == [3])
+  }
+
+  @Test func whoHasTheRealmEndsTheWriteWithoutTheScheduler() throws {
+    let shelter = try Shelter()
+    var realm: Realm? = try Realm(
+      configuration: shelter.configuration, scheduler: ManualScheduler())
+    realm?.beginWrite()
+    realm?.add(Cat(1))
+    try realm?.commitWrite()
+    realm?.beginWrite()
+    realm?.add(Cat(2))
+    realm = nil
+    let other = try shelter.open()
+    try other.realm.write(timeout: .seconds(60)) { other.realm.add(Cat(3)) }
+    #expect(other.realm.objects(Cat.self).map(\.id) == [1, 3])
+  }
 }

@@ -74,9 +74,12 @@ struct MemoryStoreTests {
   @Test(arguments: [SIGKILL, SIGTERM, 0])
   func howeverAProcessEndsTheNextOneFindsNothing(signal: Int32) async throws {
     let name = "fleeting \(UUID())"
+    let folder = TemporaryFolder()
     for _ in 0..<2 {
-      await #expect(processExitsWith: signal == 0 ? .exitCode(0) : .signal(signal)) {
-        [name = name as String, signal = signal as Int32] in
+      let said = KeptErrors(in: folder.path)
+      let result = await #expect(processExitsWith: signal == 0 ? .exitCode(0) : .signal(signal)) {
+        [name = name as String, signal = signal as Int32, said = said as KeptErrors] in
+        said.keep()
         let realm = try Realm(configuration: Self.configuration(name))
         guard realm.isEmpty else { exit(1) }
         try realm.write { realm.add(Cat(1)) }
@@ -85,16 +88,22 @@ struct MemoryStoreTests {
         if signal == 0 { exit(0) }
         kill(getpid(), signal)
       }
+      said.tell(result)
     }
     #expect(await nothingIsLeft())
   }
 
   @Test(arguments: ["names.folder", "names.made"])
   func whatAKilledOpenerLeavesIsTakenAwayByTheNext(fault: String) async throws {
-    await #expect(processExitsWith: .signal(SIGKILL)) { [fault = fault as String] in
+    let folder = TemporaryFolder()
+    let said = KeptErrors(in: folder.path)
+    let result = await #expect(processExitsWith: .signal(SIGKILL)) {
+      [fault = fault as String, said = said as KeptErrors] in
+      said.keep()
       setenv("TARN_FAULT", fault, 1)
       _ = try Realm(configuration: Self.configuration("killed"))
     }
+    said.tell(result)
     _ = try Realm(
       configuration: Self.configuration("next \(UUID())"), scheduler: ManualScheduler())
     #expect(await nothingIsLeft())
@@ -102,10 +111,14 @@ struct MemoryStoreTests {
 
   @Test func manyProcessesWithOneNameDoNotMeet() async throws {
     let name = "crowd \(UUID())"
+    let folder = TemporaryFolder()
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<4 {
         group.addTask {
-          await #expect(processExitsWith: .exitCode(0)) { [name = name as String] in
+          let said = KeptErrors(in: folder.path)
+          let result = await #expect(processExitsWith: .exitCode(0)) {
+            [name = name as String, said = said as KeptErrors] in
+            said.keep()
             for round in 0..<25 {
               let realm = try Realm(
                 configuration: Self.configuration(name), scheduler: ManualScheduler())
@@ -114,6 +127,7 @@ struct MemoryStoreTests {
             }
             exit(0)
           }
+          said.tell(result)
         }
       }
     }

@@ -305,7 +305,10 @@ struct UniquePropertiesTests {
 
   @Test func everyProcessKeepsIt() async throws {
     _ = try filled(4)
-    await #expect(processExitsWith: .success) { [path = url.path as String] in
+    let said = KeptErrors(in: url.deletingLastPathComponent().path)
+    let result = await #expect(processExitsWith: .success) {
+      [path = url.path as String, said = said as KeptErrors] in
+      said.keep()
       let realm = try Realm(
         configuration: PetFile.configuration(URL(fileURLWithPath: path), HousesBefore.types))
       let houses = realm.objects(HousesBefore.House.self)
@@ -316,6 +319,7 @@ struct UniquePropertiesTests {
       guard houses.map(\.number) == [1, 2, 3] else { fatalError("\(houses)") }
       try realm.write { houses[0].number = 4 }
     }
+    said.tell(result)
     let realm = try open()
     expectRefusal([]) { try realm.write { realm.add(Houses.House(9, "Bern", "Main Street", 4)) } }
     try realm.write { realm.add(Houses.House(9, "Bern", "Main Street", 1)) }

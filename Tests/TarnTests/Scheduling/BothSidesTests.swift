@@ -1,0 +1,97 @@
+import Dispatch
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Tarn
+
+private actor Stranger {
+  func run(_ body: @Sendable () -> Void) { body() }
+}
+
+private actor QueuedStranger {
+  private let executor = QueueExecutor("strangers")
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+  func run(_ body: @Sendable () -> Void) { body() }
+}
+
+/// Who uses an instance that belongs elsewhere is told where that is, and where the code runs.
+@Suite struct BothSidesTests: TrapSuite {
+  private let folder = TemporaryFolder()
+
+  enum Place: String, CaseIterable, Codable {
+    case actor, executor, task, queue, thread, otherThread
+
+    var name: String {
+      switch self {
+      case .actor: "the actor 'Stranger'."
+      case .executor: "an actor on the executor 'QueueExecutor'."
+      case .task: "a task on no actor."
+      case .queue: "the queue 'strangers'."
+      case .thread: "another thread 'stranger'."
+      case .otherThread: "another thread"
+      }
+    }
+
+    func run(_ body: @escaping @Sendable () -> Void) async {
+      switch self {
+      case .actor: await Stranger().run(body)
+      case .executor: await QueuedStranger().run(body)
+      case .task: await Task.detached { body() }.value
+      case .queue, .thread, .otherThread:
+        await withCheckedContinuation { continuation in
+          start {
+            body()
+            continuation.resume()
+          }
+        }
+      }
+    }
+
+    private func start(_ body: @escaping @Sendable () -> Void) {
+      if self == .queue { return DispatchQueue(label: "strangers").async(execute: body) }
+      Thread.detachNewThread { [self] in
+        if self == .thread { Thread.current.name = "stranger" }
+        body()
+      }
+    }
+  }
+
+  /// A Realm of a thread that has that name, or of a queue. Either stays on its thread.
+  private static func open(_ path: String, onQueue: Bool) -> Realm? {
+    let configuration = ActorPet.configuration(URL(fileURLWithPath: path))
+    nonisolated(unsafe) var realm: Realm?  // because: this breaks the rule on purpose
+    let opened = DispatchSemaphore(value: 0)
+    @Sendable func open(_ queue: DispatchQueue?) {
+      unsafe realm = try? Realm(configuration: configuration, queue: queue)
+      opened.signal()
+      DispatchSemaphore(value: 0).wait()
+    }
+    if onQueue {
+      let queue = DispatchQueue(label: "pets")
+      queue.async { open(queue) }
+    } else {
+      Thread.detachNewThread {
+        Thread.current.name = "pets"
+        open(nil)
+      }
+    }
+    opened.wait()
+    return unsafe realm
+  }
+
+  @Test(arguments: Place.allCases, [true, false])
+  func areNamed(_ place: Place, ownerIsAQueue: Bool) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [
+        path = folder.file("pets.realm") as String, place = place as Place,
+        onQueue = ownerIsAQueue as Bool
+      ] in
+      // because: this breaks the rule on purpose.
+      nonisolated(unsafe) let realm = BothSidesTests.open(path, onQueue: onQueue)
+      await place.run { print(unsafe realm?.objects(ActorPet.self).count ?? 0) }
+    }
+    let owner = ownerIsAQueue ? "the queue 'pets'" : "a thread 'pets'"
+    try expect("belongs to \(owner); this code runs on \(place.name)", in: result)
+  }
+}
