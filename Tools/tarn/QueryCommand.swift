@@ -54,11 +54,13 @@ struct QueryCommand {
   private let limit: Int
   private let format: ObjectFormat?
   private let explains: Bool
+  private let groups: GroupQuestion?
   private let terminal: Terminal
 
   init(_ arguments: ParsedArguments) throws {
     query = try ObjectQuery(arguments)
     explains = arguments.has("explain")
+    groups = try GroupQuestion(arguments)
     limit = try arguments.integer("limit", default: .max, in: 0...(.max))
     guard !arguments.has("json") || !arguments.has("csv") else {
       throw UsageError("--json and --csv exclude each other")
@@ -70,6 +72,9 @@ struct QueryCommand {
   func run(_ output: OutputPipe) throws -> ExitCode {
     try query.run { view, query, reader in
       if explains { return try query.writeExplanation(reader, output) }
+      if let groups {
+        return try groups.write(query, reader, format, limit: limit, output, terminal)
+      }
       let root = try query.evaluate(StoreRows(reader))
       if let format {
         try ObjectWriter(view, reader, output).write(root, format, limit: limit)

@@ -49,7 +49,7 @@ extension CompiledQuery {
 
   /// Gives an aggregate all rows that match, in the order of their keys.
   package func feed(
-    _ aggregate: inout Aggregate, _ rows: StoreRows
+    _ aggregate: inout ScanAggregate, _ rows: StoreRows
   ) throws(StorageError) {
     var result = aggregate
     try unsafe forEachMatch(
@@ -61,7 +61,7 @@ extension CompiledQuery {
 
   /// Hands out all rows that match, in the order of their keys: whole clusters with a bit for each
   /// match, or single rows.
-  private func forEachMatch(
+  func forEachMatch(
     _ plan: QueryPlan, _ rows: StoreRows,
     cluster: (ClusterImage, UnsafePointer<UInt64>) throws(StorageError) -> Void,
     row: (StoreRows.Rows, Int) throws(StorageError) -> Void
