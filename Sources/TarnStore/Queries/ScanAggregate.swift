@@ -5,8 +5,8 @@
 ///     for each cluster: aggregate.append(image, scan.matches)
 ///
 /// Integers are summed exactly in 128 bits; `sum` is an integer if it fits 64 bits, else the
-/// nearest double. The sum of floats and doubles is exact, too, and rounded once at the end. Decimals
-/// are added as decimals, in the order of the rows.
+/// nearest double. The sum of floats and doubles is exact, too, and rounded once at the end.
+/// Decimals are added as decimals, in the order of the rows.
 package struct ScanAggregate {
   package let path: ColumnPath
   /// Rows with a value.
