@@ -35,8 +35,10 @@
       unsafe groups.update(repeating: 0, count: image.rowCount)
     }
     makeRoom()
-    unsafe Bitmap.forEachSlot(matches, image.rowCount) { slot in
-      unsafe counts[Int(groups[slot])] &+= 1
+    unsafe counts.withUnsafeMutableBufferPointer { counts in
+      unsafe Bitmap.forEachSlot(matches, image.rowCount) { slot in
+        unsafe counts[Int(groups[slot])] &+= 1
+      }
     }
     for index in columns.indices {
       let mask = unsafe valued(columns[index].column.path, image, matches)

@@ -10,6 +10,8 @@ package struct GroupsModel: LiveModel {
     package fileprivate(set) var table: GroupTable
     /// It shows an open write's changes, or some of them.
     fileprivate var isOfWrite = false
+    /// About what it takes to begin anew.
+    fileprivate var cost = LiveCost.none
 
     package var isOwnerGone: Bool { rows?.isOwnerGone == true }
   }
@@ -60,19 +62,23 @@ package struct GroupsModel: LiveModel {
   // MARK: - Content
 
   package func evaluate(_ rows: StoreRows) throws(StorageError) -> Content {
-    guard let results else {
-      return Content(
-        rows: nil, table: try groups.evaluate(rows), isOfWrite: rows.beforeWrite != nil)
-    }
-    return try evaluate(try results.evaluate(rows), rows)
+    let content = try results?.evaluate(rows)
+    return try evaluate(content, rows)
   }
 
+  /// - Parameter content: the rows that are grouped; nil for those of a query over a class.
   private func evaluate(
-    _ content: ResultRows, _ rows: StoreRows
+    _ content: ResultRows?, _ rows: StoreRows
   ) throws(StorageError) -> Content {
-    let keys = content.keys(in: 0..<content.count)
+    let table: GroupTable
+    if let content {
+      table = try groups.evaluate(content.keys(in: 0..<content.count), rows)
+    } else {
+      table = try groups.evaluate(rows)
+    }
     return Content(
-      rows: content, table: try groups.evaluate(keys, rows), isOfWrite: rows.beforeWrite != nil)
+      rows: content, table: table, isOfWrite: rows.beforeWrite != nil,
+      cost: try cost(ofEvaluating: rows))
   }
 
   package func follow(
@@ -153,6 +159,8 @@ package struct GroupsModel: LiveModel {
   package func cost(
     ofFollowing changes: ChangeSet, from content: Content, seen reaches: [ReachPlan]
   ) -> LiveCost {
+    // Where nobody is told of it, the state before is gone, unless a write is open.
+    if reaches.isEmpty { return isConcerned(by: changes) ? content.cost : .none }
     // Each row is looked up in both states.
     var cost = LiveCost(
       lookedUp: groups.query.lookups(for: changes, among: content.table.count))
