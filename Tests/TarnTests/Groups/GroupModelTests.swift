@@ -35,13 +35,13 @@ private final class GroupView<Key: _Persistable & Hashable>: Grouped {
   private let rows: () -> [Purse]
   private let groups: GroupedResults<Key, PurseValues>
   private let key: (Purse) -> Key
-  private let rank: (Key) -> Rank
+  private let rank: (Key) -> KeyRank
   private var mirror: [GroupedResults<Key, PurseValues>.Group] = []
   private var problems: [String] = []
   private var token: NotificationToken?
 
   init<C: RealmCollection>(
-    _ name: String, _ rows: C, _ keyPath: KeyPath<Purse, Key>, _ rank: @escaping (Key) -> Rank
+    _ name: String, _ rows: C, _ keyPath: KeyPath<Purse, Key>, _ rank: @escaping (Key) -> KeyRank
   ) where C.Element == Purse {
     self.name = name
     self.rows = { Array(rows) }
@@ -148,7 +148,7 @@ private struct GroupRun {
     }
     let first = instances[0]
     try first.write {
-      first.realm.add(Chest())
+      first.realm.add(PurseBox())
       for id in 0..<20 { operations.add(id, to: first) }
     }
     for instance in instances { instance.realm.refresh() }
@@ -162,25 +162,25 @@ private struct GroupRun {
   private static func views(_ instance: Instance) -> [any Grouped] {
     let purses = instance.purses
     let some = purses.where { $0.coins > 0 && $0.shop.street != "z" }.sorted(by: \.weight)
-    let chest = instance.realm.objects(Chest.self)[0]
+    let chest = instance.realm.objects(PurseBox.self)[0]
     return [
-      GroupView("by owner", purses, \.owner) { Rank($0) },
-      GroupView("some by coins", some, \.coins) { Rank(Double($0)) },
-      GroupView("by weight", purses, \.weight) { Rank($0) },
-      GroupView("behind a link", purses, \.shop?.street) { Rank($0) },
-      GroupView("some by metal", some, \.metal) { Rank($0.rawValue) },
+      GroupView("by owner", purses, \.owner) { KeyRank($0) },
+      GroupView("some by coins", some, \.coins) { KeyRank(Double($0)) },
+      GroupView("by weight", purses, \.weight) { KeyRank($0) },
+      GroupView("behind a link", purses, \.shop?.street) { KeyRank($0) },
+      GroupView("some by metal", some, \.metal) { KeyRank($0.rawValue) },
       GroupView("by price", purses.where { $0.isOpen }, \.price) { price in
-        Rank(price.map { Double("\($0)") ?? 0 })
+        KeyRank(price.map { Double("\($0)") ?? 0 })
       },
-      GroupView("by day", purses, \.day) { Rank($0?.timeIntervalSince1970) },
-      GroupView("by openness", purses, \.isOpen) { Rank($0 ? 1 : 0) },
-      GroupView("by ratio", purses, \.ratio) { Rank(Double($0)) },
-      GroupView("of a list", chest.purses, \.owner) { Rank($0) },
+      GroupView("by day", purses, \.day) { KeyRank($0?.timeIntervalSince1970) },
+      GroupView("by openness", purses, \.isOpen) { KeyRank($0 ? 1 : 0) },
+      GroupView("by ratio", purses, \.ratio) { KeyRank(Double($0)) },
+      GroupView("of a list", chest.purses, \.owner) { KeyRank($0) },
       GroupView("some of a list", chest.purses.where { $0.coins > 3 }, \.coins) {
-        Rank(Double($0))
+        KeyRank(Double($0))
       },
       GroupView("of distinct ones", purses.sorted(by: \.id).distinct(by: [\.coins]), \.owner) {
-        Rank($0)
+        KeyRank($0)
       },
       AggregateView(purses), AggregateView(some),
     ]

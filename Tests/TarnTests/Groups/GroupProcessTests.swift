@@ -10,7 +10,7 @@ struct GroupProcessTests {
     try Instance(
       Realm.Configuration(
         fileURL: URL(fileURLWithPath: folder + "/purses.realm"),
-        objectTypes: [Purse.self, Shop.self, Chest.self], durability: .relaxed))
+        objectTypes: [Purse.self, Shop.self, PurseBox.self], durability: .relaxed))
   }
 
   /// Random commits once the other process observes, and a purse as the last one.
@@ -31,7 +31,7 @@ struct GroupProcessTests {
     let folder = TemporaryFolder()
     do {
       let instance = try Self.open(folder.path)
-      try instance.write { instance.realm.add(Chest()) }
+      try instance.write { instance.realm.add(PurseBox()) }
     }
     async let observer = #expect(processExitsWith: .success) {
       [path = folder.path as String] in try GroupProcessTests.follow(path)
@@ -73,8 +73,8 @@ struct GroupProcessTests {
     precondition(instance.purse(99) != nil, "the last commit did not come")
     precondition(calls > 1)
     let rows = Array(instance.purses).filter { $0.coins > 0 }
-    let expected = Dictionary(grouping: rows) { Rank($0.owner) }.sorted { $0.key < $1.key }
-    precondition(copy.map { Rank($0.key) } == expected.map(\.key))
+    let expected = Dictionary(grouping: rows) { KeyRank($0.owner) }.sorted { $0.key < $1.key }
+    precondition(copy.map { KeyRank($0.key) } == expected.map(\.key))
     precondition(copy.map { text($0.values) } == expected.map { text(plainValues($0.value)) })
     precondition(sum == text(plainValues(Array(instance.purses))))
     withExtendedLifetime(tokens) {}

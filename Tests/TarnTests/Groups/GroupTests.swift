@@ -1,4 +1,5 @@
 import Foundation
+import TarnStore
 import TestSupport
 import Testing
 
@@ -58,14 +59,14 @@ struct GroupTests {
     }
     let groups = instance.purses.grouped(by: \.weight)
     #expect(
-      groups.map { Rank($0.key) } == [
+      groups.map { KeyRank($0.key) } == [
         .nothing, .notANumber, .number(-.infinity), .number(0), .number(1), .number(2),
       ])
     #expect(groups.map(\.count) == [1, 2, 1, 2, 1, 1])
-    var ranks: [Rank] = []
+    var ranks: [KeyRank] = []
     for weight in instance.purses.sorted(by: \.weight).map(\.weight)
-    where ranks.last != Rank(weight) { ranks.append(Rank(weight)) }
-    #expect(groups.map { Rank($0.key) } == ranks)
+    where ranks.last != KeyRank(weight) { ranks.append(KeyRank(weight)) }
+    #expect(groups.map { KeyRank($0.key) } == ranks)
     #expect(groups.group(for: .nan)?.count == 2)
     #expect(groups.group(for: -0.0)?.count == 2)
   }
@@ -230,7 +231,7 @@ struct GroupTests {
     realm = try Realm(
       configuration: Realm.Configuration(
         fileURL: URL(fileURLWithPath: folder.path + "/purses.realm"),
-        objectTypes: [Purse.self, Shop.self, Chest.self], durability: .relaxed))
+        objectTypes: [Purse.self, Shop.self, PurseBox.self], durability: .relaxed))
   }
 
   private func add(_ id: Int, _ owner: String, coins: Int) throws {

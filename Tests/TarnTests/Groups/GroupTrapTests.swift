@@ -29,7 +29,7 @@ struct GroupTrapTests: TrapSuite {
       let instance = try Instance(
         Realm.Configuration(
           fileURL: URL(fileURLWithPath: path),
-          objectTypes: [Purse.self, Shop.self, Chest.self], durability: .relaxed))
+          objectTypes: [Purse.self, Shop.self, PurseBox.self], durability: .relaxed))
       try instance.write {
         for id in 0..<2 {
           let purse = Purse()
@@ -40,12 +40,12 @@ struct GroupTrapTests: TrapSuite {
       let purses = instance.purses
       switch self {
       case .link: _ = purses.grouped(by: "shop", as: String?.self)
-      case .list: _ = instance.realm.objects(Chest.self).grouped(by: "purses", as: Int.self)
+      case .list: _ = instance.realm.objects(PurseBox.self).grouped(by: "purses", as: Int.self)
       case .unknown: _ = purses.grouped(by: "size", as: Int.self)
       case .sumOfDates: _ = purses.aggregate(Aggregate<Purse, Double>.sum(ofProperty: "day"))
       case .text: _ = purses.aggregate(Aggregate<Purse, Int>.sum(ofProperty: "owner"))
       case .overflow: _ = purses.aggregate(.sum(of: \.coins)).value
-      case .unmanaged: _ = Chest().purses.grouped(by: \.owner)
+      case .unmanaged: _ = PurseBox().purses.grouped(by: \.owner)
       case .outOfBounds: _ = purses.grouped(by: \.coins)[1]
       }
     }

@@ -27,13 +27,13 @@ class Purse: Object {
   @Persisted var shop: Shop?
 }
 
-class Chest: Object {
+class PurseBox: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var purses: List<Purse>
 }
 
 /// Where a key stands, and what tells it from others, as plain Swift has it.
-enum Rank: Hashable, Comparable {
+enum KeyRank: Hashable, Comparable {
   case nothing
   case notANumber
   case number(Double)
@@ -48,7 +48,7 @@ enum Rank: Hashable, Comparable {
     self = number.isNaN ? .notANumber : .number(number == 0 ? 0 : number)
   }
 
-  static func < (a: Rank, b: Rank) -> Bool {
+  static func < (a: KeyRank, b: KeyRank) -> Bool {
     switch (a, b) {
     case (.number(let a), .number(let b)): a < b
     case (.text(let a), .text(let b)): a.lexicographicallyPrecedes(b)
@@ -126,7 +126,7 @@ extension Instance {
     try Instance(
       Realm.Configuration(
         fileURL: URL(fileURLWithPath: folder.path + "/purses.realm"),
-        objectTypes: [Purse.self, Shop.self, Chest.self], durability: .relaxed))
+        objectTypes: [Purse.self, Shop.self, PurseBox.self], durability: .relaxed))
   }
 
   var purses: Results<Purse> { realm.objects(Purse.self) }
@@ -179,7 +179,7 @@ struct PurseOperations {
   mutating func apply(to instance: Instance) {
     let purses = instance.purses
     let purse = purses.isEmpty ? nil : purses[numbers.below(purses.count)]
-    let chest = instance.realm.objects(Chest.self).first
+    let chest = instance.realm.objects(PurseBox.self).first
     switch numbers.below(100) {
     case 0..<20:
       let id = numbers.below(60)
