@@ -46,8 +46,10 @@ struct GroupTests {
     #expect(named[1].values == (8, 1.5))
     let all = instance.purses.aggregate(.min(of: \.coins), .sum(of: \.coins))
     #expect(all.value == (3, 12))
-    #expect(instance.purses.where { $0.coins > 9 }.aggregate(.sum(of: \.coins)).value == 0)
-    #expect(instance.purses.where { $0.coins > 9 }.grouped(by: \.owner).isEmpty)
+    let rich = instance.purses.where { $0.coins > 9 }
+    let nothing = rich.aggregate(.sum(of: \.coins))
+    #expect(nothing.value == 0)
+    #expect(rich.grouped(by: \.owner).isEmpty)
     #expect(instance.purses.grouped(by: \.owner) == none)
     #expect("\(none)".contains("[1] b"))
   }
@@ -191,7 +193,8 @@ struct GroupTests {
   @Test func aQueueObserves() throws {
     try instance.write { add(1, owner: "a", coins: 1) }
     let queue = DispatchQueue(label: "groups")
-    let (told, semaphore) = (Lock<[Int]>([]), DispatchSemaphore(value: 0))
+    let told = Lock<[Int]>([])
+    let semaphore = DispatchSemaphore(value: 0)
     let groups = instance.purses.grouped(by: \.owner, .sum(of: \.coins))
     let token = groups.observe(on: queue) { change in
       switch change {
