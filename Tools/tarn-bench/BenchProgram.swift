@@ -136,6 +136,7 @@ struct BenchWorkload {
       BenchWorkload("W5r", title: "a range of an index", measureIndexedRange),
       BenchWorkload("W6i", title: "first of an index", measureFirstByIndex),
       BenchWorkload("W7", "W7n", "W7r", title: "observed result, one change", measureOneChange),
+      BenchWorkload("W7w", title: "observed window, one change", measureWindow),
       BenchWorkload(
         "W7k", "W7kc", "W7l", title: "observed result, many changes", measureManyChanges),
       BenchWorkload("W7b", title: "begin after a foreign commit", measureForeignCommit),

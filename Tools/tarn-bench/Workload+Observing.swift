@@ -14,10 +14,14 @@ private final class ObservedPeople {
   private(set) var lastCall = 0.0
   private var serial = 0
 
-  init(_ realm: Realm, _ scheduler: ManualScheduler) throws {
+  /// - Parameter window: which of them, by their positions.
+  init(
+    _ realm: Realm, _ scheduler: ManualScheduler, window: Range<Int> = 0..<Int.max
+  ) throws {
     self.realm = realm
     self.scheduler = scheduler
-    results = realm.objects(Person.self).where { $0.age > 50 }.sorted(by: \.name)
+    let people = realm.objects(Person.self).where { $0.age > 50 }.sorted(by: \.name)
+    results = window.upperBound == .max ? people : people.window(window)
     token = results.observe { [unowned self] _ in
       lastCall = benchNow()
       calls += 1
@@ -91,6 +95,24 @@ func measureOneChange(_ bench: Bench) throws {
     BenchFigure(
       "W7r", "W7 (ours) against W7n (floor)", .seconds, ours: many, floor: few,
       target: .ratio(2)))
+}
+
+/// W7w: the same with fifty of all observed; one of them is renamed, so that another one takes its
+/// place.
+func measureWindow(_ bench: Bench) throws {
+  let stores = try bench.stores()
+  let rounds = bench.rounds(400, tiny: 20)
+  let first = bench.objects / 5
+  let observed = try ObservedPeople(
+    stores.realm, bench.scheduler, window: first..<first + min(50, bench.objects / 20))
+  let ours = Statistics.median(
+    try (0..<rounds).map { number in try observed.measure { observed.renameOne(number) } })
+  var inOrder: Int32 = 0
+  let floor = try seconds { bf_lmdb_reinsert(stores.lmdb, Int64(rounds), &inOrder, $0) }
+  bench.add(
+    BenchFigure(
+      "W7w", "a window of 50 of them, 1 change: commit to callback", .seconds, ours: ours,
+      floor: floor, target: .value(100e-6)))
 }
 
 /// W7kc: the part of W7k that is the commit: renames all over the store while nobody observes,

@@ -19,6 +19,8 @@ enum CommandTable {
     "timeout", "SECONDS", "how long to wait for other writers (default: no limit)")
   private static let columns = OptionSpec.value(
     "columns", "NAME,...", repeats: true, "only these columns, in this order (default: all)")
+  private static let limit = OptionSpec.value("limit", short: "n", "N", "only the first N")
+  private static let offset = OptionSpec.value("offset", "N", "leave out the first N")
   private static let explain = OptionSpec.flag(
     "explain", "print how the objects would be found, and why so, instead of them")
   private static let all = OptionSpec.flag("all", "all objects of the class")
@@ -46,7 +48,7 @@ enum CommandTable {
       """,
     positionals: [file, PositionalSpec("CLASS", "the class")],
     options: [
-      condition, order, .value("limit", short: "n", "N", "only the first N"), columns,
+      condition, order, limit, offset, columns, .flag("table", "print a table (default)"),
       .value("group", short: "g", "NAME", "one line for each value of a property"),
       .value(
         "aggregates", short: "a", "WHAT,...", repeats: true,
@@ -144,12 +146,15 @@ enum CommandTable {
       scrolled; q ends it. What was inserted (+), changed (~), moved (↕) or deleted (-) is marked
       for a moment. Anywhere else --table prints text.
 
+      With --limit or --offset only these of the objects found are shown, and each difference is
+      that of what is shown: an object that makes room for another one is inserted.
+
       With --columns the first state has only these columns. Differences still name each object by
       its primary key or object key.
       """,
     positionals: [file, PositionalSpec("CLASS", "the class (default: all)", isOptional: true)],
     options: [
-      condition, order, columns,
+      condition, order, limit, offset, columns,
       .flag("json", "print one JSON object per line instead of text"),
       .flag("table", "draw a table that stays up to date"),
       .flag("no-initial", "print only differences"),

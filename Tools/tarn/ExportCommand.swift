@@ -36,17 +36,19 @@ struct ObjectWriter {
     self.output = output
   }
 
-  func write(_ root: OrderedRoot, _ format: ObjectFormat, limit: Int = .max) throws {
+  func write(_ root: OrderedRoot, _ format: ObjectFormat, in window: Range<Int> = 0..<Int.max)
+    throws
+  {
     switch format {
-    case .jsonLines: try writeJSON(root, limit)
-    case .csv: try writeCSV(root, limit)
+    case .jsonLines: try writeJSON(root, window)
+    case .csv: try writeCSV(root, window)
     }
   }
 
-  private func writeCSV(_ root: OrderedRoot, _ limit: Int) throws {
+  private func writeCSV(_ root: OrderedRoot, _ window: Range<Int>) throws {
     var csv = CSVWriter()
     csv.write(view.columns.map(\.name))
-    try root.forEach(upTo: limit) { key in
+    try root.forEach(in: window) { key in
       guard let fields = try view.fields(of: key, reader) else { return }
       csv.write(fields.map(\.text))
       try output.write(csv.bytes)
@@ -55,9 +57,9 @@ struct ObjectWriter {
     try output.write(csv.bytes)
   }
 
-  private func writeJSON(_ root: OrderedRoot, _ limit: Int) throws {
+  private func writeJSON(_ root: OrderedRoot, _ window: Range<Int>) throws {
     var json = JSONText()
-    try root.forEach(upTo: limit) { key in
+    try root.forEach(in: window) { key in
       guard let fields = try view.fields(of: key, reader) else { return }
       view.write(fields, to: &json)
       json.endLine()

@@ -39,9 +39,10 @@ struct GroupQuestion {
     return AggregateTerm(kind, of: String(parts[1]))
   }
 
-  /// Writes the first groups, as a table if no format is asked for.
+  /// Writes the groups at these positions, as a table if no format is asked for.
   func write(
-    _ query: CompiledQuery, _ reader: SnapshotReader, _ format: ObjectFormat?, limit: Int,
+    _ query: CompiledQuery, _ reader: SnapshotReader, _ format: ObjectFormat?,
+    in window: Range<Int>,
     _ output: OutputPipe, _ terminal: Terminal
   ) throws {
     let names = key.map {
@@ -49,7 +50,7 @@ struct GroupQuestion {
     }
     let groups = try GroupQuery(query, by: names, terms, reader.schema.schema)
     let table = try groups.evaluate(StoreRows(reader))
-    let rows = (0..<Swift.min(limit, table.count)).lazy.map { position in
+    let rows = window.clamped(to: 0..<table.count).lazy.map { position in
       (key == nil ? [] : [table.key(at: position)]) + table.values(at: position)
     }
     let headings = (key.map { [$0] } ?? []) + aggregates

@@ -29,10 +29,10 @@ struct ObjectQuery {
 }
 
 extension OrderedRoot {
-  /// Calls `body` with the keys in their order, up to a number of them.
-  func forEach(upTo limit: Int = .max, _ body: (ObjectKey) throws -> Void) throws {
+  /// Calls `body` with the keys in their order, of those positions that there are.
+  func forEach(in window: Range<Int>, _ body: (ObjectKey) throws -> Void) throws {
     var failure: (any Error)?
-    forEachKey(in: 0..<Swift.min(limit, count)) { key in
+    forEachKey(in: window.clamped(to: 0..<count)) { key in
       do {
         try body(key)
         return true
@@ -51,7 +51,7 @@ struct QueryCommand {
   private static let rowsOfTable = 500
 
   private let query: ObjectQuery
-  private let limit: Int
+  private let window: Range<Int>
   private let format: ObjectFormat?
   private let explains: Bool
   private let groups: GroupQuestion?
@@ -61,9 +61,10 @@ struct QueryCommand {
     query = try ObjectQuery(arguments)
     explains = arguments.has("explain")
     groups = try GroupQuestion(arguments)
-    limit = try arguments.integer("limit", default: .max, in: 0...(.max))
-    guard !arguments.has("json") || !arguments.has("csv") else {
-      throw UsageError("--json and --csv exclude each other")
+    window = try StoreAccess.window(arguments)
+    let formats = ["table", "json", "csv"].filter(arguments.has)
+    guard formats.count < 2 else {
+      throw UsageError("--\(formats[0]) and --\(formats[1]) exclude each other")
     }
     terminal = try StoreAccess.terminal(arguments)
     format = arguments.has("json") ? .jsonLines : arguments.has("csv") ? .csv : nil
@@ -73,11 +74,11 @@ struct QueryCommand {
     try query.run { view, query, reader in
       if explains { return try query.writeExplanation(reader, output) }
       if let groups {
-        return try groups.write(query, reader, format, limit: limit, output, terminal)
+        return try groups.write(query, reader, format, in: window, output, terminal)
       }
       let root = try query.evaluate(StoreRows(reader))
       if let format {
-        try ObjectWriter(view, reader, output).write(root, format, limit: limit)
+        try ObjectWriter(view, reader, output).write(root, format, in: window)
       } else {
         try writeTable(root, view, reader, output)
       }
@@ -95,7 +96,7 @@ struct QueryCommand {
       try output.write(table.takeText(width: width, terminal: terminal))
       waiting = 0
     }
-    try root.forEach(upTo: limit) { key in
+    try root.forEach(in: window) { key in
       guard let fields = try view.fields(of: key, reader) else { return }
       table.add([], fields)
       waiting += 1

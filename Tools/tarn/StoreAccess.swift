@@ -63,6 +63,14 @@ enum StoreAccess {
     }
   }
 
+  /// Which of the objects found `--offset` and `--limit` leave, by their positions.
+  static func window(_ arguments: ParsedArguments) throws -> Range<Int> {
+    let offset = try arguments.integer("offset", default: 0, in: 0...(.max))
+    let limit = try arguments.integer("limit", default: .max, in: 0...(.max))
+    let (end, overflows) = offset.addingReportingOverflow(limit)
+    return offset..<(overflows ? .max : end)
+  }
+
   /// What `--columns` says; nil if it is not given.
   static func columns(_ arguments: ParsedArguments) throws -> [String]? {
     guard arguments.has("columns") else { return nil }

@@ -14,10 +14,14 @@ struct WatchCommand {
   /// nothing to follow any more.
   private static let patienceMilliseconds: Int32 = 1000
 
+  /// What can be asked of one class only.
+  private static let optionsOfClass = ["where", "sort", "limit", "offset", "columns", "table"]
+
   private let path: String
   private let className: String?
   private let condition: TarnStore.Predicate
   private let order: [OrderTerm]
+  private let window: Range<Int>
   private let columns: [String]?
   private let showsInitial: Bool
   private let usesJSON: Bool
@@ -31,6 +35,7 @@ struct WatchCommand {
     className = arguments.positional("CLASS")
     condition = try StoreAccess.condition(arguments)
     order = try StoreAccess.order(arguments)
+    window = try StoreAccess.window(arguments)
     columns = try StoreAccess.columns(arguments)
     showsInitial = !arguments.has("no-initial")
     usesJSON = arguments.has("json")
@@ -42,7 +47,7 @@ struct WatchCommand {
       throw UsageError("--table and --\(other) exclude each other")
     }
     if className == nil,
-      let option = ["where", "sort", "columns", "table"].first(where: arguments.has)
+      let option = Self.optionsOfClass.first(where: arguments.has)
     {
       throw UsageError("--\(option) needs a CLASS")
     }
@@ -77,7 +82,7 @@ struct WatchCommand {
     let snapshot = try store.newestSnapshot()
     guard let className else { return try WatchedClasses(snapshot) }
     let view = try ClassView.named(className, in: snapshot.schema, path, only: columns)
-    return try WatchedResult(view, condition, order, snapshot)
+    return try WatchedResult(view, condition, order, window, snapshot)
   }
 
   /// What is left to be written when it returns waits in the output, which holds no version.

@@ -16,6 +16,8 @@ final class WatchedResult: Watched {
 
   private let condition: Predicate
   private let order: [OrderTerm]
+  /// Which of the rows are shown, by their positions.
+  private let window: Range<Int>
   private var view: ClassView
   private let version: WatchedVersion
   private let source: LiveSource<WatchedRows>
@@ -27,11 +29,13 @@ final class WatchedResult: Watched {
   var hasGathered: Bool { gathered != nil }
 
   init(
-    _ view: ClassView, _ condition: Predicate, _ order: [OrderTerm], _ snapshot: Snapshot
+    _ view: ClassView, _ condition: Predicate, _ order: [OrderTerm], _ window: Range<Int>,
+    _ snapshot: Snapshot
   ) throws {
     self.view = view
     self.condition = condition
     self.order = order
+    self.window = window
     let query = try CompiledQuery(condition, order, on: view.id, snapshot.schema)
     version = try WatchedVersion(snapshot)
     source = LiveSource(WatchedRows(query: query), on: version)
@@ -40,10 +44,19 @@ final class WatchedResult: Watched {
   }
 
   func showInitial(_ printer: any WatchPrinter) throws {
-    let count = try source.current().count
+    let count = shown(try source.current().count)
     try printer.initial(view, snapshot.version, count: count) { [unowned self] index in
-      try WatchedRow(view, source.current().key(at: index), at: index, version.reader)
+      try WatchedRow(
+        view, source.current().key(at: window.lowerBound + index), at: index, version.reader)
     }
+  }
+
+  /// How many rows of all are shown.
+  private func shown(_ count: Int) -> Int { window.clamped(to: 0..<count).count }
+
+  /// The object at a position of what is shown.
+  private func key(at index: Int, _ rows: OrderedRoot) -> ObjectKey {
+    rows.key(at: window.lowerBound + index)
   }
 
   /// Takes the next version for the one to look at.
@@ -81,20 +94,20 @@ final class WatchedResult: Watched {
     let old = (view: view, reader: version.reader)
     guard let step = try move(to: newest, changes) else { return 0 }
     let reader = version.reader
-    let indexes = step.difference()
+    let indexes = step.difference(of: window)
     if indexes.isEmpty { return 0 }
-    var difference = WatchedDifference(version: newest.version, count: step.after.count)
+    var difference = WatchedDifference(version: newest.version, count: shown(step.after.count))
     difference.deletions = try indexes.deletions.map { index in
-      try WatchedRow(old.view, step.before.key(at: index), at: index, old.reader)
+      try WatchedRow(old.view, key(at: index, step.before), at: index, old.reader)
     }
     difference.insertions = try indexes.insertions.map { index in
-      try WatchedRow(view, step.after.key(at: index), at: index, reader)
+      try WatchedRow(view, key(at: index, step.after), at: index, reader)
     }
     difference.moves = indexes.moves
     let modifications = ModificationReader(from: old, to: (view, reader), changes[view.id])
     for positions in zip(indexes.modifications, indexes.modificationsNew) {
       let found = try modifications.modification(
-        of: step.before.key(at: positions.0), at: positions)
+        of: key(at: positions.0, step.before), at: positions)
       if !view.showsSome || !found.isEmpty { difference.modifications.append(found) }
     }
     return try tell(difference, printer)
@@ -121,17 +134,17 @@ final class WatchedResult: Watched {
     guard let gathered = self.gathered.take(), let step = gathered.step else { return 0 }
     let reader = version.reader
     func before(_ index: Int) throws -> WatchedRow {
-      let key = step.before.key(at: index)
+      let key = key(at: index, step.before)
       // All that differs has been remembered.
       var row = try gathered.rows[key] ?? WatchedRow(gathered.view, key, reader)
       row.index = index
       return row
     }
     func after(_ index: Int) throws -> WatchedRow {
-      try WatchedRow(view, step.after.key(at: index), at: index, reader)
+      try WatchedRow(view, key(at: index, step.after), at: index, reader)
     }
-    let indexes = step.difference()
-    var difference = WatchedDifference(version: snapshot.version, count: step.after.count)
+    let indexes = step.difference(of: window)
+    var difference = WatchedDifference(version: snapshot.version, count: shown(step.after.count))
     difference.deletions = try indexes.deletions.map(before)
     difference.insertions = try indexes.insertions.map(after)
     difference.moves = indexes.moves

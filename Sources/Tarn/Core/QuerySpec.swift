@@ -14,6 +14,8 @@ struct QuerySpec: Hashable {
   var origin: ElementsOrigin?
   /// What is asked of a collection of values; nil for objects.
   var values: ValueQuery?
+  /// Which of the elements that all the rest leads to are shown; nil for all.
+  var window: Range<Int>?
 
   /// Only the first object of each group of equal ones stays; those may be put into another order.
   struct Stage: Hashable {
@@ -57,6 +59,16 @@ struct QuerySpec: Hashable {
     return spec
   }
 
+  /// - Parameter range: positions among what this shows.
+  func windowed(_ range: Range<Int>) -> QuerySpec {
+    var spec = self
+    let shown = window ?? 0..<Int.max
+    let rest = shown.upperBound - shown.lowerBound
+    let part = range.clamped(to: 0..<rest)
+    spec.window = shown.lowerBound + part.lowerBound..<shown.lowerBound + part.upperBound
+    return spec
+  }
+
   /// The order that the rows are shown in, in the file's words; none if what was sorted last was
   /// asked to be distinct since.
   var orderTerms: [OrderTerm] { terms(stages.last?.order ?? order) }
@@ -94,7 +106,7 @@ struct QuerySpec: Hashable {
   static func == (a: QuerySpec, b: QuerySpec) -> Bool {
     a.type == b.type && a.dynamicClass == b.dynamicClass && a.predicate == b.predicate
       && a.order == b.order && a.stages == b.stages && a.origin == b.origin
-      && a.values == b.values
+      && a.values == b.values && a.window == b.window
   }
 
   func hash(into hasher: inout Hasher) {
@@ -105,6 +117,7 @@ struct QuerySpec: Hashable {
     hasher.combine(stages)
     hasher.combine(origin)
     hasher.combine(values)
+    hasher.combine(window)
   }
 }
 

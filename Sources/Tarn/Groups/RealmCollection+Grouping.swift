@@ -56,7 +56,7 @@ extension RealmCollection where Element: KeypathSortable {
     let base = _derivation
     var spec = base.spec
     // An order alone does not matter to groups: those in any order share.
-    if spec.origin == nil, spec.stages.isEmpty { spec.order = [] }
+    if spec.origin == nil, spec.stages.isEmpty, spec.window == nil { spec.order = [] }
     let results = Results<Element>(base.core, spec, createdInWrite: base.createdInWrite)
     results.check()
     return LiveGroups(results, shape)

@@ -338,10 +338,15 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
 typealias LiveResult = LiveSource<ResultModel>
 
 extension LiveResult {
-  /// The number of rows if it is known without evaluating them: that of a whole class.
+  /// The number of rows if it is known without evaluating them: that of a whole class, or of a
+  /// window on one.
   func countWithoutRows(_ rows: StoreRows) -> Int? {
-    guard model.isWholeClass, isUnknown else { return nil }
-    return trapping { () throws(StorageError) in try rows.count(of: model.query.classID) }
+    guard isUnknown else { return nil }
+    var (whole, window) = (model, 0..<Int.max)
+    if case .window(let part) = model { (whole, window) = (part.whole, part.window) }
+    guard whole.isWholeClass else { return nil }
+    let all = trapping { () throws(StorageError) in try rows.count(of: whole.query.classID) }
+    return window.clamped(to: 0..<all).count
   }
 
   /// The first row or the last while the rows have not been evaluated, if an index tells it:

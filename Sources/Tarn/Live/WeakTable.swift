@@ -4,15 +4,20 @@ struct WeakTable<Key: Hashable> {
     weak var object: AnyObject?
   }
 
-  /// Above that, entries whose object has gone are cleared out before one is added.
-  private static var crowded: Int { 64 }
+  private static var few: Int { 64 }
 
   private var entries: [Key: Entry] = [:]
+  /// Where there are so many, entries whose object has gone are cleared out before one is added.
+  /// Twice what was left the last time, so that adding many that stay takes no longer for each.
+  private var crowded = few
 
   subscript(key: Key) -> AnyObject? { entries[key]?.object }
 
   mutating func insert(_ object: AnyObject, for key: Key) {
-    if entries.count > Self.crowded { entries = entries.filter { $0.value.object != nil } }
+    if entries.count >= crowded {
+      entries = entries.filter { $0.value.object != nil }
+      crowded = max(Self.few, 2 * entries.count)
+    }
     entries[key] = Entry(object: object)
   }
 }

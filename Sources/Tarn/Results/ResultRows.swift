@@ -22,6 +22,13 @@ extension RealmCore {
   }
 
   private func liveModel(of spec: QuerySpec) -> ResultModel {
+    if let window = spec.window {
+      return .window(WindowModel(liveModel(ofWhole: spec), window))
+    }
+    return liveModel(ofWhole: spec)
+  }
+
+  private func liveModel(ofWhole spec: QuerySpec) -> ResultModel {
     if let values = spec.values, case .sequence(let place)? = spec.origin {
       return .values(
         ValuesModel(

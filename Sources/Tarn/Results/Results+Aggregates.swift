@@ -58,8 +58,9 @@ extension Results {
     trapping { () throws(StorageError) in
       if case .query = live.model {
         try query.feed(&aggregate, source)
-      } else if let rows = live.current(createdInWrite: createdInWrite).derived {
-        try query.feed(&aggregate, rows, source)
+      } else {
+        let rows = live.current(createdInWrite: createdInWrite)
+        try query.feed(&aggregate, keys: rows.keys(in: 0..<rows.count), source)
       }
     }
     return aggregate

@@ -102,10 +102,10 @@ extension Results: RandomAccessCollection {
   @usableFromInline func value(at position: Int) -> Element {
     let rows = rows()
     Bounds.check(position, rows.count, of: self)
-    guard let values = rows.values?.values else {
+    guard let value = rows.value(at: position) else {
       trap("objects are no values: bug in this package")
     }
-    return typedElement(core.boxed(values[position], of: spec, createdInWrite: createdInWrite))
+    return typedElement(core.boxed(value, of: spec, createdInWrite: createdInWrite))
   }
 
   /// The element at a position of rows that were asked for before. It must be there.
@@ -172,9 +172,9 @@ extension Results: RandomAccessCollection {
   }
 
   @usableFromInline mutating func nextValue() -> _BoxedValue? {
-    guard let values = rows.values?.values, cursor < values.count else { return nil }
+    guard cursor < rows.count, let value = rows.value(at: cursor) else { return nil }
     defer { cursor += 1 }
-    return core.boxed(values[cursor], of: spec, createdInWrite: createdInWrite)
+    return core.boxed(value, of: spec, createdInWrite: createdInWrite)
   }
 }
 
@@ -202,10 +202,10 @@ extension RealmCore {
   func element<Element: RealmCollectionValue>(
     at position: Int, of rows: ResultRows, _ spec: QuerySpec, createdInWrite: WriteMark?
   ) -> Element {
-    guard let values = rows.values?.values else {
+    guard let value = rows.value(at: position) else {
       return Element._element(of: object(rows.key(at: position), binding(of: spec)))
     }
-    return typedElement(boxed(values[position], of: spec, createdInWrite: createdInWrite))
+    return typedElement(boxed(value, of: spec, createdInWrite: createdInWrite))
   }
 
   /// A value of results as the program sees it.

@@ -23,7 +23,7 @@ package enum LiveElements {
   /// The element at a position, of a map a value. Objects are links.
   package func value(at position: Int) throws(StorageError) -> Value {
     switch self {
-    case .rows(let rows): return rows.values?.values[position] ?? .link(rows.key(at: position))
+    case .rows(let rows): return rows.value(at: position) ?? .link(rows.key(at: position))
     case .keys(let keys): return .link(keys[position])
     case .sequence(let sequence):
       guard let sequence else { trap("an element of what is gone: bug in this package") }

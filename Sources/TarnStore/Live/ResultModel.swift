@@ -1,15 +1,17 @@
 /// What results show: rows of a class, or what is found by going over the elements of a collection,
-/// which may be of values.
+/// which may be of values; or a window on those.
 package enum ResultModel: LiveModel {
   case query(CompiledQuery)
   case elements(ElementsModel)
   case values(ValuesModel)
+  indirect case window(WindowModel)
 
   package var owner: LinkTarget? {
     switch self {
     case .query: nil
     case .elements(let model): model.owner
     case .values(let model): model.owner
+    case .window(let model): model.owner
     }
   }
 
@@ -18,6 +20,7 @@ package enum ResultModel: LiveModel {
     case .query(let query): query.concerningClasses
     case .elements(let model): model.concerningClasses
     case .values(let model): model.concerningClasses
+    case .window(let model): model.concerningClasses
     }
   }
 
@@ -26,11 +29,16 @@ package enum ResultModel: LiveModel {
     case .query(let query): [query.classID]
     case .elements(let model): model.elementClasses
     case .values(let model): model.elementClasses
+    case .window(let model): model.elementClasses
     }
   }
 
   package var followsIncrementally: Bool {
-    if case .query = self { true } else { false }
+    switch self {
+    case .query: true
+    case .elements, .values: false
+    case .window(let model): model.followsIncrementally
+    }
   }
 
   package func isConcerned(by changes: ChangeSet) -> Bool {
@@ -38,6 +46,7 @@ package enum ResultModel: LiveModel {
     case .query(let query): query.isConcerned(by: changes)
     case .elements(let model): model.isConcerned(by: changes)
     case .values(let model): model.isConcerned(by: changes)
+    case .window(let model): model.isConcerned(by: changes)
     }
   }
 
@@ -48,6 +57,7 @@ package enum ResultModel: LiveModel {
     case .query(let query): .root(try query.evaluate(rows))
     case .elements(let model): .elements(try model.evaluate(rows))
     case .values(let model): .values(try model.evaluate(rows))
+    case .window(let model): .window(try model.evaluate(rows))
     }
   }
 
@@ -55,10 +65,13 @@ package enum ResultModel: LiveModel {
     _ content: inout ResultRows, over changes: ChangeSet, to rows: StoreRows
   ) throws(StorageError) {
     guard isConcerned(by: changes) else { return }
-    if case .query(let query) = self, case .root(let root) = content {
+    switch (self, content) {
+    case (.query(let query), .root(let root)):
       content = .root(try query.advance(root, over: changes, to: rows))
-    } else {
-      content = try evaluate(rows)
+    case (.window(let model), .window(var window)):
+      try model.follow(&window, over: changes, to: rows)
+      content = .window(window)
+    default: content = try evaluate(rows)
     }
   }
 
@@ -66,6 +79,7 @@ package enum ResultModel: LiveModel {
     case query(CompiledQuery.Move)
     case elements(ElementsModel.Step)
     case values(ValuesModel.Step)
+    indirect case window(WindowModel.Step)
   }
 
   package func advance(
@@ -82,6 +96,9 @@ package enum ResultModel: LiveModel {
     case (.values(let model), .values(var values)):
       defer { content = .values(values) }
       return .values(try model.advance(&values, over: move))
+    case (.window(let model), .window(var window)):
+      defer { content = .window(window) }
+      return .window(try model.advance(&window, over: move))
     default: Self.trapMixed()
     }
   }
@@ -91,6 +108,7 @@ package enum ResultModel: LiveModel {
     case (_, .query(let made)): made.isQuiet
     case (.elements(let model), .elements(let made)): model.isQuiet(made)
     case (.values(let model), .values(let made)): model.isQuiet(made)
+    case (.window(let model), .window(let made)): model.isQuiet(made)
     default: Self.trapMixed()
     }
   }
@@ -107,6 +125,9 @@ package enum ResultModel: LiveModel {
       return try model.change(&made, &elements, move, seen: reach)
     case (.values(let model), .values(var made), .values(var values)):
       return try model.change(&made, &values, move, seen: reach)
+    case (.window(let model), .window(var made), .window(var window)):
+      defer { (step, content) = (.window(made), .window(window)) }
+      return try model.change(&made, &window, move, seen: reach)
     default: Self.trapMixed()
     }
   }
@@ -133,6 +154,8 @@ package enum ResultModel: LiveModel {
       try model.difference(old, new, over: changes, rows, seen: reach)
     case (.values(let model), .values(let old), .values(let new)):
       try model.difference(old, new, over: changes, rows, seen: reach)
+    case (.window(let model), .window(let old), .window(let new)):
+      try model.difference(old, new, over: changes, rows, seen: reach)
     default: Self.trapMixed()
     }
   }
@@ -151,6 +174,7 @@ package enum ResultModel: LiveModel {
         ? LiveCost(lookedUp: plan.rowCount) : LiveCost(scanned: plan.rowCount)
     case .elements(let model): return try model.cost(ofEvaluating: rows)
     case .values(let model): return try model.cost(ofEvaluating: rows)
+    case .window(let model): return try model.cost(ofEvaluating: rows)
     }
   }
 
@@ -166,6 +190,8 @@ package enum ResultModel: LiveModel {
       return model.cost(ofFollowing: changes, from: content, seen: reaches)
     case (.values(let model), .values(let content)):
       return model.cost(ofFollowing: changes, from: content, seen: reaches)
+    case (.window(let model), .window(let content)):
+      return model.cost(ofFollowing: changes, from: content, seen: reaches)
     default: Self.trapMixed()
     }
   }
@@ -178,6 +204,7 @@ package enum ResultModel: LiveModel {
     case .query(let query): query
     case .elements(let model): model.query
     case .values: trap("values are no objects: bug in this package")
+    case .window(let model): model.whole.query
     }
   }
 
@@ -192,73 +219,7 @@ package enum ResultModel: LiveModel {
     case .query: .root(OrderedRoot(keyed: KeySet()))
     case .elements: .elements(ElementsModel.Content())
     case .values: .values(ValuesModel.Content())
-    }
-  }
-}
-
-/// The rows of results at a moment, in their order.
-package enum ResultRows: LiveContent {
-  case root(OrderedRoot)
-  case elements(ElementsModel.Content)
-  case values(ValuesModel.Content)
-
-  package var isOwnerGone: Bool {
-    switch self {
-    case .root: false
-    case .elements(let content): content.isOwnerGone
-    case .values(let content): content.isOwnerGone
-    }
-  }
-
-  package var count: Int {
-    switch self {
-    case .root(let root): root.count
-    case .elements(let content): content.rows.count
-    case .values(let content): content.rows.values.count
-    }
-  }
-
-  /// The elements of results that are no objects; nil for objects.
-  package var values: ValueRows? {
-    if case .values(let content) = self { content.rows } else { nil }
-  }
-
-  /// The rows of a collection of an object, nil for others.
-  package var derived: ElementRows? {
-    if case .elements(let content) = self { content.rows } else { nil }
-  }
-
-  package func key(at position: Int) -> ObjectKey {
-    switch self {
-    case .root(let root): root.key(at: position)
-    case .elements(let content): content.rows.key(at: position)
-    case .values: trap("values have no keys: bug in this package")
-    }
-  }
-
-  package func keys(in range: Range<Int>) -> [ObjectKey] {
-    switch self {
-    case .root(let root): root.keys(in: range)
-    case .elements(let content): content.rows.keys(in: range)
-    case .values: trap("values have no keys: bug in this package")
-    }
-  }
-
-  /// The first position of an object.
-  package func position(of key: ObjectKey) -> Int? {
-    switch self {
-    case .root(let root): root.position(of: key)
-    case .elements(let content): content.rows.keys.firstIndex(of: key)
-    case .values: nil
-    }
-  }
-
-  /// The objects, each once, in any order.
-  package var objects: [ObjectKey] {
-    switch self {
-    case .root(let root): root.keys
-    case .elements(let content): Set(content.rows.keys).sorted()
-    case .values: []
+    case .window(let model): .window(model.content(of: model.whole.nothing))
     }
   }
 }
@@ -281,6 +242,8 @@ extension ResultModel {
         "find: each value of the collection",
         "keep: a commit that changes the collection evaluates them again",
       ]
+    case .window(let model):
+      try model.whole.explanation(rows) + [model.explanation]
     }
   }
 }

@@ -163,10 +163,10 @@ extension CompiledQuery {
 extension CompiledQuery {
   /// Gives an aggregate those rows, as often as they are there.
   package func feed(
-    _ aggregate: inout ScanAggregate, _ derived: ElementRows, _ rows: StoreRows
+    _ aggregate: inout ScanAggregate, keys: [ObjectKey], _ rows: StoreRows
   ) throws(StorageError) {
     var result = aggregate
-    for key in derived.keys {
+    for key in keys {
       _ = try rows.withRow(classID, key) { (row, slot) in result.append(row, slot) }
     }
     aggregate = result

@@ -13,6 +13,16 @@ package struct ValueRows: Sendable {
     positions = []
   }
 
+  /// Some of them, by their positions among these.
+  subscript(range: Range<Int>) -> ValueRows {
+    ValueRows(Array(values[range]), at: Array(positions[range]))
+  }
+
+  private init(_ values: [Value], at positions: [Int]) {
+    self.values = values
+    self.positions = positions
+  }
+
   /// - Parameters:
   ///   - elements: the sequence.
   ///   - ascending: whether the least value comes first; nil for the order of the sequence.

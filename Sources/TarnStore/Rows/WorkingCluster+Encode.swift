@@ -43,6 +43,8 @@ extension WorkingCluster {
     scratch.prepare(columnCount: columnCount)
     // What is clearly too few for an image need not be measured.
     let sealed = try unsafe encodeFullImages(leaving: rowsPerImage * 3 / 4, emitLong, emit)
+    // Rows that are this small are measured again only when there are many more.
+    if sealed == 0 { return delaySealing() }
     removeRows(at: 0, removed: sealed)
     for index in 0..<columnCount where unsafe columns[index].storage == .bytes {
       if unsafe sealed > 0 && columns[index].state == .loaded {

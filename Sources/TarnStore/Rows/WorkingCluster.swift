@@ -126,6 +126,9 @@ import CTarn
     targetRows = min(2 * ClusterFormat.rowsMax, max(32, 4 * rows))
   }
 
+  /// All rows fit one image: no attempt to seal any is worth while before there are twice as many.
+  func delaySealing() { targetRows = min(2 * ClusterFormat.rowsMax, max(targetRows, 2 * count)) }
+
   /// Decodes the column, or gives every row the default in memory.
   func load(_ index: Int) {
     if unsafe columns[index].state == .image {

@@ -2,7 +2,29 @@ import TarnStore
 
 /// What predicates and orders mean, written down a second time and as plainly as possible.
 struct QueryModel {
-  let fixture: QueryFixture
+  let schema: StoreSchema
+  /// The values of an object by column; nil if it is not there.
+  let row: (ClassID, Int64) -> [Value]?
+  /// The elements of a collection, of a map its values.
+  let elements: (ClassID, Int64, ColumnID) -> [Value]
+
+  init(
+    _ schema: StoreSchema, row: @escaping (ClassID, Int64) -> [Value]?,
+    elements: @escaping (ClassID, Int64, ColumnID) -> [Value]
+  ) {
+    self.schema = schema
+    self.row = row
+    self.elements = elements
+  }
+
+  /// A fixture, which has no collections.
+  init(fixture: QueryFixture) {
+    self.init(QueryFixture.schema) {
+      fixture.rows[Int($0.rawValue)][$1]
+    } elements: { _, _, _ in
+      preconditionFailure("the fixture has no collections")
+    }
+  }
 
   /// The value at the end of a path; null behind a link that leads nowhere.
   func value(_ names: [String], _ classID: ClassID, _ key: Int64) -> Value {
@@ -14,8 +36,8 @@ struct QueryModel {
 
   /// As `value`, but nil behind a link that leads nowhere.
   func follow(_ names: [String], _ classID: ClassID, _ key: Int64) -> Value? {
-    guard let row = fixture.rows[Int(classID.rawValue)][key] else { return nil }
-    let column = QueryFixture.schema[classID]!.named(names[0])!
+    guard let row = row(classID, key) else { return nil }
+    let column = schema[classID]!.named(names[0])!
     let value = row[column.id.index]
     if names.count == 1 { return value }
     guard case .link(let target) = value else { return nil }
@@ -29,8 +51,61 @@ struct QueryModel {
     case .or(let terms): terms.contains { matches($0, classID, key) }
     case .not(let term): !matches(term, classID, key)
     case .comparison(let comparison): matches(comparison, classID, key)
-    case .collection: preconditionFailure("the fixture has no collections")
+    case .collection(let condition): matches(condition, classID, key)
     }
+  }
+
+  /// Of an object's own collection.
+  private func matches(_ condition: CollectionCondition, _ classID: ClassID, _ key: Int64) -> Bool {
+    let column = schema[classID]!.named(condition.path[0])!
+    let elements = elements(classID, key, column.id)
+    let rest = Array(condition.path.dropFirst())
+    let values = elements.map { element in
+      guard !rest.isEmpty, case .link(let key) = element else { return element }
+      return value(rest, column.target!, key.rawValue)
+    }
+    switch condition.test {
+    case .count(let op, let number): return compares(.int(Int64(elements.count)), op, number)
+    case .any(let op, .value(let constant), let options):
+      return values.contains { compares($0, op, constant, options) }
+    case .aggregate(let aggregate, let op, let number):
+      return compares(Self.total(aggregate, values), op, number)
+    case .matching(let predicate, let op, let number):
+      let met = elements.filter { element in
+        guard case .link(let key) = element else { return false }
+        return matches(predicate, column.target!, key.rawValue)
+      }
+      return compares(.int(Int64(met.count)), op, number)
+    default: preconditionFailure("a condition that nobody makes here")
+    }
+  }
+
+  /// Of numbers whose sums are exact.
+  private static func total(_ aggregate: CollectionAggregate, _ values: [Value]) -> Value {
+    let numbers = values.filter { !hasNoOrder($0) }
+    func least(_ numbers: [Value]) -> Value {
+      numbers.min { compare($0, $1) < 0 } ?? .null
+    }
+    let doubles = numbers.map { number in
+      switch number {
+      case .int(let value): Double(value)
+      case .double(let value): value
+      default: preconditionFailure("only these are added up here")
+      }
+    }
+    let sum = doubles.reduce(0, +)
+    switch aggregate {
+    case .minimum: return least(numbers)
+    case .maximum: return numbers.max { compare($0, $1) < 0 } ?? .null
+    case .sum: return .double(sum)
+    case .average: return numbers.isEmpty ? .null : .double(sum / Double(numbers.count))
+    }
+  }
+
+  private func compares(
+    _ left: Value, _ op: ComparisonOperator, _ right: Value, _ options: StringOptions = []
+  ) -> Bool {
+    Self.compares(left, op, Self.literal(right, beside: left), options.contains(.caseInsensitive))
   }
 
   private func matches(_ comparison: Comparison, _ classID: ClassID, _ key: Int64) -> Bool {
@@ -56,19 +131,67 @@ struct QueryModel {
     var right = value(comparison.right)
     if case .value = comparison.left { left = Self.literal(left, beside: right) }
     if case .value = comparison.right { right = Self.literal(right, beside: left) }
-    switch comparison.op {
-    case .equal: return Self.areEqual(left, right, folds)
-    case .notEqual: return !Self.areEqual(left, right, folds)
+    return Self.compares(left, comparison.op, right, folds)
+  }
+
+  private static func compares(
+    _ left: Value, _ op: ComparisonOperator, _ right: Value, _ folds: Bool
+  ) -> Bool {
+    switch op {
+    case .equal: return areEqual(left, right, folds)
+    case .notEqual: return !areEqual(left, right, folds)
     case .less, .lessOrEqual, .greater, .greaterOrEqual:
-      guard !Self.hasNoOrder(left), !Self.hasNoOrder(right) else { return false }
-      let order = Self.compare(left, right)
-      switch comparison.op {
+      guard !hasNoOrder(left), !hasNoOrder(right) else { return false }
+      let order = compare(left, right)
+      switch op {
       case .less: return order < 0
       case .lessOrEqual: return order <= 0
       case .greater: return order > 0
       default: return order >= 0
       }
-    default: return Self.search(comparison.op, left, right, folds)
+    default: return search(op, left, right, folds)
+    }
+  }
+
+  // MARK: - Order
+
+  /// Below, equal to or above zero, as the terms mean it, by comparing whole values.
+  func compare(_ a: Int64, _ b: Int64, _ terms: [OrderTerm], _ classID: ClassID) -> Int {
+    for term in terms {
+      let (x, y) = (follow(term.path, classID, a), follow(term.path, classID, b))
+      var order = 0
+      if let x, let y {
+        order = Self.compare(x, y)
+      } else {
+        // A broken link comes after everything.
+        order = (x == nil ? 1 : 0) - (y == nil ? 1 : 0)
+      }
+      if order != 0 { return term.isAscending ? order : -order }
+    }
+    return 0
+  }
+
+  /// Keys in that order, equal ones as they are.
+  func sorted(_ keys: [Int64], _ terms: [OrderTerm], _ classID: ClassID) -> [Int64] {
+    let positions = keys.indices.sorted { a, b in
+      let order = compare(keys[a], keys[b], terms, classID)
+      return order == 0 ? a < b : order < 0
+    }
+    return positions.map { keys[$0] }
+  }
+
+  /// The first of each group of equal ones, without those whose links lead nowhere.
+  func distinct(_ keys: [Int64], _ paths: [[String]], _ classID: ClassID) -> [Int64] {
+    var seen: [[Value]] = []
+    return keys.filter { key in
+      let values = paths.map { follow($0, classID, key) }
+      if values.contains(nil) { return false }
+      let group = values.compactMap { $0 }
+      let isKnown = seen.contains { other in
+        zip(other, group).allSatisfy { Self.compare($0, $1) == 0 }
+      }
+      if !isKnown { seen.append(group) }
+      return !isKnown
     }
   }
 

@@ -3,33 +3,10 @@ import TestSupport
 import Testing
 
 @Suite struct SortBufferTests {
-  /// Below, equal to or above zero, as the terms mean it, by comparing whole values.
-  private func compare(
-    _ a: Int64, _ b: Int64, _ terms: [OrderTerm], _ model: QueryModel
-  ) -> Int {
-    for term in terms {
-      let x = model.follow(term.path, QueryFixture.thing, a)
-      let y = model.follow(term.path, QueryFixture.thing, b)
-      var order = 0
-      if let x, let y {
-        order = QueryModel.compare(x, y)
-      } else {
-        // A broken link comes after everything.
-        order = (x == nil ? 1 : 0) - (y == nil ? 1 : 0)
-      }
-      if order != 0 { return term.isAscending ? order : -order }
-    }
-    return 0
-  }
-
   private func expected(
     _ keys: [Int64], _ terms: [OrderTerm], _ fixture: QueryFixture
   ) -> [Int64] {
-    let model = QueryModel(fixture: fixture)
-    return keys.sorted { a, b in
-      let order = compare(a, b, terms, model)
-      return order == 0 ? a < b : order < 0
-    }
+    QueryModel(fixture: fixture).sorted(keys, terms, QueryFixture.thing)
   }
 
   private func terms(_ random: inout SeededRandom) -> [OrderTerm] {
@@ -152,7 +129,7 @@ import Testing
         }
       }
       let naive = appended.indices.sorted { a, b in
-        let order = compare(appended[a], appended[b], terms, model)
+        let order = model.compare(appended[a], appended[b], terms, QueryFixture.thing)
         return order == 0 ? a < b : order < 0
       }
       #expect(try buffer.sortAsAppended() == naive, "\(terms)")

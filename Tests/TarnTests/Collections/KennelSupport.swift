@@ -105,7 +105,7 @@ struct KennelView {
     a.name.utf8.lexicographicallyPrecedes(b.name.utf8)
   }
 
-  static var all: [KennelView] { plain + distinct }
+  static var all: [KennelView] { plain + distinct + windows }
 
   private static var plain: [KennelView] {
     [

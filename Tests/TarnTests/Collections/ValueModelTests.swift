@@ -98,6 +98,10 @@ private struct ValueView {
         "set", { $0.tags.sorted(ascending: false) }, { $0.tags.sorted { precedes($1, $0) } }),
       ValueView("map", { $0.scores.sorted(ascending: true) }, { $0.scores.values.sorted() }),
       ValueView("map, distinct", { $0.scores.distinct() }, { first($0.scores.values) }),
+      ValueView(
+        "window, sorted", { $0.numbers.sorted(ascending: true).window(2..<6) },
+        { Array($0.numbers.sorted().dropFirst(2).prefix(4)) }),
+      ValueView("first ones", { $0.words.limit(3) }, { Array($0.words.prefix(3)) }),
     ]
   }
 }

@@ -38,6 +38,11 @@ private struct ModelWrites {
       $0.where { $0.home != nil }.where { $0.age != 7 }
         .sorted(by: ["home.rooms", SortDescriptor(keyPath: "name", ascending: false)])
     },
+    { $0.window(3..<7) },
+    { $0.sorted(by: \.name).limit(5) },
+    { $0.where { $0.age > 20 }.sorted(by: ["age", "name"]).offset(2).limit(6) },
+    { $0.sorted(by: \.age).distinct(by: ["name"]).sorted(by: \.name).window(1...3) },
+    { $0.sorted(byKeyPath: "home.street").offset(4) },
   ]
 
   private let instances: [Instance]

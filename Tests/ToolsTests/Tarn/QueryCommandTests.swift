@@ -44,6 +44,13 @@ import Testing
     #expect(json.output == "{\"name\":\"Rex\",\"id\":1}\n")
     let csv = try tarn("query", "a.realm", "Dog", "--sort", "id:desc", "--limit", "1", "--csv")
     #expect(csv.output == "id,name,age,note\n3,Ada,9,c\n")
+    let last = try tarn(
+      "query", "a.realm", "Dog", "--sort", "id", "--offset", "1", "--columns", "id", "--table")
+    #expect(last.output == "id\n 2\n 3\n")
+    let one = try tarn(
+      "query", "a.realm", "Dog", "--sort", "id", "--offset=1", "--limit=1", "--json",
+      "--columns=id")
+    #expect(one.output == "{\"id\":2}\n")
     let empty = try tarn("query", "a.realm", "Dog", "--limit", "0", "--json")
     #expect(empty == .init(status: 0, output: "", errors: ""))
   }
@@ -93,6 +100,9 @@ import Testing
       (["query", "a.realm", "Cat"], 1, "no class 'Cat' in a.realm; it has: Dog"),
       (["query", "a.realm", "Dog", "--columns", "id,size"], 1, "class Dog has no column 'size'"),
       (["query", "a.realm", "Dog", "--json", "--csv"], 2, "exclude each other"),
+      (["query", "a.realm", "Dog", "--table", "--csv"], 2, "exclude each other"),
+      (["query", "a.realm", "Dog", "--offset", "-1"], 2, "Try 'tarn query --help'"),
+      (["watch", "a.realm", "--limit", "2"], 2, "--limit needs a CLASS"),
       (["query", "a.realm", "Dog", "--limit", "-1"], 2, "Try 'tarn query --help'"),
       (["query", "a.realm", "Dog", "--columns", ","], 2, "names no column"),
       (["query", "a.realm", "Dog", "-g", "size"], 1, "class 'Dog' has no property 'size'"),

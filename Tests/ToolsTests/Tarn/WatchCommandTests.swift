@@ -71,6 +71,37 @@ import Testing
     #expect(try watch.finish() == .init(status: 0, output: "", errors: ""))
   }
 
+  /// What leaves the window makes room, what comes before it pushes something out.
+  @Test func aWindowFollowsOtherProcesses() throws {
+    let watch = try ToolProcess(
+      folder,
+      [
+        "watch", "a.realm", "Dog", "--sort", "age:desc", "--offset", "1", "--limit", "1", "--json",
+        "--columns", "id,age", "--exit-after", "3",
+      ])
+    #expect(
+      try watch.line() == "{\"version\":1,\"class\":\"Dog\",\"initial\":[{\"id\":1,\"age\":7}]}")
+    try tarn("set", "a.realm", "Dog", "--where", "id == 1", "age=8")
+    #expect(
+      try watch.line() == """
+        {"version":2,"class":"Dog","deletions":[],"insertions":[],"modifications":[\
+        {"index":0,"key":1,"old":{"age":7},"new":{"age":8}}]}
+        """)
+    // The last one and its name are not shown.
+    try tarn("set", "a.realm", "Dog", "--where", "id == 2", "name=Tim")
+    try tarn("set", "a.realm", "Dog", "--where", "id == 1", "age=10")
+    #expect(
+      try watch.line() == """
+        {"version":4,"class":"Dog","deletions":[{"index":0,"key":1,"old":{"id":1,"age":8}}],\
+        "insertions":[{"index":0,"key":3,"new":{"id":3,"age":9}}],"modifications":[]}
+        """)
+    try tarn("delete", "a.realm", "Dog", "--where", "id == 1")
+    let last = try watch.line()
+    #expect(last?.contains("\"deletions\":[{\"index\":0,\"key\":3") == true)
+    #expect(last?.contains("\"insertions\":[{\"index\":0,\"key\":2") == true)
+    #expect(try watch.finish() == .init(status: 0, output: "", errors: ""))
+  }
+
   @Test func allClassesAreFollowedAsText() throws {
     let watch = try ToolProcess(folder, ["watch", "a.realm", "--exit-after", "2"])
     #expect(try watch.line() == "version 1  Dog  3 objects")

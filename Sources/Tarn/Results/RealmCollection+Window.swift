@@ -1,0 +1,54 @@
+import TarnStore
+
+extension RealmCollection {
+  /// The elements at some positions of the collection, live: whoever observes them is told what
+  /// came into the window, what left it, and what changed or moved in it.
+  ///
+  /// ```swift
+  /// let page = dogs.sorted(by: \.name).window(100..<150)
+  /// let youngest = dogs.sorted(by: \.age).limit(10)
+  /// ```
+  ///
+  /// Positions count from 0 within the window. Where the collection is shorter the window is too;
+  /// it grows again when elements come. `results[100..<150]` is a `Slice` instead, which shows
+  /// positions and is not observed.
+  ///
+  /// The window is taken last, wherever it stands: a condition, an order or `distinct` after it is
+  /// applied to the whole collection, and the window shows those positions of what comes out. A
+  /// window on a window counts from the beginning of the first one.
+  ///
+  /// The order of all elements is kept, so a step of an observed window takes as long as one of the
+  /// whole collection, and its first call too.
+  ///
+  /// Traps for a negative position, and for an unmanaged or invalidated collection.
+  public func window(_ positions: some RangeExpression<Int>) -> Results<Element> {
+    let range = positions.relative(to: Positions())
+    require(
+      range.lowerBound >= 0,
+      "A window begins at position 0 at the earliest, not at \(range.lowerBound).")
+    let base = _derivation
+    return Results(base.core, base.spec.windowed(range), createdInWrite: base.createdInWrite)
+  }
+
+  /// The first elements of the collection, live, as `window(_:)` of them. Traps for a negative
+  /// number, and for an unmanaged or invalidated collection.
+  public func limit(_ count: Int) -> Results<Element> {
+    require(count >= 0, "A limit is 0 or more, not \(count).")
+    return window(0..<count)
+  }
+
+  /// All elements of the collection but the first ones, live, as `window(_:)` of them. Traps for a
+  /// negative number, and for an unmanaged or invalidated collection.
+  public func offset(_ count: Int) -> Results<Element> {
+    require(count >= 0, "An offset is 0 or more, not \(count).")
+    return window(count...)
+  }
+}
+
+/// Every position that there may be.
+private struct Positions: Collection {
+  var startIndex: Int { 0 }
+  var endIndex: Int { .max }
+  func index(after position: Int) -> Int { position + 1 }
+  subscript(position: Int) -> Int { position }
+}

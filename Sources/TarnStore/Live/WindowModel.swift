@@ -1,0 +1,156 @@
+/// Some of the rows of results, by their positions in the order of all.
+///
+/// All rows are kept in order, as the whole results keep them: a row that leaves the window may
+/// make room for any other. What is told is cut to the window.
+package struct WindowModel: LiveModel {
+  package struct Content: LiveContent {
+    package internal(set) var whole: ResultRows
+    fileprivate let window: Range<Int>
+
+    /// Which of all rows there are.
+    package var range: Range<Int> { window.clamped(to: 0..<whole.count) }
+    package var isOwnerGone: Bool { whole.isOwnerGone }
+  }
+
+  package let whole: ResultModel
+  /// The positions that are shown, as far as there are so many rows.
+  package let window: Range<Int>
+
+  package init(_ whole: ResultModel, _ window: Range<Int>) {
+    self.whole = whole
+    self.window = window
+  }
+
+  package var owner: LinkTarget? { whole.owner }
+  package var concerningClasses: Set<ClassID> { whole.concerningClasses }
+  package var elementClasses: Set<ClassID> { whole.elementClasses }
+  package var followsIncrementally: Bool { whole.followsIncrementally }
+  package var readsFormerState: Bool { whole.readsFormerState }
+  package var needsOwner: Bool { whole.needsOwner }
+
+  package func isConcerned(by changes: ChangeSet) -> Bool { whole.isConcerned(by: changes) }
+
+  // MARK: - Content
+
+  /// What there is of the whole rows.
+  package func content(of whole: ResultRows) -> Content { Content(whole: whole, window: window) }
+
+  package func evaluate(_ rows: StoreRows) throws(StorageError) -> Content {
+    content(of: try whole.evaluate(rows))
+  }
+
+  package func follow(
+    _ content: inout Content, over changes: ChangeSet, to rows: StoreRows
+  ) throws(StorageError) {
+    try whole.follow(&content.whole, over: changes, to: rows)
+  }
+
+  package func elements(
+    _ content: Content, _ rows: StoreRows
+  ) throws(StorageError) -> LiveElements {
+    .rows(.window(content))
+  }
+
+  package func baseline(
+    _ content: Content, _ rows: StoreRows
+  ) throws(StorageError) -> LiveBaseline {
+    .count(content.range.count)
+  }
+
+  // MARK: - Steps
+
+  package struct Step {
+    fileprivate var whole: ResultModel.Step
+    /// Which of all rows were shown.
+    fileprivate let former: Range<Int>
+  }
+
+  package func advance(
+    _ content: inout Content, over move: LiveMove
+  ) throws(StorageError) -> Step {
+    let former = content.range
+    return Step(whole: try whole.advance(&content.whole, over: move), former: former)
+  }
+
+  package func isQuiet(_ step: Step) -> Bool { whole.isQuiet(step.whole) }
+
+  package func change(
+    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
+  ) throws(StorageError) -> LiveChange? {
+    let change = try whole.change(&step.whole, &content.whole, move, seen: reach)
+    guard let change else { return nil }
+    return .news(Self.script(of: change).clipped(from: step.former, to: content.range))
+  }
+
+  private static func script(of change: LiveChange) -> EditScript {
+    switch change {
+    case .rows(let step): step.script
+    case .positions(let script): script
+    case .members, .keys, .derived: trap("rows that are told of as no rows: bug in this package")
+    }
+  }
+
+  /// What `changes` made of rows that nobody was told of.
+  func difference(
+    _ old: Content, _ new: Content, over changes: ChangeSet, _ rows: StoreRows,
+    seen reach: ReachPlan
+  ) throws(StorageError) -> IndexChanges {
+    let all = try whole.difference(old.whole, new.whole, over: changes, rows, seen: reach)
+    return EditScript(all, oldCount: old.whole.count, newCount: new.whole.count) { _ in true }
+      .clipped(from: old.range, to: new.range).indexChanges(withMoves: true)
+  }
+
+  /// What of all rows is shown, in words.
+  var explanation: String {
+    let last = window.upperBound == .max ? "on" : "to \(window.upperBound - 1)"
+    return window.isEmpty
+      ? "show: none of them"
+      : "show: of these, in their order, positions \(window.lowerBound) \(last)"
+  }
+
+  // MARK: - Costs
+
+  package func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost {
+    try whole.cost(ofEvaluating: rows)
+  }
+
+  package func cost(
+    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [ReachPlan]
+  ) -> LiveCost {
+    whole.cost(ofFollowing: changes, from: content.whole, seen: reaches)
+  }
+}
+
+extension WindowModel.Content {
+  func key(at position: Int) -> ObjectKey { whole.key(at: range.lowerBound + position) }
+
+  func keys(in part: Range<Int>) -> [ObjectKey] {
+    let start = range.lowerBound
+    return whole.keys(in: start + part.lowerBound..<start + part.upperBound)
+  }
+
+  /// The first position of an object.
+  func position(of key: ObjectKey) -> Int? {
+    if let position = whole.position(of: key), range.contains(position) {
+      return position - range.lowerBound
+    }
+    // It may be in a collection twice, the first time before the window.
+    return whole.isOfDistinctObjects ? nil : keys(in: 0..<range.count).firstIndex(of: key)
+  }
+}
+
+extension ResultStep {
+  /// The difference of a window on the rows, as positions in it.
+  package func difference(of window: Range<Int>) -> IndexChanges {
+    let (old, new) = (before.count, after.count)
+    return script.clipped(from: window.clamped(to: 0..<old), to: window.clamped(to: 0..<new))
+      .indexChanges(withMoves: true)
+  }
+
+  /// The difference as a script.
+  fileprivate var script: EditScript {
+    EditScript(difference(), oldCount: before.count, newCount: after.count) { position in
+      modified.contains(after.key(at: position))
+    }
+  }
+}

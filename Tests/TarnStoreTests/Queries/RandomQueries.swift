@@ -1,0 +1,106 @@
+import TestSupport
+
+@testable import TarnStore
+
+/// Random conditions and orders that fit a random schema.
+extension RandomStore {
+  /// A property without elements, behind up to two links.
+  private mutating func path(in id: ClassID) -> (names: [String], column: ColumnSchema) {
+    var (names, at) = ([String](), schema[id]!)
+    while names.count < 2, random.chance(25),
+      let link = at.columns.first(where: { $0.type == .link && $0.collection == .none })
+    {
+      names.append(link.name)
+      at = schema[link.target!]!
+    }
+    let column = random.pick(at.columns.filter { $0.collection == .none && $0.type != .link })
+    return (names + [column.name], column)
+  }
+
+  mutating func order(in id: ClassID, atMost count: Int = 3) -> [OrderTerm] {
+    (0..<random.below(count + 1)).map { _ in
+      OrderTerm(path: path(in: id).names, isAscending: random.chance(60))
+    }
+  }
+
+  mutating func distinctPaths(in id: ClassID) -> [[String]] {
+    (0..<(1 + random.below(2))).map { _ in path(in: id).names }
+  }
+
+  mutating func condition(in id: ClassID, depth: Int) -> Predicate {
+    if depth > 0 {
+      switch random.below(8) {
+      case 0, 1: return condition(in: id, depth: depth - 1) && condition(in: id, depth: depth - 1)
+      case 2, 3: return condition(in: id, depth: depth - 1) || condition(in: id, depth: depth - 1)
+      case 4: return !condition(in: id, depth: depth - 1)
+      default: break
+      }
+    }
+    return random.chance(20) ? collectionCondition(in: id, depth) : comparison(in: id)
+  }
+
+  private mutating func comparison(in id: ClassID) -> Predicate {
+    let (names, column) = path(in: id)
+    if random.chance(10) {
+      return .comparison(.init(.path(names), random.chance(50) ? .equal : .notEqual, .value(.null)))
+    }
+    if random.chance(10), let other = schema[id]!.columns.first(where: { isLike($0, column) }) {
+      return .comparison(.init(.path(names), op(column.type), .path([other.name])))
+    }
+    if random.chance(15), column.type != .bool {
+      return .comparison(.init(.path(names), .in, .values([constant(column), constant(column)])))
+    }
+    let (op, options) = textOp(column.type) ?? (op(column.type), [])
+    return .comparison(.init(.path(names), op, .value(constant(column)), options))
+  }
+
+  private func isLike(_ other: ColumnSchema, _ column: ColumnSchema) -> Bool {
+    other.type == column.type && other.collection == .none
+  }
+
+  /// No NaN: text has no word for it.
+  private mutating func constant(_ column: ColumnSchema) -> Value {
+    while true {
+      let value = random.smallValue(column.type, of: 6)
+      if !"\(value)".contains("nan") { return value }
+    }
+  }
+
+  private mutating func op(_ type: ColumnType) -> ComparisonOperator {
+    let orders: [ComparisonOperator] = [.less, .lessOrEqual, .greater, .greaterOrEqual]
+    return type == .bool || random.chance(40)
+      ? random.pick([.equal, .notEqual]) : random.pick(orders)
+  }
+
+  private mutating func textOp(_ type: ColumnType) -> (ComparisonOperator, StringOptions)? {
+    guard type == .string, random.chance(40) else { return nil }
+    let op: ComparisonOperator = random.pick([.contains, .beginsWith, .endsWith, .equal])
+    return (op, random.chance(40) ? .caseInsensitive : [])
+  }
+
+  private mutating func collectionCondition(in id: ClassID, _ depth: Int) -> Predicate {
+    let column = random.pick(schema[id]!.columns.filter { $0.collection == .list })
+    let number = Value.int(Int64(random.below(3)))
+    guard column.type == .link, let target = column.target else {
+      return .collection(.init([column.name], elementTest(column)))
+    }
+    switch random.below(4) {
+    case 0: return .collection(.init([column.name], .count(op(.int), number)))
+    case 1:
+      let inner = condition(in: target, depth: min(depth, 1))
+      return .collection(.init([column.name], .matching(inner, op(.int), number)))
+    default:
+      let own = schema[target]!.columns.filter { $0.collection == .none && $0.type != .link }
+      let inner = random.pick(own)
+      return .collection(.init([column.name, inner.name], elementTest(inner)))
+    }
+  }
+
+  private mutating func elementTest(_ column: ColumnSchema) -> CollectionCondition.Test {
+    if [.int, .double].contains(column.type), random.chance(40) {
+      let aggregate = random.pick(CollectionAggregate.allCases)
+      return .aggregate(aggregate, op(.int), .int(Int64(random.below(4))))
+    }
+    return .any(op(column.type), .value(constant(column)), [])
+  }
+}

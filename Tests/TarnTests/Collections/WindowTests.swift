@@ -1,0 +1,188 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Tarn
+
+/// Windows on results.
+struct WindowTests {
+  private let shelter: Shelter
+  private let a: Instance
+  private let b: Instance
+  private var cats: Results<Cat> { a.cats.sorted(by: \.age) }
+
+  /// Ten cats, of which those with a greater id are younger.
+  init() throws {
+    shelter = try Shelter()
+    a = try shelter.open()
+    b = try shelter.open()
+    try a.write { for id in 0..<10 { a.realm.add(Cat(id, age: 90 - 10 * id)) } }
+    b.pump()
+    b.realm.refresh()
+  }
+
+  private func told(
+    _ results: Results<Cat>, _ changes: (() throws -> Void)...
+  ) throws -> [String] {
+    let recorder = CatRecorder(results)
+    a.pump()
+    for change in changes {
+      try b.write(change)
+      a.pump()
+    }
+    #expect(recorder.problems == [])
+    #expect(recorder.mirror == results.map(\.id))
+    return Array(recorder.calls.dropFirst())
+  }
+
+  @Test func positionsOfTheWhole() {
+    #expect(cats.window(2..<5).map(\.id) == [7, 6, 5])
+    #expect(cats.window(2...4).map(\.id) == [7, 6, 5])
+    #expect(cats.window(...1).map(\.id) == [9, 8])
+    #expect(cats.window(8...).map(\.id) == [1, 0])
+    #expect(cats.window(8..<100).map(\.id) == [1, 0])
+    #expect(cats.window(10..<20).isEmpty && cats.window(3..<3).isEmpty)
+    #expect(cats.limit(2).map(\.id) == [9, 8] && cats.limit(0).isEmpty)
+    #expect(cats.offset(7).map(\.id) == [2, 1, 0] && cats.offset(11).isEmpty)
+  }
+
+  @Test func windowsOnWindows() {
+    #expect(cats.offset(2).limit(3).map(\.id) == [7, 6, 5])
+    #expect(cats.limit(5).offset(3).map(\.id) == [6, 5])
+    #expect(cats.limit(5).offset(6).isEmpty && cats.limit(5).limit(8).count == 5)
+    #expect(cats.window(2..<8).window(1..<3) == cats.window(3..<5))
+    #expect(cats.window(2..<8).window(1...).window(1...) == cats.window(4..<8))
+  }
+
+  @Test func theWindowIsTakenLast() {
+    let young = cats.limit(3).where { $0.age >= 50 }
+    #expect(young.map(\.id) == [4, 3, 2] && young == cats.where { $0.age >= 50 }.limit(3))
+    #expect(a.cats.limit(3).sorted(by: \.age).map(\.id) == [9, 8, 7])
+    #expect(a.cats.limit(1).distinct(by: ["name"]).count == 1)
+  }
+
+  @Test func isACollection() throws {
+    let window = cats.window(2..<6)
+    #expect(window.count == 4 && window[0].id == 7 && window[3].id == 4)
+    #expect(window.first?.id == 7 && window.last?.id == 4)
+    #expect(a.cats.window(4..<6).count == 2 && a.cats.offset(20).count == 0)
+    #expect(a.cats.offset(20).first == nil)
+    #expect(window.index(of: a.cat(5)!) == 2)
+    #expect(window.index(of: a.cat(9)!) == nil && window.index(of: a.cat(0)!) == nil)
+    #expect(window.index(matching: { $0.age > 30 }) == 2)
+    #expect(window.min(of: \.age) == 20 && window.max(of: \.age) == 50)
+    #expect(window.sum(of: \.age) == 140 && window.average(of: \.age) == 35.0)
+    #expect(window.sum(ofProperty: "age") == 140)
+    #expect(window.freeze().map(\.id) == [7, 6, 5, 4])
+    #expect(window.objects(at: [1, 3]).map(\.id) == [6, 4])
+    let reference = ThreadSafeReference(to: window)
+    #expect(b.realm.resolve(reference)?.map(\.id) == [7, 6, 5, 4])
+  }
+
+  @Test func observersAreToldOfTheWindow() throws {
+    let calls = try told(
+      cats.window(2..<5),
+      { b.cat(6)!.name = "inside" },
+      { b.cat(9)!.name = "before" },
+      { b.cat(1)!.name = "behind" },
+      { b.cat(9)!.age = 45 },
+      { b.realm.delete(b.cat(8)!) },
+      { b.cat(0)!.age = 1 },
+      { b.realm.add(Cat(70, age: 2)) },
+      { b.cat(5)!.age = 3 },
+      { b.realm.delete(b.cats.where { $0.age > 5 }) })
+    #expect(
+      calls == [
+        "-[] +[] ~[1]",
+        // Everything behind it moves up by one.
+        "-[0] +[2] ~[]",
+        "-[0] +[2] ~[]",
+        "-[2] +[0] ~[]", "-[2] +[0] ~[]",
+        // It comes from behind.
+        "-[2] +[0] ~[]",
+        "-[1, 2] +[] ~[]",
+      ])
+  }
+
+  @Test func movesWithinAWindow() throws {
+    var moves: [CollectionDelta<Cat>.Move] = []
+    let token = cats.limit(4).observeChanges { change in
+      if case .update(_, let delta) = change { moves += delta.moves }
+    }
+    a.pump()
+    try b.write { b.cat(9)!.age = 25 }
+    a.pump()
+    #expect(moves.map(\.from) == [0] && moves.map(\.to) == [2])
+    token.invalidate()
+  }
+
+  @Test func insideAWrite() throws {
+    let window = cats.limit(2)
+    #expect(window.map(\.id) == [9, 8])
+    a.realm.beginWrite()
+    a.realm.add(Cat(50, age: -1))
+    #expect(window.map(\.id) == [50, 9])
+    a.realm.delete(window)
+    #expect(window.map(\.id) == [8, 7])
+    a.realm.cancelWrite()
+    #expect(window.map(\.id) == [9, 8])
+  }
+
+  @Test func sections() throws {
+    let sections = cats.limit(5).sectioned(by: { $0.age / 20 }, sortDescriptors: ["age"])
+    #expect(sections.map { $0.map(\.id) } == [[9, 8], [7, 6], [5]])
+    let token = sections.observe { _ in }
+    a.pump()
+    try b.write { b.realm.delete(b.cat(8)!) }
+    a.pump()
+    #expect(sections.map { $0.map(\.id) } == [[9], [7, 6], [5, 4]])
+    token.invalidate()
+  }
+
+  @Test func explains() {
+    #expect(cats.window(2..<5).explain().hasSuffix("in their order, positions 2 to 4"))
+    #expect(cats.offset(2).explain().hasSuffix("in their order, positions 2 on"))
+    #expect(cats.limit(0).explain().hasSuffix("show: none of them"))
+  }
+}
+
+/// What is no window.
+struct WindowTrapTests: TrapSuite {
+  private let folder = TemporaryFolder()
+
+  enum Mistake: String, CaseIterable, Codable {
+    case negativePosition, negativeLimit, negativeOffset, unmanaged
+
+    var message: String {
+      switch self {
+      case .negativePosition: "A window begins at position 0 at the earliest, not at -1."
+      case .negativeLimit: "A limit is 0 or more, not -2."
+      case .negativeOffset: "An offset is 0 or more, not -3."
+      case .unmanaged: "Only collections which are managed by a Realm can be queried and sorted"
+      }
+    }
+
+    func make(_ path: String) throws {
+      let realm = try Realm(
+        configuration: Realm.Configuration(
+          fileURL: URL(fileURLWithPath: path), objectTypes: [Cat.self, Home.self]))
+      let cats = realm.objects(Cat.self)
+      switch self {
+      case .negativePosition: print(cats.window(-1..<4).count)
+      case .negativeLimit: print(cats.limit(-2).count)
+      case .negativeOffset: print(cats.offset(-3).count)
+      case .unmanaged: print(List<Int>().limit(1).count)
+      }
+    }
+  }
+
+  @Test(arguments: Mistake.allCases)
+  func traps(mistake: Mistake) async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [path = folder.file("cats.realm") as String, mistake = mistake as Mistake] in
+      try mistake.make(path)
+    }
+    try expect(mistake.message, in: result)
+  }
+}
