@@ -11,14 +11,14 @@ struct Layers {
     folders: [
       "Threads", "Sorting", "Storage", "Signals", "Values", "Rows", "Changes", "Snapshots",
       "Sequences",
-      "Writing", "Unique", "Checks", "Migrations", "Store", "Queries", "Live",
+      "Writing", "Unique", "Checks", "Migrations", "Store", "Queries", "Groups", "Live",
     ])
 
   static let library = Layers(
     module: "Sources/Tarn",
     folders: [
       "Logging", "Values", "Live", "Scheduling", "Observing", "Core", "Properties", "Collections",
-      "Objects", "Querying", "Results", "Sections", "Projections", "Realms",
+      "Objects", "Querying", "Results", "Groups", "Sections", "Projections", "Realms",
     ])
 }
 

@@ -34,6 +34,12 @@ static int put_cluster(MDB_txn *txn, MDB_dbi tree, int64_t first, int64_t count)
   return mdb_put(txn, tree, &key, &value, 0);
 }
 
+// How many persons have an age, and their scores.
+static struct group {
+  int64_t count;
+  double score;
+} groups[100];
+
 // How many rows of a cluster match.
 static int64_t count_matches(const struct cluster *cluster, int query, const char *text) {
   int64_t matches = 0;
@@ -44,6 +50,13 @@ static int64_t count_matches(const struct cluster *cluster, int query, const cha
       case BF_NAME_CONTAINS:
         matches += memmem(cluster->name[row], BF_NAME_BYTES, text, strlen(text)) != NULL;
         break;
+      case BF_SUM_BY_AGE: {
+        struct group *group = &groups[cluster->age[row]];
+        group->count++;
+        group->score += cluster->score[row];
+        matches++;
+        break;
+      }
       default: matches += cluster->age[row] > 30 && cluster->score[row] < 0.5;
     }
   }

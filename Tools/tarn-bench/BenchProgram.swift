@@ -129,6 +129,7 @@ struct BenchWorkload {
       BenchWorkload("W3", title: "find by primary key", measureLookup),
       BenchWorkload("W4", "W4o", "W4s", title: "read properties", measureReads),
       BenchWorkload("W5", "W5n", "W5c", "W5a", title: "count matches", measureCounting),
+      BenchWorkload("W5g", "W5gm", title: "groups", measureGrouping),
       BenchWorkload("W6", "W6n", title: "sort", measureSorting),
       BenchWorkload(
         "W5q", "W5i", "W5y", title: "find by an index", measureIndexedLookups),
@@ -144,6 +145,7 @@ struct BenchWorkload {
         "W7xc", "W7xcr", "W7xl", "W7xlr", "W7xf", "W7xfr", "W7xs", "W7xsr", "W7xd", "W7xdr", "W7xv",
         "W7xvr", "W7xg", "W7xgr", "W7xe", "W7xer", title: "every kind of source, one change",
         measureSources),
+      BenchWorkload("W7g", "W7gm", title: "observed groups, one change", measureObservedGroups),
       BenchWorkload("W7p", title: "a key path over four links", measureLongKeyPath),
       BenchWorkload("W7t", title: "a thousand key paths", measureManyKeyPaths),
       BenchWorkload("W9", "W9b", title: "10,000 object observers", measureObjectObservers),

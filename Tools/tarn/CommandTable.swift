@@ -39,10 +39,20 @@ enum CommandTable {
       The table has as many columns as fit the width of the terminal, and names the others. --json
       writes one object per line, --csv a header and one line per object, both in the format of
       'export'.
+
+      With --group it prints a line for each value of a property instead, in the order of these
+      values, and with --aggregates what of the objects that have it; --aggregates alone takes all
+      objects together:
+
+          tarn query FILE Dog --group breed --aggregates count,max:age,avg:weight
       """,
     positionals: [file, PositionalSpec("CLASS", "the class")],
     options: [
       condition, order, limit, offset, columns, .flag("table", "print a table (default)"),
+      .value("group", short: "g", "NAME", "one line for each value of a property"),
+      .value(
+        "aggregates", short: "a", "WHAT,...", repeats: true,
+        "count (default), sum:NAME, min:NAME, max:NAME, avg:NAME"),
       .flag("json", "print one JSON object per line instead of a table"),
       .flag("csv", "print CSV instead of a table"), explain, color,
     ])

@@ -54,11 +54,13 @@ struct QueryCommand {
   private let window: Range<Int>
   private let format: ObjectFormat?
   private let explains: Bool
+  private let groups: GroupQuestion?
   private let terminal: Terminal
 
   init(_ arguments: ParsedArguments) throws {
     query = try ObjectQuery(arguments)
     explains = arguments.has("explain")
+    groups = try GroupQuestion(arguments)
     window = try StoreAccess.window(arguments)
     let formats = ["table", "json", "csv"].filter(arguments.has)
     guard formats.count < 2 else {
@@ -71,6 +73,9 @@ struct QueryCommand {
   func run(_ output: OutputPipe) throws -> ExitCode {
     try query.run { view, query, reader in
       if explains { return try query.writeExplanation(reader, output) }
+      if let groups {
+        return try groups.write(query, reader, format, in: window, output, terminal)
+      }
       let root = try query.evaluate(StoreRows(reader))
       if let format {
         try ObjectWriter(view, reader, output).write(root, format, in: window)

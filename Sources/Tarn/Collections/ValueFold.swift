@@ -42,7 +42,7 @@ extension ValueFold {
     guard let type = (type as? any KeypathSortable.Type)?._objectType else {
       trap("Elements of type '\(type)' have no property '\(name)'.")
     }
-    if let problem = Aggregate.problem(of: name) { trap("\(problem).") }
+    if let problem = ScanAggregate.problem(of: name) { trap("\(problem).") }
     if type == DynamicObject.self {
       for case let object as DynamicObject in elements {
         object._reflection.foldable(name, total)

@@ -24,6 +24,7 @@ import TarnStore
     // because: it is used under the lock, and what it refers to is made for any thread.
     var sources = WeakTable<QuerySpec>()
     var sections = WeakTable<SectionsName>()
+    var groups = WeakTable<GroupsName>()
   }
 
   init(_ snapshot: Snapshot, home: Scheduler.Key) {
@@ -98,6 +99,18 @@ import TarnStore
     share(made) { table, made in
       if let known = table.sections[name] { return known }
       table.sections.insert(made, for: name)
+      return made
+    }
+  }
+
+  /// The shared groups of results.
+  func groups(
+    _ name: GroupsName, _ make: () -> LiveSource<GroupsModel>
+  ) -> LiveSource<GroupsModel> {
+    if let known = known({ $0.groups[name] }) as? LiveSource<GroupsModel> { return known }
+    return share(make()) { table, made in
+      if let known = table.groups[name] { return known }
+      table.groups.insert(made, for: name)
       return made
     }
   }

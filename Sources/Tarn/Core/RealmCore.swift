@@ -43,6 +43,7 @@ import TarnStore
 
   var liveResults = WeakTable<QuerySpec>()
   var liveSections = WeakTable<SectionsName>()
+  var liveGroups = WeakTable<GroupsName>()
   /// Lists, sets and maps that are observed.
   var liveSequences = WeakTable<SequencePlace>()
   /// Collections as they are read at the version shown.

@@ -113,8 +113,10 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   private func content(inside write: ActiveWrite) throws(StorageError) -> Content {
     let rows = StoreRows(host.shown(), write.session)
     var (content, seen): (Content, ChangeRecorder.Position)
-    if let working, working.serial == write.serial {
-      if working.position == write.position { return working.content }
+    if let working, working.serial == write.serial, working.position == write.position {
+      return working.content
+    }
+    if let working, working.serial == write.serial, !model.followsFromStart {
       (content, seen) = (working.content, working.position)
     } else if let known {
       (content, seen) = (known, .start)

@@ -13,7 +13,7 @@ struct KeyPathFault: Error {
 
   /// What a key path is given for.
   enum Use {
-    case name, order, aggregate, condition, distinct, sections, observing, property
+    case name, order, aggregate, condition, distinct, sections, grouping, observing, property
     /// By a property of that name.
     case projection(String)
 
@@ -82,6 +82,9 @@ struct KeyPathFault: Error {
     case .sections:
       "so the store cannot order sections by it. Give a closure instead: "
         + "sectioned(by: { … }, sortDescriptors: […])."
+    case .grouping:
+      "so the store cannot group by it. Group by a @Persisted property, or use Swift's "
+        + "Dictionary(grouping:by:)."
     case .projection(let name):
       "so '\(name)' cannot project it. Project a @Persisted property, one behind links, or a "
         + "property of a list's objects: \\Person.friends.projectTo.name."

@@ -42,15 +42,15 @@ extension Results {
     return ValueFold(of: self, elements: Element.self, property: name)
   }
 
-  private func aggregate(_ property: String) -> Aggregate {
+  private func aggregate(_ property: String) -> ScanAggregate {
     check()
     require(
       spec.values == nil, "Elements of type '\(Element.self)' have no property '\(property)'.")
     let query = live.model.query
     let name = core.binding(of: spec).reflection.property(property)?.columnName ?? property
-    var aggregate: Aggregate
+    var aggregate: ScanAggregate
     do {
-      aggregate = try Aggregate(name, on: query.classID, in: core.shown().schema.schema)
+      aggregate = try ScanAggregate(name, on: query.classID, in: core.shown().schema.schema)
     } catch {
       trap("Invalid aggregate on '\(spec.type)': \(error)")
     }

@@ -12,6 +12,9 @@ package enum LiveChange: Sendable {
   indirect case derived(
     all: LiveChange?, seen: LiveChange?, from: any DerivedState, to: any DerivedState)
 
+  /// Groups of rows.
+  case groups(GroupsStep)
+
   /// A script, if there is something to tell.
   static func news(_ script: EditScript) -> LiveChange? {
     script.isIdentity ? nil : .positions(script)
@@ -37,6 +40,7 @@ package enum LiveChange: Sendable {
     case (.keys(var a), .keys(let b)):
       a.append(b)
       return .keys(a)
+    case (.groups(let a), .groups(let b)): return .groups(a.merging(b))
     case (.derived(let all, let seen, let from, _), .derived(let nextAll, let nextSeen, _, let to)):
       return .derived(
         all: all.merging(nextAll), seen: seen.merging(nextSeen), from: from, to: to)
@@ -58,7 +62,7 @@ extension LiveChange? {
   }
 }
 
-/// What is made of rows with the help of the program's code. Only who has made it looks inside.
+/// What is made of rows. Only who has made it looks inside.
 package protocol DerivedState: AnyObject, Sendable {}
 
 /// What an observer is told.
@@ -108,8 +112,21 @@ extension LiveChange {
       .indices(positions(first, changes, baseline).indexChanges(withMoves: true))
     case .members(let first): .indices(members(first, changes, baseline))
     case .keys: .keys(keys(changes))
+    case .groups(let first): groups(first, changes, baseline)
     case .derived(_, _, let before, _): derived(before, changes, baseline)
     }
+  }
+
+  private static func groups(
+    _ first: GroupsStep, _ changes: ArraySlice<LiveChange>, _ baseline: LiveBaseline?
+  ) -> LiveDifference {
+    var whole = first
+    for case .groups(let step) in changes.dropFirst() { whole = whole.merging(step) }
+    if case .derived(_, let seen)? = baseline, let seen = seen as? GroupTable {
+      whole = GroupsStep(before: seen, after: whole.after, touched: nil)
+    }
+    let difference = whole.difference()
+    return .derived(all: difference, seen: difference, from: whole.before, to: whole.after)
   }
 
   private static func derived(

@@ -5,6 +5,8 @@ package enum LiveElements {
   case keys([ObjectKey])
   /// Nil for a collection whose object is gone.
   case sequence(StoredSequence?)
+  /// So many, which are known by their positions.
+  case positions(Int)
   /// Some of those, each by where it is among all.
   indirect case part(LiveElements, count: Int, (Int) -> Int)
 
@@ -13,6 +15,7 @@ package enum LiveElements {
     case .rows(let rows): rows.count
     case .keys(let keys): keys.count
     case .sequence(let sequence): sequence?.count ?? 0
+    case .positions(let count): count
     case .part(_, let count, _): count
     }
   }
@@ -25,6 +28,7 @@ package enum LiveElements {
     case .sequence(let sequence):
       guard let sequence else { trap("an element of what is gone: bug in this package") }
       return try sequence.value(at: position)
+    case .positions: return .int(Int64(position))
     case .part(let all, _, let locate): return try all.value(at: locate(position))
     }
   }

@@ -19,6 +19,8 @@ package protocol LiveModel: Sendable {
   var elementClasses: Set<ClassID> { get }
   /// True if `follow` needs less time than `evaluate` where little has changed.
   var followsIncrementally: Bool { get }
+  /// True if `follow` into an open write is to begin at what that began with.
+  var followsFromStart: Bool { get }
   /// True if `step` reads the state before the move, not only what is known of it.
   var readsFormerState: Bool { get }
   /// True if the source is invalid without its owner; else it is empty then.
@@ -98,6 +100,7 @@ package protocol LiveContent: Sendable {
 
 extension LiveModel {
   package var followsIncrementally: Bool { false }
+  package var followsFromStart: Bool { false }
   package var readsFormerState: Bool { false }
   package var needsOwner: Bool { false }
 
@@ -178,7 +181,8 @@ package final class FormerState {
     return try rows.plainValue(of: end.column, at: key, in: end.classID)
   }
 
-  private func rows() throws(StorageError) -> StoreRows {
+  /// What there was. Traps if the move knows nothing of it.
+  func rows() throws(StorageError) -> StoreRows {
     if let known { return known }
     guard let state else { trap("the state before a move was let go of: bug in this package") }
     let made = try state.rows()

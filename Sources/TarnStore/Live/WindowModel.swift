@@ -112,7 +112,8 @@ package struct WindowModel: LiveModel {
     switch change {
     case .rows(let step): step.script
     case .positions(let script): script
-    case .members, .keys, .derived: trap("rows that are told of as no rows: bug in this package")
+    case .members, .keys, .groups, .derived:
+      trap("rows that are told of as no rows: bug in this package")
     }
   }
 

@@ -49,7 +49,7 @@ extension CompiledQuery {
 
   /// Gives an aggregate all rows that match, in the order of their keys.
   package func feed(
-    _ aggregate: inout Aggregate, _ rows: StoreRows
+    _ aggregate: inout ScanAggregate, _ rows: StoreRows
   ) throws(StorageError) {
     var result = aggregate
     try unsafe forEachMatch(

@@ -91,24 +91,41 @@ package final class CompiledQuery: Sendable {
     var stages: [DistinctStage] = []
     for term in distinct { stages.append(try DistinctStage(term, on: id, in: schema.schema)) }
     self.stages = stages
-    var linked: [LinkedColumn] = []
-    func own(_ dependencies: [QueryDependency], decidesOrder: Bool) -> Set<ColumnID> {
-      var columns: Set<ColumnID> = []
-      for dependency in dependencies {
-        if dependency.isInRow {
-          columns.insert(dependency.column)
-        } else {
-          linked.append(LinkedColumn(dependency: dependency, decidesOrder: decidesOrder))
-        }
-      }
-      return columns
-    }
-    memberColumns = own(predicate.dependencies, decidesOrder: false)
-    orderColumns = own(
+    let members = Self.split(predicate.dependencies, decidesOrder: false)
+    let orders = Self.split(
       asked.dependencies + stages.flatMap(\.dependencies), decidesOrder: true)
-    self.linked = linked
+    (memberColumns, orderColumns) = (members.own, orders.own)
+    linked = members.linked + orders.linked
     let all = predicate.dependencies + asked.dependencies + stages.flatMap(\.dependencies)
     reached = Set([id] + all.map(\.classID))
+  }
+
+  /// The same condition in no order, for who reads these columns of each row that meets it: a
+  /// change there concerns the row as one of what rows are ordered by does.
+  init(_ other: CompiledQuery, reading paths: [ColumnPath]) {
+    classID = other.classID
+    predicate = other.predicate
+    access = other.access
+    order = ResolvedOrder([ResolvedOrder.Term](), on: other.classID)
+    orderIsIndexed = false
+    stages = []
+    let members = Self.split(predicate.dependencies, decidesOrder: false)
+    let read = Self.split(paths.flatMap(\.dependencies), decidesOrder: true)
+    (memberColumns, orderColumns) = (members.own, read.own)
+    linked = members.linked + read.linked
+    let all = predicate.dependencies + paths.flatMap(\.dependencies)
+    reached = Set([classID] + all.map(\.classID))
+  }
+
+  /// The columns in the rows themselves, and what lies elsewhere.
+  private static func split(
+    _ dependencies: [QueryDependency], decidesOrder: Bool
+  ) -> (own: Set<ColumnID>, linked: [LinkedColumn]) {
+    let own = dependencies.filter(\.isInRow).map(\.column)
+    let linked = dependencies.filter { !$0.isInRow }.map {
+      LinkedColumn(dependency: $0, decidesOrder: decidesOrder)
+    }
+    return (Set(own), linked)
   }
 
   package var isUnfiltered: Bool { predicate.constant == true }

@@ -70,7 +70,7 @@ enum GroupValue: Hashable {
   case bytes([UInt8])
 
   /// The value of a row at the end of the path.
-  fileprivate init<Rows: RowReading, Source: RowSource>(
+  init<Rows: RowReading, Source: RowSource>(
     _ path: ColumnPath, _ rows: Rows, _ slot: Int, _ source: Source
   ) throws(StorageError) {
     guard path.type == .string || path.type == .data else {

@@ -163,7 +163,7 @@ extension CompiledQuery {
 extension CompiledQuery {
   /// Gives an aggregate those rows, as often as they are there.
   package func feed(
-    _ aggregate: inout Aggregate, keys: [ObjectKey], _ rows: StoreRows
+    _ aggregate: inout ScanAggregate, keys: [ObjectKey], _ rows: StoreRows
   ) throws(StorageError) {
     var result = aggregate
     for key in keys {

@@ -115,7 +115,7 @@ extension OrderStatisticTree {
   }
 
   static func firstIndex(
-    in entries: UnsafeBufferPointer<Entry>, from start: Int, notBefore order: UInt64
+    in entries: UnsafeBufferPointer<Entry>, from start: Int, notBefore order: Entry.Order
   ) -> Int {
     (start..<entries.count).partitioningIndex { unsafe entries[$0].order >= order }
   }

@@ -38,28 +38,37 @@ extension OrderStatisticTree {
     private(set) var entries: ContiguousArray<Entry> = []
     /// The sum of the weights before the leaf.
     private(set) var start = 0
-    private var low: UInt64 = 1
-    private var high: UInt64 = 0
+    /// The leaf is the one for orders from `low` on, and below `end`; nil without such a bound.
+    private var low: Entry.Order?
+    private var end: Entry.Order?
+    private var isPlaced = false
 
     init(_ tree: OrderStatisticTree) { self.tree = tree }
 
     /// Goes to the leaf in which the order is, or would be. Returns its position there and whether
     /// an entry of that order is at it.
     @inline(__always)
-    mutating func seek(_ order: UInt64) -> (index: Int, isFound: Bool) {
-      if order < low || order > high { descend(order) }
+    mutating func seek(_ order: Entry.Order) -> (index: Int, isFound: Bool) {
+      if !covers(order) { descend(order) }
       return unsafe entries.withUnsafeBufferPointer { entries in
         let index = unsafe OrderStatisticTree.firstIndex(in: entries, from: 0, notBefore: order)
         return (index, unsafe index < entries.count && entries[index].order == order)
       }
     }
 
+    @inline(__always)
+    private func covers(_ order: Entry.Order) -> Bool {
+      if !isPlaced { return false }
+      if let low, order < low { return false }
+      if let end { return order < end }
+      return true
+    }
+
     @inline(never)
-    private mutating func descend(_ order: UInt64) {
+    private mutating func descend(_ order: Entry.Order) {
       var node = tree.root
       start = 0
-      low = 0
-      high = .max
+      (low, end, isPlaced) = (nil, nil, true)
       while true {
         switch node {
         case .leaf(let entries):
@@ -72,7 +81,7 @@ extension OrderStatisticTree {
             index += 1
           }
           if index > 0 { low = children[index].first.order }
-          if index + 1 < children.count { high = children[index + 1].first.order - 1 }
+          if index + 1 < children.count { end = children[index + 1].first.order }
           node = children[index].node
         }
       }

@@ -1,4 +1,4 @@
-/// A counted B+tree that is a value: entries in the order of a 64-bit number, each with a weight,
+/// A counted B+tree that is a value: entries in the order of a key, each with a weight,
 /// and on every branch the sum of the weights below it, so that the entry at a position and the
 /// position of an entry are both found in one way from the root to a leaf.
 ///
@@ -128,8 +128,9 @@ struct OrderStatisticTree<Entry: OrderStatisticEntry>: Sendable {
 }
 
 /// What a `OrderStatisticTree` holds.
-protocol OrderStatisticEntry: Sendable, BitwiseCopyable {
-  var order: UInt64 { get }
+protocol OrderStatisticEntry: Sendable {
+  associatedtype Order: Comparable & Sendable
+  var order: Order { get }
   var weight: Int { get }
   /// True if every weight is 1.
   static var isUnit: Bool { get }
@@ -139,7 +140,7 @@ protocol OrderStatisticEntry: Sendable, BitwiseCopyable {
 }
 
 /// Two words: a label and the key under it, or a key and its label.
-struct LabelPair: OrderStatisticEntry, Equatable {
+struct LabelPair: OrderStatisticEntry, BitwiseCopyable, Equatable {
   var order: UInt64
   var value: UInt64
   var weight: Int { 1 }
@@ -150,7 +151,7 @@ struct LabelPair: OrderStatisticEntry, Equatable {
 /// A row of a sorted root: its label, its biased key, and the beginning of what it is sorted by, a
 /// number that never descends from row to row. Where two rows' numbers differ they tell which one
 /// comes first, so that finding a row's position rarely reads another row.
-struct OrderedRow: OrderStatisticEntry, Equatable {
+struct OrderedRow: OrderStatisticEntry, BitwiseCopyable, Equatable {
   var order: UInt64
   var value: UInt64
   var prefix: UInt64
@@ -160,7 +161,7 @@ struct OrderedRow: OrderStatisticEntry, Equatable {
 }
 
 /// Sixty-four neighbouring keys, a bit for each that is in the set.
-struct LabelBlock: OrderStatisticEntry, Equatable {
+struct LabelBlock: OrderStatisticEntry, BitwiseCopyable, Equatable {
   var order: UInt64
   var bits: UInt64
   var weight: Int { bits.nonzeroBitCount }
@@ -185,13 +186,13 @@ extension OrderStatisticTree {
 
   /// Traps if the tree contradicts itself. For tests.
   func checkInvariants() {
-    var last: UInt64?
+    var last: Entry.Order?
     let sum = Self.check(root, height, isRoot: true, &last)
     require(sum == weight)
   }
 
   private static func check(
-    _ node: Node, _ height: Int, isRoot: Bool, _ last: inout UInt64?
+    _ node: Node, _ height: Int, isRoot: Bool, _ last: inout Entry.Order?
   ) -> Int {
     switch node {
     case .leaf(let entries):

@@ -1,20 +1,20 @@
 /// Least, greatest, sum, average and count of a column's values over many rows. Rows without a
 /// value, and NaN, take no part.
 ///
-///     var aggregate = try Aggregate("age", on: classID, in: schema)
+///     var aggregate = try ScanAggregate("age", on: classID, in: schema)
 ///     for each cluster: aggregate.append(image, scan.matches)
 ///
 /// Integers are summed exactly in 128 bits; `sum` is an integer if it fits 64 bits, else the
-/// nearest double. Floats and doubles are added as doubles, decimals as decimals, in the order of
-/// the rows.
-package struct Aggregate {
+/// nearest double. The sum of floats and doubles is exact, too, and rounded once at the end.
+/// Decimals are added as decimals, in the order of the rows.
+package struct ScanAggregate {
   package let path: ColumnPath
   /// Rows with a value.
   package private(set) var count = 0
   private var least: Value = .null
   private var greatest: Value = .null
   private var integerSum: Int128 = 0
-  private var doubleSum = 0.0
+  private var doubleSum = ExactSum()
   private var decimalSum = DecimalNumber.zero
 
   /// Throws for a property that does not exist, lies behind a link, or is neither a number nor a
@@ -22,13 +22,21 @@ package struct Aggregate {
   package init(
     _ name: String, on classID: ClassID, in schema: StoreSchema
   ) throws(PredicateError) {
+    path = try Self.column(name, on: classID, in: schema)
+  }
+
+  /// The column of that name, if it can be aggregated. Throws as `init` does.
+  static func column(
+    _ name: String, on classID: ClassID, in schema: StoreSchema
+  ) throws(PredicateError) -> ColumnPath {
     if let problem = Self.problem(of: name) { throw PredicateError(problem) }
-    path = try ColumnPath([name], from: classID, in: schema, for: .aggregate)
+    let path = try ColumnPath([name], from: classID, in: schema, for: .aggregate)
     guard path.type.isNumeric || path.type == .date else {
       throw PredicateError(
         "property '\(name)' of class '\(schema[classID]?.name ?? "")' is of type "
           + "\(path.typeName(in: schema)), which has no minimum, maximum or sum")
     }
+    return path
   }
 
   /// What is wrong with a path instead of a name.
@@ -48,7 +56,7 @@ package struct Aggregate {
     case .int: Int64(exactly: integerSum).map { .int($0) } ?? .double(Double(integerSum))
     case .date: .null
     case .decimal: .decimal(decimalSum.cell)
-    default: .double(doubleSum)
+    default: .double(doubleSum.value)
     }
   }
 
@@ -59,7 +67,7 @@ package struct Aggregate {
     case .date: return .null
     case .int: return .double(Double(integerSum) / Double(count))
     case .decimal: return .decimal((decimalSum / DecimalNumber(Int64(count))).cell)
-    default: return .double(doubleSum / Double(count))
+    default: return .double(doubleSum.value / Double(count))
     }
   }
 
@@ -96,7 +104,7 @@ package struct Aggregate {
   private mutating func append(_ value: Double, isFloat: Bool) {
     guard !value.isNaN else { return }
     count += 1
-    doubleSum += value
+    doubleSum.add(value)
     let boxed = isFloat ? Value.float(Float(value)) : .double(value)
     if let low = least.asDouble, low <= value {} else { least = boxed }
     if let high = greatest.asDouble, high >= value {} else { greatest = boxed }

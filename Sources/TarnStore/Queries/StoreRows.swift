@@ -11,6 +11,8 @@ package struct StoreRows: RowSource {
   }
 
   package var schema: SchemaView { reader.schema }
+  /// The version that the open write began with; nil without one.
+  var beforeWrite: Snapshot? { session?.base }
 
   package func withRow<R>(
     _ classID: ClassID, _ key: ObjectKey,

@@ -204,3 +204,33 @@ extension DecimalNumber {
     return .finite(isNegative: isNegative, coefficient: coefficient, exponent: exponent)
   }
 }
+
+extension DecimalOrder {
+  /// The shortest of the numbers that stand there.
+  var number: DecimalNumber {
+    if self == .nan { return .nan }
+    let scale = Int(bits >> UInt128(Self.coefficientBits)) - Self.zeroScale
+    let mask: UInt128 = 1 << UInt128(Self.coefficientBits) - 1
+    let coefficient = scale < 0 ? mask - (bits & mask) : bits & mask
+    if coefficient == 0 { return scale == 0 ? .zero : scale < 0 ? .infinity.negated : .infinity }
+    return .shortest(
+      isNegative: scale < 0, coefficient,
+      exponent: abs(scale) + DecimalNumber.exponentMin - DecimalNumber.digitsMax)
+  }
+}
+
+extension DecimalNumber {
+  /// The equal number without zeros at its end; of all NaN the same one.
+  var shortest: DecimalNumber { order.number }
+
+  fileprivate static func shortest(
+    isNegative: Bool, _ coefficient: UInt128, exponent: Int
+  ) -> DecimalNumber {
+    var (coefficient, exponent) = (coefficient, exponent)
+    while exponent < exponentMax, coefficient % 10 == 0 {
+      coefficient /= 10
+      exponent += 1
+    }
+    return DecimalNumber(isNegative: isNegative, coefficient: coefficient, exponent: exponent)
+  }
+}

@@ -7,7 +7,7 @@ package struct ValueFold {
   private var count = 0
   private var whole: Int128 = 0
   /// Nil until one comes. Each kind is added up by itself.
-  private var fraction: Double?
+  private var fraction: ExactSum?
   private var decimal: DecimalNumber?
 
   package init() {}
@@ -17,10 +17,10 @@ package struct ValueFold {
     case .int(let number): whole += Int128(number)
     case .float(let number):
       if number.isNaN { return }
-      fraction = (fraction ?? 0) + Double(number)
+      addFraction(Double(number))
     case .double(let number):
       if number.isNaN { return }
-      fraction = (fraction ?? 0) + number
+      addFraction(number)
     case .decimal(let cell):
       let number = DecimalNumber(cell)
       if number.isNaN { return }
@@ -33,10 +33,16 @@ package struct ValueFold {
     if max == .null || SequenceOrder.compare(max, value) < 0 { max = value }
   }
 
+  private mutating func addFraction(_ number: Double) {
+    var sum = fraction.take() ?? ExactSum()
+    sum.add(number)
+    fraction = sum
+  }
+
   /// Of whole numbers one, with a decimal among them a decimal, else a double. 0 without any.
   package var sum: Value {
     if let decimal { return .decimal(total(decimal).cell) }
-    if let fraction { return .double(fraction + Double(whole)) }
+    if let fraction { return .double(fraction.value + Double(whole)) }
     return Int64(exactly: whole).map { .int($0) } ?? .double(Double(whole))
   }
 
@@ -44,13 +50,13 @@ package struct ValueFold {
   package var average: Value {
     if count == 0 { return .null }
     if let decimal { return .decimal((total(decimal) / DecimalNumber(Int64(count))).cell) }
-    return .double(((fraction ?? 0) + Double(whole)) / Double(count))
+    return .double(((fraction?.value ?? 0) + Double(whole)) / Double(count))
   }
 
   private func total(_ decimal: DecimalNumber) -> DecimalNumber {
     var sum = decimal
     if whole != 0 { sum = sum + (DecimalNumber(text: "\(whole)") ?? .nan) }
-    if let fraction { sum = sum + DecimalNumber(shortest: fraction) }
+    if let fraction { sum = sum + DecimalNumber(shortest: fraction.value) }
     return sum
   }
 }

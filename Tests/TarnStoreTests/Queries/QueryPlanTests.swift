@@ -198,8 +198,8 @@ import Testing
       #expect(end == (isLast ? expected.keys.last : expected.keys.first), "\(predicate) \(terms)")
     }
     var sums = [
-      try Aggregate("int", on: indexed, in: rows.schema.schema),
-      try Aggregate("int", on: plain, in: rows.schema.schema),
+      try ScanAggregate("int", on: indexed, in: rows.schema.schema),
+      try ScanAggregate("int", on: plain, in: rows.schema.schema),
     ]
     try quick.feed(&sums[0], rows)
     try slow.feed(&sums[1], rows)

@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 
 @Suite struct ScanAggregateTests {
-  private func aggregate(_ name: String) throws -> Aggregate {
-    try Aggregate(name, on: QueryFixture.thing, in: QueryFixture.schema)
+  private func aggregate(_ name: String) throws -> ScanAggregate {
+    try ScanAggregate(name, on: QueryFixture.thing, in: QueryFixture.schema)
   }
 
   @Test(arguments: [91, 92, 93] as [UInt64])
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  private func check(_ aggregate: Aggregate, _ values: [Value]) {
+  private func check(_ aggregate: ScanAggregate, _ values: [Value]) {
     let values = values.filter { value in
       switch value {
       case .null: false

@@ -47,7 +47,7 @@ import Testing
       }
       let buffer = SortBuffer(order, source: source)
       if (try? buffer.append(image)) != nil { _ = try? buffer.sort() }
-      var aggregate = try Aggregate("iN", on: QueryFixture.thing, in: QueryFixture.schema)
+      var aggregate = try ScanAggregate("iN", on: QueryFixture.thing, in: QueryFixture.schema)
       aggregate.append(image)
     }
     #expect(scanned > 100)

@@ -55,6 +55,40 @@ import Testing
     #expect(empty == .init(status: 0, output: "", errors: ""))
   }
 
+  @Test func groupsHaveALineEach() throws {
+    let more = """
+      {"id":4,"name":"Bo","age":10,"note":null}
+      {"id":5,"name":"Bo","age":5,"note":"b"}
+
+      """
+    let done = try ToolProcess.run(
+      folder, "import", "a.realm", "-", "-f", "jsonl", "-c", "Dog", input: more)
+    try #require(done.status == 0)
+    let table = try tarn(
+      "query", "a.realm", "Dog", "--group", "name", "--aggregates", "count,max:age,avg:age")
+    #expect(
+      table.output == """
+        name  count  max:age  avg:age
+        Ada       1        9        9
+        Bo        3       10        6
+        Rex       1        7        7
+
+        """)
+    let json = try tarn(
+      "query", "a.realm", "Dog", "-g", "note", "-a", "sum:age", "-a", "count", "--json", "-n", "2",
+      "-w", "id > 1")
+    #expect(
+      json.output == """
+        {"note":null,"sum:age":10,"count":1}
+        {"note":"b","sum:age":8,"count":2}
+
+        """)
+    let all = try tarn("query", "a.realm", "Dog", "--aggregates", "count,min:id", "--csv")
+    #expect(all.output == "count,min:id\n5,1\n")
+    let none = try tarn("query", "a.realm", "Dog", "-g", "id", "--where", "age > 99", "--csv")
+    #expect(none.output == "id,count\n")
+  }
+
   @Test func aCountIsANumber() throws {
     #expect(try tarn("count", "a.realm", "Dog").output == "3\n")
     #expect(try tarn("count", "a.realm", "Dog", "--where", "age < 8").output == "2\n")
@@ -71,6 +105,12 @@ import Testing
       (["watch", "a.realm", "--limit", "2"], 2, "--limit needs a CLASS"),
       (["query", "a.realm", "Dog", "--limit", "-1"], 2, "Try 'tarn query --help'"),
       (["query", "a.realm", "Dog", "--columns", ","], 2, "names no column"),
+      (["query", "a.realm", "Dog", "-g", "size"], 1, "class 'Dog' has no property 'size'"),
+      (
+        ["query", "a.realm", "Dog", "-g", "name", "-a", "sum:note"], 1, "no minimum, maximum or sum"
+      ),
+      (["query", "a.realm", "Dog", "-g", "name", "-a", "mean:age"], 2, "not 'mean:age'"),
+      (["query", "a.realm", "Dog", "-g", "name", "-s", "age"], 2, "--sort does not go with"),
       (["count", "a.realm", "Dog", "--where", "age >"], 2, "Try 'tarn count --help'"),
       (["count", "none.realm", "Dog"], 1, "there is no such file"),
       (["watch", "a.realm", "--columns", "id"], 2, "--columns needs a CLASS"),

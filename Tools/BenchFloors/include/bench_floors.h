@@ -89,7 +89,7 @@ int bf_lmdb_ranges(
 // W6i: the first id, `times` times, in a read transaction each. `seconds` is for all of them.
 int bf_lmdb_first(bf_lmdb *store, int64_t times, int64_t *first_id, double *seconds);
 // What W5 counts.
-enum bf_query { BF_AGE_IS_42, BF_NAME_IS, BF_NAME_CONTAINS, BF_AGE_AND_SCORE };
+enum bf_query { BF_AGE_IS_42, BF_NAME_IS, BF_NAME_CONTAINS, BF_AGE_AND_SCORE, BF_SUM_BY_AGE };
 // W5: counts the matches of a query among the persons 1...count, in a store of its own in
 // `folder` that keeps them in clusters of 128, column by column. The best of five scans. `text` is
 // what names are compared with.

@@ -1,0 +1,104 @@
+import TarnStore
+
+/// What is worked out of many objects: how many there are, or the sum, minimum, maximum or average
+/// of a property. For ``RealmCollection/grouped(by:_:)`` and ``RealmCollection/aggregate(_:)``.
+///
+/// ```swift
+/// realm.objects(Dog.self).grouped(by: \.breed, .count, .max(of: \.age), .average(of: \.weight))
+/// ```
+///
+/// Nil and NaN take no part. The sum of floats and doubles is exact whatever came and went before,
+/// and rounded once, when it is read.
+///
+/// Threading: any.
+public struct Aggregate<Root: KeypathSortable, Result>: @unchecked Sendable {
+  // because: it consists of a name and of code that reads a value and knows nothing else.
+
+  let kind: AggregateTerm.Kind
+  /// The property's name; empty for `count`.
+  let property: String
+  /// What it is, from how it is stored.
+  let read: (Value) -> Result
+
+  private init(_ kind: AggregateTerm.Kind, _ property: String, _ read: @escaping (Value) -> Result)
+  {
+    self.kind = kind
+    self.property = property
+    self.read = read
+  }
+
+  private init(
+    _ kind: AggregateTerm.Kind, _ keyPath: PartialKeyPath<Root>, _ read: @escaping (Value) -> Result
+  ) {
+    self.init(kind, _name(for: keyPath, .aggregate), read)
+  }
+}
+
+extension Aggregate where Result == Int {
+  /// The number of objects.
+  public static var count: Self {
+    Self(.count, "") { ValueFold.typed($0, "count") ?? 0 }
+  }
+}
+
+extension Aggregate {
+  private static func sum(_ property: String) -> Self where Result: AddableType {
+    Self(.sum, property) { ValueFold.typed($0, "property '\(property)'") ?? Result(_nearest: 0) }
+  }
+
+  private static func optional<T: _Persistable>(
+    _ kind: AggregateTerm.Kind, _ property: String
+  ) -> Self where Result == T? {
+    Self(kind, property) { ValueFold.typed($0, "property '\(property)'") }
+  }
+
+  /// The sum of a property's values, 0 if there are no values. Reading one that the type cannot
+  /// hold traps.
+  public static func sum(of keyPath: KeyPath<Root, Result>) -> Self where Result: AddableType {
+    sum(_name(for: keyPath, .aggregate))
+  }
+  /// The same for an optional property.
+  public static func sum(of keyPath: KeyPath<Root, Result?>) -> Self where Result: AddableType {
+    sum(_name(for: keyPath, .aggregate))
+  }
+  /// The sum of the property with that name, in the type that is asked for. Grouping by it traps
+  /// if the class has no such property or it is not a number.
+  public static func sum(ofProperty name: String) -> Self where Result: AddableType { sum(name) }
+
+  /// The minimum of a property, nil if there are no values.
+  public static func min<T: MinMaxType>(of keyPath: KeyPath<Root, T>) -> Self
+  where Result == T? { optional(.min, _name(for: keyPath, .aggregate)) }
+  /// The same for an optional property.
+  public static func min<T: MinMaxType>(of keyPath: KeyPath<Root, T?>) -> Self
+  where Result == T? { optional(.min, _name(for: keyPath, .aggregate)) }
+  /// The minimum of the property with that name, in the type that is asked for. Grouping by it
+  /// traps if the class has no such property or it is neither a number nor a date.
+  public static func min<T: MinMaxType>(ofProperty name: String) -> Self
+  where Result == T? { optional(.min, name) }
+
+  /// The maximum of a property, nil if there are no values.
+  public static func max<T: MinMaxType>(of keyPath: KeyPath<Root, T>) -> Self
+  where Result == T? { optional(.max, _name(for: keyPath, .aggregate)) }
+  /// The same for an optional property.
+  public static func max<T: MinMaxType>(of keyPath: KeyPath<Root, T?>) -> Self
+  where Result == T? { optional(.max, _name(for: keyPath, .aggregate)) }
+  /// The maximum of the property with that name, as `min` has it.
+  public static func max<T: MinMaxType>(ofProperty name: String) -> Self
+  where Result == T? { optional(.max, name) }
+
+  /// The average of a property's values, nil if there are no values.
+  public static func average<T: AddableType>(of keyPath: KeyPath<Root, T>) -> Self
+  where Result == Double? { optional(.average, _name(for: keyPath, .aggregate)) }
+  /// The same for an optional property.
+  public static func average<T: AddableType>(of keyPath: KeyPath<Root, T?>) -> Self
+  where Result == Double? { optional(.average, _name(for: keyPath, .aggregate)) }
+  /// The average of a property's values as a decimal, nil if there are no values.
+  public static func average(of keyPath: KeyPath<Root, Decimal128>) -> Self
+  where Result == Decimal128? { optional(.average, _name(for: keyPath, .aggregate)) }
+  /// The same for an optional property.
+  public static func average(of keyPath: KeyPath<Root, Decimal128?>) -> Self
+  where Result == Decimal128? { optional(.average, _name(for: keyPath, .aggregate)) }
+  /// The average of the property with that name, as `sum` has it; nil if there are no values.
+  public static func average<T: AddableType>(ofProperty name: String) -> Self
+  where Result == T? { optional(.average, name) }
+}

@@ -1,0 +1,197 @@
+import TarnStore
+
+/// The objects of results in groups, one for each value of a property, with what is worked out of
+/// each: lazy, and live as `Results` are.
+///
+/// ```swift
+/// let breeds = realm.objects(Dog.self).grouped(by: \.breed, .max(of: \.age))
+/// for breed in breeds { print(breed.key, breed.count, breed.values ?? 0) }
+/// ```
+///
+/// The groups are in the order of their keys: nil, NaN, then by value, text byte by byte. A group
+/// comes with its first object and goes with its last one. While somebody observes, a commit takes
+/// time for the objects that it touches, and not for all.
+///
+/// Belongs to its Realm's thread, queue or actor; a ``Group`` is a value of its own.
+public struct GroupedResults<Key: _Persistable & Hashable, Values> {
+  /// One group as it was when it was read.
+  public struct Group: Identifiable {
+    /// What its objects have in common.
+    public let key: Key
+    /// The key.
+    public var id: Key { key }
+    /// The number of its objects.
+    public let count: Int
+    /// What was asked for, as a tuple in that order; of one aggregate its value itself.
+    public let values: Values
+  }
+
+  let groups: LiveGroups<Values>
+
+  init(_ groups: LiveGroups<Values>) { self.groups = groups }
+
+  /// The Realm that the objects belong to.
+  public var realm: Realm? { groups.results.realm }
+
+  /// True if the Realm was invalidated. Any other use of the groups then traps.
+  public var isInvalidated: Bool { groups.results.isInvalidated }
+
+  public func _counterpart(in realm: Realm) -> GroupedResults? {
+    groups.counterpart(in: realm).map { GroupedResults($0) }
+  }
+
+  /// The group with a key; nil if no object has it.
+  public func group(for key: Key) -> Group? {
+    let table = groups.table()
+    return table.position(of: key._box().value).map { group(at: $0, of: table) }
+  }
+
+  fileprivate func group(at position: Int, of table: GroupTable) -> Group {
+    Group(
+      key: Self.key(table.key(at: position)), count: table.rowCount(at: position),
+      values: groups.values(table, position))
+  }
+
+  private static func key(_ value: Value) -> Key {
+    guard let key = Key._unbox(_BoxedValue(value)) else {
+      trap("The key of a group, stored as \(value), is not a valid \(Key.self).")
+    }
+    return key
+  }
+}
+
+extension GroupedResults: RandomAccessCollection, _DeltaCollection, Equatable, DumpedCollection,
+  CustomStringConvertible
+{
+  public typealias Element = Group
+  public typealias _Looked = Int
+
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { count }
+
+  /// The number of groups.
+  public var count: Int { groups.table().count }
+
+  /// The group at a position. Traps if it is out of bounds.
+  public subscript(position: Int) -> Group {
+    let table = groups.table()
+    Bounds.check(position, table.count, of: self)
+    return group(at: position, of: table)
+  }
+
+  /// Goes over the groups that there are now, whatever happens to them meanwhile.
+  public struct Iterator: IteratorProtocol {
+    private let parent: GroupedResults
+    private let table: GroupTable
+    private var cursor = 0
+
+    init(_ parent: GroupedResults) {
+      self.parent = parent
+      table = parent.groups.table()
+    }
+
+    public mutating func next() -> Group? {
+      guard cursor < table.count else { return nil }
+      defer { cursor += 1 }
+      return parent.group(at: cursor, of: table)
+    }
+  }
+
+  public func makeIterator() -> Iterator { Iterator(self) }
+
+  /// True if both are groups of the same results by the same, of which the same is asked.
+  public static func == (a: Self, b: Self) -> Bool { a.groups.isSame(as: b.groups) }
+
+  func append(to dump: inout TextDump) {
+    let name = "GroupedResults<\(Key.self), \(Values.self)>"
+    if isInvalidated { return dump.append("\(name) [invalidated]") }
+    dump.append(
+      name, count: count, lazy.map { ("\($0.key)", "\($0.count): \($0.values)" as Any) })
+  }
+
+  // MARK: - Observing
+
+  /// Calls `block` first with `.initial`, once the groups can be read, and then with the exact
+  /// difference whenever they have changed. A group is modified if it has another count, or if
+  /// anything else that is shown of it is another. Commits in quick succession are reported in one
+  /// call.
+  ///
+  /// Traps on a thread that has no later turns, on a read-only Realm that has a private copy, and
+  /// in a write that has changed something.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe.
+  public func observe(
+    _ block: @escaping (RealmCollectionChange<GroupedResults>) -> Void
+  ) -> NotificationToken {
+    _observe(.standard, block)
+  }
+
+  public func _observe(
+    _ look: _Look, _ block: @escaping (RealmCollectionChange<GroupedResults>) -> Void
+  ) -> NotificationToken {
+    groups.changeOrigin { news in
+      switch news {
+      case .initial: .initial(revived())
+      case .update(let changes, _, _):
+        .update(
+          revived(), deletions: changes.deletions, insertions: changes.insertions,
+          modifications: changes.modifications)
+      case .error(let error): .error(Realm.Error(error))
+      }
+    }.looking(look).observe(block)
+  }
+
+  /// Calls `block` as `observe` does, with the groups that there are then, so that an array can
+  /// follow by `apply(to:)`. Traps where `observe` does.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe.
+  public func observeChanges(
+    _ block: @escaping (ObservedChange<GroupedResults, CollectionDelta<Group>>) -> Void
+  ) -> NotificationToken {
+    _changeOrigin.observe(block)
+  }
+
+  /// What `observeChanges` would tell, for `for await`. Traps for groups of an invalidated Realm;
+  /// see ``ChangeSequence`` for who may go over it.
+  public var changes: ChangeSequence<ObservedChange<GroupedResults, CollectionDelta<Group>>> {
+    _changeOrigin.changes
+  }
+
+  public var _changeOrigin: _ChangeOrigin<ObservedChange<GroupedResults, CollectionDelta<Group>>> {
+    groups.changeOrigin { news in
+      switch news {
+      case .initial: .initial(revived())
+      case .update(let changes, _, let table): .update(revived(), delta(changes, table))
+      case .error(let error): .error(Realm.Error(error))
+      }
+    }
+  }
+
+  /// The groups are told by their positions in the new ones.
+  private func delta(_ changes: IndexChanges, _ table: GroupTable) -> CollectionDelta<Group> {
+    let positions = PastElements(of: []) {
+      .positions(table.count)
+    } walk: {
+      nil
+    }
+    return CollectionDelta(changes, positions, on: groups.core, isDynamic: false) { value in
+      guard case .int(let position) = value else {
+        trap("a group that has no position: bug in this package")
+      }
+      return group(at: Int(position), of: table)
+    }
+  }
+
+  /// The same groups in the instance's present life.
+  private func revived() -> GroupedResults { GroupedResults(groups.revived()) }
+}
+
+extension GroupedResults.Group: Equatable where Values: Equatable {}
+extension GroupedResults.Group: Hashable where Values: Hashable {}
+extension GroupedResults.Group: Sendable where Key: Sendable, Values: Sendable {}
+
+@available(*, unavailable, message: "it belongs to one thread or actor: pass a ThreadSafeReference")
+extension GroupedResults: Sendable {}
+
+@available(*, unavailable, message: "it belongs to one thread or actor: make the loop there")
+extension GroupedResults.Iterator: Sendable {}

@@ -1,0 +1,94 @@
+import TarnStore
+
+/// What an observer of aggregates is told.
+public enum AggregateChange<Values> {
+  /// The first call: what there is.
+  case initial(Values)
+  /// They changed since the last call.
+  case update(old: Values, new: Values)
+  /// The file can no longer be followed; nothing comes after this.
+  case error(any Error)
+}
+
+/// What is worked out of all objects of results: lazy, and live as `Results` are.
+///
+/// ```swift
+/// let total = realm.objects(Order.self).where { $0.isOpen }.aggregate(.sum(of: \.amount))
+/// let token = total.observe { change in
+///   if case .update(let old, let new) = change { print(old, "→", new) }
+/// }
+/// ```
+///
+/// While somebody observes, a commit takes time for the objects that it touches, and not for all.
+///
+/// Belongs to its Realm's thread, queue or actor.
+public struct LiveAggregate<Values>: _ObservableCollection, Equatable, CustomStringConvertible {
+  public typealias _Looked = Int
+
+  let groups: LiveGroups<Values>
+
+  init(_ groups: LiveGroups<Values>) { self.groups = groups }
+
+  /// The Realm that the objects belong to.
+  public var realm: Realm? { groups.results.realm }
+
+  /// True if the Realm was invalidated. Any other use of this then traps.
+  public var isInvalidated: Bool { groups.results.isInvalidated }
+
+  public func _counterpart(in realm: Realm) -> LiveAggregate? {
+    groups.counterpart(in: realm).map { LiveAggregate($0) }
+  }
+
+  /// What the aggregates are now, an open write's changes included: a tuple in the order in which
+  /// they were asked for; of one aggregate its value itself.
+  public var value: Values { groups.values(groups.table(), 0) }
+
+  /// The value, for logs and debuggers.
+  public var description: String {
+    isInvalidated ? "LiveAggregate<\(Values.self)> [invalidated]" : "\(value)"
+  }
+
+  /// True if both are the same aggregates of the same results.
+  public static func == (a: Self, b: Self) -> Bool { a.groups.isSame(as: b.groups) }
+
+  /// Calls `block` first with `.initial`, once the value is known, and then with the old and the
+  /// new one whenever it has changed. Commits in quick succession are reported in one call; nothing
+  /// is told of changes that leave it as it was.
+  ///
+  /// Traps on a thread that has no later turns, on a read-only Realm that has a private copy, and
+  /// in a write that has changed something.
+  ///
+  /// - Returns: a token; keep it for as long as you want to observe.
+  public func observe(
+    _ block: @escaping (AggregateChange<Values>) -> Void
+  ) -> NotificationToken {
+    _observe(.standard, block)
+  }
+
+  public func _observe(
+    _ look: _Look, _ block: @escaping (AggregateChange<Values>) -> Void
+  ) -> NotificationToken {
+    origin.looking(look).observe(block)
+  }
+
+  /// What `observe` would tell, for `for await`. Traps for aggregates of an invalidated Realm; see
+  /// ``ChangeSequence`` for who may go over it.
+  public var changes: ChangeSequence<AggregateChange<Values>> { origin.changes }
+
+  private var origin: _ChangeOrigin<AggregateChange<Values>> {
+    groups.changeOrigin { news in
+      switch news {
+      case .initial: .initial(groups.values(groups.revived().table(), 0))
+      case .update(_, let old, let new):
+        .update(old: groups.values(old, 0), new: groups.values(new, 0))
+      case .error(let error): .error(Realm.Error(error))
+      }
+    }
+  }
+}
+
+extension AggregateChange: _FailingChange {}
+extension AggregateChange: Sendable where Values: Sendable {}
+
+@available(*, unavailable, message: "it belongs to one thread or actor: pass a ThreadSafeReference")
+extension LiveAggregate: Sendable {}

@@ -1,0 +1,156 @@
+import TarnStore
+
+/// Results that are grouped, whatever their elements are.
+protocol GroupedBase: ThreadConfined {
+  var core: RealmCore { get }
+  var spec: QuerySpec { get }
+  var live: LiveResult { get }
+  var createdInWrite: WriteMark? { get }
+  /// Traps if they are invalidated.
+  func check()
+  /// The same results in the instance's present life.
+  func revived() -> Self
+}
+
+extension Results: GroupedBase {}
+
+/// By what results are grouped, and what is asked of each group.
+struct GroupShape<Values>: @unchecked Sendable {
+  // because: its code reads values and knows nothing else.
+
+  /// Names of properties, as the program has them; nil for one group of all.
+  let key: [String]?
+  let terms: [AggregateTerm]
+  /// What was asked for, from how it is stored.
+  let read: ([Value]) -> Values
+
+  init<Root, each Result>(
+    by key: String?, _ aggregates: repeat Aggregate<Root, each Result>
+  ) where Values == (repeat each Result) {
+    self.key = key?.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    var terms: [AggregateTerm] = []
+    for aggregate in repeat each aggregates {
+      terms.append(AggregateTerm(aggregate.kind, of: aggregate.property))
+    }
+    self.terms = terms
+    let all = (repeat each aggregates)
+    read = { values in
+      var next = values.startIndex
+      func value<Each>(_ aggregate: Aggregate<Root, Each>) -> Each {
+        defer { next += 1 }
+        return aggregate.read(values[next])
+      }
+      return (repeat value(each all))
+    }
+  }
+}
+
+/// Groups of results on their instance. All that ask for the same share a source.
+struct LiveGroups<Values> {
+  let results: any GroupedBase
+  let shape: GroupShape<Values>
+  let source: LiveSource<GroupsModel>
+
+  init(_ results: any GroupedBase, _ shape: GroupShape<Values>) {
+    self.results = results
+    self.shape = shape
+    let spec = results.spec
+    let name = GroupsName(
+      spec: spec, key: shape.key.map { spec.columnNames(of: $0) },
+      terms: shape.terms.map { term in
+        AggregateTerm(term.kind, of: spec.columnNames(of: [term.column]).joined())
+      })
+    source = results.core.groups(name)
+  }
+
+  private init(
+    _ results: any GroupedBase, _ shape: GroupShape<Values>, _ source: LiveSource<GroupsModel>
+  ) {
+    self.results = results
+    self.shape = shape
+    self.source = source
+  }
+
+  var core: RealmCore { results.core }
+
+  /// The groups now, an open write's changes included.
+  func table() -> GroupTable {
+    results.check()
+    if results.createdInWrite?.wasCancelled == true { return source.model.nothing }
+    core.tracking?.note(source)
+    return trapping { () throws(StorageError) in try source.current().table }
+  }
+
+  /// The same groups in the instance's present life.
+  func revived() -> LiveGroups { LiveGroups(results.revived(), shape, source) }
+
+  func counterpart(in realm: Realm) -> LiveGroups? {
+    func counterpart(_ results: some GroupedBase) -> (any GroupedBase)? {
+      results._counterpart(in: realm)
+    }
+    return counterpart(results).map { LiveGroups($0, shape) }
+  }
+
+  /// What was asked for of one group.
+  func values(_ table: GroupTable, _ position: Int) -> Values {
+    shape.read(table.values(at: position))
+  }
+
+  /// True if both are groups of the same results by the same, of which the same is asked.
+  func isSame(as other: LiveGroups) -> Bool { source === other.source }
+
+  /// Where the changes come from, in the words of who is told. Traps for invalidated results.
+  func changeOrigin<Change>(
+    _ translate: @escaping (GroupsNews) -> Change?
+  ) -> _ChangeOrigin<Change> {
+    results.check()
+    return _ChangeOrigin(core: core, source: source, isDynamic: false, readsTarget: false) {
+      news, _ in GroupsNews(news).flatMap(translate)
+    }
+  }
+}
+
+/// What an observer of groups is called with.
+enum GroupsNews {
+  case initial
+  case update(IndexChanges, from: GroupTable, to: GroupTable)
+  case error(StorageError)
+
+  /// Nil for what is not of groups.
+  init?(_ news: CollectionObservation.News) {
+    switch news {
+    case .initial: self = .initial
+    case .error(let error): self = .error(error)
+    case .update(.indices), .update(.keys): return nil
+    case .update(.derived(let changes, _, let from, let to)):
+      guard let from = from as? GroupTable, let to = to as? GroupTable, !changes.isEmpty else {
+        return nil
+      }
+      self = .update(changes, from: from, to: to)
+    }
+  }
+}
+
+extension RealmCore {
+  /// The shared groups of results. Traps for properties that cannot be used so.
+  fileprivate func groups(_ name: GroupsName) -> LiveSource<GroupsModel> {
+    func make() -> LiveSource<GroupsModel> { LiveSource(groupsModel(name), on: self) }
+    if let frozen { return frozen.groups(name, make) }
+    if let known = liveGroups[name] as? LiveSource<GroupsModel>, !known.isOwnerGone {
+      return known
+    }
+    let made = make()
+    liveGroups.insert(made, for: name)
+    return made
+  }
+
+  private func groupsModel(_ name: GroupsName) -> GroupsModel {
+    let binding = binding(of: name.spec)
+    do {
+      return try GroupsModel(
+        liveResult(name.spec).model, by: name.key, name.terms, shown().schema)
+    } catch {
+      trap("Invalid groups of '\(binding.schema.name)': \(error)")
+    }
+  }
+}

@@ -1,0 +1,96 @@
+/// The values that a group has in a column, of which the least and the greatest are asked for, as
+/// numbers in the same order. Equal ones are counted.
+///
+/// Values that a scan finds are kept as it finds them; what came and went since is kept in order.
+/// They are put in order when the least or greatest of them has gone. A value.
+struct CountedValues<Order: FixedWidthInteger & UnsignedInteger & Sendable>: Sendable {
+  private struct Entry: OrderStatisticEntry {
+    var order: Order
+    /// Below zero for what has gone of the values that were found.
+    var count: Int
+    var weight: Int { 1 }
+    static var isUnit: Bool { true }
+    static var leafCapacity: Int { 64 }
+  }
+
+  private struct End: Sendable {
+    var order: Order
+    var count = 1
+  }
+
+  /// In any order.
+  private var found: ContiguousArray<Order>
+  /// The ends of these; nil without any.
+  private var low: End?
+  private var high: End?
+  private var changes = OrderStatisticTree<Entry>()
+
+  init(_ found: ContiguousArray<Order> = []) {
+    self.found = found
+    for order in found {
+      if let end = low, end.order <= order {
+        if end.order == order { low?.count += 1 }
+      } else {
+        low = End(order: order)
+      }
+      if let end = high, end.order >= order {
+        if end.order == order { high?.count += 1 }
+      } else {
+        high = End(order: order)
+      }
+    }
+  }
+
+  var least: Order? {
+    let changed = changes.isEmpty ? nil : changes.entry(at: 0).order
+    guard let low else { return changed }
+    return Swift.min(low.order, changed ?? low.order)
+  }
+
+  var greatest: Order? {
+    let changed = changes.isEmpty ? nil : changes.entry(at: changes.weight - 1).order
+    guard let high else { return changed }
+    return Swift.max(high.order, changed ?? high.order)
+  }
+
+  mutating func add(_ order: Order) { change(order, by: 1) }
+  /// Takes out a value that is there.
+  mutating func remove(_ order: Order) { change(order, by: -1) }
+
+  private mutating func change(_ order: Order, by amount: Int) {
+    let count = change(of: order) + amount
+    let entry = Entry(order: order, count: count)
+    changes = changes.applying([count == 0 ? .init(remove: entry) : .init(put: entry)])
+    if let low, low.order == order, low.count + count == 0 { sortFound() }
+    if let high, high.order == order, high.count + count == 0 { sortFound() }
+  }
+
+  private func change(of order: Order) -> Int {
+    var cursor = OrderStatisticTree<Entry>.Cursor(changes)
+    let (index, isFound) = cursor.seek(order)
+    return isFound ? cursor.entries[index].count : 0
+  }
+
+  /// From here on everything is in order.
+  private mutating func sortFound() {
+    var all: ContiguousArray<Entry> = []
+    changes.forEachLeaf { leaf in
+      all += leaf.entries
+      return true
+    }
+    found.sort()
+    for order in found { all.append(Entry(order: order, count: 1)) }
+    all.sort { $0.order < $1.order }
+    var merged: ContiguousArray<Entry> = []
+    for entry in all {
+      if merged.last?.order == entry.order {
+        merged[merged.count - 1].count += entry.count
+      } else {
+        merged.append(entry)
+      }
+    }
+    merged.removeAll { $0.count == 0 }
+    changes = OrderStatisticTree(ascending: merged)
+    (found, low, high) = ([], nil, nil)
+  }
+}

@@ -1,0 +1,134 @@
+/// Groups by the numbers that a scan gives them, in the order in which it meets them.
+struct GroupNumbers {
+  /// Integers below that are found without a search.
+  private static let smallEnd = 4096
+
+  private(set) var groups: [GroupValue] = []
+  private var known: [GroupValue: Int32] = [:]
+  private var small = ContiguousArray<Int32>(repeating: -1, count: smallEnd)
+  private var texts = TextTable()
+
+  var count: Int { groups.count }
+
+  mutating func number(of group: GroupValue) -> Int32 {
+    if let number = known[group] { return number }
+    return insert(group)
+  }
+
+  private mutating func insert(_ group: GroupValue) -> Int32 {
+    let number = Int32(groups.count)
+    groups.append(group)
+    known[group] = number
+    return number
+  }
+
+  @inline(__always)
+  mutating func number(of integer: Int64) -> Int32 {
+    let index = UInt64(bitPattern: integer)
+    if index < UInt64(Self.smallEnd) {
+      let number = small[Int(index)]
+      if number >= 0 { return number }
+    }
+    return numberSlowly(of: integer)
+  }
+
+  @inline(never)
+  private mutating func numberSlowly(of integer: Int64) -> Int32 {
+    let number = number(of: GroupValue.scalar(.int(integer)))
+    if integer >= 0, integer < Self.smallEnd { small[Int(integer)] = number }
+    return number
+  }
+
+  /// The same of a text's or data's bytes.
+  mutating func number(of bytes: UnsafeRawBufferPointer) -> Int32 {
+    let hash = unsafe TextTable.hash(bytes)
+    if let number = unsafe texts.number(of: bytes, hash) { return number }
+    let number = unsafe insert(.bytes([UInt8](bytes)))
+    unsafe texts.insert(number, bytes, hash)
+    return number
+  }
+}
+
+/// The numbers of texts, found by their bytes without making a value of them.
+private struct TextTable {
+  private struct Place {
+    var number: Int32 = -1
+    /// A part of the hash, so that other texts are rarely looked at.
+    var mark: UInt32 = 0
+    var start = 0
+    var count = 0
+  }
+
+  private var places = ContiguousArray<Place>(repeating: Place(), count: 256)
+  private var used = 0
+  private var bytes: ContiguousArray<UInt8> = []
+
+  static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    var hash = UInt64(bytes.count) &* 0x9e37_79b9_7f4a_7c15
+    var index = 0
+    while index &+ 8 <= bytes.count {
+      let word = unsafe bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      hash = (hash ^ word) &* 0x9e37_79b9_7f4a_7c15
+      hash ^= hash >> 32
+      index &+= 8
+    }
+    while index < bytes.count {
+      hash = unsafe (hash ^ UInt64(bytes[index])) &* 0x9e37_79b9_7f4a_7c15
+      hash ^= hash >> 32
+      index &+= 1
+    }
+    return hash
+  }
+
+  func number(of sought: UnsafeRawBufferPointer, _ hash: UInt64) -> Int32? {
+    let mask = places.count - 1
+    var index = Int(truncatingIfNeeded: hash) & mask
+    while places[index].number >= 0 {
+      let place = places[index]
+      if place.mark == UInt32(truncatingIfNeeded: hash >> 32), place.count == sought.count,
+        unsafe has(sought, at: place.start)
+      {
+        return place.number
+      }
+      index = (index + 1) & mask
+    }
+    return nil
+  }
+
+  private func has(_ sought: UnsafeRawBufferPointer, at start: Int) -> Bool {
+    unsafe bytes.withUnsafeBytes { bytes in
+      let part = unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<start + sought.count])
+      return unsafe compareBytes(part, sought) == 0
+    }
+  }
+
+  mutating func insert(_ number: Int32, _ text: UnsafeRawBufferPointer, _ hash: UInt64) {
+    if 2 * (used + 1) > places.count { grow() }
+    let place = Place(
+      number: number, mark: UInt32(truncatingIfNeeded: hash >> 32), start: bytes.count,
+      count: text.count)
+    unsafe bytes.append(contentsOf: text)
+    put(place, hash)
+  }
+
+  private mutating func put(_ place: Place, _ hash: UInt64) {
+    let mask = places.count - 1
+    var index = Int(truncatingIfNeeded: hash) & mask
+    while places[index].number >= 0 { index = (index + 1) & mask }
+    places[index] = place
+    used += 1
+  }
+
+  private mutating func grow() {
+    let old = places
+    places = ContiguousArray(repeating: Place(), count: 2 * old.count)
+    used = 0
+    for place in old where place.number >= 0 {
+      let hash = unsafe bytes.withUnsafeBytes { bytes in
+        unsafe Self.hash(
+          UnsafeRawBufferPointer(rebasing: bytes[place.start..<place.start + place.count]))
+      }
+      put(place, hash)
+    }
+  }
+}

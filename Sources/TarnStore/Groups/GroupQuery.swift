@@ -1,0 +1,188 @@
+/// Rows in groups by what they have in a column, or all in one, and what is worked out of each
+/// group. Immutable; any thread may use it.
+package final class GroupQuery: Sendable {
+  /// The rows that are grouped, if nothing else says which these are.
+  let query: CompiledQuery
+  /// Nil for all rows together, which are a group even if there are none.
+  let path: ColumnPath?
+  let columns: [AggregateColumn]
+  /// What is asked for, and of which of the columns.
+  private let terms: [(kind: AggregateTerm.Kind, column: Int?)]
+
+  /// - Parameters:
+  ///   - query: which rows; its order does not matter.
+  ///   - names: a column, reached through to-one links or not; nil for all rows together.
+  /// - Throws: names that the class does not have, or columns that cannot be used so.
+  package init(
+    _ query: CompiledQuery, by names: [String]?, _ asked: [AggregateTerm], _ schema: StoreSchema
+  ) throws(PredicateError) {
+    path = try names.map { names throws(PredicateError) in
+      try Self.path(names, on: query.classID, schema)
+    }
+    var columns: [AggregateColumn] = []
+    var terms: [(kind: AggregateTerm.Kind, column: Int?)] = []
+    for term in asked {
+      if term.kind == .count, term.column.isEmpty {
+        terms.append((.count, nil))
+        continue
+      }
+      let path = try ScanAggregate.column(term.column, on: query.classID, in: schema)
+      if path.type == .date, term.kind == .sum || term.kind == .average {
+        throw PredicateError("dates have no \(term.kind.rawValue): property '\(term.column)'")
+      }
+      let index = columns.firstIndex { $0.path == path } ?? columns.count
+      if index == columns.count { columns.append(AggregateColumn(path: path)) }
+      switch term.kind {
+      case .sum, .average: columns[index].hasSum = true
+      case .min, .max: columns[index].hasExtremes = true
+      case .count: break
+      }
+      terms.append((term.kind, index))
+    }
+    (self.columns, self.terms) = (columns, terms)
+    let read = (path.map { [$0] } ?? []) + columns.map(\.path)
+    self.query = CompiledQuery(query, reading: read)
+  }
+
+  private static func path(
+    _ names: [String], on id: ClassID, _ schema: StoreSchema
+  ) throws(PredicateError) -> ColumnPath {
+    let path = try ColumnPath(names, from: id, in: schema, for: .distinct)
+    guard path.type != .link else {
+      throw PredicateError(
+        "cannot group by property '\(names.joined(separator: "."))' of class "
+          + "'\(schema[path.classID]?.name ?? "")': it is a link; name a property behind it")
+    }
+    return path
+  }
+
+  /// What each row is asked for.
+  var read: [ColumnPath] { (path.map { [$0] } ?? []) + columns.map(\.path) }
+
+  // MARK: - States
+
+  /// A group with so many rows.
+  func state(_ group: GroupValue, count: Int, _ totals: [ColumnTotals]) -> GroupState {
+    let values = terms.map { term -> Value in
+      guard let column = term.column else { return .int(Int64(count)) }
+      return totals[column].value(term.kind, columns[column].path.type)
+    }
+    let key = path.map { group.value(of: $0.type) } ?? .null
+    return GroupState(key: key, count: count, totals, values: values)
+  }
+
+  /// A group without rows.
+  func emptyState(_ group: GroupValue) -> GroupState {
+    state(group, count: 0, columns.map { ColumnTotals($0) })
+  }
+
+  /// The table without any rows.
+  package var nothing: GroupTable { table([]) }
+
+  /// - Parameter entries: in any order, one for each group.
+  func table(_ entries: [GroupTable.Entry]) -> GroupTable {
+    var entries = ContiguousArray(entries)
+    if path == nil, entries.isEmpty {
+      entries.append(GroupTable.Entry(order: .null, state: emptyState(.null)))
+    }
+    entries.sort { $0.order < $1.order }
+    return GroupTable(OrderStatisticTree(ascending: entries))
+  }
+
+  // MARK: - Evaluating
+
+  /// The groups of all rows that the query finds.
+  package func evaluate(_ rows: StoreRows) throws(StorageError) -> GroupTable {
+    var scan = GroupScan(self, rows)
+    try unsafe query.forEachMatch(
+      try query.plan(rows), rows,
+      cluster: { (image, matches) throws(StorageError) in unsafe try scan.append(image, matches) },
+      row: { (row, slot) throws(StorageError) in try scan.append(row, slot) })
+    return scan.table()
+  }
+
+  /// The groups of these objects, each as often as it is there.
+  func evaluate(_ keys: [ObjectKey], _ rows: StoreRows) throws(StorageError) -> GroupTable {
+    var scan = GroupScan(self, rows)
+    if keys.count > 16 { rows.expect(lookups: keys.count, in: query.classID) }
+    for key in keys {
+      _ = try rows.withRow(query.classID, key) { (row, slot) throws(StorageError) in
+        try scan.append(row, slot)
+      }
+    }
+    return scan.table()
+  }
+
+  /// What a row adds to its group.
+  struct Share: Equatable {
+    var group: GroupValue
+    /// Of each column.
+    var values: [Scalar]
+  }
+
+  /// What an object adds; nil if it is not there.
+  ///
+  /// - Parameter isTested: only if it meets the condition.
+  func share(
+    of key: ObjectKey, in rows: StoreRows, isTested: Bool
+  ) throws(StorageError) -> Share? {
+    let found = try rows.withRow(query.classID, key) {
+      (row, slot) throws(StorageError) -> Share? in
+      if isTested, try !query.predicate.matches(row, slot, in: rows) { return nil }
+      return Share(
+        group: try group(of: row, slot, rows),
+        values: columns.map { row.scalar($0.path, slot) })
+    }
+    return found ?? nil
+  }
+
+  /// The group that a row belongs to. Where a link on the way leads nowhere, that is null's.
+  func group<Rows: RowReading>(
+    of row: Rows, _ slot: Int, _ rows: StoreRows
+  ) throws(StorageError) -> GroupValue {
+    guard let path else { return .null }
+    if path.links.isEmpty { return try GroupValue(path, row, slot, rows) }
+    let found = try rows.withTarget(row, slot, path.links, from: 0) {
+      (row, slot) throws(StorageError) in try GroupValue(path, row, slot, rows)
+    }
+    return found ?? .null
+  }
+}
+
+/// What came and went of groups' rows.
+struct GroupShares {
+  private struct Changed {
+    var came: [[Scalar]] = []
+    var went: [[Scalar]] = []
+  }
+
+  private var groups: [GroupValue: Changed] = [:]
+
+  /// One row, as it was and as it is; nil where it is not among the rows.
+  mutating func note(from old: GroupQuery.Share?, to new: GroupQuery.Share?) {
+    if old == new { return }
+    if let old { groups[old.group, default: Changed()].went.append(old.values) }
+    if let new { groups[new.group, default: Changed()].came.append(new.values) }
+  }
+
+  var touched: Set<GroupValue> { Set(groups.keys) }
+
+  func applied(to table: GroupTable, _ query: GroupQuery) -> GroupTable {
+    var changes: [GroupValue: GroupState?] = [:]
+    for (group, changed) in groups {
+      let old = table.state(of: group)
+      let count = (old?.count ?? 0) + changed.came.count - changed.went.count
+      if count == 0, query.path != nil {
+        changes.updateValue(nil, forKey: group)
+        continue
+      }
+      var totals = old?.columns ?? query.columns.map { ColumnTotals($0) }
+      for column in totals.indices {
+        for values in changed.came { totals[column].add(values[column]) }
+        for values in changed.went { totals[column].remove(values[column]) }
+      }
+      changes[group] = query.state(group, count: count, totals)
+    }
+    return table.applying(changes, query.emptyState(.null))
+  }
+}

@@ -1,0 +1,188 @@
+/// Puts rows into groups, cluster by cluster or one by one, and adds up what is asked for of each.
+/// Used once, on one thread.
+///
+/// Of a cluster each column is decoded at once: first the one that says the group, which leaves a
+/// group's number for each row, then those that are added up. A struct: of a class every access
+/// would be checked at run time.
+@safe struct GroupScan {
+  private let query: GroupQuery
+  private let rows: StoreRows
+  private var numbers = GroupNumbers()
+  private var columns: [ScannedColumn]
+  /// How many rows each group has.
+  private var counts: ContiguousArray<Int> = []
+  private let scratch = ScanScratch(bitmapCount: 1)
+
+  /// The number of each row's group. No dates are decoded here, so their room is free.
+  private var groups: UnsafeMutablePointer<Int32> { unsafe scratch.fines }
+
+  init(_ query: GroupQuery, _ rows: StoreRows) {
+    self.query = query
+    self.rows = rows
+    columns = query.columns.map { ScannedColumn($0) }
+    if query.path == nil { _ = numbers.number(of: .null) }
+  }
+
+  /// Takes the rows of a cluster that have a bit in `matches`.
+  mutating func append(
+    _ image: ClusterImage, _ matches: UnsafePointer<UInt64>
+  ) throws(StorageError) {
+    scratch.reserve(rows: image.rowCount)
+    let groups = unsafe self.groups
+    if let path = query.path {
+      try unsafe assign(path, image, matches)
+    } else {
+      unsafe groups.update(repeating: 0, count: image.rowCount)
+    }
+    makeRoom()
+    unsafe counts.withUnsafeMutableBufferPointer { counts in
+      unsafe Bitmap.forEachSlot(matches, image.rowCount) { slot in
+        unsafe counts[Int(groups[slot])] &+= 1
+      }
+    }
+    for index in columns.indices {
+      let mask = unsafe valued(columns[index].column.path, image, matches)
+      unsafe columns[index].append(image, mask, groups, scratch)
+    }
+  }
+
+  /// Takes one row.
+  mutating func append<Rows: RowReading>(_ row: Rows, _ slot: Int) throws(StorageError) {
+    let number = Int(numbers.number(of: try query.group(of: row, slot, rows)))
+    makeRoom()
+    counts[number] += 1
+    for index in columns.indices {
+      columns[index].append(row.scalar(columns[index].column.path, slot), number)
+    }
+  }
+
+  private mutating func makeRoom() {
+    let missing = numbers.count - counts.count
+    if missing == 0 { return }
+    counts.append(contentsOf: repeatElement(0, count: missing))
+    for index in columns.indices { columns[index].makeRoom(for: numbers.count) }
+  }
+
+  /// The groups of all rows that were taken.
+  mutating func table() -> GroupTable {
+    makeRoom()
+    let entries = numbers.groups.enumerated().map { number, group in
+      GroupTable.Entry(
+        order: group,
+        state: query.state(group, count: counts[number], columns.map { $0.totals(of: number) }))
+    }
+    return query.table(entries)
+  }
+
+  // MARK: - Groups of rows
+
+  /// Those of the rows that have a value in the column.
+  private func valued(
+    _ path: ColumnPath, _ image: ClusterImage, _ matches: UnsafePointer<UInt64>
+  ) -> UnsafePointer<UInt64> {
+    let nulls = unsafe scratch.nulls
+    guard path.isOptional, unsafe image.decodeNulls(path.column, into: nulls) else {
+      return unsafe matches
+    }
+    for word in 0..<image.bitmapWords { unsafe nulls[word] = matches[word] & ~nulls[word] }
+    return unsafe UnsafePointer(nulls)
+  }
+
+  /// Notes the group of each row.
+  private mutating func assign(
+    _ path: ColumnPath, _ image: ClusterImage, _ matches: UnsafePointer<UInt64>
+  ) throws(StorageError) {
+    guard path.links.isEmpty else { return try unsafe assignEach(image, matches) }
+    let mask = unsafe valued(path, image, matches)
+    if unsafe mask != matches { unsafe assignNull(matches, mask, image.rowCount) }
+    switch path.type {
+    case .int:
+      let ints = unsafe scratch.ints
+      unsafe image.decodeInts(path.column, into: ints)
+      let groups = unsafe self.groups
+      unsafe Bitmap.forEachSlot(mask, image.rowCount) { slot in
+        unsafe groups[slot] = numbers.number(of: ints[slot])
+      }
+    case .string, .data:
+      if let dictionary = image.dictionary(path.column) {
+        try unsafe assign(dictionary, mask, image.rowCount)
+      } else {
+        try unsafe assignTexts(path, image, mask)
+      }
+    default: try unsafe assignEach(image, mask)
+    }
+  }
+
+  private mutating func assignNull(
+    _ matches: UnsafePointer<UInt64>, _ mask: UnsafePointer<UInt64>, _ rowCount: Int
+  ) {
+    var number: Int32 = -1
+    for index in 0..<(rowCount + 63) >> 6 {
+      var word = unsafe matches[index] & ~mask[index]
+      while word != 0 {
+        if number < 0 { number = numbers.number(of: .null) }
+        unsafe groups[index << 6 + word.trailingZeroBitCount] = number
+        word &= word - 1
+      }
+    }
+  }
+
+  /// Each entry is looked up at the first row that has it.
+  private mutating func assign(
+    _ dictionary: ClusterDictionary, _ mask: UnsafePointer<UInt64>, _ rowCount: Int
+  ) throws(StorageError) {
+    var known = InlineArray<256, Int32>(repeating: -1)
+    let (codes, groups) = unsafe (dictionary.codes, self.groups)
+    try unsafe Bitmap.forEachSlot(mask, rowCount) { (slot) throws(StorageError) in
+      let code = unsafe Int(codes[slot])
+      var number = known[code]
+      if number < 0 {
+        guard code < dictionary.count else {
+          throw ClusterImage.corrupted("a column has a code without an entry")
+        }
+        number = unsafe numbers.number(of: try dictionary.entry(code))
+        known[code] = number
+      }
+      unsafe groups[slot] = number
+    }
+  }
+
+  private mutating func assignTexts(
+    _ path: ColumnPath, _ image: ClusterImage, _ mask: UnsafePointer<UInt64>
+  ) throws(StorageError) {
+    try unsafe Bitmap.forEachSlot(mask, image.rowCount) { (slot) throws(StorageError) in
+      unsafe groups[slot] = try rows.withText(image, slot, path) { bytes in
+        guard let bytes = unsafe bytes else { return numbers.number(of: .null) }
+        return unsafe numbers.number(of: bytes)
+      }
+    }
+  }
+
+  private mutating func assignEach(
+    _ image: ClusterImage, _ mask: UnsafePointer<UInt64>
+  ) throws(StorageError) {
+    try unsafe Bitmap.forEachSlot(mask, image.rowCount) { (slot) throws(StorageError) in
+      unsafe groups[slot] = numbers.number(of: try query.group(of: image, slot, rows))
+    }
+  }
+}
+
+extension Bitmap {
+  /// As `forEach`, and quicker where all bits of a word are set.
+  @inline(__always)
+  static func forEachSlot<E: Error>(
+    _ bits: UnsafePointer<UInt64>, _ rowCount: Int, _ body: (Int) throws(E) -> Void
+  ) throws(E) {
+    for index in 0..<(rowCount + 63) >> 6 {
+      var word = unsafe bits[index]
+      if word == .max {
+        for slot in index << 6..<(index + 1) << 6 { try body(slot) }
+        continue
+      }
+      while word != 0 {
+        try body(index << 6 + word.trailingZeroBitCount)
+        word &= word - 1
+      }
+    }
+  }
+}

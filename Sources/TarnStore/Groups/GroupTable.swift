@@ -1,0 +1,134 @@
+/// One group: how many rows it has, and what is worked out of them. Never changes.
+final class GroupState: Sendable {
+  /// What the rows have in common; null for all rows together.
+  let key: Value
+  let count: Int
+  let columns: [ColumnTotals]
+  /// What was asked for, in that order.
+  let values: [Value]
+
+  init(key: Value, count: Int, _ columns: [ColumnTotals], values: [Value]) {
+    self.key = key
+    self.count = count
+    self.columns = columns
+    self.values = values
+  }
+
+  /// True if both show the same. NaN is the same as NaN.
+  fileprivate func shows(_ other: GroupState) -> Bool {
+    count == other.count
+      && values.elementsEqual(other.values) { SequenceOrder.compare($0, $1) == 0 }
+  }
+}
+
+/// The groups of a moment, in the order of their keys. Never changes; tables share what is the same
+/// in them.
+package final class GroupTable: Sendable {
+  struct Entry: OrderStatisticEntry {
+    var order: GroupValue
+    var state: GroupState
+    var weight: Int { 1 }
+    static var isUnit: Bool { true }
+    static var leafCapacity: Int { 16 }
+  }
+
+  private let tree: OrderStatisticTree<Entry>
+
+  init(_ tree: OrderStatisticTree<Entry>) { self.tree = tree }
+
+  /// No groups.
+  package convenience init() { self.init(OrderStatisticTree()) }
+
+  /// The number of groups.
+  package var count: Int { tree.weight }
+  /// What the rows of a group have in common.
+  package func key(at position: Int) -> Value { state(at: position).key }
+  /// How many rows a group has.
+  package func rowCount(at position: Int) -> Int { state(at: position).count }
+  /// What was asked for of a group, in that order.
+  package func values(at position: Int) -> [Value] { state(at: position).values }
+
+  private func state(at position: Int) -> GroupState { tree.entry(at: position).state }
+
+  /// The position of a group with a key as it is stored in a column; nil if there is none.
+  package func position(of key: Value) -> Int? { GroupValue(key).flatMap(position) }
+
+  private func position(of group: GroupValue) -> Int? {
+    var cursor = OrderStatisticTree<Entry>.Cursor(tree)
+    let (index, isFound) = cursor.seek(group)
+    return isFound ? cursor.start + index : nil
+  }
+
+  func state(of group: GroupValue) -> GroupState? {
+    position(of: group).map { state(at: $0) }
+  }
+
+  /// The table after groups came, changed or went, which is nil.
+  func applying(_ changes: [GroupValue: GroupState?], _ none: GroupState) -> GroupTable {
+    if changes.isEmpty { return self }
+    let edits = changes.sorted { $0.key < $1.key }.map {
+      (group, state) -> OrderStatisticTree<Entry>.Edit in
+      guard let state else { return .init(remove: Entry(order: group, state: none)) }
+      return .init(put: Entry(order: group, state: state))
+    }
+    return GroupTable(tree.applying(ContiguousArray(edits)))
+  }
+
+  // MARK: - Differences
+
+  /// How the groups became those of a later table.
+  ///
+  /// - Parameter touched: the only ones that may be others; nil if that is not known.
+  func difference(to later: GroupTable, touched: Set<GroupValue>?) -> IndexChanges {
+    if self === later { return IndexChanges() }
+    guard let touched else { return difference(toAll: later) }
+    var changes = IndexChanges()
+    for group in touched.sorted() {
+      note(position(of: group), later.position(of: group), later, in: &changes)
+    }
+    return changes
+  }
+
+  private func difference(toAll later: GroupTable) -> IndexChanges {
+    var (old, new) = (0, 0)
+    var changes = IndexChanges()
+    while old < count || new < later.count {
+      let before = old < count ? tree.entry(at: old).order : nil
+      let now = new < later.count ? later.tree.entry(at: new).order : nil
+      let isOld = now.map { now in before.map { $0 <= now } ?? false } ?? true
+      let isNew = before.map { before in now.map { $0 <= before } ?? false } ?? true
+      note(isOld ? old : nil, isNew ? new : nil, later, in: &changes)
+      if isOld { old += 1 }
+      if isNew { new += 1 }
+    }
+    return changes
+  }
+
+  private func note(
+    _ old: Int?, _ new: Int?, _ later: GroupTable, in changes: inout IndexChanges
+  ) {
+    switch (old, new) {
+    case (nil, nil): break
+    case (let old?, nil): changes.deletions.append(old)
+    case (nil, let new?): changes.insertions.append(new)
+    case (let old?, let new?):
+      let (before, now) = (state(at: old), later.state(at: new))
+      if before === now || before.shows(now) { return }
+      changes.modifications.append(old)
+      changes.modificationsNew.append(new)
+    }
+  }
+}
+
+extension GroupValue {
+  /// Nil for what is not stored in a column.
+  fileprivate init?(_ value: Value) {
+    switch value {
+    case .string(let text): self = .bytes(Array(text.utf8))
+    case .data(let bytes): self = .bytes(bytes)
+    default:
+      guard let scalar = Scalar(value) else { return nil }
+      self = .scalar(scalar)
+    }
+  }
+}

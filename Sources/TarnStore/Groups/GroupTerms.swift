@@ -1,0 +1,56 @@
+/// What is worked out for the rows of a group, by name.
+package struct AggregateTerm: Hashable, Sendable {
+  package enum Kind: String, Hashable, Sendable, CaseIterable {
+    /// The number of rows, with or without values.
+    case count
+    case sum, min, max, average
+  }
+
+  package var kind: Kind
+  /// A column of the rows' class; empty for `count`.
+  package var column: String
+
+  package init(_ kind: Kind, of column: String = "") {
+    self.kind = kind
+    self.column = column
+  }
+}
+
+/// A column of which something is worked out, and what.
+struct AggregateColumn: Sendable {
+  let path: ColumnPath
+  var hasSum = false
+  var hasExtremes = false
+}
+
+/// Where a group stands among others: null, NaN, then by value, text byte by byte, as rows are
+/// sorted. All NaN are one, and so are 0 and -0, and decimals that are equal.
+extension GroupValue: Comparable {
+  static let null = GroupValue.scalar(.null)
+
+  static func < (a: GroupValue, b: GroupValue) -> Bool {
+    switch (a, b) {
+    case (.scalar(let a), .scalar(let b)): Scalar.compare(a, b) < 0
+    case (.bytes(let a), .bytes(let b)): a.lexicographicallyPrecedes(b)
+    // Of one column only null is there beside texts.
+    case (.scalar, .bytes): true
+    case (.bytes, .scalar): false
+    }
+  }
+
+  /// The value of a column of that type; of equal ones always the same.
+  func value(of type: ColumnType) -> Value {
+    switch (self, type) {
+    case (.bytes(let bytes), .string): .string(String(decoding: bytes, as: UTF8.self))
+    case (.bytes(let bytes), _): .data(bytes)
+    case (.scalar(.double(let number)), .float): .float(Float(Self.only(number)))
+    case (.scalar(.double(let number)), _): .double(Self.only(number))
+    case (.scalar(.decimal(let number)), _): .decimal(number.shortest.cell)
+    case (.scalar(let scalar), _): scalar.value
+    }
+  }
+
+  private static func only(_ number: Double) -> Double {
+    number.isNaN ? .nan : number == 0 ? 0 : number
+  }
+}

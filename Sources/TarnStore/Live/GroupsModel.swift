@@ -1,0 +1,239 @@
+/// The rows of results in groups, and what is worked out of each.
+///
+/// A step takes what the touched rows were out of their groups and puts in what they are; both
+/// states are read for that, and nothing is kept of single rows. Of a query over a class not even
+/// the rows that it finds are kept.
+package struct GroupsModel: LiveModel {
+  package struct Content: LiveContent {
+    /// The rows that are grouped; nil for those of a query over a class.
+    fileprivate var rows: ResultRows?
+    package fileprivate(set) var table: GroupTable
+    /// It shows an open write's changes, or some of them.
+    fileprivate var isOfWrite = false
+    /// About what it takes to begin anew.
+    fileprivate var cost = LiveCost.none
+
+    package var isOwnerGone: Bool { rows?.isOwnerGone == true }
+  }
+
+  private let groups: GroupQuery
+  /// What is grouped; nil for the rows of a query over a class.
+  private let results: ResultModel?
+  /// What is read of the rows.
+  private let read: ReachPlan?
+
+  /// - Parameters:
+  ///   - results: of objects.
+  ///   - names: see `GroupQuery`.
+  /// - Throws: names that the class does not have, or columns that cannot be used so.
+  package init(
+    _ results: ResultModel, by names: [String]?, _ terms: [AggregateTerm], _ schema: SchemaView
+  ) throws(PredicateError) {
+    let groups = try GroupQuery(results.query, by: names, terms, schema.schema)
+    self.groups = groups
+    if case .query = results {
+      (self.results, read) = (nil, nil)
+      return
+    }
+    self.results = results
+    let id = results.query.classID
+    let path = ObservedPath(
+      classID: id, property: 0, dependencies: groups.read.flatMap(\.dependencies))
+    read = ReachPlan(.paths([path]), from: [id], schema)
+  }
+
+  package var owner: LinkTarget? { results?.owner }
+  package var concerningClasses: Set<ClassID> {
+    let own = results?.concerningClasses ?? []
+    return own.union(groups.query.concerningClasses)
+  }
+  package var elementClasses: Set<ClassID> { [] }
+  package var followsIncrementally: Bool { true }
+  package var followsFromStart: Bool { true }
+  package var readsFormerState: Bool { true }
+
+  package func isConcerned(by changes: ChangeSet) -> Bool {
+    groups.query.isConcerned(by: changes) || results?.isConcerned(by: changes) == true
+  }
+
+  /// What there is where there are no rows.
+  package var nothing: GroupTable { groups.nothing }
+
+  // MARK: - Content
+
+  package func evaluate(_ rows: StoreRows) throws(StorageError) -> Content {
+    let content = try results?.evaluate(rows)
+    return try evaluate(content, rows)
+  }
+
+  /// - Parameter content: the rows that are grouped; nil for those of a query over a class.
+  private func evaluate(
+    _ content: ResultRows?, _ rows: StoreRows
+  ) throws(StorageError) -> Content {
+    let table: GroupTable
+    if let content {
+      table = try groups.evaluate(content.keys(in: 0..<content.count), rows)
+    } else {
+      table = try groups.evaluate(rows)
+    }
+    return Content(
+      rows: content, table: table, isOfWrite: rows.beforeWrite != nil,
+      cost: try cost(ofEvaluating: rows))
+  }
+
+  package func follow(
+    _ content: inout Content, over changes: ChangeSet, to rows: StoreRows
+  ) throws(StorageError) {
+    guard isConcerned(by: changes) else { return }
+    // What lies before is only known where the way begins at what an open write began with.
+    guard let former = rows.beforeWrite, !content.isOfWrite else {
+      content = try evaluate(rows)
+      return
+    }
+    let move = LiveMove(changes, from: .version(former), to: rows)
+    _ = try advance(&content, over: move)
+  }
+
+  package func elements(
+    _ content: Content, _ rows: StoreRows
+  ) throws(StorageError) -> LiveElements {
+    .positions(content.table.count)
+  }
+
+  package func baseline(
+    _ content: Content, _ rows: StoreRows
+  ) throws(StorageError) -> LiveBaseline {
+    .derived(.count(content.table.count), content.table)
+  }
+
+  // MARK: - Steps
+
+  package func advance(
+    _ content: inout Content, over move: LiveMove
+  ) throws(StorageError) -> GroupsStep {
+    let before = content.table
+    content.isOfWrite = move.rows.beforeWrite != nil
+    if move.changes.schemaChanged {
+      content = try evaluate(move.rows)
+      return GroupsStep(before: before, after: content.table, touched: nil)
+    }
+    guard var rows = content.rows, let results, let read else {
+      guard let shares = try groups.shares(over: move) else {
+        content.table = try groups.evaluate(move.rows)
+        return GroupsStep(before: before, after: content.table, touched: nil)
+      }
+      content.table = shares.applied(to: before, groups)
+      return GroupsStep(before: before, after: content.table, touched: shares.touched)
+    }
+    let old = rows
+    var made = try results.advance(&rows, over: move)
+    let change = try results.change(&made, &rows, move, seen: read)
+    content.rows = rows
+    guard let change, case .indices(let moves) = LiveChange.difference([change]) else {
+      return GroupsStep(before: before, after: before, touched: [])
+    }
+    if moves.count > max(1000, rows.count / 4) {
+      content = try evaluate(rows, move.rows)
+      return GroupsStep(before: before, after: content.table, touched: nil)
+    }
+    let shares = try groups.shares(from: old, to: rows, moves, over: move)
+    content.table = shares.applied(to: before, groups)
+    return GroupsStep(before: before, after: content.table, touched: shares.touched)
+  }
+
+  package func isQuiet(_ step: GroupsStep) -> Bool { false }
+
+  package func change(
+    _ step: inout GroupsStep, _ content: inout Content, _ move: LiveMove, seen reach: ReachPlan
+  ) throws(StorageError) -> LiveChange? {
+    step.difference().isEmpty ? nil : .groups(step)
+  }
+
+  // MARK: - Costs
+
+  package func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost {
+    guard let results else { return try ResultModel.query(groups.query).cost(ofEvaluating: rows) }
+    return try results.cost(ofEvaluating: rows)
+  }
+
+  package func cost(
+    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [ReachPlan]
+  ) -> LiveCost {
+    // Where nobody is told of it, the state before is gone, unless a write is open.
+    if reaches.isEmpty { return isConcerned(by: changes) ? content.cost : .none }
+    // Each row is looked up in both states.
+    var cost = LiveCost(
+      lookedUp: groups.query.lookups(for: changes, among: content.table.count))
+    cost.lookedUp = saturatingSum(cost.lookedUp, cost.lookedUp)
+    guard let rows = content.rows, let results, let read else { return cost }
+    let own = results.cost(ofFollowing: changes, from: rows, seen: [read])
+    cost.lookedUp = saturatingSum(cost.lookedUp, own.lookedUp)
+    cost.scanned = own.scanned
+    return cost
+  }
+}
+
+/// What one step did to groups, as it is kept until everybody has been told.
+package struct GroupsStep: Sendable {
+  let before: GroupTable
+  let after: GroupTable
+  /// The only groups that may be others; nil if that is not known.
+  let touched: Set<GroupValue>?
+
+  /// This step and the next one as one.
+  func merging(_ later: GroupsStep) -> GroupsStep {
+    let all = touched.flatMap { touched in later.touched.map { touched.union($0) } }
+    return GroupsStep(before: before, after: later.after, touched: all)
+  }
+
+  func difference() -> IndexChanges { before.difference(to: after, touched: touched) }
+}
+
+extension GroupTable: DerivedState {}
+
+extension IndexChanges {
+  fileprivate var count: Int { deletions.count + insertions.count + modifications.count }
+}
+
+extension GroupQuery {
+  /// What a move did to the rows that the query finds; nil if that is sooner seen by going over all
+  /// of them.
+  fileprivate func shares(over move: LiveMove) throws(StorageError) -> GroupShares? {
+    let (changes, rows) = (move.changes, move.rows)
+    if changes[query.classID]?.isCleared == true { return nil }
+    let none = OrderedRoot(keyed: KeySet())
+    let touched = try query.touchedRows(changes, rows, among: none).candidates
+    var shares = GroupShares()
+    if touched.isEmpty { return shares }
+    // Reading a row in two states takes as long as scanning some hundred.
+    if touched.count > 1000, try touched.count > rows.count(of: query.classID) / 100 { return nil }
+    let former = try move.former.rows()
+    if touched.count > 16 {
+      rows.expect(lookups: touched.count, in: query.classID)
+      former.expect(lookups: touched.count, in: query.classID)
+    }
+    for key in touched {
+      shares.note(
+        from: try share(of: key, in: former, isTested: true),
+        to: try share(of: key, in: rows, isTested: true))
+    }
+    return shares
+  }
+
+  /// What a move did to rows that moved so.
+  fileprivate func shares(
+    from old: ResultRows, to new: ResultRows, _ moves: IndexChanges, over move: LiveMove
+  ) throws(StorageError) -> GroupShares {
+    let former = try move.former.rows()
+    var shares = GroupShares()
+    for position in moves.deletions + moves.modifications {
+      let key = old.key(at: position)
+      shares.note(from: try share(of: key, in: former, isTested: false), to: nil)
+    }
+    for position in moves.insertions + moves.modificationsNew {
+      let key = new.key(at: position)
+      shares.note(from: nil, to: try share(of: key, in: move.rows, isTested: false))
+    }
+    return shares
+  }
+}

@@ -1,0 +1,151 @@
+import TestSupport
+import Testing
+
+@testable import TarnStore
+
+/// Sums from which what was added is taken out again.
+@Suite struct ExactSumTests {
+  @Test func `what comes and goes leaves nothing behind`() {
+    var sum = ExactSum()
+    for _ in 0..<100_000 {
+      sum.add(1e16)
+      sum.add(1)
+      sum.remove(1e16)
+      sum.add(0.1)
+      sum.remove(0.1)
+    }
+    #expect(sum.value == 100_000)
+    sum.add(1e308)
+    sum.add(1e308)
+    sum.add(.leastNonzeroMagnitude)
+    #expect(sum.value == .infinity)
+    sum.remove(1e308)
+    sum.remove(1e308)
+    #expect(sum.value == 100_000)
+    for _ in 0..<100_000 { sum.remove(1) }
+    #expect(sum.value == .leastNonzeroMagnitude)
+    sum.remove(.leastNonzeroMagnitude)
+    #expect(sum.value == 0)
+  }
+
+  /// The numbers are multiples of 2^-93 with 128 bits, which integers add up.
+  @Test(arguments: [1, 2, 3, 4] as [UInt64])
+  func `the nearest double of the exact sum`(_ seed: UInt64) {
+    var numbers = SeededRandom(seed: seed)
+    var (sum, wide) = (ExactSum(), ExactSum())
+    wide.add(0x1p1000)
+    var there: [Double] = []
+    var units: Int128 = 0
+    for _ in 0..<3000 {
+      if numbers.chance(40), !there.isEmpty {
+        let number = there.remove(at: numbers.below(there.count))
+        sum.remove(number)
+        wide.remove(number)
+        units -= Self.units(number)
+      } else {
+        let significand = Double(numbers.below(1 << 53)) * (numbers.chance(50) ? 1 : -1)
+        let number =
+          significand * Double(sign: .plus, exponent: -numbers.below(60) - 30, significand: 1)
+        there.append(number)
+        sum.add(number)
+        wide.add(number)
+        units += Self.units(number)
+      }
+      #expect(sum.value == Double(units) * 0x1p-93)
+    }
+    wide.remove(0x1p1000)
+    #expect(wide.value == sum.value)
+    for number in there {
+      sum.remove(number)
+      wide.remove(number)
+    }
+    #expect(sum.value == 0 && wide.value == 0)
+  }
+
+  private static func units(_ number: Double) -> Int128 { Int128(number * 0x1p93) }
+
+  @Test func `infinities come and go`() {
+    var sum = ExactSum()
+    sum.add(.infinity)
+    sum.add(3)
+    #expect(sum.value == .infinity)
+    sum.add(-.infinity)
+    #expect(sum.value.isNaN)
+    sum.remove(.infinity)
+    #expect(sum.value == -.infinity)
+    sum.remove(-.infinity)
+    #expect(sum.value == 3)
+  }
+
+  @Test(arguments: [5, 6, 7] as [UInt64])
+  func `decimals come and go`(_ seed: UInt64) {
+    var numbers = SeededRandom(seed: seed)
+    var sum = DecimalSum()
+    var there: [DecimalNumber] = []
+    for _ in 0..<500 {
+      if numbers.chance(40), !there.isEmpty {
+        sum.remove(there.remove(at: numbers.below(there.count)))
+      } else {
+        let number = DecimalNumber(
+          isNegative: numbers.chance(50), coefficient: UInt128(numbers.below(1 << 60)),
+          exponent: numbers.below(10) - 5)
+        there.append(number)
+        sum.add(number)
+      }
+      // With 34 digits all of these sums are exact.
+      let expected = there.reduce(DecimalNumber.zero) { $0 + $1 }
+      #expect(sum.value.order == expected.order)
+    }
+    sum.add(.infinity)
+    #expect(sum.value.isInfinite)
+    sum.remove(.infinity)
+    for number in there { sum.remove(number) }
+    #expect(sum.value.isZero)
+  }
+
+  @Test(arguments: [8, 9, 10] as [UInt64])
+  func `the ends of what is left`(_ seed: UInt64) {
+    var numbers = SeededRandom(seed: seed)
+    var there = (0..<200).map { _ in UInt64(numbers.below(50)) }
+    var values = CountedValues(ContiguousArray(there))
+    for _ in 0..<2000 {
+      #expect(values.least == there.min() && values.greatest == there.max())
+      if numbers.chance(there.count > 20 ? 55 : 40), !there.isEmpty {
+        values.remove(there.remove(at: numbers.below(there.count)))
+      } else {
+        let value = UInt64(numbers.below(60))
+        there.append(value)
+        values.add(value)
+      }
+    }
+    while let value = there.popLast() { values.remove(value) }
+    #expect(values.least == nil && values.greatest == nil)
+  }
+
+  @Test func `orders lead back to values`() {
+    for number in [-Double.infinity, -1e300, -1.5, 0, .leastNonzeroMagnitude, 2, 1e300, .infinity] {
+      #expect(EndOrder.value(EndOrder.narrow(number), .double) == .double(number))
+    }
+    #expect(EndOrder.narrow(-1.5) < EndOrder.narrow(-0.0))
+    #expect(EndOrder.narrow(-0.0) == EndOrder.narrow(0.0))
+    for number in [Int64.min, -1, 0, 7, .max] {
+      #expect(EndOrder.value(EndOrder.narrow(number), .int) == .int(number))
+    }
+    for (seconds, nanoseconds) in [(Int64.min, Int32(0)), (-1, 999_999_999), (.max, 5)] {
+      let date = Timestamp(seconds: seconds, nanoseconds: nanoseconds)
+      #expect(EndOrder.value(EndOrder.wide(.date(date)), .date) == .date(date))
+    }
+    for text in ["0", "-1.5", "100", "1E6144", "-1E-6176", "9999999999999999999999999999999999"] {
+      let number = DecimalNumber(text: text)!
+      let order = EndOrder.wide(.decimal(number))
+      guard case .decimal(let cell) = EndOrder.value(order, .decimal) else {
+        Issue.record("\(text) is no decimal")
+        continue
+      }
+      #expect(DecimalNumber(cell).order == number.order)
+    }
+    #expect(DecimalNumber.infinity.order.number.isInfinite)
+    #expect(
+      DecimalNumber.infinity.negated.order.number.order == DecimalNumber.infinity.negated.order)
+  }
+}

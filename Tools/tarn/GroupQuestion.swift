@@ -1,0 +1,103 @@
+import TarnStore
+import ToolSupport
+
+/// What `--group` and `--aggregates` ask of the objects that a query finds.
+struct GroupQuestion {
+  /// The property whose values make groups; nil for one group of all.
+  private let key: String?
+  /// As they are written.
+  private let aggregates: [String]
+  private let terms: [AggregateTerm]
+
+  /// Nil if neither is given.
+  init?(_ arguments: ParsedArguments) throws {
+    guard arguments.has("group") || arguments.has("aggregates") else { return nil }
+    for option in ["sort", "columns"] where arguments.has(option) {
+      throw UsageError(
+        "--\(option) does not go with --group and --aggregates: groups are in the order of their "
+          + "keys")
+    }
+    key = arguments.value("group")
+    let names = arguments.values("aggregates").flatMap { $0.split(separator: ",") }
+    guard !names.isEmpty || !arguments.has("aggregates") else {
+      throw UsageError("--aggregates names none")
+    }
+    aggregates = names.isEmpty ? ["count"] : names.map(String.init)
+    terms = try aggregates.map(Self.term)
+  }
+
+  private static func term(_ text: String) throws -> AggregateTerm {
+    if text == "count" { return AggregateTerm(.count) }
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    let kinds: [Substring: AggregateTerm.Kind] = [
+      "sum": .sum, "min": .min, "max": .max, "avg": .average,
+    ]
+    guard parts.count == 2, !parts[1].isEmpty, let kind = kinds[parts[0]] else {
+      throw UsageError(
+        "--aggregates takes count, sum:NAME, min:NAME, max:NAME and avg:NAME, not '\(text)'")
+    }
+    return AggregateTerm(kind, of: String(parts[1]))
+  }
+
+  /// Writes the groups at these positions, as a table if no format is asked for.
+  func write(
+    _ query: CompiledQuery, _ reader: SnapshotReader, _ format: ObjectFormat?,
+    in window: Range<Int>,
+    _ output: OutputPipe, _ terminal: Terminal
+  ) throws {
+    let names = key.map {
+      $0.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    }
+    let groups = try GroupQuery(query, by: names, terms, reader.schema.schema)
+    let table = try groups.evaluate(StoreRows(reader))
+    let rows = window.clamped(to: 0..<table.count).lazy.map { position in
+      (key == nil ? [] : [table.key(at: position)]) + table.values(at: position)
+    }
+    let headings = (key.map { [$0] } ?? []) + aggregates
+    switch format {
+    case .csv?: try writeCSV(headings, rows, output)
+    case .jsonLines?: try writeJSON(headings, rows, output)
+    case nil: try writeTable(headings, rows, output, terminal)
+    }
+  }
+
+  private func writeCSV(
+    _ headings: [String], _ rows: some Sequence<[Value]>, _ output: OutputPipe
+  ) throws {
+    var csv = CSVWriter()
+    csv.write(headings)
+    for row in rows { csv.write(row.map { ValueText.text($0) }) }
+    try output.write(csv.bytes)
+  }
+
+  private func writeJSON(
+    _ headings: [String], _ rows: some Sequence<[Value]>, _ output: OutputPipe
+  ) throws {
+    var json = JSONText()
+    for row in rows {
+      json.beginObject()
+      for (heading, value) in zip(headings, row) {
+        json.key(heading)
+        ValueText.write(value, to: &json)
+      }
+      json.endObject()
+      json.endLine()
+    }
+    try output.write(json.bytes)
+  }
+
+  private func writeTable(
+    _ headings: [String], _ rows: some Sequence<[Value]>, _ output: OutputPipe,
+    _ terminal: Terminal
+  ) throws {
+    let columns = headings.enumerated().map { number, heading in
+      TextTable.Column(printable(heading), number == 0 && key != nil ? .left : .right)
+    }
+    var table = TextTable(columns)
+    for row in rows {
+      table.add(row.map { $0 == .null ? "" : truncated(ValueText.shown($0), toWidth: 40) })
+    }
+    let width = terminal.isTerminal ? terminal.width : nil
+    try output.write(table.takeText(width: width, terminal: terminal))
+  }
+}
