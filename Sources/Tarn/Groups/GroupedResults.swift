@@ -169,7 +169,8 @@ extension GroupedResults: RandomAccessCollection, _DeltaCollection, Equatable, D
 
   /// The groups are told by their positions in the new ones.
   private func delta(_ changes: IndexChanges, _ table: GroupTable) -> CollectionDelta<Group> {
-    let positions = PastElements(of: []) {
+    // Groups are no objects, whose state would be asked for.
+    let positions = PastElements(of: [], in: FormerState(nil)) {
       .positions(table.count)
     } walk: {
       nil

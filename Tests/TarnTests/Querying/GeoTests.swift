@@ -4,12 +4,12 @@ import Testing
 
 @testable import Tarn
 
-class Shop: Object {
+class Bakery: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var home: ShopPlace?
   @Persisted var branches: List<ShopPlace>
   @Persisted var doors: Map<String, ShopPlace?>
-  @Persisted var owner: Shop?
+  @Persisted var owner: Bakery?
 }
 
 class ShopPlace: EmbeddedObject {
@@ -34,8 +34,8 @@ class ShopPlace: EmbeddedObject {
   private struct View {
     let text: String
     var shape: Any?
-    let typed: (Query<Shop>) -> Query<Bool>
-    let expected: (Shop) -> Bool
+    let typed: (Query<Bakery>) -> Query<Bool>
+    let expected: (Bakery) -> Bool
   }
 
   private static func point(_ longitude: Double, _ latitude: Double) -> GeoPoint {
@@ -105,17 +105,17 @@ class ShopPlace: EmbeddedObject {
   private func open(_ shelter: Shelter) throws -> Instance {
     var configuration = shelter.configuration
     configuration.fileURL = URL(fileURLWithPath: shelter.folder + "/shops.realm")
-    configuration.objectTypes = [Shop.self, ShopPlace.self]
+    configuration.objectTypes = [Bakery.self, ShopPlace.self]
     return try Instance(configuration, shelter)
   }
 
-  private func filter(_ shops: Results<Shop>, _ view: View) -> Results<Shop> {
+  private func filter(_ shops: Results<Bakery>, _ view: View) -> Results<Bakery> {
     if let shape = view.shape { shops.filter(view.text, shape) } else { shops.filter(view.text) }
   }
 
   private func printed(_ view: View) -> String { "\(view.typed(.root).predicate)" }
 
-  private func check(_ shops: Results<Shop>, _ moment: String) throws {
+  private func check(_ shops: Results<Bakery>, _ moment: String) throws {
     for view in Self.views {
       let expected: [Int] = shops.filter(view.expected).map(\.id)
       #expect(shops.where(view.typed).map(\.id) == expected, "\(view.text), \(moment)")
@@ -134,14 +134,14 @@ class ShopPlace: EmbeddedObject {
     var random = SeededRandom(seed: seed)
     try b.write { for _ in 0..<60 { random.change(b.realm) } }
     a.pump()
-    let shops = a.realm.objects(Shop.self)
+    let shops = a.realm.objects(Bakery.self)
     let observed = Self.views.map { shops.where($0.typed) }
     let recorders = observed.map { SequenceRecorder($0) { "\($0.id)" } }
     a.pump()
     for commit in 0..<50 {
       try b.write {
         for _ in 0...random.below(4) { random.change(b.realm) }
-        if random.chance(20) { try check(b.realm.objects(Shop.self), "in write \(commit)") }
+        if random.chance(20) { try check(b.realm.objects(Bakery.self), "in write \(commit)") }
       }
       if random.chance(60) { a.pump() }
     }
@@ -158,12 +158,12 @@ class ShopPlace: EmbeddedObject {
   @Test func `a place that moves is told as come and gone`() throws {
     let instance = try open(Shelter())
     try instance.write {
-      instance.realm.add(Shop(value: ["id": 1, "home": ShopPlace(50, 0)] as [String: Any]))
+      instance.realm.add(Bakery(value: ["id": 1, "home": ShopPlace(50, 0)] as [String: Any]))
     }
-    let near = instance.realm.objects(Shop.self).where { $0.home.geoWithin(Self.circle) }
+    let near = instance.realm.objects(Bakery.self).where { $0.home.geoWithin(Self.circle) }
     let recorder = SequenceRecorder(near) { "\($0.id)" }
     instance.pump()
-    let home = instance.realm.objects(Shop.self)[0].home!
+    let home = instance.realm.objects(Bakery.self)[0].home!
     try instance.write { home.coordinates[0] = 5 }
     instance.pump()
     try instance.write { home.type = "Polygon" }
@@ -179,8 +179,8 @@ class ShopPlace: EmbeddedObject {
   }
 
   @Test func `objects in no Realm have places, too`() {
-    let shop = Shop()
-    let shops = List<Shop>()
+    let shop = Bakery()
+    let shops = List<Bakery>()
     shops.append(shop)
     func isNear() -> Bool {
       let found = [
@@ -226,7 +226,7 @@ class ShopPlace: EmbeddedObject {
     let instance = try open(Shelter())
     let text = text.replacingOccurrences(of: "home", with: "owner")
     let error = #expect(throws: Realm.Error.self) {
-      try instance.realm.objects(Shop.self).filtered(text, Self.circle)
+      try instance.realm.objects(Bakery.self).filtered(text, Self.circle)
     }
     #expect(error?.localizedDescription.contains(message) == true, "\(error as Any)")
   }
@@ -235,8 +235,8 @@ class ShopPlace: EmbeddedObject {
 extension SeededRandom {
   /// Makes a shop, or moves something of one.
   fileprivate mutating func change(_ realm: Realm) {
-    guard let shop = realm.object(ofType: Shop.self, forPrimaryKey: below(8)) else {
-      realm.create(Shop.self, value: ["id": below(8)], update: .modified)
+    guard let shop = realm.object(ofType: Bakery.self, forPrimaryKey: below(8)) else {
+      realm.create(Bakery.self, value: ["id": below(8)], update: .modified)
       return
     }
     switch below(16) {
@@ -251,7 +251,7 @@ extension SeededRandom {
     case 11: shop.branches.last?.coordinates[1] = latitude()
     case 12: shop.doors[pick(["a", "b"])] = chance(30) ? .some(nil) : place()
     case 13: shop.doors["a"]??.coordinates[1] = latitude()
-    case 14: shop.owner = realm.object(ofType: Shop.self, forPrimaryKey: below(8))
+    case 14: shop.owner = realm.object(ofType: Bakery.self, forPrimaryKey: below(8))
     default: if chance(30) { realm.delete(shop) }
     }
     if let home = shop.isInvalidated ? nil : shop.home, home.coordinates.isEmpty {
