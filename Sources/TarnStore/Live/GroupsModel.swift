@@ -48,7 +48,7 @@ package struct GroupsModel: LiveModel {
     return own.union(groups.query.concerningClasses)
   }
   package var elementClasses: Set<ClassID> { [] }
-  package var followsIncrementally: Bool { true }
+  package var followsIncrementally: Bool { results == nil }
   package var followsFromStart: Bool { true }
   package var readsFormerState: Bool { true }
 
@@ -86,7 +86,8 @@ package struct GroupsModel: LiveModel {
   ) throws(StorageError) {
     guard isConcerned(by: changes) else { return }
     // What lies before is only known where the way begins at what an open write began with.
-    guard let former = rows.beforeWrite, !content.isOfWrite else {
+    // An open write does not note how a collection moves until it is committed.
+    guard let former = rows.beforeWrite, !content.isOfWrite, results == nil else {
       content = try evaluate(rows)
       return
     }

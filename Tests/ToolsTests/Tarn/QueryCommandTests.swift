@@ -57,7 +57,7 @@ import Testing
 
   @Test func groupsHaveALineEach() throws {
     let more = """
-      {"id":4,"name":"Bo","age":10,"note":null}
+      {"id":4,"name":"Bo","age":10,"note":"a"}
       {"id":5,"name":"Bo","age":5,"note":"b"}
 
       """
@@ -69,9 +69,9 @@ import Testing
     #expect(
       table.output == """
         name  count  max:age  avg:age
-        Ada       1        9        9
-        Bo        3       10        6
-        Rex       1        7        7
+        Ada       1        9      9.0
+        Bo        3       10      6.0
+        Rex       1        7      7.0
 
         """)
     let json = try tarn(
@@ -79,7 +79,7 @@ import Testing
       "-w", "id > 1")
     #expect(
       json.output == """
-        {"note":null,"sum:age":10,"count":1}
+        {"note":"a","sum:age":10,"count":1}
         {"note":"b","sum:age":8,"count":2}
 
         """)
