@@ -106,7 +106,17 @@ extension GroupedResults: RandomAccessCollection, _DeltaCollection, Equatable, D
     let name = "GroupedResults<\(Key.self), \(Values.self)>"
     if isInvalidated { return dump.append("\(name) [invalidated]") }
     dump.append(
-      name, count: count, lazy.map { ("\($0.key)", "\($0.count): \($0.values)" as Any) })
+      name, count: count,
+      lazy.map { group in
+        let values = Values.self == Void.self ? "" : ": \(group.values)"
+        return (Self.text(of: group.key), "\(group.count)\(values)" as Any)
+      })
+  }
+
+  /// A key as it is, be it optional or not.
+  private static func text(of key: Key) -> String {
+    guard let optional = key as? any OptionalValue else { return "\(key)" }
+    return optional.content.map { "\($0)" } ?? "nil"
   }
 
   // MARK: - Observing
