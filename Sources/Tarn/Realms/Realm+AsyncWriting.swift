@@ -37,8 +37,12 @@ extension Realm {
   /// The same, but gives up if the block has not begun when that long has passed since the call:
   /// because of other writers, or of what was queued before it, or because no turn came earlier.
   ///
-  /// - Parameter onComplete: called with `Realm.Error.busy` then, whose message names the process
-  ///   that writes, and says since when and whether it is stopped. The block is never run.
+  /// - Parameters:
+  ///   - timeout: how long to wait for the block to begin.
+  ///   - tokens: observations that are not told of this commit.
+  ///   - block: what to change; never run after the timeout.
+  ///   - onComplete: called as without a timeout, or with `Realm.Error.busy`, whose message names the
+  ///     process that writes, and says since when and whether it is stopped.
   @discardableResult
   public func writeAsync(
     timeout: Duration, withoutNotifying tokens: [NotificationToken] = [],
@@ -77,9 +81,12 @@ extension Realm {
   /// The same, but gives up if the block has not begun when that long has passed since the call,
   /// as `writeAsync(timeout:)` does.
   ///
-  /// - Parameter onFailure: called on the Realm's scheduler, instead of the block: with
-  ///   `Realm.Error.busy`, whose message names the process that writes, or with the error because
-  ///   of which the file cannot be followed any more.
+  /// - Parameters:
+  ///   - timeout: how long to wait for the block to begin.
+  ///   - block: what to change; it has to commit.
+  ///   - onFailure: called on the Realm's scheduler, instead of the block: with `Realm.Error.busy`,
+  ///     whose message names the process that writes, or with the error because of which the file
+  ///     cannot be followed any more.
   @discardableResult
   public func beginAsyncWrite(
     timeout: Duration, _ block: @escaping () -> Void,
