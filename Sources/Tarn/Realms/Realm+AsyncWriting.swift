@@ -41,8 +41,8 @@ extension Realm {
   ///   - timeout: how long to wait for the block to begin.
   ///   - tokens: observations that are not told of this commit.
   ///   - block: what to change; never run after the timeout.
-  ///   - onComplete: called as without a timeout, or with `Realm.Error.busy`, whose message names the
-  ///     process that writes, and says since when and whether it is stopped.
+  ///   - onComplete: called as without a timeout, or with `Realm.Error.busy`, whose message names
+  ///     the process that writes, and says since when and whether it is stopped.
   @discardableResult
   public func writeAsync(
     timeout: Duration, withoutNotifying tokens: [NotificationToken] = [],
