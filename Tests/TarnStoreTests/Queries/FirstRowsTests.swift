@@ -1,0 +1,47 @@
+import TestSupport
+import Testing
+
+@testable import TarnStore
+
+/// The first rows of an order, found without keeping all: those that sorting all of them gives.
+@Suite struct FirstRowsTests {
+  private static let id = ClassID(0)
+  private static let classes = [
+    ClassDefinition(
+      name: "Frog",
+      properties: [
+        .init(name: "name", type: .string), .init(name: "age", type: .int),
+        .init(name: "size", type: .int, isIndexed: true),
+      ])
+  ]
+
+  @Test func `more rows than are sorted at once, with many equal ones`() throws {
+    var random = SeededRandom(seed: 5)
+    let file = TemporaryStore()
+    let store = try file.open(Self.classes)
+    try store.write { session in
+      for _ in 0..<36_000 {
+        let values: [ColumnID: Value] = [
+          ColumnID(0): .string("n\(random.below(3000))"), ColumnID(1): .int(Int64(random.below(9))),
+          ColumnID(2): .int(Int64(random.below(5000))),
+        ]
+        try session.create(values, in: Self.id)
+      }
+    }
+    let rows = StoreRows(try SnapshotReader(store.newestSnapshot()))
+    let orders = [
+      [OrderTerm("name")], [OrderTerm("name", isAscending: false), OrderTerm("age")],
+      [OrderTerm("age"), OrderTerm("name")], [OrderTerm("size")],
+      [OrderTerm("size", isAscending: false)],
+    ]
+    for terms in orders {
+      for predicate in [Predicate.constant(true), .compare("age", .greater, .int(0))] {
+        let query = try CompiledQuery(predicate, terms, on: Self.id, rows.schema)
+        let all = try query.evaluate(rows).keys
+        for count in [0, 1, 50, 1000] {
+          #expect(try query.first(count, rows) == Array(all.prefix(count)), "\(terms) \(count)")
+        }
+      }
+    }
+  }
+}
