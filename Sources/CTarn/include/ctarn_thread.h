@@ -43,10 +43,17 @@ __attribute__((swiftcall)) struct tarn_executor swift_task_getCurrentExecutor(vo
 // The label of the queue that this code runs on; that of a global one if it runs on no queue.
 const char *tarn_queue_label(void);
 
-// For a build under the thread sanitizer: a lock that it cannot see changes hands. In any other
-// build they do nothing, and nothing calls them.
+// For a build under the thread sanitizer; in any other build they do nothing, and nothing calls
+// them.
+//
+// A lock that it cannot see changes hands.
 void tarn_lock_acquired(void *lock);
 void tarn_lock_released(void *lock);
+// What this thread does in between is not checked: it comes after the last use of an object by
+// others, which only Swift's reference counts say. The sanitizer leaves out deinit for the same
+// reason.
+void tarn_unchecked_begin(void);
+void tarn_unchecked_end(void);
 
 // What every accessor of one Realm instance checks before it reads: one line of cache.
 struct tarn_context {

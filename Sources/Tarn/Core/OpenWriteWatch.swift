@@ -1,3 +1,4 @@
+import CTarn
 import Dispatch
 import Synchronization
 
@@ -38,6 +39,17 @@ final class OpenWriteWatch: @unchecked Sendable {
     // Cleared before the other is read, so that a write which begins now is looked for again.
     isLooking.store(false, ordering: .sequentiallyConsistent)
     guard isOpen.load(ordering: .sequentiallyConsistent) else { return }
-    if scheduler.isGone { core?.actorLeftWrite() } else { lookLater() }
+    if scheduler.isGone { endWrite() } else { lookLater() }
+  }
+
+  private func endWrite() {
+    // What ran on the actor let go of it after its last use of the instance; `isGone` read that
+    // count, and what is read from here on comes after it.
+    atomicMemoryFence(ordering: .acquiring)
+    #if THREAD_SANITIZER
+      tarn_unchecked_begin()
+      defer { tarn_unchecked_end() }
+    #endif
+    core?.actorLeftWrite()
   }
 }
