@@ -26,8 +26,13 @@ let package = Package(
       name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    // Decimal arithmetic: Debian's libintelrdfpmath-dev, which has no pkg-config file.
-    .target(name: "CTarn", linkerSettings: [.linkedLibrary("bidgcc100")]),
+    // Decimal arithmetic: Debian's libintelrdfpmath-dev, which has no pkg-config file. The
+    // order of text in languages: libicu-dev.
+    .target(
+      name: "CTarn",
+      linkerSettings: [
+        .linkedLibrary("bidgcc100"), .linkedLibrary("icui18n"), .linkedLibrary("icuuc"),
+      ]),
     .target(name: "TarnStore", dependencies: ["CLMDB", "CTarn"], swiftSettings: engine),
     .target(name: "Tarn", dependencies: ["TarnStore", "CTarn"], swiftSettings: engine),
     .target(

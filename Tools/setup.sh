@@ -13,6 +13,7 @@ command -v pkg-config >/dev/null || missing+=(pkg-config)
 has_library() { command -v pkg-config >/dev/null && pkg-config --exists "$1"; }
 has_library lmdb || missing+=(liblmdb-dev)
 has_library sqlite3 || missing+=(libsqlite3-dev)
+has_library icu-i18n || missing+=(libicu-dev)
 # Comes without a pkg-config file.
 [ -e /usr/include/bid_functions.h ] || missing+=(libintelrdfpmath-dev)
 [ ${#missing[@]} -eq 0 ] && exit 0

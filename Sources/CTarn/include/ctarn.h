@@ -3,6 +3,7 @@
 // Our C: what Swift cannot say. Each header has one subject; this one only gathers them.
 #include "ctarn_classes.h"
 #include "ctarn_cluster.h"
+#include "ctarn_collation.h"
 #include "ctarn_decimal.h"
 #include "ctarn_files.h"
 #include "ctarn_shared.h"

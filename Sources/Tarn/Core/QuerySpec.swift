@@ -81,7 +81,11 @@ struct QuerySpec: Hashable {
   }
 
   private func terms(_ order: [SortDescriptor]) -> [OrderTerm] {
-    order.map { OrderTerm(path: columnNames(of: $0.keyPath), isAscending: $0.ascending) }
+    order.map {
+      OrderTerm(
+        path: columnNames(of: $0.keyPath), isAscending: $0.ascending,
+        collation: $0.collation.store)
+    }
   }
 
   /// A path in the file's words: names of properties become those of their columns.
@@ -133,11 +137,14 @@ public struct SortDescriptor: Hashable, Sendable, ExpressibleByStringLiteral {
   public let keyPath: String
   /// Smallest first.
   public let ascending: Bool
+  /// How text is put in order. For a property that is no text, results trap for any but `bytes`.
+  public let collation: Collation
 
   /// Sorts by the property at a path of names, such as `mother.age`.
-  public init(keyPath: String, ascending: Bool = true) {
+  public init(keyPath: String, ascending: Bool = true, collation: Collation = .bytes) {
     self.keyPath = keyPath
     self.ascending = ascending
+    self.collation = collation
   }
 
   /// Sorts by the property at a path of names, smallest first.
@@ -145,6 +152,6 @@ public struct SortDescriptor: Hashable, Sendable, ExpressibleByStringLiteral {
 
   /// The same property in the opposite order.
   public func reversed() -> SortDescriptor {
-    SortDescriptor(keyPath: keyPath, ascending: !ascending)
+    SortDescriptor(keyPath: keyPath, ascending: !ascending, collation: collation)
   }
 }

@@ -42,7 +42,7 @@ extension EmbeddedObject {
     case .map:
       throw MemberMistake(message: "\(name) is a map: compare its entries in Swift")
     case .set:
-      let count = CollectionCondition(path, .count(.equal, .int(Int64(elements.count))))
+      let count = CollectionCondition(path, .count(.equal, .value(.int(Int64(elements.count)))))
       let each = elements.map { CollectionCondition(path, .any(.equal, .value($0), [])) }
       return ([count] + each).map { .collection($0) }
     case .list, .none: return [.collection(CollectionCondition(path, .elements(elements)))]

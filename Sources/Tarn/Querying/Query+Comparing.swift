@@ -22,15 +22,25 @@ extension Query {
     case (.any(let path), .value), (.any(let path), .values), (.any(let path), .members),
       (.any(let path), .shape):
       condition(path, .any(op, right, options.store))
-    case (.total(let path, let test), .value(let value)): condition(path, test(op, value))
+    case (.total(let path, let test), .value), (.total(let path, let test), .path):
+      condition(path, test(op, right))
     case (.total(let path, let test), .values(let values)):
-      Query<Bool>(.or(values.map { .collection(CollectionCondition(path, test(.equal, $0))) }))
+      Query<Bool>(
+        .or(values.map { .collection(CollectionCondition(path, test(.equal, .value($0)))) }))
     case (.anyCount(let path), .value(let number)): condition(path, .anyCount(op, number))
     case (.anyCount(let path), .values(let numbers)):
       Query<Bool>(
         .or(numbers.map { .collection(CollectionCondition(path, .anyCount(.equal, $0))) }))
     default: Query<Bool>(.comparison(Comparison(operand, op, right, options.store)))
     }
+  }
+
+  /// Of two properties; or of one and of what a collection comes to, on either side.
+  func compare<U>(_ op: ComparisonOperator, with other: Query<U>) -> Query<Bool> {
+    if case (.path, .total) = (content, other.content), let mirrored = op.mirrored {
+      return other.compare(mirrored, operand)
+    }
+    return compare(op, other.operand)
   }
 
   private func condition(_ path: [String], _ test: CollectionCondition.Test) -> Query<Bool> {
@@ -99,8 +109,8 @@ extension Query where T: _Persistable {
   public static func == (value: T, property: Query) -> Query<Bool> { property == value }
   public static func != (value: T, property: Query) -> Query<Bool> { property != value }
   /// True if both properties have the same value.
-  public static func == (a: Query, b: Query) -> Query<Bool> { a.compare(.equal, b.operand) }
-  public static func != (a: Query, b: Query) -> Query<Bool> { a.compare(.notEqual, b.operand) }
+  public static func == (a: Query, b: Query) -> Query<Bool> { a.compare(.equal, with: b) }
+  public static func != (a: Query, b: Query) -> Query<Bool> { a.compare(.notEqual, with: b) }
 
   /// True if the property has one of the values.
   public func `in`<S: Sequence<T>>(_ values: S) -> Query<Bool> {
@@ -127,13 +137,13 @@ extension Query where T: _Persistable & _QueryComparable {
   public static func > (value: T, property: Query) -> Query<Bool> { property < value }
   public static func >= (value: T, property: Query) -> Query<Bool> { property <= value }
 
-  public static func < (a: Query, b: Query) -> Query<Bool> { a.compare(.less, b.operand) }
+  public static func < (a: Query, b: Query) -> Query<Bool> { a.compare(.less, with: b) }
   public static func <= (a: Query, b: Query) -> Query<Bool> {
-    a.compare(.lessOrEqual, b.operand)
+    a.compare(.lessOrEqual, with: b)
   }
-  public static func > (a: Query, b: Query) -> Query<Bool> { a.compare(.greater, b.operand) }
+  public static func > (a: Query, b: Query) -> Query<Bool> { a.compare(.greater, with: b) }
   public static func >= (a: Query, b: Query) -> Query<Bool> {
-    a.compare(.greaterOrEqual, b.operand)
+    a.compare(.greaterOrEqual, with: b)
   }
 }
 

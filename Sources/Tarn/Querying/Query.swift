@@ -20,7 +20,7 @@ public struct Query<T> {
     /// Something of some element of a collection: the path to that, and on from an element.
     case any([String])
     /// What a collection's elements come to, or what the path names behind each: their number, say.
-    case total([String], @Sendable (ComparisonOperator, Value) -> CollectionCondition.Test)
+    case total([String], @Sendable (ComparisonOperator, Operand) -> CollectionCondition.Test)
     /// The number of elements of some collection among those that a path through another leads to.
     case anyCount([String])
   }
@@ -42,8 +42,12 @@ public struct Query<T> {
   var operand: Operand {
     switch content {
     case .path(let path): .path(path)
-    case .any, .total, .anyCount:
+    case .any, .anyCount:
       trap("A condition on a collection compares with a value, not with another property")
+    case .total:
+      trap(
+        "What a collection comes to compares with a value or a property, not with what another "
+          + "one comes to")
     case .condition:
       trap("Compare a property of the object, not another condition")
     }

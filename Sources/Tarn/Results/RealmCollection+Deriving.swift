@@ -20,15 +20,17 @@ extension RealmCollection where Element: ObjectBase {
 extension RealmCollection where Element: KeypathSortable {
   /// The objects ordered by a property. Traps for an unmanaged or invalidated collection.
   public func sorted<Value>(
-    by keyPath: KeyPath<Element, Value>, ascending: Bool = true
+    by keyPath: KeyPath<Element, Value>, ascending: Bool = true, collation: Collation = .bytes
   ) -> Results<Element> {
-    sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
+    sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending, collation: collation)])
   }
 
   /// The objects ordered by a property, which may be reached through one link. Traps for an
   /// unmanaged or invalidated collection.
-  public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Element> {
-    sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
+  public func sorted(
+    byKeyPath keyPath: String, ascending: Bool = true, collation: Collation = .bytes
+  ) -> Results<Element> {
+    sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending, collation: collation)])
   }
 
   /// The objects ordered by several properties, the first one first. Nil comes first in ascending
@@ -96,17 +98,18 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
   /// The objects among the values, ordered by a property. Traps for an unmanaged or invalidated
   /// map.
   public func sorted<Property>(
-    by keyPath: KeyPath<Value.Wrapped, Property>, ascending: Bool = true
+    by keyPath: KeyPath<Value.Wrapped, Property>, ascending: Bool = true,
+    collation: Collation = .bytes
   ) -> Results<Value.Wrapped> {
-    sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
+    sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending, collation: collation)])
   }
 
   /// The objects among the values, ordered by a property, which may be reached through one link.
   /// Traps for an unmanaged or invalidated map.
   public func sorted(
-    byKeyPath keyPath: String, ascending: Bool = true
+    byKeyPath keyPath: String, ascending: Bool = true, collation: Collation = .bytes
   ) -> Results<Value.Wrapped> {
-    sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
+    sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending, collation: collation)])
   }
 
   /// The objects among the values, ordered by several properties like those of a `List`; equal ones

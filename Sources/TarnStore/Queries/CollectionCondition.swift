@@ -2,8 +2,8 @@
 /// properties by name.
 package struct CollectionCondition: Hashable, Sendable {
   package enum Test: Hashable, Sendable {
-    /// The number of elements compares so with a number.
-    case count(ComparisonOperator, Value)
+    /// The number of elements compares so with a number, or with a property.
+    case count(ComparisonOperator, Operand)
     /// The elements are these, in this order.
     case elements([Value])
     /// Some element, or what the path names behind it, compares so with constants.
@@ -14,9 +14,9 @@ package struct CollectionCondition: Hashable, Sendable {
     /// For some element the collection that the path names behind it has so many of its own.
     case anyCount(ComparisonOperator, Value)
     /// What all elements together come to, or what the path names behind each, compares so.
-    case aggregate(CollectionAggregate, ComparisonOperator, Value)
+    case aggregate(CollectionAggregate, ComparisonOperator, Operand)
     /// The number of elements, which are objects, that meet a condition compares so with a number.
-    indirect case matching(Predicate, ComparisonOperator, Value)
+    indirect case matching(Predicate, ComparisonOperator, Operand)
   }
 
   /// The collection, reached from the object through the links named before it; behind it, for
@@ -28,6 +28,18 @@ package struct CollectionCondition: Hashable, Sendable {
   package init(_ path: [String], _ test: Test) {
     self.path = path
     self.test = test
+  }
+
+  /// The same condition on an object that a path leads to.
+  func behind(_ way: [String]) -> CollectionCondition {
+    let test: Test =
+      switch self.test {
+      case .count(let op, let right): .count(op, right.behind(way))
+      case .aggregate(let aggregate, let op, let right):
+        .aggregate(aggregate, op, right.behind(way))
+      case .elements, .any, .anyWithin, .anyCount, .matching: self.test
+      }
+    return CollectionCondition(way + path, test)
   }
 
   /// What stands in a path for the keys of a map, and for its values, which are meant without.
@@ -55,7 +67,7 @@ extension CollectionCondition: CustomStringConvertible {
   package var description: String {
     let path = "\(Operand.path(path))"
     switch test {
-    case .count(let op, let value): return "\(path).@count \(op) \(value.predicateText)"
+    case .count(let op, let right): return "\(path).@count \(op) \(right)"
     case .elements(let values): return "\(path) == \(Operand.values(values))"
     case .any(let op, let right, let options):
       return "ANY \(path) \(op)\(options.suffix) \(right)"
@@ -64,11 +76,11 @@ extension CollectionCondition: CustomStringConvertible {
       return "ANY \(path) BETWEEN {\(low.predicateText), \(high.predicateText)\(end)"
     case .anyCount(let op, let value):
       return "ANY \(path).@count \(op) \(value.predicateText)"
-    case .aggregate(let aggregate, let op, let value):
-      return "\(path).\(aggregate.rawValue) \(op) \(value.predicateText)"
-    case .matching(let predicate, let op, let value):
+    case .aggregate(let aggregate, let op, let right):
+      return "\(path).\(aggregate.rawValue) \(op) \(right)"
+    case .matching(let predicate, let op, let right):
       let inner = predicate.behind([Self.variable])
-      return "SUBQUERY(\(path), \(Self.variable), \(inner)).@count \(op) \(value.predicateText)"
+      return "SUBQUERY(\(path), \(Self.variable), \(inner)).@count \(op) \(right)"
     }
   }
 }

@@ -7,8 +7,8 @@ extension PredicateBuilder {
       if !path.rest.isEmpty { return try behind(path, condition, depth) }
       return try some(path, condition, depth)
     }
-    if case .aggregate(let aggregate, let op, let value) = condition.test {
-      return try self.aggregate(aggregate, path, condition, op, value)
+    if case .aggregate(let aggregate, let op, let right) = condition.test {
+      return try self.aggregate(aggregate, path, condition, op, right)
     }
     guard path.rest.isEmpty else {
       throw PredicateError(
@@ -16,8 +16,11 @@ extension PredicateBuilder {
           + "to ask for some element")
     }
     switch condition.test {
-    case .count(let op, let value):
-      return try count(path, condition, op, value)
+    case .count(let op, let right):
+      if case .path(let names) = right {
+        return try total(.count, .int, path, condition, op, names)
+      }
+      return try count(path, condition, op, try constant(right, condition))
     case .elements(let values):
       guard path.column.collection == .list else {
         throw PredicateError("only the elements of lists have an order: \(condition)")
@@ -26,8 +29,9 @@ extension PredicateBuilder {
       var nodes: [ResolvedNode] = []
       for value in values { nodes.append(try element.node(.equal, value)) }
       return .collection(CollectionTest(path, .each(nodes)))
-    case .matching(let predicate, let op, let value):
-      return try matching(predicate, path, condition, op, value, depth)
+    case .matching(let predicate, let op, let right):
+      let number = try constant(right, condition)
+      return try matching(predicate, path, condition, op, number, depth)
     case .any, .anyWithin, .anyCount, .aggregate:
       trap("a condition that was bound before: bug in this package")
     }
@@ -92,7 +96,7 @@ extension PredicateBuilder {
 
   private func aggregate(
     _ aggregate: CollectionAggregate, _ path: CollectionPath, _ condition: CollectionCondition,
-    _ op: ComparisonOperator, _ value: Value
+    _ op: ComparisonOperator, _ right: Operand
   ) throws(PredicateError) -> ResolvedNode {
     var behind: ColumnPath?
     var type = path.column.type
@@ -111,6 +115,10 @@ extension PredicateBuilder {
           + "'\(condition.path.joined(separator: "."))' is of type \(type)")
     }
     let result = aggregate.type(of: type)
+    if case .path(let names) = right {
+      return try total(.aggregate(aggregate, behind, result), result, path, condition, op, names)
+    }
+    let value = try constant(right, condition)
     let node = try number(path, condition, result).node(op, value)
     return .collection(CollectionTest(path, .aggregate(aggregate, behind, result, node)))
   }
@@ -155,7 +163,9 @@ extension PredicateBuilder {
     let rest: Predicate
     if let next = try CollectionPath.find(path.rest, from: target, in: schema) {
       var test = condition.test
-      if next.rest.isEmpty, case .anyCount(let op, let value) = test { test = .count(op, value) }
+      if next.rest.isEmpty, case .anyCount(let op, let value) = test {
+        test = .count(op, .value(value))
+      }
       rest = .collection(CollectionCondition(path.rest, test))
     } else {
       rest = try condition.test.onOneValue(.path(path.rest), condition)

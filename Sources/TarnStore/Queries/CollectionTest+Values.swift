@@ -32,7 +32,7 @@ extension CollectionTest {
         return node.passes(.int(Int64(try source.elementCount(of: place.nested(id)))))
       default: return node.passes(.null)
       }
-    case .each, .aggregate, .matching, .location: return false
+    case .each, .aggregate, .matching, .total, .location: return false
     }
   }
 
@@ -46,6 +46,7 @@ extension CollectionTest {
     case (.at(_, let steps), .value(let node)) where !steps.contains(.each): node.passes(.null)
     case (.at(_, let steps), .object(_, let node)) where !steps.contains(.each):
       node.holdsBehindNothing
+    case (_, .total(_, let op, _)): op == .equal
     case (_, .value), (_, .object), (_, .each), (_, .location): false
     }
   }

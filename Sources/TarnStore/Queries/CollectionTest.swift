@@ -14,6 +14,8 @@ final class CollectionTest: Hashable, Sendable {
     case aggregate(CollectionAggregate, ColumnPath?, ColumnType, ResolvedNode)
     /// About the number of objects of that class among them that meet the first node.
     case matching(ClassID, ResolvedNode, count: ResolvedNode)
+    /// What they come to compares so with a column that is reached from where the links begin.
+    case total(CollectionTotal, ComparisonOperator, ColumnPath)
     /// About the place whose coordinates the elements are; the column says that they are.
     case location(type: ColumnPath, GeoRegion)
   }
@@ -59,6 +61,7 @@ final class CollectionTest: Hashable, Sendable {
     if case .location(let type, _) = test {
       result.append(QueryDependency(links: links, classID: classID, column: type.column))
     }
+    if case .total(_, _, let column) = test { result += column.dependencies }
     guard case (let target, let inner)? = innerDependencies else { return result }
     let way = links + [step(to: target)]
     return result
@@ -76,9 +79,9 @@ final class CollectionTest: Hashable, Sendable {
       var found: [QueryDependency] = []
       node.forEachDependency { found.append($0) }
       return (target, found)
-    case .aggregate(_, let path?, _, _):
+    case .aggregate(_, let path?, _, _), .total(.aggregate(_, let path?, _), _, _):
       return (path.links.first?.classID ?? path.classID, path.dependencies)
-    case .count, .value, .each, .aggregate, .location: return nil
+    case .count, .value, .each, .aggregate, .total, .location: return nil
     }
   }
 
@@ -104,6 +107,9 @@ final class CollectionTest: Hashable, Sendable {
   func matches<Rows: RowReading, Source: RowSource>(
     _ rows: Rows, _ slot: Int, _ source: Source
   ) throws(StorageError) -> Bool {
+    if case .total(let total, let op, let column) = test {
+      return try compares(total, op, column, rows, slot, source)
+    }
     if links.isEmpty { return try matchesHere(rows, slot, source) }
     let found = try source.withTarget(rows, slot, links, from: 0) {
       (rows, slot) throws(StorageError) in try matchesHere(rows, slot, source)
@@ -153,7 +159,7 @@ final class CollectionTest: Hashable, Sendable {
         position += 1
         return !nodes[position - 1].passes(value)
       }
-    case .location: trap("a place has its own way to be asked: bug in this package")
+    case .total, .location: trap("this has its own way to be asked: bug in this package")
     }
   }
 
@@ -168,7 +174,7 @@ final class CollectionTest: Hashable, Sendable {
   }
 
   /// All elements, or what a column of theirs has.
-  private func fold<Source: RowSource>(
+  func fold<Source: RowSource>(
     _ path: ColumnPath?, of owner: ObjectKey, _ source: Source
   ) throws(StorageError) -> ValueFold {
     var fold = ValueFold()
@@ -188,7 +194,7 @@ final class CollectionTest: Hashable, Sendable {
     return fold
   }
 
-  private func count<Source: RowSource>(
+  func count<Source: RowSource>(
     of owner: ObjectKey, _ source: Source
   ) throws(StorageError) -> Int {
     switch elements {
@@ -232,7 +238,7 @@ final class CollectionTest: Hashable, Sendable {
 
 extension CollectionAggregate {
   /// A sum of integers that no integer can be is the nearest one.
-  fileprivate func result(of fold: ValueFold, as type: ColumnType) -> Value {
+  func result(of fold: ValueFold, as type: ColumnType) -> Value {
     let result =
       switch self {
       case .minimum: fold.min

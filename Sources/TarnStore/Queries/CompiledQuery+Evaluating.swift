@@ -33,7 +33,7 @@ extension CompiledQuery {
 
   private func keyed(_ plan: QueryPlan, _ rows: StoreRows) throws(StorageError) -> OrderedRoot {
     if case .candidates(let leaves) = plan.access {
-      let candidates = try candidates(leaves, rows)
+      let candidates = try rows.keys(of: leaves, in: classID)
       if plan.isExact { return OrderedRoot(keyed: KeySet(candidates)) }
       var matching: [ObjectKey] = []
       for key in candidates where try predicate.matches(key, in: rows) { matching.append(key) }
@@ -74,7 +74,7 @@ extension CompiledQuery {
         return true
       }
     case .candidates(let leaves):
-      for key in try candidates(leaves, rows) {
+      for key in try rows.keys(of: leaves, in: classID) {
         _ = try rows.withRow(classID, key) { (found, slot) throws(StorageError) -> Void in
           if !plan.isExact, try !predicate.matches(found, slot, in: rows) { return }
           try row(found, slot)
@@ -82,10 +82,12 @@ extension CompiledQuery {
       }
     }
   }
+}
 
+extension StoreRows {
   /// The rows that accesses lead to, each once, in the order of their keys.
-  func candidates(
-    _ leaves: [QueryPlan.Leaf], _ rows: StoreRows
+  func keys(
+    of leaves: [QueryPlan.Leaf], in id: ClassID
   ) throws(StorageError) -> [ObjectKey] {
     var keys: [ObjectKey] = []
     for leaf in leaves {
@@ -94,10 +96,10 @@ extension CompiledQuery {
         for range in ranges {
           for key in range {
             let key = ObjectKey(key)
-            if try rows.contains(LinkTarget(classID: classID, key: key)) { keys.append(key) }
+            if try contains(LinkTarget(classID: id, key: key)) { keys.append(key) }
           }
         }
-      case .entries(let entries): try rows.forEachKey(of: entries) { key in keys.append(key) }
+      case .entries(let entries): try forEachKey(of: entries) { key in keys.append(key) }
       }
     }
     // Entries of one value come in this order already.

@@ -85,9 +85,10 @@ package final class CompiledQuery: Sendable {
     order = ofElements ? asked : asked.withoutKeys(of: schema[id])
     orderIsIndexed =
       order.terms.first.map {
-        $0.path.links.isEmpty && schema[id].hasIndex(schema[id][$0.path.column])
+        $0.collator == nil && $0.path.links.isEmpty
+          && schema[id].hasIndex(schema[id][$0.path.column])
       } ?? false
-    access = RowAccessOption(predicate, schema[id])
+    access = RowAccessOption(predicate, schema)
     var stages: [DistinctStage] = []
     for term in distinct { stages.append(try DistinctStage(term, on: id, in: schema.schema)) }
     self.stages = stages

@@ -144,16 +144,8 @@ extension ColumnPair {
     if left.type == .string || left.type == .data {
       return try matchesText(rows, slot, source)
     }
-    let a = try source.scalar(left, rows, slot)
-    let b = try source.scalar(right, rows, slot)
-    let order = Scalar.compare(a, b)
-    switch op {
-    case .equal: return order == 0
-    case .notEqual: return order != 0
-    default: break
-    }
-    guard !a.isNull, !b.isNull, !a.isNaN, !b.isNaN else { return false }
-    return op.accepts(order)
+    return op.accepts(
+      try source.scalar(left, rows, slot), try source.scalar(right, rows, slot))
   }
 
   private func matchesText<Rows: RowReading, Source: RowSource>(
@@ -202,6 +194,16 @@ extension ColumnPair {
 }
 
 extension ComparisonOperator {
+  /// Whether two values of rows compare so.
+  func accepts(_ a: Scalar, _ b: Scalar) -> Bool {
+    let order = Scalar.compare(a, b)
+    switch self {
+    case .equal: return order == 0
+    case .notEqual: return order != 0
+    default: return !a.isNull && !b.isNull && !a.isNaN && !b.isNaN && accepts(order)
+    }
+  }
+
   /// Whether a left side that sorts so (below, equal to or above zero) against the right passes.
   @inline(__always)
   func accepts(_ order: Int) -> Bool {

@@ -75,12 +75,26 @@ package struct OrderComparator<Source: RowSource> {
     let ascending: Int
     if term.path.type == .uuid {
       ascending = Scalar.compare(try scalar(a, term.path), try scalar(b, term.path))
+    } else if let collator = term.collator {
+      let (a, b) = (
+        try collationKey(of: a, term.path, collator), try collationKey(of: b, term.path, collator)
+      )
+      ascending = unsafe a.withUnsafeBytes { a in
+        unsafe b.withUnsafeBytes { b in unsafe compareBytes(a, b) }
+      }
     } else {
       ascending = try unsafe withText(a, term.path) { (a) throws(StorageError) in
         try unsafe withText(b, term.path) { b in unsafe compareBytes(a, b) }
       }
     }
     return term.isAscending ? ascending : -ascending
+  }
+
+  /// All of what a text is compared by.
+  func collationKey(
+    of key: ObjectKey, _ path: ColumnPath, _ collator: Collator
+  ) throws(StorageError) -> [UInt8] {
+    try unsafe withText(key, path) { bytes in unsafe collator.key(of: bytes) }
   }
 
   private func scalar(_ key: ObjectKey, _ path: ColumnPath) throws(StorageError) -> Scalar {

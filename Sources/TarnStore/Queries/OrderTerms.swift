@@ -2,29 +2,36 @@
 package struct OrderTerm: Hashable, Sendable {
   package var path: [String]
   package var isAscending: Bool
+  /// Of text.
+  package var collation: Collation
 
-  package init(path: [String], isAscending: Bool = true) {
+  package init(path: [String], isAscending: Bool = true, collation: Collation = .bytes) {
     self.path = path
     self.isAscending = isAscending
+    self.collation = collation
   }
 
   /// A dotted path.
-  package init(_ path: String, isAscending: Bool = true) {
-    self.path = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    self.isAscending = isAscending
+  package init(_ path: String, isAscending: Bool = true, collation: Collation = .bytes) {
+    self.init(
+      path: path.split(separator: ".", omittingEmptySubsequences: false).map(String.init),
+      isAscending: isAscending, collation: collation)
   }
 }
 
 /// An order of a class's rows, bound to its columns. Immutable; any thread may use it.
 ///
 /// Ascending: null, NaN, then by value (numbers exactly, text byte by byte), and last the rows for
-/// which a link along the path leads nowhere. Descending is the reverse of all of that. Rows that
-/// are equal in all terms follow each other by ascending object key, whatever the directions, so
-/// the order of two different rows is always decided.
+/// which a link along the path leads nowhere. Descending is the reverse of all of that. Texts that
+/// are equal to a collation are ordered byte by byte after all terms. Rows that are equal in all of
+/// that follow each other by ascending object key, whatever the directions, so the order of two
+/// different rows is always decided.
 package struct ResolvedOrder: Hashable, Sendable {
   package struct Term: Hashable, Sendable {
     package var path: ColumnPath
     package var isAscending: Bool
+    /// Nil for the order of the values themselves, which is that of indexes.
+    var collator: Collator?
   }
 
   package let classID: ClassID
@@ -45,9 +52,21 @@ package struct ResolvedOrder: Hashable, Sendable {
             + "'\(schema[path.classID]?.name ?? "")': it is a link, which has no order; "
             + "name a property behind it")
       }
-      resolved.append(Term(path: path, isAscending: term.isAscending))
+      let collator = Collator(term.collation)
+      guard collator == nil || path.type == .string else {
+        throw PredicateError(
+          "cannot sort property '\(term.path.joined(separator: "."))' of class "
+            + "'\(schema[path.classID]?.name ?? "")' by a collation: it is of type \(path.type), "
+            + "and only text has one")
+      }
+      resolved.append(Term(path: path, isAscending: term.isAscending, collator: collator))
     }
-    self.terms = resolved
+    // Texts that a collation has as equal are told apart by their bytes in the end.
+    self.terms =
+      resolved
+      + resolved.filter { $0.collator != nil }.map {
+        Term(path: $0.path, isAscending: $0.isAscending)
+      }
   }
 
   init(_ terms: [Term], on classID: ClassID) {
@@ -82,10 +101,10 @@ extension RowSource {
   ) throws(StorageError) -> OrderPrefix {
     let prefix: OrderPrefix
     if term.path.links.isEmpty {
-      prefix = try valuePrefix(rows, slot, term.path)
+      prefix = try valuePrefix(rows, slot, term)
     } else {
       let found = try withTarget(rows, slot, term.path.links, from: 0) {
-        (rows, slot) throws(StorageError) in try valuePrefix(rows, slot, term.path)
+        (rows, slot) throws(StorageError) in try valuePrefix(rows, slot, term)
       }
       prefix = found ?? .broken
     }
@@ -93,13 +112,15 @@ extension RowSource {
   }
 
   private func valuePrefix<Rows: RowReading>(
-    _ rows: Rows, _ slot: Int, _ path: ColumnPath
+    _ rows: Rows, _ slot: Int, _ term: ResolvedOrder.Term
   ) throws(StorageError) -> OrderPrefix {
+    let path = term.path
     guard path.type == .string || path.type == .data else {
       return OrderPrefix(rows.scalar(path, slot), mayBeNull: path.mayBeNull)
     }
     return try unsafe withText(rows, slot, path) { bytes in
       guard let bytes = unsafe bytes else { return .null }
+      if let collator = term.collator { return unsafe OrderPrefix(collator.key(of: bytes)) }
       return unsafe OrderPrefix(bytes)
     }
   }

@@ -132,8 +132,15 @@ extension Operand {
 
   var isPath: Bool { if case .path = self { true } else { false } }
 
+  var isValueOrPath: Bool {
+    switch self {
+    case .value, .path: true
+    case .values, .members, .shape: false
+    }
+  }
+
   /// The same, of an object that the path leads to.
-  fileprivate func behind(_ path: [String]) -> Operand {
+  func behind(_ path: [String]) -> Operand {
     if case .path(let names) = self { .path(path + names) } else { self }
   }
 }
@@ -152,7 +159,7 @@ extension Predicate {
     case .or(let terms): .or(terms.map { $0.behind(path) })
     case .not(let term): .not(term.behind(path))
     case .collection(let condition):
-      .collection(CollectionCondition(path + condition.path, condition.test))
+      .collection(condition.behind(path))
     }
   }
 }

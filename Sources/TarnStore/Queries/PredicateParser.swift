@@ -149,26 +149,23 @@ package struct PredicateParser {
       return try noted(.any(path, .equal, left.operand, options), first, second)
     }
     let right = op == .in ? Side.operand(try container(isGeo: isGeo)) : try side()
-    switch (left, right) {
-    case (.operand(let left), .operand(let right)):
+    if case (.operand(let left), .operand(let right)) = (left, right) {
       return try noted(.comparison(Comparison(left, op, right, options)), first, second)
-    case (.count(let path), .operand(.value(let number))) where op.mirrored != nil:
-      return try noted(.collection(CollectionCondition(path, .count(op, number))), first, second)
-    case (.operand(.value(let number)), .count(let path)) where op.mirrored != nil:
-      let condition = CollectionCondition(path, .count(op.mirrored ?? op, number))
-      return try noted(.collection(condition), first, second)
-    case (.collection(let path, let test), .operand(.value(let number))) where op.mirrored != nil:
-      return try noted(.collection(CollectionCondition(path, test(op, number))), first, second)
-    case (.operand(.value(let number)), .collection(let path, let test)) where op.mirrored != nil:
-      let condition = CollectionCondition(path, test(op.mirrored ?? op, number))
-      return try noted(.collection(condition), first, second)
-    case (.collection, _), (_, .collection): throw needsNumber("a collection operator", at: first)
-    default: throw needsNumber("@count", at: first)
     }
+    guard options.isEmpty, let mirrored = op.mirrored else { throw needsNumber(left, at: first) }
+    if case .operand(let number) = right, number.isValueOrPath, let total = left.total {
+      return try noted(.collection(total(op, number)), first, second)
+    }
+    if case .operand(let number) = left, number.isValueOrPath, let total = right.total {
+      return try noted(.collection(total(mirrored, number)), first, second)
+    }
+    throw needsNumber(left, at: first)
   }
 
-  private func needsNumber(_ what: String, at position: Int) -> PredicateSyntaxError {
-    lexer.error(at: position, "\(what) compares with a number by ==, !=, <, <=, > or >=")
+  private func needsNumber(_ side: Side, at position: Int) -> PredicateSyntaxError {
+    let what = if case .collection = side { "a collection operator" } else { "@count" }
+    return lexer.error(
+      at: position, "\(what) compares with a number or a property by ==, !=, <, <=, > or >=")
   }
 
   /// What is behind ANY or NONE.
@@ -190,7 +187,10 @@ package struct PredicateParser {
     let second = start
     if case .count(let path) = left {
       guard op.mirrored != nil, options.isEmpty, case .operand(.value(let number)) = try side()
-      else { throw needsNumber("@count", at: first) }
+      else {
+        throw lexer.error(
+          at: first, "ANY @count compares with a number by ==, !=, <, <=, > or >=")
+      }
       return try noted(
         .collection(CollectionCondition(path, .anyCount(op, number))), first, second)
     }
@@ -217,10 +217,19 @@ package struct PredicateParser {
     /// The number of elements of the collection there.
     case count([String])
     /// Something else that the collection there comes to, to be compared with a number.
-    case collection([String], (ComparisonOperator, Value) -> CollectionCondition.Test)
+    case collection([String], (ComparisonOperator, Operand) -> CollectionCondition.Test)
 
     var operand: Operand? {
       if case .operand(let operand) = self { operand } else { nil }
+    }
+
+    /// Compares what a collection comes to.
+    var total: ((ComparisonOperator, Operand) -> CollectionCondition)? {
+      switch self {
+      case .operand: nil
+      case .count(let path): { CollectionCondition(path, .count($0, $1)) }
+      case .collection(let path, let test): { CollectionCondition(path, test($0, $1)) }
+      }
     }
 
     var isConstant: Bool {
@@ -432,11 +441,11 @@ extension Predicate {
   /// What a collection comes to lies between two values.
   fileprivate static func between(
     _ path: [String], _ low: Value, _ high: Value,
-    _ test: (ComparisonOperator, Value) -> CollectionCondition.Test
+    _ test: (ComparisonOperator, Operand) -> CollectionCondition.Test
   ) -> Predicate {
     .and([
-      .collection(CollectionCondition(path, test(.greaterOrEqual, low))),
-      .collection(CollectionCondition(path, test(.lessOrEqual, high))),
+      .collection(CollectionCondition(path, test(.greaterOrEqual, .value(low)))),
+      .collection(CollectionCondition(path, test(.lessOrEqual, .value(high)))),
     ])
   }
 

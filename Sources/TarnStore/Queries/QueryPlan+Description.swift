@@ -11,7 +11,7 @@ extension QueryPlan {
       let part = keys == Self.everyKey ? "all" : "a range of keys among"
       return "scan of \(part) \(total) objects: \(reason(query, rows, schema))"
     case .candidates(let leaves):
-      let ways = leaves.map { $0.description(schema) }
+      let ways = leaves.map { $0.description(schema, rows.schema) }
       return
         (ways.isEmpty
         ? "nothing can match"
@@ -28,24 +28,34 @@ extension QueryPlan {
       return "no index leads to what the condition asks for"
     }
     if !rows.hasIndexes { return "a migration has no indexes" }
-    let names = Set(access.leaves.map { $0.description(schema) }).sorted()
+    let names = Set(access.descriptions(schema, rows.schema)).sorted()
     return "a scan is quicker than \(names.joined(separator: " or "))"
   }
 }
 
 extension RowAccess {
   /// Everything that could be chosen.
-  fileprivate var leaves: [QueryPlan.Leaf] {
+  fileprivate func descriptions(_ schema: ClassSchema, _ all: SchemaView) -> [String] {
     switch self {
-    case .keys(let ranges): [.keys(ranges)]
-    case .entries(let entries): [.entries(entries)]
-    case .oneOf(let all), .union(let all): all.flatMap(\.leaves)
+    case .keys(let ranges): return [QueryPlan.Leaf.keys(ranges).description(schema, all)]
+    case .entries(let entries):
+      return [QueryPlan.Leaf.entries(entries).description(schema, all)]
+    case .oneOf(let options), .union(let options):
+      return options.flatMap { $0.descriptions(schema, all) }
+    case .behind(let behind):
+      let links = behind.links.reversed().map {
+        ", then the links of '\(all[$0.classID][$0.column].name)'"
+      }
+      let target = all[behind.classID]
+      return behind.access.descriptions(target, all).map {
+        "\($0) of '\(target.name)'" + links.joined()
+      }
     }
   }
 }
 
 extension QueryPlan.Leaf {
-  fileprivate func description(_ schema: ClassSchema) -> String {
+  fileprivate func description(_ schema: ClassSchema, _ all: SchemaView) -> String {
     switch self {
     case .keys:
       let name = schema.primaryKey.map { schema[$0].name } ?? ""
@@ -54,6 +64,12 @@ extension QueryPlan.Leaf {
       let names = entries.columns.map { "'\(schema[$0].name)'" }.joined(separator: ", ")
       guard entries.index.isOfColumn else { return "the unique rule over \(names)" }
       let column = schema[entries.columns[0]]
+      if !entries.origin.isEmpty {
+        let ways = entries.origin.map {
+          $0.leaf.description(all[$0.classID], all) + " of '\(all[$0.classID].name)'"
+        }
+        return ways.joined(separator: ", ") + ", then the links of \(names)"
+      }
       let kind = column.type == .link ? "links of" : "index on"
       let count = entries.ranges.count
       return "the \(kind) \(names)" + (count == 1 ? "" : " (\(count) ranges)")

@@ -17,6 +17,12 @@ package struct QueryPlan: Sendable {
     case entries(IndexEntries)
   }
 
+  /// A step on a way that ends with links to the rows.
+  struct Step: Sendable {
+    let classID: ClassID
+    let leaf: Leaf
+  }
+
   let access: Access
   /// About how many rows it looks at; of a scan as many as the class has.
   package let rowCount: Int
@@ -134,7 +140,39 @@ private struct AccessSearch {
         sum.cost += found.cost
       }
       return sum
+    case .behind(let behind): return try choose(behind, below: most)
     }
+  }
+
+  /// Finds the rows at the end of links, as long as they are so few that looking up what links to
+  /// each costs less than `most`, and so on back to the beginning.
+  private func choose(
+    _ behind: AccessBehindLinks, below most: Int
+  ) throws(StorageError) -> Found? {
+    var search = AccessSearch(
+      rows: rows, classID: behind.classID, total: try rows.count(of: behind.classID))
+    (search.perRow, search.most) = (Cost.range, most)
+    guard let ends = try search.choose(behind.access) else { return nil }
+    var leaves = ends.leaves
+    // What finding the ends cost is little against looking up what links to them.
+    var (classID, cost) = (behind.classID, 0)
+    for (number, link) in behind.links.enumerated().reversed() {
+      let keys = try rows.keys(of: leaves, in: classID)
+      let entries = IndexEntries(
+        index: PackedIndex(link.classID, link.column), columns: [link.column],
+        ranges: keys.map { .equal(OrderKey($0)) },
+        origin: leaves.map { QueryPlan.Step(classID: classID, leaf: $0) })
+      var hop = self
+      if number > 0 { hop.perRow = Cost.range }
+      let found = try hop.found(.entries(entries), keys.count, below: most - cost) {
+        (most) throws(StorageError) in try rows.count(of: entries, atMost: most)
+      }
+      guard let found else { return nil }
+      cost += found.cost
+      if number == 0 { return Found(leaves: found.leaves, rowCount: found.rowCount, cost: cost) }
+      (leaves, classID) = (found.leaves, link.classID)
+    }
+    return nil
   }
 
   private func found(

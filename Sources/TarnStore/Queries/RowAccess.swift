@@ -11,6 +11,16 @@ indirect enum RowAccess: Sendable {
   case oneOf([RowAccess])
   /// All of these together lead to all rows: of a disjunction.
   case union([RowAccess])
+  /// Rows from which links lead to rows of another class that an access of that leads to.
+  case behind(AccessBehindLinks)
+}
+
+/// An access to rows of another class, and the way there.
+struct AccessBehindLinks: Sendable {
+  let links: [LinkStep]
+  let access: RowAccess
+  /// The class at the end of the links.
+  let classID: ClassID
 }
 
 /// Entries of one index.
@@ -20,6 +30,8 @@ struct IndexEntries: Sendable {
   let columns: [ColumnID]
   /// In any order; no entry is in two.
   var ranges: [PackedIndexRange]
+  /// Where the index is over links, how it was found to which objects: the last step first.
+  var origin: [QueryPlan.Step] = []
 }
 
 /// An access, and whether it leads to rows that meet the condition and no others.
@@ -30,8 +42,8 @@ struct RowAccessOption: Sendable {
 
 extension RowAccessOption {
   /// How indexes lead to the rows of a predicate; nil if none does.
-  init?(_ predicate: ResolvedPredicate, _ schema: ClassSchema) {
-    let builder = RowAccessBuilder(schema: schema)
+  init?(_ predicate: ResolvedPredicate, _ schema: SchemaView) {
+    let builder = RowAccessBuilder(schema: schema[predicate.classID], all: schema)
     guard let option = builder.option(for: predicate.root) else { return nil }
     self = option
   }
@@ -39,6 +51,7 @@ extension RowAccessOption {
 
 private struct RowAccessBuilder {
   let schema: ClassSchema
+  let all: SchemaView
 
   /// More ranges than that are not intersected with others: the rows are looked at instead.
   private static let mostIntersected = 256
@@ -56,7 +69,13 @@ private struct RowAccessBuilder {
   }
 
   private func option(for test: ColumnTest) -> RowAccessOption? {
-    guard test.path.links.isEmpty, !test.isNegated else { return nil }
+    // Behind a link that leads nowhere there is no entry.
+    guard !test.isNegated, test.path.links.isEmpty || !test.acceptsNull else { return nil }
+    if !test.path.links.isEmpty {
+      var path = test.path
+      path.links = []
+      return behind(test.path.links, .test(ColumnTest(path, test.test)), path.classID)
+    }
     let column = schema[test.path.column]
     if schema.keyIsPrimary, column.id == schema.primaryKey {
       guard case .int(let domain) = test.test else { return nil }
@@ -66,8 +85,24 @@ private struct RowAccessBuilder {
     return option(column, found.ranges, isExact: found.isExact)
   }
 
+  /// What leads to the objects at the end of links leads to those that have the links.
+  private func behind(
+    _ links: [LinkStep], _ node: ResolvedNode, _ id: ClassID
+  ) -> RowAccessOption? {
+    let builder = RowAccessBuilder(schema: all[id], all: all)
+    guard links.allSatisfy({ all[$0.classID].hasIndex(all[$0.classID][$0.column]) }),
+      let option = builder.option(for: node)
+    else { return nil }
+    let access = AccessBehindLinks(links: links, access: option.access, classID: id)
+    return RowAccessOption(access: .behind(access), isExact: false)
+  }
+
   /// Of objects that link to one through a list or set: the index over the links has them.
   private func option(for test: CollectionTest) -> RowAccessOption? {
+    if case .object(let target, let node) = test.test, case .values(let column) = test.elements {
+      let step = LinkStep(classID: test.classID, column: column, target: target)
+      return behind(test.links + [step], node, target)
+    }
     guard test.links.isEmpty, case .values(let column) = test.elements,
       schema[column].type == .link, case .value(.test(let element)) = test.test,
       !element.isNegated, let found = element.test.indexRanges(schema[column])
@@ -107,6 +142,8 @@ private struct RowAccessBuilder {
       if !merge(option.access, into: &options) { options.append(option.access) }
     }
     options += uniqueAccesses(nodes)
+    // Going along links is how it is found what they cost, so they are tried last.
+    options = options.filter { !$0.isBehindLinks } + options.filter(\.isBehindLinks)
     guard let first = options.first else { return nil }
     if options.count == 1 { return RowAccessOption(access: first, isExact: isExact) }
     return RowAccessOption(access: .oneOf(options), isExact: false)
@@ -146,6 +183,16 @@ private struct RowAccessBuilder {
         IndexEntries(
           index: PackedIndex(schema.id, uniqueRule: number), columns: columns,
           ranges: [.equal(key.order)]))
+    }
+  }
+}
+
+extension RowAccess {
+  fileprivate var isBehindLinks: Bool {
+    switch self {
+    case .keys, .entries: false
+    case .behind: true
+    case .oneOf(let all), .union(let all): all.contains(where: \.isBehindLinks)
     }
   }
 }

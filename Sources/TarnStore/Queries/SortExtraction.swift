@@ -10,7 +10,7 @@ extension SortBuffer {
   ) throws(StorageError) {
     let term = order.terms[index]
     let path = term.path
-    if path.links.isEmpty && !path.isOptional {
+    if path.links.isEmpty && !path.isOptional && term.collator == nil {
       switch path.type {
       case .int:
         unsafe image.decodeInts(path.column, into: scratch.ints)

@@ -28,11 +28,12 @@ import Testing
     ),
     (
       "dogs.@sum.age >= 2",
-      .collection(CollectionCondition(["dogs", "age"], .aggregate(.sum, .greaterOrEqual, .int(2))))
+      .collection(
+        CollectionCondition(["dogs", "age"], .aggregate(.sum, .greaterOrEqual, .value(.int(2)))))
     ),
     (
       "2.5 > ages.@avg",
-      .collection(CollectionCondition(["ages"], .aggregate(.average, .less, .double(2.5))))
+      .collection(CollectionCondition(["ages"], .aggregate(.average, .less, .value(.double(2.5)))))
     ),
     (
       "subquery(owner.dogs, $d, $d.age > 1 AND ANY $d.toys.name == 'x').@count == 2",
@@ -44,7 +45,7 @@ import Testing
               .compare("age", .greater, .int(1)),
               .collection(
                 CollectionCondition(["toys", "name"], .any(.equal, .value(.string("x")), []))),
-            ]), .equal, .int(2))))
+            ]), .equal, .value(.int(2)))))
     ),
     (
       "SUBQUERY(a, $x, SUBQUERY($x.b, $y, $y.c == 1).@count > 0).@count > 0",
@@ -54,8 +55,8 @@ import Testing
           .matching(
             .collection(
               CollectionCondition(
-                ["b"], .matching(.compare("c", .equal, .int(1)), .greater, .int(0)))),
-            .greater, .int(0))))
+                ["b"], .matching(.compare("c", .equal, .int(1)), .greater, .value(.int(0))))),
+            .greater, .value(.int(0)))))
     ),
     ("name like[c] 'a*\\\\?'", .compare("name", .like, .string("a*\\?"), .caseInsensitive)),
     ("bytes == X'0aFf'", .compare("bytes", .equal, .data([10, 255]))),
@@ -87,9 +88,12 @@ import Testing
     ),
     (
       "owner.dogs.@count => 2",
-      .collection(CollectionCondition(["owner", "dogs"], .count(.greaterOrEqual, .int(2))))
+      .collection(CollectionCondition(["owner", "dogs"], .count(.greaterOrEqual, .value(.int(2)))))
     ),
-    ("2 < dogs.@count", .collection(CollectionCondition(["dogs"], .count(.greater, .int(2))))),
+    (
+      "2 < dogs.@count",
+      .collection(CollectionCondition(["dogs"], .count(.greater, .value(.int(2)))))
+    ),
     (
       "any dogs.toys.@count > 2",
       .collection(CollectionCondition(["dogs", "toys"], .anyCount(.greater, .int(2))))
@@ -111,7 +115,7 @@ import Testing
     ),
     (
       "@links.Person.dogs.@count == 0",
-      .collection(CollectionCondition(["@links.Person.dogs"], .count(.equal, .int(0))))
+      .collection(CollectionCondition(["@links.Person.dogs"], .count(.equal, .value(.int(0)))))
     ),
     (
       "ANY toy.@links.Dog.toys.name == 'x'",
@@ -191,20 +195,29 @@ import Testing
       "@max stands behind a collection, once in a path: dogs.@max.age, or ages.@max"
     ),
     (
-      "dogs.@sum.age > x", 0,
-      "a collection operator compares with a number by ==, !=, <, <=, > or >="
+      "dogs.@sum.age > ages.@max", 0,
+      "a collection operator compares with a number or a property by ==, !=, <, <=, > or >="
     ),
     (
       "@max.dogs > 2", 0,
       "@max stands behind a collection, once in a path: dogs.@max.age, or ages.@max"
     ),
     ("dogs.@count.x > 2", 11, "expected a comparison operator, found '.'"),
-    ("dogs.@count > x", 0, "@count compares with a number by ==, !=, <, <=, > or >="),
-    ("dogs.@count IN {1}", 0, "@count compares with a number by ==, !=, <, <=, > or >="),
+    (
+      "dogs.@count > ages.@sum", 0,
+      "@count compares with a number or a property by ==, !=, <, <=, > or >="
+    ),
+    (
+      "dogs.@count IN {1}", 0,
+      "@count compares with a number or a property by ==, !=, <, <=, > or >="
+    ),
     ("ANY 3 == dogs.age", 4, "expected a property that is a collection, or behind one"),
     ("ANY dogs.age == x", 16, "a condition through a collection needs a value"),
     ("ANY dogs.age BETWEEN {1}", 21, "expected two values after BETWEEN, found 1"),
-    ("ANY dogs.@count == age", 4, "@count compares with a number by ==, !=, <, <=, > or >="),
+    (
+      "ANY dogs.@count == age", 4,
+      "ANY @count compares with a number by ==, !=, <, <=, > or >="
+    ),
     (
       "ANY @links.Person > 1", 18,
       "expected a class and a property of it, as in @links.Person.dogs, found '>'"

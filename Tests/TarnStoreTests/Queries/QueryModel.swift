@@ -65,17 +65,18 @@ struct QueryModel {
       return value(rest, column.target!, key.rawValue)
     }
     switch condition.test {
-    case .count(let op, let number): return compares(.int(Int64(elements.count)), op, number)
+    case .count(let op, let right):
+      return compares(.int(Int64(elements.count)), op, right, classID, key)
     case .any(let op, .value(let constant), let options):
       return values.contains { compares($0, op, constant, options) }
-    case .aggregate(let aggregate, let op, let number):
-      return compares(Self.total(aggregate, values), op, number)
-    case .matching(let predicate, let op, let number):
+    case .aggregate(let aggregate, let op, let right):
+      return compares(Self.total(aggregate, values), op, right, classID, key)
+    case .matching(let predicate, let op, let right):
       let met = elements.filter { element in
         guard case .link(let key) = element else { return false }
         return matches(predicate, column.target!, key.rawValue)
       }
-      return compares(.int(Int64(met.count)), op, number)
+      return compares(.int(Int64(met.count)), op, right, classID, key)
     default: preconditionFailure("a condition that nobody makes here")
     }
   }
@@ -99,6 +100,17 @@ struct QueryModel {
     case .maximum: return numbers.max { compare($0, $1) < 0 } ?? .null
     case .sum: return .double(sum)
     case .average: return numbers.isEmpty ? .null : .double(sum / Double(numbers.count))
+    }
+  }
+
+  /// What a collection comes to, with a constant or a property of the object.
+  private func compares(
+    _ left: Value, _ op: ComparisonOperator, _ right: Operand, _ classID: ClassID, _ key: Int64
+  ) -> Bool {
+    switch right {
+    case .path(let names): Self.compares(left, op, value(names, classID, key), false)
+    case .value(let constant): compares(left, op, constant)
+    case .values, .members, .shape: preconditionFailure("a total compares with none of these")
     }
   }
 

@@ -80,26 +80,39 @@ extension RandomStore {
 
   private mutating func collectionCondition(in id: ClassID, _ depth: Int) -> Predicate {
     let column = random.pick(schema[id]!.columns.filter { $0.collection == .list })
-    let number = Value.int(Int64(random.below(3)))
+    let number = Operand.value(.int(Int64(random.below(3))))
     guard column.type == .link, let target = column.target else {
-      return .collection(.init([column.name], elementTest(column)))
+      return .collection(.init([column.name], elementTest(column, of: id)))
     }
     switch random.below(4) {
-    case 0: return .collection(.init([column.name], .count(op(.int), number)))
+    case 0:
+      return .collection(.init([column.name], .count(op(.int), numberColumn(of: id) ?? number)))
     case 1:
       let inner = condition(in: target, depth: min(depth, 1))
       return .collection(.init([column.name], .matching(inner, op(.int), number)))
     default:
       let own = schema[target]!.columns.filter { $0.collection == .none && $0.type != .link }
       let inner = random.pick(own)
-      return .collection(.init([column.name, inner.name], elementTest(inner)))
+      return .collection(.init([column.name, inner.name], elementTest(inner, of: id)))
     }
   }
 
-  private mutating func elementTest(_ column: ColumnSchema) -> CollectionCondition.Test {
+  /// Of the object that has a collection, to compare with what that comes to; or nil.
+  private mutating func numberColumn(of id: ClassID) -> Operand? {
+    let numbers = schema[id]!.columns.filter {
+      $0.collection == .none && [.int, .double].contains($0.type)
+    }
+    guard random.chance(40), !numbers.isEmpty else { return nil }
+    return .path([random.pick(numbers).name])
+  }
+
+  private mutating func elementTest(
+    _ column: ColumnSchema, of id: ClassID
+  ) -> CollectionCondition.Test {
     if [.int, .double].contains(column.type), random.chance(40) {
       let aggregate = random.pick(CollectionAggregate.allCases)
-      return .aggregate(aggregate, op(.int), .int(Int64(random.below(4))))
+      let number = Operand.value(.int(Int64(random.below(4))))
+      return .aggregate(aggregate, op(.int), numberColumn(of: id) ?? number)
     }
     return .any(op(column.type), .value(constant(column)), [])
   }

@@ -59,7 +59,7 @@ struct BuiltLibrary {
     try run(
       "swiftc",
       ["-swift-version", "5", "-Xlinker", "-E", "-o", program, source] + modules + sanitizers
-        + objects + flags + ["-llmdb", "-lbidgcc100"])
+        + objects + flags + ["-llmdb", "-lbidgcc100", "-licui18n", "-licuuc"])
   }
 
   /// Builds something that such a program loads.

@@ -125,6 +125,36 @@ struct CollectionConditionTests {
     ]
   }
 
+  /// What the elements come to against a property of the object, or of one that it links to.
+  private static var columns: [View] {
+    [
+      View(
+        text: "numbers.@count == id", typed: { $0.numbers.count == $0.id },
+        expected: { $0.numbers.count == $0.id }),
+      View(
+        text: "id < parts.@sum.weight", typed: { $0.id < $0.parts.weight.sum },
+        expected: { $0.id < $0.parts.reduce(0) { $0 + $1.weight } }),
+      View(
+        text: "numbers.@max >= id", typed: { $0.numbers.max >= $0.id },
+        expected: { ($0.numbers.max() ?? -1) >= $0.id }),
+      View(
+        text: "scores.@min != inner.id", typed: { $0.scores.min != $0.inner.id },
+        expected: { $0.scores.values.min() != $0.inner?.id }),
+      View(
+        text: "inner.kinds.@count == id", typed: { $0.id == $0.inner.kinds.count },
+        expected: { $0.inner?.kinds.count == $0.id }),
+      View(
+        text: "inner.parts.@max.weight <= inner.id",
+        typed: { $0.inner.id >= $0.inner.parts.weight.max },
+        expected: {
+          guard let inner = $0.inner, let max = inner.parts.map(\.weight).max() else {
+            return false
+          }
+          return max <= inner.id
+        }),
+    ]
+  }
+
   private static var objects: [View] {
     [
       View(
@@ -168,7 +198,7 @@ struct CollectionConditionTests {
     var operations = HopperOperations(numbers: SeededRandom(seed: seed))
     try b.write { for _ in 0..<60 { operations.apply(to: b) } }
     a.pump()
-    let views = Self.values + Self.objects + Self.totals + Self.subqueries
+    let views = Self.values + Self.objects + Self.totals + Self.columns + Self.subqueries
     let kept = views.map { $0.results(a, asText: seed % 2 == 0) }
     let recorders = kept.map { SequenceRecorder($0) { "\($0.id)" } }
     let unobserved = views.map { $0.results(b, asText: seed % 2 == 1) }
@@ -206,7 +236,7 @@ struct CollectionConditionTests {
     let instance = try Shelter().openHoppers()
     var operations = HopperOperations(numbers: SeededRandom(seed: seed))
     try instance.write { for _ in 0..<150 { operations.apply(to: instance) } }
-    for view in Self.values + Self.objects + Self.totals + Self.subqueries {
+    for view in Self.values + Self.objects + Self.totals + Self.columns + Self.subqueries {
       let printed = "\(view.typed(.root).predicate)"
       #expect(instance.hoppers.filter(printed).map(\.id) == view.ids(instance), "\(printed)")
     }
@@ -262,6 +292,15 @@ struct CollectionConditionTests {
     ("tags.@max > 1", 1, "@max needs numbers or dates: 'tags' is of type string"),
     ("parts.@sum > 1", 1, "@sum needs numbers: 'parts' is of type link"),
     ("numbers.@sum == 'a'", 1, "which does not compare with \"a\""),
+    (
+      "numbers.@sum == inner.inner", 1,
+      "cannot compare what 'numbers' comes to (int) with 'inner.inner' (link to 'Hopper')"
+    ),
+    ("parts.@count == parts", 1, "is a collection: conditions on it need ANY, NONE or @count"),
+    (
+      "SUBQUERY(parts, $x, $x.weight == 1).@count == id", 1,
+      "the @count of a SUBQUERY compares with a number"
+    ),
     ("inner.@sum.id == 1", 1, "'inner.id' does not lead to a collection"),
     (
       "SUBQUERY(numbers, $x, $x.id == 1).@count > 0", 1,
