@@ -143,13 +143,13 @@ import Testing
     case 4: return .compare("owner.name", .beginsWith, .string(person))
     case 5:
       return .collection(
-        CollectionCondition(["friends", "name"], .any(.equal, .string(person), [])))
+        CollectionCondition(["friends", "name"], .any(.equal, .value(.string(person)), [])))
     case 6:
       return .collection(
-        CollectionCondition(["owner", "stays", "name"], .any(.equal, .string(city), [])))
+        CollectionCondition(["owner", "stays", "name"], .any(.equal, .value(.string(city)), [])))
     case 7:
       return .collection(
-        CollectionCondition(["friends", "stays", "name"], .any(.equal, .string(city), [])))
+        CollectionCondition(["friends", "stays", "name"], .any(.equal, .value(.string(city)), [])))
     case 8: return .compare("owner.name", random.pick([.equal, .notEqual]), .null)
     default: return .compare("age", .less, .int(Int64(random.below(10))))
     }
@@ -213,8 +213,8 @@ import Testing
     let star = Predicate.compare("owner.name", .equal, .string("Star"))
     let (found, scanned) = (try reads(star, .indexed), try reads(star, .plain))
     #expect(found.keys == scanned.keys && !found.keys.isEmpty)
-    // A cluster for each dog at most, and those of the persons.
-    #expect(found.clusters <= found.keys.count + 4, "\(found)")
+    // At most a cluster for each dog and one for its owner, who is tested; and the way there.
+    #expect(found.clusters <= 2 * found.keys.count + 4, "\(found)")
     #expect(scanned.clusters > 20 && scanned.clusters > found.clusters, "\(scanned)")
     let find =
       "find: the index on 'name' of 'IndexedPerson', then the links of 'owner'"

@@ -68,7 +68,7 @@ class Guest: Object {
         == ["e\u{301}x", "\u{e9}x", "ey"].map { Array($0.utf8) })
   }
 
-  private static let letters =
+  private static let letters: [Character] =
     Array("abcdeABZzäÄöåÅéèßøØłşçñ αβγ жяЯ 中文 가나 あア 12 -'") + ["e\u{301}", "ﬃ", "ǆ", "İ", "ı"]
 
   private static func name(_ random: inout SeededRandom) -> String {
@@ -82,7 +82,7 @@ class Guest: Object {
   }
 
   /// What Foundation says of two names; nil where it says that they are the same.
-  private typealias Comparison = (String, String) -> ComparisonResult
+  private typealias Comparison = @Sendable (String, String) -> ComparisonResult
 
   private static let collations: [(Collation, Comparison)] = [
     (
