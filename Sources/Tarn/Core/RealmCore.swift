@@ -17,7 +17,7 @@ import TarnStore
   let store: Store
   let configuration: Realm.Configuration
   let scheduler: Scheduler
-  private let livesOnActor: Bool
+  private let sharesThreads: Bool
   /// What the thread is called on which it was opened, where it belongs to that.
   private let threadName: String?
 
@@ -73,7 +73,7 @@ import TarnStore
     self.store = store
     self.configuration = configuration
     self.scheduler = scheduler
-    livesOnActor = scheduler.isActor
+    sharesThreads = scheduler.sharesThreads
     threadName = scheduler.isThread ? Scheduler.threadName : nil
     classes = ClassBindings(model)
     self.frozen = frozen
@@ -83,7 +83,7 @@ import TarnStore
     unsafe context.initialize(to: tarn_context(generation: Generation.next(), thread: thread))
     delivery = Delivery(self)
     if configuration.tracksObservation, frozen == nil { tracking = Tracking(self) }
-    if livesOnActor { write.watch = OpenWriteWatch(self) }
+    if scheduler.isActor { write.watch = OpenWriteWatch(self) }
   }
 
   deinit {
@@ -115,10 +115,10 @@ import TarnStore
   // MARK: - Confinement
 
   /// Traps unless this code runs where the instance lives. Re-stamps the thread where a scheduler
-  /// has moved to another one. On a thread where an actor ran last other code may run by now.
+  /// has moved to another one. Where an actor or a queue ran last other code may run by now.
   func checkThread() {
     let thread = tarn_thread_id()
-    if unsafe context.pointee.thread == thread, !livesOnActor { return }
+    if unsafe context.pointee.thread == thread, !sharesThreads { return }
     if frozen != nil { return }
     if !scheduler.isCurrent { trapElsewhere() }
     unsafe context.pointee.thread = thread

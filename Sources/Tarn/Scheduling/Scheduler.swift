@@ -100,9 +100,16 @@ enum Scheduler: Sendable {
     }
   }
 
-  /// True for an actor: which thread code runs on says nothing about whether it runs on the actor.
   var isActor: Bool {
     if case .actor = self { true } else { false }
+  }
+
+  /// True for actors and queues: which thread code runs on does not say that it runs there.
+  var sharesThreads: Bool {
+    switch self {
+    case .actor, .queue: true
+    case .main, .runLoop, .manual, .thread, .anywhere: false
+    }
   }
 
   /// True for a thread, be it one with a run loop.

@@ -1,3 +1,4 @@
+import CTarn
 import Dispatch
 import Foundation
 import TestSupport
@@ -88,5 +89,43 @@ private actor QueuedStranger {
     let owner = ownerIsAQueue ? "the queue 'pets';" : "a thread"
     try expect("belongs to \(owner)", in: result)
     try expect("; this code runs on \(place.name)", in: result)
+  }
+
+  /// Outside of a queue, on the thread that ran its block.
+  enum Use: String, CaseIterable, Codable {
+    case query, find, write, freeze, nestedQueue
+
+    func run(_ realm: Realm) {
+      switch self {
+      case .query: print(realm.objects(ActorPet.self).count)
+      case .find: print(realm.object(ofType: ActorPet.self, forPrimaryKey: 1) as Any)
+      case .write: realm.beginWrite()
+      case .freeze: print(realm.freeze())
+      case .nestedQueue:
+        DispatchQueue(label: "strangers").sync { print(realm.objects(ActorPet.self).count) }
+      }
+    }
+  }
+
+  @Test(arguments: Use.allCases)
+  func whatIsOutsideOfAQueueOnItsThreadTraps(_ use: Use) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [path = folder.file("pets.realm") as String, use = use as Use] in
+      let configuration = ActorPet.configuration(URL(fileURLWithPath: path))
+      let queue = DispatchQueue(label: "pets")
+      var ran: UInt = 0
+      var realm: Realm?
+      // A block of `sync` runs on the thread of its caller.
+      try queue.sync {
+        realm = try Realm(configuration: configuration, queue: queue)
+        ran = tarn_thread_id()
+        // Each of them is allowed in here.
+        print(realm!.objects(ActorPet.self).count)
+        if use == .nestedQueue { use.run(realm!) }
+      }
+      guard ran == tarn_thread_id() else { exit(0) }
+      use.run(realm!)
+    }
+    try expect("belongs to the queue 'pets';", in: result)
   }
 }
