@@ -129,13 +129,17 @@ extension [KnotHistory.Version] {
     return found
   }
 
-  /// The keys of the hub's map that were set, or whose knot was modified.
+  /// The keys of the hub's map of that name that were set.
+  func keysSet(of map: String) -> Set<String> {
+    let start = "\(map)["
+    let spots = flatMap(\.model.touched).filter { $0.id == 0 && $0.property.hasPrefix(start) }
+    return Set(spots.map { String($0.property.dropFirst(start.count).dropLast()) })
+  }
+
+  /// The keys of the hub's knots that were set, or whose knot was modified.
   func modifiedKeys(_ look: KnotLook) -> Set<String> {
-    var found: Set<String> = []
+    var found = keysSet(of: "map")
     for version in self {
-      for spot in version.model.touched where spot.id == 0 && spot.property.hasPrefix("map[") {
-        found.insert(String(spot.property.dropFirst(4).dropLast()))
-      }
       for (key, id) in version.model.links[0]!.map where version.model.isModified(id, look) {
         found.insert(key)
       }

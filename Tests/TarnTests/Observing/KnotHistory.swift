@@ -17,8 +17,8 @@ final class KnotHistory: @unchecked Sendable {
     /// What is embedded in the hub's list, by what the file calls it.
     var clasps: [Int64] = []
     var names: [Int: String] = [:]
-    /// The hub's map, -1 for nil.
-    var map: [String: Int] = [:]
+    /// The hub's maps, with their values as texts.
+    var maps: [String: [String: String]] = [:]
     var sections: [String: [KnotSection]] = [:]
     /// The knots by what the file calls them.
     var ids: [Int64: Int] = [:]
@@ -48,7 +48,7 @@ final class KnotHistory: @unchecked Sendable {
     var version = Version(model: model)
     for source in KnotSource.all { version.rows[source.name] = source.collection(realm).map(\.id) }
     for source in KnotValues.all { version.values[source.name] = source.texts(realm) }
-    for (key, knot) in KnotSource.hub(realm).map { version.map[key] = knot?.id ?? -1 }
+    version.maps = KnotMaps.texts(KnotSource.hub(realm))
     for source in KnotSections.all {
       version.sections[source.name] = source.sections(realm).map {
         KnotSection(key: $0.key, elements: $0.map(\.id))
@@ -116,6 +116,7 @@ final class KnotWriter {
   func begin() throws {
     try instance.write {
       for id in 0..<8 { instance.realm.create(Knot.self, value: ["id": id]) }
+      KnotSource.hub(instance.realm).heap = KnotMaps.heap
     }
     try write(60)
   }

@@ -51,9 +51,9 @@ enum KnotProblem {
     return nil
   }
 
-  static func of(
-    _ delta: MapDelta<String, Knot?>, _ hits: Set<String>, _ old: [String: Int],
-    _ new: [String: Int]
+  static func of<Value>(
+    _ delta: MapDelta<String, Value>, _ hits: Set<String>, _ old: [String: String],
+    _ new: [String: String]
   ) -> String? {
     let (before, after) = (Set(old.keys), Set(new.keys))
     let told = [delta.deletions, delta.insertions, delta.modifications]

@@ -167,6 +167,37 @@ struct KnotValues {
       KnotValues("numbers distinct") { $0.numbers.distinct() },
       KnotValues("tags") { $0.tags },
       KnotValues("tags sorted") { $0.tags.sorted() },
+      KnotValues("heap") { KnotMaps.list($0) },
+    ]
+  }
+}
+
+/// Maps of the hub, and what is in its value of any type.
+enum KnotMaps {
+  static var heap: AnyRealmValue {
+    .fromDictionary([
+      "list": .fromArray([.int(1), .int(2)]), "map": .fromDictionary(["k0": .int(1)]),
+    ])
+  }
+
+  static func list(_ hub: Knot) -> List<AnyRealmValue> {
+    hub.heap.dictionaryValue!["list"]!.listValue!
+  }
+
+  static func map(_ hub: Knot) -> Map<String, AnyRealmValue> {
+    hub.heap.dictionaryValue!["map"]!.dictionaryValue!
+  }
+
+  static func text(_ id: Int?) -> String { id.map { "\($0)" } ?? "nil" }
+
+  /// The content of each of them.
+  static func texts(_ hub: Knot) -> [String: [String: String]] {
+    func texts<Value>(_ map: Map<String, Value>, _ text: (Value) -> String) -> [String: String] {
+      Dictionary(uniqueKeysWithValues: map.map { ($0.key, text($0.value)) })
+    }
+    return [
+      "map": texts(hub.map) { text($0?.id) }, "counts": texts(hub.counts) { text($0) },
+      "heap": texts(map(hub)) { text($0.intValue) },
     ]
   }
 }

@@ -14,6 +14,9 @@ class Knot: Object {
   @Persisted var any: AnyRealmValue
   @Persisted var numbers: List<Int>
   @Persisted var tags: MutableSet<String>
+  @Persisted var counts: Map<String, Int>
+  /// The hub's holds a list and a map, as `list` and `map`.
+  @Persisted var heap: AnyRealmValue
   @Persisted var clasp: Clasp?
   @Persisted var clasps: List<Clasp>
   @Persisted(originProperty: "list") var back: LinkingObjects<Knot>
@@ -87,7 +90,7 @@ struct KnotModel: Codable {
     }
   }
 
-  static func key(_ key: String) -> String { "map[\(key)]" }
+  static func key(_ key: String, of map: String = "map") -> String { "\(map)[\(key)]" }
 
   func origins(of id: Int) -> [Int] {
     links.keys.sorted().flatMap { origin in
@@ -200,8 +203,8 @@ enum KnotLook {
       return links[numbers.below(links.count)].components(separatedBy: ".")
     }
     let ends = [
-      "name", "size", "next", "list", "set", "map", "any", "back", "numbers", "tags", "clasp",
-      "clasps", "clasp.depth", "clasp.home", "clasps.depth", "clasps.home",
+      "name", "size", "next", "list", "set", "map", "any", "back", "numbers", "tags", "counts",
+      "heap", "clasp", "clasps", "clasp.depth", "clasp.home", "clasps.depth", "clasps.home",
     ]
     return links + ends[numbers.below(ends.count)].components(separatedBy: ".")
   }
@@ -261,7 +264,7 @@ struct KnotScript {
     let (id, other) = (ids[numbers.below(ids.count)], ids[numbers.below(ids.count)])
     let knot = realm.object(ofType: Knot.self, forPrimaryKey: id)!
     let target = realm.object(ofType: Knot.self, forPrimaryKey: other)!
-    switch numbers.below(16) {
+    switch numbers.below(18) {
     case 0, 1:
       knot.name = "\(numbers.below(3))"
       model.change(id, "name") { _ in }
@@ -298,6 +301,11 @@ struct KnotScript {
     case 12, 13:
       let owner = numbers.chance(60) ? hub(realm) : knot
       changeValues(of: owner, owner.id)
+    case 16:
+      let owner = numbers.chance(60) ? hub(realm) : knot
+      change("counts", of: owner.id, owner.counts) { $0 }
+      model.change(owner.id, "counts") { _ in }
+    case 17: changeHeap(of: numbers.chance(80) ? hub(realm) : knot)
     case 14: changeClasp(of: knot, id, target, other)
     case 15:
       let owner = numbers.chance(60) ? hub(realm) : knot
@@ -337,6 +345,33 @@ struct KnotScript {
       model.change(id, "tags") { own in
         if isIn { own.tags.remove(tag) } else { own.tags.insert(tag) }
       }
+    }
+  }
+
+  /// Sets a value of a map, or takes one out.
+  private mutating func change<Value: RealmCollectionValue>(
+    _ name: String, of id: Int, _ map: Map<String, Value>, _ value: (Int) -> Value
+  ) {
+    let key = "k\(numbers.below(3))"
+    let isTakenOut = map[key] != nil && numbers.chance(40)
+    map[key] = isTakenOut ? nil : value(numbers.below(3))
+    model.touched.insert(Spot(id: id, property: KnotModel.key(key, of: name)))
+  }
+
+  private mutating func changeHeap(of knot: Knot) {
+    defer { model.change(knot.id, "heap") { _ in } }
+    let value = AnyRealmValue.int(numbers.below(5))
+    guard let heap = knot.heap.dictionaryValue else {
+      knot.heap = value
+      return
+    }
+    let list = heap["list"]!.listValue!
+    let position = numbers.below(list.count + 1)
+    switch numbers.below(5) {
+    case 0 where position < list.count: list.remove(at: position)
+    case 1 where position < list.count: list[position] = value
+    case 2, 3: change("heap", of: knot.id, heap["map"]!.dictionaryValue!) { .int($0) }
+    default: list.insert(value, at: position)
     }
   }
 
