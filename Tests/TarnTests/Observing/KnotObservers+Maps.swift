@@ -45,7 +45,8 @@ extension KnotObservers {
   private func observe<Value>(_ property: String, _ entries: Entries<Value>) {
     let (name, number) = (entries.name, tokens.count)
     var copy: [String: Value] = [:]
-    let follower = KnotFollower(history, { $0.maps[property]! }) { versions, old, new in
+    let content = { (version: Version) in version.maps[property]! }
+    let follower = KnotFollower(history, content) { versions, old, new in
       old != new || !entries.modified(versions).isDisjoint(with: old.keys)
     }
     func report(
