@@ -10,18 +10,41 @@ struct ClassView: Equatable {
   /// Where the primary key is among `columns`.
   let keyPosition: Int?
   private let names: [String]?
+  /// Whether its rows are no objects but groups of them.
+  let isOfGroups: Bool
 
   var id: ClassID { schema.id }
   var name: String { schema.name }
   /// Whether it is not all columns that are shown.
   var showsSome: Bool { names != nil }
+  /// What people call a row.
+  var rowName: String { isOfGroups ? "group" : "object" }
 
   /// - Parameter names: the columns to show, nil for all. What the class does not have is left out.
   init(_ schema: ClassSchema, only names: [String]? = nil) {
     self.schema = schema
     self.names = names
+    isOfGroups = false
     columns = names.map { $0.compactMap(schema.named) } ?? schema.columns.filter { !$0.isRemoved }
     keyPosition = columns.firstIndex { $0.id == schema.primaryKey }
+  }
+
+  /// What groups of a class's objects are shown as.
+  ///
+  /// - Parameter key: what the objects of a group have in common; nil for one group of all.
+  init(groupsOf schema: ClassSchema, by key: String?, _ figures: [String]) {
+    let headings = (key.map { [$0] } ?? []) + figures
+    let types =
+      (key.map { [schema.named($0)?.type ?? .string] } ?? []) + figures.map { _ in .double }
+    columns = zip(headings, types).enumerated().map { index, heading in
+      ColumnSchema(id: ColumnID(UInt16(index)), name: heading.0, type: heading.1)
+    }
+    self.schema = ClassSchema(
+      id: schema.id, name: schema.name, columns: columns,
+      primaryKey: key.map { _ in ColumnID(0) })
+    keyPosition = key.map { _ in 0 }
+    names = headings
+    isOfGroups = true
   }
 
   /// The same view of the class as another version has it.

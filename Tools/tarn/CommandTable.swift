@@ -21,6 +21,11 @@ enum CommandTable {
     "columns", "NAME,...", repeats: true, "only these columns, in this order (default: all)")
   private static let limit = OptionSpec.value("limit", short: "n", "N", "only the first N")
   private static let offset = OptionSpec.value("offset", "N", "leave out the first N")
+  private static let group = OptionSpec.value(
+    "group", short: "g", "NAME", "one line for each value of a property")
+  private static let aggregates = OptionSpec.value(
+    "aggregates", short: "a", "WHAT,...", repeats: true,
+    "count (default), sum:NAME, min:NAME, max:NAME, avg:NAME")
   private static let explain = OptionSpec.flag(
     "explain", "print how the objects would be found, and why so, instead of them")
   private static let all = OptionSpec.flag("all", "all objects of the class")
@@ -49,10 +54,7 @@ enum CommandTable {
     positionals: [file, PositionalSpec("CLASS", "the class")],
     options: [
       condition, order, limit, offset, columns, .flag("table", "print a table (default)"),
-      .value("group", short: "g", "NAME", "one line for each value of a property"),
-      .value(
-        "aggregates", short: "a", "WHAT,...", repeats: true,
-        "count (default), sum:NAME, min:NAME, max:NAME, avg:NAME"),
+      group, aggregates,
       .flag("json", "print one JSON object per line instead of a table"),
       .flag("csv", "print CSV instead of a table"), explain, color,
     ])
@@ -149,17 +151,20 @@ enum CommandTable {
       With --limit or --offset only these of the objects found are shown, and each difference is
       that of what is shown: an object that makes room for another one is inserted.
 
+      With --group and --aggregates, as for 'query', the rows are groups, and each difference says
+      which groups came, went, or have other figures.
+
       With --columns the first state has only these columns. Differences still name each object by
       its primary key or object key.
       """,
     positionals: [file, PositionalSpec("CLASS", "the class (default: all)", isOptional: true)],
     options: [
-      condition, order, limit, offset, columns,
+      condition, order, limit, offset, columns, group, aggregates,
       .flag("json", "print one JSON object per line instead of text"),
       .flag("table", "draw a table that stays up to date"),
       .flag("no-initial", "print only differences"),
       .value("rows", "N", "rows of the first state to print as text (default: 20)"),
-      .value("exit-after", "N", "exit after N differences"),
+      .value("exit-after", "N", "exit after N differences"), explain,
       color,
     ])
 

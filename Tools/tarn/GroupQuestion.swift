@@ -39,20 +39,35 @@ struct GroupQuestion {
     return AggregateTerm(kind, of: String(parts[1]))
   }
 
+  /// The way to the property.
+  private var path: [String]? {
+    key.map { $0.split(separator: ".", omittingEmptySubsequences: false).map(String.init) }
+  }
+
+  /// A group's key, if there are keys, and what is worked out of it.
+  func row(at position: Int, of table: GroupTable) -> [Value] {
+    (key == nil ? [] : [table.key(at: position)]) + table.values(at: position)
+  }
+
+  /// What a live source follows.
+  func model(_ query: CompiledQuery, _ schema: SchemaView) throws -> GroupsModel {
+    try GroupsModel(.query(query), by: path, terms, schema)
+  }
+
+  /// What the groups are shown as.
+  func view(of schema: ClassSchema) -> ClassView {
+    ClassView(groupsOf: schema, by: key, aggregates)
+  }
+
   /// Writes the groups at these positions, as a table if no format is asked for.
   func write(
     _ query: CompiledQuery, _ reader: SnapshotReader, _ format: ObjectFormat?,
     in window: Range<Int>,
     _ output: OutputPipe, _ terminal: Terminal
   ) throws {
-    let names = key.map {
-      $0.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    }
-    let groups = try GroupQuery(query, by: names, terms, reader.schema.schema)
+    let groups = try GroupQuery(query, by: path, terms, reader.schema.schema)
     let table = try groups.evaluate(StoreRows(reader))
-    let rows = window.clamped(to: 0..<table.count).lazy.map { position in
-      (key == nil ? [] : [table.key(at: position)]) + table.values(at: position)
-    }
+    let rows = window.clamped(to: 0..<table.count).lazy.map { row(at: $0, of: table) }
     let headings = (key.map { [$0] } ?? []) + aggregates
     switch format {
     case .csv?: try writeCSV(headings, rows, output)

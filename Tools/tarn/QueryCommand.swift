@@ -111,7 +111,7 @@ struct QueryCommand {
 
 extension CompiledQuery {
   /// What `--explain` prints instead of the result.
-  fileprivate func writeExplanation(_ reader: SnapshotReader, _ output: OutputPipe) throws {
+  func writeExplanation(_ reader: SnapshotReader, _ output: OutputPipe) throws {
     for line in try explanation(StoreRows(reader)) { try output.write(line + "\n") }
   }
 }

@@ -164,7 +164,7 @@ final class TableWatchPrinter: WatchPrinter {
     let range = rows == 0 ? "" : "  rows \(viewport.top)–\(viewport.top + rows - 1)"
     let start =
       "version \(version.rawValue)  \(printable(view.name))  "
-      + counted(viewport.count, "object") + range
+      + counted(viewport.count, view.rowName) + range
     var text = terminal.styled(truncated(start, toWidth: size.width), .dim)
     var room = size.width - displayWidth(start)
     func add(_ more: String, _ styled: String) {

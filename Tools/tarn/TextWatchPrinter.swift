@@ -24,7 +24,7 @@ struct TextWatchPrinter: WatchPrinter {
   func initial(
     _ view: ClassView, _ version: Version, count: Int, _ row: @escaping (Int) throws -> WatchedRow
   ) throws {
-    try output.write(head(view, version, counted(count, "object")))
+    try output.write(head(view, version, counted(count, view.rowName)))
     let shown = min(count, rowsShown)
     if shown == 0 { return }
     let keyName = view.schema.primaryKey.map { view.schema[$0].name } ?? "object"
@@ -48,7 +48,7 @@ struct TextWatchPrinter: WatchPrinter {
 
   func difference(_ view: ClassView, _ difference: WatchedDifference) throws {
     let sums = difference.summary { terminal.styled("\($1.sign)\($0)", $1.style) }
-    let now = "\(sums)  now \(counted(difference.count, "object"))"
+    let now = "\(sums)  now \(counted(difference.count, view.rowName))"
     try output.write(head(view, difference.version, now))
     let from = Set(difference.moves.map { $0.from })
     let to = Dictionary(uniqueKeysWithValues: difference.moves.map { ($0.to, $0.from) })
@@ -56,24 +56,24 @@ struct TextWatchPrinter: WatchPrinter {
       difference.deletions.compactMap { row in row.index.map { ($0, row) } },
       uniquingKeysWith: { first, _ in first })
     for row in difference.deletions where row.index.map(from.contains) != true {
-      try line("-", .red, row.index.map { "\($0)" }, row.key, values(row))
+      try line("-", .red, row.index.map { "\($0)" }, row.name, values(row))
     }
     for row in difference.insertions {
       if let index = row.index, let start = to[index], let old = olds[start] {
         try move(WatchedModification(old, row))
       } else {
-        try line("+", .green, row.index.map { "\($0)" }, row.key, values(row))
+        try line("+", .green, row.index.map { "\($0)" }, row.name, values(row))
       }
     }
     for modification in difference.modifications {
       let position = modification.new.index.map { "\($0)" }
-      try line("~", .yellow, position, modification.new.key, changes(modification))
+      try line("~", .yellow, position, modification.new.name, changes(modification))
     }
   }
 
   private func move(_ modification: WatchedModification) throws {
     let position = "\(modification.old.index ?? 0)→\(modification.new.index ?? 0)"
-    try line("↕", .cyan, position, modification.new.key, changes(modification))
+    try line("↕", .cyan, position, modification.new.name, changes(modification))
   }
 
   private func head(_ view: ClassView, _ version: Version, _ rest: String) -> String {
@@ -82,9 +82,10 @@ struct TextWatchPrinter: WatchPrinter {
   }
 
   private func line(
-    _ sign: String, _ style: Terminal.Style, _ position: String?, _ key: Value, _ text: String
+    _ sign: String, _ style: Terminal.Style, _ position: String?, _ name: Value?, _ text: String
   ) throws {
-    let front = "  \(sign) \(position.map { "[\($0)] " } ?? "")\(ValueText.shown(key))"
+    let parts = [sign, position.map { "[\($0)]" }, name.map { ValueText.shown($0) }]
+    let front = "  " + parts.compactMap { $0 }.joined(separator: " ")
     guard let width = width() else { return try output.write("\(front)  \(text)\n") }
     let head = truncated(front, toWidth: width - 1)
     let tail = truncated("  " + text, toWidth: width - 1 - displayWidth(head))

@@ -15,7 +15,9 @@ struct WatchCommand {
   private static let patienceMilliseconds: Int32 = 1000
 
   /// What can be asked of one class only.
-  private static let optionsOfClass = ["where", "sort", "limit", "offset", "columns", "table"]
+  private static let optionsOfClass = [
+    "where", "sort", "limit", "offset", "columns", "table", "explain", "group", "aggregates",
+  ]
 
   private let path: String
   private let className: String?
@@ -23,6 +25,8 @@ struct WatchCommand {
   private let order: [OrderTerm]
   private let window: Range<Int>
   private let columns: [String]?
+  private let groups: GroupQuestion?
+  private let explains: Bool
   private let showsInitial: Bool
   private let usesJSON: Bool
   private let usesTable: Bool
@@ -37,6 +41,8 @@ struct WatchCommand {
     order = try StoreAccess.order(arguments)
     window = try StoreAccess.window(arguments)
     columns = try StoreAccess.columns(arguments)
+    groups = try GroupQuestion(arguments)
+    explains = arguments.has("explain")
     showsInitial = !arguments.has("no-initial")
     usesJSON = arguments.has("json")
     usesTable = arguments.has("table")
@@ -54,6 +60,7 @@ struct WatchCommand {
   }
 
   func run(_ output: OutputPipe) throws -> ExitCode {
+    if explains { return try explain(output) }
     let stop = try StopSignal()
     let cancel = output.cancel
     let trap = SignalTrap { _ in
@@ -66,6 +73,15 @@ struct WatchCommand {
     let follower = StoreFollower(store, stop)
     output.neverWait()
     return try follow(store, follower, makePrinter(output), output)
+  }
+
+  /// How the first state would be found.
+  private func explain(_ output: OutputPipe) throws -> ExitCode {
+    let reader = try SnapshotReader(StoreAccess.openExisting(path).newestSnapshot())
+    let view = try ClassView.named(className ?? "", in: reader.schema, path)
+    let query = try CompiledQuery(condition, order, on: view.id, reader.schema)
+    try query.writeExplanation(reader, output)
+    return .success
   }
 
   /// A table needs a terminal; anywhere else it is lines of text.
@@ -82,6 +98,9 @@ struct WatchCommand {
     let snapshot = try store.newestSnapshot()
     guard let className else { return try WatchedClasses(snapshot) }
     let view = try ClassView.named(className, in: snapshot.schema, path, only: columns)
+    if let groups {
+      return try WatchedGroups(groups, of: view.schema, condition, window, snapshot)
+    }
     return try WatchedResult(view, condition, order, window, snapshot)
   }
 

@@ -23,15 +23,16 @@ struct JSONWatchPrinter: WatchPrinter {
     json.key("initial")
     json.beginArray()
     var keys: [Value] = []
+    let namesByKeys = view.keyPosition == nil && !view.isOfGroups
     for index in 0..<count {
       let row = try row(index)
       view.write(row.values, to: &json)
-      if view.keyPosition == nil { keys.append(row.key) }
+      if namesByKeys { keys.append(row.key) }
       // What is gathered goes out in pieces; the pipe has a buffer of its own.
       if json.bytes.count > 1 << 15 { try output.write(json.takeBytes()) }
     }
     json.endArray()
-    if view.keyPosition == nil { write(keys, to: &json) }
+    if namesByKeys { write(keys, to: &json) }
     json.endObject()
     json.endLine()
     try output.write(json.bytes)
@@ -80,8 +81,10 @@ struct JSONWatchPrinter: WatchPrinter {
       json.key("index")
       json.integer(Int64(index))
     }
-    json.key("key")
-    ValueText.write(row.key, to: &json)
+    if let name = row.name {
+      json.key("key")
+      ValueText.write(name, to: &json)
+    }
   }
 
   private func write(_ row: WatchedRow, _ name: String, to json: inout JSONText) {

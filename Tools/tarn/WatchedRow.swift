@@ -9,6 +9,8 @@ struct WatchedRow {
   var key: Value
   /// In the order of the view's columns.
   var values: [Field]
+  /// What names it among the others; nil for the one group of all objects.
+  var name: Value? { view.isOfGroups && view.keyPosition == nil ? nil : key }
 
   init(
     _ view: ClassView, _ key: ObjectKey, _ values: [Field]?, at index: Int?,
@@ -20,6 +22,14 @@ struct WatchedRow {
     self.index = index
     self.values = values ?? view.columns.map { _ in .value(.null) }
     self.key = try view.identity(key, self.values, reader)
+  }
+
+  /// A group.
+  init(group values: [Value], at index: Int, _ view: ClassView) {
+    self.view = view
+    self.index = index
+    self.values = values.map { .value($0) }
+    key = view.keyPosition.map { values[$0] } ?? .null
   }
 
   /// An object that a change record names as one of that state: it has to be there.

@@ -12,9 +12,10 @@ final class WatchedVersion: LiveHost {
   ///
   /// - Returns: the move, to be followed by every source.
   func move(to newest: Snapshot, _ changes: ChangeSet) throws -> LiveMove {
+    let former = reader.snapshot
     reader = try SnapshotReader(newest)
     step += 1
-    return LiveMove(changes, from: nil, to: StoreRows(reader))
+    return LiveMove(changes, from: .version(former), to: StoreRows(reader))
   }
 
   func shown() -> SnapshotReader { reader }

@@ -176,18 +176,27 @@ package struct GroupsModel: LiveModel {
 
 /// What one step did to groups, as it is kept until everybody has been told.
 package struct GroupsStep: Sendable {
-  let before: GroupTable
-  let after: GroupTable
+  package let before: GroupTable
+  package let after: GroupTable
   /// The only groups that may be others; nil if that is not known.
   let touched: Set<GroupValue>?
 
   /// This step and the next one as one.
-  func merging(_ later: GroupsStep) -> GroupsStep {
+  package func merging(_ later: GroupsStep) -> GroupsStep {
     let all = touched.flatMap { touched in later.touched.map { touched.union($0) } }
     return GroupsStep(before: before, after: later.after, touched: all)
   }
 
   func difference() -> IndexChanges { before.difference(to: after, touched: touched) }
+
+  /// The difference of a window on the groups, as positions in it.
+  package func difference(of window: Range<Int>) -> IndexChanges {
+    let (old, new) = (before.count, after.count)
+    // Groups never move.
+    return EditScript(difference(), oldCount: old, newCount: new) { _ in false }
+      .clipped(from: window.clamped(to: 0..<old), to: window.clamped(to: 0..<new))
+      .indexChanges(withMoves: false)
+  }
 }
 
 extension GroupTable: DerivedState {}
