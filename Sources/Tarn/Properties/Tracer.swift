@@ -122,7 +122,7 @@ final class Tracer {
     of keyPath: PartialKeyPath<Root>, for use: KeyPathFault.Use
   ) -> [PropertyReflection] {
     do throws(KeyPathFault) {
-      return try steps(of: keyPath, throughElements: use.goesThroughElements)
+      return try KnownKeyPaths.steps(of: keyPath, throughElements: use.goesThroughElements)
     } catch {
       trap(error.message(for: use))
     }
