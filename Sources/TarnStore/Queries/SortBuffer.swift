@@ -302,11 +302,12 @@ struct SortColumn {
         try comparator.collationKey(of: ObjectKey(keys[Int(row)]), path, collator))
     }
     var part = before.indices.map { UInt32(truncatingIfNeeded: $0) }
-    mergeSort(&part) { a, b in
-      let (low, high) = isAscending ? (a, b) : (b, a)
-      return unsafe texts[Int(low)].withUnsafeBytes { low in
-        unsafe texts[Int(high)].withUnsafeBytes { high in unsafe compareBytes(low, high) < 0 }
+    // Positions put equal ones in order, so that it does not matter whether the sort keeps it.
+    part.sort { a, b in
+      let order = unsafe texts[Int(a)].withUnsafeBytes { a in
+        unsafe texts[Int(b)].withUnsafeBytes { b in unsafe compareBytes(a, b) }
       }
+      return order == 0 ? a < b : (order < 0) == isAscending
     }
     for (index, position) in part.enumerated() {
       unsafe rows[range.lowerBound + index] = before[Int(position)]

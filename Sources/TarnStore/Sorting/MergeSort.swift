@@ -1,5 +1,7 @@
 /// Sorts, equal ones as they were, with an order that may throw; the library's sort would forget
 /// the error's type. What throws leaves the elements as they were.
+///
+/// Not for an order that does not throw: the optimizer of Swift 6.3 makes a trap of that.
 func mergeSort<Element: BitwiseCopyable, E: Error>(
   _ elements: inout [Element], _ isOrderedBefore: (Element, Element) throws(E) -> Bool
 ) throws(E) {
