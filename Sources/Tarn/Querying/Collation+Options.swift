@@ -13,6 +13,7 @@ extension Collation {
   /// else of none.
   ///
   /// - Parameters:
+  ///   - locale: the language, with its country or variant: `sv`, `de_AT`.
   ///   - ignored: what decides nothing. Else diacritics, then case decide between texts with the
   ///     same letters, the lower case first.
   ///   - numeric: digits are put in order as numbers: "2" before "10".
