@@ -129,6 +129,32 @@ TARN_LOAD struct tarn_column tarn_cluster_column(const void *image, uint32_t col
   return c;
 }
 
+// Where a column's parts begin, 0 if it stores nothing.
+TARN_LOAD uint32_t tarn_column_start(struct tarn_column c) {
+  if (c.kind == TARN_KIND_ABSENT || c.kind == TARN_KIND_KEY) return 0;
+  if (c.nulls != 0) return c.nulls;
+  return c.aux != 0 && c.aux < c.data ? c.aux : c.data;
+}
+
+// Begins to fetch what a cluster of that many bytes stores of a column: up to where the next one
+// begins, and 2 KiB at most, since more would push out what was fetched before. The bytes need
+// not be valid yet; nothing is read but the header and the descriptors that lie inside.
+static inline __attribute__((always_inline)) void tarn_cluster_prefetch(
+    const void *image, size_t bytes, uint32_t column) {
+  enum { MOST = 2048 };
+  const uint8_t *p = (const uint8_t *)image;
+  if (bytes < TARN_CLUSTER_HEADER_BYTES) return;
+  size_t room = (bytes - TARN_CLUSTER_HEADER_BYTES) / TARN_CLUSTER_DESCRIPTOR_BYTES;
+  uint32_t columns = tarn_u16(p + 4);
+  if (columns > room || column >= columns) return;
+  uint32_t start = tarn_column_start(tarn_cluster_column(p, column));
+  uint32_t end = 0;
+  while (end == 0 && ++column < columns) end = tarn_column_start(tarn_cluster_column(p, column));
+  if (end == 0) end = (uint32_t)bytes;
+  if (start == 0 || end <= start) return;
+  tarn_prefetch(p + start, end - start < MOST ? end - start : MOST);
+}
+
 // Has the slot a null in that column?
 TARN_LOAD int tarn_is_null(const uint8_t *p, struct tarn_column c, uint32_t slot) {
   return c.nulls != 0 && tarn_bit(p + c.nulls, slot);

@@ -80,22 +80,28 @@ import TarnStore
   }
 
   /// The shared rows of a query.
-  func source(_ spec: QuerySpec, _ make: () -> LiveResult) -> LiveResult {
-    if let known = known({ $0.sources[spec] }) as? LiveResult { return known }
+  func source(
+    _ name: WeakTable<QuerySpec>.Name, _ make: () -> LiveResult
+  ) -> LiveResult {
+    if let known = known({ $0.sources[name] }) as? LiveResult { return known }
     return share(make()) { table, made in
-      if let known = table.sources[spec] { return known }
-      table.sources.insert(made, for: spec)
+      if let known = table.sources[name] { return known }
+      table.sources.insert(made, for: name)
       return made
     }
   }
 
   /// The shared sections of results by a property, nil without any.
-  func sections(_ name: SectionsName) -> AnyObject? { known { $0.sections[name] } }
+  func sections(_ name: WeakTable<SectionsName>.Name) -> AnyObject? {
+    known { $0.sections[name] }
+  }
 
   /// Shares sections from now on.
   ///
   /// - Returns: them, or those that another thread shares already.
-  func share<Sections: AnyObject>(_ made: Sections, as name: SectionsName) -> Sections {
+  func share<Sections: AnyObject>(
+    _ made: Sections, as name: WeakTable<SectionsName>.Name
+  ) -> Sections {
     share(made) { table, made in
       if let known = table.sections[name] { return known }
       table.sections.insert(made, for: name)
@@ -105,7 +111,7 @@ import TarnStore
 
   /// The shared groups of results.
   func groups(
-    _ name: GroupsName, _ make: () -> LiveSource<GroupsModel>
+    _ name: WeakTable<GroupsName>.Name, _ make: () -> LiveSource<GroupsModel>
   ) -> LiveSource<GroupsModel> {
     if let known = known({ $0.groups[name] }) as? LiveSource<GroupsModel> { return known }
     return share(make()) { table, made in

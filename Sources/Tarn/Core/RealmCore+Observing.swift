@@ -35,11 +35,12 @@ extension RealmCore {
   func liveSequence(
     at place: SequencePlace, _ kind: CollectionKind
   ) -> LiveSource<SequenceModel> {
-    if let known = liveSequences[place] as? LiveSource<SequenceModel>, !known.isGone {
+    let name = WeakTable.Name(place)
+    if let known = liveSequences[name] as? LiveSource<SequenceModel>, !known.isGone {
       return known
     }
     let live = LiveSource(SequenceModel(place, kind, shown().schema), on: self)
-    liveSequences.insert(live, for: place)
+    liveSequences.insert(live, for: name)
     return live
   }
 

@@ -135,12 +135,13 @@ extension RealmCore {
   /// The shared groups of results. Traps for properties that cannot be used so.
   fileprivate func groups(_ name: GroupsName) -> LiveSource<GroupsModel> {
     func make() -> LiveSource<GroupsModel> { LiveSource(groupsModel(name), on: self) }
-    if let frozen { return frozen.groups(name, make) }
-    if let known = liveGroups[name] as? LiveSource<GroupsModel>, !known.isOwnerGone {
+    let shared = WeakTable.Name(name)
+    if let frozen { return frozen.groups(shared, make) }
+    if let known = liveGroups[shared] as? LiveSource<GroupsModel>, !known.isOwnerGone {
       return known
     }
     let made = make()
-    liveGroups.insert(made, for: name)
+    liveGroups.insert(made, for: shared)
     return made
   }
 
@@ -148,7 +149,7 @@ extension RealmCore {
     let binding = binding(of: name.spec)
     do {
       return try GroupsModel(
-        liveResult(name.spec).model, by: name.key, name.terms, shown().schema)
+        liveModel(of: name.spec), by: name.key, name.terms, shown().schema)
     } catch {
       trap("Invalid groups of '\(binding.schema.name)': \(error)")
     }

@@ -13,15 +13,25 @@ extension LiveSource<ResultModel> {
 
 extension RealmCore {
   /// The shared rows of a query.
-  func liveResult(_ spec: QuerySpec) -> LiveResult {
-    if let frozen { return frozen.source(spec) { LiveResult(liveModel(of: spec), on: self) } }
-    if let known = liveResults[spec] as? LiveResult, !known.isOwnerGone { return known }
-    let live = LiveResult(liveModel(of: spec), on: self)
-    liveResults.insert(live, for: spec)
+  ///
+  /// - Parameter make: called if nobody shares rows yet.
+  func sharedResult(
+    _ name: WeakTable<QuerySpec>.Name, _ make: () -> LiveResult
+  ) -> LiveResult {
+    if let frozen { return frozen.source(name, make) }
+    if let known = knownResult(name) { return known }
+    let live = make()
+    liveResults.insert(live, for: name)
     return live
   }
 
-  private func liveModel(of spec: QuerySpec) -> ResultModel {
+  /// The shared rows of a query, nil if nobody has them.
+  func knownResult(_ name: WeakTable<QuerySpec>.Name) -> LiveResult? {
+    guard let known = liveResults[name] as? LiveResult, !known.isOwnerGone else { return nil }
+    return known
+  }
+
+  func liveModel(of spec: QuerySpec) -> ResultModel {
     if let window = spec.window {
       return .window(WindowModel(liveModel(ofWhole: spec), window))
     }

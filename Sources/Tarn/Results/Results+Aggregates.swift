@@ -46,7 +46,7 @@ extension Results {
     check()
     require(
       spec.values == nil, "Elements of type '\(Element.self)' have no property '\(property)'.")
-    let query = live.model.query
+    let query = model.query
     let name = core.binding(of: spec).reflection.property(property)?.columnName ?? property
     var aggregate: ScanAggregate
     do {
@@ -56,10 +56,10 @@ extension Results {
     }
     let source = core.rows()
     trapping { () throws(StorageError) in
-      if case .query = live.model {
+      if case .query = model {
         try query.feed(&aggregate, source)
       } else {
-        let rows = live.current(createdInWrite: createdInWrite)
+        let rows = rows()
         try query.feed(&aggregate, keys: rows.keys(in: 0..<rows.count), source)
       }
     }

@@ -5,8 +5,8 @@ extension RealmCore {
   func delete<Element: ObjectBase>(_ results: Results<Element>) {
     let session = writing("delete objects")
     results.check()
-    let id = results.live.model.query.classID
-    if results.live.model.isWholeClass {
+    let id = results.model.query.classID
+    if results.model.isWholeClass {
       return clearing([id]) { trapping { () throws(StorageError) in try session.clear(id) } }
     }
     let keys = results.rows().objects

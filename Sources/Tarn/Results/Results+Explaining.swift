@@ -16,7 +16,7 @@ extension Results {
   /// people and may change.
   public func explain() -> String {
     check()
-    return trapping { () throws(StorageError) in try live.model.explanation(core.rows()) }
+    return trapping { () throws(StorageError) in try model.explanation(core.rows()) }
       .joined(separator: "\n")
   }
 }

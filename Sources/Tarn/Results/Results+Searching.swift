@@ -13,7 +13,7 @@ extension Results {
     }
     guard let object = boxed.object, object._core === core else { return nil }
     object.requirePosition()
-    guard type(of: object) == spec.type, object._binding?.classID == live.model.query.classID
+    guard type(of: object) == spec.type, object._binding?.classID == model.query.classID
     else { return nil }
     return rows.position(of: ObjectKey(object._key))
   }
@@ -29,7 +29,7 @@ extension Results where Element: KeypathSortable {
     let predicate: ResolvedPredicate
     do {
       predicate = try ResolvedPredicate(
-        condition, on: live.model.query.classID, in: core.shown().schema.schema)
+        condition, on: model.query.classID, in: core.shown().schema.schema)
     } catch {
       trap("Invalid query on '\(spec.type)': \(error)")
     }

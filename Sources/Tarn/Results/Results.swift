@@ -10,21 +10,23 @@ import TarnStore
 ///
 /// Belongs to its Realm's thread, queue or actor.
 public struct Results<Element: RealmCollectionValue> {
-  let core: RealmCore
-  let spec: QuerySpec
-  let live: LiveResult
+  private let source: ResultSource
   /// The instance's life that the collection belongs to; `invalidate()` ends it.
   private let life: UInt32
   /// The write that made the object whose collection the rows are from.
   let createdInWrite: WriteMark?
 
   init(_ core: RealmCore, _ spec: QuerySpec, createdInWrite: WriteMark? = nil) {
-    self.core = core
-    self.spec = spec
+    source = ResultSource(core, spec)
     self.createdInWrite = createdInWrite
-    live = core.liveResult(spec)
     life = core.state.life
   }
+
+  var core: RealmCore { source.core }
+  var spec: QuerySpec { source.spec }
+  /// The rows that all have who ask for the same.
+  var live: LiveResult { source.shared }
+  var model: ResultModel { source.model }
 
   /// The Realm that the elements belong to.
   public var realm: Realm? { Realm(core) }
@@ -45,7 +47,7 @@ public struct Results<Element: RealmCollectionValue> {
 
   func rows() -> ResultRows {
     check()
-    return live.current(createdInWrite: createdInWrite)
+    return source.live.current(createdInWrite: createdInWrite)
   }
 
   /// The same collection in the instance's present life.
@@ -61,8 +63,9 @@ extension Results: RandomAccessCollection {
   /// The number of elements.
   public var count: Int {
     check()
+    let live = source.live
     if let counted = live.countWithoutRows(core.rows()) { return counted }
-    return rows().count
+    return live.current(createdInWrite: createdInWrite).count
   }
 
   /// The element at a position. Traps if it is out of bounds.
@@ -90,10 +93,11 @@ extension Results: RandomAccessCollection {
 
   @usableFromInline func objectIfAny(atEnd isLast: Bool) -> ObjectBase? {
     check()
+    let live = source.live
     if let end = live.endWithoutRows(isLast: isLast, core.rows()) {
       return end.map { core.object($0, core.binding(of: spec)) }
     }
-    let rows = rows()
+    let rows = live.current(createdInWrite: createdInWrite)
     let count = rows.count
     if count == 0 { return nil }
     return core.object(rows.key(at: isLast ? count - 1 : 0), core.binding(of: spec))

@@ -171,7 +171,7 @@ extension RealmCore {
     guard let keyPath = rule.keyPath else {
       return other?.frozen(on: self) ?? LiveSections(results, rule, like: other)
     }
-    let name = SectionsName(spec: results.spec, keyPath: keyPath)
+    let name = WeakTable.Name(SectionsName(spec: results.spec, keyPath: keyPath))
     if let known = knownSections(name) as? LiveSections<Key>, !known.source.isOwnerGone {
       return known
     }
@@ -181,7 +181,7 @@ extension RealmCore {
     return made
   }
 
-  private func knownSections(_ name: SectionsName) -> AnyObject? {
+  private func knownSections(_ name: WeakTable<SectionsName>.Name) -> AnyObject? {
     if let frozen { return frozen.sections(name) }
     return liveSections[name]
   }

@@ -95,7 +95,7 @@ package final class GroupQuery: Sendable {
   package func evaluate(_ rows: StoreRows) throws(StorageError) -> GroupTable {
     var scan = GroupScan(self, rows)
     try unsafe query.forEachMatch(
-      try query.plan(rows), rows,
+      try query.plan(rows), rows, reading: read,
       cluster: { (image, matches) throws(StorageError) in unsafe try scan.append(image, matches) },
       row: { (row, slot) throws(StorageError) in try scan.append(row, slot) })
     return scan.table()

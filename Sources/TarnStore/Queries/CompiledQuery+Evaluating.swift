@@ -23,7 +23,7 @@ extension CompiledQuery {
     if let walked = try walkingIndex(in: order, plan, rows) { return walked }
     let buffer = SortBuffer(order, source: rows)
     try unsafe forEachMatch(
-      plan, rows,
+      plan, rows, reading: order.terms.map(\.path),
       cluster: { (image, matches) throws(StorageError) in unsafe try buffer.append(image, matches)
       },
       row: { (row, slot) throws(StorageError) in try buffer.append(row, slot) })
@@ -53,7 +53,7 @@ extension CompiledQuery {
   ) throws(StorageError) {
     var result = aggregate
     try unsafe forEachMatch(
-      try plan(rows), rows,
+      try plan(rows), rows, reading: [aggregate.path],
       cluster: { image, matches in unsafe result.append(image, matches) },
       row: { row, slot in result.append(row, slot) })
     aggregate = result
@@ -61,15 +61,19 @@ extension CompiledQuery {
 
   /// Hands out all rows that match, in the order of their keys: whole clusters with a bit for each
   /// match, or single rows.
+  ///
+  /// - Parameter paths: what is read of the matches.
   func forEachMatch(
-    _ plan: QueryPlan, _ rows: StoreRows,
+    _ plan: QueryPlan, _ rows: StoreRows, reading paths: [ColumnPath] = [],
     cluster: (ClusterImage, UnsafePointer<UInt64>) throws(StorageError) -> Void,
     row: (StoreRows.Rows, Int) throws(StorageError) -> Void
   ) throws(StorageError) {
     switch plan.access {
     case .scan(let keys):
       let scan = PredicateScan(predicate, source: rows)
-      try rows.forEachImage(in: classID, holding: keys) { image throws(StorageError) in
+      let columns = columns(ofScanReading: paths)
+      try rows.forEachImage(in: classID, holding: keys, reading: columns) {
+        (image) throws(StorageError) in
         if try scan.evaluate(image) > 0 { unsafe try cluster(image, scan.matches) }
         return true
       }
@@ -81,6 +85,17 @@ extension CompiledQuery {
         }
       }
     }
+  }
+
+  /// The columns of a row that a scan of the class reads. Those of `paths` are left out where
+  /// there is a condition: few rows may match.
+  private func columns(ofScanReading paths: [ColumnPath]) -> [ColumnID] {
+    var columns: [ColumnID] = []
+    for dependency in predicate.dependencies where dependency.origin == nil {
+      columns.append(dependency.links.first?.column ?? dependency.column)
+    }
+    if columns.isEmpty { columns = paths.map { $0.links.first?.column ?? $0.column } }
+    return Array(Set(columns))
   }
 }
 

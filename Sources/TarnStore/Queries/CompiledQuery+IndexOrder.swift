@@ -79,7 +79,7 @@ extension CompiledQuery {
       }
     }
     try unsafe forEachMatch(
-      try plan(rows), rows,
+      try plan(rows), rows, reading: order.terms.map(\.path),
       cluster: { (image, matches) throws(StorageError) in
         unsafe try buffer.append(image, matches)
         try cut()

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A query bound to a schema: what it reads, which rows match, which comes first, and which rows a
 /// change may concern. Immutable; any thread may use it.
 package final class CompiledQuery: Sendable {
@@ -10,19 +12,9 @@ package final class CompiledQuery: Sendable {
   let orderIsIndexed: Bool
   /// What comes after the order. Such a query has no `OrderedRoot`, only `ElementRows`.
   let stages: [DistinctStage]
-  /// Columns of the class itself that decide membership, and those that decide the order or what
-  /// stages leave.
-  private let memberColumns: Set<ColumnID>
-  private let orderColumns: Set<ColumnID>
-  /// What decides either and is not in the row: columns behind links, and what links to the row or
-  /// to one behind links.
-  private let linked: [LinkedColumn]
-  private let reached: Set<ClassID>
-
-  private struct LinkedColumn: Sendable {
-    var dependency: QueryDependency
-    var decidesOrder: Bool
-  }
+  /// What decides the order, or what stages leave.
+  private let orderDependencies: [QueryDependency]
+  private let knownColumns = AtomicLazyReference<DecidingColumns>()
 
   /// Which rows a change concerns.
   package struct TouchedRows: Sendable {
@@ -92,13 +84,7 @@ package final class CompiledQuery: Sendable {
     var stages: [DistinctStage] = []
     for term in distinct { stages.append(try DistinctStage(term, on: id, in: schema.schema)) }
     self.stages = stages
-    let members = Self.split(predicate.dependencies, decidesOrder: false)
-    let orders = Self.split(
-      asked.dependencies + stages.flatMap(\.dependencies), decidesOrder: true)
-    (memberColumns, orderColumns) = (members.own, orders.own)
-    linked = members.linked + orders.linked
-    let all = predicate.dependencies + asked.dependencies + stages.flatMap(\.dependencies)
-    reached = Set([id] + all.map(\.classID))
+    orderDependencies = asked.dependencies + stages.flatMap(\.dependencies)
   }
 
   /// The same condition in no order, for who reads these columns of each row that meets it: a
@@ -110,23 +96,13 @@ package final class CompiledQuery: Sendable {
     order = ResolvedOrder([ResolvedOrder.Term](), on: other.classID)
     orderIsIndexed = false
     stages = []
-    let members = Self.split(predicate.dependencies, decidesOrder: false)
-    let read = Self.split(paths.flatMap(\.dependencies), decidesOrder: true)
-    (memberColumns, orderColumns) = (members.own, read.own)
-    linked = members.linked + read.linked
-    let all = predicate.dependencies + paths.flatMap(\.dependencies)
-    reached = Set([classID] + all.map(\.classID))
+    orderDependencies = paths.flatMap(\.dependencies)
   }
 
-  /// The columns in the rows themselves, and what lies elsewhere.
-  private static func split(
-    _ dependencies: [QueryDependency], decidesOrder: Bool
-  ) -> (own: Set<ColumnID>, linked: [LinkedColumn]) {
-    let own = dependencies.filter(\.isInRow).map(\.column)
-    let linked = dependencies.filter { !$0.isInRow }.map {
-      LinkedColumn(dependency: $0, decidesOrder: decidesOrder)
-    }
-    return (Set(own), linked)
+  private var columns: DecidingColumns {
+    if let known = knownColumns.load() { return known }
+    return knownColumns.storeIfNil(
+      DecidingColumns(of: classID, members: predicate.dependencies, order: orderDependencies))
   }
 
   package var isUnfiltered: Bool { predicate.constant == true }
@@ -140,12 +116,12 @@ package final class CompiledQuery: Sendable {
 
   /// The classes whose changes can concern which rows there are: the query's own, and every class
   /// that a path of the query goes through, however far.
-  package var concerningClasses: Set<ClassID> { reached }
+  package var concerningClasses: Set<ClassID> { columns.classes }
 
   /// False if `changes` cannot concern which rows there are, or touch one of them itself.
   package func isConcerned(by changes: ChangeSet) -> Bool {
     if changes.contains(classID) || changes.schemaChanged { return true }
-    return reached.contains(where: changes.contains)
+    return columns.classes.contains(where: changes.contains)
   }
 
   /// About how many rows `advance` looks up at most, for a result of `count` rows. Counts keys and
@@ -154,7 +130,7 @@ package final class CompiledQuery: Sendable {
     if changes.schemaChanged { return .max }
     var sum = 0
     if let own = changes[classID] { sum = own.isCleared ? count : own.keyCount }
-    for far in linked {
+    for far in columns.linked {
       sum = saturatingSum(sum, far.dependency.touchedKeys(in: changes).count)
     }
     return sum
@@ -227,13 +203,14 @@ package final class CompiledQuery: Sendable {
     if let own = changes[classID] {
       let gone = own.isCleared ? KeySet(root.keys) : own.deleted
       touched = TouchedRows(came: own.inserted, went: gone)
+      let columns = columns
       for entry in own.touched {
-        if orderColumns.contains(entry.column) { touched.repositioned.formUnion(entry.keys) }
-        if memberColumns.contains(entry.column) { touched.candidates.formUnion(entry.keys) }
+        if columns.order.contains(entry.column) { touched.repositioned.formUnion(entry.keys) }
+        if columns.members.contains(entry.column) { touched.candidates.formUnion(entry.keys) }
       }
       touched.candidates.formUnion(touched.repositioned)
     }
-    for far in linked {
+    for far in columns.linked {
       var keys = far.dependency.touchedKeys(in: changes)
       // Links that moved on the way are dependencies themselves: the others are as they were.
       for link in far.dependency.links.reversed() where !keys.isEmpty {

@@ -24,6 +24,12 @@ package struct ResolvedPredicate: Hashable, Sendable {
     var seen: Set<QueryDependency> = []
     var found: [QueryDependency] = []
     root.forEachDependency { dependency in
+      // Hashing pays only for many.
+      if found.count < 8 {
+        if !found.contains(dependency) { found.append(dependency) }
+        return
+      }
+      if found.count == 8, seen.isEmpty { seen = Set(found) }
       if seen.insert(dependency).inserted { found.append(dependency) }
     }
     dependencies = found

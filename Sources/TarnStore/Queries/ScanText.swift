@@ -108,15 +108,15 @@ extension ScanScratch {
     let (low, mask) = Self.firstWord(needle)
     let (ends, data, flags) = unsafe (plain.ends, plain.data, self.flags)
     let length = needle.count
-    // An equal length passes, or one that is greater by less than this.
-    let slack = isWhole ? 1 : Int.max
+    // Of what is left of a length this has to be zero: all of it, or the sign.
+    let surplus = isWhole ? -1 : Int.min
     var start = plain.end(0)
     for slot in 0..<rows {
       let end = unsafe Little.u16(ends, 2 &* slot &+ 2)
       // The padding of an image makes reading past the row's end safe.
-      let differs = unsafe (Little.u64(data, start) ^ low) & mask != 0
-      let excess = end &- start &- length
-      unsafe flags[slot] = (differs ? 0 : 1) & (excess >= 0 ? 1 : 0) & (excess < slack ? 1 : 0)
+      let differs = unsafe (Little.u64(data, start) ^ low) & mask
+      let excess = UInt64(bitPattern: Int64((end &- start &- length) & surplus))
+      unsafe flags[slot] = differs | excess == 0 ? 1 : 0
       start = end
     }
     // Behind the last row are flags of another image, and what follows looks at every bit.

@@ -126,13 +126,17 @@ package struct StoreRows: RowSource {
   /// Every cluster of the class in the order of keys, until `body` returns false.
   ///
   /// - Parameter keys: clusters in which no key of the range can lie may be left out.
+  /// - Parameter columns: those that `body` reads of most clusters.
   package func forEachImage(
     in id: ClassID, holding keys: ClosedRange<ObjectKey> = .smallest ... .largest,
+    reading columns: [ColumnID] = [],
     _ body: (ClusterImage) throws(StorageError) -> Bool
   ) throws(StorageError) {
-    if let session { return try session.forEachImage(in: id, holding: keys, body) }
-    try reader.forEachCluster(in: id, holding: keys) { found throws(StorageError) in
-      try body(found.image)
+    if let session {
+      return try session.forEachImage(in: id, holding: keys, reading: columns, body)
+    }
+    try reader.forEachCluster(in: id, holding: keys, reading: columns) {
+      (found) throws(StorageError) in try body(found.image)
     }
   }
 

@@ -109,7 +109,7 @@ extension ClusterImage {
       throw Self.corrupted("its keys do not fit")
     }
     for index in 0..<columnCount {
-      let column = unsafe tarn_cluster_column(base, UInt32(index))
+      let column = unsafe tarn_cluster_column(base, UInt32(truncatingIfNeeded: index))
       guard fits(column, limit) else { throw Self.corrupted("column \(index) does not fit") }
     }
   }
@@ -119,32 +119,35 @@ extension ClusterImage {
     width <= 2 || width == 4 || width == 8
   }
 
+  /// A scan asks this of every column of every cluster. No sum of two 16-bit numbers and a product
+  /// of two overflows.
+  @inline(__always)
   private func fits(_ column: tarn_column, _ limit: Int) -> Bool {
     let bitmap = Little.bitmapBytes(rowCount)
     let width = Int(column.width)
     let data = Int(column.data)
     let aux = Int(column.aux)
-    guard column.nulls == 0 || Int(column.nulls) + bitmap <= limit else { return false }
-    switch ClusterColumnKind(rawValue: column.kind) {
-    case .absent, .key:
+    if column.nulls != 0, Int(column.nulls) &+ bitmap > limit { return false }
+    switch Int(column.kind) {
+    case TARN_KIND_ABSENT, TARN_KIND_KEY:
       return column.nulls == 0
-    case .int:
-      return Self.isWidth(width) && aux + 8 <= limit && data + width * rowCount <= limit
-    case .bool:
-      return data + bitmap <= limit
-    case .fixed:
+    case TARN_KIND_INT:
+      return Self.isWidth(width) && aux &+ 8 <= limit && data &+ width &* rowCount <= limit
+    case TARN_KIND_BOOL:
+      return data &+ bitmap <= limit
+    case TARN_KIND_FIXED:
       let isKnown = width == 4 || width == 8 || width == 12 || width == 16
-      return isKnown && data + width * rowCount <= limit
-    case .date:
+      return isKnown && data &+ width &* rowCount <= limit
+    case TARN_KIND_DATE:
       let fine = width >> 4
       return Self.isWidth(width & 15) && (fine == 0 || fine == 4)
-        && aux + 12 + fine * rowCount <= limit && data + (width & 15) * rowCount <= limit
-    case .bytes:
+        && aux &+ 12 &+ fine &* rowCount <= limit && data &+ (width & 15) &* rowCount <= limit
+    case TARN_KIND_BYTES:
       guard width == 0 || width == Int(TARN_LONG_BITMAP) && data >= bitmap else { return false }
-      return data + 2 * rowCount + 2 <= limit && aux <= limit
-    case .dictionary:
-      return data + rowCount <= limit && aux + 2 * width + 2 <= limit
-    case nil:
+      return data &+ 2 &* rowCount &+ 2 <= limit && aux <= limit
+    case TARN_KIND_DICTIONARY:
+      return data &+ rowCount <= limit && aux &+ 2 &* width &+ 2 <= limit
+    default:
       return false
     }
   }

@@ -104,20 +104,24 @@ package final class SnapshotReader {
   /// Uses a cursor of its own, so that `body` may look up rows meanwhile.
   ///
   /// - Parameter keys: clusters in which no key of the range can lie are left out.
+  /// - Parameter columns: those that `body` reads of most clusters, so that they are fetched ahead.
   package func forEachCluster(
     in id: ClassID, holding keys: ClosedRange<ObjectKey> = .smallest ... .largest,
+    reading columns: [ColumnID] = [],
     _ body: (FoundCluster) throws(StorageError) -> Bool
   ) throws(StorageError) {
     var scan = try Cursor(snapshot.transaction)
     let first = keys.lowerBound == .smallest ? nil : try seek(atOrBefore: keys.lowerBound, in: id)
-    var isAtRow = unsafe try TreeKey.cluster(id, first: first?.boundary ?? .smallest).withBytes {
+    let isAtRow = unsafe try TreeKey.cluster(id, first: first?.boundary ?? .smallest).withBytes {
       bytes throws(StorageError) in
       unsafe try scan.seek(atOrAfter: bytes)
     }
-    while isAtRow, let found = try current(scan, in: id) {
+    var clusters = ClustersAhead(scan, isAtRow: isAtRow, columns: columns)
+    while let place = unsafe try clusters.next(),
+      let found = unsafe try cluster(at: place.key, place.value, in: id)
+    {
       guard found.boundary <= keys.upperBound else { return }
       guard try body(found) else { return }
-      isAtRow = try scan.next()
     }
   }
 
@@ -144,18 +148,16 @@ package final class SnapshotReader {
     let hit = unsafe try TreeKey.cluster(id, first: key).withBytes { bytes throws(StorageError) in
       unsafe try cursor.seek(atOrBefore: bytes)
     }
-    return hit ? try current(cursor, in: id) : nil
+    return hit ? unsafe try cluster(at: cursor.key, cursor.value, in: id) : nil
   }
 
-  /// The cluster under the cursor, or nil if that is none of the class's.
-  private func current(
-    _ cursor: borrowing Cursor, in id: ClassID
+  /// The cluster that a cursor found, or nil if that is none of the class's.
+  private func cluster(
+    at key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in id: ClassID
   ) throws(StorageError) -> FoundCluster? {
     clustersRead += 1
-    guard let parsed = unsafe TreeKey.parseCluster(cursor.key), parsed.classID == id else {
-      return nil
-    }
-    let image = unsafe try ClusterImage(validating: cursor.value)
+    guard let parsed = unsafe TreeKey.parseCluster(key), parsed.classID == id else { return nil }
+    let image = unsafe try ClusterImage(validating: value)
     guard image.rowCount > 0 else { throw ClusterImage.corrupted("it has no rows") }
     return FoundCluster(boundary: parsed.first, image: image)
   }

@@ -176,13 +176,15 @@ package final class WriteSession {
   /// Every cluster of the class in the order of keys, edits included, until `body` returns false.
   ///
   /// - Parameter keys: clusters in which no key of the range can lie may be left out.
+  /// - Parameter columns: those that `body` reads of most clusters.
   package func forEachImage(
     in id: ClassID, holding keys: ClosedRange<ObjectKey> = .smallest ... .largest,
+    reading columns: [ColumnID] = [],
     _ body: (ClusterImage) throws(StorageError) -> Bool
   ) throws(StorageError) {
     guard let edit = classes[Int(id.rawValue)] else {
-      return try reader.forEachCluster(in: id, holding: keys) { found throws(StorageError) in
-        try body(found.image)
+      return try reader.forEachCluster(in: id, holding: keys, reading: columns) {
+        (found) throws(StorageError) in try body(found.image)
       }
     }
     try edit.forEachImage(self, body)
