@@ -11,8 +11,6 @@ import TarnStore
 public struct Collation: Hashable, Sendable {
   let store: TarnStore.Collation
 
-  init(store: TarnStore.Collation) { self.store = store }
-
   /// Byte by byte as UTF-8: "Z" before "a", and "z" before "ä". What holds where nothing is said.
   public static let bytes = Collation(store: .bytes)
   /// Whatever the case, by the case folding of Unicode, and in no language's order: "a", "B", "ä".

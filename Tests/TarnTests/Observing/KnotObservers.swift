@@ -56,6 +56,7 @@ final class KnotObservers {
     for (name, cards) in KnotCards.all {
       for _ in 0..<3 { observeCards(name, cards(realm), randomLook()) }
     }
+    for _ in 0..<3 { observeCardsInSections(randomLook()) }
     for id in 0..<6 {
       observe(id, randomLook())
       observeCard(id)
@@ -182,52 +183,6 @@ final class KnotObservers {
             case .wrong(let problem): problems.append("\(name): \(problem)")
             case .right(let old, let new):
               if let old { copy = old.map(rows.element) }
-              report(change, to: new)
-            }
-          case .error(let error): problems.append("\(name): \(error)")
-          }
-        }
-      })
-  }
-
-  private func observe(_ source: KnotSections, _ look: KnotLook) {
-    let (name, number) = ("\(source.name) \(look)", tokens.count)
-    var copy: [SectionCopy<Int, Knot>] = []
-    let follower = KnotFollower(history, \.sections[source.name]!) { versions, old, new in
-      old != new || !versions.modified(look).isDisjoint(with: old.flatMap(\.elements))
-    }
-    if let spot = source.property.map({ Spot(id: 0, property: $0) }) {
-      follower.mayBeTold = { $0.contains { $0.model.touched.contains(spot) } }
-    }
-    func report(
-      _ change: ObservedChange<SectionedResults<Int, Knot>, SectionsDelta<Int, Knot>>,
-      to sections: [KnotSection]
-    ) {
-      change.apply(to: &copy)
-      let held = copy.map { section in
-        KnotSection(key: section.key, elements: section.elements.map { history.id(of: $0) ?? -1 })
-      }
-      for knot in copy.flatMap(\.elements) { history.id(of: knot).map { knots[$0] = knot } }
-      if held != sections { problems.append("\(name): a copy holds \(held), not \(sections)") }
-    }
-    add(
-      name, follower,
-      source.sections(realm)._changeOrigin.looking(look.reach).observe { [unowned self] change in
-        told(number) { shown, target in
-          switch change {
-          case .initial: report(change, to: follower.begin(at: shown))
-          case .update(_, let delta):
-            let step = follower.follow(upTo: target) {
-              KnotProblem.of(delta, history.id(of:), $0.modified(look), $1, $2)
-            }
-            switch step {
-            case .wrong(let problem): problems.append("\(name): \(problem)")
-            case .right(let old, let new):
-              if let old {
-                copy = old.map {
-                  SectionCopy(key: $0.key, elements: $0.elements.map { knots[$0]! })
-                }
-              }
               report(change, to: new)
             }
           case .error(let error): problems.append("\(name): \(error)")
@@ -422,7 +377,7 @@ extension KnotLook {
   }
 
   /// The same for projections.
-  fileprivate var labelled: _Look {
+  var labelled: _Look {
     switch self {
     case .paths(let paths): _Look(keyPaths: paths.map(KnotCards.labelled), of: KnotCard.self)
     case .depth(let depth): _Look(depth: depth)

@@ -65,8 +65,8 @@ enum KnotProblem {
     return told.allSatisfy(\.isEmpty) ? "told of nothing" : nil
   }
 
-  static func of(
-    _ delta: SectionsDelta<Int, Knot>, _ id: (Knot) -> Int?, _ hits: Set<Int>,
+  static func of<Element>(
+    _ delta: SectionsDelta<Int, Element>, _ id: (Element) -> Int?, _ hits: Set<Int>,
     _ old: [KnotSection], _ new: [KnotSection]
   ) -> String? {
     let held = (0..<delta.count).map { section in

@@ -103,6 +103,7 @@ enum KnotCards {
   /// The labels and what they stand for.
   static let labels: [(label: String, path: [String])] = [
     ("title", ["name"]), ("following", ["next", "name"]), ("depth", ["clasp", "depth"]),
+    ("size", ["size"]),
   ]
 
   static var all: [(name: String, cards: (Realm) -> Results<KnotCard>)] {

@@ -31,6 +31,7 @@ final class KnotCard: Projection<Knot> {
   @Projected(\Knot.name) var title
   @Projected(\Knot.next?.name) var following
   @Projected(\Knot.clasp?.depth) var depth
+  @Projected(\Knot.size) var size
 }
 
 /// A property of a knot, or of what is embedded in it, such as `clasp.depth`.
