@@ -22,8 +22,11 @@ public struct ObjectId: Hashable, Comparable, Sendable {
 
   /// A new id.
   public static func generate() -> ObjectId {
+    // Not `time`: its seconds begin some milliseconds after those of `Date`.
+    var now = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &now)
     return ObjectId(
-      seconds: UInt32(truncatingIfNeeded: time(nil)), process: Source.ofProcess.process,
+      seconds: UInt32(truncatingIfNeeded: now.tv_sec), process: Source.ofProcess.process,
       count: Source.ofProcess.next())
   }
 

@@ -31,6 +31,13 @@ import Testing
     #expect(processes.count == 1)
   }
 
+  /// At its very beginning a second is told as what it is.
+  @Test func secondsBeginWithThoseOfDates() {
+    let next = Date().timeIntervalSince1970.rounded(.down) + 1
+    while Date().timeIntervalSince1970 < next { sched_yield() }
+    #expect(ObjectId.generate().timestamp.timeIntervalSince1970 >= next)
+  }
+
   @Test func orderIsThatOfTheBytes() {
     let low = ObjectId("000000010000000000000000")
     let high = ObjectId("000000010000000000000001")
