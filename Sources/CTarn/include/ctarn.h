@@ -7,5 +7,6 @@
 #include "ctarn_decimal.h"
 #include "ctarn_files.h"
 #include "ctarn_shared.h"
+#include "ctarn_sums.h"
 #include "ctarn_thread.h"
 #endif

@@ -22,18 +22,32 @@ struct GroupNumbers {
     return number
   }
 
-  @inline(__always)
-  mutating func number(of integer: Int64) -> Int32 {
-    let index = UInt64(bitPattern: integer)
-    if index < UInt64(Self.smallEnd) {
-      let number = small[Int(index)]
-      if number >= 0 { return number }
+  /// Gives the rows of a cluster the numbers of their integers, where they have a bit in `mask`.
+  ///
+  /// Those that are small and known come first, without a branch. Mostly these are all.
+  mutating func assign(
+    _ integers: UnsafePointer<Int64>, _ rowCount: Int, _ mask: UnsafePointer<UInt64>,
+    to numbers: UnsafeMutablePointer<Int32>
+  ) {
+    let isAnyUnknown = unsafe small.withUnsafeBufferPointer { small in
+      var all: Int32 = 0
+      for slot in 0..<rowCount {
+        let index = unsafe UInt64(bitPattern: integers[slot])
+        let isSmall = index < UInt64(Self.smallEnd)
+        let known = unsafe small[isSmall ? Int(truncatingIfNeeded: index) : 0]
+        let number = isSmall ? known : -1
+        unsafe numbers[slot] = number
+        all |= number
+      }
+      return all < 0
     }
-    return numberSlowly(of: integer)
+    if !isAnyUnknown { return }
+    unsafe Bitmap.forEachSlot(mask, rowCount) { slot in
+      if unsafe numbers[slot] < 0 { unsafe numbers[slot] = number(of: integers[slot]) }
+    }
   }
 
-  @inline(never)
-  private mutating func numberSlowly(of integer: Int64) -> Int32 {
+  private mutating func number(of integer: Int64) -> Int32 {
     let number = number(of: GroupValue.scalar(.int(integer)))
     if integer >= 0, integer < Self.smallEnd { small[Int(integer)] = number }
     return number

@@ -42,7 +42,7 @@
     }
     for index in columns.indices {
       let mask = unsafe valued(columns[index].column.path, image, matches)
-      unsafe columns[index].append(image, mask, groups, scratch)
+      unsafe columns[index].append(image, matches, valued: mask, groups, scratch)
     }
   }
 
@@ -69,7 +69,9 @@
     let entries = numbers.groups.enumerated().map { number, group in
       GroupTable.Entry(
         order: group,
-        state: query.state(group, count: counts[number], columns.map { $0.totals(of: number) }))
+        state: query.state(
+          group, count: counts[number],
+          columns.map { $0.totals(of: number, rowCount: counts[number]) }))
     }
     return query.table(entries)
   }
@@ -99,10 +101,7 @@
     case .int:
       let ints = unsafe scratch.ints
       unsafe image.decodeInts(path.column, into: ints)
-      let groups = unsafe self.groups
-      unsafe Bitmap.forEachSlot(mask, image.rowCount) { slot in
-        unsafe groups[slot] = numbers.number(of: ints[slot])
-      }
+      unsafe numbers.assign(ints, image.rowCount, mask, to: groups)
     case .string, .data:
       if let dictionary = image.dictionary(path.column) {
         try unsafe assign(dictionary, mask, image.rowCount)
@@ -168,15 +167,16 @@
 }
 
 extension Bitmap {
-  /// As `forEach`, and quicker where all bits of a word are set.
+  /// As `forEach`, and quicker where the bits of a word are one run from its first.
   @inline(__always)
   static func forEachSlot<E: Error>(
     _ bits: UnsafePointer<UInt64>, _ rowCount: Int, _ body: (Int) throws(E) -> Void
   ) throws(E) {
     for index in 0..<(rowCount + 63) >> 6 {
       var word = unsafe bits[index]
-      if word == .max {
-        for slot in index << 6..<(index + 1) << 6 { try body(slot) }
+      if word & (word &+ 1) == 0 {
+        let first = index << 6
+        for slot in first..<first + word.nonzeroBitCount { try body(slot) }
         continue
       }
       while word != 0 {

@@ -1,10 +1,11 @@
 /// What a scan adds up of one column, by the numbers of the groups.
 struct ScannedColumn {
   let column: AggregateColumn
-  private var counts: ContiguousArray<Int> = []
+  /// How many rows have no value, which are fewer than those that have one.
+  private var missing: ContiguousArray<Int> = []
   // Of these those are as long that are asked for, each of another type.
   private var integers: ContiguousArray<Int128> = []
-  private var doubles: ContiguousArray<ExactSum> = []
+  private var doubles = GroupedSums()
   private var narrow: ContiguousArray<ContiguousArray<UInt64>> = []
   /// What other types come to.
   private var others: ContiguousArray<ColumnTotals> = []
@@ -28,19 +29,19 @@ struct ScannedColumn {
 
   mutating func makeRoom(for count: Int) {
     if kind == .other { return others.grow(to: count, ColumnTotals(column)) }
-    counts.grow(to: count, 0)
+    missing.grow(to: count, 0)
     if column.hasSum, kind == .integer { integers.grow(to: count, 0) }
-    if column.hasSum, kind != .integer { doubles.grow(to: count, ExactSum()) }
+    if column.hasSum, kind != .integer { doubles.makeRoom(for: count) }
     if column.hasExtremes { narrow.grow(to: count, []) }
   }
 
-  /// What one group has.
-  func totals(of group: Int) -> ColumnTotals {
+  /// What one group has, of so many rows.
+  func totals(of group: Int, rowCount: Int) -> ColumnTotals {
     if kind == .other { return others[group] }
     var totals = ColumnTotals(column)
-    totals.count = counts[group]
+    totals.count = rowCount - missing[group]
     if column.hasSum {
-      totals.total = kind == .integer ? .int(integers[group]) : .double(doubles[group])
+      totals.total = kind == .integer ? .int(integers[group]) : .double(doubles.sum(of: group))
     }
     if column.hasExtremes { totals.ends = .narrow(CountedValues(narrow[group])) }
     return totals
@@ -54,18 +55,23 @@ struct ScannedColumn {
     case _ where kind == .other: others[group].add(value)
     case .int(let number): append(number, group)
     case .double(let number): append(number, group)
-    default: break
+    default: missing[group] &+= 1
     }
   }
 
-  /// Takes the rows of a cluster that have a bit in `mask`; all of them have values.
+  /// Takes the rows of a cluster that have a bit in `matches`.
   ///
-  /// - Parameter groups: the number of each row's group.
+  /// - Parameters:
+  ///   - mask: those of them that have values.
+  ///   - groups: the number of each row's group.
   mutating func append(
-    _ image: ClusterImage, _ mask: UnsafePointer<UInt64>, _ groups: UnsafeMutablePointer<Int32>,
-    _ scratch: ScanScratch
+    _ image: ClusterImage, _ matches: UnsafePointer<UInt64>, valued mask: UnsafePointer<UInt64>,
+    _ groups: UnsafeMutablePointer<Int32>, _ scratch: ScanScratch
   ) {
     let (id, rowCount) = (column.path.column, image.rowCount)
+    if unsafe mask != matches, kind != .other {
+      unsafe noteMissing(matches, mask, image.bitmapWords, groups)
+    }
     switch kind {
     case .integer:
       let values = unsafe scratch.ints
@@ -76,7 +82,9 @@ struct ScannedColumn {
     case .double where column.hasSum && !column.hasExtremes:
       unsafe scratch.ints.withMemoryRebound(to: Double.self, capacity: rowCount) { values in
         unsafe image.decodeDoubles(id, into: values)
-        unsafe addUp(values, rowCount, mask, groups)
+        unsafe doubles.add(values, rowCount, mask, groups, scratch.bitmap(0)) { group in
+          missing[group] &+= 1
+        }
       }
     case .double:
       unsafe scratch.ints.withMemoryRebound(to: Double.self, capacity: rowCount) { values in
@@ -96,41 +104,39 @@ struct ScannedColumn {
     }
   }
 
-  /// The same as one by one, without a look at whose the arrays are for each row.
-  private mutating func addUp(
-    _ values: UnsafeMutablePointer<Double>, _ rowCount: Int, _ mask: UnsafePointer<UInt64>,
+  private mutating func noteMissing(
+    _ matches: UnsafePointer<UInt64>, _ mask: UnsafePointer<UInt64>, _ words: Int,
     _ groups: UnsafeMutablePointer<Int32>
   ) {
-    unsafe counts.withUnsafeMutableBufferPointer { counts in
-      unsafe doubles.withUnsafeMutableBufferPointer { doubles in
-        unsafe Bitmap.forEachSlot(mask, rowCount) { slot in
-          let (value, group) = unsafe (values[slot], Int(groups[slot]))
-          if value.isNaN { return }
-          unsafe counts[group] &+= 1
-          unsafe doubles[group].add(value)
-        }
+    for index in 0..<words {
+      var word = unsafe matches[index] & ~mask[index]
+      while word != 0 {
+        unsafe missing[Int(groups[index << 6 + word.trailingZeroBitCount])] &+= 1
+        word &= word - 1
       }
     }
   }
 
   @inline(__always)
   private mutating func append(_ value: Int64, _ group: Int) {
-    counts[group] &+= 1
     if column.hasSum { integers[group] &+= Int128(value) }
     if column.hasExtremes { narrow[group].append(EndOrder.narrow(value)) }
   }
 
   @inline(__always)
   private mutating func append(_ value: Double, _ group: Int) {
-    if value.isNaN { return }
-    counts[group] &+= 1
-    if column.hasSum { doubles[group].add(value) }
+    if value.isNaN {
+      missing[group] &+= 1
+      return
+    }
+    if column.hasSum { doubles.add(value, group) }
     if column.hasExtremes { narrow[group].append(EndOrder.narrow(value)) }
   }
 }
 
 extension ContiguousArray {
-  fileprivate mutating func grow(to count: Int, _ element: Element) {
+  /// Appends the element until there are so many.
+  mutating func grow(to count: Int, _ element: Element) {
     append(contentsOf: repeatElement(element, count: count - self.count))
   }
 }

@@ -42,6 +42,36 @@ package struct ExactSum: Sendable {
     return true
   }
 
+  /// Adds so many times two to the power of `amountExponent`, which is not below that of any double.
+  package mutating func add(_ amount: Int128, exponent amountExponent: Int) {
+    if amount == 0 { return }
+    if wide == nil, units == 0 {
+      (units, exponent) = (amount, amountExponent)
+      return
+    }
+    if wide == nil, let (own, other) = aligned(amount, amountExponent) {
+      let (sum, overflow) = own.addingReportingOverflow(other)
+      if !overflow {
+        (units, exponent) = (sum, min(exponent, amountExponent))
+        return
+      }
+    }
+    if wide == nil { widen() }
+    wide?.add(amount, exponent: amountExponent)
+  }
+
+  /// The units and an amount in the finer of their units; nil if one has too many bits for that.
+  private func aligned(_ amount: Int128, _ amountExponent: Int) -> (own: Int128, other: Int128)? {
+    func shifted(_ number: Int128, by count: Int) -> Int128? {
+      if count <= 0 { return number }
+      return number.magnitude.leadingZeroBitCount > count ? number << Int128(count) : nil
+    }
+    guard let own = shifted(units, by: exponent - amountExponent),
+      let other = shifted(amount, by: amountExponent - exponent)
+    else { return nil }
+    return (own, other)
+  }
+
   @inline(never)
   private mutating func addSlowly(_ number: Double, isRemoved: Bool) {
     if number == 0 { return }
