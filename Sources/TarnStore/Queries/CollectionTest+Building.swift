@@ -68,6 +68,7 @@ extension PredicateBuilder {
 
   /// Nil for a path that takes no step into a value.
   private func elementPath(_ names: [String]) throws(PredicateError) -> CollectionPath? {
+    guard names.count > 1 else { return nil }
     let found: CollectionPath?
     if names.contains(where: { ValueStep($0) != nil }) {
       found = try CollectionPath.find(names, from: classID, in: schema)

@@ -95,15 +95,25 @@ extension ClusterImage {
     }
   }
 
-  /// True if `count` offsets of 16 bits and the one behind them never go back. No early exit, so
-  /// that it is done many at a time.
+  /// True if `count` offsets of 16 bits and the one behind them never go back. Eight at a time:
+  /// every query for text asks it of every cluster.
   static func ascend(_ offsets: UnsafeRawPointer, _ count: Int) -> Bool {
-    var wrong: UInt16 = 0
-    for index in 0..<count {
-      let start = unsafe offsets.loadUnaligned(fromByteOffset: 2 &* index, as: UInt16.self)
-      let end = unsafe offsets.loadUnaligned(fromByteOffset: 2 &* index &+ 2, as: UInt16.self)
-      wrong |= start > end ? 1 : 0
+    var wrong = SIMD8<UInt16>()
+    var index = 0
+    while index &+ 8 <= count {
+      let starts = unsafe offsets.loadUnaligned(fromByteOffset: 2 &* index, as: SIMD8<UInt16>.self)
+      let ends = unsafe offsets.loadUnaligned(
+        fromByteOffset: 2 &* index &+ 2, as: SIMD8<UInt16>.self)
+      wrong |= pointwiseMax(starts, ends) ^ ends
+      index &+= 8
     }
-    return wrong == 0
+    while index < count {
+      if unsafe Little.u16(offsets, 2 &* index) > Little.u16(offsets, 2 &* index &+ 2) {
+        return false
+      }
+      index &+= 1
+    }
+    let words = unsafe unsafeBitCast(wrong, to: SIMD2<UInt64>.self)
+    return words[0] | words[1] == 0
   }
 }
