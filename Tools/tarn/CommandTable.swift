@@ -12,7 +12,8 @@ enum CommandTable {
     "where", short: "w", "PREDICATE", "a condition, such as 'age > 5 AND name BEGINSWITH \"R\"'")
   private static let order = OptionSpec.value(
     "sort", short: "s", "KEY[:desc]", repeats: true,
-    "sort by a property; separate several with commas")
+    "sort by a property, text by its bytes, or as a language has it: name:sv, name:en:numeric, "
+      + "name:nocase; separate several with commas")
   private static let color = OptionSpec.value(
     "color", "WHEN", "auto (default), always or never")
   private static let timeout = OptionSpec.value(

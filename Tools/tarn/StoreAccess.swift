@@ -54,12 +54,7 @@ enum StoreAccess {
   /// What `--sort` says.
   static func order(_ arguments: ParsedArguments) throws -> [OrderTerm] {
     try arguments.values("sort").flatMap { $0.split(separator: ",") }.map { term in
-      let parts = term.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-      let direction = parts.count > 1 ? parts[1] : "asc"
-      guard parts.count < 3, !parts[0].isEmpty, ["asc", "desc"].contains(direction) else {
-        throw UsageError("--sort takes KEY, KEY:asc or KEY:desc, not '\(term)'")
-      }
-      return OrderTerm(parts[0], isAscending: direction == "asc")
+      try SortKey(String(term)).term
     }
   }
 

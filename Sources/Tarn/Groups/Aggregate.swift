@@ -20,8 +20,7 @@ public struct Aggregate<Root: KeypathSortable, Result>: @unchecked Sendable {
   /// What it is, from how it is stored.
   let read: (Value) -> Result
 
-  private init(_ kind: AggregateTerm.Kind, _ property: String, _ read: @escaping (Value) -> Result)
-  {
+  init(_ kind: AggregateTerm.Kind, _ property: String, _ read: @escaping (Value) -> Result) {
     self.kind = kind
     self.property = property
     self.read = read

@@ -12,7 +12,8 @@ extension RealmCollection where Element: KeypathSortable {
   ///
   /// Properties may be reached through to-one links (`"owner.city"`); objects without the link are
   /// left out. Nil is a value, text is compared byte by byte, 0 and -0 are equal, and so are all
-  /// NaN. Conditions apply before it, wherever they stand: `distinct(by:)` and then `where` takes
+  /// NaN. Among values of any type numbers are equal whatever their types, and a list or a map is
+  /// equal to nothing. Conditions apply before it, wherever they stand: `distinct(by:)` and then `where` takes
   /// the first of each group among the objects that match.
   ///
   /// The results are live. Evaluating them goes over all objects that match; observers pay for that
@@ -21,7 +22,7 @@ extension RealmCollection where Element: KeypathSortable {
   /// are not reported.
   ///
   /// Traps for an unmanaged or invalidated collection, without a property, and for properties that
-  /// the class does not have or that are links, collections or of any type.
+  /// the class does not have or that are links or collections.
   public func distinct(by keyPaths: [String]) -> Results<Element> {
     require(
       !keyPaths.isEmpty,

@@ -152,7 +152,7 @@ extension _StoredAs where _Stored: MinMaxType {
   }
 
   /// Nil for null.
-  fileprivate static func _value(_ stored: Value) -> Self? {
+  static func _value(_ stored: Value) -> Self? {
     if stored == .null { return nil }
     guard let value = _unbox(_BoxedValue(stored)) else {
       trap("The result, stored as \(stored), is not a valid \(Self.self).")

@@ -47,7 +47,7 @@ package final class GroupQuery: Sendable {
   private static func path(
     _ names: [String], on id: ClassID, _ schema: StoreSchema
   ) throws(PredicateError) -> ColumnPath {
-    let path = try ColumnPath(names, from: id, in: schema, for: .distinct)
+    let path = try ColumnPath(names, from: id, in: schema, for: .grouping)
     guard path.type != .link else {
       throw PredicateError(
         "cannot group by property '\(names.joined(separator: "."))' of class "

@@ -35,6 +35,7 @@ extension GroupValue: Comparable {
     // Of one column only null is there beside texts.
     case (.scalar, .bytes): true
     case (.bytes, .scalar): false
+    case (.any, _), (_, .any): trap("groups by a column of any type: bug in this package")
     }
   }
 
@@ -43,6 +44,7 @@ extension GroupValue: Comparable {
     switch (self, type) {
     case (.bytes(let bytes), .string): .string(String(decoding: bytes, as: UTF8.self))
     case (.bytes(let bytes), _): .data(bytes)
+    case (.any(let key), _): key.value
     case (.scalar(.double(let number)), .float): .float(Float(Self.only(number)))
     case (.scalar(.double(let number)), _): .double(Self.only(number))
     case (.scalar(.decimal(let number)), _): .decimal(number.shortest.cell)

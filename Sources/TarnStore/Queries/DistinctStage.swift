@@ -15,7 +15,8 @@ package struct DistinctTerm: Hashable, Sendable {
 /// The same, bound to the columns of a class. Immutable; any thread may use it.
 ///
 /// Null is a value as any other, all NaN are one, and so are 0 and -0 and decimals that are equal;
-/// text is compared byte by byte. Rows for which a link along a path leads nowhere are dropped.
+/// text is compared byte by byte. Of values of any type numbers are equal whatever their types, and
+/// a list or a map equals nothing. Rows for which a link along a path leads nowhere are dropped.
 struct DistinctStage: Sendable {
   let paths: [ColumnPath]
   let order: ResolvedOrder
@@ -68,11 +69,18 @@ struct DistinctStage: Sendable {
 enum GroupValue: Hashable {
   case scalar(Scalar)
   case bytes([UInt8])
+  /// Of a column of any type.
+  case any(AnyKey)
 
   /// The value of a row at the end of the path.
   init<Rows: RowReading, Source: RowSource>(
     _ path: ColumnPath, _ rows: Rows, _ slot: Int, _ source: Source
   ) throws(StorageError) {
+    if path.type == .any {
+      let value = try source.anyValue(rows, slot, path.classID, path.column)
+      self = .any(AnyKey(value, of: rows.key(at: slot)))
+      return
+    }
     guard path.type == .string || path.type == .data else {
       self = .scalar(rows.scalar(path, slot))
       return
@@ -81,6 +89,30 @@ enum GroupValue: Hashable {
       guard let bytes = unsafe bytes else { return .scalar(.null) }
       return unsafe .bytes([UInt8](bytes))
     }
+  }
+}
+
+/// A value of any type, by which rows are told apart.
+struct AnyKey: Hashable {
+  let value: Value
+  /// Of a list or a map, each of which is different: the row that has it.
+  private let row: ObjectKey?
+
+  init(_ value: Value, of row: ObjectKey) {
+    self.value = value
+    switch value {
+    case .list, .map: self.row = row
+    default: self.row = nil
+    }
+  }
+
+  static func == (a: Self, b: Self) -> Bool {
+    a.row == b.row && SequenceOrder.compare(a.value, b.value) == 0
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(row)
+    if let scalar = Scalar(value) { hasher.combine(scalar) } else { hasher.combine(value) }
   }
 }
 

@@ -75,6 +75,8 @@ package struct OrderComparator<Source: RowSource> {
     let ascending: Int
     if term.path.type == .uuid {
       ascending = Scalar.compare(try scalar(a, term.path), try scalar(b, term.path))
+    } else if term.path.type == .any {
+      ascending = SequenceOrder.compare(try anyValue(a, term.path), try anyValue(b, term.path))
     } else if let collator = term.collator {
       let (a, b) = (
         try collationKey(of: a, term.path, collator), try collationKey(of: b, term.path, collator)
@@ -99,6 +101,13 @@ package struct OrderComparator<Source: RowSource> {
 
   private func scalar(_ key: ObjectKey, _ path: ColumnPath) throws(StorageError) -> Scalar {
     try target(key, path) { rows, slot in rows.scalar(path, slot) } ?? .null
+  }
+
+  private func anyValue(_ key: ObjectKey, _ path: ColumnPath) throws(StorageError) -> Value {
+    let found = try target(key, path) { (rows, slot) throws(StorageError) in
+      try source.anyValue(rows, slot, path.classID, path.column)
+    }
+    return found ?? .null
   }
 
   private func withText<R>(

@@ -22,10 +22,10 @@ package struct OrderTerm: Hashable, Sendable {
 /// An order of a class's rows, bound to its columns. Immutable; any thread may use it.
 ///
 /// Ascending: null, NaN, then by value (numbers exactly, text byte by byte), and last the rows for
-/// which a link along the path leads nowhere. Descending is the reverse of all of that. Texts that
-/// are equal to a collation are ordered byte by byte after all terms. Rows that are equal in all of
-/// that follow each other by ascending object key, whatever the directions, so the order of two
-/// different rows is always decided.
+/// which a link along the path leads nowhere. Values of any type come by kind first, as
+/// `SequenceOrder` has them. Descending is the reverse of all of that. Texts that are equal to a collation are ordered byte by byte after all terms. Rows that are
+/// equal in all of that follow each other by ascending object key, whatever the directions, so the
+/// order of two different rows is always decided.
 package struct ResolvedOrder: Hashable, Sendable {
   package struct Term: Hashable, Sendable {
     package var path: ColumnPath
@@ -115,6 +115,9 @@ extension RowSource {
     _ rows: Rows, _ slot: Int, _ term: ResolvedOrder.Term
   ) throws(StorageError) -> OrderPrefix {
     let path = term.path
+    if path.type == .any {
+      return OrderPrefix(ofAny: try anyValue(rows, slot, path.classID, path.column))
+    }
     guard path.type == .string || path.type == .data else {
       return OrderPrefix(rows.scalar(path, slot), mayBeNull: path.mayBeNull)
     }

@@ -26,16 +26,19 @@ package struct LinkStep: Hashable, Sendable {
   }
 }
 
-/// What a path is given for: decides what is said of one that leads to a collection.
+/// What a path is given for: decides what is said of one that leads to a collection, and whether
+/// it may lead to a value of any type.
 package enum PathPurpose: Sendable {
-  case condition, order, distinct, aggregate
+  case condition, order, distinct, grouping, aggregate
+
+  fileprivate var takesAnyType: Bool { self == .order || self == .distinct }
 
   /// Of a property that is a collection: the rule and the way out.
   fileprivate var ruleOfCollections: String {
     switch self {
     case .condition: "conditions on it need ANY, NONE or @count"
     case .order: "objects cannot be ordered by it. Sort by a property with one value, or in Swift"
-    case .distinct:
+    case .distinct, .grouping:
       "objects cannot be told apart by it. Name properties with one value, or group in Swift"
     case .aggregate:
       "only properties with one value can be aggregated. Use the collection's own min, max, sum "
@@ -98,14 +101,14 @@ package struct ColumnPath: Hashable, Sendable {
     _ name: String, in owner: ClassSchema, _ purpose: PathPurpose
   ) throws(PredicateError) -> ColumnSchema {
     if let column = owner.named(name) {
-      guard column.collection == .none, column.type != .any else {
-        let reason =
-          column.collection == .none
-          ? "of any type, which queries cannot look into"
-          : "a collection: \(purpose.ruleOfCollections)"
-        throw PredicateError("property '\(name)' of class '\(owner.name)' is \(reason)")
+      if column.collection == .none, column.type != .any || purpose.takesAnyType {
+        return column
       }
-      return column
+      let reason =
+        column.collection == .none
+        ? "of any type, which queries cannot look into"
+        : "a collection: \(purpose.ruleOfCollections)"
+      throw PredicateError("property '\(name)' of class '\(owner.name)' is \(reason)")
     }
     if let backlinks = BacklinkName(name) {
       throw PredicateError(

@@ -266,7 +266,7 @@ struct SortColumn {
     var (high, low) = (column.highs[row], column.lows[row])
     if !column.isAscending { (high, low) = (~high, ~low) }
     let isNullOrBroken = (high == 0 && low == 0) || (high == .max && low == .max)
-    if column.path.type == .uuid { return !isNullOrBroken }
+    if column.path.type == .uuid || column.path.type == .any { return !isNullOrBroken }
     // Text of 16 bytes and more: the last byte of the prefix is its length and one.
     return low & 0xff == 17
   }

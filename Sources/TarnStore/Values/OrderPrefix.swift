@@ -95,6 +95,24 @@ struct OrderPrefix: BitwiseCopyable {
     self = unsafe bytes.withUnsafeBytes { unsafe OrderPrefix($0) }
   }
 
+  /// Of a value of any type: its kind, and as much of the value as there is room for.
+  init(ofAny value: Value) {
+    if value == .null {
+      self = .null
+      return
+    }
+    let beginning =
+      switch value {
+      case .string(let text): OrderPrefix(Array(text.utf8)).high
+      case .data(let bytes): OrderPrefix(bytes).high
+      case .int(let number): Double(number).treeOrder
+      case .decimal(let cell): DecimalNumber(cell).nearestDouble.treeOrder
+      default: Scalar(value).map { OrderPrefix($0, mayBeNull: false).high } ?? 0
+      }
+    let kind = UInt64(SequenceOrder.rank(value) + 1)
+    self.init(high: kind << 56 | beginning >> 8, low: 1, isExact: false)
+  }
+
   init(_ scalar: Scalar, mayBeNull: Bool) {
     switch scalar {
     case .null: self = .null

@@ -35,7 +35,8 @@ package enum SequenceOrder {
     return Scalar.compare(a, b)
   }
 
-  private static func rank(_ value: Value) -> Int {
+  /// Where a value's kind stands among others, from 0 to 9.
+  static func rank(_ value: Value) -> Int {
     switch value {
     case .null: 0
     case .bool: 1

@@ -31,7 +31,7 @@ import Testing
         return sign * (1 + fraction) * Self.power(numbers.below(2046) - 1022)
       case .outliers:
         if numbers.chance(90) { return sign * (1 + fraction) }
-        let rare = [.nan, .infinity, -.infinity, 1e300, -1e15, 1e-20 / 3, -0.0, 1e-320]
+        let rare = [.nan, .infinity, -.infinity, 1e300, -1e15, 1e-20 / 3, -0.0, 0x1p-1060]
         return rare[numbers.below(rare.count)]
       case .growing: return sign * (1 + fraction) * Self.power(40 * (cluster / 10))
       case .zeros: return sign * 0

@@ -55,6 +55,36 @@ import Testing
     #expect(empty == .init(status: 0, output: "", errors: ""))
   }
 
+  @Test func textIsSortedAsALanguageHasIt() throws {
+    let names = ["Ärla", "zebra", "Apa", "apa", "Zebra", "fil10", "fil9"]
+    let lines = names.map { "{\"name\":\"\($0)\",\"age\":1}\n" }.joined()
+    let done = try ToolProcess.run(
+      folder, "import", "b.realm", "-", "-f", "jsonl", "-c", "Word", input: lines)
+    try #require(done.status == 0, "\(done.errors)")
+    func sorted(_ keys: String) throws -> [Substring] {
+      let done = try tarn(
+        "query", "b.realm", "Word", "--sort", keys, "--columns", "name", "--csv")
+      try #require(done.status == 0, "\(done.errors)")
+      return done.output.split(separator: "\n").dropFirst().map { $0 }
+    }
+    #expect(
+      try sorted("name") == ["Apa", "Zebra", "apa", "fil10", "fil9", "zebra", "Ärla"])
+    #expect(
+      try sorted("name:sv") == ["apa", "Apa", "fil10", "fil9", "zebra", "Zebra", "Ärla"])
+    #expect(
+      try sorted("age,name:de-DE:desc:numeric")
+        == ["Zebra", "zebra", "fil10", "fil9", "Ärla", "Apa", "apa"])
+    #expect(
+      try sorted("name:nocase") == ["Apa", "apa", "fil10", "fil9", "Zebra", "zebra", "Ärla"])
+    for wrong in ["name:", "name:zz", "name:sv:de", "name:asc:desc", ":sv", "name:nocase:nocase"] {
+      let refused = try tarn("query", "b.realm", "Word", "--sort", wrong)
+      #expect(refused.status == 2 && refused.errors.contains("not '\(wrong)'"), "\(refused)")
+    }
+    let number = try tarn("query", "b.realm", "Word", "--sort", "age:sv")
+    #expect(
+      number.status != 0 && number.errors.contains("only text has one"), "\(number)")
+  }
+
   @Test func groupsHaveALineEach() throws {
     let more = """
       {"id":4,"name":"Bo","age":10,"note":"a"}
