@@ -80,23 +80,32 @@
   /// The same with the first number that each row is sorted by, unless there is nothing to sort by.
   package func sortWithPrefixes() throws(StorageError) -> (keys: [ObjectKey], prefixes: [UInt64]) {
     let (keys, columns, areKeysSorted) = takeRows()
-    let highs = columns.first?.highs ?? []
-    if keys.count <= 1 { return (keys.map { ObjectKey($0) }, highs) }
-    let rows = unsafe try sorted(keys, columns, byKeyFirst: !areKeysSorted)
-    defer { unsafe rows.deallocate() }
-    let sorted = unsafe [ObjectKey](unsafeUninitializedCapacity: keys.count) { result, count in
+    if keys.count <= 1 { return (keys.map { ObjectKey($0) }, columns.first?.highs ?? []) }
+    let prefixCount = columns.isEmpty ? 0 : keys.count
+    var sorted: [ObjectKey] = []
+    let prefixes = unsafe try [UInt64](unsafeUninitializedCapacity: prefixCount) {
+      (prefixes, count) throws(StorageError) in
+      let rows = unsafe try self.sorted(
+        keys, columns, byKeyFirst: !areKeysSorted, prefixes: prefixes.baseAddress)
+      sorted = unsafe Self.keys(keys, of: rows)
+      unsafe rows.deallocate()
+      count = prefixCount
+    }
+    return (sorted, prefixes)
+  }
+
+  private static func keys(_ keys: [Int64], of rows: UnsafeMutablePointer<UInt32>) -> [ObjectKey] {
+    let first = keys[0]
+    // Rows that were never deleted have keys without gaps, which need not be looked up.
+    let isDense = keys.indices.allSatisfy { keys[$0] &- first == Int64($0) }
+    return unsafe [ObjectKey](unsafeUninitializedCapacity: keys.count) { result, count in
       for position in 0..<keys.count {
-        unsafe result.initializeElement(at: position, to: ObjectKey(keys[Int(rows[position])]))
+        let row = unsafe Int(rows[position])
+        let key = isDense ? first &+ Int64(row) : keys[row]
+        unsafe result.initializeElement(at: position, to: ObjectKey(key))
       }
       count = keys.count
     }
-    let prefixes = unsafe [UInt64](unsafeUninitializedCapacity: highs.count) { result, count in
-      for position in 0..<highs.count {
-        unsafe result.initializeElement(at: position, to: highs[Int(rows[position])])
-      }
-      count = highs.count
-    }
-    return (sorted, prefixes)
   }
 
   /// The numbers of the rows, as they were appended, in order; equal rows as they came, whatever
@@ -104,7 +113,7 @@
   package func sortAsAppended() throws(StorageError) -> [Int] {
     let (keys, columns, _) = takeRows()
     if keys.count <= 1 { return Array(keys.indices) }
-    let rows = unsafe try sorted(keys, columns, byKeyFirst: false)
+    let rows = unsafe try sorted(keys, columns, byKeyFirst: false, prefixes: nil)
     defer { unsafe rows.deallocate() }
     return keys.indices.map { unsafe Int(rows[$0]) }
   }
@@ -120,8 +129,11 @@
   }
 
   /// The numbers of the rows in order, in memory that the caller frees.
+  ///
+  /// - Parameter prefixes: where the first number that each row is sorted by goes, in that order.
   private func sorted(
-    _ keys: [Int64], _ columns: [SortColumn], byKeyFirst: Bool
+    _ keys: [Int64], _ columns: [SortColumn], byKeyFirst: Bool,
+    prefixes: UnsafeMutablePointer<UInt64>?
   ) throws(StorageError) -> UnsafeMutablePointer<UInt32> {
     require(keys.count < UInt32.max, "too many rows to sort at once")
     let rows = UnsafeMutablePointer<UInt32>.allocate(capacity: keys.count)
@@ -132,6 +144,7 @@
     defer { sorter.end() }
     do {
       if byKeyFirst { sorter.sortByKey(0..<keys.count) }
+      unsafe sorter.radix.leaveNumbers(in: prefixes)
       try sorter.sort(0..<keys.count, term: 0)
     } catch {
       unsafe rows.deallocate()

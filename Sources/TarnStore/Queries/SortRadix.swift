@@ -15,16 +15,23 @@
 
   private var pairs: UnsafeMutablePointer<Pair>
   private var others: UnsafeMutablePointer<Pair>
+  /// Where the numbers of the next sort go, in their order. Used once.
+  private var sortedNumbers: UnsafeMutablePointer<UInt64>?
 
   /// Memory for sorting up to `capacity` rows; to be freed by `end()`.
   init(capacity: Int) {
-    unsafe pairs = .allocate(capacity: capacity)
-    unsafe others = .allocate(capacity: capacity)
+    unsafe pairs = HugeMemory.allocate(Pair.self, capacity: capacity)
+    unsafe others = HugeMemory.allocate(Pair.self, capacity: capacity)
   }
 
   func end() {
-    unsafe pairs.deallocate()
-    unsafe others.deallocate()
+    unsafe HugeMemory.deallocate(pairs)
+    unsafe HugeMemory.deallocate(others)
+  }
+
+  /// Has the next sort leave the numbers that it sorts by, in their order.
+  mutating func leaveNumbers(in target: UnsafeMutablePointer<UInt64>?) {
+    unsafe sortedNumbers = target
   }
 
   /// Sorts rows by `numbers[row]`, equal ones as they were, and calls `run` with the range of
@@ -47,11 +54,7 @@
       isSorted = isSorted && last <= number
       last = number
     }
-    if varying == 0 {
-      try run(&self, range)
-      return
-    }
-    if !isSorted {
+    if varying != 0, !isSorted {
       if count >= Self.countingMin {
         unsafe radixSort(&pairs, &others, count: count) { $0.number }
       } else {
@@ -59,7 +62,14 @@
       }
       for index in 0..<count { unsafe rows[index] = pairs[index].row }
     }
-    try forEachRun(count, range.lowerBound, run)
+    if let target = unsafe sortedNumbers.take() {
+      for index in 0..<count { unsafe target[index] = pairs[index].number }
+    }
+    if varying == 0 {
+      try run(&self, range)
+    } else {
+      try forEachRun(count, range.lowerBound, run)
+    }
   }
 
   /// The runs are found before the first is handed on: `run` may sort and overwrite the pairs.
