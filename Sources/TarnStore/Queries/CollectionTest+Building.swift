@@ -68,7 +68,12 @@ extension PredicateBuilder {
 
   /// Nil for a path that takes no step into a value.
   private func elementPath(_ names: [String]) throws(PredicateError) -> CollectionPath? {
-    guard names.count > 1 else { return nil }
+    // Most paths are one name of a plain column, which needs no search.
+    if names.count == 1, let column = schema[classID]?.named(names[0]),
+      column.collection == .none, column.type != .any
+    {
+      return nil
+    }
     let found: CollectionPath?
     if names.contains(where: { ValueStep($0) != nil }) {
       found = try CollectionPath.find(names, from: classID, in: schema)
