@@ -33,6 +33,7 @@ static inline struct split split(struct lanes scale, doubles value) {
           & (words)(value > -scale.bound)};
 }
 
+// Both parts in one load and one store.
 static inline void add(struct tarn_split_sum *sum, words parts) {
   words before;
   memcpy(&before, sum, sizeof before);

@@ -2,8 +2,8 @@ import Foundation
 import TarnStore
 import ToolSupport
 
-/// What `--sort` says of one property: `KEY`, and behind colons the direction and how text is put in
-/// order, in any order: `name:sv:desc`.
+/// What `--sort` says of one property: `KEY`, and behind colons the direction and how text is
+/// compared, whichever comes first: `name:sv:desc`.
 struct SortKey {
   private var key: String
   private var direction: String?

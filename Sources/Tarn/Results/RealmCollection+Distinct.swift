@@ -13,8 +13,8 @@ extension RealmCollection where Element: KeypathSortable {
   /// Properties may be reached through to-one links (`"owner.city"`); objects without the link are
   /// left out. Nil is a value, text is compared byte by byte, 0 and -0 are equal, and so are all
   /// NaN. Among values of any type numbers are equal whatever their types, and a list or a map is
-  /// equal to nothing. Conditions apply before it, wherever they stand: `distinct(by:)` and then `where` takes
-  /// the first of each group among the objects that match.
+  /// equal to nothing. Conditions apply before it, wherever they stand: `distinct(by:)` and then
+  /// `where` takes the first of each group among the objects that match.
   ///
   /// The results are live. Evaluating them goes over all objects that match; observers pay for that
   /// in each step in which one came or went, or one of the properties changed. An object that

@@ -42,7 +42,7 @@ package struct ExactSum: Sendable {
     return true
   }
 
-  /// Adds so many times two to the power of `amountExponent`, which is not below that of any double.
+  /// Adds so many times two to the power of an exponent that is not below that of any double.
   package mutating func add(_ amount: Int128, exponent amountExponent: Int) {
     if amount == 0 { return }
     if wide == nil, units == 0 {
