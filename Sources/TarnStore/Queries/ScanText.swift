@@ -32,6 +32,22 @@ import CTarn
   func areEndsInside(_ rows: Int) -> Bool {
     unsafe ClusterImage.ascend(ends, rows) && end(rows) <= room
   }
+
+  /// The length of every row's bytes if they have one in common, and none end outside.
+  func commonLength(_ rows: Int) -> Int? {
+    let (first, last) = (end(0), end(rows))
+    let length = end(1) - first
+    guard length >= 0, first + length * rows == last, last <= room else { return nil }
+    let ends = unsafe self.ends
+    let step = UInt16(length)
+    var differences: UInt16 = 0
+    for slot in 0..<rows {
+      let start = unsafe ends.loadUnaligned(fromByteOffset: 2 &* slot, as: UInt16.self)
+      let end = unsafe ends.loadUnaligned(fromByteOffset: 2 &* slot &+ 2, as: UInt16.self)
+      differences |= (end &- start) ^ step
+    }
+    return differences == 0 ? length : nil
+  }
 }
 
 extension ScanScratch {
@@ -104,7 +120,37 @@ extension ScanScratch {
     _ hits: UnsafeMutablePointer<UInt64>
   ) throws(StorageError) {
     let rows = image.rowCount
-    guard plain.areEndsInside(rows) else { throw Self.outside }
+    if let length = plain.commonLength(rows) {
+      guard isWhole ? length == needle.count : length >= needle.count else {
+        unsafe fillAll(image, false, hits)
+        return
+      }
+      testFirstWords(plain, rows, length, needle)
+    } else {
+      guard plain.areEndsInside(rows) else { throw Self.outside }
+      testFirstWords(plain, rows, needle, isWhole)
+    }
+    // Behind the last row are flags of another image, and what follows looks at every bit.
+    for slot in rows..<image.bitmapWords &* 64 { unsafe flags[slot] = 0 }
+    unsafe Bitmap.pack(flags, image.bitmapWords, into: hits)
+    if needle.count > 8 { unsafe testRest(plain, image, needle, hits) }
+  }
+
+  /// Values are often codes, ids or dates, all of one length. Then their ends say nothing more.
+  private func testFirstWords(_ plain: PlainText, _ rows: Int, _ length: Int, _ needle: [UInt8]) {
+    let (low, mask) = Self.firstWord(needle)
+    let (data, flags) = unsafe (plain.data + plain.end(0), self.flags)
+    var start = 0
+    for slot in 0..<rows {
+      // The padding of an image makes reading past the row's end safe.
+      unsafe flags[slot] = (Little.u64(data, start) ^ low) & mask == 0 ? 1 : 0
+      start &+= length
+    }
+  }
+
+  private func testFirstWords(
+    _ plain: PlainText, _ rows: Int, _ needle: [UInt8], _ isWhole: Bool
+  ) {
     let (low, mask) = Self.firstWord(needle)
     let (ends, data, flags) = unsafe (plain.ends, plain.data, self.flags)
     let length = needle.count
@@ -113,19 +159,22 @@ extension ScanScratch {
     var start = plain.end(0)
     for slot in 0..<rows {
       let end = unsafe Little.u16(ends, 2 &* slot &+ 2)
-      // The padding of an image makes reading past the row's end safe.
       let differs = unsafe (Little.u64(data, start) ^ low) & mask
       let excess = UInt64(bitPattern: Int64((end &- start &- length) & surplus))
       unsafe flags[slot] = differs | excess == 0 ? 1 : 0
       start = end
     }
-    // Behind the last row are flags of another image, and what follows looks at every bit.
-    for slot in rows..<image.bitmapWords &* 64 { unsafe flags[slot] = 0 }
-    unsafe Bitmap.pack(flags, image.bitmapWords, into: hits)
-    if length <= 8 { return }
+  }
+
+  /// Leaves of `hits` the rows that go on as the needle does.
+  private func testRest(
+    _ plain: PlainText, _ image: ClusterImage, _ needle: [UInt8],
+    _ hits: UnsafeMutablePointer<UInt64>
+  ) {
     unsafe needle.withUnsafeBytes { needle in
       unsafe Bitmap.forEach(hits, image.bitmapWords) { slot in
-        let window = unsafe UnsafeRawBufferPointer(start: data + plain.end(slot), count: length)
+        let window = unsafe UnsafeRawBufferPointer(
+          start: plain.data + plain.end(slot), count: needle.count)
         if unsafe compareBytes(window, needle) != 0 {
           unsafe hits[slot >> 6] &= ~(1 << UInt64(slot & 63))
         }

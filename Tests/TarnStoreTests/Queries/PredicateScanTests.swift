@@ -74,31 +74,50 @@ import Testing
 
   @Test func `text of any length is found by all of it and by its beginning`() throws {
     var random = SeededRandom(seed: 41)
-    let fixture = QueryFixture()
-    random.fill(fixture, things: 150, owners: 2, cities: 2)
-    let column = try #require(QueryFixture.schema.classes[0].columns.first { $0.name == "s" })
-    let keys = fixture.rows[0].keys.sorted()
-    let texts = keys.map { key in
-      let same = String(repeating: "abcdefgh", count: Int(key.magnitude % 4))
+    let texts = (0..<150).map { number in
+      let same = String(repeating: "abcdefgh", count: number % 4)
       return same + String("xyzxyzxyz".prefix(random.below(10)))
     }
+    try expectFound(texts, by: Set(texts).filter { !$0.isEmpty })
+  }
+
+  @Test(arguments: [0, 1, 7, 8, 9, 16, 23])
+  func `text that is all of one length is found by all of it and by its beginning`(
+    _ length: Int
+  ) throws {
+    var random = SeededRandom(seed: UInt64(length))
+    // More different ones than a dictionary is made for.
+    let texts = (0..<150).map { _ in
+      String((0..<length).map { _ in "abcdefghijklmnop".randomElement(using: &random)! })
+    }
+    let parts = texts.prefix(20).flatMap { [$0, String($0.dropLast()), $0 + "a"] }
+    try expectFound(texts, by: Set(parts + ["zz"]).filter { !$0.isEmpty })
+  }
+
+  /// Asks for each of the needles, as the whole text and as its beginning.
+  private func expectFound(_ texts: [String], by needles: Set<String>) throws {
+    var random = SeededRandom(seed: 42)
+    let fixture = QueryFixture()
+    random.fill(fixture, things: texts.count, owners: 2, cities: 2)
+    let column = try #require(QueryFixture.schema.classes[0].columns.first { $0.name == "s" })
+    let keys = fixture.rows[0].keys.sorted()
     for (key, text) in zip(keys, texts) { fixture.rows[0][key]![column.id.index] = .string(text) }
     try fixture.encode()
     let source = try fixture.source()
-    for text in Set(texts) where !text.isEmpty {
+    for needle in needles {
       for op in [ComparisonOperator.equal, .notEqual, .beginsWith] {
         let predicate = Predicate.comparison(
-          Comparison(Operand(path: "s"), op, .value(.string(text)), []))
+          Comparison(Operand(path: "s"), op, .value(.string(needle)), []))
         let resolved = try ResolvedPredicate(
           predicate, on: QueryFixture.thing, in: QueryFixture.schema)
-        let expected = zip(keys, texts).filter { _, other in
+        let expected = zip(keys, texts).filter { _, text in
           switch op {
-          case .equal: other == text
-          case .notEqual: other != text
-          default: other.hasPrefix(text)
+          case .equal: text == needle
+          case .notEqual: text != needle
+          default: text.hasPrefix(needle)
           }
         }
-        #expect(try found(resolved, fixture, source) == expected.map(\.0), "\(op) \(text)")
+        #expect(try found(resolved, fixture, source) == expected.map(\.0), "\(op) \(needle)")
       }
     }
   }
