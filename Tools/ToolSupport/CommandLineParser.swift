@@ -1,5 +1,5 @@
 import Foundation
-import Tarn
+import TarnStore
 
 /// Reads command lines by the field's conventions: long and short options, `--name=value`,
 /// joined short flags, `--` before arguments that begin with a dash, options and arguments in any
@@ -196,9 +196,5 @@ package struct CommandLineParser: Sendable {
 
 /// `; did you mean 'x'?` where a word is close to a known one, else nothing.
 func suggestion(for word: String, among known: [String]) -> String {
-  let near = known.map { (editDistance(word, $0), $0) }.min { $0.0 < $1.0 }
-  // Two swapped letters count as two steps.
-  let limit = word.count < 4 ? 1 : max(2, word.count / 3)
-  guard let near, near.0 <= limit else { return "" }
-  return "; did you mean '\(near.1)'?"
+  nearestName(to: word, among: known).map { "; did you mean '\($0)'?" } ?? ""
 }

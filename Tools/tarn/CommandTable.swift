@@ -8,8 +8,13 @@ enum CommandTable {
 
   private static let typeNames = ValueText.typeNames.joined(separator: ", ")
   private static let file = PositionalSpec("FILE", "the store")
+  private static let oneClass = PositionalSpec("CLASS", "the class")
+  private static let filter = PositionalSpec(
+    "FILTER", "a condition, such as 'age > 5 AND name BEGINSWITH \"R\"'", isOptional: true)
+  private static let filterOption = OptionSpec.value(
+    "where", short: "w", "FILTER", "the same as an option")
   private static let condition = OptionSpec.value(
-    "where", short: "w", "PREDICATE", "a condition, such as 'age > 5 AND name BEGINSWITH \"R\"'")
+    "where", short: "w", "FILTER", "a condition, such as 'age > 5 AND name BEGINSWITH \"R\"'")
   private static let order = OptionSpec.value(
     "sort", short: "s", "KEY[:desc]", repeats: true,
     "sort by a property, text by its bytes, or as a language has it: name:sv, name:en:numeric, "
@@ -52,9 +57,9 @@ enum CommandTable {
 
           tarn query FILE Dog --group breed --aggregates count,max:age,avg:weight
       """,
-    positionals: [file, PositionalSpec("CLASS", "the class")],
+    positionals: [file, oneClass, filter],
     options: [
-      condition, order, limit, offset, columns, .flag("table", "print a table (default)"),
+      filterOption, order, limit, offset, columns, .flag("table", "print a table (default)"),
       group, aggregates,
       .flag("json", "print one JSON object per line instead of a table"),
       .flag("csv", "print CSV instead of a table"), explain, color,
@@ -62,7 +67,7 @@ enum CommandTable {
 
   private static let count = CommandSpec(
     "count", "Counts the objects of a class.",
-    positionals: [file, PositionalSpec("CLASS", "the class")], options: [condition, explain])
+    positionals: [file, oneClass, filter], options: [filterOption, explain])
 
   private static let importing = CommandSpec(
     "import", "Adds objects from CSV, JSON or Debian package files.",
@@ -125,9 +130,9 @@ enum CommandTable {
       {"$type":"decimal","value":"1.5"}. In CSV, collections, embedded objects and values of any
       type are JSON in a field.
       """,
-    positionals: [file, PositionalSpec("CLASS", "the class")],
+    positionals: [file, oneClass, filter],
     options: [
-      .value("format", short: "f", "FORMAT", "jsonl (default) or csv"), condition, order,
+      .value("format", short: "f", "FORMAT", "jsonl (default) or csv"), filterOption, order,
     ])
 
   private static let watch = CommandSpec(
@@ -158,9 +163,11 @@ enum CommandTable {
       With --columns the first state has only these columns. Differences still name each object by
       its primary key or object key.
       """,
-    positionals: [file, PositionalSpec("CLASS", "the class (default: all)", isOptional: true)],
+    positionals: [
+      file, PositionalSpec("CLASS", "the class (default: all)", isOptional: true), filter,
+    ],
     options: [
-      condition, order, limit, offset, columns, group, aggregates,
+      filterOption, order, limit, offset, columns, group, aggregates,
       .flag("json", "print one JSON object per line instead of text"),
       .flag("table", "draw a table that stays up to date"),
       .flag("no-initial", "print only differences"),
@@ -176,13 +183,12 @@ enum CommandTable {
       embedded objects and values of any type are given as JSON, as 'export' writes them.
       """,
     positionals: [
-      file, PositionalSpec("CLASS", "the class"),
-      PositionalSpec("COLUMN=VALUE", "what to set", repeats: true),
+      file, oneClass, PositionalSpec("COLUMN=VALUE", "what to set", repeats: true),
     ],
     options: [condition, all, timeout])
 
   private static let delete = CommandSpec(
     "delete", "Deletes objects.",
-    positionals: [file, PositionalSpec("CLASS", "the class")],
+    positionals: [file, oneClass],
     options: [condition, all, timeout])
 }

@@ -5,7 +5,7 @@ import ToolSupport
 struct DeleteCommand {
   private let path: String
   private let className: String
-  private let condition: Predicate
+  private let condition: Condition
   private let patience: WriterPatience
 
   init(_ arguments: ParsedArguments) throws {
@@ -19,7 +19,7 @@ struct DeleteCommand {
     let store = try StoreAccess.openExisting(path, forWriting: true)
     let (count, version) = try StoreAccess.write(store, patience) { session in
       let view = try ClassView.named(className, in: session.schema, path)
-      let query = try CompiledQuery(condition, [], on: view.id, session.schema)
+      let query = try condition.query(on: view.id, session.schema)
       let keys = try query.evaluate(StoreRows(session.reader, session)).keys
       for key in keys { try session.delete(key, in: view.id) }
       return keys.count
@@ -35,7 +35,7 @@ struct DeleteCommand {
 struct SetCommand {
   private let path: String
   private let className: String
-  private let condition: Predicate
+  private let condition: Condition
   private let patience: WriterPatience
   private let assignments: [(column: String, text: String)]
 
@@ -62,7 +62,7 @@ struct SetCommand {
 
   private func change(_ session: WriteSession) throws -> Int {
     let view = try ClassView.named(className, in: session.schema, path)
-    let query = try CompiledQuery(condition, [], on: view.id, session.schema)
+    let query = try condition.query(on: view.id, session.schema)
     let values = try assignments.map { try value(of: $0.column, $0.text, view, session) }
     var count = 0
     for key in try query.evaluate(StoreRows(session.reader, session)).keys {

@@ -5,7 +5,7 @@ import ToolSupport
 struct ObjectQuery {
   private let path: String
   private let className: String
-  private let condition: Predicate
+  private let condition: Condition
   private let order: [OrderTerm]
   private let columns: [String]?
 
@@ -24,7 +24,7 @@ struct ObjectQuery {
     let store = try StoreAccess.openExisting(path)
     let reader = try SnapshotReader(store.newestSnapshot())
     let view = try ClassView.named(className, in: reader.schema, path, only: columns)
-    try body(view, CompiledQuery(condition, order, on: view.id, reader.schema), reader)
+    try body(view, condition.query(on: view.id, reader.schema, sorted: order), reader)
   }
 }
 
@@ -72,7 +72,9 @@ struct QueryCommand {
 
   func run(_ output: OutputPipe) throws -> ExitCode {
     try query.run { view, query, reader in
-      if explains { return try query.writeExplanation(reader, output) }
+      if explains {
+        return try output.explain(query, reader, in: window, isGrouped: groups != nil)
+      }
       if let groups {
         return try groups.write(query, reader, format, in: window, output, terminal)
       }
@@ -109,10 +111,23 @@ struct QueryCommand {
   }
 }
 
-extension CompiledQuery {
-  /// What `--explain` prints instead of the result.
-  func writeExplanation(_ reader: SnapshotReader, _ output: OutputPipe) throws {
-    for line in try explanation(StoreRows(reader)) { try output.write(line + "\n") }
+extension OutputPipe {
+  /// What `--explain` prints instead of the result: how it would be found now, and what later
+  /// commits do to those who watch it.
+  func explain(
+    _ query: CompiledQuery, _ reader: SnapshotReader, in window: Range<Int> = 0..<(.max),
+    isGrouped: Bool = false
+  ) throws {
+    let rows = StoreRows(reader)
+    let lines: [String]
+    if isGrouped {
+      lines = try query.explanation(rows) + ["keep: each commit changes the groups that it touches"]
+    } else if window == 0..<(.max) {
+      lines = try ResultModel.query(query).explanation(rows)
+    } else {
+      lines = try ResultModel.window(WindowModel(.query(query), window)).explanation(rows)
+    }
+    for line in lines { try write(line + "\n") }
   }
 }
 
@@ -128,7 +143,7 @@ struct CountCommand {
 
   func run(_ output: OutputPipe) throws -> ExitCode {
     try query.run { view, query, reader in
-      if explains { return try query.writeExplanation(reader, output) }
+      if explains { return try output.explain(query, reader) }
       let count =
         query.isUnfiltered
         ? try reader.record(of: view.id).rowCount : try query.evaluate(StoreRows(reader)).count

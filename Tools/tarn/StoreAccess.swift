@@ -32,19 +32,18 @@ enum StoreAccess {
 
   // MARK: - Queries
 
-  /// What `--where` says; everything if it is not given.
-  static func condition(_ arguments: ParsedArguments) throws -> TarnStore.Predicate {
-    guard let text = arguments.value("where") else { return .constant(true) }
-    do {
-      return try PredicateParser.parse(text)
-    } catch {
-      throw UsageError("--where: \(error)")
-    }
+  /// What FILTER or `--where` says; everything if neither is given.
+  static func condition(_ arguments: ParsedArguments) throws -> Condition {
+    let texts = [
+      ("FILTER", arguments.positional("FILTER")), ("--where", arguments.value("where")),
+    ].compactMap { name, text in text.map { (name, $0) } }
+    guard texts.count < 2 else { throw UsageError("FILTER and --where are the same: give one") }
+    return try texts.first.map { try Condition($0.1, givenAs: $0.0) } ?? Condition()
   }
 
   /// As above for a command that changes what it finds: all of a class must be said in so many
   /// words.
-  static func deliberateCondition(_ arguments: ParsedArguments) throws -> TarnStore.Predicate {
+  static func deliberateCondition(_ arguments: ParsedArguments) throws -> Condition {
     guard arguments.has("where") != arguments.has("all") else {
       throw UsageError("\(arguments.command) needs either --where or --all")
     }

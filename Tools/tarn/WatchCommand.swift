@@ -21,7 +21,7 @@ struct WatchCommand {
 
   private let path: String
   private let className: String?
-  private let condition: TarnStore.Predicate
+  private let condition: Condition
   private let order: [OrderTerm]
   private let window: Range<Int>
   private let columns: [String]?
@@ -79,8 +79,8 @@ struct WatchCommand {
   private func explain(_ output: OutputPipe) throws -> ExitCode {
     let reader = try SnapshotReader(StoreAccess.openExisting(path).newestSnapshot())
     let view = try ClassView.named(className ?? "", in: reader.schema, path)
-    let query = try CompiledQuery(condition, order, on: view.id, reader.schema)
-    try query.writeExplanation(reader, output)
+    let query = try condition.query(on: view.id, reader.schema, sorted: order)
+    try output.explain(query, reader, in: window, isGrouped: groups != nil)
     return .success
   }
 
@@ -182,21 +182,5 @@ struct WatchCommand {
   /// The properties that the query is about: a person wants to see these first.
   private var highlighted: [String] {
     order.compactMap(\.path.first) + condition.propertyNames
-  }
-}
-
-extension TarnStore.Predicate {
-  /// The properties of the class itself that the condition names, in its order.
-  var propertyNames: [String] {
-    switch self {
-    case .constant: return []
-    case .and(let parts), .or(let parts): return parts.flatMap(\.propertyNames)
-    case .not(let part): return part.propertyNames
-    case .collection(let condition): return Array(condition.path.prefix(1))
-    case .comparison(let comparison):
-      return [comparison.left, comparison.right].compactMap { operand in
-        if case .path(let names) = operand { names.first } else { nil }
-      }
-    }
   }
 }

@@ -6,7 +6,7 @@ import ToolSupport
 /// that is shown, so no old version is read.
 final class WatchedGroups: Watched {
   private let question: GroupQuestion
-  private let condition: Predicate
+  private let condition: Condition
   /// Which of the groups are shown, by their positions.
   private let window: Range<Int>
   private var view: ClassView
@@ -20,14 +20,14 @@ final class WatchedGroups: Watched {
   var hasGathered: Bool { gathered != nil }
 
   init(
-    _ question: GroupQuestion, of schema: ClassSchema, _ condition: Predicate,
+    _ question: GroupQuestion, of schema: ClassSchema, _ condition: Condition,
     _ window: Range<Int>, _ snapshot: Snapshot
   ) throws {
     self.question = question
     self.condition = condition
     self.window = window
     view = question.view(of: schema)
-    let query = try CompiledQuery(condition, [], on: schema.id, snapshot.schema)
+    let query = try condition.query(on: schema.id, snapshot.schema)
     version = try WatchedVersion(snapshot)
     source = LiveSource(try question.model(query, snapshot.schema), on: version)
     seen = source.view(.links(0))
@@ -61,7 +61,7 @@ final class WatchedGroups: Watched {
     do {
       let schema = newest.schema[view.id]
       view = question.view(of: schema)
-      let query = try CompiledQuery(condition, [], on: view.id, newest.schema)
+      let query = try condition.query(on: view.id, newest.schema)
       source.rebind(to: try question.model(query, newest.schema), at: newest.schema)
     } catch {
       throw ToolError("the schema changed in version \(newest.version.rawValue): \(error)")

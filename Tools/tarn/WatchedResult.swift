@@ -14,7 +14,7 @@ final class WatchedResult: Watched {
     var rows: [ObjectKey: WatchedRow] = [:]
   }
 
-  private let condition: Predicate
+  private let condition: Condition
   private let order: [OrderTerm]
   /// Which of the rows are shown, by their positions.
   private let window: Range<Int>
@@ -29,14 +29,14 @@ final class WatchedResult: Watched {
   var hasGathered: Bool { gathered != nil }
 
   init(
-    _ view: ClassView, _ condition: Predicate, _ order: [OrderTerm], _ window: Range<Int>,
+    _ view: ClassView, _ condition: Condition, _ order: [OrderTerm], _ window: Range<Int>,
     _ snapshot: Snapshot
   ) throws {
     self.view = view
     self.condition = condition
     self.order = order
     self.window = window
-    let query = try CompiledQuery(condition, order, on: view.id, snapshot.schema)
+    let query = try condition.query(on: view.id, snapshot.schema, sorted: order)
     version = try WatchedVersion(snapshot)
     source = LiveSource(WatchedRows(query: query), on: version)
     seen = source.view(.links(1))
@@ -72,7 +72,7 @@ final class WatchedResult: Watched {
   private func bind(to newest: Snapshot) throws {
     view = view.at(newest.schema)
     do {
-      let query = try CompiledQuery(condition, order, on: view.id, newest.schema)
+      let query = try condition.query(on: view.id, newest.schema, sorted: order)
       source.rebind(to: WatchedRows(query: query), at: newest.schema)
     } catch {
       throw ToolError("the schema changed in version \(newest.version.rawValue): \(error)")

@@ -160,13 +160,16 @@ struct CollectionPath {
         return try CollectionPath(backlinks, to: owner, steps, rest, schema)
       }
       guard let column = owner.named(name) else {
-        throw PredicateError("class '\(owner.name)' has no property '\(name)'")
+        throw PredicateError(noProperty: name, of: owner, in: names)
       }
       if column.collection != .none || column.type == .any {
         return try CollectionPath(column, of: owner, steps, rest, names)
       }
       if index + 1 == names.count { return nil }
       guard column.type == .link, let target = column.target, let next = schema[target] else {
+        if ValueStep(rest[0]) != nil {
+          throw PredicateError(noProperty: rest[0], of: owner, in: names)
+        }
         throw PredicateError(
           "property '\(name)' of class '\(owner.name)' is neither a link nor a collection: "
             + "'\(names.joined(separator: "."))' leads nowhere")
@@ -230,7 +233,7 @@ struct CollectionPath {
       throw PredicateError("there is no class '\(name.origin)' that could link here")
     }
     guard var column = origin.named(name.property) else {
-      throw PredicateError("class '\(origin.name)' has no property '\(name.property)'")
+      throw PredicateError(noProperty: name.property, of: origin, in: [])
     }
     guard column.type == .link, column.target == owner.id else {
       throw PredicateError("\(name) does not link to objects of class '\(owner.name)'")

@@ -18,6 +18,8 @@ package struct ParsedPredicate: Sendable {
     var predicate: Predicate
     var left: Int
     var right: Int
+    /// Within a SUBQUERY the path to the collection whose elements it is about.
+    var subject: [String] = []
   }
 
   package let predicate: Predicate
@@ -30,9 +32,10 @@ package struct ParsedPredicate: Sendable {
     on classID: ClassID, in schema: StoreSchema
   ) throws(PredicateSyntaxError) {
     for condition in conditions {
+      // Nil if the collection itself is wrong, which the SUBQUERY as a whole says later.
+      guard let classID = classID.elements(at: condition.subject, in: schema) else { continue }
       if case .comparison(let comparison) = condition.predicate {
-        try check(comparison.left, at: condition.left, classID, schema)
-        try check(comparison.right, at: condition.right, classID, schema)
+        try check(comparison, condition, classID, schema)
       }
       do {
         _ = try ResolvedPredicate(condition.predicate, on: classID, in: schema)
@@ -44,7 +47,7 @@ package struct ParsedPredicate: Sendable {
 
   /// The same for conditions on values, which the column describes.
   package func check(onValuesOf column: ColumnSchema) throws(PredicateSyntaxError) {
-    for condition in conditions {
+    for condition in conditions where condition.subject.isEmpty {
       do {
         _ = try ValueCondition(condition.predicate, column)
       } catch {
@@ -54,16 +57,51 @@ package struct ParsedPredicate: Sendable {
   }
 
   private func check(
-    _ operand: Operand, at start: Int, _ classID: ClassID, _ schema: StoreSchema
+    _ comparison: Comparison, _ condition: Condition, _ classID: ClassID, _ schema: StoreSchema
   ) throws(PredicateSyntaxError) {
-    guard case .path(let names) = operand else { return }
+    if let mistake = mistake(in: comparison.left, classID, schema) {
+      throw lexer.error(at: condition.left, mistake)
+    }
+    guard let mistake = mistake(in: comparison.right, classID, schema) else { return }
+    // A word alone behind an operator was mostly meant as text.
+    let isWord =
+      if case .path(let names) = comparison.right { names.count == 1 } else { false }
+    throw lexer.error(
+      at: condition.right, mistake + (isWord ? "; text stands in quotes" : ""))
+  }
+
+  /// Why a path does not lead to one value.
+  private func mistake(
+    in operand: Operand, _ classID: ClassID, _ schema: StoreSchema
+  ) -> String? {
+    guard case .path(let names) = operand else { return nil }
     // What leads into values is checked with the whole condition.
     let found = try? CollectionPath.find(names, from: classID, in: schema)
-    if found?.hasSteps == true || names.contains(where: { ValueStep($0) != nil }) { return }
+    if found?.hasSteps == true || names.contains(where: { ValueStep($0) != nil }) { return nil }
     do {
       _ = try ColumnPath(names, from: classID, in: schema)
+      return nil
     } catch {
-      throw lexer.error(at: start, error.message)
+      return error.message
     }
+  }
+}
+
+extension ClassID {
+  /// The class of the objects that a path through links and collections leads to; nil if it leads
+  /// to none.
+  fileprivate func elements(at path: [String], in schema: StoreSchema) -> ClassID? {
+    var id = self
+    for name in path {
+      let next: ClassID?
+      if let backlinks = BacklinkName(name) {
+        next = schema.classes.first { $0.name == backlinks.origin }?.id
+      } else {
+        next = schema[id]?.named(name)?.target
+      }
+      guard let next else { return nil }
+      id = next
+    }
+    return id
   }
 }

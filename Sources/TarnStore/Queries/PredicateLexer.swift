@@ -87,7 +87,9 @@ struct PredicateLexer {
       position += symbol.utf8.count
       return (.symbol(symbol), start)
     }
-    throw error(at: start, "'\(Unicode.Scalar(byte))' has no meaning here")
+    let meant = ["&": ": write && or AND", "|": ": write || or OR"]
+    let found = String(Unicode.Scalar(byte))
+    throw error(at: start, "'\(found)' has no meaning here\(meant[found] ?? "")")
   }
 
   private func peek(_ distance: Int = 0) -> UInt8? {

@@ -8,14 +8,11 @@ extension PredicateParser {
     try require(",", "',' and a variable")
     let variable = try declaration()
     try require(",", "',' and a condition")
-    let known = conditions.count
     subjects.append((variable, (subjects.last?.path ?? []) + path))
     let predicate = try nested { (parser) throws(PredicateSyntaxError) in
       try parser.disjunction()
     }
     subjects.removeLast()
-    // They are about objects of another class. What does not fit is said of the whole.
-    conditions.removeSubrange(known...)
     try require(")", "AND, OR or ')'")
     guard try take("."), try take("@count") else {
       throw expected("'.@count' behind the SUBQUERY")

@@ -77,7 +77,9 @@ package struct PredicateParser {
   }
 
   func expected(_ what: String) -> PredicateSyntaxError {
-    lexer.error(at: start, token.refusal ?? "expected \(what), found \(token.found)")
+    lexer.error(
+      at: start,
+      token.refusal ?? "expected \(what), found \(token.found)\(token.advice(for: what))")
   }
 
   /// Steps over the token if it is one of the words or symbols.
@@ -141,7 +143,7 @@ package struct PredicateParser {
     let left = try side()
     if try take("BETWEEN") { return try between(left, at: first) }
     let isGeo = token.isGeoWithin
-    guard let op = token.comparisonOperator else { throw expected("a comparison operator") }
+    guard let op = token.comparisonOperator else { throw expected(PredicateToken.anOperator) }
     try advance()
     let options = try stringOptions()
     let second = start
@@ -171,6 +173,12 @@ package struct PredicateParser {
   /// What is behind ANY or NONE.
   private mutating func quantified() throws(PredicateSyntaxError) -> Predicate {
     let first = start
+    if token.comparisonOperator != nil {
+      throw lexer.error(
+        at: first,
+        "expected a property that is a collection, found \(token.found): a property with a name "
+          + "like ANY is written behind a '#'")
+    }
     let left = try side()
     switch left {
     case .operand(.path), .count: break
@@ -181,7 +189,7 @@ package struct PredicateParser {
       return try anyBetween(path, at: first)
     }
     let isGeo = token.isGeoWithin
-    guard let op = token.comparisonOperator else { throw expected("a comparison operator") }
+    guard let op = token.comparisonOperator else { throw expected(PredicateToken.anOperator) }
     try advance()
     let options = try stringOptions()
     let second = start
@@ -207,8 +215,15 @@ package struct PredicateParser {
     _ predicate: Predicate?, _ left: Int, _ right: Int
   ) throws(PredicateSyntaxError) -> Predicate {
     guard let predicate else { throw lexer.error(at: left, "expected a value and a property") }
-    conditions.append(ParsedPredicate.Condition(predicate: predicate, left: left, right: right))
+    note(predicate, left, right)
     return predicate
+  }
+
+  private mutating func note(_ predicate: Predicate, _ left: Int, _ right: Int) {
+    conditions.append(
+      ParsedPredicate.Condition(
+        predicate: predicate, left: left, right: right,
+        subject: subjects.last.map { renamed($0.path) } ?? []))
   }
 
   /// One side of a comparison.
@@ -270,9 +285,7 @@ package struct PredicateParser {
     case .count(let path): predicate = .between(path, low, high) { .count($0, $1) }
     case .collection(let path, let test): predicate = .between(path, low, high, test)
     }
-    for term in predicate.terms {
-      conditions.append(ParsedPredicate.Condition(predicate: term, left: first, right: second))
-    }
+    for term in predicate.terms { note(term, first, second) }
     return predicate
   }
 
@@ -306,7 +319,7 @@ package struct PredicateParser {
     try takeVariable()
     guard let first = try pathPart() else {
       if let value = try literal() { return .operand(.value(value)) }
-      throw expected("a property or a value")
+      throw expected(PredicateToken.anOperand)
     }
     var names = [first]
     while true {

@@ -42,6 +42,33 @@ extension PredicateToken {
     }
   }
 
+  static let anOperator = "a comparison operator"
+  static let anOperand = "a property or a value"
+
+  /// What other languages call operators.
+  private static let synonyms = [
+    "STARTSWITH": "BEGINSWITH", "STARTS": "BEGINSWITH", "ENDS": "ENDSWITH", "ILIKE": "LIKE[c]",
+    "IS": "==", "EQUALS": "==", "EQ": "==",
+  ]
+  private static let operatorWords = [
+    "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "BETWEEN", "GEOWITHIN",
+  ]
+
+  /// What was probably meant by a token that stands where something else was expected.
+  func advice(for expected: String) -> String {
+    switch self {
+    case .name(let word) where expected == Self.anOperator:
+      let meant =
+        Self.synonyms[word.uppercased()] ?? nearestName(to: word, among: Self.operatorWords)
+      return meant.map { ": write \($0)" } ?? ""
+    case .keyword(let word) where expected == Self.anOperand:
+      return ["AND", "OR", "NOT"].contains(word)
+        ? "" : ": a property of that name is written behind a '#'"
+    case .symbol("=") where expected == Self.anOperand: return ": equality is written =="
+    default: return ""
+    }
+  }
+
   /// What an error says of a token that has a meaning elsewhere, but none here yet.
   var refusal: String? {
     switch self {

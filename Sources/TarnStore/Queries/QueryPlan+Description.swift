@@ -11,7 +11,11 @@ extension QueryPlan {
       let part = keys == Self.everyKey ? "all" : "a range of keys among"
       return "scan of \(part) \(total) objects: \(reason(query, rows, schema))"
     case .candidates(let leaves):
-      let ways = leaves.map { $0.description(schema, rows.schema) }
+      var ways: [String] = []
+      for leaf in leaves {
+        let way = leaf.description(schema, rows.schema)
+        if !ways.contains(way) { ways.append(way) }
+      }
       return
         (ways.isEmpty
         ? "nothing can match"
@@ -79,7 +83,7 @@ extension QueryPlan.Leaf {
 
 extension CompiledQuery {
   /// How the query would be evaluated now, a line for each step: how rows are found, what each is
-  /// tested for, where the order comes from.
+  /// tested for, where the order comes from, and what is dropped as equal.
   package func explanation(_ rows: StoreRows) throws(StorageError) -> [String] {
     let plan = try plan(rows)
     var lines = ["find: \(try plan.description(of: self, rows))"]
@@ -90,6 +94,18 @@ extension CompiledQuery {
       let isWalked = orderedEntries(by: order, plan.access, rows) != nil
       lines.append(isWalked ? "order: as in the index" : "order: sorted after they are found")
     }
+    for stage in stages {
+      let names = stage.paths.map { "'\($0.name(in: rows.schema))'" }.joined(separator: ", ")
+      lines.append("distinct: the first of those that are equal in \(names)")
+      if !stage.order.terms.isEmpty { lines.append("order: what is left is sorted") }
+    }
     return lines
+  }
+}
+
+extension ColumnPath {
+  fileprivate func name(in schema: SchemaView) -> String {
+    let links = links.map { schema[$0.classID][$0.column].name }
+    return (links + [schema[classID][column].name]).joined(separator: ".")
   }
 }

@@ -4,6 +4,21 @@ package struct PredicateError: Error, Equatable, Sendable, CustomStringConvertib
   package var message: String
   package init(_ message: String) { self.message = message }
   package var description: String { message }
+
+  /// A class has no property of a name in a path; or the name is a step, and what comes before has
+  /// nothing to step into.
+  init(noProperty name: String, of owner: ClassSchema, in path: [String]) {
+    if let step = ValueStep(name) {
+      let before = Operand.path(Array(path.prefix { $0 != name }))
+      message =
+        "'\(before)' is no list, map or value of any type, so \(step) leads nowhere behind it"
+      return
+    }
+    message = "class '\(owner.name)' has no property '\(name)'"
+    if let near = nearestName(to: name, among: owner.columns.map(\.name)) {
+      message += ": the nearest name is '\(near)'"
+    }
+  }
 }
 
 /// A link, or a collection of links, that a path follows.
@@ -74,7 +89,7 @@ package struct ColumnPath: Hashable, Sendable {
     }
     var steps: [LinkStep] = []
     for name in names.dropLast() {
-      let column = try Self.find(name, in: owner, purpose)
+      let column = try Self.find(name, in: owner, purpose, names)
       guard column.type == .link, let target = column.target, let next = schema[target] else {
         throw PredicateError(
           "property '\(name)' of class '\(owner.name)' is not a link: "
@@ -83,7 +98,7 @@ package struct ColumnPath: Hashable, Sendable {
       steps.append(LinkStep(classID: owner.id, column: column.id, target: target))
       owner = next
     }
-    let column = try Self.find(last, in: owner, purpose)
+    let column = try Self.find(last, in: owner, purpose, names)
     self.init(column, of: owner.id, links: steps)
   }
 
@@ -98,7 +113,7 @@ package struct ColumnPath: Hashable, Sendable {
   }
 
   private static func find(
-    _ name: String, in owner: ClassSchema, _ purpose: PathPurpose
+    _ name: String, in owner: ClassSchema, _ purpose: PathPurpose, _ path: [String]
   ) throws(PredicateError) -> ColumnSchema {
     if let column = owner.named(name) {
       if column.collection == .none, column.type != .any || purpose.takesAnyType {
@@ -115,7 +130,7 @@ package struct ColumnPath: Hashable, Sendable {
         "what links to objects of class '\(owner.name)' through \(backlinks) is a collection: "
           + "conditions on it need ANY, NONE or @count")
     }
-    throw PredicateError("class '\(owner.name)' has no property '\(name)'")
+    throw PredicateError(noProperty: name, of: owner, in: path)
   }
 }
 

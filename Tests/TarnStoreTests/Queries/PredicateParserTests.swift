@@ -235,6 +235,20 @@ import Testing
       "unknown placeholder: use %@, %K, %d, %i, %u, %ld, %lld or %f followed by a space"
     ),
     ("# == 1", 1, "expected a name after '#'"),
+    ("n STARTSWITH 'a'", 2, "expected a comparison operator, found 'STARTSWITH': write BEGINSWITH"),
+    ("n contians 'a'", 2, "expected a comparison operator, found 'contians': write CONTAINS"),
+    ("n x 'a'", 2, "expected a comparison operator, found 'x'"),
+    (
+      "a > like", 4,
+      "expected a property or a value, found LIKE: a property of that name is written behind a '#'"
+    ),
+    (
+      "any == 1", 4,
+      "expected a property that is a collection, found '==': a property with a name like ANY is "
+        + "written behind a '#'"
+    ),
+    ("a === 1", 4, "expected a property or a value, found '=': equality is written =="),
+    ("a == 1 & b == 2", 7, "'&' has no meaning here: write && or AND"),
   ])
   func `an error names its position and what was expected`(
     _ text: String, _ offset: Int, _ message: String
@@ -300,6 +314,9 @@ import Testing
     ("i == 1 OR NOT s > 1", 14, "compare with 1"),
     ("1 < i AND i BETWEEN {1, 'x'}", 10, "compare with \"x\""),
     ("i.name == 1", 0, "'i.name' leads nowhere"),
+    ("i == 1 OR owner.nmae == 'x'", 10, "has no property 'nmae': the nearest name is 'name'"),
+    ("s == Rex", 5, "class 'Thing' has no property 'Rex'; text stands in quotes"),
+    ("s['k'] == 1", 0, "'s' is no list, map or value of any type, so [\"k\"] leads nowhere"),
   ])
   func `what does not fit the class has its position`(
     _ text: String, _ offset: Int, _ message: String

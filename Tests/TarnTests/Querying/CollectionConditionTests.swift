@@ -307,9 +307,14 @@ struct CollectionConditionTests {
       "SUBQUERY looks at objects, which the elements of property 'numbers'"
     ),
     (
-      "SUBQUERY(parts, $x, $x.legs == 1).@count > 0", 1,
+      "SUBQUERY(parts, $x, $x.legs == 1).@count > 0", 21,
       "class 'HopperPart' has no property 'legs'"
     ),
+    (
+      "id > 1 AND SUBQUERY(parts, $x, $x.weight > 1 AND $x.wieght < 3).@count > 0", 50,
+      "class 'HopperPart' has no property 'wieght': the nearest name is 'weight'"
+    ),
+    ("id['a'] == 1", 1, "'id' is no list, map or value of any type, so [\"a\"] leads nowhere"),
     ("id == 1 AND 3 IN tags", 13, "is of type string, which does not compare with 3"),
   ])
   func whatDoesNotFit(_ text: String, _ instance: Int, _ message: String) throws {

@@ -29,7 +29,7 @@ import Testing
   @Test func `an index leads to few objects, and a scan to many`() throws {
     try archive.instance.write { archive.record(11).number = 777 }
     let one = archive.records.where { $0.number == 777 && !$0.flag || $0.number == 778 }
-    #expect(lines(one)[0].hasPrefix("find: the index on 'number', and the index on 'number'"))
+    #expect(lines(one)[0].hasPrefix("find: the index on 'number': at most "))
     #expect(lines(one)[1] == "test: the whole condition")
     let many = archive.records.where { $0.number < 700 }
     #expect(
@@ -89,6 +89,17 @@ import Testing
       #expect(found.map(\.id) == [21])
       #expect(archive.records.sorted(by: \.number).last?.id == 21)
     }
+  }
+
+  @Test func `what is dropped as equal is named`() {
+    let distinct = archive.records.sorted(by: \.number).distinct(by: [\.flag, \.next?.text])
+    #expect(
+      lines(distinct)[1...] == [
+        "order: as in the index",
+        "distinct: the first of those that are equal in 'flag', 'next.text'", kept,
+      ])
+    let sorted = distinct.sorted(by: \.text)
+    #expect(lines(sorted)[3] == "order: what is left is sorted")
   }
 
   @Test func `elements of a collection are gone over`() throws {

@@ -123,6 +123,7 @@ import Testing
     #expect(try tarn("count", "a.realm", "Dog").output == "3\n")
     #expect(try tarn("count", "a.realm", "Dog", "--where", "age < 8").output == "2\n")
     #expect(try tarn("count", "a.realm", "Dog", "-w", "name == 'x'").output == "0\n")
+    #expect(try tarn("count", "a.realm", "Dog", "age < 8").output == "2\n")
   }
 
   @Test(
@@ -142,6 +143,14 @@ import Testing
       (["query", "a.realm", "Dog", "-g", "name", "-a", "mean:age"], 2, "not 'mean:age'"),
       (["query", "a.realm", "Dog", "-g", "name", "-s", "age"], 2, "--sort does not go with"),
       (["count", "a.realm", "Dog", "--where", "age >"], 2, "Try 'tarn count --help'"),
+      (["count", "a.realm", "Dog", "age >"], 2, "FILTER: character 6: expected a property"),
+      (["count", "a.realm", "Dog", "age > 1", "-w", "age > 1"], 2, "FILTER and --where are"),
+      (
+        ["query", "a.realm", "Dog", "age > 1 && nam == ''"], 1,
+        "FILTER: character 12: class 'Dog' has no property 'nam': the nearest name is 'name'"
+      ),
+      (["delete", "a.realm", "Dog", "-w", "nam == ''"], 1, "--where: character 1: class 'Dog'"),
+      (["delete", "a.realm", "Dog", "age > 1", "--all"], 2, "one argument too many"),
       (["count", "none.realm", "Dog"], 1, "there is no such file"),
       (["watch", "a.realm", "--columns", "id"], 2, "--columns needs a CLASS"),
       (["watch", "a.realm", "--frob"], 2, "Try 'tarn watch --help'"),

@@ -1,4 +1,4 @@
-import Tarn
+import TarnStore
 import Testing
 
 @testable import ToolSupport
