@@ -56,7 +56,7 @@
     }
     if varying != 0, !isSorted {
       if count >= Self.countingMin {
-        unsafe radixSort(&pairs, &others, count: count) { $0.number }
+        unsafe radixSort(&pairs, &others, count: count, varying: varying) { $0.number }
       } else {
         unsafe mergeSort(pairs, others, count: count) { $0.number < $1.number }
       }

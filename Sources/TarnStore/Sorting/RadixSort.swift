@@ -13,7 +13,10 @@ func radixSort<Element: BitwiseCopyable>(
   defer { unsafe spare.deallocate() }
   unsafe elements.withUnsafeMutableBufferPointer { elements in
     var (sorted, other) = unsafe (elements.baseAddress!, spare)
-    unsafe radixSort(&sorted, &other, count: count, by: order)
+    let first = unsafe order(elements[0])
+    var varying: UInt64 = 0
+    for index in 0..<count { varying |= unsafe order(elements[index]) ^ first }
+    unsafe radixSort(&sorted, &other, count: count, varying: varying, by: order)
     if unsafe sorted != elements.baseAddress! {
       unsafe elements.baseAddress!.update(from: sorted, count: count)
     }
@@ -22,46 +25,111 @@ func radixSort<Element: BitwiseCopyable>(
 
 /// The same in memory that the caller has, with as much to work in, and equal ones as they were:
 /// exchanges the two so that the sorted elements are in the first.
+///
+/// - Parameter varying: the bits in which the numbers differ.
 @inline(__always)
 func radixSort<Element: BitwiseCopyable>(
   _ elements: inout UnsafeMutablePointer<Element>, _ spare: inout UnsafeMutablePointer<Element>,
-  count: Int, by order: (Element) -> UInt64
+  count: Int, varying: UInt64, by order: (Element) -> UInt64
 ) {
-  let first = unsafe order(elements[0])
-  var differing: UInt64 = 0
-  for index in 0..<count { differing |= unsafe order(elements[index]) ^ first }
-  unsafe withUnsafeTemporaryAllocation(of: Int.self, capacity: 2048) { starts in
-    var shift = UInt64(differing.trailingZeroBitCount)
-    while shift < 64, differing >> shift != 0 {
-      if (differing >> shift) & 2047 != 0 {
-        unsafe distribute(elements, to: spare, count: count, starts, shift: shift, by: order)
-        unsafe swap(&elements, &spare)
+  require(count <= Int(UInt32.max), "a sort of more than four billion: bug in this package")
+  let digits = RadixDigit.digits(of: varying)
+  unsafe withUnsafeTemporaryAllocation(
+    of: UInt32.self, capacity: digits.count * RadixDigit.values
+  ) { counts in
+    unsafe counts.initialize(repeating: 0)
+    for index in 0..<count {
+      let number = unsafe order(elements[index])
+      for place in digits.indices {
+        unsafe counts[place &* RadixDigit.values &+ digits[place].value(of: number)] &+= 1
       }
-      shift += 11
+    }
+    for (place, digit) in digits.enumerated() {
+      let starts = unsafe counts.baseAddress! + place * RadixDigit.values
+      unsafe distribute(elements, to: spare, count: count, starts, digit, by: order)
+      unsafe swap(&elements, &spare)
     }
   }
 }
 
-/// One pass: a stable sort by eleven bits.
+/// Bits of numbers that one pass sorts by: one run or two, the second of more weight.
+///
+/// Two, because in text the bits that differ have gaps: those of small letters are five in each
+/// byte, so that eight letters take four passes and not six.
+struct RadixDigit {
+  static let bits = 11
+  static let values = 1 << bits
+
+  private var shift: UInt64
+  private var mask: UInt64
+  private var upperShift: UInt64 = 0
+  private var upperMask: UInt64 = 0
+
+  @inline(__always)
+  func value(of number: UInt64) -> Int {
+    Int(truncatingIfNeeded: (number &>> shift) & mask | (number &>> upperShift) & upperMask)
+  }
+
+  /// Digits that have all of the bits, the one of least weight first.
+  static func digits(of varying: UInt64) -> [RadixDigit] {
+    let plain = plainDigits(of: varying)
+    var digits: [RadixDigit] = []
+    var rest = varying
+    while rest != 0, digits.count < plain.count {
+      let lower = takeRun(from: &rest, atMost: bits)
+      var digit = RadixDigit(shift: lower.shift, mask: (1 << lower.width) - 1)
+      if rest != 0, lower.width < bits {
+        let upper = takeRun(from: &rest, atMost: bits - Int(lower.width))
+        digit.upperShift = upper.shift - lower.width
+        digit.upperMask = ((1 << upper.width) - 1) << lower.width
+      }
+      digits.append(digit)
+    }
+    return rest == 0 && digits.count < plain.count ? digits : plain
+  }
+
+  /// Eleven bits a digit, those that do not differ among them.
+  private static func plainDigits(of varying: UInt64) -> [RadixDigit] {
+    var digits: [RadixDigit] = []
+    var rest = varying
+    while rest != 0 {
+      let digit = RadixDigit(shift: UInt64(rest.trailingZeroBitCount), mask: UInt64(values - 1))
+      rest &= ~(digit.mask << digit.shift)
+      digits.append(digit)
+    }
+    return digits
+  }
+
+  /// The lowest bits that are set next to each other.
+  private static func takeRun(
+    from rest: inout UInt64, atMost widest: Int
+  ) -> (shift: UInt64, width: UInt64) {
+    let shift = rest.trailingZeroBitCount
+    let width = min((~(rest >> shift)).trailingZeroBitCount, widest)
+    rest &= ~(((1 << width) - 1) << shift)
+    return (UInt64(shift), UInt64(width))
+  }
+}
+
+/// One pass: a stable sort by one digit.
+///
+/// - Parameter starts: how many elements have each value of the digit; overwritten.
 @inline(__always)
 private func distribute<Element: BitwiseCopyable>(
   _ source: UnsafeMutablePointer<Element>, to target: UnsafeMutablePointer<Element>, count: Int,
-  _ starts: UnsafeMutableBufferPointer<Int>, shift: UInt64, by order: (Element) -> UInt64
+  _ starts: UnsafeMutablePointer<UInt32>, _ digit: RadixDigit, by order: (Element) -> UInt64
 ) {
-  unsafe starts.initialize(repeating: 0)
-  for index in 0..<count {
-    unsafe starts[Int((order(source[index]) >> shift) & 2047)] &+= 1
-  }
-  var start = 0
-  for digit in 0..<2048 {
-    let size = unsafe starts[digit]
-    unsafe starts[digit] = start
+  var start: UInt32 = 0
+  for value in 0..<RadixDigit.values {
+    let size = unsafe starts[value]
+    unsafe starts[value] = start
     start &+= size
   }
   for index in 0..<count {
     let element = unsafe source[index]
-    let digit = Int((order(element) >> shift) & 2047)
-    unsafe (target + starts[digit]).initialize(to: element)
-    unsafe starts[digit] &+= 1
+    let value = digit.value(of: order(element))
+    let position = unsafe starts[value]
+    unsafe (target + Int(position)).initialize(to: element)
+    unsafe starts[value] = position &+ 1
   }
 }

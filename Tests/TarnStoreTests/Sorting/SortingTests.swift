@@ -13,8 +13,14 @@ import Testing
   private func cards(_ count: Int, _ random: inout SeededRandom) -> [Card] {
     let bits = random.pick([1, 5, 12, 40, 64]) as UInt64
     let shift = random.pick([0, 3, 17]) as UInt64
+    // Bits that all have in common, as text has them.
+    let differing = random.pick([
+      .max, .max, 0x1f1f_1f1f_1f1f_1f1f, 0x3f3f_3f3f_3f3f_3f3f, 0x5555_5555_5555_5555,
+      0xff00_0000_0ff0_0001,
+    ]) as UInt64
     return (0..<count).map {
-      Card(number: (random.next() >> (64 - bits)) << min(shift, 64 - bits), dealt: $0)
+      let number = (random.next() >> (64 - bits)) << min(shift, 64 - bits)
+      return Card(number: number & differing | ~differing & 0x6060_6060_6060_6060, dealt: $0)
     }
   }
 
@@ -81,8 +87,33 @@ import Testing
         second.deallocate()
       }
       first.initialize(from: dealt, count: count)
-      radixSort(&first, &second, count: count) { $0.number }
+      let varying = dealt.reduce(0) { $0 | ($1.number ^ dealt[0].number) }
+      radixSort(&first, &second, count: count, varying: varying) { $0.number }
       #expect(Array(UnsafeBufferPointer(start: first, count: count)) == sorted(dealt))
+    }
+  }
+
+  @Test func `bits that do not differ take no passes`() {
+    func passes(_ varying: UInt64) -> Int { RadixDigit.digits(of: varying).count }
+    #expect(passes(0) == 0)
+    #expect(passes(1 << 63) == 1)
+    #expect(passes(2047 << 53) == 1)
+    #expect(passes(4095) == 2)
+    #expect(passes(.max) == 6)
+    // Eight small letters, and eight letters or digits.
+    #expect(passes(0x1f1f_1f1f_1f1f_1f1f) == 4)
+    #expect(passes(0x7f7f_7f7f_7f7f_7f7f) <= 6)
+    // Many runs would take more passes than the bits between them.
+    #expect(passes(0x5555_5555_5555_5555) == 6)
+    var random = SeededRandom(seed: 8)
+    for _ in 0..<1_000 {
+      let varying = random.next() & random.next() & (random.chance(50) ? random.next() : .max)
+      let digits = RadixDigit.digits(of: varying)
+      #expect(digits.count <= 6)
+      let (a, b) = (random.next() & varying, random.next() & varying)
+      let order = digits.reversed().lazy.map { ($0.value(of: a), $0.value(of: b)) }
+        .first { $0 != $1 }
+      #expect(order.map { $0.0 < $0.1 } == (a == b ? nil : a < b))
     }
   }
 
