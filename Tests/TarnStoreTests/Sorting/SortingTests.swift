@@ -14,10 +14,11 @@ import Testing
     let bits = random.pick([1, 5, 12, 40, 64]) as UInt64
     let shift = random.pick([0, 3, 17]) as UInt64
     // Bits that all have in common, as text has them.
-    let differing = random.pick([
-      .max, .max, 0x1f1f_1f1f_1f1f_1f1f, 0x3f3f_3f3f_3f3f_3f3f, 0x5555_5555_5555_5555,
-      0xff00_0000_0ff0_0001,
-    ]) as UInt64
+    let differing =
+      random.pick([
+        .max, .max, 0x1f1f_1f1f_1f1f_1f1f, 0x3f3f_3f3f_3f3f_3f3f, 0x5555_5555_5555_5555,
+        0xff00_0000_0ff0_0001,
+      ]) as UInt64
     return (0..<count).map {
       let number = (random.next() >> (64 - bits)) << min(shift, 64 - bits)
       return Card(number: number & differing | ~differing & 0x6060_6060_6060_6060, dealt: $0)
