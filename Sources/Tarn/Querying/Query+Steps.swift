@@ -7,6 +7,11 @@ extension Query where T: RealmKeyedCollection, T.Key == String {
   public subscript(_ key: String) -> Query<T.Value> { stepping(.key(key)) }
 }
 
+extension Query where T: RealmKeyedCollection, T.Value == AnyRealmValue {
+  /// Some value of the map, and on to what lies within it: `$0.data.values["size"] > 3`.
+  public var values: Query<AnyRealmValue> { element([CollectionCondition.mapValues]) }
+}
+
 /// Conditions on what lies within a value of any type: `$0.data["address"]["city"] == "Bath"`.
 /// Where a value is no list or map, or has no such element, what is meant is nil.
 extension Query where T == AnyRealmValue {

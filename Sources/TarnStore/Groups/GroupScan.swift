@@ -96,7 +96,6 @@
   ) throws(StorageError) {
     guard path.links.isEmpty else { return try unsafe assignEach(image, matches) }
     let mask = unsafe valued(path, image, matches)
-    if unsafe mask != matches { unsafe assignNull(matches, mask, image.rowCount) }
     switch path.type {
     case .int:
       let ints = unsafe scratch.ints
@@ -110,6 +109,8 @@
       }
     default: try unsafe assignEach(image, mask)
     }
+    // Last: integers are looked up in all slots, with or without a value.
+    if unsafe mask != matches { unsafe assignNull(matches, mask, image.rowCount) }
   }
 
   private mutating func assignNull(

@@ -44,7 +44,7 @@ package struct CollectionCondition: Hashable, Sendable {
 
   /// What stands in a path for the keys of a map, and for its values, which are meant without.
   package static let mapKeys = "@allKeys"
-  static let mapValues = "@allValues"
+  package static let mapValues = "@allValues"
 }
 
 /// What can be made of all elements of a collection, by its name behind a path. NaN and null do not
@@ -186,6 +186,13 @@ struct CollectionPath {
   ) throws(PredicateError) {
     self.links = links
     self.owner = owner
+    var rest = rest
+    if column.collection == .map, rest.count > 1, rest[0] == CollectionCondition.mapValues,
+      ValueStep(rest[1]) != nil
+    {
+      // On from each value.
+      rest[0] = ValueStep.each.name
+    }
     let steps = Array(rest.lazy.map { ValueStep($0) }.prefix { $0 != nil }.compactMap(\.self))
     if !steps.isEmpty || column.collection == .none {
       try Self.check(steps, into: column, of: owner, names)
@@ -197,7 +204,7 @@ struct CollectionPath {
       self.rest = Array(rest.dropFirst(steps.count))
       return
     }
-    var (column, rest, areKeys) = (column, rest, false)
+    var (column, areKeys) = (column, false)
     if column.collection == .map, let first = rest.first,
       [CollectionCondition.mapKeys, CollectionCondition.mapValues].contains(first)
     {

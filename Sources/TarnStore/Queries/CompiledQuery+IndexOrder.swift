@@ -43,6 +43,9 @@ extension CompiledQuery {
   /// The first row in the query's order, or the last: found without the others where an index has
   /// the order. `.some(nil)` says that there is none, nil that all rows are needed to know it.
   package func end(isLast: Bool, _ rows: StoreRows) throws(StorageError) -> ObjectKey?? {
+    if isUnfiltered, order.terms.isEmpty || orderIsThatOfKeysReversed {
+      return try rows.end(of: classID, isLast: isLast == order.terms.isEmpty)
+    }
     guard let entries = orderedEntries(by: order, .scan(QueryPlan.everyKey), rows),
       entries.ranges.count == 1, let term = order.terms.first
     else { return nil }

@@ -10,6 +10,8 @@ package final class CompiledQuery: Sendable {
   let access: RowAccessOption?
   /// What is sorted by first is in an index.
   let orderIsIndexed: Bool
+  /// The rows are sorted by their keys, the greatest first.
+  let orderIsThatOfKeysReversed: Bool
   /// What comes after the order. Such a query has no `OrderedRoot`, only `ElementRows`.
   let stages: [DistinctStage]
   /// What decides the order, or what stages leave.
@@ -80,6 +82,7 @@ package final class CompiledQuery: Sendable {
         $0.collator == nil && $0.path.links.isEmpty
           && schema[id].hasIndex(schema[id][$0.path.column])
       } ?? false
+    orderIsThatOfKeysReversed = order.isThatOfKeysReversed(schema[id])
     access = RowAccessOption(predicate, schema)
     var stages: [DistinctStage] = []
     for term in distinct { stages.append(try DistinctStage(term, on: id, in: schema.schema)) }
@@ -95,6 +98,7 @@ package final class CompiledQuery: Sendable {
     access = other.access
     order = ResolvedOrder([ResolvedOrder.Term](), on: other.classID)
     orderIsIndexed = false
+    orderIsThatOfKeysReversed = false
     stages = []
     orderDependencies = paths.flatMap(\.dependencies)
   }

@@ -85,6 +85,13 @@ package struct ResolvedOrder: Hashable, Sendable {
     return ResolvedOrder(Array(terms[..<end]), on: classID)
   }
 
+  /// True if the rows are sorted by their object keys, the greatest first: by a primary key that
+  /// they are, whatever comes behind it.
+  func isThatOfKeysReversed(_ schema: ClassSchema) -> Bool {
+    guard schema.keyIsPrimary, let first = terms.first, !first.isAscending else { return false }
+    return first.path.links.isEmpty && first.path.column == schema.primaryKey
+  }
+
   /// True if rows whose prefixes have the same high word are equal, so that their keys decide.
   var isDecidedByFirstWord: Bool { terms.count == 1 && !SortColumn(terms[0]).hasLows }
 

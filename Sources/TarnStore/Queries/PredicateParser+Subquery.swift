@@ -22,9 +22,8 @@ extension PredicateParser {
 
   private mutating func subqueryPath() throws(PredicateSyntaxError) -> [String] {
     try takeVariable()
-    guard let first = try pathPart() else { throw expected("a property that is a collection") }
-    var names = [first]
-    while try take(".") { names.append(try name()) }
+    guard var names = try pathParts() else { throw expected("a property that is a collection") }
+    while try take(".") { names += try nextParts() }
     return names
   }
 

@@ -147,7 +147,10 @@ package struct PredicateParser {
     try advance()
     let options = try stringOptions()
     let second = start
-    if op == .in, !isGeo, left.isConstant, token.isPath, case .operand(let path) = try side() {
+    let isSubject = !subjects.isEmpty && token == .symbol("$")
+    if op == .in, !isGeo, left.isConstant, token.isPath || isSubject,
+      case .operand(let path) = try side()
+    {
       return try noted(.any(path, .equal, left.operand, options), first, second)
     }
     let right = op == .in ? Side.operand(try container(isGeo: isGeo)) : try side()
@@ -306,10 +309,6 @@ package struct PredicateParser {
   ]
 
   private mutating func side() throws(PredicateSyntaxError) -> Side {
-    if subjects.isEmpty, case .placeholder("K") = token {
-      let path = try argument { (all) throws(PredicateArguments.Mistake) in try all.path() }
-      return .operand(.path(renamed(path)))
-    }
     if subjects.isEmpty, try take("SELF") { return .operand(.path([])) }
     if token == .placeholder("@"), let members = arguments.members() {
       try advance()
@@ -317,11 +316,12 @@ package struct PredicateParser {
     }
     if try take("SUBQUERY") { return try subquery() }
     try takeVariable()
-    guard let first = try pathPart() else {
+    let first = start
+    guard var names = try pathParts() else {
       if let value = try literal() { return .operand(.value(value)) }
       throw expected(PredicateToken.anOperand)
     }
-    var names = [first]
+    if let side = try total(of: names, at: first) { return side }
     while true {
       if let step = try valueStep() {
         names.append(step.name)
@@ -330,17 +330,17 @@ package struct PredicateParser {
       guard try take(".") else { break }
       if try take("@count") { return .count(located(names)) }
       if let aggregate = try self.aggregate() {
-        while try take(".") { names.append(try name()) }
+        while try take(".") { names += try nextParts() }
         return .collection(located(names)) { .aggregate(aggregate, $0, $1) }
       }
-      names.append(try name())
+      names += try nextParts()
     }
     return .operand(.path(located(names)))
   }
 
-  mutating func name() throws(PredicateSyntaxError) -> String {
-    guard let name = try pathPart() else { throw expected("a property after '.'") }
-    return name
+  mutating func nextParts() throws(PredicateSyntaxError) -> [String] {
+    guard let names = try pathParts() else { throw expected("a property after '.'") }
+    return names
   }
 
   /// `['key']`, `[0]`, `[FIRST]`, `[LAST]` or `[#any]` behind a property.
@@ -381,16 +381,19 @@ package struct PredicateParser {
     return Array(renamed(subject.path + names).dropFirst(subject.path.count))
   }
 
-  /// A name, or what stands instead: what links here, or the keys or values of a map.
-  mutating func pathPart() throws(PredicateSyntaxError) -> String? {
+  /// A name, or what stands instead: what links here, the keys or values of a map, or the names of
+  /// an argument.
+  mutating func pathParts() throws(PredicateSyntaxError) -> [String]? {
     switch token {
     case .name(let name):
       try advance()
-      return name
+      return [name]
+    case .placeholder("K"):
+      return try argument { (all) throws(PredicateArguments.Mistake) in try all.path() }
     case .symbol(CollectionCondition.mapKeys), .symbol(CollectionCondition.mapValues):
       guard case .symbol(let name) = token else { return nil }
       try advance()
-      return name
+      return [name]
     case .symbol("@links"):
       try advance()
       var names: [String] = []
@@ -401,7 +404,7 @@ package struct PredicateParser {
         names.append(name)
         try advance()
       }
-      return BacklinkName(origin: names[0], property: names[1]).name
+      return [BacklinkName(origin: names[0], property: names[1]).name]
     default: return nil
     }
   }

@@ -63,6 +63,7 @@ struct PredicateBuilder {
       let path = try ColumnPath(names, from: classID, in: schema)
       return try ConstantBuilder(path, names, schema, options).node(op, value)
     case (.path(let left), .path(let right)):
+      if let node = try embeddedPair(comparison, left, right, depth) { return node }
       return try node(comparison, left, right, options)
     case (.path(let names), .members(let name, let members)),
       (.members(let name, let members), .path(let names)):

@@ -125,6 +125,17 @@ package final class SnapshotReader {
     }
   }
 
+  /// The smallest key of the class's objects, or the greatest; nil if there are none.
+  package func end(of id: ClassID, isLast: Bool) throws(StorageError) -> ObjectKey? {
+    if isLast { return try seek(atOrBefore: .largest, in: id)?.image.lastKey }
+    var first: ObjectKey?
+    try forEachCluster(in: id) { (found) throws(StorageError) in
+      first = found.image.key(at: 0)
+      return false
+    }
+    return first
+  }
+
   /// The class's record: how many objects it has, the next key to give.
   package func record(of id: ClassID) throws(StorageError) -> ClassRecord {
     guard id.rawValue < UInt32(schema.schema.classes.count) else { return ClassRecord() }

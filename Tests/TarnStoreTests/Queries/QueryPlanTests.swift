@@ -280,4 +280,47 @@ import Testing
     let linked = try Self.reads(.compare("owner", .equal, .link(owners[0])), in: reader)
     #expect(linked.keys.isEmpty && linked.clusters == 0, "\(linked)")
   }
+
+  @Test func `the ends of a class need no other rows`() throws {
+    let file = TemporaryStore()
+    let store = try file.open(Self.classes)
+    func query(_ terms: [OrderTerm], _ rows: StoreRows) throws -> CompiledQuery {
+      try CompiledQuery(.constant(true), terms, on: Self.indexed, rows.schema)
+    }
+    let orders = [
+      [], [OrderTerm("_id")], [OrderTerm("_id", isAscending: false)],
+      [OrderTerm("_id", isAscending: false), OrderTerm("string")],
+    ]
+    var empty = StoreRows(try SnapshotReader(store.newestSnapshot()))
+    for terms in orders {
+      for isLast in [false, true] {
+        #expect(try query(terms, empty).end(isLast: isLast, empty) == .some(nil))
+      }
+    }
+    try store.write { session in
+      for number in -300..<Int64(9_000) {
+        try session.create([ColumnID(0): .int(number)], in: Self.indexed)
+      }
+    }
+    let reader = try SnapshotReader(store.newestSnapshot())
+    let rows = StoreRows(reader)
+    for terms in orders {
+      for isLast in [false, true] {
+        let asked = try query(terms, rows)
+        let before = reader.clustersRead
+        let end = try asked.end(isLast: isLast, rows)
+        #expect(reader.clustersRead - before <= 1)
+        let all = try asked.evaluate(rows).keys
+        #expect(end == .some(isLast ? all.last : all.first), "\(terms)")
+      }
+    }
+    // What is filtered has other ends, and what a write has changed may have.
+    let some = try CompiledQuery(
+      .compare("_id", .greater, .int(5)), [], on: Self.indexed, rows.schema)
+    #expect(try some.end(isLast: false, rows) == nil)
+    let session = WriteSession(reader) {}
+    _ = try session.delete(ObjectKey(-300), in: Self.indexed)
+    empty = StoreRows(reader, session)
+    #expect(try query([], empty).end(isLast: false, empty) == nil)
+  }
 }

@@ -74,6 +74,29 @@ struct GroupTests {
     #expect(groups.group(for: -0.0)?.count == 2)
   }
 
+  /// Far more rows than a cluster has, in most of which keys occur that were met before.
+  @Test func rowsWithoutAKeyAreAGroup() throws {
+    let spares: [Int?] = [nil, 3, 5000, -1, nil, 0, 4095, .min]
+    try instance.write {
+      for id in 0..<1200 { add(id, coins: id % 3).spare = spares[id * 7 % spares.count] }
+    }
+    let expected = Dictionary(grouping: instance.purses, by: \.spare)
+    for purses in [instance.purses, instance.purses.where { $0.coins == 1 }] {
+      let groups = purses.grouped(by: \.spare, .sum(of: \.coins))
+      #expect(groups.map(\.key) == [nil, .min, -1, 0, 3, 4095, 5000])
+      for group in groups {
+        let all = expected[group.key] ?? []
+        let members = purses.count == all.count ? all : all.filter { purses.index(of: $0) != nil }
+        #expect(group.count == members.count, "\(group)")
+        #expect(group.values == members.reduce(0) { $0 + $1.coins }, "\(group)")
+      }
+    }
+    try instance.write {
+      for id in 0..<600 { instance.purse(id)!.spare = nil }
+      #expect(instance.purses.grouped(by: \.spare).group(for: nil)?.count == 750)
+    }
+  }
+
   @Test func sumsDoNotDrift() throws {
     try instance.write { add(0, owner: "a", weight: 1) }
     let groups = instance.purses.grouped(by: \.owner, .sum(of: \.weight))

@@ -91,6 +91,18 @@ struct ValueStepTests {
         "notes['n'][1] == NULL", { $0.notes["n"][1] == .none },
         { ($0.notes["n"] ?? .none).element(1).isNone }),
       View(
+        "ANY notes.@allValues['k'] == 1", { $0.notes.values["k"] == 1 },
+        { $0.notes.values.contains { $0.element("k").number == 1 } }),
+      View(
+        "ANY notes.@allValues[1] > 0", { $0.notes.values[1] > 0 },
+        { $0.notes.values.contains { ($0.element(1).number ?? 0) > 0 } }),
+      View(
+        "ANY notes.@allValues[#any] == 2", { $0.notes.values.any == 2 },
+        { $0.notes.values.contains { $0.elements.contains { $0.number == 2 } } }),
+      View(
+        "ANY notes.@allValues > 1", { $0.notes.values > 1 },
+        { $0.notes.values.contains { ($0.number ?? 0) > 1 } }),
+      View(
         "SUBQUERY(others, $x, $x.data > 0 AND $x.marks['a'] > 0).@count > 0",
         { ($0.others.data > 0 && $0.others.marks["a"] > 0).count > 0 },
         { $0.others.contains { ($0.data.number ?? 0) > 0 && ($0.marks["a"] ?? 0) > 0 } }),
@@ -219,7 +231,7 @@ struct ValueStepTests {
     ("marks[-1] > 1", 7, "expected a key in quotes, a position from 0, or #any"),
     ("marks[x] > 1", 7, "expected a key in quotes, a position from 0, or #any"),
     ("marks['a' > 1", 11, "expected ']', found '>'"),
-    ("id['a'] == 1", 1, "property 'id' of class 'Tote' is neither a link nor a collection"),
+    ("id['a'] == 1", 1, "'id' is no list, map or value of any type"),
   ])
   func whatDoesNotFit(_ text: String, _ position: Int, _ message: String) throws {
     let totes = try Shelter().openTotes().totes

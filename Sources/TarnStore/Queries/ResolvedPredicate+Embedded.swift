@@ -1,0 +1,31 @@
+extension PredicateBuilder {
+  /// Two properties that have embedded objects: those are equal if their members are, one by one,
+  /// or if neither is there. Nil for other properties.
+  func embeddedPair(
+    _ comparison: Comparison, _ left: [String], _ right: [String], _ depth: Int
+  ) throws(PredicateError) -> ResolvedNode? {
+    // Mistakes in paths are said where all pairs are bound.
+    guard let first = try? ColumnPath(left, from: classID, in: schema),
+      let second = try? ColumnPath(right, from: classID, in: schema),
+      let target = first.target, target == second.target,
+      let members = schema[target], members.isEmbedded
+    else { return nil }
+    guard comparison.op == .equal || comparison.op == .notEqual else {
+      throw PredicateError("embedded objects compare with == and != only: \(comparison)")
+    }
+    var both = [first, second].map { ResolvedNode.test(ColumnTest($0, .isNull, isNegated: true)) }
+    for column in members.columns {
+      guard column.collection == .none, column.type != .any else {
+        let kind = column.collection == .none ? "a value of any type" : "a collection"
+        throw PredicateError(
+          "'\(Operand.path(left))' and '\(Operand.path(right))' do not compare as a whole: "
+            + "'\(members.name).\(column.name)' is \(kind). Compare their other properties")
+      }
+      let pair = Comparison(.path(left + [column.name]), .equal, .path(right + [column.name]))
+      both.append(try node(.comparison(pair), depth: depth + 1))
+    }
+    let neither = [first, second].map { ResolvedNode.test(ColumnTest($0, .isNull)) }
+    let areEqual = ResolvedNode.any([.all(neither), .all(both)])
+    return comparison.op == .equal ? areEqual : !areEqual
+  }
+}
