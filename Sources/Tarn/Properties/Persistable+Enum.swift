@@ -24,6 +24,8 @@ extension PersistableEnum {
     // Null: the column is younger than the row.
     guard let raw = RawValue._loadOptional(object, column) else { return _default() }
     guard let value = Self(rawValue: raw) else {
+      // The same, once a row beside it has a value: then older ones have the raw type's zero.
+      if raw == RawValue._default() { return _default() }
       object._noSuchCase(column, "\(raw)", "\(Self.self)")
     }
     return value

@@ -32,6 +32,16 @@ struct MigrationRunTests {
     try file.open(PetsOld.types) { realm in try realm.write { realm.deleteAll() } as Void }
   }
 
+  @Test func anEnumThatIsAddedHasItsFirstCase() throws {
+    let file = try PetFile()
+    try file.open(PetsMoody.types, version: 1) { realm in
+      let pets = realm.objects(PetsMoody.Pet.self)
+      #expect(pets.count > 1 && pets.allSatisfy { $0.mood == .calm })
+      try realm.write { pets[0].mood = .wild }
+      #expect(pets.map(\.mood) == [.wild] + Array(repeating: .calm, count: pets.count - 1))
+    }
+  }
+
   @Test func aLowerVersionIsRefused() throws {
     let file = try PetFile()
     try file.open(PetsOld.types, version: 2) { _ in }

@@ -50,6 +50,27 @@ enum PetsAdded {
   static var types: [ObjectBase.Type] { [Pet.self, House.self, Collar.self] }
 }
 
+/// An enum more, whose raw values have no zero.
+enum PetsMoody {
+  enum Mood: String, PersistableEnum { case calm, wild }
+  class Pet: Object {
+    @Persisted(primaryKey: true) var id: Int
+    @Persisted var name: String
+    @Persisted var age: Int
+    @Persisted var nick: String?
+    @Persisted(indexed: true) var tag: String
+    @Persisted var home: House?
+    @Persisted var mood: Mood
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+  }
+  class House: Object {
+    @Persisted var street: String
+    @Persisted var pet: Pet?
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+  }
+  static var types: [ObjectBase.Type] { [Pet.self, House.self] }
+}
+
 /// Another index; the one that was is gone.
 enum PetsIndexed {
   class Pet: Object {
