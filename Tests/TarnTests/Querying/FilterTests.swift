@@ -153,6 +153,28 @@ struct FilterTests {
     for (text, arguments, condition) in table { try check(archive, text, arguments, condition) }
   }
 
+  /// A property that is never nil against one of that type that may be.
+  @Test(arguments: [13, 14] as [UInt64])
+  func optionalsAndOthers(seed: UInt64) throws {
+    let archive = try Archive(Shelter(), seed: seed)
+    let table: [(String, [Any?], Condition)] = [
+      ("number == size", [], { $0.number == $0.size }),
+      ("size != number", [], { $0.size != $0.number }),
+      ("number < size", [], { $0.number < $0.size }),
+      ("size <= number", [], { $0.size <= $0.number }),
+      ("number > next.size", [], { $0.number > $0.next.size }),
+      ("size >= next.number", [], { $0.size >= $0.next.number }),
+      ("text == note", [], { $0.text == $0.note }), ("note < text", [], { $0.note < $0.text }),
+      ("text CONTAINS note", [], { $0.text.contains($0.note) }),
+      ("note BEGINSWITH text", [], { $0.note.starts(with: $0.text) }),
+    ]
+    for (text, arguments, condition) in table { try check(archive, text, arguments, condition) }
+    func count(_ condition: Condition) -> Int { archive.records.where(condition).count }
+    let records = Array(archive.records)
+    #expect(count { $0.number == $0.size } == records.count { $0.number == $0.size })
+    #expect(count { $0.size != $0.number } == records.count { $0.number != $0.size })
+  }
+
   /// Whatever an argument contains, it is compared as it is.
   @Test func argumentsAreNoText() throws {
     let archive = try Archive(Shelter(), seed: 10)
