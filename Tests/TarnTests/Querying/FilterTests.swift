@@ -105,6 +105,8 @@ struct FilterTests {
         }
       ),
       ("bytes == %@", [Data([1])], { $0.bytes == Data([1]) }),
+      ("bytes == %@", [NSData(data: Data([1]))], { $0.bytes == Data([1]) }),
+      ("bytes IN %@", [[NSData(data: Data([1]))]], { $0.bytes == Data([1]) }),
       ("bytes == X'0102'", [], { $0.bytes == Data([1, 2]) }),
       ("bytes CONTAINS %@", [Data([2])], { $0.bytes.contains(Data([2])) }),
       ("mood == %@", [ModelMood.wild], { $0.mood == .wild }),
@@ -121,6 +123,11 @@ struct FilterTests {
     let two = archive.records.where { $0.id < 2 }
     let table: [(String, [Any?], Condition)] = [
       ("day == %@", [day], { $0.day == day }),
+      (
+        "day == %@", [NSDate(timeIntervalSinceReferenceDate: day.timeIntervalSinceReferenceDate)],
+        { $0.day == day }
+      ),
+      ("token == %@", [NSUUID(uuidString: token.uuidString)], { $0.token == token }),
       ("day > '1970-01-02'", [], { $0.day > day }),
       ("day BETWEEN %@", [[day, Archive.days[2]]], { $0.day.contains(day...Archive.days[2]) }),
       ("day IN {%@, %@}", [day, Archive.days[3]], { $0.day.in([day, Archive.days[3]]) }),
