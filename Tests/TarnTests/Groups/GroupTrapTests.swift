@@ -19,7 +19,7 @@ struct GroupTrapTests: TrapSuite {
       case .unknown: "class 'Purse' has no property 'size'"
       case .sumOfDates: "dates have no sum: property 'day'"
       case .text: "has no minimum, maximum or sum"
-      case .overflow: "cannot be converted to Int"
+      case .overflow: "property 'coins' does not fit 'Int': it is 1.8446744073709552e+19"
       case .forcedLink:
         "Grouping by 'shop.id' needs an optional key, as objects without the link have the key "
           + "nil: write \\.shop?.id."
