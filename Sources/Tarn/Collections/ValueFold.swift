@@ -4,21 +4,53 @@ extension ValueFold {
   /// A result in the type that was asked for; nil for null.
   static func typed<T: _Persistable>(_ value: Value, _ name: String) -> T? {
     if value == .null { return nil }
-    if let typed = T._unbox(_BoxedValue(value)) { return typed }
-    // A sum of a type that is wider than the property's, or an average.
-    if let nearest = T.self as? any AddableType.Type {
-      switch value {
-      case .float(let number): return nearest.init(_nearest: Double(number)) as? T
-      case .double(let number): return nearest.init(_nearest: number) as? T
-      case .decimal(let cell):
-        return nearest.init(_nearest: DecimalNumber(cell).nearestDouble) as? T
-      case .int(let number)
-      where T.self == Double.self || T.self == Float.self || T.self == Decimal128.self:
-        return nearest.init(_nearest: Double(number)) as? T
-      default: break
-      }
+    if let typed: T = held(value) { return typed }
+    switch value {
+    case .float, .double, .decimal:
+      guard T.self is any FixedWidthInteger.Type else { break }
+      // Elements that are numbers have no property to ask for.
+      let wayOut =
+        name.hasPrefix("property")
+        ? "Ask for it as Double or Decimal128, as sum(ofProperty:) can."
+        : "Add the elements as Double."
+      trap("The result for \(name) does not fit '\(T.self)': it is \(value). \(wayOut)")
+    default: break
     }
     trap("The result for \(name) is not of type '\(T.self)'. Ask for its type: it is \(value).")
+  }
+
+  /// The same; nil too for what the type cannot hold.
+  static func held<T: _Persistable>(_ value: Value) -> T? {
+    if let typed = T._unbox(_BoxedValue(value)) { return typed }
+    // A sum of a type that is wider than the property's, or an average.
+    guard let type = T.self as? any AddableType.Type, let nearest = nearest(to: value) else {
+      return nil
+    }
+    if let whole = T.self as? any FixedWidthInteger.Type {
+      return isHeld(nearest, by: whole) ? type.init(_nearest: nearest) as? T : nil
+    }
+    return type.init(_nearest: nearest) as? T
+  }
+
+  /// True for a result that the type holds, and for null.
+  static func isHeld<T: _Persistable>(_ value: Value, by type: T.Type) -> Bool {
+    value == .null || (held(value) as T?) != nil
+  }
+
+  private static func isHeld<Whole: FixedWidthInteger>(
+    _ number: Double, by type: Whole.Type
+  ) -> Bool {
+    Whole(exactly: number.rounded(.towardZero)) != nil
+  }
+
+  private static func nearest(to value: Value) -> Double? {
+    switch value {
+    case .int(let number): Double(number)
+    case .float(let number): Double(number)
+    case .double(let number): number
+    case .decimal(let cell): DecimalNumber(cell).nearestDouble
+    default: nil
+    }
   }
 }
 

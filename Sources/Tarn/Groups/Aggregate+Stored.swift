@@ -30,6 +30,8 @@ extension Aggregate {
   ) -> Self where Result == T._Sum, T._Stored: AddableType {
     Self(.sum, property) { value in
       T._sum(of: ValueFold.typed(value, "property '\(property)'") ?? T._Stored(_nearest: 0))
+    } isReadable: {
+      ValueFold.isHeld($0, by: T._Stored.self)
     }
   }
 

@@ -19,10 +19,16 @@ public struct Aggregate<Root: KeypathSortable, Result>: @unchecked Sendable {
   let property: String
   /// What it is, from how it is stored.
   let read: (Value) -> Result
+  /// False for a value that cannot be read.
+  let isReadable: (Value) -> Bool
 
-  init(_ kind: AggregateTerm.Kind, _ property: String, _ read: @escaping (Value) -> Result) {
+  init(
+    _ kind: AggregateTerm.Kind, _ property: String, _ read: @escaping (Value) -> Result,
+    isReadable: @escaping (Value) -> Bool = { _ in true }
+  ) {
     self.kind = kind
     self.property = property
+    self.isReadable = isReadable
     self.read = read
   }
 
@@ -42,7 +48,11 @@ extension Aggregate where Result == Int {
 
 extension Aggregate {
   private static func sum(_ property: String) -> Self where Result: AddableType {
-    Self(.sum, property) { ValueFold.typed($0, "property '\(property)'") ?? Result(_nearest: 0) }
+    Self(.sum, property) {
+      ValueFold.typed($0, "property '\(property)'") ?? Result(_nearest: 0)
+    } isReadable: {
+      ValueFold.isHeld($0, by: Result.self)
+    }
   }
 
   private static func optional<T: _Persistable>(

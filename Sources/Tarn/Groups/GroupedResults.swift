@@ -105,11 +105,13 @@ extension GroupedResults: RandomAccessCollection, _DeltaCollection, Equatable, D
   func append(to dump: inout TextDump) {
     let name = "GroupedResults<\(Key.self), \(Values.self)>"
     if isInvalidated { return dump.append("\(name) [invalidated]") }
+    let table = groups.table()
     dump.append(
-      name, count: count,
-      lazy.map { group in
-        let values = Values.self == Void.self ? "" : ": \(group.values)"
-        return (Self.text(of: group.key), "\(group.count)\(values)" as Any)
+      name, count: table.count,
+      (0..<table.count).lazy.map { position in
+        let values = Values.self == Void.self ? "" : ": \(groups.text(table, position))"
+        let key = Self.text(of: Self.key(table.key(at: position)))
+        return (key, "\(table.rowCount(at: position))\(values)" as Any)
       })
   }
 

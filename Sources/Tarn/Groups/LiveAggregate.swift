@@ -45,7 +45,7 @@ public struct LiveAggregate<Values>: _ObservableCollection, Equatable, CustomStr
 
   /// The value, for logs and debuggers.
   public var description: String {
-    isInvalidated ? "LiveAggregate<\(Values.self)> [invalidated]" : "\(value)"
+    isInvalidated ? "LiveAggregate<\(Values.self)> [invalidated]" : groups.text(groups.table(), 0)
   }
 
   /// True if both are the same aggregates of the same results.

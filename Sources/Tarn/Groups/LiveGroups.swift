@@ -23,6 +23,8 @@ struct GroupShape<Values>: @unchecked Sendable {
   let terms: [AggregateTerm]
   /// What was asked for, from how it is stored.
   let read: ([Value]) -> Values
+  /// The same in words; as numbers where there are some that cannot be read.
+  let text: ([Value]) -> String
 
   init<Root, each Result>(
     by key: String?, _ aggregates: repeat Aggregate<Root, each Result>
@@ -34,13 +36,25 @@ struct GroupShape<Values>: @unchecked Sendable {
     }
     self.terms = terms
     let all = (repeat each aggregates)
-    read = { values in
+    func read(_ values: [Value]) -> Values {
       var next = values.startIndex
       func value<Each>(_ aggregate: Aggregate<Root, Each>) -> Each {
         defer { next += 1 }
         return aggregate.read(values[next])
       }
       return (repeat value(each all))
+    }
+    self.read = read
+    text = { values in
+      var next = values.startIndex
+      for aggregate in repeat each all {
+        guard aggregate.isReadable(values[next]) else {
+          let texts = values.map(\.description).joined(separator: ", ")
+          return values.count == 1 ? texts : "(\(texts))"
+        }
+        next += 1
+      }
+      return "\(read(values))"
     }
   }
 }
@@ -94,6 +108,11 @@ struct LiveGroups<Values> {
   /// What was asked for of one group.
   func values(_ table: GroupTable, _ position: Int) -> Values {
     shape.read(table.values(at: position))
+  }
+
+  /// The same for logs and debuggers, of numbers that do not fit their type too.
+  func text(_ table: GroupTable, _ position: Int) -> String {
+    shape.text(table.values(at: position))
   }
 
   /// True if both are groups of the same results by the same, of which the same is asked.

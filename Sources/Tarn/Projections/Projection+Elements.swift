@@ -53,7 +53,7 @@ extension RealmCollection where Element: ProjectionObservable {
     _ condition: (Query<Element.Root>) -> Query<Bool>
   ) -> Results<Element> {
     let base = _derivation
-    let predicate = condition(Query<Element.Root>.root).predicate
+    let predicate = condition(Query<Element.Root>.root(in: base.core)).predicate
     return Results(base.core, base.spec.filtered(predicate), createdInWrite: base.createdInWrite)
   }
 }
@@ -64,7 +64,7 @@ extension RealmCollection where Element: ProjectionObservable {
   public func index(matching condition: (Query<Element.Root>) -> Query<Bool>) -> Int? {
     let base = _derivation
     return Results<Element>(base.core, base.spec, createdInWrite: base.createdInWrite).index(
-      of: condition(Query<Element.Root>.root).predicate)
+      of: condition(Query<Element.Root>.root(in: base.core)).predicate)
   }
 
   /// The same for a condition written as text. Traps as `filter(_:_:)` does.

@@ -26,3 +26,15 @@ public protocol _QueryStored {
 extension Optional: _QueryStored where Wrapped: _QueryStored {
   public typealias _StoredType = Wrapped._StoredType?
 }
+
+/// A type of numbers, or an optional of one.
+public protocol _QueryNumber {}
+extension Int: _QueryNumber {}
+extension Int8: _QueryNumber {}
+extension Int16: _QueryNumber {}
+extension Int32: _QueryNumber {}
+extension Int64: _QueryNumber {}
+extension Float: _QueryNumber {}
+extension Double: _QueryNumber {}
+extension Decimal128: _QueryNumber {}
+extension Optional: _QueryNumber where Wrapped: _QueryNumber {}

@@ -82,6 +82,12 @@ private struct FilterArgument {
     case let number as CGFloat: return .value(.double(Double(number)))
     case let number as Decimal: return boxed(Decimal128(number)._box(), core)
     case let number as NSNumber: return .value(self.number(number))
+    case let bytes as NSData: return .value(Data(referencing: bytes)._box().value)
+    case let date as NSDate:
+      let seconds = date.timeIntervalSinceReferenceDate
+      return .value(Date(timeIntervalSinceReferenceDate: seconds)._box().value)
+    case let id as NSUUID:
+      return .value(UUID(uuidString: id.uuidString).map { $0._box().value } ?? .null)
     case let text as Substring: return .value(.string(String(text)))
     case is [AnyHashable: Any]: return .unusable("a dictionary")
     case let sequence as any Sequence:

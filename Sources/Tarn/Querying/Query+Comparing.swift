@@ -91,10 +91,24 @@ extension Query {
     if let object = boxed.object, unsafe object._context == nil {
       trap("A query can only compare with an object that is in a Realm: \(object)")
     }
+    if let object = boxed.object { checkStore(of: object) }
     if value is AnyRealmValue, let object = boxed.object, let binding = object._binding {
       return .value(.object(binding.classID, ObjectKey(object._key)))
     }
     return .value(boxed.value)
+  }
+
+  /// Traps for an object whose key means nothing here, or another object.
+  private func checkStore(of object: ObjectBase) {
+    guard let core = object._core else { return }
+    require(
+      storeOfObjects == nil || storeOfObjects == ObjectIdentifier(core.store),
+      "A query cannot compare with an object of another Realm, which is one of class "
+        + "'\(object._className)' here: look it up in this Realm by its primary key.")
+    require(
+      !core.isInvalidated(object),
+      "A query cannot compare with an object that has been deleted, which is one of class "
+        + "'\(object._className)' here: check isInvalidated first.")
   }
 }
 

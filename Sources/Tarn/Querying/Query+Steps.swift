@@ -34,8 +34,8 @@ extension Query where T == AnyRealmValue {
 extension Query {
   private func stepping<V>(_ step: ValueStep) -> Query<V> {
     switch content {
-    case .path(let path): Query<V>(.path(path + [step.name]))
-    case .any(let path): Query<V>(.any(path + [step.name]), of: collection)
+    case .path(let path): Query<V>(.path(path + [step.name]), in: storeOfObjects)
+    case .any(let path): Query<V>(.any(path + [step.name]), of: collection, in: storeOfObjects)
     case .condition, .total, .anyCount: trap("A condition has no elements")
     }
   }

@@ -122,6 +122,82 @@ extension Query {
   public static func >= <V>(property: Query, value: V) -> Query<Bool> { unavailable() }
 }
 
+// Without these the compiler would ask to convert a property, which cannot be done.
+extension Query where T: _QueryNumber {
+  /// Says what compares numbers of different types.
+  @available(
+    *, unavailable,
+    message: """
+      Properties compare if both are of one type. A text compares all numbers: \
+      filter("age == weight").
+      """
+  )
+  @_disfavoredOverload
+  public static func == <V: _QueryNumber>(property: Query, other: Query<V>) -> Query<Bool> {
+    unavailable()
+  }
+  /// Says what compares numbers of different types.
+  @available(
+    *, unavailable,
+    message: """
+      Properties compare if both are of one type. A text compares all numbers: \
+      filter("age != weight").
+      """
+  )
+  @_disfavoredOverload
+  public static func != <V: _QueryNumber>(property: Query, other: Query<V>) -> Query<Bool> {
+    unavailable()
+  }
+  /// Says what compares numbers of different types.
+  @available(
+    *, unavailable,
+    message: """
+      Properties compare if both are of one type. A text compares all numbers: \
+      filter("age < weight").
+      """
+  )
+  @_disfavoredOverload
+  public static func < <V: _QueryNumber>(property: Query, other: Query<V>) -> Query<Bool> {
+    unavailable()
+  }
+  /// Says what compares numbers of different types.
+  @available(
+    *, unavailable,
+    message: """
+      Properties compare if both are of one type. A text compares all numbers: \
+      filter("age <= weight").
+      """
+  )
+  @_disfavoredOverload
+  public static func <= <V: _QueryNumber>(property: Query, other: Query<V>) -> Query<Bool> {
+    unavailable()
+  }
+  /// Says what compares numbers of different types.
+  @available(
+    *, unavailable,
+    message: """
+      Properties compare if both are of one type. A text compares all numbers: \
+      filter("age > weight").
+      """
+  )
+  @_disfavoredOverload
+  public static func > <V: _QueryNumber>(property: Query, other: Query<V>) -> Query<Bool> {
+    unavailable()
+  }
+  /// Says what compares numbers of different types.
+  @available(
+    *, unavailable,
+    message: """
+      Properties compare if both are of one type. A text compares all numbers: \
+      filter("age >= weight").
+      """
+  )
+  @_disfavoredOverload
+  public static func >= <V: _QueryNumber>(property: Query, other: Query<V>) -> Query<Bool> {
+    unavailable()
+  }
+}
+
 // MARK: - Joining
 
 extension Query where T == Bool {

@@ -8,7 +8,9 @@ import TarnStore
 /// `&&`, `||` and `!`. A `Bool` property is a condition by itself. Links are followed without a
 /// question mark; a condition behind a nil link is false, except `== nil` and `!=` with a value. A
 /// condition on a collection, or on backlinks, is true if some element meets it. Values are
-/// captured when the closure runs; building a condition touches no Realm.
+/// captured when the closure runs; building a condition reads no property.
+///
+/// Comparing with an object of another Realm, or with a deleted one, traps.
 ///
 /// A property that is not `@Persisted` traps: it is not in the file.
 @dynamicMemberLookup
@@ -27,10 +29,13 @@ public struct Query<T> {
   let content: Content
   /// The collection whose elements this is about, if it is about properties of theirs alone.
   var collection: [String]?
+  /// The store that objects to compare with must be in; nil if that is not known.
+  let storeOfObjects: ObjectIdentifier?
 
-  init(_ content: Content, of collection: [String]? = nil) {
+  init(_ content: Content, of collection: [String]? = nil, in store: ObjectIdentifier? = nil) {
     self.content = content
     self.collection = collection
+    storeOfObjects = store
   }
   init(_ condition: Predicate, of collection: [String]? = nil) {
     self.init(.condition(condition), of: collection)
@@ -38,6 +43,10 @@ public struct Query<T> {
 
   /// The object that the condition is on.
   static var root: Query<T> { Query(.path([])) }
+  /// The same, where that is an object of a Realm.
+  static func root(in core: RealmCore) -> Query<T> {
+    Query(.path([]), in: ObjectIdentifier(core.store))
+  }
 
   var operand: Operand {
     switch content {
@@ -63,8 +72,9 @@ public struct Query<T> {
 
   private func appending<Root: ObjectBase, V>(_ keyPath: KeyPath<Root, V>) -> Query<V> {
     switch content {
-    case .path(let path): Query<V>(.path(path + names(of: keyPath)))
-    case .any(let path): Query<V>(.any(path + names(of: keyPath)), of: collection)
+    case .path(let path): Query<V>(.path(path + names(of: keyPath)), in: storeOfObjects)
+    case .any(let path):
+      Query<V>(.any(path + names(of: keyPath)), of: collection, in: storeOfObjects)
     case .condition, .total, .anyCount: trap("A condition has no properties")
     }
   }
@@ -72,8 +82,8 @@ public struct Query<T> {
   /// The same property under another type.
   func retyped<V>() -> Query<V> {
     switch content {
-    case .path(let path): Query<V>(.path(path))
-    case .any(let path): Query<V>(.any(path), of: collection)
+    case .path(let path): Query<V>(.path(path), in: storeOfObjects)
+    case .any(let path): Query<V>(.any(path), of: collection, in: storeOfObjects)
     case .condition, .total, .anyCount: trap("A condition has no other type")
     }
   }
@@ -81,9 +91,9 @@ public struct Query<T> {
   /// Some element of the collection that this is, or what the path names behind it.
   func element<V>(_ path: [String] = []) -> Query<V> {
     guard case .path(let collection) = content else {
-      return Query<V>(.any(pathOfCollection + path))
+      return Query<V>(.any(pathOfCollection + path), in: storeOfObjects)
     }
-    return Query<V>(.any(collection + path), of: collection)
+    return Query<V>(.any(collection + path), of: collection, in: storeOfObjects)
   }
 
   /// A property of some element of the collection that this is.

@@ -12,7 +12,7 @@ extension RealmCollection where Element: ObjectBase {
   /// Traps for an unmanaged or invalidated collection.
   public func `where`(_ condition: (Query<Element>) -> Query<Bool>) -> Results<Element> {
     let base = _derivation
-    let predicate = condition(Query<Element>.root).predicate
+    let predicate = condition(Query<Element>.root(in: base.core)).predicate
     return Results(base.core, base.spec.filtered(predicate), createdInWrite: base.createdInWrite)
   }
 }
@@ -93,7 +93,7 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
     _ condition: (Query<Value.Wrapped>) -> Query<Bool>
   ) -> Results<Value.Wrapped> {
     let base = derivation
-    let predicate = condition(Query<Value.Wrapped>.root).predicate
+    let predicate = condition(Query<Value.Wrapped>.root(in: base.core)).predicate
     return Results(base.core, base.spec.filtered(predicate), createdInWrite: base.createdInWrite)
   }
 

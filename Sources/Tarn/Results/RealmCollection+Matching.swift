@@ -4,9 +4,12 @@ extension RealmCollection where Element: ObjectBase {
   /// The position of the first object that meets a condition, or nil. The collection may be
   /// unmanaged. Traps for an invalidated one.
   public func index(matching condition: (Query<Element>) -> Query<Bool>) -> Int? {
-    let predicate = condition(Query<Element>.root).predicate
-    if isUnmanaged { return index(of: predicate, among: ObjectRows(Element.self)) }
+    if isUnmanaged {
+      return index(
+        of: condition(Query<Element>.root).predicate, among: ObjectRows(Element.self))
+    }
     let base = _derivation
+    let predicate = condition(Query<Element>.root(in: base.core)).predicate
     return Results<Element>(base.core, base.spec, createdInWrite: base.createdInWrite).index(
       of: predicate)
   }

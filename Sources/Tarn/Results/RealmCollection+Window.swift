@@ -50,6 +50,7 @@ extension RealmCollection {
 private struct Positions: Collection {
   var startIndex: Int { 0 }
   var endIndex: Int { .max }
-  func index(after position: Int) -> Int { position + 1 }
+  /// No collection has so many elements that the last position would be missed.
+  func index(after position: Int) -> Int { position == .max ? .max : position + 1 }
   subscript(position: Int) -> Int { position }
 }

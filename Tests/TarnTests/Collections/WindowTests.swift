@@ -42,6 +42,8 @@ struct WindowTests {
     #expect(cats.window(8...).map(\.id) == [1, 0])
     #expect(cats.window(8..<100).map(\.id) == [1, 0])
     #expect(cats.window(10..<20).isEmpty && cats.window(3..<3).isEmpty)
+    #expect(cats.window(8...Int.max).map(\.id) == [1, 0] && cats.window(...Int.max).count == 10)
+    #expect(cats.window(Int.max...Int.max).isEmpty)
     #expect(cats.limit(2).map(\.id) == [9, 8] && cats.limit(0).isEmpty)
     #expect(cats.offset(7).map(\.id) == [2, 1, 0] && cats.offset(11).isEmpty)
   }

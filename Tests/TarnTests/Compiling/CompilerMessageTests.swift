@@ -11,6 +11,7 @@ struct CompilerMessageTests {
   private static let conversion =
     "A property compares with a value or a property of its own type: convert the other."
   private static let order = "Only numbers, strings, dates and ids have an order"
+  private static let numbers = "A text compares all numbers"
   private static let member = "Members of values are not stored"
 
   private static let wrong: [(condition: String, message: String)] = [
@@ -18,6 +19,7 @@ struct CompilerMessageTests {
     ("$0.name == $0.age", conversion), ("$0.mother == \"x\"", conversion),
     ("$0.scores == 3.5", conversion), ("$0.age == nil", "The property is never nil"),
     ("$0.age > \"x\"", order), ("$0.isGood <= true", order),
+    ("$0.age == $0.weight", numbers), ("$0.shoes > $0.weight", numbers),
     ("$0.age == 3 || true", "Both sides of || are conditions, such as $0.age > 3."),
     ("$0.age == 3 && $0.name", "Both sides of && are conditions, such as $0.age > 3."),
     ("!$0.age", "Behind ! stands a condition"),
@@ -36,7 +38,10 @@ struct CompilerMessageTests {
   private static let right = [
     "$0.mood.rawValue == \"calm\"", "$0.mother.name == \"x\"", "$0.note == nil", "nil != $0.note",
     "$0.age == 3 && $0.name == \"x\" && !$0.isGood && ($0.age > 3 || $0.mood == .calm)",
-    "$0.scores > 3", "$0.mood > .calm",
+    "$0.scores > 3", "$0.mood > .calm", "$0.age == $0.shoes", "$0.shoes != $0.age",
+    "$0.age < $0.shoes", "$0.shoes >= $0.age", "$0.name == $0.note", "$0.born > $0.died",
+    "$0.mood != $0.oldMood", "$0.scores.max <= $0.shoes", "$0.shoes == 3 || 3 < $0.shoes",
+    "$0.mother.shoes == $0.age && $0.name.contains($0.note)", "$0.shoes == nil",
   ]
 
   private static let model = """
@@ -47,6 +52,10 @@ struct CompilerMessageTests {
       @Persisted var age = 0
       @Persisted var name = ""
       @Persisted var note: String?
+      @Persisted var weight = 0.0
+      @Persisted var shoes: Int?
+      @Persisted var oldMood: Mood?
+      @Persisted var died: Date?
       @Persisted var isGood = false
       @Persisted var mood: Mood
       @Persisted var born: Date

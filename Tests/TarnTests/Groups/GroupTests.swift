@@ -55,6 +55,22 @@ struct GroupTests {
     #expect("\(one)".contains("[b] 2: 4.0"))
   }
 
+  /// What no Int holds is printed all the same.
+  @Test func sumsBeyondIntHaveADescription() throws {
+    try instance.write {
+      add(1, owner: "b", coins: .max)
+      add(2, owner: "b", coins: .max)
+      add(3, owner: "c", coins: 5)
+    }
+    #expect("\(instance.purses.aggregate(.sum(of: \.coins)))" == "1.8446744073709552e+19")
+    let two = instance.purses.aggregate(.count, .sum(of: \.coins))
+    #expect("\(two)" == "(3, 1.8446744073709552e+19)")
+    let asked = instance.purses.aggregate(Aggregate<Purse, Double>.sum(ofProperty: "coins"))
+    #expect(asked.value == 18_446_744_073_709_551_616)
+    let groups = "\(instance.purses.grouped(by: \.owner, .sum(of: \.coins)))"
+    #expect(groups.contains("[b] 2: 1.8446744073709552e+19") && groups.contains("[c] 1: 5"))
+  }
+
   @Test func keysAreInTheOrderOfSorting() throws {
     let weights: [Double?] = [2, nil, .nan, -0.0, 0, -.infinity, -.nan, 1]
     try instance.write {

@@ -115,20 +115,32 @@ struct FilterTrapTests: TrapSuite {
   private let shelter = Result { try Shelter() }
 
   enum Mistake: String, CaseIterable, Codable {
-    case text, position, unmanaged
+    case text, position, unmanaged, foreign, foreignInValue, deleted
 
     var message: String {
       switch self {
       case .text: "Invalid filter \"legs == 4\" on 'Record' at character 1: class 'Record' has no"
       case .position: "Invalid filter \"id ==\" on 'Record' at character 6: expected a property"
+      case .foreign, .foreignInValue: "an object of another Realm"
+      case .deleted: "an object that has been deleted"
       case .unmanaged: "Only collections which are managed by a Realm can be queried"
       }
     }
 
-    func make(_ archive: Archive) {
+    func make(_ archive: Archive) throws {
       switch self {
       case .text: _ = archive.records.filter("legs == 4")
       case .position: _ = archive.records.index(matching: "id ==")
+      case .foreign:
+        let other = try Archive(Shelter(), seed: 2, count: 1)
+        _ = archive.records.where { $0.next == other.record(0) }
+      case .foreignInValue:
+        let other = try Archive(Shelter(), seed: 2, count: 1)
+        _ = archive.records.where { $0.anything.in([.int(1), .object(other.record(0))]) }
+      case .deleted:
+        let record = archive.record(0)
+        try archive.instance.write { archive.instance.realm.delete(record) }
+        _ = archive.records.where { $0.friends.contains(record) }
       case .unmanaged: _ = Record().friends.filter("id == 1")
       }
     }
@@ -139,7 +151,7 @@ struct FilterTrapTests: TrapSuite {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [folder = try shelter.get().folder as String, mistake = mistake as Mistake] in
-      mistake.make(try Archive(Shelter(within: folder), seed: 1, count: 1))
+      try mistake.make(Archive(Shelter(within: folder), seed: 1, count: 1))
     }
     try expect(mistake.message, in: result)
   }

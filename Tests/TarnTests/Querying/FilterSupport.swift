@@ -20,6 +20,7 @@ class Record: Object {
   @Persisted var token: UUID?
   @Persisted var mood: ModelMood
   @Persisted var `in` = 0
+  @Persisted var anything: AnyRealmValue
   @Persisted var next: Record?
   @Persisted var folder: Folder?
   @Persisted var friends: List<Record>

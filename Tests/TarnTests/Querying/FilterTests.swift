@@ -105,6 +105,8 @@ struct FilterTests {
         }
       ),
       ("bytes == %@", [Data([1])], { $0.bytes == Data([1]) }),
+      ("bytes == %@", [NSData(data: Data([1]))], { $0.bytes == Data([1]) }),
+      ("bytes IN %@", [[NSData(data: Data([1]))]], { $0.bytes == Data([1]) }),
       ("bytes == X'0102'", [], { $0.bytes == Data([1, 2]) }),
       ("bytes CONTAINS %@", [Data([2])], { $0.bytes.contains(Data([2])) }),
       ("mood == %@", [ModelMood.wild], { $0.mood == .wild }),
@@ -121,6 +123,11 @@ struct FilterTests {
     let two = archive.records.where { $0.id < 2 }
     let table: [(String, [Any?], Condition)] = [
       ("day == %@", [day], { $0.day == day }),
+      (
+        "day == %@", [NSDate(timeIntervalSinceReferenceDate: day.timeIntervalSinceReferenceDate)],
+        { $0.day == day }
+      ),
+      ("token == %@", [NSUUID(uuidString: token.uuidString)], { $0.token == token }),
       ("day > '1970-01-02'", [], { $0.day > day }),
       ("day BETWEEN %@", [[day, Archive.days[2]]], { $0.day.contains(day...Archive.days[2]) }),
       ("day IN {%@, %@}", [day, Archive.days[3]], { $0.day.in([day, Archive.days[3]]) }),
@@ -151,6 +158,28 @@ struct FilterTests {
       ("next.folder.colour == 'étoile'", [], { $0.next.folder.color == "étoile" }),
     ]
     for (text, arguments, condition) in table { try check(archive, text, arguments, condition) }
+  }
+
+  /// A property that is never nil against one of that type that may be.
+  @Test(arguments: [13, 14] as [UInt64])
+  func optionalsAndOthers(seed: UInt64) throws {
+    let archive = try Archive(Shelter(), seed: seed)
+    let table: [(String, [Any?], Condition)] = [
+      ("number == size", [], { $0.number == $0.size }),
+      ("size != number", [], { $0.size != $0.number }),
+      ("number < size", [], { $0.number < $0.size }),
+      ("size <= number", [], { $0.size <= $0.number }),
+      ("number > next.size", [], { $0.number > $0.next.size }),
+      ("size >= next.number", [], { $0.size >= $0.next.number }),
+      ("text == note", [], { $0.text == $0.note }), ("note < text", [], { $0.note < $0.text }),
+      ("text CONTAINS note", [], { $0.text.contains($0.note) }),
+      ("note BEGINSWITH text", [], { $0.note.starts(with: $0.text) }),
+    ]
+    for (text, arguments, condition) in table { try check(archive, text, arguments, condition) }
+    func count(_ condition: Condition) -> Int { archive.records.where(condition).count }
+    let records = Array(archive.records)
+    #expect(count { $0.number == $0.size } == records.count { $0.number == $0.size })
+    #expect(count { $0.size != $0.number } == records.count { $0.number != $0.size })
   }
 
   /// Whatever an argument contains, it is compared as it is.
