@@ -9,7 +9,8 @@ struct GroupTrapTests: TrapSuite {
   private let folder = TemporaryFolder()
 
   enum Mistake: String, CaseIterable, Codable {
-    case link, list, unknown, sumOfDates, text, overflow, unmanaged, outOfBounds, forcedLink
+    case link, list, unknown, sumOfDates, text, overflow, overflowOfSum, unmanaged, outOfBounds
+    case forcedLink
 
     /// What the message says.
     var message: String {
@@ -19,7 +20,8 @@ struct GroupTrapTests: TrapSuite {
       case .unknown: "class 'Purse' has no property 'size'"
       case .sumOfDates: "dates have no sum: property 'day'"
       case .text: "has no minimum, maximum or sum"
-      case .overflow: "property 'coins' does not fit 'Int': it is 1.8446744073709552e+19"
+      case .overflow, .overflowOfSum:
+        "property 'coins' does not fit 'Int': it is 1.8446744073709552e+19"
       case .forcedLink:
         "Grouping by 'shop.id' needs an optional key, as objects without the link have the key "
           + "nil: write \\.shop?.id."
@@ -48,6 +50,7 @@ struct GroupTrapTests: TrapSuite {
       case .sumOfDates: _ = purses.aggregate(Aggregate<Purse, Double>.sum(ofProperty: "day"))
       case .text: _ = purses.aggregate(Aggregate<Purse, Int>.sum(ofProperty: "owner"))
       case .overflow: _ = purses.aggregate(.sum(of: \.coins)).value
+      case .overflowOfSum: _ = purses.sum(of: \.coins)
       case .forcedLink: _ = purses.grouped(by: \.shop!.id)
       case .unmanaged: _ = PurseBox().purses.grouped(by: \.owner)
       case .outOfBounds: _ = purses.grouped(by: \.coins)[1]
