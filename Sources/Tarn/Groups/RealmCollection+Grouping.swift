@@ -13,8 +13,9 @@ extension RealmCollection where Element: KeypathSortable {
   /// ``GroupedResults``.
   ///
   /// Traps for an unmanaged or invalidated collection, for key paths that are no chain of stored
-  /// properties, for one to an object, a collection or values of any type, for one that forces a link
-  /// (`\.link!.id` and not `\.link?.id`), and for aggregates of what is neither a number nor a date.
+  /// properties, for one to an object, a collection or values of any type, for one that forces a
+  /// link (`\.link!.id` and not `\.link?.id`), and for aggregates of what is neither a number nor a
+  /// date.
   public func grouped<Key: _Persistable & Hashable, each Result>(
     by keyPath: KeyPath<Element, Key>, _ aggregates: repeat Aggregate<Element, each Result>
   ) -> GroupedResults<Key, (repeat each Result)> {
