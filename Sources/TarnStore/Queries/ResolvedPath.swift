@@ -15,7 +15,8 @@ package struct PredicateError: Error, Equatable, Sendable, CustomStringConvertib
       return
     }
     message = "class '\(owner.name)' has no property '\(name)'"
-    if let near = nearestName(to: name, among: owner.columns.map(\.name)) {
+    let known = owner.columns.lazy.filter { !$0.isRemoved }.map(\.name)
+    if let near = nearestName(to: name, among: known) {
       message += ": the nearest name is '\(near)'"
     }
   }

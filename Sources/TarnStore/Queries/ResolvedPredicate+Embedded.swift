@@ -14,7 +14,7 @@ extension PredicateBuilder {
       throw PredicateError("embedded objects compare with == and != only: \(comparison)")
     }
     var both = [first, second].map { ResolvedNode.test(ColumnTest($0, .isNull, isNegated: true)) }
-    for column in members.columns {
+    for column in members.columns where !column.isRemoved {
       guard column.collection == .none, column.type != .any else {
         let kind = column.collection == .none ? "a value of any type" : "a collection"
         throw PredicateError(
