@@ -113,8 +113,7 @@ extension Persisted {
 
 extension Persisted where Value: _Persistable & _Indexable {
   /// A property with an index, which makes queries for equality, prefixes and ranges fast and each
-  /// write slightly slower. `AnyRealmValue` can be declared so, but its values have no index yet:
-  /// queries for them scan.
+  /// write slightly slower. Of an `AnyRealmValue` what is within a list or map is not indexed.
   @inlinable public init(indexed: Bool) {
     self.init(nil, flags: indexed ? _PropertyFlags.indexed : 0)
   }

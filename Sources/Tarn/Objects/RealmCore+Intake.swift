@@ -85,7 +85,7 @@ extension RealmCore {
     }
     binding.moveScalars(object)
     for column in session.schema.indexed(in: binding.classID)
-    where column.type != .link && column.type != .any && column.id != binding.schema.primaryKey {
+    where column.filesAll && column.id != binding.schema.primaryKey {
       let value = try session.value(of: column.id, at: row.key, in: binding.classID)
       guard let value else { continue }
       try session.insertIndexEntry(value, of: column.id, at: row.key, in: binding.classID)

@@ -132,7 +132,7 @@ package struct SchemaPlan: Equatable, Sendable {
     let described = schema.classes[index]
     additions.append("Property '\(described.name).\(property.name)' is not in the file.")
     // The rows that exist already have a value of the new column: its default.
-    if described[id].filesNull, described.hasIndex(described[id]) {
+    if described[id].filesAll, described.hasIndex(described[id]) {
       newIndexes.append((described.id, id))
     }
   }
@@ -161,10 +161,11 @@ package struct SchemaPlan: Equatable, Sendable {
       schema.classes[index].columns[column.id.index].deleteRule = .cascade
     }
     if property.isIndexed, !column.isIndexed {
-      let hadOne = schema.classes[index].hasIndex(column)
+      let hadAll = schema.classes[index].hasIndex(column) && column.filesAll
       schema.classes[index].columns[column.id.index].isIndexed = true
       let described = schema.classes[index]
-      if !hadOne, described.hasIndex(described[column.id]) {
+      let changed = described[column.id]
+      if !hadAll, described.hasIndex(changed), changed.filesAll {
         newIndexes.append((described.id, column.id))
       }
     }

@@ -97,8 +97,13 @@ private struct RowAccessBuilder {
     return RowAccessOption(access: .behind(access), isExact: false)
   }
 
-  /// Of objects that link to one through a list or set: the index over the links has them.
+  /// Of objects that link to one through a list or set: the index over the links has them. Of those
+  /// with a value of any type: the index over the values.
   private func option(for test: CollectionTest) -> RowAccessOption? {
+    if case .at(_, []) = test.elements, case .value(let node) = test.test, !test.isInCollection {
+      if test.links.isEmpty { return option(for: node) }
+      return test.holdsBehindNothing ? nil : behind(test.links, node, test.classID)
+    }
     if case .object(let target, let node) = test.test, case .values(let column) = test.elements {
       let step = LinkStep(classID: test.classID, column: column, target: target)
       return behind(test.links + [step], node, target)

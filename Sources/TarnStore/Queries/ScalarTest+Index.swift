@@ -5,8 +5,37 @@ extension ScalarTest {
   /// - Returns: ranges that no entry shares, and whether every entry in them passes.
   func indexRanges(_ column: ColumnSchema) -> (ranges: [PackedIndexRange], isExact: Bool)? {
     switch self {
-    case .isNull: return column.filesNull ? ([.equal(.null)], true) : nil
-    case .isNaN: return nan(column.type).map { ([.equal($0)], true) }
+    case .isNull: column.filesAll ? ([.equal(.null)], true) : nil
+    case .ofType(let tests): Self.indexRanges(tests, column)
+    default: indexRanges(column.type)
+    }
+  }
+
+  /// Of values of any type those of one type after those of another. Objects have entries where the
+  /// index holds nothing else, and also for collections that they are within.
+  private static func indexRanges(
+    _ tests: [ColumnType: ScalarTest], _ column: ColumnSchema
+  ) -> (ranges: [PackedIndexRange], isExact: Bool)? {
+    var (all, isExact): ([PackedIndexRange], Bool) = ([], true)
+    for (type, test) in tests {
+      if case .object(let targets) = test {
+        all += targets.map { .equal(OrderKey($0)) }
+        isExact = false
+        continue
+      }
+      guard column.filesAll, let found = test.indexRanges(type) else { return nil }
+      // Texts may be the same once they are cut.
+      for range in found.ranges.map({ $0.within(type) }) where all.last?.lower != range.lower {
+        all.append(range)
+      }
+      isExact = isExact && found.isExact && !all.contains(where: \.isWider)
+    }
+    return (all, isExact)
+  }
+
+  private func indexRanges(_ type: ColumnType) -> (ranges: [PackedIndexRange], isExact: Bool)? {
+    switch self {
+    case .isNaN: return nan(type).map { ([.equal($0)], true) }
     case .int(let domain): return (domain.indexRanges { OrderKey($0) }, true)
     case .bool(let value): return ([.equal(OrderKey(value))], true)
     case .double(let domain): return (domain.indexRanges { OrderKey(double: $0) }, true)
@@ -19,7 +48,7 @@ extension ScalarTest {
       guard let ranges = pattern.indexRanges else { return nil }
       let isExact = pattern.kind != .like && !ranges.contains(where: \.isWider)
       return (ranges, isExact)
-    case .ofType, .object: return nil
+    case .isNull, .ofType, .object: return nil
     }
   }
 

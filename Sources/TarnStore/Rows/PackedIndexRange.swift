@@ -74,3 +74,28 @@ extension PackedIndexRange {
   /// was asked for.
   var isWider: Bool { lower?.key.isTruncated == true || upper?.key.isTruncated == true }
 }
+
+/// Indexes over values of any type, in which those of one type follow each other.
+extension PackedIndexRange {
+  /// Every entry of a value that is neither null nor an object.
+  static let anyTypeValues = PackedIndexRange(from: .firstOfAnyType)
+
+  /// What a range of an index over values of that type is among values of any type.
+  func within(_ type: ColumnType) -> PackedIndexRange {
+    let all = OrderKey(anyOf: type)
+    var range = PackedIndexRange()
+    range.lower = Cut(key: all, isAfter: false)
+    range.upper = Cut(key: all.afterPrefixed, isAfter: false)
+    if let lower, lower.key.holdsValue { range.lower = lower.within(type, isUpper: false) }
+    if let upper, upper.key.holdsValue { range.upper = upper.within(type, isUpper: true) }
+    return range
+  }
+}
+
+extension PackedIndexRange.Cut {
+  /// Entries that a cut key may stand for are included.
+  fileprivate func within(_ type: ColumnType, isUpper: Bool) -> Self {
+    let key = key.within(type)
+    return Self(key: key, isAfter: key.isTruncated ? isUpper : isAfter)
+  }
+}

@@ -118,8 +118,8 @@ private struct SchemaWriter {
       name(column.name)
       bytes.append(column.type.rawValue)
       number(
-        (column.isOptional ? 1 : 0) | (column.isIndexed ? 2 : 0) | (column.isRemoved ? 4 : 0)
-          | (column.deleteRule == .cascade ? 8 : 0))
+        (column.isOptional ? 1 : 0) | (column.isIndexed ? column.indexedFlag : 0)
+          | (column.isRemoved ? 4 : 0) | (column.deleteRule == .cascade ? 8 : 0))
       bytes.append(column.collection.rawValue)
       number(column.target.map { Int($0.rawValue) + 1 } ?? 0)
     }
@@ -212,13 +212,21 @@ private struct SchemaReader {
 
   private mutating func column(id: ColumnID) -> ColumnSchema? {
     guard let name = name(), let type = byte().flatMap(ColumnType.init(rawValue:)),
-      let flags = number(), flags <= 15,
+      let flags = number(), flags <= (type == .any ? 31 : 15),
       let collection = byte().flatMap(CollectionKind.init(rawValue:)), let target = number(),
       target <= Int(UInt32.max)
     else { return nil }
-    return ColumnSchema(
+    var column = ColumnSchema(
       id: id, name: name, type: type, collection: collection, isOptional: flags & 1 != 0,
-      isIndexed: flags & 2 != 0, target: target == 0 ? nil : ClassID(UInt32(target - 1)),
+      target: target == 0 ? nil : ClassID(UInt32(target - 1)),
       deleteRule: flags & 8 != 0 ? .cascade : .nullify, isRemoved: flags & 4 != 0)
+    column.isIndexed = flags & column.indexedFlag != 0
+    return column
   }
+}
+
+extension ColumnSchema {
+  /// Columns of any type have a flag of their own: in files that have the other one for them their
+  /// indexes hold links only, and are completed when a program that wants it opens the file.
+  fileprivate var indexedFlag: Int { type == .any ? 16 : 2 }
 }

@@ -106,9 +106,12 @@ package final class SchemaView: Sendable {
 }
 
 extension ColumnSchema {
-  /// True if an index over the column has an entry for every object. One over links has none for
-  /// those that link to nothing.
-  var filesNull: Bool { type != .link && type != .any && collection == .none }
+  /// True if an index over the column has the values of all objects. One over links has none for
+  /// those that link to nothing; one over values of any type has links only, unless the model wants
+  /// it indexed.
+  package var filesAll: Bool {
+    type != .link && collection == .none && (type != .any || isIndexed)
+  }
 }
 
 extension ClassSchema {

@@ -8,7 +8,8 @@
 ///     float, double       01, the bits made to order: NaN first, -0.0 as 0.0
 ///     decimal             01, the sixteen bytes of its `DecimalOrder`: NaN first, 1.0 as 1.00
 ///     string, data, object id, UUID    01, the bytes themselves
-///     any                 01, class and key of an object; other values are not indexed
+///     any                 01, class and key of an object, or the type and the key of any other
+///                         value (`within`); collections have none
 ///
 /// At most 128 bytes: a longer value is cut, and `isTruncated` says so. Two values with the same
 /// truncated key may differ, and their order is not known from the keys; who finds such a key
@@ -148,8 +149,37 @@ package struct OrderKey: Sendable {
     case (.decimal(let cell), .decimal): self.init(DecimalNumber(cell))
     case (.link(let value), .link): self.init(value)
     case (.object(let id, let key), .any): self.init(LinkTarget(classID: id, key: key))
+    case (_, .any):
+      guard let type = value.scalarType, let key = OrderKey(value, type: type) else { return nil }
+      self = key.within(type)
     default: return nil
     }
+  }
+
+  // MARK: - Values of any type
+
+  /// What the keys of that type's values in a column of any type start with: a byte that no id of a
+  /// class starts with.
+  init(anyOf type: ColumnType) {
+    self.init(tag: 1)
+    append(0x80 | type.rawValue)
+  }
+
+  /// Before the keys of all values of any type but null and objects.
+  static let firstOfAnyType = OrderKey(anyOf: .int)
+
+  /// True for the key of a value, false for null's and for one that only marks the end of others.
+  var holdsValue: Bool { storage[0] == 1 }
+
+  /// The key that a column of any type has where one of that type would have this one. Not for
+  /// `null`, which has one key in all columns.
+  func within(_ type: ColumnType) -> OrderKey {
+    var key = OrderKey(anyOf: type)
+    let kept = min(byteCount - 1, Self.byteCountMax - key.byteCount)
+    for offset in 0..<kept { key.storage[key.byteCount + offset] = storage[1 + offset] }
+    key.byteCount += kept
+    key.isTruncated = key.byteCount == Self.byteCountMax
+    return key
   }
 
   /// The smallest key that sorts after every key that starts with this one's bytes. Not for

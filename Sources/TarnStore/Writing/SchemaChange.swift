@@ -25,7 +25,8 @@ package struct SchemaChange {
         let has = new.hasIndex(column)
         if had, !has { droppedIndexes.append((new.id, column.id)) }
         // Who links where has been noted from the first link on.
-        if has, !had, column.filesNull { builtIndexes.append((new.id, column.id)) }
+        let hadAll = had && former?.filesAll == true
+        if has, column.filesAll != hadAll { builtIndexes.append((new.id, column.id)) }
         if let former, !former.isRemoved, column.isRemoved,
           [.string, .data, .any].contains(former.type), former.collection == .none
         {
@@ -35,9 +36,11 @@ package struct SchemaChange {
     }
   }
 
-  /// The notes that the write took for indexes which are made anew or go.
+  /// The notes that the write took for indexes which are made anew or go. Links in values of any
+  /// type are noted nowhere else.
   func forgetIndexes(of session: WriteSession) {
-    for (id, column) in droppedIndexes + builtIndexes {
+    let builtAnew = builtIndexes.filter { schema[$0.0]?[$0.1].type != .any }
+    for (id, column) in droppedIndexes + builtAnew {
       session.classes[Int(id.rawValue)]?.indexes[column.index] = nil
     }
   }
@@ -84,19 +87,31 @@ extension SnapshotReader {
 }
 
 extension WriteSession {
-  /// Makes an index over all rows as this write sees them, instead of any former one.
+  /// Makes an index over all rows as this write sees them, instead of any former one. Of a column
+  /// of any type the entries of links stay: what is within collections is not looked at.
   func buildIndex(
     _ id: ClassID, _ column: ColumnID, in transaction: borrowing WriteTransaction
   ) throws(StorageError) {
+    let index = PackedIndex(id, column)
     var changes = PackedIndexChanges()
-    let described = schema[id][column]
+    if schema[id][column].type == .any {
+      try index.forEachValue(in: transaction) { changes.remove($0, $1) }
+    } else {
+      try transaction.deleteIndex(id, column)
+    }
+    if schema[id][column].filesAll { try addValues(of: column, in: id, to: &changes) }
+    changes.sort()
+    try index.apply(changes, in: transaction)
+  }
+
+  private func addValues(
+    of column: ColumnID, in id: ClassID, to changes: inout PackedIndexChanges
+  ) throws(StorageError) {
+    let type = schema[id][column].type
     try forEachRow(in: id) { key throws(StorageError) in
       let value = try self.value(of: column, at: key, in: id) ?? .null
-      if let order = OrderKey(value, type: described.type) { changes.add(order, key) }
+      if let order = OrderKey(value, type: type) { changes.add(order, key) }
     }
-    changes.sort()
-    try transaction.deleteIndex(id, column)
-    try PackedIndex(id, column).apply(changes, in: transaction)
   }
 
   /// The keys of all rows of the class, in order. Rows may be edited meanwhile.
@@ -114,5 +129,20 @@ extension WriteSession {
       return true
     }
     return keys
+  }
+}
+
+extension PackedIndex {
+  /// The entries of an index over values of any type that are not of links.
+  fileprivate func forEachValue(
+    in transaction: borrowing WriteTransaction, _ body: (OrderKey, ObjectKey) -> Void
+  ) throws(StorageError) {
+    var cursor = try Cursor(transaction)
+    for range in [PackedIndexRange.equal(.null), .anyTypeValues] {
+      try unsafe forEach(in: range, &cursor) { bytes, key in
+        body(unsafe OrderKey(encoded: bytes), key)
+        return true
+      }
+    }
   }
 }

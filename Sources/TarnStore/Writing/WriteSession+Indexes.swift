@@ -4,9 +4,9 @@ extension WriteSession {
   package func insertIndexEntry(
     _ value: Value, of column: ColumnID, at key: ObjectKey, in id: ClassID
   ) throws(StorageError) {
-    if schema[id][column].type == .any {
-      return try countLink(value, by: 1, from: column, at: key, in: id)
-    }
+    let described = schema[id][column]
+    if described.type == .any { try countLink(value, by: 1, from: column, at: key, in: id) }
+    guard described.filesItself(value) else { return }
     try addEntry(value, column, key, id)
     noteTarget(of: value, id, column)
   }
@@ -16,9 +16,9 @@ extension WriteSession {
   func removeIndexEntry(
     _ value: Value, of column: ColumnID, at key: ObjectKey, in id: ClassID
   ) throws(StorageError) {
-    if schema[id][column].type == .any {
-      return try countLink(value, by: -1, from: column, at: key, in: id)
-    }
+    let described = schema[id][column]
+    if described.type == .any { try countLink(value, by: -1, from: column, at: key, in: id) }
+    guard described.filesItself(value) else { return }
     try removeEntry(value, column, key, id)
     noteTarget(of: value, id, column)
   }
@@ -64,6 +64,15 @@ extension WriteSession {
 }
 
 extension ColumnSchema {
+  /// False for what has its entries by its links: an object in a column of any type, which may be
+  /// within a collection there as well. And for a collection, which is under no entry itself.
+  fileprivate func filesItself(_ value: Value) -> Bool {
+    switch value {
+    case .object, .list, .map: false
+    default: type != .any || filesAll
+    }
+  }
+
   /// The object that a value in this column, or an element of it, links to; nil if it is no link.
   package func linkTarget(of value: Value) -> LinkTarget? {
     switch value {

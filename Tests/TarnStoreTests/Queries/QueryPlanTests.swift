@@ -9,7 +9,7 @@ import Testing
   private static let types: [(String, ColumnType)] = [
     ("int", .int), ("bool", .bool), ("float", .float), ("double", .double),
     ("decimal", .decimal), ("string", .string), ("data", .data), ("date", .date),
-    ("objectID", .objectID), ("uuid", .uuid),
+    ("objectID", .objectID), ("uuid", .uuid), ("any", .any),
   ]
 
   private static func definition(_ name: String, isIndexed: Bool) -> ClassDefinition {
@@ -54,8 +54,14 @@ import Testing
     case .date: return .date(Timestamp(seconds: Int64(small), nanoseconds: Int32(small % 3)))
     case .objectID: return .objectID(Bytes12(high: UInt64(small), low: UInt32(small % 3)))
     case .uuid: return .uuid(Bytes16(high: UInt64(small), low: UInt64(small % 3)))
-    case .link, .any: return .null
+    case .link: return .object(owner, ObjectKey(Int64(small % 300)))
+    case .any: return value(anyType(&random), &random)
     }
+  }
+
+  /// What a value of any type is.
+  private static func anyType(_ random: inout SeededRandom) -> ColumnType {
+    random.chance(10) ? .link : random.pick(types.dropLast()).1
   }
 
   /// Some are longer than an index holds, and differ behind that only.
@@ -83,7 +89,8 @@ import Testing
   private static func comparison(
     _ owners: [ObjectKey], _ random: inout SeededRandom
   ) -> Predicate {
-    let (name, type) = random.pick(types)
+    let (name, column) = random.pick(types)
+    let type = column == .any ? anyType(&random) : column
     let orders: [ComparisonOperator] = [.less, .lessOrEqual, .greater, .greaterOrEqual]
     switch random.below(10) {
     case 0: return .compare("owner", .equal, .link(random.pick(owners)))
@@ -104,11 +111,13 @@ import Testing
           (.contains, "3"),
         ] as [(ComparisonOperator, String)])
       return .compare(name, op, .string(text), random.chance(20) ? .caseInsensitive : [])
-    case 6 where type != .bool, 7 where type != .bool:
+    case 6 where type != .bool && type != .link, 7 where type != .bool && type != .link:
       return .between(
         Operand(path: name), .value(value(type, &random)), .value(value(type, &random)))
     default:
-      let op = random.chance(70) || type == .bool ? .equal : random.pick(orders + [.notEqual])
+      let op =
+        random.chance(70) || type == .bool || type == .link
+        ? .equal : random.pick(orders + [.notEqual])
       return .compare(name, op, value(type, &random))
     }
   }
@@ -140,6 +149,7 @@ import Testing
     _ count: Int, _ session: WriteSession, _ random: inout SeededRandom
   ) throws -> [ObjectKey] {
     let owners = try (0..<300).map { _ in try session.create([:], in: owner) }
+    try #require(owners == (0..<300).map { ObjectKey($0) })
     for key in 0..<Int64(count) where !random.chance(5) {
       let values = types.map { value($0.1, &random) }
       let linked = (0..<(1 + random.below(2))).map { _ in random.pick(owners) }
