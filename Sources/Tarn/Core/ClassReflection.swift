@@ -27,6 +27,7 @@ struct PropertyReflection: Sendable {
   var isOptional: Bool { unsafe description.isOptional }
   var isComputed: Bool { unsafe description.isComputed }
   var target: ObjectBase.Type? { unsafe description.target }
+  var initial: Value? { unsafe description.initial }
   /// A property of objects whose class the program does not have: there is no wrapper.
   var isDynamic: Bool { wrapper == DynamicValue.self }
 

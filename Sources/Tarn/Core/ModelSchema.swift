@@ -17,6 +17,8 @@ final class ModelSchema: Sendable {
     /// The name of the class that a link points to.
     var target: String?
     var deleteRule = DeleteRule.nullify
+    /// What objects get that are older than the property; nil for null or the type's zero.
+    var initial: Value?
   }
 
   struct Class: Sendable {
@@ -114,7 +116,7 @@ final class ModelSchema: Sendable {
           isOptional: property.isOptional,
           isIndexed: property.isIndexed || property.type == .link
             || property.isPrimaryKey && !keyIsRow,
-          target: target, deleteRule: property.deleteRule))
+          target: target, deleteRule: property.deleteRule, initial: property.initial))
     }
     return Class(
       name: reflection.name, reflection: reflection, columns: columns,
@@ -211,7 +213,7 @@ extension ModelSchema.Class {
           name: column.name, type: column.type, collection: column.collection,
           isOptional: column.isOptional, isIndexed: column.isIndexed,
           isPrimaryKey: column.name == primaryKey, target: column.target,
-          deleteRule: column.deleteRule)
+          deleteRule: column.deleteRule, initial: column.initial)
       }, isEmbedded: reflection.type is EmbeddedObject.Type,
       uniqueRules: reflection.uniqueRules.map { rule in
         rule.map { reflection.properties[$0].columnName }

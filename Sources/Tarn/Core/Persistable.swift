@@ -127,6 +127,8 @@ public struct _ColumnDescription {
   var target: ObjectBase.Type?
   /// LinkingObjects: nothing is stored.
   var isComputed = false
+  /// What objects get that are older than the property, where the zero of the type means nothing.
+  var initial: Value?
 
   init(
     _ type: ColumnType, isOptional: Bool = false, target: ObjectBase.Type? = nil,
@@ -141,6 +143,7 @@ public struct _ColumnDescription {
   var optional: _ColumnDescription {
     var description = self
     description.isOptional = true
+    description.initial = nil
     return description
   }
 
@@ -148,6 +151,7 @@ public struct _ColumnDescription {
   func collected(_ kind: CollectionKind) -> _ColumnDescription {
     var description = self
     description.collection = kind
+    description.initial = nil
     return description
   }
 }

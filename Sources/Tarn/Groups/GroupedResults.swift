@@ -54,7 +54,12 @@ public struct GroupedResults<Key: _Persistable & Hashable, Values> {
 
   private static func key(_ value: Value) -> Key {
     guard let key = Key._unbox(_BoxedValue(value)) else {
-      trap("The key of a group, stored as \(value), is not a valid \(Key.self).")
+      trap(
+        """
+        The key of a group, stored as \(value), is not a valid \(Key.self). Give these objects \
+        another value, or group by the property's name as the type that it is stored as: \
+        grouped(by: "name", as: String.self).
+        """)
     }
     return key
   }

@@ -15,7 +15,13 @@ where RawValue: _PersistableScalar & Comparable, _StoredType == RawValue {}
 extension PersistableEnum {
   @inlinable public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 
-  public static var _description: _ColumnDescription { RawValue._description }
+  public static var _description: _ColumnDescription {
+    var description = RawValue._description
+    if Self(rawValue: RawValue._default()) == nil {
+      description.initial = _default()._box().value
+    }
+    return description
+  }
   public static var _optionalDescription: _ColumnDescription { RawValue._optionalDescription }
   @inlinable public static func _default() -> Self { allCases[allCases.startIndex] }
 

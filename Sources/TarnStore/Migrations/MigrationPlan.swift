@@ -22,6 +22,8 @@ package struct MigrationPlan: Sendable {
   /// Links to classes that are neither in the file nor in the program.
   private(set) var problems: [String] = []
   private(set) var copies: [Copy] = []
+  /// Values of new columns that nothing is copied to.
+  private(set) var fills: [PropertyFill] = []
   /// The new primary keys of the classes where it changes.
   private(set) var primaryKeys: [ClassID: ColumnID?] = [:]
   /// Classes that become embedded. In the block their objects are still ones of their own, so that
@@ -107,6 +109,9 @@ package struct MigrationPlan: Sendable {
         id: id, name: property.name, type: property.type, collection: property.collection,
         isOptional: property.isOptional, isIndexed: property.isIndexed,
         target: target(of: property), deleteRule: property.deleteRule))
+    if let initial = property.initial {
+      fills.append(PropertyFill(classID: working.classes[index].id, column: id, value: initial))
+    }
   }
 
   private mutating func fit(

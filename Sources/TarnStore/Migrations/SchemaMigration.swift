@@ -39,6 +39,7 @@ package final class SchemaMigration {
       schema: SchemaView(schema: plan.working, epoch: snapshot.schema.epoch + 1),
       rowsMoved: rowsMoved)
     session.recorder.changeSchema()
+    for fill in plan.fills { try session.fill(fill) }
     for copy in plan.copies { try takeOver(copy.from, copy.to, in: copy.classID) }
     for id in plan.primaryKeys.keys where plan.stored[id]?.keyIsPrimary == true {
       try continueKeys(of: id)

@@ -18,12 +18,16 @@ package struct ClassDefinition: Equatable, Sendable {
     /// For a link the name of the class that it points to.
     package var target: String?
     package var deleteRule: DeleteRule
+    /// What objects get that are older than the property; nil for what their rows have without it,
+    /// null or the type's zero.
+    package var initial: Value?
 
     package init(
       name: String, type: ColumnType, collection: CollectionKind = .none, isOptional: Bool = false,
       isIndexed: Bool = false, isPrimaryKey: Bool = false, target: String? = nil,
-      deleteRule: DeleteRule = .nullify
+      deleteRule: DeleteRule = .nullify, initial: Value? = nil
     ) {
+      self.initial = initial
       self.name = name
       self.type = type
       self.collection = collection
@@ -56,6 +60,8 @@ package struct SchemaPlan: Equatable, Sendable {
   package private(set) var schema: StoreSchema
   /// Indexes to be built over rows that exist already.
   package private(set) var newIndexes: [(ClassID, ColumnID)] = []
+  /// Values of new properties for objects that exist already.
+  package private(set) var fills: [PropertyFill] = []
   /// Unique rules that the file lacks, by their indices in their class.
   package private(set) var newRules: [(ClassID, Int)] = []
   /// A sentence for each class and property that the file lacks.
@@ -79,7 +85,7 @@ package struct SchemaPlan: Equatable, Sendable {
   }
 
   package static func == (a: Self, b: Self) -> Bool {
-    a.schema == b.schema && a.differences == b.differences
+    a.schema == b.schema && a.differences == b.differences && a.fills == b.fills
       && a.newIndexes.elementsEqual(b.newIndexes, by: ==)
       && a.newRules.elementsEqual(b.newRules, by: ==)
   }
@@ -134,6 +140,9 @@ package struct SchemaPlan: Equatable, Sendable {
     // The rows that exist already have a value of the new column: its default.
     if described[id].filesAll, described.hasIndex(described[id]) {
       newIndexes.append((described.id, id))
+    }
+    if let initial = property.initial {
+      fills.append(PropertyFill(classID: described.id, column: id, value: initial))
     }
   }
 

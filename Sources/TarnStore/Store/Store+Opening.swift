@@ -114,7 +114,12 @@ extension Store {
     guard !options.isReadOnly else {
       throw mismatch("the file lacks classes or properties of the program, and cannot be changed")
     }
-    try holdingGate { () throws(StorageError) in try extend(options) }
+    let token = try acquireGate()
+    if let version = try extend(options) {
+      announce(version, token)
+    } else {
+      token.release()
+    }
     return true
   }
 
@@ -151,17 +156,25 @@ extension Store {
   }
 
   /// The caller holds the gate. Somebody else may have added the classes while it waited.
-  private func extend(_ options: Options) throws(StorageError) {
+  ///
+  /// - Returns: the version that it has made, where objects got values.
+  private func extend(_ options: Options) throws(StorageError) -> Version? {
     let reader = try SnapshotReader(newestSnapshot())
-    if try needsMigration(options, reader.snapshot) { return }
+    if try needsMigration(options, reader.snapshot) { return nil }
     let plan = try plan(options.classes, over: reader.snapshot)
     let version = max(options.schemaVersion ?? 0, reader.snapshot.head.schemaVersion)
     guard
       plan.schema != reader.schema.schema || version > reader.snapshot.head.schemaVersion
-    else { return }
+    else { return nil }
     let view = SchemaView(schema: plan.schema, epoch: reader.schema.epoch + 1)
     let rows = WriteSession(reader, schema: view)
+    for fill in plan.fills { try rows.fill(fill) }
     let unique = try entries(of: plan.newRules, rows)
+    if !rows.isEmpty {
+      rows.schemaChange = SchemaChange(
+        from: reader.schema.schema, to: plan.schema, version: version, rebuilt: [])
+      return try commit(rows).0.version
+    }
     try environment.write { transaction throws(StorageError) in
       var head = try HeadRecord.read(from: transaction)
       for (id, column) in plan.newIndexes {
@@ -174,6 +187,7 @@ extension Store {
       head.commitID = .random(in: 1 ... .max)
       try head.put(in: transaction)
     }
+    return nil
   }
 
   /// - Throws: `.notUnique` if objects of the file are against a rule that the program adds.

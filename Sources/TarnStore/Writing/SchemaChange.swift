@@ -59,6 +59,13 @@ package struct SchemaChange {
   }
 }
 
+/// A value that all objects of a class get for a property that is younger than they.
+package struct PropertyFill: Equatable, Sendable {
+  package var classID: ClassID
+  package var column: ColumnID
+  package var value: Value
+}
+
 extension SnapshotReader {
   /// The keys of all rows of the class, in order.
   package func allKeys(in id: ClassID) throws(StorageError) -> [ObjectKey] {
@@ -102,6 +109,13 @@ extension WriteSession {
     if schema[id][column].filesAll { try addValues(of: column, in: id, to: &changes) }
     changes.sort()
     try index.apply(changes, in: transaction)
+  }
+
+  /// Gives the objects that are there a value for a property that they lack.
+  func fill(_ fill: PropertyFill) throws(StorageError) {
+    try forEachRow(in: fill.classID) { key throws(StorageError) in
+      try set(fill.column, at: key, in: fill.classID, to: fill.value)
+    }
   }
 
   private func addValues(
