@@ -4,7 +4,9 @@ extension CompiledQuery {
   func walkingIndex(
     in order: ResolvedOrder, _ plan: QueryPlan, _ rows: StoreRows
   ) throws(StorageError) -> OrderedRoot? {
-    guard let entries = orderedEntries(by: order, plan.access, rows) else { return nil }
+    guard !rows.isEdited(classID), let entries = orderedEntries(by: order, plan.access, rows) else {
+      return nil
+    }
     var walk = IndexWalk(type: order.terms[0].path.type)
     for range in entries.ranges where walk.isComplete {
       try rows.reader.withCursor { cursor throws(StorageError) in
@@ -16,13 +18,12 @@ extension CompiledQuery {
     return walk.isComplete ? walk.root(isAscending: order.terms[0].isAscending) : nil
   }
 
-  /// The entries of the index over what is sorted by, if they are the rows that match.
+  /// The entries of the index over what is sorted by, if they are the rows that match; without
+  /// those of an open write.
   func orderedEntries(
     by order: ResolvedOrder, _ access: QueryPlan.Access, _ rows: StoreRows
   ) -> IndexEntries? {
-    guard let column = indexedColumn(of: order), rows.hasIndexes, !rows.isEdited(classID) else {
-      return nil
-    }
+    guard let column = indexedColumn(of: order), rows.hasIndexes else { return nil }
     let index = PackedIndex(classID, column)
     if isUnfiltered { return IndexEntries(index: index, columns: [column], ranges: [.all]) }
     // Also where it would not pay to find the rows: what is saved is sorting them.
@@ -44,21 +45,12 @@ extension CompiledQuery {
   /// the order. `.some(nil)` says that there is none, nil that all rows are needed to know it.
   package func end(isLast: Bool, _ rows: StoreRows) throws(StorageError) -> ObjectKey?? {
     if isUnfiltered, order.terms.isEmpty || orderIsThatOfKeysReversed {
-      return try rows.end(of: classID, isLast: isLast == order.terms.isEmpty)
+      return .some(try rows.end(of: classID, isLast: isLast == order.terms.isEmpty))
     }
     guard let entries = orderedEntries(by: order, .scan(QueryPlan.everyKey), rows),
       entries.ranges.count == 1, let term = order.terms.first
     else { return nil }
-    return try rows.reader.withCursor { cursor throws(StorageError) in
-      let descends = term.isAscending == isLast
-      guard let end = try entries.index.end(in: entries.ranges[0], descending: descends, &cursor)
-      else { return .some(nil) }
-      if end.value.isTruncated { return nil }
-      if term.isAscending { return .some(end.key) }
-      // Rows with one value follow each other by ascending key in either direction.
-      let last = try entries.index.end(in: .equal(end.value), descending: isLast, &cursor)
-      return .some(last?.key)
-    }
+    return try EndOfIndex(entries, isAscending: term.isAscending, isLast: isLast, rows).key()
   }
 }
 
@@ -98,7 +90,7 @@ extension CompiledQuery {
   private func firstByIndex(
     _ count: Int, _ rows: StoreRows
   ) throws(StorageError) -> [ObjectKey]? {
-    guard order.terms.first?.isAscending == true,
+    guard order.terms.first?.isAscending == true, !rows.isEdited(classID),
       let entries = orderedEntries(by: order, .scan(QueryPlan.everyKey), rows)
     else { return nil }
     var (keys, isComplete) = ([ObjectKey](), true)

@@ -91,7 +91,8 @@ extension CompiledQuery {
       lines.append(plan.isExact ? "test: nothing is left to test" : "test: the whole condition")
     }
     if !order.terms.isEmpty {
-      let isWalked = orderedEntries(by: order, plan.access, rows) != nil
+      let isWalked =
+        !rows.isEdited(classID) && orderedEntries(by: order, plan.access, rows) != nil
       lines.append(isWalked ? "order: as in the index" : "order: sorted after they are found")
     }
     for stage in stages {

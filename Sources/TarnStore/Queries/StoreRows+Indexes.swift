@@ -10,7 +10,7 @@ extension StoreRows {
   /// True if the open write has touched the class.
   func isEdited(_ id: ClassID) -> Bool { session?.classes[Int(id.rawValue)] != nil }
 
-  private func edit(_ entries: IndexEntries) -> ClassEdit? {
+  func edit(_ entries: IndexEntries) -> ClassEdit? {
     session?.classes[Int(entries.index.classID.rawValue)]
   }
 

@@ -148,10 +148,10 @@ package struct StoreRows: RowSource {
     return try reader.keys(in: id, where: column, is: value)
   }
 
-  /// The smallest key of a class's objects, or the greatest: `.some(nil)` if there are no objects,
-  /// nil if an open write has changed some, so that all would have to be looked at.
-  func end(of id: ClassID, isLast: Bool) throws(StorageError) -> ObjectKey?? {
-    isEdited(id) || !hasIndexes ? nil : .some(try reader.end(of: id, isLast: isLast))
+  /// The smallest key of a class's objects, or the greatest; nil if there are none.
+  func end(of id: ClassID, isLast: Bool) throws(StorageError) -> ObjectKey? {
+    if let edit = session?.classes[Int(id.rawValue)] { return try edit.end(isLast: isLast, reader) }
+    return try reader.end(of: id, isLast: isLast)
   }
 
   /// How many objects the class has.

@@ -59,6 +59,20 @@ package struct PackedIndexChanges: Sendable {
     for change in changes where change.isAddition { body(change.object) }
   }
 
+  /// The same with the order key of each entry, which is gone when `body` returns. A later change
+  /// may have removed the entry again.
+  func forEachAddition(
+    _ body: (UnsafeRawBufferPointer, ObjectKey) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try unsafe keys.withUnsafeBufferPointer { (keys) throws(StorageError) in
+      let bytes = UnsafeRawBufferPointer(keys)
+      for change in changes where change.isAddition {
+        let (start, end) = (Int(change.offset), Int(change.offset) + Int(change.length))
+        try unsafe body(UnsafeRawBufferPointer(rebasing: bytes[start..<end]), change.object)
+      }
+    }
+  }
+
   /// Brings the changes into the order of the index and drops those that a later one overrules.
   package mutating func sort() {
     guard !isSorted else { return }

@@ -70,6 +70,17 @@ extension PackedIndexRange {
     return result
   }
 
+  /// True if an entry with that order key is in the range.
+  func contains(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    if let lower {
+      let order = unsafe lower.key.withBytes { unsafe compareBytes(bytes, $0) }
+      guard order > 0 || order == 0 && !lower.isAfter else { return false }
+    }
+    guard let upper else { return true }
+    let order = unsafe upper.key.withBytes { unsafe compareBytes(bytes, $0) }
+    return order < 0 || order == 0 && upper.isAfter
+  }
+
   /// True if a bound is a value that was cut, so that entries in the range may lie outside of what
   /// was asked for.
   var isWider: Bool { lower?.key.isTruncated == true || upper?.key.isTruncated == true }

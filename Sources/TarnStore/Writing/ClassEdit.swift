@@ -256,6 +256,49 @@ final class ClassEdit {
   }
 }
 
+extension ClassEdit {
+  /// The smallest key of the rows as this write has them, or the greatest; nil for no rows.
+  func end(isLast: Bool, _ reader: SnapshotReader) throws(StorageError) -> ObjectKey? {
+    isLast ? try lastKey(reader) : try firstKey(reader)
+  }
+
+  private func lastKey(_ reader: SnapshotReader) throws(StorageError) -> ObjectKey? {
+    var probe = ObjectKey.largest
+    while let found = try find(probe, reader) {
+      switch found {
+      case .stored(let cluster): return cluster.image.lastKey
+      case .edited(let cluster):
+        if let key = cluster.largestKey { return key }
+        // It has lost its rows.
+        guard cluster.boundary > .smallest else { return nil }
+        probe = cluster.boundary.predecessor
+      }
+    }
+    return nil
+  }
+
+  private func firstKey(_ reader: SnapshotReader) throws(StorageError) -> ObjectKey? {
+    var (first, next): (ObjectKey?, Int) = (nil, 0)
+    func look(atMadeBefore boundary: ObjectKey?) {
+      while first == nil, next < made.count, boundary.map({ made[next].boundary < $0 }) ?? true {
+        first = made[next].smallestKey
+        next += 1
+      }
+    }
+    if !isCleared {
+      try reader.forEachCluster(in: schema.id) { found in
+        look(atMadeBefore: found.boundary)
+        guard first == nil else { return false }
+        let edited = opened[found.boundary]
+        first = edited == nil ? found.image.key(at: 0) : edited?.smallestKey
+        return first == nil
+      }
+    }
+    look(atMadeBefore: nil)
+    return first
+  }
+}
+
 extension ObjectKey {
   /// The next smaller key, if there is one.
   fileprivate var predecessor: ObjectKey {

@@ -55,6 +55,13 @@ package final class EditedCluster {
     }
   }
 
+  var smallestKey: ObjectKey? {
+    switch state {
+    case .working(let cluster): cluster.rowCount == 0 ? nil : cluster.key(at: 0)
+    case .sealed(let sealed): sealed.firstKey
+    }
+  }
+
   var largestKey: ObjectKey? {
     switch state {
     case .working(let cluster):

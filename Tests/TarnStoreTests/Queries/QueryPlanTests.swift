@@ -301,7 +301,7 @@ import Testing
       [], [OrderTerm("_id")], [OrderTerm("_id", isAscending: false)],
       [OrderTerm("_id", isAscending: false), OrderTerm("string")],
     ]
-    var empty = StoreRows(try SnapshotReader(store.newestSnapshot()))
+    let empty = StoreRows(try SnapshotReader(store.newestSnapshot()))
     for terms in orders {
       for isLast in [false, true] {
         #expect(try query(terms, empty).end(isLast: isLast, empty) == .some(nil))
@@ -324,13 +324,46 @@ import Testing
         #expect(end == .some(isLast ? all.last : all.first), "\(terms)")
       }
     }
-    // What is filtered has other ends, and what a write has changed may have.
+    // What is filtered has other ends.
     let some = try CompiledQuery(
       .compare("_id", .greater, .int(5)), [], on: Self.indexed, rows.schema)
     #expect(try some.end(isLast: false, rows) == nil)
+    try Self.checkEnds(query, reader)
+  }
+
+  /// A write takes the ends away, until there is nothing left, and adds new ones.
+  private static func checkEnds(
+    _ query: ([OrderTerm], StoreRows) throws -> CompiledQuery, _ reader: SnapshotReader
+  ) throws {
     let session = WriteSession(reader) {}
-    _ = try session.delete(ObjectKey(-300), in: Self.indexed)
-    empty = StoreRows(reader, session)
-    #expect(try query([], empty).end(isLast: false, empty) == nil)
+    let rows = StoreRows(reader, session)
+    func expect(_ first: Int64?, _ last: Int64?) throws {
+      for terms in [[], [OrderTerm("_id")], [OrderTerm("_id", isAscending: false)]] {
+        let keys = [first, last].map { $0.map { ObjectKey($0) } }
+        let ends = terms.first?.isAscending == false ? keys.reversed() : keys
+        #expect(try query(terms, rows).end(isLast: false, rows) == .some(ends[0]))
+        #expect(try query(terms, rows).end(isLast: true, rows) == .some(ends[1]))
+      }
+    }
+    func delete(_ keys: Range<Int64>) throws {
+      for key in keys { _ = try session.delete(ObjectKey(key), in: indexed) }
+    }
+    try delete(-300 ..< -299)
+    try expect(-299, 8_999)
+    try delete(-299..<3_000)
+    try delete(6_000..<9_000)
+    try expect(3_000, 5_999)
+    for key in [-7, 20_000] as [Int64] { try session.create([ColumnID(0): .int(key)], in: indexed) }
+    try expect(-7, 20_000)
+    try delete(-7..<20_001)
+    try expect(nil, nil)
+    try session.create([ColumnID(0): .int(5)], in: indexed)
+    try expect(5, 5)
+    try session.clear(indexed)
+    try expect(nil, nil)
+    for key in 7..<2_000 as Range<Int64> {
+      try session.create([ColumnID(0): .int(key)], in: indexed)
+    }
+    try expect(7, 1_999)
   }
 }

@@ -1,0 +1,96 @@
+/// The first row in the order of an index, or the last: found among the entries at the end of the
+/// index, and in an open write among those that it adds.
+struct EndOfIndex {
+  private let index: PackedIndex
+  private let column: ColumnID
+  private let range: PackedIndexRange
+  private let isAscending: Bool
+  private let isLast: Bool
+  private let rows: StoreRows
+  private let edit: ClassEdit?
+
+  private struct Entry {
+    var value: OrderKey
+    var key: ObjectKey
+  }
+
+  /// - Parameter entries: one range of an index over one column.
+  init(_ entries: IndexEntries, isAscending: Bool, isLast: Bool, _ rows: StoreRows) {
+    index = entries.index
+    column = entries.columns[0]
+    range = entries.ranges[0]
+    self.isAscending = isAscending
+    self.isLast = isLast
+    self.rows = rows
+    edit = rows.edit(entries)
+  }
+
+  /// `.some(nil)` if there is no row, nil if all rows are needed to know which one it is.
+  func key() throws(StorageError) -> ObjectKey?? {
+    var end: Entry?
+    if edit?.isCleared != true {
+      guard let stored = try storedEnd() else { return nil }
+      end = stored.first
+    }
+    guard let changes = edit?.indexes[column.index]?.changes else { return .some(end?.key) }
+    var isKnown = true
+    try unsafe changes.forEachAddition { (bytes, key) throws(StorageError) in
+      guard unsafe isKnown && range.contains(bytes) && isBeyond(end, bytes, key) else { return }
+      isKnown = bytes.count < OrderKey.byteCountMax
+      let value = unsafe OrderKey(encoded: bytes)
+      if isKnown, try isCurrent(value, key) { end = Entry(value: value, key: key) }
+    }
+    return isKnown ? .some(end?.key) : nil
+  }
+
+  /// The entry at the end of the index, in an array of none or one; nil for a value that is cut.
+  private func storedEnd() throws(StorageError) -> [Entry]? {
+    guard let found = try firstCurrent(in: range, descending: isAscending == isLast) else {
+      return nil
+    }
+    guard let end = found.first, !isAscending else { return found }
+    // Rows with one value follow each other by ascending key in either direction.
+    return try firstCurrent(in: .equal(end.value), descending: isLast)
+  }
+
+  /// The first entry in that direction whose row still has the value.
+  private func firstCurrent(
+    in range: PackedIndexRange, descending: Bool
+  ) throws(StorageError) -> [Entry]? {
+    // Rows are looked at between two walks: both need the reader's cursor.
+    var (count, seen) = (edit == nil ? 1 : 16, 0)
+    while true {
+      var entries: [Entry] = []
+      try rows.reader.withCursor { cursor throws(StorageError) in
+        try unsafe index.forEach(in: range, descending: descending, &cursor) { bytes, key in
+          entries.append(Entry(value: unsafe OrderKey(encoded: bytes), key: key))
+          return entries.count < count
+        }
+      }
+      for entry in entries.dropFirst(seen) {
+        if entry.value.isTruncated { return nil }
+        if try isCurrent(entry.value, entry.key) { return [entry] }
+      }
+      if entries.count < count { return [] }
+      (count, seen) = (4 * count, entries.count)
+    }
+  }
+
+  /// True if the row is there and has that value.
+  private func isCurrent(_ value: OrderKey, _ key: ObjectKey) throws(StorageError) -> Bool {
+    guard edit != nil, let session = rows.session else { return true }
+    let id = index.classID
+    guard let now = try session.value(of: column, at: key, in: id) else { return false }
+    return OrderKey(now, type: rows.schema[id][column].type) == value
+  }
+
+  /// True if an entry lies nearer to the end than the one that was found so far.
+  private func isBeyond(
+    _ end: Entry?, _ bytes: UnsafeRawBufferPointer, _ key: ObjectKey
+  ) -> Bool {
+    guard let end else { return true }
+    let order = unsafe end.value.withBytes { unsafe compareBytes(bytes, $0) }
+    let comesFirst = order != 0 ? (order < 0) == isAscending : key < end.key
+    return comesFirst != isLast
+  }
+}
