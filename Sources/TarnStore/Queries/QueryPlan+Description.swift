@@ -86,14 +86,19 @@ extension CompiledQuery {
   /// tested for, where the order comes from, and what is dropped as equal.
   package func explanation(_ rows: StoreRows) throws(StorageError) -> [String] {
     let plan = try plan(rows)
-    var lines = ["find: \(try plan.description(of: self, rows))"]
+    let walked = rows.isEdited(classID) ? nil : orderedEntries(by: order, plan.access, rows)
+    var lines: [String]
+    if case .scan = plan.access, let walked {
+      let way = QueryPlan.Leaf.entries(walked).description(rows.schema[classID], rows.schema)
+      lines = ["find: \(way), because it has the order"]
+    } else {
+      lines = ["find: \(try plan.description(of: self, rows))"]
+    }
     if case .candidates = plan.access {
       lines.append(plan.isExact ? "test: nothing is left to test" : "test: the whole condition")
     }
     if !order.terms.isEmpty {
-      let isWalked =
-        !rows.isEdited(classID) && orderedEntries(by: order, plan.access, rows) != nil
-      lines.append(isWalked ? "order: as in the index" : "order: sorted after they are found")
+      lines.append(walked != nil ? "order: as in the index" : "order: sorted after they are found")
     }
     for stage in stages {
       let names = stage.paths.map { "'\($0.name(in: rows.schema))'" }.joined(separator: ", ")

@@ -66,6 +66,7 @@ import Testing
       archive.records.sorted(by: \.number, ascending: false)
     )
     for results in [ascending, descending] {
+      #expect(lines(results)[0] == "find: the index on 'number', because it has the order")
       #expect(lines(results)[1] == "order: as in the index")
     }
     let (first, last) = (ascending.first?.id, ascending.last?.id)
