@@ -134,7 +134,7 @@ struct BenchWorkload {
       BenchWorkload(
         "W5q", "W5i", "W5y", title: "find by an index", measureIndexedLookups),
       BenchWorkload("W5r", title: "a range of an index", measureIndexedRange),
-      BenchWorkload("W6i", title: "first of an index", measureFirstByIndex),
+      BenchWorkload("W6i", "W6w", title: "first of an index", measureFirstByIndex),
       BenchWorkload("W7", "W7n", "W7r", title: "observed result, one change", measureOneChange),
       BenchWorkload("W7w", title: "observed window, one change", measureWindow),
       BenchWorkload(

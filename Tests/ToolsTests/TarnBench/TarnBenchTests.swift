@@ -36,7 +36,7 @@ import Testing
       "W2b", "W2g",
       "W2m", "W2r", "W2s", "W2t", "W3", "W4", "W4a", "W4o", "W4s", "W5", "W5a", "W5c", "W5g",
       "W5gm", "W5i",
-      "W5n", "W5q", "W5r", "W5y", "W6", "W6i", "W6n", "W7", "W7b", "W7g", "W7gm",
+      "W5n", "W5q", "W5r", "W5y", "W6", "W6i", "W6n", "W6w", "W7", "W7b", "W7g", "W7gm",
       "W7k", "W7kc", "W7l", "W7m", "W7n", "W7p", "W7r", "W7t", "W7w",
       "W7xc", "W7xcr", "W7xd", "W7xdr", "W7xe", "W7xer", "W7xf", "W7xfr", "W7xg", "W7xgr", "W7xl",
       "W7xlr", "W7xs", "W7xsr", "W7xv", "W7xvr", "W8", "W8a", "W8b", "W8c", "W8p", "W8t", "W8w",
