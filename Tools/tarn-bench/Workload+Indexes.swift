@@ -90,8 +90,8 @@ func measureIndexedRange(_ bench: Bench) throws {
       floor: medians[1], target: .ratio(3)))
 }
 
-/// W6i, W6w: the first of all objects by an indexed property; the same within a write that has given
-/// a hundred of them another value.
+/// W6i, W6w: the first of all objects by an indexed property; the same within a write that has
+/// given a hundred of them another value.
 func measureFirstByIndex(_ bench: Bench) throws {
   let members = try bench.members()
   let stores = try bench.stores()

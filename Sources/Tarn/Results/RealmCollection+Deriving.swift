@@ -37,8 +37,8 @@ extension RealmCollection where Element: KeypathSortable {
   /// order; objects with a nil link along the path come last. Values of any type come by kind: nil,
   /// Bool, numbers of all types by their value, text, data, dates, object ids, UUIDs, objects,
   /// lists and maps. Equal objects keep the order of the list, set or other collection of an object
-  /// that they are from, otherwise that of an integer primary key, or else the one in which they were
-  /// created. Traps for an unmanaged or invalidated collection.
+  /// that they are from, otherwise that of an integer primary key, or else the one in which they
+  /// were created. Traps for an unmanaged or invalidated collection.
   public func sorted(by descriptors: [SortDescriptor]) -> Results<Element> {
     let base = _derivation
     return Results(base.core, base.spec.sorted(descriptors), createdInWrite: base.createdInWrite)
