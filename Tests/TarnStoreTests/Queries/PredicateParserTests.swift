@@ -212,7 +212,9 @@ import Testing
       "@count compares with a number or a property by ==, !=, <, <=, > or >="
     ),
     ("ANY 3 == dogs.age", 4, "expected a property that is a collection, or behind one"),
-    ("ANY dogs.age == x", 16, "a condition through a collection needs a value"),
+    (
+      "ANY dogs.age == x.@count", 16, "a condition through a collection needs a value or a property"
+    ),
     ("ANY dogs.age BETWEEN {1}", 21, "expected two values after BETWEEN, found 1"),
     (
       "ANY dogs.@count == age", 4,
