@@ -5,6 +5,16 @@ import TarnStore
 // types are one kind.
 
 extension Query where T == AnyRealmValue {
+  // Without these the compiler would not decide between the others.
+  /// True if both properties have the same value.
+  public static func == (a: Query, b: Query) -> Query<Bool> { a.compare(.equal, with: b) }
+  /// True if the properties have different values.
+  public static func != (a: Query, b: Query) -> Query<Bool> { a.compare(.notEqual, with: b) }
+  public static func < (a: Query, b: Query) -> Query<Bool> { a.compare(.less, with: b) }
+  public static func <= (a: Query, b: Query) -> Query<Bool> { a.compare(.lessOrEqual, with: b) }
+  public static func > (a: Query, b: Query) -> Query<Bool> { a.compare(.greater, with: b) }
+  public static func >= (a: Query, b: Query) -> Query<Bool> { a.compare(.greaterOrEqual, with: b) }
+
   /// True if both properties have the same value.
   @_disfavoredOverload
   public static func == <V: _Persistable>(a: Query, b: Query<V>) -> Query<Bool> {

@@ -123,6 +123,33 @@ import Testing
         CollectionCondition(
           ["toy", "@links.Dog.toys", "name"], .any(.equal, .value(.string("x")), [])))
     ),
+    (
+      "ANY dogs.age > limit",
+      .collection(CollectionCondition(["dogs", "age"], .any(.greater, .path(["limit"]), [])))
+    ),
+    (
+      "any limit contains[c] dogs.name",
+      .collection(
+        CollectionCondition(
+          ["limit"], .any(.contains, .path(["dogs", "name"]), .caseInsensitive)))
+    ),
+    (
+      "owner.name IN names",
+      .collection(CollectionCondition(["names"], .any(.equal, .path(["owner", "name"]), [])))
+    ),
+    (
+      "limit < marks['a'][0]",
+      .comparison(Comparison(.path(["limit"]), .less, .path(["marks", "[\"a", "[0"])))
+    ),
+    (
+      "SUBQUERY(dogs, $x, $x.name IN $x.names).@count > 0",
+      .collection(
+        CollectionCondition(
+          ["dogs"],
+          .matching(
+            .collection(CollectionCondition(["names"], .any(.equal, .path(["name"]), []))),
+            .greater, .value(.int(0)))))
+    ),
     ("self > 3", .comparison(Comparison(.path([]), .greater, .value(.int(3))))),
   ])
   func `a text gives its tree`(_ text: String, _ expected: Predicate) throws {
