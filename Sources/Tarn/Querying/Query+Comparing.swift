@@ -35,12 +35,16 @@ extension Query {
     }
   }
 
-  /// Of two properties; or of one and of what a collection comes to, on either side.
-  func compare<U>(_ op: ComparisonOperator, with other: Query<U>) -> Query<Bool> {
+  /// Of two properties; or of one and of some element of a collection, or of what one comes to, on
+  /// either side.
+  func compare<U>(
+    _ op: ComparisonOperator, with other: Query<U>, _ options: StringOptions = []
+  ) -> Query<Bool> {
+    if let condition = compareElement(op, with: other, options) { return condition }
     if case (.path, .total) = (content, other.content), let mirrored = op.mirrored {
       return other.compare(mirrored, operand)
     }
-    return compare(op, other.operand)
+    return compare(op, other.operand, options)
   }
 
   private func condition(_ path: [String], _ test: CollectionCondition.Test) -> Query<Bool> {
@@ -206,19 +210,19 @@ extension Query where T: _Persistable & _QueryText {
   public func contains<U: _QueryText>(
     _ other: Query<U>, options: StringOptions = []
   ) -> Query<Bool> {
-    compare(.contains, other.operand, options)
+    compare(.contains, with: other, options)
   }
   /// Like `starts(with:)`, with the text of another property.
   public func starts<U: _QueryText>(
     with other: Query<U>, options: StringOptions = []
   ) -> Query<Bool> {
-    compare(.beginsWith, other.operand, options)
+    compare(.beginsWith, with: other, options)
   }
   /// Like `ends(with:)`, with the text of another property.
   public func ends<U: _QueryText>(
     with other: Query<U>, options: StringOptions = []
   ) -> Query<Bool> {
-    compare(.endsWith, other.operand, options)
+    compare(.endsWith, with: other, options)
   }
   /// True if the property's text equals the text under the options.
   public func equals(_ text: T, options: StringOptions = []) -> Query<Bool> {
@@ -232,13 +236,13 @@ extension Query where T: _Persistable & _QueryText {
   public func equals<U: _QueryText>(
     _ other: Query<U>, options: StringOptions = []
   ) -> Query<Bool> {
-    compare(.equal, other.operand, options)
+    compare(.equal, with: other, options)
   }
   /// Like `notEquals`, with the text of another property.
   public func notEquals<U: _QueryText>(
     _ other: Query<U>, options: StringOptions = []
   ) -> Query<Bool> {
-    compare(.notEqual, other.operand, options)
+    compare(.notEqual, with: other, options)
   }
 }
 
@@ -253,6 +257,6 @@ extension Query where T: _Persistable & _QueryString {
   public func like<U: _QueryString>(
     _ other: Query<U>, caseInsensitive: Bool = false
   ) -> Query<Bool> {
-    compare(.like, other.operand, caseInsensitive ? .caseInsensitive : [])
+    compare(.like, with: other, caseInsensitive ? .caseInsensitive : [])
   }
 }

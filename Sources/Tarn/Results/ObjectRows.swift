@@ -78,12 +78,27 @@ final class ObjectRows: RowSource {
       return collection.kind == .map ? .map(id) : .list(id)
     }
     if column.type == .any, let object = boxed.object {
-      // Equals nothing while it is in no Realm.
-      guard let binding = object._binding else { return .link(ObjectKey(0)) }
-      return .object(binding.classID, ObjectKey(object._key))
+      // Of another class than those that links lead to it equals nothing.
+      let id = Self.classID(of: type(of: object), among: classes)
+      return identity(of: object) ?? id.map { identity(of: object, $0) } ?? .link(ObjectKey(0))
     }
     guard let object = boxed.object, let target = column.target else { return boxed.value }
     return .link(key(of: object, target))
+  }
+
+  func object(_ target: LinkTarget) -> Value {
+    guard let object = objects[target] else { return .link(target.key) }
+    return identity(of: object) ?? identity(of: object, target.classID)
+  }
+
+  /// As a condition names it; nil for an object that is in no Realm.
+  private func identity(of object: ObjectBase) -> Value? {
+    object._binding.map { .object($0.classID, ObjectKey(object._key)) }
+  }
+
+  /// No class of a Realm has the number that is said to have those that are in none.
+  private func identity(of object: ObjectBase, _ id: ClassID) -> Value {
+    .object(ClassID(.max - id.rawValue), key(of: object, id))
   }
 
   // MARK: - Rows

@@ -6,7 +6,8 @@ package struct CollectionCondition: Hashable, Sendable {
     case count(ComparisonOperator, Operand)
     /// The elements are these, in this order.
     case elements([Value])
-    /// Some element, or what the path names behind it, compares so with constants.
+    /// Some element, or what the path names behind it, compares so with constants, or with a
+    /// property of the object; or the path names a property, and the operand the elements.
     case any(ComparisonOperator, Operand, StringOptions)
     /// Some element, or what the path names behind it, is from the first value to the second, or
     /// below the second.
@@ -37,7 +38,8 @@ package struct CollectionCondition: Hashable, Sendable {
       case .count(let op, let right): .count(op, right.behind(way))
       case .aggregate(let aggregate, let op, let right):
         .aggregate(aggregate, op, right.behind(way))
-      case .elements, .any, .anyWithin, .anyCount, .matching: self.test
+      case .any(let op, let right, let options): .any(op, right.behind(way), options)
+      case .elements, .anyWithin, .anyCount, .matching: self.test
       }
     return CollectionCondition(way + path, test)
   }

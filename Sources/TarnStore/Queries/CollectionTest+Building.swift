@@ -2,13 +2,16 @@ extension PredicateBuilder {
   func node(
     _ condition: CollectionCondition, depth: Int
   ) throws(PredicateError) -> ResolvedNode {
+    if case .any(let op, .path(let right), let options) = condition.test {
+      return try pairOfElements(condition, op, right, options, depth)
+    }
     let path = try CollectionPath(condition.path, from: classID, in: schema)
     if condition.test.isAboutSome {
       if !path.rest.isEmpty { return try behind(path, condition, depth) }
       return try some(path, condition, depth)
     }
     if case .aggregate(let aggregate, let op, let right) = condition.test {
-      return try self.aggregate(aggregate, path, condition, op, right)
+      return try self.aggregate(aggregate, path, condition, op, right, depth)
     }
     guard path.rest.isEmpty else {
       throw PredicateError(
@@ -18,7 +21,7 @@ extension PredicateBuilder {
     switch condition.test {
     case .count(let op, let right):
       if case .path(let names) = right {
-        return try total(.count, .int, path, condition, op, names)
+        return try total(.count, .int, path, condition, op, names, depth)
       }
       return try count(path, condition, op, try constant(right, condition))
     case .elements(let values):
@@ -37,23 +40,19 @@ extension PredicateBuilder {
     }
   }
 
-  /// A comparison with what is in a map under a key, or with a value of any type; nil for others.
+  /// A comparison of a constant with what is in a map under a key, or with a value of any type; nil
+  /// for others.
   func nodeOfElement(
     _ comparison: Comparison, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode? {
     let (names, op, right): ([String], ComparisonOperator?, Operand)
     switch (comparison.left, comparison.right) {
+    case (.path, .path): return nil
     case (.path(let left), let value): (names, op, right) = (left, comparison.op, value)
     case (let value, .path(let path)): (names, op, right) = (path, comparison.op.mirrored, value)
     default: return nil
     }
-    guard let path = try elementPath(names) else {
-      if case .path(let other) = right, try elementPath(other) != nil {
-        throw Self.needsValue(other, comparison)
-      }
-      return nil
-    }
-    guard !right.isPath else { throw Self.needsValue(names, comparison) }
+    guard let path = try elementPath(names) else { return nil }
     guard let op else {
       throw PredicateError("\(comparison.op) needs a property on its left: \(comparison)")
     }
@@ -62,12 +61,8 @@ extension PredicateBuilder {
       ? try some(path, condition, depth) : try behind(path, condition, depth)
   }
 
-  private static func needsValue(_ names: [String], _ comparison: Comparison) -> PredicateError {
-    PredicateError("\(Operand.path(names)) compares with values only: \(comparison)")
-  }
-
   /// Nil for a path that takes no step into a value.
-  private func elementPath(_ names: [String]) throws(PredicateError) -> CollectionPath? {
+  func elementPath(_ names: [String]) throws(PredicateError) -> CollectionPath? {
     // Most paths are one name of a plain column, which needs no search.
     if names.count == 1, let column = schema[classID]?.named(names[0]),
       column.collection == .none, column.type != .any
@@ -102,7 +97,7 @@ extension PredicateBuilder {
 
   private func aggregate(
     _ aggregate: CollectionAggregate, _ path: CollectionPath, _ condition: CollectionCondition,
-    _ op: ComparisonOperator, _ right: Operand
+    _ op: ComparisonOperator, _ right: Operand, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode {
     var behind: ColumnPath?
     var type = path.column.type
@@ -121,11 +116,16 @@ extension PredicateBuilder {
           + "'\(condition.path.joined(separator: "."))' is of type \(type)")
     }
     let result = aggregate.type(of: type)
+    let total = CollectionTotal.aggregate(aggregate, behind, result)
     if case .path(let names) = right {
-      return try total(.aggregate(aggregate, behind, result), result, path, condition, op, names)
+      return try self.total(total, result, path, condition, op, names, depth)
     }
     let value = try constant(right, condition)
     let node = try number(path, condition, result).node(op, value)
+    if aggregate == .sum, result == .int, value != .null {
+      // The sum may be one that no integer is.
+      return .values(ValuePair(.total(ElementWay(path), total), op, .constant(value)))
+    }
     return .collection(CollectionTest(path, .aggregate(aggregate, behind, result, node)))
   }
 
@@ -259,8 +259,6 @@ extension CollectionCondition.Test {
     _ left: Operand, _ condition: CollectionCondition
   ) throws(PredicateError) -> Predicate {
     switch self {
-    case .any(_, .path, _):
-      throw PredicateError("a condition through a collection needs a value: \(condition)")
     case .any(let op, let right, let options):
       return .comparison(Comparison(left, op, right, options))
     case .anyWithin(let low, let high, let isClosed):

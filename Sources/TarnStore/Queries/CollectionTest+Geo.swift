@@ -47,7 +47,7 @@ extension CollectionTest {
     }
     guard isPoint else { return false }
     var numbers: [Double] = []
-    try source.forEachElement(of: place(column, rows.key(at: slot))) { value in
+    try source.forEachElement(of: way.place(column, rows.key(at: slot))) { value in
       if case .double(let number) = value { numbers.append(number) } else { numbers.append(.nan) }
       return numbers.count < 2
     }

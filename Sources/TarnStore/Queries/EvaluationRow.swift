@@ -21,11 +21,11 @@ extension ResolvedPredicate {
 }
 
 extension ResolvedNode {
-  /// What the tree says if `passes` says it of a test, of a pair or of a collection.
+  /// What the tree says if `passes` says it of a test, of a comparison or of a collection.
   func holds<E: Error>(_ passes: (ResolvedNode) throws(E) -> Bool) throws(E) -> Bool {
     switch self {
     case .constant(let value): return value
-    case .test, .pair, .collection: return try passes(self)
+    case .test, .pair, .values, .collection: return try passes(self)
     case .not(let node): return try !node.holds(passes)
     case .and(let nodes):
       for node in nodes { if try !node.holds(passes) { return false } }
@@ -43,6 +43,7 @@ extension ResolvedNode {
       switch node {
       case .test(let test): try test.matches(rows, slot, source)
       case .pair(let pair): try pair.matches(rows, slot, source)
+      case .values(let pair): try pair.matches(rows, slot, source)
       case .collection(let test): try test.matches(rows, slot, source)
       case .constant, .not, .and, .or: trap("what is put together asks its parts")
       }
@@ -176,20 +177,7 @@ extension ColumnPair {
       let areEqual = unsafe a == nil && b == nil
       return op == .equal ? areEqual : op == .notEqual && !areEqual
     }
-    guard !options.isEmpty else { return unsafe matchesExactly(a, b) }
-    return unsafe TextPattern.withFolded(a, options) { a in
-      unsafe TextPattern.withFolded(b, options) { b in unsafe matchesExactly(a, b) }
-    }
-  }
-
-  private func matchesExactly(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
-    switch op {
-    case .contains: unsafe TextPattern.contains(a, b)
-    case .beginsWith: unsafe TextPattern.begins(a, b)
-    case .endsWith: unsafe TextPattern.ends(a, b)
-    case .like: unsafe TextPattern.isLike(a, b)
-    default: unsafe op.accepts(compareBytes(a, b))
-    }
+    return unsafe op.accepts(a, b, options)
   }
 }
 

@@ -34,8 +34,10 @@ package struct ParsedPredicate: Sendable {
     for condition in conditions {
       // Nil if the collection itself is wrong, which the SUBQUERY as a whole says later.
       guard let classID = classID.elements(at: condition.subject, in: schema) else { continue }
-      if case .comparison(let comparison) = condition.predicate {
-        try check(comparison, condition, classID, schema)
+      switch condition.predicate {
+      case .comparison(let comparison): try check(comparison, condition, classID, schema)
+      case .collection(let of): try check(of, condition, classID, schema)
+      case .constant, .and, .or, .not: break
       }
       do {
         _ = try ResolvedPredicate(condition.predicate, on: classID, in: schema)
@@ -68,6 +70,22 @@ package struct ParsedPredicate: Sendable {
       if case .path(let names) = comparison.right { names.count == 1 } else { false }
     throw lexer.error(
       at: condition.right, mistake + (isWord ? "; text stands in quotes" : ""))
+  }
+
+  /// Of some element and a property: each path leads somewhere.
+  private func check(
+    _ elements: CollectionCondition, _ condition: Condition, _ classID: ClassID,
+    _ schema: StoreSchema
+  ) throws(PredicateSyntaxError) {
+    guard case .any(_, .path(let right), _) = elements.test else { return }
+    for (names, position) in [(elements.path, condition.left), (right, condition.right)] {
+      do {
+        guard try CollectionPath.find(names, from: classID, in: schema) == nil else { continue }
+        _ = try ColumnPath(names, from: classID, in: schema)
+      } catch {
+        throw lexer.error(at: position, error.message)
+      }
+    }
   }
 
   /// Why a path does not lead to one value.

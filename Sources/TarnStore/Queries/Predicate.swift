@@ -130,8 +130,6 @@ extension Operand {
     self = .path(path.split(separator: ".", omittingEmptySubsequences: false).map(String.init))
   }
 
-  var isPath: Bool { if case .path = self { true } else { false } }
-
   var isValueOrPath: Bool {
     switch self {
     case .value, .path: true

@@ -9,7 +9,7 @@
 ///                | operand IN [ flags ] list
 ///                | operand BETWEEN list
 ///                | path ( IN | GEOWITHIN ) shape
-///                | literal IN name { "." name }
+///                | ( literal | path ) IN path
 ///                | "SUBQUERY" "(" name { "." name } "," "$" word "," predicate ")" ".@count"
 ///                  operator operand
 ///     flags      = "[c]" | "[d]" | "[cd]"
@@ -148,10 +148,12 @@ package struct PredicateParser {
     let options = try stringOptions()
     let second = start
     let isSubject = !subjects.isEmpty && token == .symbol("$")
-    if op == .in, !isGeo, left.isConstant, token.isPath || isSubject,
-      case .operand(let path) = try side()
+    if op == .in, !isGeo, left.isConstant || left.isPath && !token.isShape,
+      token.isPath || isSubject, case .operand(let path) = try side()
     {
-      return try noted(.any(path, .equal, left.operand, options), first, second)
+      let condition = Predicate.any(path, .equal, left.operand, options)
+      return left.isConstant
+        ? try noted(condition, first, second) : try noted(condition, second, first)
     }
     let right = op == .in ? Side.operand(try container(isGeo: isGeo)) : try side()
     if case (.operand(let left), .operand(let right)) = (left, right) {
@@ -207,8 +209,8 @@ package struct PredicateParser {
     }
     guard let path = left.operand else { throw expected("a property") }
     let right = op == .in ? try container(isGeo: isGeo) : try side().operand
-    guard let right, !right.isPath else {
-      throw lexer.error(at: second, "a condition through a collection needs a value")
+    guard let right else {
+      throw lexer.error(at: second, "a condition through a collection needs a value or a property")
     }
     return try noted(.any(path, op, right, options), first, second)
   }
@@ -256,6 +258,8 @@ package struct PredicateParser {
       default: false
       }
     }
+
+    var isPath: Bool { if case .operand(.path) = self { true } else { false } }
   }
 
   /// Behind ANY: one element is within both bounds.
@@ -469,11 +473,11 @@ extension Predicate {
     if case .and(let terms) = self { terms } else { [self] }
   }
 
-  /// Nil if the sides are no collection and no constants.
+  /// Nil if the left side is no path.
   fileprivate static func any(
     _ path: Operand, _ op: ComparisonOperator, _ right: Operand?, _ options: StringOptions
   ) -> Predicate? {
-    guard case .path(let path) = path, let right, !right.isPath else { return nil }
+    guard case .path(let path) = path, let right else { return nil }
     return .collection(CollectionCondition(path, .any(op, right, options)))
   }
 }

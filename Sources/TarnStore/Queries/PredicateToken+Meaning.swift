@@ -30,6 +30,12 @@ extension PredicateToken {
     }
   }
 
+  /// The word has that meaning behind a property and IN only.
+  var isShape: Bool {
+    guard case .name(let name) = self else { return false }
+    return ["GEOBOX", "GEOCIRCLE", "GEOPOLYGON"].contains(name.uppercased())
+  }
+
   /// How an error names this token.
   var found: String {
     switch self {

@@ -19,7 +19,7 @@ struct PredicateBuilder {
   let schema: StoreSchema
 
   /// Deeper trees than the parser makes come from programs; past this the walks would overflow.
-  private static let depthMax = 2 * PredicateParser.depthMax
+  static let depthMax = 2 * PredicateParser.depthMax
 
   func node(_ predicate: Predicate, depth: Int) throws(PredicateError) -> ResolvedNode {
     guard depth <= Self.depthMax else {
@@ -64,7 +64,7 @@ struct PredicateBuilder {
       return try ConstantBuilder(path, names, schema, options).node(op, value)
     case (.path(let left), .path(let right)):
       if let node = try embeddedPair(comparison, left, right, depth) { return node }
-      return try node(comparison, left, right, options)
+      return try pair(comparison, left, right, depth)
     case (.path(let names), .members(let name, let members)),
       (.members(let name, let members), .path(let names)):
       return try node(comparison, names, membersOf: name, members, depth)
@@ -96,30 +96,6 @@ struct PredicateBuilder {
     let isThere = ResolvedNode.test(ColumnTest(path, .isNull, isNegated: true))
     let isEqual = ResolvedNode.all([isThere, try node(members.behind(names), depth: depth + 1)])
     return comparison.op == .equal ? isEqual : !isEqual
-  }
-
-  /// One column against another.
-  private func node(
-    _ comparison: Comparison, _ leftNames: [String], _ rightNames: [String],
-    _ options: StringOptions
-  ) throws(PredicateError) -> ResolvedNode {
-    let left = try ColumnPath(leftNames, from: classID, in: schema)
-    let right = try ColumnPath(rightNames, from: classID, in: schema)
-    let areComparable =
-      left.type == right.type
-      ? left.target == right.target
-      : left.type.isNumeric && right.type.isNumeric
-    guard areComparable else {
-      throw PredicateError(
-        "cannot compare '\(leftNames.joined(separator: "."))' "
-          + "(\(left.typeName(in: schema))) with '\(rightNames.joined(separator: "."))' "
-          + "(\(right.typeName(in: schema)))")
-    }
-    try left.check(comparison.op, options, leftNames, schema)
-    guard comparison.op != .in else {
-      throw PredicateError("IN needs a list of values on its right: \(comparison)")
-    }
-    return .pair(ColumnPair(left, comparison.op, right, options))
   }
 }
 
@@ -359,7 +335,7 @@ extension ConstantBuilder {
 
 extension ColumnPath {
   /// Throws if the operator makes no sense for the column's type.
-  fileprivate func check(
+  func check(
     _ op: ComparisonOperator, _ options: StringOptions, _ names: [String], _ schema: StoreSchema
   ) throws(PredicateError) {
     let isString = type == .string || type == .any

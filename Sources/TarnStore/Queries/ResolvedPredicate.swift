@@ -49,6 +49,7 @@ enum ResolvedNode: Hashable, Sendable {
   case constant(Bool)
   case test(ColumnTest)
   case pair(ColumnPair)
+  case values(ValuePair)
   /// At least two, none a constant; the cheapest first.
   case and([ResolvedNode])
   case or([ResolvedNode])
@@ -108,7 +109,7 @@ enum ScalarTest: Hashable, Sendable {
   case object(Set<LinkTarget>)
 }
 
-/// A column against another one.
+/// A plain column against another one.
 final class ColumnPair: Hashable, Sendable {
   let left: ColumnPath
   let op: ComparisonOperator
@@ -144,6 +145,9 @@ extension ResolvedNode {
     case .constant: break
     case .test(let test): test.path.dependencies.forEach(body)
     case .pair(let pair):
+      pair.left.dependencies.forEach(body)
+      pair.right.dependencies.forEach(body)
+    case .values(let pair):
       pair.left.dependencies.forEach(body)
       pair.right.dependencies.forEach(body)
     case .and(let nodes), .or(let nodes): for node in nodes { node.forEachDependency(body) }
@@ -202,6 +206,7 @@ extension ResolvedNode {
     case .pair(let pair): 30 + (pair.left.links.count + pair.right.links.count) * 100
     case .and(let nodes), .or(let nodes): nodes.reduce(0) { $0 + $1.cost }
     case .not(let node): node.cost
+    case .values(let pair): 500 + (pair.left.linkCount + pair.right.linkCount) * 100
     case .collection(let test): 500 + test.links.count * 100
     }
   }

@@ -64,7 +64,7 @@ private struct RowAccessBuilder {
     case .collection(let test): option(for: test)
     case .and(let nodes): conjunction(nodes)
     case .or(let nodes): disjunction(nodes)
-    case .pair, .not: nil
+    case .pair, .values, .not: nil
     }
   }
 

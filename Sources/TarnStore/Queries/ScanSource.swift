@@ -45,6 +45,13 @@ package protocol RowSource {
   func origins(
     of target: LinkTarget, in id: ClassID, through column: ColumnID
   ) throws(StorageError) -> [ObjectKey]
+
+  /// An object as values of any type hold it.
+  func object(_ target: LinkTarget) -> Value
+}
+
+extension RowSource {
+  package func object(_ target: LinkTarget) -> Value { .object(target.classID, target.key) }
 }
 
 /// Rows of one of two kinds: what a source returns that has both stored and edited clusters.

@@ -46,6 +46,11 @@ package struct ValueFold {
     return Int64(exactly: whole).map { .int($0) } ?? .double(Double(whole))
   }
 
+  /// Of whole numbers, exactly: where no integer has room a decimal, which has 34 digits.
+  var wholeSum: Value {
+    Int64(exactly: whole).map { .int($0) } ?? .decimal(Self.decimal(whole).cell)
+  }
+
   /// With a decimal among the numbers a decimal, else a double. Null without any.
   package var average: Value {
     if count == 0 { return .null }
@@ -55,8 +60,12 @@ package struct ValueFold {
 
   private func total(_ decimal: DecimalNumber) -> DecimalNumber {
     var sum = decimal
-    if whole != 0 { sum = sum + (DecimalNumber(text: "\(whole)") ?? .nan) }
+    if whole != 0 { sum = sum + Self.decimal(whole) }
     if let fraction { sum = sum + DecimalNumber(shortest: fraction.value) }
     return sum
+  }
+
+  private static func decimal(_ whole: Int128) -> DecimalNumber {
+    DecimalNumber(isNegative: whole < 0, coefficient: whole.magnitude, exponent: 0)
   }
 }

@@ -123,6 +123,33 @@ import Testing
         CollectionCondition(
           ["toy", "@links.Dog.toys", "name"], .any(.equal, .value(.string("x")), [])))
     ),
+    (
+      "ANY dogs.age > limit",
+      .collection(CollectionCondition(["dogs", "age"], .any(.greater, .path(["limit"]), [])))
+    ),
+    (
+      "any limit contains[c] dogs.name",
+      .collection(
+        CollectionCondition(
+          ["limit"], .any(.contains, .path(["dogs", "name"]), .caseInsensitive)))
+    ),
+    (
+      "owner.name IN names",
+      .collection(CollectionCondition(["names"], .any(.equal, .path(["owner", "name"]), [])))
+    ),
+    (
+      "limit < marks['a'][0]",
+      .comparison(Comparison(.path(["limit"]), .less, .path(["marks", "[\"a", "[0"])))
+    ),
+    (
+      "SUBQUERY(dogs, $x, $x.name IN $x.names).@count > 0",
+      .collection(
+        CollectionCondition(
+          ["dogs"],
+          .matching(
+            .collection(CollectionCondition(["names"], .any(.equal, .path(["name"]), []))),
+            .greater, .value(.int(0)))))
+    ),
     ("self > 3", .comparison(Comparison(.path([]), .greater, .value(.int(3))))),
   ])
   func `a text gives its tree`(_ text: String, _ expected: Predicate) throws {
@@ -212,7 +239,9 @@ import Testing
       "@count compares with a number or a property by ==, !=, <, <=, > or >="
     ),
     ("ANY 3 == dogs.age", 4, "expected a property that is a collection, or behind one"),
-    ("ANY dogs.age == x", 16, "a condition through a collection needs a value"),
+    (
+      "ANY dogs.age == x.@count", 16, "a condition through a collection needs a value or a property"
+    ),
     ("ANY dogs.age BETWEEN {1}", 21, "expected two values after BETWEEN, found 1"),
     (
       "ANY dogs.@count == age", 4,

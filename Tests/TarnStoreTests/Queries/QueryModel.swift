@@ -7,14 +7,18 @@ struct QueryModel {
   let row: (ClassID, Int64) -> [Value]?
   /// The elements of a collection, of a map its values.
   let elements: (ClassID, Int64, ColumnID) -> [Value]
+  /// What a map has under a key.
+  let entry: (ClassID, Int64, ColumnID, String) -> Value?
 
   init(
     _ schema: StoreSchema, row: @escaping (ClassID, Int64) -> [Value]?,
-    elements: @escaping (ClassID, Int64, ColumnID) -> [Value]
+    elements: @escaping (ClassID, Int64, ColumnID) -> [Value],
+    entry: @escaping (ClassID, Int64, ColumnID, String) -> Value?
   ) {
     self.schema = schema
     self.row = row
     self.elements = elements
+    self.entry = entry
   }
 
   /// A fixture, which has no collections.
@@ -22,6 +26,8 @@ struct QueryModel {
     self.init(QueryFixture.schema) {
       fixture.rows[Int($0.rawValue)][$1]
     } elements: { _, _, _ in
+      preconditionFailure("the fixture has no collections")
+    } entry: { _, _, _, _ in
       preconditionFailure("the fixture has no collections")
     }
   }
@@ -34,14 +40,22 @@ struct QueryModel {
     }
   }
 
-  /// As `value`, but nil behind a link that leads nowhere.
+  /// As `value`, but nil behind a link that leads nowhere. A link itself is the object.
   func follow(_ names: [String], _ classID: ClassID, _ key: Int64) -> Value? {
     guard let row = row(classID, key) else { return nil }
     let column = schema[classID]!.named(names[0])!
+    if names.count == 2, case .key(let name)? = ValueStep(names[1]) {
+      return entry(classID, key, column.id, name) ?? .null
+    }
     let value = row[column.id.index]
-    if names.count == 1 { return value }
+    if names.count == 1 { return object(value, column) }
     guard case .link(let target) = value else { return nil }
     return follow(Array(names.dropFirst()), column.target!, target.rawValue)
+  }
+
+  private func object(_ value: Value, _ column: ColumnSchema) -> Value {
+    guard case .link(let key) = value, let target = column.target else { return value }
+    return .object(target, key)
   }
 
   func matches(_ predicate: Predicate, _ classID: ClassID, _ key: Int64) -> Bool {
@@ -61,7 +75,7 @@ struct QueryModel {
     let elements = elements(classID, key, column.id)
     let rest = Array(condition.path.dropFirst())
     let values = elements.map { element in
-      guard !rest.isEmpty, case .link(let key) = element else { return element }
+      guard !rest.isEmpty, case .link(let key) = element else { return object(element, column) }
       return value(rest, column.target!, key.rawValue)
     }
     switch condition.test {
@@ -69,6 +83,9 @@ struct QueryModel {
       return compares(.int(Int64(elements.count)), op, right, classID, key)
     case .any(let op, .value(let constant), let options):
       return values.contains { compares($0, op, constant, options) }
+    case .any(let op, .path(let names), let options):
+      let right = value(names, classID, key)
+      return values.contains { Self.compares($0, op, right, options.contains(.caseInsensitive)) }
     case .aggregate(let aggregate, let op, let right):
       return compares(Self.total(aggregate, values), op, right, classID, key)
     case .matching(let predicate, let op, let right):
@@ -153,7 +170,7 @@ struct QueryModel {
     case .equal: return areEqual(left, right, folds)
     case .notEqual: return !areEqual(left, right, folds)
     case .less, .lessOrEqual, .greater, .greaterOrEqual:
-      guard !hasNoOrder(left), !hasNoOrder(right) else { return false }
+      guard !hasNoOrder(left), !hasNoOrder(right), kind(left) == kind(right) else { return false }
       let order = compare(left, right)
       switch op {
       case .less: return order < 0
@@ -234,7 +251,7 @@ struct QueryModel {
     _ op: ComparisonOperator, _ left: Value, _ right: Value, _ folds: Bool
   ) -> Bool {
     guard let text = bytes(left, folds), let part = bytes(right, folds), !part.isEmpty,
-      part.count <= text.count
+      part.count <= text.count, kind(left) == kind(right)
     else { return false }
     switch op {
     case .beginsWith: return text.starts(with: part)
@@ -268,7 +285,7 @@ struct QueryModel {
 
   private static func hasNoOrder(_ value: Value) -> Bool {
     switch value {
-    case .null: true
+    case .null, .bool, .object: true
     case .double(let value): value.isNaN
     case .float(let value): value.isNaN
     case .decimal(let cell): DecimalNumber(cell).isNaN
@@ -277,13 +294,31 @@ struct QueryModel {
   }
 
   private static func areEqual(_ a: Value, _ b: Value, _ folds: Bool) -> Bool {
+    guard kind(a) == kind(b) else { return false }
     if let a = bytes(a, folds), let b = bytes(b, folds) { return a == b }
     return compare(a, b) == 0
   }
 
-  /// Null, NaN, numbers by exact value, the rest by its bytes.
+  /// Where values of a kind stand among others.
+  private static func kind(_ value: Value) -> Int {
+    switch value {
+    case .null: 0
+    case .bool: 1
+    case .int, .float, .double, .decimal, .link: 2
+    case .string: 3
+    case .data: 4
+    case .date: 5
+    case .objectID: 6
+    case .uuid: 7
+    case .object: 8
+    case .list, .map: preconditionFailure("values have no collections here")
+    }
+  }
+
+  /// Null, NaN, numbers by exact value, the rest by its bytes; of different kinds by these.
   static func compare(_ a: Value, _ b: Value) -> Int {
-    if a == .null || b == .null { return (a == .null ? 0 : 1) - (b == .null ? 0 : 1) }
+    guard kind(a) == kind(b) else { return kind(a) - kind(b) }
+    if a == .null { return 0 }
     if let order = DecimalModel.compare(a, b) { return order }
     if let a = Exact(a), let b = Exact(b) { return a < b ? -1 : (b < a ? 1 : 0) }
     switch (a, b) {
@@ -291,6 +326,8 @@ struct QueryModel {
     case (.date(let a), .date(let b)): return a < b ? -1 : (a == b ? 0 : 1)
     case (.objectID(let a), .objectID(let b)): return a < b ? -1 : (a == b ? 0 : 1)
     case (.uuid(let a), .uuid(let b)): return a < b ? -1 : (a == b ? 0 : 1)
+    case (.object(let x, let a), .object(let y, let b)):
+      return (x, a) < (y, b) ? -1 : (x, a) == (y, b) ? 0 : 1
     default:
       let (a, b) = (bytes(a, false)!, bytes(b, false)!)
       return a == b ? 0 : (a.lexicographicallyPrecedes(b) ? -1 : 1)

@@ -40,6 +40,7 @@ extension RandomStore {
   }
 
   private mutating func comparison(in id: ClassID) -> Predicate {
+    if random.chance(25) { return pair(in: id) }
     let (names, column) = path(in: id)
     if random.chance(10) {
       return .comparison(.init(.path(names), random.chance(50) ? .equal : .notEqual, .value(.null)))
@@ -54,6 +55,30 @@ extension RandomStore {
     return .comparison(.init(.path(names), op, .value(constant(column)), options))
   }
 
+  /// Of two properties of which one is of any type or in a map, in either order.
+  private mutating func pair(in id: ClassID) -> Predicate {
+    let map = schema[id]!.named("map")!
+    let key = ValueStep.key(random.pick(Self.mapKeys)).name
+    let (first, type) =
+      random.chance(50)
+      ? ([map.name, key], map.type) : ([random.pick(["any", "other"])], ColumnType.any)
+    var (second, column) = path(in: id)
+    if !type.compares(with: column.type) { (second, column) = (["any"], schema[id]!.named("any")!) }
+    let (op, options) = pairOp(type, column.type)
+    return random.chance(50)
+      ? .comparison(.init(.path(first), op, .path(second), options))
+      : .comparison(.init(.path(second), op, .path(first), options))
+  }
+
+  /// What compares two properties of types.
+  private mutating func pairOp(
+    _ first: ColumnType, _ second: ColumnType
+  ) -> (ComparisonOperator, StringOptions) {
+    let areTexts = [first, second].allSatisfy { $0 == .string || $0 == .any }
+    if areTexts, let (op, options) = textOp(.string) { return (op, options) }
+    return (op([first, second].contains(.bool) ? .bool : .any), [])
+  }
+
   private func isLike(_ other: ColumnSchema, _ column: ColumnSchema) -> Bool {
     other.type == column.type && other.collection == .none
   }
@@ -61,7 +86,10 @@ extension RandomStore {
   /// No NaN: text has no word for it.
   private mutating func constant(_ column: ColumnSchema) -> Value {
     while true {
-      let value = random.smallValue(column.type, of: 6)
+      // As text the others look like text.
+      let types: [ColumnType] = [.int, .double, .float, .decimal, .string, .data]
+      let type = column.type == .any ? random.pick(types) : column.type
+      let value = random.smallValue(type, of: 6)
       if !"\(value)".contains("nan") { return value }
     }
   }
@@ -79,7 +107,8 @@ extension RandomStore {
   }
 
   private mutating func collectionCondition(in id: ClassID, _ depth: Int) -> Predicate {
-    let column = random.pick(schema[id]!.columns.filter { $0.collection == .list })
+    let column = random.pick(schema[id]!.columns.filter { $0.collection != .none })
+    if random.chance(30) { return elementPair(column, of: id) }
     let number = Operand.value(.int(Int64(random.below(3))))
     guard column.type == .link, let target = column.target else {
       return .collection(.init([column.name], elementTest(column, of: id)))
@@ -97,10 +126,32 @@ extension RandomStore {
     }
   }
 
+  /// Of the elements of a collection, or a property of theirs, and a property of the object.
+  private mutating func elementPair(_ column: ColumnSchema, of id: ClassID) -> Predicate {
+    var (names, element) = ([column.name], column)
+    if column.type == .link, let target = column.target {
+      let link = schema[id]!.columns.first {
+        $0.type == .link && $0.collection == .none && $0.target == target
+      }
+      if let link, random.chance(30) {
+        let op: ComparisonOperator = random.chance(50) ? .equal : .notEqual
+        return .collection(.init(names, .any(op, .path([link.name]), [])))
+      }
+      let (inner, found) = path(in: target)
+      (names, element) = (names + inner, found)
+    }
+    var (right, other) = path(in: id)
+    if !element.type.compares(with: other.type) {
+      (right, other) = (["any"], schema[id]!.named("any")!)
+    }
+    let (op, options) = pairOp(element.type, other.type)
+    return .collection(.init(names, .any(op, .path(right), options)))
+  }
+
   /// Of the object that has a collection, to compare with what that comes to; or nil.
   private mutating func numberColumn(of id: ClassID) -> Operand? {
     let numbers = schema[id]!.columns.filter {
-      $0.collection == .none && [.int, .double].contains($0.type)
+      $0.collection == .none && [.int, .double, .any].contains($0.type)
     }
     guard random.chance(40), !numbers.isEmpty else { return nil }
     return .path([random.pick(numbers).name])
@@ -115,5 +166,11 @@ extension RandomStore {
       return .aggregate(aggregate, op(.int), numberColumn(of: id) ?? number)
     }
     return .any(op(column.type), .value(constant(column)), [])
+  }
+}
+
+extension ColumnType {
+  fileprivate func compares(with other: ColumnType) -> Bool {
+    self == other || self == .any || other == .any || isNumeric && other.isNumeric
   }
 }

@@ -7,6 +7,7 @@ struct RandomStore {
   static let scalarTypes: [ColumnType] = [
     .int, .bool, .float, .double, .decimal, .string, .data, .date, .objectID, .uuid,
   ]
+  static let mapKeys = ["a", "b \"c\""]
   /// What some values of a type are made from, so that many are equal.
   private static let few = 6
 
@@ -16,6 +17,7 @@ struct RandomStore {
   let schema: StoreSchema
   private(set) var rows: [ClassID: [Int64: [Value]]] = [:]
   private(set) var elements: [SequencePlace: [Value]] = [:]
+  private(set) var maps: [SequencePlace: [String: Value]] = [:]
   var random: SeededRandom
 
   init(seed: UInt64) throws {
@@ -28,11 +30,14 @@ struct RandomStore {
 
   /// The objects as they are now, for a model of queries.
   var model: QueryModel {
-    let (rows, elements) = (rows, elements)
+    let (rows, elements, maps) = (rows, elements, maps)
     return QueryModel(schema) {
       rows[$0]![$1]
     } elements: { id, key, column in
-      elements[SequencePlace(classID: id, key: ObjectKey(key), column: column)] ?? []
+      let place = SequencePlace(classID: id, key: ObjectKey(key), column: column)
+      return elements[place] ?? maps[place].map { Array($0.values) } ?? []
+    } entry: { id, key, column, name in
+      maps[SequencePlace(classID: id, key: ObjectKey(key), column: column)]?[name]
     }
   }
 
@@ -63,6 +68,11 @@ struct RandomStore {
         .init(name: "many", type: .link, collection: .list, target: random.pick(names)))
       properties.append(
         .init(name: "all", type: random.pick([.int, .double, .string]), collection: .list))
+      properties.append(.init(name: "any", type: .any, isOptional: true))
+      properties.append(.init(name: "other", type: .any, isOptional: true))
+      properties.append(.init(name: "mixed", type: .any, collection: .list, isOptional: true))
+      properties.append(
+        .init(name: "map", type: random.pick([.int, .decimal, .string, .any]), collection: .map))
       return ClassDefinition(name: name, properties: properties)
     }
   }
@@ -75,6 +85,11 @@ struct RandomStore {
       return targets.isEmpty || random.chance(20) ? .null : .link(ObjectKey(random.pick(targets)))
     }
     if column.isOptional, random.chance(20) { return .null }
+    if column.type == .any, random.chance(10) {
+      let one = random.pick(schema.classes)
+      let targets = rows[one.id]!.keys.sorted()
+      if !targets.isEmpty { return .object(one.id, ObjectKey(random.pick(targets))) }
+    }
     return random.smallValue(column.type, of: Self.few)
   }
 
@@ -92,7 +107,8 @@ struct RandomStore {
       switch keys.isEmpty ? 0 : random.below(10) {
       case 0...2: try create(one, session)
       case 3: try delete(random.pick(keys), one.id, session)
-      case 4, 5: try changeElements(of: random.pick(keys), one, session)
+      case 4: try changeElements(of: random.pick(keys), one, session)
+      case 5: try changeMap(of: random.pick(keys), one, session)
       default:
         let column = random.pick(one.columns)
         guard column.collection == .none, column.id != one.primaryKey else { continue }
@@ -118,6 +134,23 @@ struct RandomStore {
     }
     rows[one.id]![key.rawValue] = values
     for _ in 0..<random.below(3) { try changeElements(of: key.rawValue, one, session) }
+    for _ in 0..<random.below(3) { try changeMap(of: key.rawValue, one, session) }
+  }
+
+  private mutating func changeMap(
+    of key: Int64, _ one: ClassSchema, _ session: WriteSession
+  ) throws {
+    let column = one.columns.first { $0.collection == .map }!
+    let place = SequencePlace(classID: one.id, key: ObjectKey(key), column: column.id)
+    let name = random.pick(Self.mapKeys)
+    if random.chance(30) {
+      try session.removeValue(forKey: name, fromMap: place)
+      maps[place]?[name] = nil
+    } else {
+      let value = random.smallValue(column.type, of: Self.few)
+      try session.set(value, forKey: name, inMap: place)
+      maps[place, default: [:]][name] = value
+    }
   }
 
   private mutating func changeElements(
@@ -143,6 +176,15 @@ struct RandomStore {
     try session.delete(ObjectKey(key), in: id)
     rows[id]![key] = nil
     elements = elements.filter { $0.key.classID != id || $0.key.key != ObjectKey(key) }
+    maps = maps.filter { $0.key.classID != id || $0.key.key != ObjectKey(key) }
+    let object = Value.object(id, ObjectKey(key))
+    for one in schema.classes {
+      for column in one.columns where column.type == .any && column.collection == .none {
+        for other in keys(one.id) where rows[one.id]![other]![column.id.index] == object {
+          rows[one.id]![other]![column.id.index] = .null
+        }
+      }
+    }
     let link = Value.link(ObjectKey(key))
     for one in schema.classes {
       for column in one.columns where column.type == .link && column.target == id {
@@ -173,7 +215,21 @@ extension SeededRandom {
     case .date: return .date(Timestamp(seconds: Int64(number), nanoseconds: 0))
     case .objectID: return .objectID(Bytes12(high: UInt64(number) << 40, low: 7))
     case .uuid: return .uuid(Bytes16(high: UInt64(number) << 40, low: 7))
-    case .any: return .null
+    case .any: return anyValue(of: few)
     }
+  }
+
+  /// A value of any type but an object; numbers also of the kind that only an exact comparison
+  /// tells apart.
+  private mutating func anyValue(of few: Int) -> Value {
+    func decimal(_ text: String) -> Value { .decimal(DecimalNumber(text: text)!.cell) }
+    if chance(15) {
+      return pick([
+        .int(1 << 53 + 1), .double(0x1p53), decimal("9007199254740993"), .double(0.1),
+        decimal("0.1"), .float(0.1), .double(.nan), decimal("NaN"), .int(.max), .double(0x1p63),
+        decimal("9223372036854775807"),
+      ])
+    }
+    return smallValue(pick(RandomStore.scalarTypes), of: few)
   }
 }

@@ -26,6 +26,9 @@ struct CompilerMessageTests {
     ("$0.name.count > 3", member), ("$0.note.count > 3", member),
     ("$0.born.timeIntervalSince1970 > 3", member), ("$0.mood.hashValue == 3", member),
     ("$0.scores.first == 3", member),
+    ("$0.scores == $0.name", conversion), ("$0.name == $0.scores", conversion),
+    ("$0.scores > $0.name", order), ("$0.anything > $0.isGood", order),
+    ("$0.friends.age == $0.name", conversion),
     ("$0.name.isEmpty", "Write $0.name == \"\", or == Data()."),
     ("$0.scores.isEmpty", "Write $0.dogs.count == 0."),
     ("$0.name.hasPrefix(\"x\")", "Write starts(with:)."),
@@ -42,6 +45,11 @@ struct CompilerMessageTests {
     "$0.age < $0.shoes", "$0.shoes >= $0.age", "$0.name == $0.note", "$0.born > $0.died",
     "$0.mood != $0.oldMood", "$0.scores.max <= $0.shoes", "$0.shoes == 3 || 3 < $0.shoes",
     "$0.mother.shoes == $0.age && $0.name.contains($0.note)", "$0.shoes == nil",
+    "$0.scores == $0.age", "$0.shoes != $0.scores", "$0.friends.age > $0.age",
+    "$0.scores.contains($0.age) && $0.friends.contains($0.mother)", "$0.anything == $0.name",
+    "$0.age < $0.anything", "$0.anything[0] == $0.anything", "$0.mother == $0.anything",
+    "$0.scores >= $0.anything && $0.mother.anything != $0.anything", "$0.anything == 3",
+    "$0.name.contains($0.anything) && $0.anything.like($0.note)", "$0.anything != $0.shoes",
   ]
 
   private static let model = """
@@ -60,6 +68,7 @@ struct CompilerMessageTests {
       @Persisted var mood: Mood
       @Persisted var born: Date
       @Persisted var scores: List<Int>
+      @Persisted var anything: AnyRealmValue
       @Persisted var mother: Calf?
       @Persisted var friends: List<Calf>
       @Persisted(originProperty: "mother") var calves: LinkingObjects<Calf>

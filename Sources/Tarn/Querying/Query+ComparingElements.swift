@@ -1,0 +1,162 @@
+import TarnStore
+
+// Some element of a collection against a property of the object, on either side: `$0.dogs.age >
+// $0.limit`, `$0.scores < $0.limit`, `$0.names.contains($0.name)`.
+
+extension Query {
+  /// The comparison, if one side is about some element and the other about a property.
+  func compareElement<U>(
+    _ op: ComparisonOperator, with other: Query<U>, _ options: StringOptions
+  ) -> Query<Bool>? {
+    let condition: CollectionCondition
+    switch (content, other.content) {
+    case (.any(let elements), .path(let path)):
+      condition = CollectionCondition(elements, .any(op, .path(path), options.store))
+    case (.path(let path), .any(let elements)):
+      // Texts name the collection first where they can.
+      condition =
+        op.mirrored.map { CollectionCondition(elements, .any($0, .path(path), options.store)) }
+        ?? CollectionCondition(path, .any(op, .path(elements), options.store))
+    case (.any, .any):
+      trap(
+        "The elements of one collection do not compare with those of another. Two properties of "
+          + "one element do in a text: filter(\"SUBQUERY(dogs, $x, $x.age > $x.limit).@count > 0\")"
+      )
+    default: return nil
+    }
+    return Query<Bool>(.collection(condition))
+  }
+}
+
+extension Query where T: RealmCollection {
+  /// Some element.
+  var some: Query<T.Element> { element() }
+}
+
+extension Query where T: RealmCollection, T.Element: _Persistable {
+  /// True if some element equals the property.
+  public static func == (a: Query, b: Query<T.Element>) -> Query<Bool> {
+    a.some.compare(.equal, with: b)
+  }
+  /// True if some element equals the property.
+  public static func == (a: Query<T.Element>, b: Query) -> Query<Bool> {
+    a.compare(.equal, with: b.some)
+  }
+  /// True if some element differs from the property.
+  public static func != (a: Query, b: Query<T.Element>) -> Query<Bool> {
+    a.some.compare(.notEqual, with: b)
+  }
+  /// True if some element differs from the property.
+  public static func != (a: Query<T.Element>, b: Query) -> Query<Bool> {
+    a.compare(.notEqual, with: b.some)
+  }
+}
+
+extension Query where T: RealmCollection, T.Element: _Persistable & _QueryComparable {
+  public static func < (a: Query, b: Query<T.Element>) -> Query<Bool> {
+    a.some.compare(.less, with: b)
+  }
+  public static func < (a: Query<T.Element>, b: Query) -> Query<Bool> {
+    a.compare(.less, with: b.some)
+  }
+  public static func <= (a: Query, b: Query<T.Element>) -> Query<Bool> {
+    a.some.compare(.lessOrEqual, with: b)
+  }
+  public static func <= (a: Query<T.Element>, b: Query) -> Query<Bool> {
+    a.compare(.lessOrEqual, with: b.some)
+  }
+  public static func > (a: Query, b: Query<T.Element>) -> Query<Bool> {
+    a.some.compare(.greater, with: b)
+  }
+  public static func > (a: Query<T.Element>, b: Query) -> Query<Bool> {
+    a.compare(.greater, with: b.some)
+  }
+  public static func >= (a: Query, b: Query<T.Element>) -> Query<Bool> {
+    a.some.compare(.greaterOrEqual, with: b)
+  }
+  public static func >= (a: Query<T.Element>, b: Query) -> Query<Bool> {
+    a.compare(.greaterOrEqual, with: b.some)
+  }
+}
+
+// A property that may be nil.
+extension Query where T: RealmCollection, T.Element: _OptionalPersistable {
+  /// True if some element equals the property.
+  public static func == (a: Query, b: Query<T.Element?>) -> Query<Bool> {
+    a.some.compare(.equal, with: b)
+  }
+  /// True if some element equals the property.
+  public static func == (a: Query<T.Element?>, b: Query) -> Query<Bool> {
+    a.compare(.equal, with: b.some)
+  }
+  /// True if some element differs from the property.
+  public static func != (a: Query, b: Query<T.Element?>) -> Query<Bool> {
+    a.some.compare(.notEqual, with: b)
+  }
+  /// True if some element differs from the property.
+  public static func != (a: Query<T.Element?>, b: Query) -> Query<Bool> {
+    a.compare(.notEqual, with: b.some)
+  }
+}
+
+extension Query where T: RealmCollection, T.Element: _OptionalPersistable & _QueryComparable {
+  public static func < (a: Query, b: Query<T.Element?>) -> Query<Bool> {
+    a.some.compare(.less, with: b)
+  }
+  public static func < (a: Query<T.Element?>, b: Query) -> Query<Bool> {
+    a.compare(.less, with: b.some)
+  }
+  public static func <= (a: Query, b: Query<T.Element?>) -> Query<Bool> {
+    a.some.compare(.lessOrEqual, with: b)
+  }
+  public static func <= (a: Query<T.Element?>, b: Query) -> Query<Bool> {
+    a.compare(.lessOrEqual, with: b.some)
+  }
+  public static func > (a: Query, b: Query<T.Element?>) -> Query<Bool> {
+    a.some.compare(.greater, with: b)
+  }
+  public static func > (a: Query<T.Element?>, b: Query) -> Query<Bool> {
+    a.compare(.greater, with: b.some)
+  }
+  public static func >= (a: Query, b: Query<T.Element?>) -> Query<Bool> {
+    a.some.compare(.greaterOrEqual, with: b)
+  }
+  public static func >= (a: Query<T.Element?>, b: Query) -> Query<Bool> {
+    a.compare(.greaterOrEqual, with: b.some)
+  }
+}
+
+extension Query where T: RealmCollection, T.Element: _Persistable {
+  /// True if the property's value is among the elements.
+  public func contains(_ property: Query<T.Element>) -> Query<Bool> {
+    some.compare(.equal, with: property)
+  }
+}
+
+extension Query where T: RealmCollection, T.Element: _OptionalPersistable {
+  /// True if the property's value is among the elements, of objects the one that a link points to.
+  public func contains(_ property: Query<T.Element?>) -> Query<Bool> {
+    some.compare(.equal, with: property)
+  }
+}
+
+extension Query where T: RealmCollection, T.Element: _Persistable & _QueryText {
+  /// True if the text of some element contains that of the property under the options.
+  public func contains<U: _QueryText>(
+    _ property: Query<U>, options: StringOptions
+  ) -> Query<Bool> {
+    some.compare(.contains, with: property, options)
+  }
+  /// True if the text of some element starts with that of the property.
+  public func starts<U: _QueryText>(
+    with property: Query<U>, options: StringOptions = []
+  ) -> Query<Bool> {
+    some.compare(.beginsWith, with: property, options)
+  }
+  /// True if the text of some element ends with that of the property.
+  public func ends<U: _QueryText>(
+    with property: Query<U>, options: StringOptions = []
+  ) -> Query<Bool> {
+    some.compare(.endsWith, with: property, options)
+  }
+}

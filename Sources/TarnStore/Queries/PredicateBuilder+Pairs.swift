@@ -1,0 +1,155 @@
+/// Comparisons of properties with each other, and with what is in collections and in values of any
+/// type.
+extension PredicateBuilder {
+  /// One side of a comparison.
+  private struct Side {
+    let source: ValueSource
+    /// What describes its values: their type, and the class that has them.
+    let column: ColumnPath
+    let names: [String]
+
+    func described(in schema: StoreSchema) -> String {
+      "'\(Operand.path(names))' (\(column.typeName(in: schema)))"
+    }
+  }
+
+  func pair(
+    _ comparison: Comparison, _ left: [String], _ right: [String], _ depth: Int
+  ) throws(PredicateError) -> ResolvedNode {
+    let (first, second) = (try side(left, depth), try side(right, depth))
+    return try pair(first, comparison.op, second, comparison.options, comparison)
+  }
+
+  /// Of a property and the elements of a collection, on either side.
+  func pairOfElements(
+    _ condition: CollectionCondition, _ op: ComparisonOperator, _ right: [String],
+    _ options: StringOptions, _ depth: Int
+  ) throws(PredicateError) -> ResolvedNode {
+    let left = condition.path
+    if try CollectionPath.find(left, from: classID, in: schema) == nil,
+      try CollectionPath.find(right, from: classID, in: schema) == nil
+    {
+      throw PredicateError(
+        "neither '\(Operand.path(left))' nor '\(Operand.path(right))' leads to a collection: "
+          + "omit ANY")
+    }
+    let (first, second) = (
+      try sideOfElements(left, depth), try sideOfElements(right, depth)
+    )
+    return try pair(first, op, second, options, condition)
+  }
+
+  /// What a collection comes to, of that type, against what a path of names leads to.
+  func total(
+    _ total: CollectionTotal, _ type: ColumnType, _ path: CollectionPath,
+    _ condition: CollectionCondition, _ op: ComparisonOperator, _ names: [String], _ depth: Int
+  ) throws(PredicateError) -> ResolvedNode {
+    if path.hasSteps, path.column.type != .any {
+      throw PredicateError("only collections have a @count: \(condition)")
+    }
+    let side = try side(names, depth)
+    let other = side.column.type
+    guard other == type || other.isNumeric && type.isNumeric || other == .any else {
+      throw PredicateError(
+        "cannot compare what '\(Operand.path(condition.path))' comes to (\(type)) with "
+          + side.described(in: schema))
+    }
+    guard op.mirrored != nil else {
+      throw PredicateError("\(op) does not compare with what a collection comes to: \(condition)")
+    }
+    let source = ValueSource.total(ElementWay(path), total)
+    try requireOne(source, side.source, condition)
+    return .values(ValuePair(source, op, side.source))
+  }
+
+  /// The right side of a condition that compares with nothing but a value.
+  func constant(
+    _ right: Operand, _ condition: CollectionCondition
+  ) throws(PredicateError) -> Value {
+    guard case .value(let value) = right else {
+      throw PredicateError("the @count of a SUBQUERY compares with a number: \(condition)")
+    }
+    return value
+  }
+
+  private func pair(
+    _ left: Side, _ op: ComparisonOperator, _ right: Side, _ options: StringOptions,
+    _ condition: some CustomStringConvertible
+  ) throws(PredicateError) -> ResolvedNode {
+    let (a, b) = (left.column, right.column)
+    let areComparable =
+      a.type == b.type
+      ? a.target == b.target
+      : a.type == .any || b.type == .any || a.type.isNumeric && b.type.isNumeric
+    guard areComparable else {
+      throw PredicateError(
+        "cannot compare \(left.described(in: schema)) with \(right.described(in: schema))")
+    }
+    for side in [left, right] {
+      guard let target = side.column.target, schema[target]?.isEmbedded == true else { continue }
+      throw PredicateError(
+        "'\(Operand.path(side.names))' leads to embedded objects, which compare as a whole with "
+          + "a value only. Compare their properties: \(condition)")
+    }
+    try a.check(op, options, left.names, schema)
+    try b.check(op, options, right.names, schema)
+    guard op != .in else {
+      throw PredicateError("IN needs a list of values on its right: \(condition)")
+    }
+    if case (.column(let a), .column(let b)) = (left.source, right.source) {
+      return .pair(ColumnPair(a, op, b, options))
+    }
+    try requireOne(left.source, right.source, condition)
+    return .values(ValuePair(left.source, op, right.source, options))
+  }
+
+  private func requireOne(
+    _ left: ValueSource, _ right: ValueSource, _ condition: some CustomStringConvertible
+  ) throws(PredicateError) {
+    guard !left.hasOne, !right.hasOne else { return }
+    throw PredicateError(
+      "the elements of one collection do not compare with those of another, nor two properties of "
+        + "elements with each other but in a SUBQUERY: \(condition)")
+  }
+
+  /// A property, or what lies within a value or collection by steps.
+  private func side(_ names: [String], _ depth: Int) throws(PredicateError) -> Side {
+    if let path = try elementPath(names) { return try side(path, names, depth) }
+    return try plainSide(names)
+  }
+
+  /// The same, and through collections.
+  private func sideOfElements(_ names: [String], _ depth: Int) throws(PredicateError) -> Side {
+    guard let path = try CollectionPath.find(names, from: classID, in: schema) else {
+      return try plainSide(names)
+    }
+    return try side(path, names, depth)
+  }
+
+  private func plainSide(_ names: [String]) throws(PredicateError) -> Side {
+    let column = try ColumnPath(names, from: classID, in: schema)
+    return Side(source: .column(column), column: column, names: names)
+  }
+
+  private func side(
+    _ path: CollectionPath, _ names: [String], _ depth: Int
+  ) throws(PredicateError) -> Side {
+    guard depth <= Self.depthMax else {
+      throw PredicateError("a path leads through more than \(Self.depthMax) collections")
+    }
+    let way = ElementWay(path)
+    if path.rest.isEmpty {
+      let element = ColumnPath(path.column, of: path.owner.id)
+      return Side(
+        source: .elements(way, target: element.target), column: element, names: names)
+    }
+    guard path.column.type == .link, let target = path.column.target else {
+      throw PredicateError(
+        "the elements of property '\(path.column.name)' of class '\(path.owner.name)' are not "
+          + "objects: \(Operand.path(names))")
+    }
+    let inner = PredicateBuilder(classID: target, schema: schema)
+    let rest = try inner.sideOfElements(path.rest, depth + 1)
+    return Side(source: .behind(way, target, rest.source), column: rest.column, names: names)
+  }
+}

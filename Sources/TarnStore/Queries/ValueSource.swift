@@ -1,0 +1,156 @@
+/// What a collection comes to, where that is compared with a property.
+enum CollectionTotal: Hashable, Sendable {
+  case count
+  /// Of the elements, or of a column of theirs, as a value of that type.
+  case aggregate(CollectionAggregate, ColumnPath?, ColumnType)
+}
+
+/// Where one side of a comparison has its values, seen from an object. What has one value has null
+/// where there is nothing.
+indirect enum ValueSource: Hashable, Sendable {
+  case constant(Value)
+  /// Not one of any type.
+  case column(ColumnPath)
+  case total(ElementWay, CollectionTotal)
+  /// The elements themselves; links among them lead to objects of that class.
+  case elements(ElementWay, target: ClassID?)
+  /// What is found from each of the elements on, which are objects of that class.
+  case behind(ElementWay, ClassID, ValueSource)
+
+  /// True if there is one value, else there are as many as elements.
+  var hasOne: Bool {
+    switch self {
+    case .constant, .column: true
+    case .total(let way, .count): way.namesOne || !way.hasSteps
+    case .total: true
+    case .elements(let way, target: _): way.namesOne
+    case .behind(let way, _, let rest): way.namesOne && rest.hasOne
+    }
+  }
+
+  var dependencies: [QueryDependency] {
+    switch self {
+    case .constant: []
+    case .column(let path): path.dependencies
+    case .total(let way, let total): way.dependencies + total.dependencies(behind: way)
+    case .elements(let way, target: _): way.dependencies
+    case .behind(let way, let target, let rest):
+      way.dependencies + way.dependencies(of: rest.dependencies, from: target)
+    }
+  }
+
+  /// Links on the way to the first collection.
+  var linkCount: Int {
+    switch self {
+    case .constant: 0
+    case .column(let path): path.links.count
+    case .total(let way, _), .elements(let way, target: _), .behind(let way, _, _):
+      way.links.count
+    }
+  }
+
+  /// Whether some value passes.
+  func contains<Rows: RowReading, Source: RowSource>(
+    _ rows: Rows, _ slot: Int, _ source: Source, _ passes: (Value) throws(StorageError) -> Bool
+  ) throws(StorageError) -> Bool {
+    switch self {
+    case .constant(let value): return try passes(value)
+    case .column(let path): return try passes(try source.value(path, rows, slot))
+    case .total(let way, .count) where way.hasSteps:
+      return try way.contains(rows, slot, source) { (value, place) throws(StorageError) in
+        try passes(try source.elementCount(of: value, in: place))
+      }
+    case .total(let way, let total):
+      return try passes(try total.value(of: way, rows, slot, source))
+    case .elements(let way, let target):
+      return try way.contains(rows, slot, source) { (value, _) throws(StorageError) in
+        guard let target, case .link(let key) = value else { return try passes(value) }
+        return try passes(source.object(LinkTarget(classID: target, key: key)))
+      }
+    case .behind(let way, let target, let rest):
+      return try way.contains(rows, slot, source) { (element, _) throws(StorageError) in
+        guard case .link(let key) = element else {
+          // Where an element is named, all behind it is null without one.
+          return way.hasSteps ? try rest.containsBehindNothing(passes) : false
+        }
+        let found = try source.withRow(target, key) { (rows, slot) throws(StorageError) in
+          try rest.contains(rows, slot, source, passes)
+        }
+        return found == true
+      }
+    }
+  }
+
+  /// The same where the way to the object has led nowhere.
+  func containsBehindNothing<E: Error>(
+    _ passes: (Value) throws(E) -> Bool
+  ) throws(E) -> Bool {
+    if case .constant(let value) = self { return try passes(value) }
+    return hasOne ? try passes(.null) : false
+  }
+}
+
+extension ElementWay {
+  var hasSteps: Bool { if case .at = elements { true } else { false } }
+}
+
+extension CollectionTotal {
+  /// What is looked at in the elements.
+  fileprivate func dependencies(behind way: ElementWay) -> [QueryDependency] {
+    guard case .aggregate(_, let path?, _) = self else { return [] }
+    let target = path.links.first?.classID ?? path.classID
+    return way.dependencies(of: path.dependencies, from: target)
+  }
+
+  /// Null behind a link that leads nowhere.
+  fileprivate func value<Rows: RowReading, Source: RowSource>(
+    of way: ElementWay, _ rows: Rows, _ slot: Int, _ source: Source
+  ) throws(StorageError) -> Value {
+    if way.links.isEmpty { return try value(of: way, rows.key(at: slot), source) }
+    let found = try source.withTarget(rows, slot, way.links, from: 0) {
+      (rows, slot) throws(StorageError) in
+      try value(of: way, rows.key(at: slot), source)
+    }
+    return found ?? .null
+  }
+
+  private func value<Source: RowSource>(
+    of way: ElementWay, _ owner: ObjectKey, _ source: Source
+  ) throws(StorageError) -> Value {
+    switch self {
+    case .count: .int(Int64(try way.count(of: owner, source)))
+    case .aggregate(let aggregate, let path, let type):
+      aggregate.result(of: try way.fold(path, of: owner, source), as: type)
+    }
+  }
+}
+
+extension RowSource {
+  /// The value of a column that is not of any type, links as objects; null behind a link that leads
+  /// nowhere.
+  fileprivate func value<Rows: RowReading>(
+    _ path: ColumnPath, _ rows: Rows, _ slot: Int
+  ) throws(StorageError) -> Value {
+    if path.links.isEmpty { return try valueHere(path, rows, slot) }
+    let found = try withTarget(rows, slot, path.links, from: 0) {
+      (rows, slot) throws(StorageError) in try valueHere(path, rows, slot)
+    }
+    return found ?? .null
+  }
+
+  private func valueHere<Rows: RowReading>(
+    _ path: ColumnPath, _ rows: Rows, _ slot: Int
+  ) throws(StorageError) -> Value {
+    switch path.type {
+    case .string, .data:
+      return try unsafe withText(rows, slot, path) { (bytes) throws(StorageError) in
+        guard let bytes = unsafe bytes else { return .null }
+        return try unsafe Value(cell: bytes, path.type)
+      }
+    case .link:
+      guard let target = path.target, !rows.isNull(path.column, slot) else { return .null }
+      return object(LinkTarget(classID: target, key: ObjectKey(rows.int(path.column, slot))))
+    default: return rows.scalar(path, slot).value
+    }
+  }
+}
