@@ -32,7 +32,18 @@ extension CollectionTest {
         return node.passes(.int(Int64(try source.elementCount(of: place.nested(id)))))
       default: return node.passes(.null)
       }
-    case .each, .aggregate, .matching, .total, .location: return false
+    case .matching(let target, let node, let count):
+      switch value {
+      case .list(let id), .map(let id):
+        var met = 0
+        try source.forEachElement(of: place.nested(id)) { (element) throws(StorageError) in
+          if try passes(element, target, node, source) { met += 1 }
+          return true
+        }
+        return count.passes(.int(Int64(met)))
+      default: return count.passes(.null)
+      }
+    case .each, .aggregate, .total, .location: return false
     }
   }
 

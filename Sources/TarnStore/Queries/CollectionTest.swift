@@ -12,8 +12,9 @@ final class CollectionTest: Hashable, Sendable {
     /// About what they come to together, or what a column of theirs does, as a value of that type;
     /// the column is nil for the elements themselves.
     case aggregate(CollectionAggregate, ColumnPath?, ColumnType, ResolvedNode)
-    /// About the number of objects of that class among them that meet the first node.
-    case matching(ClassID, ResolvedNode, count: ResolvedNode)
+    /// About the number of those among them that meet the first node: objects of that class, or
+    /// values if it is nil.
+    case matching(ClassID?, ResolvedNode, count: ResolvedNode)
     /// What they come to compares so with a column that is reached from where the links begin.
     case total(CollectionTotal, ComparisonOperator, ColumnPath)
     /// About the place whose coordinates the elements are; the column says that they are.
@@ -75,13 +76,13 @@ final class CollectionTest: Hashable, Sendable {
   /// What is looked at in the elements, and their class; nil if they are no objects.
   private var innerDependencies: (ClassID, [QueryDependency])? {
     switch test {
-    case .object(let target, let node), .matching(let target, let node, count: _):
+    case .object(let target, let node), .matching(let target?, let node, count: _):
       var found: [QueryDependency] = []
       node.forEachDependency { found.append($0) }
       return (target, found)
     case .aggregate(_, let path?, _, _), .total(.aggregate(_, let path?, _), _, _):
       return (path.links.first?.classID ?? path.classID, path.dependencies)
-    case .count, .value, .each, .aggregate, .total, .location: return nil
+    case .count, .value, .each, .aggregate, .matching, .total, .location: return nil
     }
   }
 
@@ -145,7 +146,7 @@ final class CollectionTest: Hashable, Sendable {
     case .matching(let target, let node, let count):
       var met = 0
       _ = try contains(of: owner, source) { (value) throws(StorageError) in
-        if try meets(value, target, node, source) { met += 1 }
+        if try passes(value, target, node, source) { met += 1 }
         return false
       }
       return count.passes(.int(Int64(met)))
@@ -161,6 +162,14 @@ final class CollectionTest: Hashable, Sendable {
       }
     case .total, .location: trap("this has its own way to be asked: bug in this package")
     }
+  }
+
+  /// Whether an element meets a node, which is about objects of a class or about values.
+  func passes<Source: RowSource>(
+    _ element: Value, _ target: ClassID?, _ node: ResolvedNode, _ source: Source
+  ) throws(StorageError) -> Bool {
+    guard let target else { return node.passes(element) }
+    return try meets(element, target, node, source)
   }
 
   func meets<Source: RowSource>(
