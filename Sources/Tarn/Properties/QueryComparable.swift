@@ -27,8 +27,13 @@ extension Optional: _QueryStored where Wrapped: _QueryStored {
   public typealias _StoredType = Wrapped._StoredType?
 }
 
+/// A type with a least and a greatest value in queries: numbers and dates, or an optional of one.
+public protocol _QueryMinMax {}
+extension Date: _QueryMinMax {}
+extension Optional: _QueryMinMax where Wrapped: _QueryMinMax {}
+
 /// A type of numbers, or an optional of one.
-public protocol _QueryNumber {}
+public protocol _QueryNumber: _QueryMinMax {}
 extension Int: _QueryNumber {}
 extension Int8: _QueryNumber {}
 extension Int16: _QueryNumber {}
@@ -36,5 +41,9 @@ extension Int32: _QueryNumber {}
 extension Int64: _QueryNumber {}
 extension Float: _QueryNumber {}
 extension Double: _QueryNumber {}
-extension Decimal128: _QueryNumber {}
 extension Optional: _QueryNumber where Wrapped: _QueryNumber {}
+
+/// A type of decimals, or an optional of one.
+public protocol _QueryDecimal: _QueryNumber {}
+extension Decimal128: _QueryDecimal {}
+extension Optional: _QueryDecimal where Wrapped: _QueryDecimal {}

@@ -64,9 +64,7 @@ private struct FilterArgument {
   ) -> PredicateArgument {
     switch value {
     case let object as ObjectBase:
-      return isElement && object is EmbeddedObject
-        ? .unusable("an embedded object, which compares by == only: join comparisons with OR")
-        : self.object(object, core)
+      return self.object(object, core)
     case let collection as any RealmCollection:
       return isElement ? .unusable("a list of lists") : values(of: collection, core)
     case is any _CollectionProperty: return .unusable("a map")
@@ -129,6 +127,7 @@ private struct FilterArgument {
 
   private static func values<S: Sequence>(of sequence: S, _ core: RealmCore?) -> PredicateArgument {
     var values: [Value] = []
+    var objects: [Operand] = []
     for element in sequence {
       guard let content = flattened(element) else {
         values.append(.null)
@@ -137,11 +136,12 @@ private struct FilterArgument {
       switch argument(content, core, isElement: true) {
       case .value(let value): values.append(value)
       case .values: return .unusable("a list of lists")
-      case .members: return .unusable("a list with an embedded object")
+      case .members(let name, let members): objects.append(.members(of: name, members))
+      case .objects: return .unusable("a list of lists")
       case .shape: return .unusable("a list with a shape")
       case .unusable(let what): return .unusable("a list with \(what)")
       }
     }
-    return .values(values)
+    return objects.isEmpty ? .values(values) : .objects(objects + values.map { .value($0) })
   }
 }

@@ -2,86 +2,74 @@ import TarnStore
 
 /// Conditions on what the values of a collection come to: `$0.scores.max > 90`. Nil and NaN do not
 /// take part. Without any values the sum is 0, and the others are nil.
-extension Query where T: RealmCollection, T.Element: MinMaxType {
+extension Query where T: RealmCollection, T.Element: _QueryMinMax {
   /// The least of the values.
   public var min: Query<T.Element> { aggregate(.minimum) }
   /// The greatest of the values.
   public var max: Query<T.Element> { aggregate(.maximum) }
 }
 
-extension Query where T: RealmCollection, T.Element: AddableType {
+extension Query where T: RealmCollection, T.Element: _QueryNumber {
   /// The sum of the values.
   public var sum: Query<T.Element> { aggregate(.sum) }
   /// The average of the values.
   public var avg: Query<Double> { aggregate(.average) }
 }
 
-extension Query
-where T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: MinMaxType {
-  /// The least of the values.
-  public var min: Query<T.Element> { aggregate(.minimum) }
-  /// The greatest of the values.
-  public var max: Query<T.Element> { aggregate(.maximum) }
+extension Query where T: RealmCollection, T.Element: _QueryDecimal {
+  /// The same, to compare with a decimal.
+  @_disfavoredOverload
+  public var avg: Query<Decimal128> { aggregate(.average) }
 }
 
-extension Query
-where T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: AddableType {
-  /// The sum of the values.
-  public var sum: Query<T.Element> { aggregate(.sum) }
-  /// The average of the values.
-  public var avg: Query<Double> { aggregate(.average) }
-}
-
-extension Query where T: RealmKeyedCollection, T.Value: MinMaxType {
+extension Query where T: RealmKeyedCollection, T.Value: _QueryMinMax {
   /// The least of the map's values.
   public var min: Query<T.Value> { aggregate(.minimum) }
   /// The greatest of the map's values.
   public var max: Query<T.Value> { aggregate(.maximum) }
 }
 
-extension Query where T: RealmKeyedCollection, T.Value: AddableType {
+extension Query where T: RealmKeyedCollection, T.Value: _QueryNumber {
   /// The sum of the map's values.
   public var sum: Query<T.Value> { aggregate(.sum) }
   /// The average of the map's values.
   public var avg: Query<Double> { aggregate(.average) }
 }
 
+extension Query where T: RealmKeyedCollection, T.Value: _QueryDecimal {
+  /// The same, to compare with a decimal.
+  @_disfavoredOverload
+  public var avg: Query<Decimal128> { aggregate(.average) }
+}
+
 /// The same of a property of all objects in a collection: `$0.dogs.age.max > 10`. Traps behind
 /// anything else than a collection.
-extension Query where T: MinMaxType {
-  /// The least value that the property has in an object of the collection.
+extension Query where T: _QueryMinMax {
+  /// The least of what the property has in the objects of the collection.
   public var min: Query<T> { aggregateOfElements(.minimum) }
-  /// The greatest value that the property has in an object of the collection.
+  /// The greatest of what the property has in the objects of the collection.
   public var max: Query<T> { aggregateOfElements(.maximum) }
 }
 
-extension Query where T: AddableType {
+extension Query where T: _QueryNumber {
   /// The sum of what the property has in the objects of the collection.
   public var sum: Query<T> { aggregateOfElements(.sum) }
   /// The average of what the property has in the objects of the collection.
   public var avg: Query<Double> { aggregateOfElements(.average) }
 }
 
-extension Query where T: OptionalProtocol, T.Wrapped: MinMaxType {
-  /// The least value that the property has in an object of the collection.
-  public var min: Query<T> { aggregateOfElements(.minimum) }
-  /// The greatest value that the property has in an object of the collection.
-  public var max: Query<T> { aggregateOfElements(.maximum) }
-}
-
-extension Query where T: OptionalProtocol, T.Wrapped: AddableType {
-  /// The sum of what the property has in the objects of the collection.
-  public var sum: Query<T> { aggregateOfElements(.sum) }
-  /// The average of what the property has in the objects of the collection.
-  public var avg: Query<Double> { aggregateOfElements(.average) }
+extension Query where T: _QueryDecimal {
+  /// The same, to compare with a decimal.
+  @_disfavoredOverload
+  public var avg: Query<Decimal128> { aggregateOfElements(.average) }
 }
 
 extension Query {
-  private func aggregate<V>(_ aggregate: CollectionAggregate) -> Query<V> {
+  func aggregate<V>(_ aggregate: CollectionAggregate) -> Query<V> {
     Query<V>(.total(pathOfCollection) { .aggregate(aggregate, $0, $1) })
   }
 
-  private func aggregateOfElements<V>(_ aggregate: CollectionAggregate) -> Query<V> {
+  func aggregateOfElements<V>(_ aggregate: CollectionAggregate) -> Query<V> {
     guard case .any(let path) = content else {
       trap(
         "\(aggregate.rawValue.dropFirst()) is of all elements of a collection, as in "

@@ -50,7 +50,7 @@ extension Query where T: RealmKeyedCollection {
 
   /// Some key of the map: `$0.scores.keys.starts(with: "a")`.
   public var keys: Query<T.Key> {
-    Query<T.Key>(.any(pathOfCollection + [CollectionCondition.mapKeys]))
+    element(of: [CollectionCondition.mapKeys])
   }
 }
 
@@ -64,9 +64,32 @@ extension Query where T: RealmKeyedCollection, T.Value: _Persistable {
   }
 }
 
+extension Query
+where T: RealmKeyedCollection, T.Value: _Persistable & _QueryComparable & Comparable {
+  /// True if some value of the map is in the range.
+  public func contains(_ range: Range<T.Value>) -> Query<Bool> {
+    (element() as Query<T.Value>).contains(range)
+  }
+  /// True if some value of the map is in the range.
+  public func contains(_ range: ClosedRange<T.Value>) -> Query<Bool> {
+    (element() as Query<T.Value>).contains(range)
+  }
+}
+
+extension Query where T: RealmKeyedCollection {
+  /// True if some value of the map is in the range; nil never is.
+  public func contains<W: _OptionalPersistable & _QueryComparable & Comparable>(
+    _ range: Range<W>
+  ) -> Query<Bool> where T.Value == W? { (element() as Query<W?>).contains(range) }
+  /// True if some value of the map is in the range; nil never is.
+  public func contains<W: _OptionalPersistable & _QueryComparable & Comparable>(
+    _ range: ClosedRange<W>
+  ) -> Query<Bool> where T.Value == W? { (element() as Query<W?>).contains(range) }
+}
+
 extension Query {
-  private var numberOfElements: Query<Int> {
-    if case .any(let path) = content { return Query<Int>(.anyCount(path)) }
+  var numberOfElements: Query<Int> {
+    if case .any(let path) = content { return Query<Int>(.anyCount(path), of: scope) }
     return Query<Int>(.total(pathOfCollection) { .count($0, $1) })
   }
 

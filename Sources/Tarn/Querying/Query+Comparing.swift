@@ -1,19 +1,6 @@
 import Foundation
 import TarnStore
 
-/// A type of text or bytes, or an optional of one.
-public protocol _QueryText {}
-extension String: _QueryText {}
-extension Data: _QueryText {}
-extension AnyRealmValue: _QueryText, _QueryComparable {}
-extension Optional: _QueryText where Wrapped: _QueryText {}
-
-/// A type of text, or an optional of one.
-public protocol _QueryString: _QueryText {}
-extension String: _QueryString {}
-extension AnyRealmValue: _QueryString {}
-extension Optional: _QueryString where Wrapped: _QueryString {}
-
 extension Query {
   func compare(
     _ op: ComparisonOperator, _ right: Operand, _ options: StringOptions = []
@@ -30,8 +17,10 @@ extension Query {
     case (.anyCount(let path), .value(let number)): condition(path, .anyCount(op, number))
     case (.anyCount(let path), .values(let numbers)):
       Query<Bool>(
-        .or(numbers.map { .collection(CollectionCondition(path, .anyCount(.equal, $0))) }))
-    default: Query<Bool>(.comparison(Comparison(operand, op, right, options.store)))
+        .or(numbers.map { .collection(CollectionCondition(path, .anyCount(.equal, $0))) }),
+        of: scope)
+    default:
+      Query<Bool>(.comparison(Comparison(operand, op, right, options.store)), of: scope)
     }
   }
 
@@ -48,7 +37,7 @@ extension Query {
   }
 
   private func condition(_ path: [String], _ test: CollectionCondition.Test) -> Query<Bool> {
-    Query<Bool>(.collection(CollectionCondition(path, test)), of: collection)
+    Query<Bool>(.collection(CollectionCondition(path, test)), of: scope)
   }
 
   /// True if the property has one of the values.
@@ -64,7 +53,7 @@ extension Query {
     }
     if conditions.isEmpty { return compare(.in, .values(constants)) }
     if !constants.isEmpty { conditions.append(compare(.in, .values(constants)).predicate) }
-    return Query<Bool>(.or(conditions), of: collection)
+    return Query<Bool>(.or(conditions), of: scope)
   }
 
   /// True if the property is between `low` and `high`; for a collection, if some element is.
@@ -190,73 +179,5 @@ extension Query {
   ) -> Query<Bool> where T == W? {
     isWithin(
       constant(Optional(range.lowerBound)), constant(Optional(range.upperBound)), isClosed: true)
-  }
-}
-
-extension Query where T: _Persistable & _QueryText {
-  /// True if the property's text contains the text. An empty or nil text is never contained.
-  public func contains(_ text: T, options: StringOptions = []) -> Query<Bool> {
-    compare(.contains, constant(text), options)
-  }
-  /// True if the property's text starts with the text; never for an empty or nil text.
-  public func starts(with text: T, options: StringOptions = []) -> Query<Bool> {
-    compare(.beginsWith, constant(text), options)
-  }
-  /// True if the property's text ends with the text; never for an empty or nil text.
-  public func ends(with text: T, options: StringOptions = []) -> Query<Bool> {
-    compare(.endsWith, constant(text), options)
-  }
-  /// Like `contains`, with the text of another property.
-  public func contains<U: _QueryText>(
-    _ other: Query<U>, options: StringOptions = []
-  ) -> Query<Bool> {
-    compare(.contains, with: other, options)
-  }
-  /// Like `starts(with:)`, with the text of another property.
-  public func starts<U: _QueryText>(
-    with other: Query<U>, options: StringOptions = []
-  ) -> Query<Bool> {
-    compare(.beginsWith, with: other, options)
-  }
-  /// Like `ends(with:)`, with the text of another property.
-  public func ends<U: _QueryText>(
-    with other: Query<U>, options: StringOptions = []
-  ) -> Query<Bool> {
-    compare(.endsWith, with: other, options)
-  }
-  /// True if the property's text equals the text under the options.
-  public func equals(_ text: T, options: StringOptions = []) -> Query<Bool> {
-    compare(.equal, constant(text), options)
-  }
-  /// True if the property's text differs from the text under the options.
-  public func notEquals(_ text: T, options: StringOptions = []) -> Query<Bool> {
-    compare(.notEqual, constant(text), options)
-  }
-  /// Like `equals`, with the text of another property.
-  public func equals<U: _QueryText>(
-    _ other: Query<U>, options: StringOptions = []
-  ) -> Query<Bool> {
-    compare(.equal, with: other, options)
-  }
-  /// Like `notEquals`, with the text of another property.
-  public func notEquals<U: _QueryText>(
-    _ other: Query<U>, options: StringOptions = []
-  ) -> Query<Bool> {
-    compare(.notEqual, with: other, options)
-  }
-}
-
-extension Query where T: _Persistable & _QueryString {
-  /// True if the whole text matches a pattern: `*` stands for any text, even an empty one, `?` for
-  /// one character (a Unicode scalar), and a backslash makes the next character literal. Never true
-  /// for a nil pattern.
-  public func like(_ pattern: T, caseInsensitive: Bool = false) -> Query<Bool> {
-    compare(.like, constant(pattern), caseInsensitive ? .caseInsensitive : [])
-  }
-  /// Like `like`, with the pattern in another property.
-  public func like<U: _QueryString>(
-    _ other: Query<U>, caseInsensitive: Bool = false
-  ) -> Query<Bool> {
-    compare(.like, with: other, caseInsensitive ? .caseInsensitive : [])
   }
 }

@@ -28,3 +28,33 @@ extension Query where T: _OptionalPersistable & _QueryComparable {
     a.compare(.greaterOrEqual, with: b)
   }
 }
+
+/// A value that may be missing although its type is not optional: what lies behind a link, under a
+/// key or at a position, and the least of no elements.
+extension Query where T: _OptionalPersistable {
+  /// True if there is no value. Traps for a property that always has one.
+  public static func == (property: Query, value: _OptionalNilComparisonType) -> Query<Bool> {
+    property.compareToNil(.equal)
+  }
+  /// True if there is a value. Traps for a property that always has one.
+  public static func != (property: Query, value: _OptionalNilComparisonType) -> Query<Bool> {
+    property.compareToNil(.notEqual)
+  }
+  /// True if there is no value. Traps for a property that always has one.
+  public static func == (value: _OptionalNilComparisonType, property: Query) -> Query<Bool> {
+    property.compareToNil(.equal)
+  }
+  /// True if there is a value. Traps for a property that always has one.
+  public static func != (value: _OptionalNilComparisonType, property: Query) -> Query<Bool> {
+    property.compareToNil(.notEqual)
+  }
+
+  private func compareToNil(_ op: ComparisonOperator) -> Query<Bool> {
+    if case .path(let path) = content, path.count < 2 {
+      trap(
+        "'\(path.first ?? "the object")' is never nil, because its type is not optional: leave the "
+          + "condition out, or make the property optional.")
+    }
+    return compare(op, .value(.null))
+  }
+}

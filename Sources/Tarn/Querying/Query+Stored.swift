@@ -17,6 +17,14 @@ extension Query where T: RealmCollection, T.Element: PersistableEnum {
   }
 }
 
+extension Query
+where T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: PersistableEnum {
+  /// The raw value of some element.
+  public var rawValue: Query<T.Element.Wrapped.RawValue?> {
+    element()
+  }
+}
+
 extension Query where T: FailableCustomPersistable {
   /// The stored value: `$0.link.persistableValue.starts(with: "https")`. For a type stored as an
   /// embedded object, a property of that object.
@@ -35,33 +43,52 @@ extension Query where T: RealmCollection, T.Element: FailableCustomPersistable {
   }
 }
 
+extension Query
+where T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: FailableCustomPersistable
+{
+  /// The stored value of some element.
+  public var persistableValue: Query<T.Element.Wrapped.PersistedType?> {
+    element()
+  }
+}
+
 /// Conditions on the text that an enum or a custom type is stored as: `$0.mood.contains("al")`.
 extension Query where T: _QueryStored, T._StoredType: _Persistable & _QueryText {
   private var stored: Query<T._StoredType> { retyped() }
 
   /// True if the stored text contains the text.
-  public func contains(_ text: T._StoredType, options: StringOptions = []) -> Query<Bool> {
-    stored.contains(text, options: options)
-  }
+  public func contains(_ text: T._StoredType) -> Query<Bool> { stored.contains(text) }
   /// True if the stored text starts with the text.
-  public func starts(with text: T._StoredType, options: StringOptions = []) -> Query<Bool> {
-    stored.starts(with: text, options: options)
-  }
+  public func starts(with text: T._StoredType) -> Query<Bool> { stored.starts(with: text) }
   /// True if the stored text ends with the text.
-  public func ends(with text: T._StoredType, options: StringOptions = []) -> Query<Bool> {
-    stored.ends(with: text, options: options)
-  }
-  /// True if the stored text equals the text under the options.
-  public func equals(_ text: T._StoredType, options: StringOptions = []) -> Query<Bool> {
-    stored.equals(text, options: options)
-  }
-  /// True if the stored text differs from the text under the options.
-  public func notEquals(_ text: T._StoredType, options: StringOptions = []) -> Query<Bool> {
-    stored.notEquals(text, options: options)
-  }
+  public func ends(with text: T._StoredType) -> Query<Bool> { stored.ends(with: text) }
+  /// True if the stored text equals the text.
+  public func equals(_ text: T._StoredType) -> Query<Bool> { stored.equals(text) }
+  /// True if the stored text differs from the text.
+  public func notEquals(_ text: T._StoredType) -> Query<Bool> { stored.notEquals(text) }
 }
 
 extension Query where T: _QueryStored, T._StoredType: _Persistable & _QueryString {
+  /// True if the stored text contains the text under the options.
+  public func contains(_ text: T._StoredType, options: StringOptions) -> Query<Bool> {
+    stored.contains(text, options: options)
+  }
+  /// True if the stored text starts with the text under the options.
+  public func starts(with text: T._StoredType, options: StringOptions) -> Query<Bool> {
+    stored.starts(with: text, options: options)
+  }
+  /// True if the stored text ends with the text under the options.
+  public func ends(with text: T._StoredType, options: StringOptions) -> Query<Bool> {
+    stored.ends(with: text, options: options)
+  }
+  /// True if the stored text equals the text under the options.
+  public func equals(_ text: T._StoredType, options: StringOptions) -> Query<Bool> {
+    stored.equals(text, options: options)
+  }
+  /// True if the stored text differs from the text under the options.
+  public func notEquals(_ text: T._StoredType, options: StringOptions) -> Query<Bool> {
+    stored.notEquals(text, options: options)
+  }
   /// True if the stored text matches the pattern.
   public func like(_ pattern: T._StoredType, caseInsensitive: Bool = false) -> Query<Bool> {
     stored.like(pattern, caseInsensitive: caseInsensitive)

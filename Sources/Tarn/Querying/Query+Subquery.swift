@@ -2,54 +2,107 @@ import TarnStore
 
 extension Query where T == Bool {
   /// How many elements of a collection meet the condition, which may be about several of their
-  /// properties at once: `($0.dogs.age > 3 && $0.dogs.name != "Rex").count > 1`.
+  /// properties at once: `($0.dogs.age > 3 && $0.dogs.name != "Rex").count > 1`, or about the
+  /// values that they are: `($0.scores > 3).count > 1`. Of a condition that goes on to collections
+  /// of the elements, those are counted that have one that meets it:
+  /// `($0.dogs.puppies.age < 1).count`.
   ///
-  /// Traps for a condition that is not about properties of the objects in one collection, reached
-  /// over to-one links at most.
+  /// Traps for a condition that is not about the elements of one collection, reached over to-one
+  /// links at most.
   public var count: Query<Int> {
-    guard let collection, let inner = predicate.onElements(of: collection) else {
+    guard let scope, let inner = predicate.onElements(of: scope) else {
       trap(
-        "Only a condition on properties of the objects in one collection has a count, as in "
+        "Only a condition on the elements of one collection has a count, as in "
           + "($0.dogs.age > 3 && $0.dogs.isGood).count: \(predicate)")
     }
-    return Query<Int>(.total(collection) { .matching(inner, $0, $1) })
+    return Query<Int>(.total(scope.collection) { .matching(inner, $0, $1) })
+  }
+}
+
+/// What a condition is about if it is about the elements of one collection alone.
+struct ElementScope: Sendable {
+  /// The path to the collection.
+  let collection: [String]
+  /// The paths through it to collections of its elements.
+  private var inner: Set<[String]> = []
+
+  init(_ collection: [String]) { self.collection = collection }
+
+  /// What two conditions are about together; nil if that is not one collection.
+  init?(_ a: ElementScope?, _ b: ElementScope?) {
+    guard let a, let b, a.collection == b.collection else { return nil }
+    collection = a.collection
+    inner = a.inner.union(b.inner)
+  }
+
+  /// The same, where a path goes on to a collection of an element.
+  func and(_ collection: [String]) -> ElementScope {
+    var scope = self
+    scope.inner.insert(collection)
+    return scope
+  }
+
+  /// What a path names behind an element; nil if it leads elsewhere.
+  fileprivate func rest(of path: [String]) -> [String]? {
+    path.starts(with: collection) ? Array(path[collection.count...]) : nil
+  }
+
+  /// True for a path that goes through a collection of an element.
+  fileprivate func isNested(_ path: some Collection<String>) -> Bool {
+    inner.contains { path.starts(with: $0) }
   }
 }
 
 extension TarnStore.Predicate {
   /// The same about one element of the collection that all of the conditions are on.
-  fileprivate func onElements(of collection: [String]) -> TarnStore.Predicate? {
+  fileprivate func onElements(of scope: ElementScope) -> TarnStore.Predicate? {
     switch self {
     case .constant: self
-    case .comparison: nil
-    case .not(let term): term.onElements(of: collection).map { .not($0) }
-    case .and(let terms): Self.all(terms, collection).map { .and($0) }
-    case .or(let terms): Self.all(terms, collection).map { .or($0) }
-    case .collection(let condition): condition.onElement(of: collection)
+    case .comparison(let comparison): comparison.onElement(of: scope).map { .comparison($0) }
+    case .not(let term): term.onElements(of: scope).map { .not($0) }
+    case .and(let terms): Self.all(terms, scope).map { .and($0) }
+    case .or(let terms): Self.all(terms, scope).map { .or($0) }
+    case .collection(let condition): condition.onElement(of: scope)
     }
   }
 
   private static func all(
-    _ terms: [TarnStore.Predicate], _ collection: [String]
+    _ terms: [TarnStore.Predicate], _ scope: ElementScope
   ) -> [TarnStore.Predicate]? {
-    let found = terms.compactMap { $0.onElements(of: collection) }
+    let found = terms.compactMap { $0.onElements(of: scope) }
     return found.count == terms.count ? found : nil
   }
 }
 
+extension Comparison {
+  /// Of each element of a value of any type.
+  fileprivate func onElement(of scope: ElementScope) -> Comparison? {
+    guard case .path(let path) = left, let rest = scope.rest(of: path),
+      rest.first == ValueStep.each.name
+    else { return nil }
+    if case .path = right { return nil }
+    return Comparison(.path(Array(rest.dropFirst())), op, right, options)
+  }
+}
+
 extension CollectionCondition {
-  fileprivate func onElement(of collection: [String]) -> TarnStore.Predicate? {
-    guard path.starts(with: collection), path.count > collection.count else { return nil }
-    let property = Operand.path(Array(path[collection.count...]))
+  fileprivate func onElement(of scope: ElementScope) -> TarnStore.Predicate? {
+    guard let rest = scope.rest(of: path) else { return nil }
     switch test {
+    case .anyCount(let op, let number):
+      let isOne = !scope.isNested(path.dropLast())
+      let test = isOne ? Test.count(op, .value(number)) : test
+      return .collection(CollectionCondition(rest, test))
+    case .any(_, .path, _), .count, .elements, .aggregate, .matching: return nil
+    case .any where scope.isNested(path), .anyWithin where scope.isNested(path):
+      return .collection(CollectionCondition(rest, test))
     case .any(let op, let right, let options):
-      return .comparison(Comparison(property, op, right, options))
+      return .comparison(Comparison(.path(rest), op, right, options))
     case .anyWithin(let low, let high, let isClosed):
       return .and([
-        .comparison(Comparison(property, .greaterOrEqual, .value(low))),
-        .comparison(Comparison(property, isClosed ? .lessOrEqual : .less, .value(high))),
+        .comparison(Comparison(.path(rest), .greaterOrEqual, .value(low))),
+        .comparison(Comparison(.path(rest), isClosed ? .lessOrEqual : .less, .value(high))),
       ])
-    case .count, .elements, .anyCount, .aggregate, .matching: return nil
     }
   }
 }

@@ -39,6 +39,42 @@ extension Query where T: _QueryText {
   public func uppercased() -> Query<String> { Self.unavailable() }
 }
 
+extension Query where T: _Persistable & _QueryText {
+  /// Says what data is compared by.
+  @available(*, unavailable, message: "Data compares byte by byte: leave the options out.")
+  @_disfavoredOverload
+  public func contains<V>(_ data: V, options: StringOptions) -> Query<Bool> { Self.unavailable() }
+  /// Says what data is compared by.
+  @available(*, unavailable, message: "Data compares byte by byte: leave the options out.")
+  @_disfavoredOverload
+  public func starts<V>(with data: V, options: StringOptions) -> Query<Bool> { Self.unavailable() }
+  /// Says what data is compared by.
+  @available(*, unavailable, message: "Data compares byte by byte: leave the options out.")
+  @_disfavoredOverload
+  public func ends<V>(with data: V, options: StringOptions) -> Query<Bool> { Self.unavailable() }
+  /// Says what data is compared by.
+  @available(*, unavailable, message: "Data compares byte by byte: leave the options out.")
+  @_disfavoredOverload
+  public func equals<V>(_ data: V, options: StringOptions) -> Query<Bool> { Self.unavailable() }
+  /// Says what data is compared by.
+  @available(*, unavailable, message: "Data compares byte by byte: leave the options out.")
+  @_disfavoredOverload
+  public func notEquals<V>(_ data: V, options: StringOptions) -> Query<Bool> { Self.unavailable() }
+}
+
+extension Query where T: _QueryString {
+  /// Says what has a number.
+  @available(*, unavailable, message: "Lengths are not stored. Objects have $0.dogs.count.")
+  @_disfavoredOverload
+  public var count: Query<Int> { Self.unavailable() }
+}
+
+extension Query where T: _QueryNumber {
+  /// Says what has a number.
+  @available(*, unavailable, message: "Write $0.dogs.count, or ($0.dogs.age > 3).count.")
+  public var count: Query<Int> { Self.unavailable() }
+}
+
 extension Query where T: RealmCollection {
   /// Says how to write the condition.
   @available(*, unavailable, message: "Write $0.dogs.count == 0.")
@@ -49,6 +85,64 @@ extension Query where T: RealmKeyedCollection {
   /// Says how to write the condition.
   @available(*, unavailable, message: "Write $0.marks.count == 0.")
   public var isEmpty: Query<Bool> { Self.unavailable() }
+}
+
+// MARK: - Elements
+
+extension Query {
+  /// Says what has positions.
+  @available(*, unavailable, message: "A set has no positions: compare any of its elements.")
+  public subscript<E>(_ position: Int) -> Query<E> where T == MutableSet<E> { Self.unavailable() }
+  /// Says what has positions.
+  @available(*, unavailable, message: "What links to an object has no order: compare any of it.")
+  public subscript<E>(_ position: Int) -> Query<E> where T == LinkingObjects<E> {
+    Self.unavailable()
+  }
+}
+
+extension Query where T: RealmCollection, T.Element == AnyRealmValue {
+  /// Says what can be added up.
+  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
+  public var min: Query<AnyRealmValue> { Self.unavailable() }
+  /// Says what can be added up.
+  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
+  public var max: Query<AnyRealmValue> { Self.unavailable() }
+  /// Says what can be added up.
+  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
+  public var sum: Query<AnyRealmValue> { Self.unavailable() }
+  /// Says what can be added up.
+  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
+  public var avg: Query<AnyRealmValue> { Self.unavailable() }
+}
+
+extension Query where T: RealmKeyedCollection, T.Value == AnyRealmValue {
+  /// Says what can be added up.
+  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
+  public var min: Query<AnyRealmValue> { Self.unavailable() }
+  /// Says what can be added up.
+  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
+  public var max: Query<AnyRealmValue> { Self.unavailable() }
+  /// Says what can be added up.
+  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
+  public var sum: Query<AnyRealmValue> { Self.unavailable() }
+  /// Says what can be added up.
+  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
+  public var avg: Query<AnyRealmValue> { Self.unavailable() }
+}
+
+extension Query where T == AnyRealmValue {
+  /// Says what can be added up.
+  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
+  public var min: Query<AnyRealmValue> { Self.unavailable() }
+  /// Says what can be added up.
+  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
+  public var max: Query<AnyRealmValue> { Self.unavailable() }
+  /// Says what can be added up.
+  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
+  public var sum: Query<AnyRealmValue> { Self.unavailable() }
+  /// Says what can be added up.
+  @available(*, unavailable, message: "Conditions neither rank nor add up values of any type.")
+  public var avg: Query<AnyRealmValue> { Self.unavailable() }
 }
 
 // MARK: - Comparing
@@ -120,82 +214,6 @@ extension Query {
   )
   @_disfavoredOverload
   public static func >= <V>(property: Query, value: V) -> Query<Bool> { unavailable() }
-}
-
-// Without these the compiler would ask to convert a property, which cannot be done.
-extension Query where T: _QueryNumber {
-  /// Says what compares numbers of different types.
-  @available(
-    *, unavailable,
-    message: """
-      Properties compare if both are of one type. A text compares all numbers: \
-      filter("age == weight").
-      """
-  )
-  @_disfavoredOverload
-  public static func == <V: _QueryNumber>(property: Query, other: Query<V>) -> Query<Bool> {
-    unavailable()
-  }
-  /// Says what compares numbers of different types.
-  @available(
-    *, unavailable,
-    message: """
-      Properties compare if both are of one type. A text compares all numbers: \
-      filter("age != weight").
-      """
-  )
-  @_disfavoredOverload
-  public static func != <V: _QueryNumber>(property: Query, other: Query<V>) -> Query<Bool> {
-    unavailable()
-  }
-  /// Says what compares numbers of different types.
-  @available(
-    *, unavailable,
-    message: """
-      Properties compare if both are of one type. A text compares all numbers: \
-      filter("age < weight").
-      """
-  )
-  @_disfavoredOverload
-  public static func < <V: _QueryNumber>(property: Query, other: Query<V>) -> Query<Bool> {
-    unavailable()
-  }
-  /// Says what compares numbers of different types.
-  @available(
-    *, unavailable,
-    message: """
-      Properties compare if both are of one type. A text compares all numbers: \
-      filter("age <= weight").
-      """
-  )
-  @_disfavoredOverload
-  public static func <= <V: _QueryNumber>(property: Query, other: Query<V>) -> Query<Bool> {
-    unavailable()
-  }
-  /// Says what compares numbers of different types.
-  @available(
-    *, unavailable,
-    message: """
-      Properties compare if both are of one type. A text compares all numbers: \
-      filter("age > weight").
-      """
-  )
-  @_disfavoredOverload
-  public static func > <V: _QueryNumber>(property: Query, other: Query<V>) -> Query<Bool> {
-    unavailable()
-  }
-  /// Says what compares numbers of different types.
-  @available(
-    *, unavailable,
-    message: """
-      Properties compare if both are of one type. A text compares all numbers: \
-      filter("age >= weight").
-      """
-  )
-  @_disfavoredOverload
-  public static func >= <V: _QueryNumber>(property: Query, other: Query<V>) -> Query<Bool> {
-    unavailable()
-  }
 }
 
 // MARK: - Joining

@@ -27,18 +27,18 @@ public struct Query<T> {
     case anyCount([String])
   }
   let content: Content
-  /// The collection whose elements this is about, if it is about properties of theirs alone.
-  var collection: [String]?
+  /// The collection whose elements this is about, if it is about those of one alone.
+  var scope: ElementScope?
   /// The store that objects to compare with must be in; nil if that is not known.
   let storeOfObjects: ObjectIdentifier?
 
-  init(_ content: Content, of collection: [String]? = nil, in store: ObjectIdentifier? = nil) {
+  init(_ content: Content, of scope: ElementScope? = nil, in store: ObjectIdentifier? = nil) {
     self.content = content
-    self.collection = collection
+    self.scope = scope
     storeOfObjects = store
   }
-  init(_ condition: Predicate, of collection: [String]? = nil) {
-    self.init(.condition(condition), of: collection)
+  init(_ condition: Predicate, of scope: ElementScope? = nil) {
+    self.init(.condition(condition), of: scope)
   }
 
   /// The object that the condition is on.
@@ -71,29 +71,28 @@ public struct Query<T> {
   }
 
   private func appending<Root: ObjectBase, V>(_ keyPath: KeyPath<Root, V>) -> Query<V> {
+    appending(names(of: keyPath))
+  }
+
+  /// What names lead to from here.
+  func appending<V>(_ names: [String]) -> Query<V> {
     switch content {
-    case .path(let path): Query<V>(.path(path + names(of: keyPath)), in: storeOfObjects)
-    case .any(let path):
-      Query<V>(.any(path + names(of: keyPath)), of: collection, in: storeOfObjects)
-    case .condition, .total, .anyCount: trap("A condition has no properties")
+    case .path(let path): Query<V>(.path(path + names), of: scope, in: storeOfObjects)
+    case .any(let path): Query<V>(.any(path + names), of: scope, in: storeOfObjects)
+    case .condition, .total, .anyCount: trap("A condition has no properties, elements or types")
     }
   }
 
   /// The same property under another type.
-  func retyped<V>() -> Query<V> {
-    switch content {
-    case .path(let path): Query<V>(.path(path), in: storeOfObjects)
-    case .any(let path): Query<V>(.any(path), of: collection, in: storeOfObjects)
-    case .condition, .total, .anyCount: trap("A condition has no other type")
-    }
-  }
+  func retyped<V>() -> Query<V> { appending([]) }
 
   /// Some element of the collection that this is, or what the path names behind it.
-  func element<V>(_ path: [String] = []) -> Query<V> {
-    guard case .path(let collection) = content else {
-      return Query<V>(.any(pathOfCollection + path), in: storeOfObjects)
-    }
-    return Query<V>(.any(collection + path), of: collection, in: storeOfObjects)
+  ///
+  /// - Parameter part: the name of the keys or the values of a map.
+  func element<V>(_ path: [String] = [], of part: [String] = []) -> Query<V> {
+    let collection = pathOfCollection + part
+    let scope = if case .path = content { ElementScope(collection) } else { scope?.and(collection) }
+    return Query<V>(.any(collection + path), of: scope, in: storeOfObjects)
   }
 
   /// A property of some element of the collection that this is.
@@ -135,17 +134,13 @@ extension Query where T == Bool {
   }
 
   public static prefix func ! (query: Query<Bool>) -> Query<Bool> {
-    Query(!query.predicate, of: query.collection)
+    Query(!query.predicate, of: query.scope)
   }
   public static func && (a: Query<Bool>, b: Query<Bool>) -> Query<Bool> {
-    Query(a.predicate && b.predicate, of: common(a, b))
+    Query(a.predicate && b.predicate, of: ElementScope(a.scope, b.scope))
   }
   public static func || (a: Query<Bool>, b: Query<Bool>) -> Query<Bool> {
-    Query(a.predicate || b.predicate, of: common(a, b))
-  }
-
-  private static func common(_ a: Query<Bool>, _ b: Query<Bool>) -> [String]? {
-    a.collection == b.collection ? a.collection : nil
+    Query(a.predicate || b.predicate, of: ElementScope(a.scope, b.scope))
   }
 }
 

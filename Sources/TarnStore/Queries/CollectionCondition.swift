@@ -16,7 +16,8 @@ package struct CollectionCondition: Hashable, Sendable {
     case anyCount(ComparisonOperator, Value)
     /// What all elements together come to, or what the path names behind each, compares so.
     case aggregate(CollectionAggregate, ComparisonOperator, Operand)
-    /// The number of elements, which are objects, that meet a condition compares so with a number.
+    /// The number of elements that meet a condition compares so with a number. Of values the
+    /// condition's paths are empty.
     indirect case matching(Predicate, ComparisonOperator, Operand)
   }
 
@@ -139,6 +140,11 @@ struct CollectionPath {
   /// True if the path leads into a collection or a value of any type, to one element of it or to
   /// each.
   var hasSteps: Bool { if case .at = elements { true } else { false } }
+
+  /// True if the path leads to one element of a collection, if it is there at all.
+  var leadsToOneElement: Bool {
+    if case .at(_, let steps) = elements { isInCollection && !steps.contains(.each) } else { false }
+  }
 
   /// Throws if a property does not exist, or none of them is a collection.
   init(_ names: [String], from start: ClassID, in schema: StoreSchema) throws(PredicateError) {

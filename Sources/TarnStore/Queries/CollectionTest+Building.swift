@@ -10,6 +10,7 @@ extension PredicateBuilder {
       if !path.rest.isEmpty { return try behind(path, condition, depth) }
       return try some(path, condition, depth)
     }
+    if let node = try collectionOfElement(path, condition, depth) { return node }
     if case .aggregate(let aggregate, let op, let right) = condition.test {
       return try self.aggregate(aggregate, path, condition, op, right, depth)
     }
@@ -84,15 +85,38 @@ extension PredicateBuilder {
     _ predicate: Predicate, _ path: CollectionPath, _ condition: CollectionCondition,
     _ op: ComparisonOperator, _ value: Value, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode {
-    guard path.column.type == .link, !path.hasSteps, let target = path.column.target else {
+    guard !path.hasSteps || path.column.type == .any else {
       throw PredicateError(
-        "SUBQUERY looks at objects, which the elements of property '\(path.column.name)' of class "
-          + "'\(path.owner.name)' are not")
+        "SUBQUERY looks at the elements of a collection, which '\(Operand.path(condition.path))' "
+          + "is not")
     }
-    let inner = PredicateBuilder(classID: target, schema: schema)
-    let node = try inner.node(predicate, depth: depth + 1)
+    let target = path.column.type == .link ? path.column.target : nil
+    let node: ResolvedNode
+    if let target {
+      node = try PredicateBuilder(classID: target, schema: schema).node(predicate, depth: depth + 1)
+    } else {
+      node = try elementBuilder(path, condition).node(predicate)
+    }
     let count = try number(path, condition, .int).node(op, value)
     return .collection(CollectionTest(path, .matching(target, node, count: count)))
+  }
+
+  /// About a collection of an object that is one element of another: `parts['left'].screws.@count`.
+  /// Nil for others.
+  private func collectionOfElement(
+    _ path: CollectionPath, _ condition: CollectionCondition, _ depth: Int
+  ) throws(PredicateError) -> ResolvedNode? {
+    guard path.leadsToOneElement, !path.rest.isEmpty, let target = path.column.target else {
+      return nil
+    }
+    if condition.test.isAboutProperty {
+      throw PredicateError(
+        "\(Operand.path(condition.path)) compares with values only: \(condition)")
+    }
+    let inner = PredicateBuilder(classID: target, schema: schema, isElement: true)
+    let rest = CollectionCondition(path.rest, condition.test)
+    let node = try inner.node(.collection(rest), depth: depth + 1)
+    return .collection(CollectionTest(path, .object(target, node)))
   }
 
   private func aggregate(
@@ -149,7 +173,7 @@ extension PredicateBuilder {
     }
     var number = ColumnPath(path.column, of: path.owner.id)
     number.type = .int
-    number.isOptional = !path.links.isEmpty || path.hasSteps
+    number.isOptional = !path.links.isEmpty || path.hasSteps || isElement
     number.target = nil
     let names = condition.path + ["@count"]
     let builder = ConstantBuilder(number, names, schema, [])
@@ -165,7 +189,7 @@ extension PredicateBuilder {
         "the elements of property '\(path.column.name)' of class '\(path.owner.name)' are not "
           + "objects: \(condition)")
     }
-    let inner = PredicateBuilder(classID: target, schema: schema)
+    let inner = PredicateBuilder(classID: target, schema: schema, isElement: path.hasSteps)
     let rest: Predicate
     if let next = try CollectionPath.find(path.rest, from: target, in: schema) {
       var test = condition.test
@@ -254,6 +278,14 @@ extension CollectionCondition.Test {
     }
   }
 
+  /// True if the elements come to something that compares with a property.
+  fileprivate var isAboutProperty: Bool {
+    switch self {
+    case .count(_, .path), .aggregate(_, _, .path): true
+    default: false
+    }
+  }
+
   /// The condition on what some element, or what is behind it, has there.
   fileprivate func onOneValue(
     _ left: Operand, _ condition: CollectionCondition
@@ -293,7 +325,8 @@ extension ConstantBuilder {
         return try builder.node(op, value)
       default: break
       }
-      throw PredicateError("values compare with constants only, as in SELF > 3: \(comparison)")
+      throw PredicateError(
+        "values have no properties and compare with constants only: \(comparison)")
     }
   }
 

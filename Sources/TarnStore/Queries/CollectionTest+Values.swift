@@ -8,7 +8,15 @@ extension CollectionTest {
     case .object(let target, let node):
       return value == .null ? node.holdsBehindNothing : try meets(value, target, node, source)
     case .count(let node): return node.passes(try source.elementCount(of: value, in: place))
-    case .each, .aggregate, .matching, .location: return false
+    case .matching(let target, let node, let count):
+      guard let id = value.collection else { return count.passes(.null) }
+      var met = 0
+      try source.forEachElement(of: place.nested(id)) { (element) throws(StorageError) in
+        if try passes(element, target, node, source) { met += 1 }
+        return true
+      }
+      return count.passes(.int(Int64(met)))
+    case .each, .aggregate, .location: return false
     }
   }
 

@@ -12,8 +12,9 @@ final class CollectionTest: Hashable, Sendable {
     /// About what they come to together, or what a column of theirs does, as a value of that type;
     /// the column is nil for the elements themselves.
     case aggregate(CollectionAggregate, ColumnPath?, ColumnType, ResolvedNode)
-    /// About the number of objects of that class among them that meet the first node.
-    case matching(ClassID, ResolvedNode, count: ResolvedNode)
+    /// About the number of those among them that meet the first node: objects of that class, or
+    /// values if it is nil.
+    case matching(ClassID?, ResolvedNode, count: ResolvedNode)
     /// About the place whose coordinates the elements are; the column says that they are.
     case location(type: ColumnPath, GeoRegion)
   }
@@ -53,13 +54,13 @@ final class CollectionTest: Hashable, Sendable {
   /// What is looked at in the elements, and their class; nil if they are no objects.
   private var innerDependencies: (ClassID, [QueryDependency])? {
     switch test {
-    case .object(let target, let node), .matching(let target, let node, count: _):
+    case .object(let target, let node), .matching(let target?, let node, count: _):
       var found: [QueryDependency] = []
       node.forEachDependency { found.append($0) }
       return (target, found)
     case .aggregate(_, let path?, _, _):
       return (path.links.first?.classID ?? path.classID, path.dependencies)
-    case .count, .value, .each, .aggregate, .location: return nil
+    case .count, .value, .each, .aggregate, .matching, .location: return nil
     }
   }
 
@@ -100,7 +101,7 @@ final class CollectionTest: Hashable, Sendable {
     case .matching(let target, let node, let count):
       var met = 0
       _ = try way.contains(of: owner, source) { (value) throws(StorageError) in
-        if try meets(value, target, node, source) { met += 1 }
+        if try passes(value, target, node, source) { met += 1 }
         return false
       }
       return count.passes(.int(Int64(met)))
@@ -116,6 +117,14 @@ final class CollectionTest: Hashable, Sendable {
       }
     case .location: trap("this has its own way to be asked: bug in this package")
     }
+  }
+
+  /// Whether an element meets a node, which is about objects of a class or about values.
+  func passes<Source: RowSource>(
+    _ element: Value, _ target: ClassID?, _ node: ResolvedNode, _ source: Source
+  ) throws(StorageError) -> Bool {
+    guard let target else { return node.passes(element) }
+    return try meets(element, target, node, source)
   }
 
   func meets<Source: RowSource>(

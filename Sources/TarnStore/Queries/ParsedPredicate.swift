@@ -5,6 +5,8 @@ package enum PredicateArgument: Sendable {
   case values([Value])
   /// An object whose members are compared, of that class.
   case members(of: String, Predicate)
+  /// What `IN %@` takes for links, if some of them lead to objects that compare member by member.
+  case objects([Operand])
   /// What `IN %@` takes for a place.
   case shape(GeoShape)
   /// Something that no property can be compared with; what the message says of it.
@@ -110,7 +112,7 @@ extension ClassID {
   /// to none.
   fileprivate func elements(at path: [String], in schema: StoreSchema) -> ClassID? {
     var id = self
-    for name in path {
+    for name in path where ValueStep(name) == nil {
       let next: ClassID?
       if let backlinks = BacklinkName(name) {
         next = schema.classes.first { $0.name == backlinks.origin }?.id

@@ -36,6 +36,7 @@ struct PredicateArguments {
     case .value(let given): value = given
     case .members: throw wrong("an embedded object, allowed only after == and !=")
     case .shape: throw wrong("a shape, allowed only after IN and GEOWITHIN")
+    case .objects: throw wrong("a list, allowed only after IN")
     case .values, .unusable: throw wrong("a list, allowed only after IN and BETWEEN")
     }
     switch kind {
@@ -60,6 +61,13 @@ struct PredicateArguments {
     return .members(of: name, members)
   }
 
+  /// What stands for `%@` if that is a list with objects whose members are compared, else nil.
+  mutating func objects() -> [Operand]? {
+    guard used < all.count, case .objects(let objects) = all[used] else { return nil }
+    used += 1
+    return objects
+  }
+
   /// What stands for `%@` if that is a shape, else nil.
   mutating func shape() -> GeoShape? {
     guard used < all.count, case .shape(let shape) = all[used] else { return nil }
@@ -74,6 +82,7 @@ struct PredicateArguments {
     case .value(let value):
       throw wrong("\(value.predicateText), and \(word) needs a list of values")
     case .members: throw wrong("an object, and \(word) needs a list of values")
+    case .objects: throw wrong("a list of embedded objects, and \(word) needs a list of values")
     case .shape: throw wrong("a shape, and \(word) needs a list of values")
     case .unusable(let what): throw wrong(what)
     }

@@ -1,5 +1,6 @@
 /// `SUBQUERY(dogs, $x, $x.age > 3 AND $x.name != 'Rex').@count >= 2`: how many of the objects in a
-/// collection meet a condition. Within it every path begins with the variable.
+/// collection meet a condition. Within it every path begins with the variable, which alone stands
+/// for an element that is no object: `SUBQUERY(scores, $x, $x > 3).@count >= 2`.
 extension PredicateParser {
   /// Behind the word itself.
   mutating func subquery() throws(PredicateSyntaxError) -> Side {
@@ -21,10 +22,17 @@ extension PredicateParser {
   }
 
   private mutating func subqueryPath() throws(PredicateSyntaxError) -> [String] {
-    try takeVariable()
+    guard try takeVariable() else { throw expected("'.' and a property that is a collection") }
     guard var names = try pathParts() else { throw expected("a property that is a collection") }
-    while try take(".") { names += try nextParts() }
-    return names
+    while true {
+      if let step = try valueStep() {
+        names.append(step.name)
+      } else if try take(".") {
+        names += try nextParts()
+      } else {
+        return names
+      }
+    }
   }
 
   private mutating func declaration() throws(PredicateSyntaxError) -> String {
@@ -36,10 +44,12 @@ extension PredicateParser {
   }
 
   /// Steps over the variable that a path within a SUBQUERY begins with.
-  mutating func takeVariable() throws(PredicateSyntaxError) {
+  ///
+  /// - Returns: false if that is all, which stands for the element itself.
+  mutating func takeVariable() throws(PredicateSyntaxError) -> Bool {
     let position = start
     guard token == .symbol("$") else {
-      guard let subject = subjects.last, token.isPath else { return }
+      guard let subject = subjects.last, token.isPath else { return true }
       throw lexer.error(
         at: position, "here paths begin with $\(subject.variable), the object that is looked at")
     }
@@ -51,6 +61,6 @@ extension PredicateParser {
       throw lexer.error(
         at: position, "here paths begin with $\(subject.variable), the object that is looked at")
     }
-    try require(".", "'.' and a property")
+    return try take(".")
   }
 }

@@ -10,11 +10,11 @@
 ///                | operand BETWEEN list
 ///                | path ( IN | GEOWITHIN ) shape
 ///                | ( literal | path ) IN path
-///                | "SUBQUERY" "(" name { "." name } "," "$" word "," predicate ")" ".@count"
-///                  operator operand
+///                | path ".@count" IN list
+///                | "SUBQUERY" "(" path "," "$" word "," predicate ")" ".@count" operator operand
 ///     flags      = "[c]" | "[d]" | "[cd]"
 ///     list       = "{" [ literal { "," literal } ] "}" | "%@"
-///     operand    = literal | [ "$" word "." ] path [ ".@count" ] | "%K"
+///     operand    = literal | "$" word | [ "$" word "." ] path [ ".@count" ] | "%K"
 ///                | path "." ( "@min" | "@max" | "@sum" | "@avg" ) { "." name }
 ///     path       = name { step } { "." name { step } }
 ///     step       = "[" ( text | number | "FIRST" | "LAST" | "#any" ) "]"
@@ -155,6 +155,14 @@ package struct PredicateParser {
       return left.isConstant
         ? try noted(condition, first, second) : try noted(condition, second, first)
     }
+    if op == .in, !isGeo, options.isEmpty {
+      if let total = left.total {
+        return try noted(try isOneOfNumbers { total(.equal, .value($0)) }, first, second)
+      }
+      if let found = try isOneOfObjects(left.operand, { .comparison(Comparison($0, .equal, $1)) }) {
+        return try noted(found, first, second)
+      }
+    }
     let right = op == .in ? Side.operand(try container(isGeo: isGeo)) : try side()
     if case (.operand(let left), .operand(let right)) = (left, right) {
       return try noted(.comparison(Comparison(left, op, right, options)), first, second)
@@ -172,7 +180,9 @@ package struct PredicateParser {
   private func needsNumber(_ side: Side, at position: Int) -> PredicateSyntaxError {
     let what = if case .collection = side { "a collection operator" } else { "@count" }
     return lexer.error(
-      at: position, "\(what) compares with a number or a property by ==, !=, <, <=, > or >=")
+      at: position,
+      "\(what) compares with a number or a property by ==, !=, <, <=, > or >=, or by IN"
+    )
   }
 
   /// What is behind ANY or NONE.
@@ -199,15 +209,24 @@ package struct PredicateParser {
     let options = try stringOptions()
     let second = start
     if case .count(let path) = left {
+      if op == .in, !isGeo, options.isEmpty {
+        let found = try isOneOfNumbers { CollectionCondition(path, .anyCount(.equal, $0)) }
+        return try noted(found, first, second)
+      }
       guard op.mirrored != nil, options.isEmpty, case .operand(.value(let number)) = try side()
       else {
         throw lexer.error(
-          at: first, "ANY @count compares with a number by ==, !=, <, <=, > or >=")
+          at: first, "ANY @count compares with a number by ==, !=, <, <=, > or >=, or by IN")
       }
       return try noted(
         .collection(CollectionCondition(path, .anyCount(op, number))), first, second)
     }
     guard let path = left.operand else { throw expected("a property") }
+    if op == .in, !isGeo, options.isEmpty,
+      let found = try isOneOfObjects(path, { .any($0, .equal, $1, []) })
+    {
+      return try noted(found, first, second)
+    }
     let right = op == .in ? try container(isGeo: isGeo) : try side().operand
     guard let right else {
       throw lexer.error(at: second, "a condition through a collection needs a value or a property")
@@ -319,7 +338,7 @@ package struct PredicateParser {
       return .operand(members)
     }
     if try take("SUBQUERY") { return try subquery() }
-    try takeVariable()
+    guard try takeVariable() else { return .operand(.path([])) }
     let first = start
     guard var names = try pathParts() else {
       if let value = try literal() { return .operand(.value(value)) }
@@ -348,7 +367,7 @@ package struct PredicateParser {
   }
 
   /// `['key']`, `[0]`, `[FIRST]`, `[LAST]` or `[#any]` behind a property.
-  private mutating func valueStep() throws(PredicateSyntaxError) -> ValueStep? {
+  mutating func valueStep() throws(PredicateSyntaxError) -> ValueStep? {
     guard try take("[") else { return nil }
     let step: ValueStep
     if case .name(let word) = token, let known = Self.valueSteps[word.uppercased()] {

@@ -17,6 +17,9 @@ extension ResolvedPredicate {
 struct PredicateBuilder {
   let classID: ClassID
   let schema: StoreSchema
+  /// The object is an element of a map or list that may have none there, so that all of its
+  /// properties may be null.
+  var isElement = false
 
   /// Deeper trees than the parser makes come from programs; past this the walks would overflow.
   static let depthMax = 2 * PredicateParser.depthMax
@@ -48,20 +51,17 @@ struct PredicateBuilder {
     let options = comparison.options
     switch (comparison.left, comparison.right) {
     case (.path(let names), .value(let value)):
-      let path = try ColumnPath(names, from: classID, in: schema)
-      return try ConstantBuilder(path, names, schema, options).node(comparison.op, value)
+      return try constants(names, options).node(comparison.op, value)
     case (.path(let names), .values(let values)):
-      let path = try ColumnPath(names, from: classID, in: schema)
       guard comparison.op == .in else {
         throw PredicateError("a list of values is allowed only after IN: \(comparison)")
       }
-      return try ConstantBuilder(path, names, schema, options).node(anyOf: values)
+      return try constants(names, options).node(anyOf: values)
     case (.value(let value), .path(let names)):
       guard let op = comparison.op.mirrored else {
         throw PredicateError("\(comparison.op) needs a property on its left: \(comparison)")
       }
-      let path = try ColumnPath(names, from: classID, in: schema)
-      return try ConstantBuilder(path, names, schema, options).node(op, value)
+      return try constants(names, options).node(op, value)
     case (.path(let left), .path(let right)):
       if let node = try embeddedPair(comparison, left, right, depth) { return node }
       return try pair(comparison, left, right, depth)
@@ -73,6 +73,14 @@ struct PredicateBuilder {
     default:
       throw PredicateError("a comparison needs a property on one side: \(comparison)")
     }
+  }
+
+  /// Builds tests of the column at a path.
+  private func constants(
+    _ names: [String], _ options: StringOptions
+  ) throws(PredicateError) -> ConstantBuilder {
+    let path = try ColumnPath(names, from: classID, in: schema)
+    return ConstantBuilder(path, names, schema, options, mayBeNowhere: isElement)
   }
 
   /// What a link leads to against the members of an object.
@@ -105,14 +113,18 @@ struct ConstantBuilder {
   let names: [String]
   let schema: StoreSchema
   let options: StringOptions
+  /// What has the column may be missing, which rows do not show.
+  private let mayBeNowhere: Bool
 
   init(
-    _ path: ColumnPath, _ names: [String], _ schema: StoreSchema, _ options: StringOptions
+    _ path: ColumnPath, _ names: [String], _ schema: StoreSchema, _ options: StringOptions,
+    mayBeNowhere: Bool = false
   ) {
     self.path = path
     self.names = names
     self.schema = schema
     self.options = options
+    self.mayBeNowhere = mayBeNowhere
   }
 
   func node(_ op: ComparisonOperator, _ value: Value) throws(PredicateError) -> ResolvedNode {
@@ -159,7 +171,7 @@ struct ConstantBuilder {
   }
 
   private var isNull: ResolvedNode {
-    path.mayBeNull ? .test(ColumnTest(path, .isNull)) : .constant(false)
+    path.mayBeNull || mayBeNowhere ? .test(ColumnTest(path, .isNull)) : .constant(false)
   }
 
   private func test(_ test: ScalarTest?) -> ResolvedNode {

@@ -48,6 +48,23 @@ import Testing
             ]), .equal, .value(.int(2)))))
     ),
     (
+      "SUBQUERY(bag['k'].ages, $x, $x > 1).@count IN {2, 3}",
+      .or(
+        [2, 3].map { number in
+          .collection(
+            CollectionCondition(
+              ["bag", "[\"k", "ages"],
+              .matching(
+                .comparison(Comparison(.path([]), .greater, .value(.int(1)))), .equal,
+                .value(.int(number)))))
+        })
+    ),
+    (
+      "ANY dogs.toys.@count IN {1}",
+      .collection(CollectionCondition(["dogs", "toys"], .anyCount(.equal, .int(1))))
+    ),
+    ("ages.@max IN {}", .constant(false)),
+    (
       "SUBQUERY(a, $x, SUBQUERY($x.b, $y, $y.c == 1).@count > 0).@count > 0",
       .collection(
         CollectionCondition(
@@ -223,7 +240,8 @@ import Testing
     ),
     (
       "dogs.@sum.age > ages.@max", 0,
-      "a collection operator compares with a number or a property by ==, !=, <, <=, > or >="
+      "a collection operator compares with a number or a property by ==, !=, <, <=, > or >=, "
+        + "or by IN"
     ),
     (
       "@max.dogs > 2", 0,
@@ -232,11 +250,11 @@ import Testing
     ("dogs.@count.x > 2", 11, "expected a comparison operator, found '.'"),
     (
       "dogs.@count > ages.@sum", 0,
-      "@count compares with a number or a property by ==, !=, <, <=, > or >="
+      "@count compares with a number or a property by ==, !=, <, <=, > or >=, or by IN"
     ),
     (
-      "dogs.@count IN {1}", 0,
-      "@count compares with a number or a property by ==, !=, <, <=, > or >="
+      "dogs.@count CONTAINS 1", 0,
+      "@count compares with a number or a property by ==, !=, <, <=, > or >=, or by IN"
     ),
     ("ANY 3 == dogs.age", 4, "expected a property that is a collection, or behind one"),
     (
@@ -245,7 +263,7 @@ import Testing
     ("ANY dogs.age BETWEEN {1}", 21, "expected two values after BETWEEN, found 1"),
     (
       "ANY dogs.@count == age", 4,
-      "ANY @count compares with a number by ==, !=, <, <=, > or >="
+      "ANY @count compares with a number by ==, !=, <, <=, > or >=, or by IN"
     ),
     (
       "ANY @links.Person > 1", 18,

@@ -11,19 +11,32 @@ struct CompilerMessageTests {
   private static let conversion =
     "A property compares with a value or a property of its own type: convert the other."
   private static let order = "Only numbers, strings, dates and ids have an order"
-  private static let numbers = "A text compares all numbers"
   private static let member = "Members of values are not stored"
+  private static let bytes = "Data compares byte by byte: leave the options out."
+  private static let length = "Lengths are not stored. Objects have $0.dogs.count."
+  private static let number = "Write $0.dogs.count, or ($0.dogs.age > 3).count."
+  private static let ofAnyType = "Conditions neither rank nor add up values of any type."
 
   private static let wrong: [(condition: String, message: String)] = [
     ("$0.age == \"x\"", conversion), ("$0.name != 3", conversion),
     ("$0.name == $0.age", conversion), ("$0.mother == \"x\"", conversion),
-    ("$0.scores == 3.5", conversion), ("$0.age == nil", "The property is never nil"),
+    ("$0.scores == 3.5", conversion), ("$0.scores == nil", "The property is never nil"),
+    ("$0.friends != nil", "The property is never nil"),
     ("$0.age > \"x\"", order), ("$0.isGood <= true", order),
-    ("$0.age == $0.weight", numbers), ("$0.shoes > $0.weight", numbers),
+    ("$0.name < $0.weight", order), ("$0.born >= $0.weight", order),
+    ("$0.marks.contains(1..<2.5)", "cannot convert value of type"),
     ("$0.age == 3 || true", "Both sides of || are conditions, such as $0.age > 3."),
     ("$0.age == 3 && $0.name", "Both sides of && are conditions, such as $0.age > 3."),
     ("!$0.age", "Behind ! stands a condition"),
-    ("$0.name.count > 3", member), ("$0.note.count > 3", member),
+    ("$0.name.count > 3", length), ("$0.note.count > 3", length),
+    ("$0.friends.name.count > 3", length), ("$0.friends.age.count > 3", number),
+    ("$0.photo.contains(Data(), options: .caseInsensitive)", bytes),
+    ("$0.photo.starts(with: Data(), options: .caseInsensitive)", bytes),
+    ("$0.photo.equals($0.photo, options: [])", bytes),
+    ("$0.mixed.min == 3", ofAnyType), ("$0.mixed.sum > 3", ofAnyType),
+    ("$0.friends.anything.max > 3", ofAnyType),
+    ("$0.colors[0] == 3", "A set has no positions"),
+    ("$0.calves[0].age == 3", "What links to an object has no order"),
     ("$0.born.timeIntervalSince1970 > 3", member), ("$0.mood.hashValue == 3", member),
     ("$0.scores.first == 3", member),
     ("$0.scores == $0.name", conversion), ("$0.name == $0.scores", conversion),
@@ -50,6 +63,16 @@ struct CompilerMessageTests {
     "$0.age < $0.anything", "$0.anything[0] == $0.anything", "$0.mother == $0.anything",
     "$0.scores >= $0.anything && $0.mother.anything != $0.anything", "$0.anything == 3",
     "$0.name.contains($0.anything) && $0.anything.like($0.note)", "$0.anything != $0.shoes",
+    "$0.age == $0.weight", "$0.shoes > $0.weight", "$0.small != $0.age && $0.price <= $0.shoes",
+    "$0.age == 3 && $0.weight > 3 && 3 < $0.price && $0.small == 3 && $0.weight == 2.5",
+    "$0.age == nil", "nil != $0.mother.age", "$0.scores.max == nil", "$0.marks[\"a\"] == nil",
+    "$0.scores[0] == 3", "$0.friends[0].name == \"x\"", "$0.friends[0] == nil",
+    "$0.mixed[0] == 1", "$0.friends.scores[0] > 3", "$0.mixed[0][1] == \"x\"",
+    "$0.moods.rawValue == \"calm\"", "$0.moods.rawValue.starts(with: \"c\")",
+    "$0.prices.avg > 2.5", "$0.prices.avg > 3", "$0.prices.avg > Decimal128(3)",
+    "$0.prices.avg == Double(3)", "$0.prices.avg < $0.weight", "$0.friends.price.avg == 3",
+    "$0.marks.contains(1..<3)", "$0.marks.contains(1...3)", "$0.photo.contains(Data())",
+    "($0.scores > 3).count > 1", "($0.friends.friends.age > 3).count == $0.age",
   ]
 
   private static let model = """
@@ -68,7 +91,15 @@ struct CompilerMessageTests {
       @Persisted var mood: Mood
       @Persisted var born: Date
       @Persisted var scores: List<Int>
+      @Persisted var small: Int8 = 0
+      @Persisted var price: Decimal128
+      @Persisted var photo: Data
       @Persisted var anything: AnyRealmValue
+      @Persisted var mixed: List<AnyRealmValue>
+      @Persisted var moods: List<Mood?>
+      @Persisted var prices: List<Decimal128>
+      @Persisted var colors: MutableSet<Int>
+      @Persisted var marks: Map<String, Int>
       @Persisted var mother: Calf?
       @Persisted var friends: List<Calf>
       @Persisted(originProperty: "mother") var calves: LinkingObjects<Calf>

@@ -304,7 +304,24 @@ struct CollectionConditionTests {
     ("inner.@sum.id == 1", 1, "'inner.id' does not lead to a collection"),
     (
       "SUBQUERY(numbers, $x, $x.id == 1).@count > 0", 1,
-      "SUBQUERY looks at objects, which the elements of property 'numbers'"
+      "values have no properties and compare with constants only: id == 1"
+    ),
+    ("SUBQUERY(inner, $x, $x.id == 1).@count > 0", 1, "'inner' does not lead to a collection"),
+    ("SUBQUERY(tags, $x, $x > 3).@count > 0", 1, "of type string, which does not compare with 3"),
+    ("SUBQUERY(parts, $x, $x == 3).@count > 0", 21, "SELF is an object here"),
+    ("SUBQUERY($x, $x, $x == 3).@count > 0", 10, "$x means something within a SUBQUERY only"),
+    ("SUBQUERY(numbers, $x, $y == 3).@count > 0", 23, "here paths begin with $x"),
+    (
+      "SUBQUERY(named['a'], $x, $x.id == 1).@count > 0", 1,
+      "SUBQUERY looks at the elements of a collection, which 'named[\"a\"]' is not"
+    ),
+    ("parts.@count IN {1, 'a'}", 1, "which does not compare with \"a\""),
+    ("parts.@count IN 1", 17, "expected '{' and a list of values"),
+    (
+      "named['a'].next.@count == 1", 1, "'next' does not lead to a collection"
+    ),
+    (
+      "named['a'].@count == id", 1, "named[\"a\"] compares with values only"
     ),
     (
       "SUBQUERY(parts, $x, $x.legs == 1).@count > 0", 21,

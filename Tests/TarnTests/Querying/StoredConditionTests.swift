@@ -88,6 +88,9 @@ struct StoredConditionTests {
     #expect(ids { $0.brand == SteerBrand("") } == [3])
     #expect(ids { $0.brand == nil } == [4])
     #expect(ids { $0.brand.in([brand, SteerBrand("a"), nil]) } == [0, 2, 4])
+    #expect(try ids("brand IN %@", [brand, SteerBrand("a"), nil]) == [0, 2, 4])
+    #expect(try ids("NOT brand IN %@", [brand]) == [1, 2, 3, 4, 5])
+    #expect(try ids("brand IN %@ AND id > 0", [SteerBrand("a"), brand]) == [2])
     // One of the Realm is compared in the same way.
     let managed = instance.steer(1)!.brand
     #expect(ids { $0.brand == managed } == [1] && ids { $0.brand != managed }.count == 5)
@@ -102,7 +105,11 @@ struct StoredConditionTests {
       ("brand == %@", seal as Any, "an object of class 'SteerBrand' does not compare with one of"),
       ("brand > %@", SteerBrand("a"), "embedded objects compare with == and != only"),
       ("weight == %@", SteerBrand("a"), "which does not compare with an object of class"),
-      ("brand IN %@", [SteerBrand("a")], "embedded object, which compares by == only"),
+      ("brand IN %@", [seal], "an object of class 'SteerBrand' does not compare with one of"),
+      ("brand IN %@", [[SteerBrand("a")]], "is a list with a list of lists"),
+      ("brand BETWEEN %@", [SteerBrand("a"), nil], "BETWEEN needs a list of values"),
+      ("brand == %@", [SteerBrand("a")], "a list, allowed only after IN"),
+      ("weight IN %@", [SteerBrand("a")], "which does not compare with an object of class"),
     ] {
       let error = #expect(throws: Realm.Error.self) { _ = try ids(text, argument) }
       #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")

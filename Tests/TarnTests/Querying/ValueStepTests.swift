@@ -9,7 +9,7 @@ import Testing
 struct ValueStepTests {
   struct View {
     let text: String
-    /// Nil for what only texts can say.
+    /// Nil where Swift says nothing more.
     let typed: ((Query<Tote>) -> Query<Bool>)?
     let expected: (Tote) -> Bool
 
@@ -81,10 +81,15 @@ struct ValueStepTests {
         { $0.data.elements.contains { $0.element("k").isNone } }),
       View("data[LAST] == 1", nil, { $0.data.listValue?.last?.number == 1 }),
       View("data[FIRST] == 1", nil, { $0.data.element(0).number == 1 }),
-      View("data.@count > 1", nil, { $0.data.elements.count > 1 }),
-      View("mixed[1] == 2", nil, { $0.mixed.count > 1 && $0.mixed[1].number == 2 }),
+      View("data.@count > 1", { $0.data.count > 1 }, { $0.data.elements.count > 1 }),
       View(
-        "mixed[0][0] >= 1", nil, { ($0.mixed.first.flatMap { $0.element(0).number } ?? 0) >= 1 }),
+        "data[#any].@count == 2", { $0.data.any.count == 2 },
+        { $0.data.elements.contains { $0.elements.count == 2 } }),
+      View(
+        "mixed[1] == 2", { $0.mixed[1] == 2 }, { $0.mixed.count > 1 && $0.mixed[1].number == 2 }),
+      View(
+        "mixed[0][0] >= 1", { $0.mixed[0][0] >= 1 },
+        { ($0.mixed.first.flatMap { $0.element(0).number } ?? 0) >= 1 }),
       View(
         "notes['n'] == 1", { $0.notes["n"] == 1 }, { ($0.notes["n"] ?? .none).number == 1 }),
       View(
@@ -114,8 +119,10 @@ struct ValueStepTests {
     [
       View("marks['a'] > 1", { $0.marks["a"] > 1 }, { ($0.marks["a"] ?? 0) > 1 }),
       View("marks['a'] != 1", { $0.marks["a"] != 1 }, { $0.marks["a"] != 1 }),
-      View("marks['a'] == NULL", nil, { $0.marks["a"] == nil }),
-      View("2 <= marks[\"it's \\\"n\\\"\"]", nil, { ($0.marks["it's \"n\""] ?? 0) >= 2 }),
+      View("marks['a'] == NULL", { $0.marks["a"] == nil }, { $0.marks["a"] == nil }),
+      View(
+        "2 <= marks[\"it's \\\"n\\\"\"]", { 2 <= $0.marks["it's \"n\""] },
+        { ($0.marks["it's \"n\""] ?? 0) >= 2 }),
       View("marks[#any] == 3", nil, { $0.marks.values.contains(3) }),
       View(
         "names['a'] BEGINSWITH 'x'", { $0.names["a"].starts(with: "x") },
