@@ -235,7 +235,7 @@ package struct PredicateParser {
   }
 
   /// Keeps where a condition stands.
-  private mutating func noted(
+  mutating func noted(
     _ predicate: Predicate?, _ left: Int, _ right: Int
   ) throws(PredicateSyntaxError) -> Predicate {
     guard let predicate else { throw lexer.error(at: left, "expected a value and a property") }
@@ -243,7 +243,7 @@ package struct PredicateParser {
     return predicate
   }
 
-  private mutating func note(_ predicate: Predicate, _ left: Int, _ right: Int) {
+  mutating func note(_ predicate: Predicate, _ left: Int, _ right: Int) {
     conditions.append(
       ParsedPredicate.Condition(
         predicate: predicate, left: left, right: right,
@@ -279,40 +279,6 @@ package struct PredicateParser {
     }
 
     var isPath: Bool { if case .operand(.path) = self { true } else { false } }
-  }
-
-  /// Behind ANY: one element is within both bounds.
-  private mutating func anyBetween(
-    _ path: [String], at first: Int
-  ) throws(PredicateSyntaxError) -> Predicate {
-    let second = start
-    let (low, high) = try bounds()
-    let condition = CollectionCondition(path, .anyWithin(low, high, isClosed: true))
-    return try noted(.collection(condition), first, second)
-  }
-
-  private mutating func bounds() throws(PredicateSyntaxError) -> (Value, Value) {
-    let position = start
-    let bounds = try list("BETWEEN")
-    guard bounds.count == 2 else {
-      throw lexer.error(at: position, "expected two values after BETWEEN, found \(bounds.count)")
-    }
-    return (bounds[0], bounds[1])
-  }
-
-  private mutating func between(
-    _ side: Side, at first: Int
-  ) throws(PredicateSyntaxError) -> Predicate {
-    let second = start
-    let (low, high) = try bounds()
-    let predicate: Predicate
-    switch side {
-    case .operand(let operand): predicate = .between(operand, .value(low), .value(high))
-    case .count(let path): predicate = .between(path, low, high) { .count($0, $1) }
-    case .collection(let path, let test): predicate = .between(path, low, high, test)
-    }
-    for term in predicate.terms { note(term, first, second) }
-    return predicate
   }
 
   private mutating func stringOptions() throws(PredicateSyntaxError) -> StringOptions {
@@ -477,21 +443,6 @@ package struct PredicateParser {
 }
 
 extension Predicate {
-  /// What a collection comes to lies between two values.
-  fileprivate static func between(
-    _ path: [String], _ low: Value, _ high: Value,
-    _ test: (ComparisonOperator, Operand) -> CollectionCondition.Test
-  ) -> Predicate {
-    .and([
-      .collection(CollectionCondition(path, test(.greaterOrEqual, .value(low)))),
-      .collection(CollectionCondition(path, test(.lessOrEqual, .value(high)))),
-    ])
-  }
-
-  fileprivate var terms: [Predicate] {
-    if case .and(let terms) = self { terms } else { [self] }
-  }
-
   /// Nil if the left side is no path.
   fileprivate static func any(
     _ path: Operand, _ op: ComparisonOperator, _ right: Operand?, _ options: StringOptions
