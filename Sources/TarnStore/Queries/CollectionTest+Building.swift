@@ -215,7 +215,7 @@ extension PredicateBuilder {
       guard path.column.type == .link, let target = path.column.target else {
         throw PredicateError("the elements are not objects: \(condition)")
       }
-      let inner = PredicateBuilder(classID: target, schema: schema)
+      let inner = PredicateBuilder(classID: target, schema: schema, isElement: path.hasSteps)
       let node = try inner.node(op, membersOf: name, members, condition, depth: depth + 1)
       return .collection(CollectionTest(path, .object(target, node)))
     }
@@ -240,6 +240,16 @@ extension PredicateBuilder {
     return ConstantBuilder(element, condition.path, schema, [])
   }
 
+  /// Of an element that may have none there: passes every object of the class, and not nothing.
+  private func isThere(_ owner: ClassSchema) -> ResolvedNode {
+    guard isElement, let column = owner.columns.first(where: { !$0.isRemoved }) else {
+      return .constant(true)
+    }
+    var path = ColumnPath(column, of: owner.id)
+    path.isOptional = false
+    return .test(ColumnTest(path, .isNull, isNegated: true))
+  }
+
   /// An object against the members of another.
   func node(
     _ op: ComparisonOperator, membersOf name: String, _ members: Predicate,
@@ -253,8 +263,8 @@ extension PredicateBuilder {
         "an object of class '\(schema[classID]?.name ?? "")' does not compare with one of class "
           + "'\(name)'")
     }
-    let node = try node(members, depth: depth)
-    return op == .equal ? node : !node
+    let isEqual = ResolvedNode.all([isThere(owner), try node(members, depth: depth)])
+    return op == .equal ? isEqual : !isEqual
   }
 }
 

@@ -332,30 +332,6 @@ package struct PredicateParser {
     return names
   }
 
-  /// `['key']`, `[0]`, `[FIRST]`, `[LAST]` or `[#any]` behind a property.
-  mutating func valueStep() throws(PredicateSyntaxError) -> ValueStep? {
-    guard try take("[") else { return nil }
-    let step: ValueStep
-    if case .name(let word) = token, let known = Self.valueSteps[word.uppercased()] {
-      try advance()
-      step = known
-    } else {
-      let first = start
-      switch try literal() {
-      case .string(let key): step = .key(key)
-      case .int(let position) where position >= 0: step = .position(Int(position))
-      default:
-        throw lexer.error(at: first, "expected a key in quotes, a position from 0, or #any")
-      }
-    }
-    try require("]", "']'")
-    return step
-  }
-
-  private static let valueSteps: [String: ValueStep] = [
-    "ANY": .each, "FIRST": .position(0), "LAST": .position(-1),
-  ]
-
   private mutating func aggregate() throws(PredicateSyntaxError) -> CollectionAggregate? {
     guard case .symbol(let symbol) = token, let found = CollectionAggregate(rawValue: symbol) else {
       return nil

@@ -44,6 +44,7 @@ class Trunk: Object {
   @Persisted var kids: List<Trunk>
   @Persisted var labels: List<TrunkLabel>
   @Persisted var label: TrunkLabel?
+  @Persisted var notes: List<TrunkNote>
   @Persisted var mother: Trunk?
 }
 
@@ -57,11 +58,20 @@ class TrunkLabel: EmbeddedObject {
   }
 }
 
+class TrunkNote: EmbeddedObject {
+  @Persisted var text: String?
+
+  convenience init(_ text: String?) {
+    self.init()
+    self.text = text
+  }
+}
+
 extension Shelter {
   func openTrunks() throws -> Instance {
     var configuration = configuration
     configuration.fileURL = URL(fileURLWithPath: folder + "/trunks.realm")
-    configuration.objectTypes = [Trunk.self, TrunkLabel.self]
+    configuration.objectTypes = [Trunk.self, TrunkLabel.self, TrunkNote.self]
     return try Instance(configuration, self)
   }
 }
@@ -157,7 +167,9 @@ struct TrunkOperations {
 
   private mutating func changeAny(_ trunk: Trunk) {
     switch numbers.below(4) {
-    case 0: trunk.anys.insert(value(depth: 0), at: 0)
+    case 0:
+      let pair: AnyRealmValue = .fromArray([value(depth: 1), .int(numbers.below(3))])
+      trunk.anys.insert(numbers.chance(60) ? pair : value(depth: 0), at: 0)
     case 1: if !trunk.anys.isEmpty { trunk.anys.remove(at: 0) }
     default: trunk.data = value(depth: 0)
     }
