@@ -51,12 +51,12 @@ public struct Query<T> {
   var operand: Operand {
     switch content {
     case .path(let path): .path(path)
-    case .any, .anyCount:
-      trap("A condition on a collection compares with a value, not with another property")
-    case .total:
+    case .anyCount:
+      trap("A number of elements behind another collection compares with a number only.")
+    case .any, .total:
       trap(
-        "What a collection comes to compares with a value or a property, not with what another "
-          + "one comes to")
+        "What a collection comes to compares with a value or a property, not with elements or with "
+          + "what another one comes to.")
     case .condition:
       trap("Compare a property of the object, not another condition")
     }

@@ -53,6 +53,12 @@ struct QueryModel {
     return follow(Array(names.dropFirst()), column.target!, target.rawValue)
   }
 
+  private func isOfAnyType(_ names: [String], _ classID: ClassID) -> Bool {
+    let column = schema[classID]!.named(names[0])!
+    guard names.count > 1, column.type == .link else { return column.type == .any }
+    return isOfAnyType(Array(names.dropFirst()), column.target!)
+  }
+
   private func object(_ value: Value, _ column: ColumnSchema) -> Value {
     guard case .link(let key) = value, let target = column.target else { return value }
     return .object(target, key)
@@ -82,7 +88,8 @@ struct QueryModel {
     case .count(let op, let right):
       return compares(.int(Int64(elements.count)), op, right, classID, key)
     case .any(let op, .value(let constant), let options):
-      return values.contains { compares($0, op, constant, options) }
+      let isAny = isOfAnyType(condition.path, classID)
+      return values.contains { compares($0, op, constant, options, ofAnyType: isAny) }
     case .any(let op, .path(let names), let options):
       let right = value(names, classID, key)
       return values.contains { Self.compares($0, op, right, options.contains(.caseInsensitive)) }
@@ -132,12 +139,18 @@ struct QueryModel {
   }
 
   private func compares(
-    _ left: Value, _ op: ComparisonOperator, _ right: Value, _ options: StringOptions = []
+    _ left: Value, _ op: ComparisonOperator, _ right: Value, _ options: StringOptions = [],
+    ofAnyType: Bool = false
   ) -> Bool {
-    Self.compares(left, op, Self.literal(right, beside: left), options.contains(.caseInsensitive))
+    let right = Self.literal(right, beside: left, ofAnyType: ofAnyType)
+    return Self.compares(left, op, right, options.contains(.caseInsensitive))
   }
 
   private func matches(_ comparison: Comparison, _ classID: ClassID, _ key: Int64) -> Bool {
+    func literal(_ constant: Value, _ value: Value, _ operand: Operand) -> Value {
+      guard case .path(let names) = operand else { return constant }
+      return Self.literal(constant, beside: value, ofAnyType: isOfAnyType(names, classID))
+    }
     func value(_ operand: Operand) -> Value {
       switch operand {
       case .path(let names): self.value(names, classID, key)
@@ -155,11 +168,11 @@ struct QueryModel {
     }
     var left = value(comparison.left)
     if case .values(let values) = comparison.right {
-      return values.contains { Self.areEqual(left, Self.literal($0, beside: left), folds) }
+      return values.contains { Self.areEqual(left, literal($0, left, comparison.left), folds) }
     }
     var right = value(comparison.right)
-    if case .value = comparison.left { left = Self.literal(left, beside: right) }
-    if case .value = comparison.right { right = Self.literal(right, beside: left) }
+    if case .value = comparison.left { left = literal(left, right, comparison.right) }
+    if case .value = comparison.right { right = literal(right, left, comparison.left) }
     return Self.compares(left, comparison.op, right, folds)
   }
 
@@ -225,8 +238,13 @@ struct QueryModel {
   }
 
   /// What a constant stands for beside a value of a column.
-  private static func literal(_ constant: Value, beside value: Value) -> Value {
+  private static func literal(
+    _ constant: Value, beside value: Value, ofAnyType: Bool
+  ) -> Value {
     switch (constant, value) {
+    case (.string(let text), .data) where !ofAnyType: .data(Array(text.utf8))
+    case (.int(let key), .object(let id, _)): .object(id, ObjectKey(key))
+    case (.link(let key), .object(let id, _)): .object(id, key)
     case (.double(let constant), .decimal):
       .decimal((DecimalNumber(text: "\(constant)") ?? .nan).cell)
     case (.float(let constant), .decimal):

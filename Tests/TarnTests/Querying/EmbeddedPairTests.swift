@@ -25,6 +25,7 @@ class PairHome: Object {
   @Persisted var other: PairHome?
   @Persisted var bag: PairBag?
   @Persisted var spare: PairBag?
+  @Persisted var former: List<PairPlace>
 }
 
 /// Two properties with embedded objects compare member by member, as Swift code would.
@@ -98,6 +99,8 @@ struct EmbeddedPairTests {
       ("bag == spare", "'PairBag.coins' is a collection. Compare their other properties"),
       ("first > second", "embedded objects compare with == and != only"),
       ("first == spare", "cannot compare 'first' (link to 'PairPlace') with 'spare'"),
+      ("ANY former == first", "'former' leads to embedded objects, which compare as a whole with"),
+      ("first != former[0]", "'first' leads to embedded objects, which compare as a whole with"),
     ] {
       let error = #expect(throws: Realm.Error.self) { _ = try homes.filtered(text) }
       #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
