@@ -250,7 +250,6 @@ struct QueryModel {
     case (.float(let constant), .decimal):
       .decimal((DecimalNumber(text: "\(constant)") ?? .nan).cell)
     case (.string(let text), .decimal): .decimal((DecimalNumber(text: text) ?? .nan).cell)
-    case (.link(let key), .object(let id, _)): .object(id, key)
     case (.decimal(let cell), .double): .double(DecimalNumber(cell).nearestDouble)
     case (.int(let value), .float): Self.float(Float(value), constant)
     case (.double(let value), .float): Self.float(Float(value), constant)
