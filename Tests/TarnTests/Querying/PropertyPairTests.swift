@@ -7,28 +7,7 @@ import Testing
 /// Properties against values of any type, against what is in maps, lists and such values, and
 /// against the elements of collections: as text, in Swift, and as a closure over objects.
 struct PropertyPairTests {
-  private struct View {
-    let text: String
-    /// Nil for what only texts can say.
-    let typed: ((Query<Satchel>) -> Query<Bool>)?
-    let expected: (Satchel) -> Bool
-
-    init(
-      _ text: String, _ typed: ((Query<Satchel>) -> Query<Bool>)?,
-      _ expected: @escaping (Satchel) -> Bool
-    ) {
-      self.text = text
-      self.typed = typed
-      self.expected = expected
-    }
-
-    func results(_ instance: Instance, asText: Bool) -> Results<Satchel> {
-      if !asText, let typed { return instance.satchels.where(typed) }
-      return instance.satchels.filter(text)
-    }
-
-    func ids(_ instance: Instance) -> [Int] { instance.satchels.filter(expected).map(\.id) }
-  }
+  private typealias View = ConditionView<Satchel>
 
   /// Values of any type.
   private static var values: [View] {
@@ -300,46 +279,10 @@ struct PropertyPairTests {
     values + within + single + elements + behind + totals
   }
 
-  /// Observed results show what the closures say and are told of each difference; so do those that
-  /// are asked anew, inside and outside of a write.
   @Test(arguments: Array(1...6) as [UInt64])
   func randomChanges(seed: UInt64) throws {
-    let shelter = try Shelter()
-    let (a, b) = (try shelter.openSatchels(), try shelter.openSatchels())
-    var operations = SatchelOperations(numbers: SeededRandom(seed: seed))
-    try b.write { for _ in 0..<120 { operations.apply(to: b) } }
-    a.pump()
-    let kept = Self.all.map { $0.results(a, asText: seed % 2 == 0) }
-    let recorders = kept.map { SequenceRecorder($0) { "\($0.id)" } }
-    let unobserved = Self.all.map { $0.results(b, asText: seed % 2 == 1) }
-    a.pump()
-    for commit in 0..<50 {
-      try b.write {
-        for _ in 0...operations.numbers.below(5) { operations.apply(to: b) }
-        if operations.numbers.chance(20) { check(unobserved, b, "write \(commit)") }
-      }
-      if operations.numbers.chance(60) { a.pump() }
-      if operations.numbers.chance(20) {
-        check(unobserved, b, "after \(commit)")
-        a.pump()
-        check(kept, a, "kept after \(commit)")
-      }
-    }
-    a.pump()
-    check(kept, a, "end")
-    check(unobserved, b, "end")
-    for (view, recorder) in zip(Self.all, recorders) {
-      #expect(recorder.problems == [], "\(view.text)")
-      #expect(recorder.mirror == view.ids(a).map { "\($0)" }, "\(view.text)")
-    }
-  }
-
-  private func check(_ results: [Results<Satchel>], _ instance: Instance, _ moment: String) {
-    for (view, results) in zip(Self.all, results) {
-      let expected = view.ids(instance)
-      #expect(results.map(\.id) == expected, "\(view.text), \(moment)")
-      #expect(
-        view.results(instance, asText: true).map(\.id) == expected, "\(view.text), \(moment)")
+    try View.followChanges(of: Self.all, by: SatchelOperations.self, seed: seed) {
+      try $0.openSatchels()
     }
   }
 
@@ -355,19 +298,12 @@ struct PropertyPairTests {
         let ids = view.ids(instance)
         if !ids.isEmpty { met.insert(view.text) }
         if ids.count < instance.satchels.count { missed.insert(view.text) }
-        guard let typed = view.typed else { continue }
-        let printed = "\(typed(.root).predicate)"
-        #expect(instance.satchels.filter(printed).map(\.id) == ids, "\(printed)")
+        view.expectPrinted(in: instance)
       }
       guard round % 8 == 0 else { continue }
       let shelf = List<Satchel>()
       shelf.append(objectsIn: instance.satchels.map { Satchel(value: $0) })
-      for view in Self.all where !view.text.contains("holders") {
-        let first = shelf.firstIndex(where: view.expected)
-        #expect(shelf.index(matching: view.text) == first, "\(view.text)")
-        guard let typed = view.typed else { continue }
-        #expect(shelf.index(matching: typed) == first, "\(view.text)")
-      }
+      for view in Self.all where !view.text.contains("holders") { view.expectFirst(in: shelf) }
     }
     let texts = Set(Self.all.map(\.text))
     #expect(texts.subtracting(met) == [])

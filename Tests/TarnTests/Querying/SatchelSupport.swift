@@ -4,7 +4,7 @@ import TestSupport
 @testable import Tarn
 
 /// An object with properties of many types to compare with each other.
-class Satchel: Object {
+class Satchel: Object, NumberedObject {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var limit = 0
   @Persisted var level: Double?
@@ -98,7 +98,7 @@ extension AnyRealmValue {
 }
 
 /// Random changes of some satchels.
-struct SatchelOperations {
+struct SatchelOperations: RandomOperations {
   var numbers: SeededRandom
 
   mutating func apply(to instance: Instance) {

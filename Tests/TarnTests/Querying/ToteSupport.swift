@@ -4,7 +4,7 @@ import TestSupport
 @testable import Tarn
 
 /// An object with maps and values of any type that conditions look into.
-class Tote: Object {
+class Tote: Object, NumberedObject {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var data: AnyRealmValue
   @Persisted var mixed: List<AnyRealmValue>
@@ -67,7 +67,7 @@ extension AnyRealmValue {
 }
 
 /// Random changes of some totes.
-struct ToteOperations {
+struct ToteOperations: RandomOperations {
   var numbers: SeededRandom
 
   /// Makes what is not there yet, or changes something.

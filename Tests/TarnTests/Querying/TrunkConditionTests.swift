@@ -7,64 +7,16 @@ import Testing
 /// What texts and Swift say in the same way of elements at positions, of what may be missing, and
 /// of how many elements meet a condition.
 struct TrunkConditionTests {
-  struct View {
-    let text: String
-    let typed: (Query<Trunk>) -> Query<Bool>
-    let expected: (Trunk) -> Bool
-
-    init(
-      _ text: String, _ typed: @escaping (Query<Trunk>) -> Query<Bool>,
-      _ expected: @escaping (Trunk) -> Bool
-    ) {
-      (self.text, self.typed, self.expected) = (text, typed, expected)
-    }
-
-    func results(_ instance: Instance, asText: Bool) -> Results<Trunk> {
-      asText ? instance.trunks.filter(text) : instance.trunks.where(typed)
-    }
-
-    func ids(_ instance: Instance) -> [Int] { instance.trunks.filter(expected).map(\.id) }
-  }
+  typealias View = ConditionView<Trunk>
 
   private static var all: [View] {
     positions + behindPositions + missing + stored + totals + numbers + subqueries + nested
   }
 
-  /// Observed results show what the closures say and are told of each difference; so do those that
-  /// are asked anew, inside and outside of a write.
   @Test(arguments: Array(1...6) as [UInt64])
   func randomChanges(seed: UInt64) throws {
-    let shelter = try Shelter()
-    let (a, b) = (try shelter.openTrunks(), try shelter.openTrunks())
-    var operations = TrunkOperations(numbers: SeededRandom(seed: seed))
-    try b.write { for _ in 0..<120 { operations.apply(to: b) } }
-    a.pump()
-    let kept = Self.all.map { $0.results(a, asText: seed % 2 == 0) }
-    let recorders = kept.map { SequenceRecorder($0) { "\($0.id)" } }
-    let unobserved = Self.all.map { $0.results(b, asText: seed % 2 == 1) }
-    a.pump()
-    for commit in 0..<50 {
-      try b.write {
-        for _ in 0...operations.numbers.below(5) { operations.apply(to: b) }
-        if operations.numbers.chance(20) { check(unobserved, b, "write \(commit)") }
-      }
-      if operations.numbers.chance(60) { a.pump() }
-      if operations.numbers.chance(20) { check(unobserved, b, "after \(commit)") }
-    }
-    a.pump()
-    check(kept, a, "end")
-    check(unobserved, b, "end")
-    for (view, recorder) in zip(Self.all, recorders) {
-      #expect(recorder.problems == [], "\(view.text)")
-      #expect(recorder.mirror == view.ids(a).map { "\($0)" }, "\(view.text)")
-    }
-  }
-
-  private func check(_ results: [Results<Trunk>], _ instance: Instance, _ moment: String) {
-    for (view, results) in zip(Self.all, results) {
-      #expect(results.map(\.id) == view.ids(instance), "\(view.text), \(moment)")
-      #expect(
-        view.results(instance, asText: true).count == results.count, "\(view.text), \(moment)")
+    try View.followChanges(of: Self.all, by: TrunkOperations.self, seed: seed) {
+      try $0.openTrunks()
     }
   }
 
@@ -77,11 +29,8 @@ struct TrunkConditionTests {
     let shelf = List<Trunk>()
     shelf.append(objectsIn: instance.trunks.map { Trunk(value: $0) })
     for view in Self.all {
-      let printed = "\(view.typed(.root).predicate)"
-      #expect(instance.trunks.filter(printed).map(\.id) == view.ids(instance), "\(printed)")
-      let first = shelf.firstIndex(where: view.expected)
-      #expect(shelf.index(matching: view.text) == first, "\(view.text)")
-      #expect(shelf.index(matching: view.typed) == first, "\(view.text)")
+      view.expectPrinted(in: instance)
+      view.expectFirst(in: shelf)
     }
   }
 }

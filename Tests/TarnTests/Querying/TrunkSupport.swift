@@ -17,7 +17,7 @@ struct TrunkCode: CustomPersistable, Hashable {
 }
 
 /// An object with collections of everything, and numbers of all types.
-class Trunk: Object {
+class Trunk: Object, NumberedObject {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var limit = 0
   @Persisted var size: Int?
@@ -87,7 +87,7 @@ extension List {
 }
 
 /// Random changes of some trunks.
-struct TrunkOperations {
+struct TrunkOperations: RandomOperations {
   var numbers: SeededRandom
 
   /// Makes what is not there yet, or changes something.

@@ -7,27 +7,7 @@ import Testing
 /// Conditions on values of any type and on what maps have under a key, as text, in Swift, and as a
 /// closure over objects.
 struct ValueStepTests {
-  struct View {
-    let text: String
-    /// Nil where Swift says nothing more.
-    let typed: ((Query<Tote>) -> Query<Bool>)?
-    let expected: (Tote) -> Bool
-
-    init(
-      _ text: String, _ typed: ((Query<Tote>) -> Query<Bool>)?, _ expected: @escaping (Tote) -> Bool
-    ) {
-      self.text = text
-      self.typed = typed
-      self.expected = expected
-    }
-
-    func results(_ instance: Instance, asText: Bool) -> Results<Tote> {
-      if !asText, let typed { return instance.totes.where(typed) }
-      return instance.totes.filter(text)
-    }
-
-    func ids(_ instance: Instance) -> [Int] { instance.totes.filter(expected).map(\.id) }
-  }
+  typealias View = ConditionView<Tote>
 
   /// Values of any type.
   private static var values: [View] {
@@ -143,42 +123,9 @@ struct ValueStepTests {
 
   private static var all: [View] { values + within + maps }
 
-  /// Observed results show what the closures say and are told of each difference; so do those that
-  /// are asked anew, inside and outside of a write.
   @Test(arguments: Array(1...6) as [UInt64])
   func randomChanges(seed: UInt64) throws {
-    let shelter = try Shelter()
-    let (a, b) = (try shelter.openTotes(), try shelter.openTotes())
-    var operations = ToteOperations(numbers: SeededRandom(seed: seed))
-    try b.write { for _ in 0..<80 { operations.apply(to: b) } }
-    a.pump()
-    let kept = Self.all.map { $0.results(a, asText: seed % 2 == 0) }
-    let recorders = kept.map { SequenceRecorder($0) { "\($0.id)" } }
-    let unobserved = Self.all.map { $0.results(b, asText: seed % 2 == 1) }
-    a.pump()
-    for commit in 0..<50 {
-      try b.write {
-        for _ in 0...operations.numbers.below(5) { operations.apply(to: b) }
-        if operations.numbers.chance(20) { check(unobserved, b, "write \(commit)") }
-      }
-      if operations.numbers.chance(60) { a.pump() }
-      if operations.numbers.chance(20) { check(unobserved, b, "after \(commit)") }
-    }
-    a.pump()
-    check(kept, a, "end")
-    check(unobserved, b, "end")
-    for (view, recorder) in zip(Self.all, recorders) {
-      #expect(recorder.problems == [], "\(view.text)")
-      #expect(recorder.mirror == view.ids(a).map { "\($0)" }, "\(view.text)")
-    }
-  }
-
-  private func check(_ results: [Results<Tote>], _ instance: Instance, _ moment: String) {
-    for (view, results) in zip(Self.all, results) {
-      #expect(results.map(\.id) == view.ids(instance), "\(view.text), \(moment)")
-      #expect(
-        view.results(instance, asText: true).count == results.count, "\(view.text), \(moment)")
-    }
+    try View.followChanges(of: Self.all, by: ToteOperations.self, seed: seed) { try $0.openTotes() }
   }
 
   /// A condition that is printed and read again finds the same, and so do objects in no Realm.
@@ -190,12 +137,8 @@ struct ValueStepTests {
     let shelf = List<Tote>()
     shelf.append(objectsIn: instance.totes.map { Tote(value: $0) })
     for view in Self.all {
-      let first = shelf.firstIndex(where: view.expected)
-      #expect(shelf.index(matching: view.text) == first, "\(view.text)")
-      guard let typed = view.typed else { continue }
-      let printed = "\(typed(.root).predicate)"
-      #expect(instance.totes.filter(printed).map(\.id) == view.ids(instance), "\(printed)")
-      #expect(shelf.index(matching: typed) == first, "\(printed)")
+      view.expectPrinted(in: instance)
+      view.expectFirst(in: shelf)
     }
   }
 
