@@ -57,23 +57,40 @@ struct EndOfIndex {
   private func firstCurrent(
     in range: PackedIndexRange, descending: Bool
   ) throws(StorageError) -> [Entry]? {
+    let delta = edit?.indexes[column.index]
+    var rest = delta?.rest(of: range, descending: descending) ?? range
     // Rows are looked at between two walks: both need the reader's cursor.
-    var (count, seen) = (edit == nil ? 1 : 16, 0)
+    var count = delta == nil ? 1 : 16
     while true {
-      var entries: [Entry] = []
-      try rows.reader.withCursor { cursor throws(StorageError) in
-        try unsafe index.forEach(in: range, descending: descending, &cursor) { bytes, key in
-          entries.append(Entry(value: unsafe OrderKey(encoded: bytes), key: key))
-          return entries.count < count
-        }
-      }
-      for entry in entries.dropFirst(seen) {
+      let entries = try entries(in: rest, descending: descending, most: count)
+      for (number, entry) in entries.enumerated() {
         if entry.value.isTruncated { return nil }
-        if try isCurrent(entry.value, entry.key) { return [entry] }
+        guard try isCurrent(entry.value, entry.key) else { continue }
+        if number > 0 { pass(entries[number - 1]) }
+        return [entry]
       }
+      if let last = entries.last { pass(last) }
       if entries.count < count { return [] }
-      (count, seen) = (4 * count, entries.count)
+      count = min(4 * count, 4096)
     }
+
+    func pass(_ entry: Entry) {
+      rest = rest.beyond(entry.value, entry.key, descending: descending)
+      delta?.pass(to: rest, of: range, descending: descending)
+    }
+  }
+
+  private func entries(
+    in range: PackedIndexRange, descending: Bool, most: Int
+  ) throws(StorageError) -> [Entry] {
+    var entries: [Entry] = []
+    try rows.reader.withCursor { cursor throws(StorageError) in
+      try unsafe index.forEach(in: range, descending: descending, &cursor) { bytes, key in
+        entries.append(Entry(value: unsafe OrderKey(encoded: bytes), key: key))
+        return entries.count < most
+      }
+    }
+    return entries
   }
 
   /// True if the row is there and has that value.

@@ -181,7 +181,7 @@ package struct PackedIndex: Hashable, Sendable {
   ) throws(StorageError) -> Bool {
     if let cut {
       return try unsafe cut.key.withBytes { key throws(StorageError) -> Bool in
-        try unsafe seek(key, cut.isAfter ? .largest : .smallest, &cursor)
+        try unsafe seek(key, cut.bound, &cursor)
       }
     }
     guard descending else { return try seekFirst(&cursor) }

@@ -1,15 +1,19 @@
 /// A part of an index, by values. Bounds with a truncated key include every entry with that key,
 /// also where the bound itself is to be excluded: the caller looks at the rows.
 package struct PackedIndexRange: Sendable {
-  /// A position between entries: before or after all entries with that key.
+  /// A position between entries: before or after all entries with that key, or that of an object.
   struct Cut: Sendable {
     var key: OrderKey
     var isAfter: Bool
+    var object: ObjectKey?
+
+    /// The object of the entry that it is before or after.
+    var bound: ObjectKey { object ?? (isAfter ? .largest : .smallest) }
 
     /// How many entries of the page lie before the cut.
     func position(in page: IndexPage) throws(StorageError) -> Int {
       try unsafe key.withBytes { key throws(StorageError) -> Int in
-        try unsafe page.position(of: key, isAfter ? .largest : .smallest, after: isAfter)
+        try unsafe page.position(of: key, bound, after: isAfter)
       }
     }
   }
@@ -57,10 +61,12 @@ extension PackedIndexRange.Cut: Comparable {
     a.key != b.key ? a.key < b.key : !a.isAfter && b.isAfter
   }
 
-  static func == (a: Self, b: Self) -> Bool { a.key == b.key && a.isAfter == b.isAfter }
+  static func == (a: Self, b: Self) -> Bool {
+    a.key == b.key && a.isAfter == b.isAfter && a.object == b.object
+  }
 }
 
-extension PackedIndexRange {
+extension PackedIndexRange: Equatable {
   /// The entries that are in both; nil for none.
   func intersection(_ other: PackedIndexRange) -> PackedIndexRange? {
     var result = self
@@ -68,6 +74,16 @@ extension PackedIndexRange {
     if let cut = other.upper, upper.map({ cut < $0 }) ?? true { result.upper = cut }
     if let lower = result.lower, let upper = result.upper, lower >= upper { return nil }
     return result
+  }
+
+  /// What is left of the range behind an entry of it.
+  func beyond(
+    _ value: OrderKey, _ object: ObjectKey, descending: Bool
+  ) -> PackedIndexRange {
+    var rest = self
+    let cut = Cut(key: value, isAfter: !descending, object: object)
+    if descending { rest.upper = cut } else { rest.lower = cut }
+    return rest
   }
 
   /// True if an entry with that order key is in the range.

@@ -13,6 +13,10 @@ final class IndexDelta {
   /// Positions in `operations` by value, built up to `hashedCount` when somebody asks.
   private var positions: [IndexValue: [Int]] = [:]
   private var hashedCount = 0
+  /// What walks over the file's entries have left before them. What they passed is gone, and comes
+  /// back, if it does, among the changes.
+  private var walks: [(range: PackedIndexRange, isDescending: Bool, rest: PackedIndexRange)] = []
+  private static let walksMax = 4
 
   init(isAsked: Bool) { self.isAsked = isAsked }
 
@@ -52,6 +56,19 @@ final class IndexDelta {
       }
     }
     return keys.sorted()
+  }
+
+  /// What is left of a range of the file's entries once those are passed by that were seen to be
+  /// gone, in that direction.
+  func rest(of range: PackedIndexRange, descending: Bool) -> PackedIndexRange {
+    walks.first { $0.isDescending == descending && $0.range == range }?.rest ?? range
+  }
+
+  /// Takes note that what is before `rest` is gone.
+  func pass(to rest: PackedIndexRange, of range: PackedIndexRange, descending: Bool) {
+    walks.removeAll { $0.isDescending == descending && $0.range == range }
+    if walks.count == Self.walksMax { walks.removeFirst() }
+    walks.append((range, descending, rest))
   }
 
   /// The changes in the order of the index.

@@ -44,4 +44,39 @@ import Testing
       }
     }
   }
+
+  /// As a queue is emptied. Every fifth object comes back once, with the value that it had.
+  @Test(arguments: [true, false], [true, false])
+  func `a write that takes one end of an index away gets the next one`(
+    _ isAscending: Bool, _ isLast: Bool
+  ) throws {
+    let file = TemporaryStore()
+    let store = try file.open(Self.classes)
+    try store.write { session in
+      for number in 0..<1_500 {
+        let size = Value.int(Int64(number * 7919 % 13))
+        try session.create([ColumnID(2): size], in: Self.id)
+      }
+    }
+    let reader = try SnapshotReader(store.newestSnapshot())
+    let terms = [OrderTerm("size", isAscending: isAscending)]
+    let query = try CompiledQuery(.constant(true), terms, on: Self.id, reader.schema)
+    var expected = try query.evaluate(StoreRows(reader)).keys
+    let session = WriteSession(reader) {}
+    let rows = StoreRows(reader, session)
+    for round in 0..<1_400 {
+      let end = try query.end(isLast: isLast, rows)
+      #expect(end == .some(isLast ? expected.last : expected.first))
+      guard let key = end ?? nil else { return }
+      let size = try session.value(of: ColumnID(2), at: key, in: Self.id)
+      try session.set(ColumnID(2), at: key, in: Self.id, to: .int(isAscending == isLast ? -9 : 99))
+      if round % 5 == 0 {
+        try session.set(ColumnID(2), at: key, in: Self.id, to: try #require(size))
+        #expect(try query.end(isLast: isLast, rows) == .some(key))
+      }
+      _ = try session.delete(key, in: Self.id)
+      expected.remove(at: isLast ? expected.count - 1 : 0)
+    }
+    #expect(expected.count == 100)
+  }
 }
