@@ -6,51 +6,41 @@ import Testing
 
 /// Conditions on what is in collections, written twice, and as a closure over objects.
 struct CollectionConditionTests {
-  private struct View {
-    let text: String
-    let typed: (Query<Hopper>) -> Query<Bool>
-    let expected: (Hopper) -> Bool
-
-    func results(_ instance: Instance, asText: Bool) -> Results<Hopper> {
-      asText ? instance.hoppers.filter(text) : instance.hoppers.where(typed)
-    }
-
-    func ids(_ instance: Instance) -> [Int] { instance.hoppers.filter(expected).map(\.id) }
-  }
+  private typealias View = ConditionView<Hopper>
 
   private static var values: [View] {
     [
       View(
-        text: "numbers.@count > 2", typed: { $0.numbers.count > 2 },
-        expected: { $0.numbers.count > 2 }),
+        "numbers.@count > 2", { $0.numbers.count > 2 },
+        { $0.numbers.count > 2 }),
       View(
-        text: "0 == sizes.@count OR tags.@count != 1",
-        typed: { $0.sizes.count == 0 || $0.tags.count != 1 },
-        expected: { $0.sizes.count == 0 || $0.tags.count != 1 }),
+        "0 == sizes.@count OR tags.@count != 1",
+        { $0.sizes.count == 0 || $0.tags.count != 1 },
+        { $0.sizes.count == 0 || $0.tags.count != 1 }),
       View(
-        text: "3 IN numbers", typed: { $0.numbers.contains(3) },
-        expected: { $0.numbers.contains(3) }),
+        "3 IN numbers", { $0.numbers.contains(3) },
+        { $0.numbers.contains(3) }),
       View(
-        text: "ANY numbers IN {1, 4}", typed: { $0.numbers.containsAny(in: [1, 4]) },
-        expected: { $0.numbers.contains { $0 == 1 || $0 == 4 } }),
+        "ANY numbers IN {1, 4}", { $0.numbers.containsAny(in: [1, 4]) },
+        { $0.numbers.contains { $0 == 1 || $0 == 4 } }),
       View(
-        text: "NONE numbers == 0", typed: { !$0.numbers.contains(0) },
-        expected: { !$0.numbers.contains(0) }),
+        "NONE numbers == 0", { !$0.numbers.contains(0) },
+        { !$0.numbers.contains(0) }),
       View(
-        text: "NULL IN sizes", typed: { $0.sizes.contains(nil) },
-        expected: { $0.sizes.contains(nil) }),
+        "NULL IN sizes", { $0.sizes.contains(nil) },
+        { $0.sizes.contains(nil) }),
       View(
-        text: "SOME tags BEGINSWITH[c] 'IT' || \"b\" IN tags",
-        typed: { $0.tags.containsAny(in: ["it's", "b"]) },
-        expected: { $0.tags.contains("it's") || $0.tags.contains("b") }),
+        "SOME tags BEGINSWITH[c] 'IT' || \"b\" IN tags",
+        { $0.tags.containsAny(in: ["it's", "b"]) },
+        { $0.tags.contains("it's") || $0.tags.contains("b") }),
       View(
-        text: "ANY scores > 2 AND scores.@count >= 1",
-        typed: { $0.scores.values > 2 && $0.scores.count >= 1 },
-        expected: { $0.scores.values.contains { $0 > 2 } }),
+        "ANY scores > 2 AND scores.@count >= 1",
+        { $0.scores.values > 2 && $0.scores.count >= 1 },
+        { $0.scores.values.contains { $0 > 2 } }),
       View(
-        text: "inner.numbers.@count >= 1 AND NOT 2 IN inner.numbers",
-        typed: { $0.inner.numbers.count >= 1 && !$0.inner.numbers.contains(2) },
-        expected: { $0.inner.map { !$0.numbers.isEmpty && !$0.numbers.contains(2) } == true }),
+        "inner.numbers.@count >= 1 AND NOT 2 IN inner.numbers",
+        { $0.inner.numbers.count >= 1 && !$0.inner.numbers.contains(2) },
+        { $0.inner.map { !$0.numbers.isEmpty && !$0.numbers.contains(2) } == true }),
     ]
   }
 
@@ -58,41 +48,41 @@ struct CollectionConditionTests {
   private static var totals: [View] {
     [
       View(
-        text: "numbers.@max > 3", typed: { $0.numbers.max > 3 },
-        expected: { $0.numbers.max().map { $0 > 3 } == true }),
+        "numbers.@max > 3", { $0.numbers.max > 3 },
+        { $0.numbers.max().map { $0 > 3 } == true }),
       View(
-        text: "numbers.@min == NULL", typed: { $0.numbers.count == 0 },
-        expected: { $0.numbers.isEmpty }),
+        "numbers.@min == NULL", { $0.numbers.count == 0 },
+        { $0.numbers.isEmpty }),
       View(
-        text: "numbers.@sum BETWEEN {2, 6}", typed: { $0.numbers.sum.contains(2...6) },
-        expected: { (2...6).contains($0.numbers.reduce(0, +)) }),
+        "numbers.@sum BETWEEN {2, 6}", { $0.numbers.sum.contains(2...6) },
+        { (2...6).contains($0.numbers.reduce(0, +)) }),
       View(
-        text: "sizes.@avg >= 1.5", typed: { $0.sizes.avg >= 1.5 },
-        expected: {
+        "sizes.@avg >= 1.5", { $0.sizes.avg >= 1.5 },
+        {
           let sizes = $0.sizes.compactMap(\.self)
           return !sizes.isEmpty && sizes.reduce(0, +) / Double(sizes.count) >= 1.5
         }),
       View(
-        text: "sizes.@sum == 0", typed: { $0.sizes.sum == 0 },
-        expected: { $0.sizes.compactMap(\.self).reduce(0, +) == 0 }),
+        "sizes.@sum == 0", { $0.sizes.sum == 0 },
+        { $0.sizes.compactMap(\.self).reduce(0, +) == 0 }),
       View(
-        text: "scores.@sum != 3", typed: { $0.scores.sum != 3 },
-        expected: { $0.scores.values.reduce(0, +) != 3 }),
+        "scores.@sum != 3", { $0.scores.sum != 3 },
+        { $0.scores.values.reduce(0, +) != 3 }),
       View(
-        text: "parts.@sum.weight > 3", typed: { $0.parts.weight.sum > 3 },
-        expected: { $0.parts.reduce(0) { $0 + $1.weight } > 3 }),
+        "parts.@sum.weight > 3", { $0.parts.weight.sum > 3 },
+        { $0.parts.reduce(0) { $0 + $1.weight } > 3 }),
       View(
-        text: "1 >= kinds.@avg.weight", typed: { $0.kinds.weight.avg <= 1 },
-        expected: {
+        "1 >= kinds.@avg.weight", { $0.kinds.weight.avg <= 1 },
+        {
           !$0.kinds.isEmpty
             && Double($0.kinds.reduce(0) { $0 + $1.weight }) / Double($0.kinds.count) <= 1
         }),
       View(
-        text: "parts.@max.next.weight == 2", typed: { $0.parts.next.weight.max == 2 },
-        expected: { $0.parts.compactMap { $0.next?.weight }.max() == 2 }),
+        "parts.@max.next.weight == 2", { $0.parts.next.weight.max == 2 },
+        { $0.parts.compactMap { $0.next?.weight }.max() == 2 }),
       View(
-        text: "inner.numbers.@sum >= 0", typed: { $0.inner.numbers.sum >= 0 },
-        expected: { $0.inner.map { $0.numbers.reduce(0, +) >= 0 } == true }),
+        "inner.numbers.@sum >= 0", { $0.inner.numbers.sum >= 0 },
+        { $0.inner.map { $0.numbers.reduce(0, +) >= 0 } == true }),
     ]
   }
 
@@ -100,28 +90,28 @@ struct CollectionConditionTests {
   private static var subqueries: [View] {
     [
       View(
-        text: "SUBQUERY(parts, $x, $x.weight > 0 AND $x.isNew == YES).@count > 0",
-        typed: { ($0.parts.weight > 0 && $0.parts.isNew).count > 0 },
-        expected: { $0.parts.contains { $0.weight > 0 && $0.isNew } }),
+        "SUBQUERY(parts, $x, $x.weight > 0 AND $x.isNew == YES).@count > 0",
+        { ($0.parts.weight > 0 && $0.parts.isNew).count > 0 },
+        { $0.parts.contains { $0.weight > 0 && $0.isNew } }),
       View(
-        text: "SUBQUERY(parts, $p, $p.weight IN {1, 3} OR $p.label ==[c] 'b').@count == 2",
-        typed: {
+        "SUBQUERY(parts, $p, $p.weight IN {1, 3} OR $p.label ==[c] 'b').@count == 2",
+        {
           ($0.parts.weight.in([1, 3]) || $0.parts.label.equals("b", options: .caseInsensitive))
             .count == 2
         },
-        expected: {
+        {
           $0.parts.filter { [1, 3].contains($0.weight) || $0.label?.lowercased() == "b" }.count == 2
         }),
       View(
-        text: "SUBQUERY(inner.kinds, $x, $x.next.weight BETWEEN {1, 2}).@count < 1",
-        typed: { $0.inner.kinds.next.weight.contains(1...2).count < 1 },
-        expected: {
+        "SUBQUERY(inner.kinds, $x, $x.next.weight BETWEEN {1, 2}).@count < 1",
+        { $0.inner.kinds.next.weight.contains(1...2).count < 1 },
+        {
           $0.inner.map { !$0.kinds.contains { (1...2).contains($0.next?.weight ?? 0) } } == true
         }),
       View(
-        text: "0 != SUBQUERY(named, $x, NOT $x.weight == 0).@count",
-        typed: { (!($0.named.values.weight == 0)).count != 0 },
-        expected: { $0.named.values.contains { $0.map { $0.weight != 0 } == true } }),
+        "0 != SUBQUERY(named, $x, NOT $x.weight == 0).@count",
+        { (!($0.named.values.weight == 0)).count != 0 },
+        { $0.named.values.contains { $0.map { $0.weight != 0 } == true } }),
     ]
   }
 
@@ -129,24 +119,24 @@ struct CollectionConditionTests {
   private static var columns: [View] {
     [
       View(
-        text: "numbers.@count == id", typed: { $0.numbers.count == $0.id },
-        expected: { $0.numbers.count == $0.id }),
+        "numbers.@count == id", { $0.numbers.count == $0.id },
+        { $0.numbers.count == $0.id }),
       View(
-        text: "id < parts.@sum.weight", typed: { $0.id < $0.parts.weight.sum },
-        expected: { $0.id < $0.parts.reduce(0) { $0 + $1.weight } }),
+        "id < parts.@sum.weight", { $0.id < $0.parts.weight.sum },
+        { $0.id < $0.parts.reduce(0) { $0 + $1.weight } }),
       View(
-        text: "numbers.@max >= id", typed: { $0.numbers.max >= $0.id },
-        expected: { ($0.numbers.max() ?? -1) >= $0.id }),
+        "numbers.@max >= id", { $0.numbers.max >= $0.id },
+        { ($0.numbers.max() ?? -1) >= $0.id }),
       View(
-        text: "scores.@min != inner.id", typed: { $0.scores.min != $0.inner.id },
-        expected: { $0.scores.values.min() != $0.inner?.id }),
+        "scores.@min != inner.id", { $0.scores.min != $0.inner.id },
+        { $0.scores.values.min() != $0.inner?.id }),
       View(
-        text: "inner.kinds.@count == id", typed: { $0.id == $0.inner.kinds.count },
-        expected: { $0.inner?.kinds.count == $0.id }),
+        "inner.kinds.@count == id", { $0.id == $0.inner.kinds.count },
+        { $0.inner?.kinds.count == $0.id }),
       View(
-        text: "inner.parts.@max.weight <= inner.id",
-        typed: { $0.inner.id >= $0.inner.parts.weight.max },
-        expected: {
+        "inner.parts.@max.weight <= inner.id",
+        { $0.inner.id >= $0.inner.parts.weight.max },
+        {
           guard let inner = $0.inner, let max = inner.parts.map(\.weight).max() else {
             return false
           }
@@ -158,75 +148,43 @@ struct CollectionConditionTests {
   private static var objects: [View] {
     [
       View(
-        text: "ANY parts.weight > 2", typed: { $0.parts.weight > 2 },
-        expected: { $0.parts.contains { $0.weight > 2 } }),
+        "ANY parts.weight > 2", { $0.parts.weight > 2 },
+        { $0.parts.contains { $0.weight > 2 } }),
       View(
-        text: "NONE parts.weight == 0 AND parts.@count != 0",
-        typed: { !($0.parts.weight == 0) && $0.parts.count != 0 },
-        expected: { !$0.parts.isEmpty && !$0.parts.contains { $0.weight == 0 } }),
+        "NONE parts.weight == 0 AND parts.@count != 0",
+        { !($0.parts.weight == 0) && $0.parts.count != 0 },
+        { !$0.parts.isEmpty && !$0.parts.contains { $0.weight == 0 } }),
       View(
-        text: "ANY kinds.label ==[c] 'b'",
-        typed: { $0.kinds.label.equals("b", options: .caseInsensitive) },
-        expected: { $0.kinds.contains { $0.label == "B" } }),
+        "ANY kinds.label ==[c] 'b'",
+        { $0.kinds.label.equals("b", options: .caseInsensitive) },
+        { $0.kinds.contains { $0.label == "B" } }),
       View(
-        text: "ANY parts.label == nil", typed: { $0.parts.label == nil },
-        expected: { $0.parts.contains { $0.label == nil } }),
+        "ANY parts.label == nil", { $0.parts.label == nil },
+        { $0.parts.contains { $0.label == nil } }),
       View(
-        text: "ANY kinds.isNew == YES", typed: { $0.kinds.isNew },
-        expected: { $0.kinds.contains(where: \.isNew) }),
+        "ANY kinds.isNew == YES", { $0.kinds.isNew },
+        { $0.kinds.contains(where: \.isNew) }),
       View(
-        text: "ANY parts.next.weight IN {1, 2}", typed: { $0.parts.next.weight.in([1, 2]) },
-        expected: { $0.parts.contains { $0.next.map { [1, 2].contains($0.weight) } == true } }),
+        "ANY parts.next.weight IN {1, 2}", { $0.parts.next.weight.in([1, 2]) },
+        { $0.parts.contains { $0.next.map { [1, 2].contains($0.weight) } == true } }),
       View(
-        text: "ANY named.weight < 2", typed: { $0.named.values.weight < 2 },
-        expected: { $0.named.values.contains { $0.map { $0.weight < 2 } == true } }),
+        "ANY named.weight < 2", { $0.named.values.weight < 2 },
+        { $0.named.values.contains { $0.map { $0.weight < 2 } == true } }),
       View(
-        text: "ANY inner.parts.weight == 1", typed: { $0.inner.parts.weight == 1 },
-        expected: { $0.inner.map { $0.parts.contains { $0.weight == 1 } } == true }),
+        "ANY inner.parts.weight == 1", { $0.inner.parts.weight == 1 },
+        { $0.inner.map { $0.parts.contains { $0.weight == 1 } } == true }),
       View(
-        text: "inner.inner.id >= 3", typed: { $0.inner.inner.id >= 3 },
-        expected: { $0.inner?.inner.map { $0.id >= 3 } == true }),
+        "inner.inner.id >= 3", { $0.inner.inner.id >= 3 },
+        { $0.inner?.inner.map { $0.id >= 3 } == true }),
     ]
   }
 
-  /// Observed results show what the closures say, are told of each difference, and so are those
-  /// that are kept and asked now and then.
+  private static var all: [View] { values + objects + totals + columns + subqueries }
+
   @Test(arguments: Array(1...6) as [UInt64])
   func randomChanges(seed: UInt64) throws {
-    let shelter = try Shelter()
-    let (a, b) = (try shelter.openHoppers(), try shelter.openHoppers())
-    var operations = HopperOperations(numbers: SeededRandom(seed: seed))
-    try b.write { for _ in 0..<60 { operations.apply(to: b) } }
-    a.pump()
-    let views = Self.values + Self.objects + Self.totals + Self.columns + Self.subqueries
-    let kept = views.map { $0.results(a, asText: seed % 2 == 0) }
-    let recorders = kept.map { SequenceRecorder($0) { "\($0.id)" } }
-    let unobserved = views.map { $0.results(b, asText: seed % 2 == 1) }
-    a.pump()
-    for commit in 0..<50 {
-      try b.write {
-        for _ in 0...operations.numbers.below(5) { operations.apply(to: b) }
-        if operations.numbers.chance(20) { check(views, unobserved, b, "write \(commit)") }
-      }
-      if operations.numbers.chance(60) { a.pump() }
-      if operations.numbers.chance(20) { check(views, unobserved, b, "after \(commit)") }
-    }
-    a.pump()
-    check(views, kept, a, "end")
-    check(views, unobserved, b, "end")
-    for (view, recorder) in zip(views, recorders) {
-      #expect(recorder.problems == [], "\(view.text)")
-      #expect(recorder.mirror == view.ids(a).map { "\($0)" }, "\(view.text)")
-    }
-  }
-
-  private func check(
-    _ views: [View], _ results: [Results<Hopper>], _ instance: Instance, _ moment: String
-  ) {
-    for (view, results) in zip(views, results) {
-      #expect(results.map(\.id) == view.ids(instance), "\(view.text), \(moment)")
-      #expect(
-        view.results(instance, asText: true).count == results.count, "\(view.text), \(moment)")
+    try View.followChanges(of: Self.all, by: HopperOperations.self, seed: seed) {
+      try $0.openHoppers()
     }
   }
 
@@ -236,10 +194,7 @@ struct CollectionConditionTests {
     let instance = try Shelter().openHoppers()
     var operations = HopperOperations(numbers: SeededRandom(seed: seed))
     try instance.write { for _ in 0..<150 { operations.apply(to: instance) } }
-    for view in Self.values + Self.objects + Self.totals + Self.columns + Self.subqueries {
-      let printed = "\(view.typed(.root).predicate)"
-      #expect(instance.hoppers.filter(printed).map(\.id) == view.ids(instance), "\(printed)")
-    }
+    for view in Self.all { view.expectPrinted(in: instance) }
   }
 
   @Test func objectsInCollections() throws {

@@ -4,7 +4,7 @@ import TestSupport
 @testable import Tarn
 
 /// An object with collections that conditions look into.
-class Hopper: Object {
+class Hopper: Object, NumberedObject {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var numbers: List<Int>
   @Persisted var sizes: List<Double?>
@@ -40,7 +40,7 @@ extension Instance {
 }
 
 /// Random changes of some hoppers and parts.
-struct HopperOperations {
+struct HopperOperations: RandomOperations {
   static let parts = 10
   var numbers: SeededRandom
 
