@@ -68,44 +68,5 @@ int tarn_allocate(int fd, int64_t length) {
   return errno;
 }
 
-// Descriptors plus one, so that zero is an empty slot. Plain atomics: the child handler may run
-// while another thread of the parent was in the middle of anything.
-enum { CHILD_SLOTS = 1024 };
-static int child_slots[CHILD_SLOTS];
-uint32_t tarn_fork_count_;
-
-// Runs in each forked child, before anything else there.
-static void in_child(void) {
-  __atomic_fetch_add(&tarn_fork_count_, 1, __ATOMIC_RELAXED);
-  for (int i = 0; i < CHILD_SLOTS; i++) {
-    int slot = __atomic_exchange_n(&child_slots[i], 0, __ATOMIC_RELAXED);
-    if (slot != 0) close(slot - 1);
-  }
-}
-
-// Once a process.
-static void watch_forks(void) { pthread_atfork(NULL, NULL, in_child); }
-
-int tarn_close_in_child(int fd) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, watch_forks);
-  for (int i = 0; i < CHILD_SLOTS; i++) {
-    int empty = 0;
-    if (__atomic_compare_exchange_n(&child_slots[i], &empty, fd + 1, false, __ATOMIC_SEQ_CST,
-                                    __ATOMIC_SEQ_CST))
-      return 0;
-  }
-  return EMFILE;
-}
-
-void tarn_forget_in_child(int fd) {
-  for (int i = 0; i < CHILD_SLOTS; i++) {
-    int mine = fd + 1;
-    if (__atomic_compare_exchange_n(&child_slots[i], &mine, 0, false, __ATOMIC_SEQ_CST,
-                                    __ATOMIC_SEQ_CST))
-      return;
-  }
-}
-
 bool tarn_faults_armed_;
 void tarn_arm_faults(void) { __atomic_store_n(&tarn_faults_armed_, true, __ATOMIC_RELAXED); }

@@ -53,9 +53,11 @@ extension ProcessTests {
       #expect(file.bytes == new)
     }
 
-    @Test func `a forked child has nothing of its parent's Realm but may open its own`() throws {
+    /// Each forks right after it has opened its Realm, when the watcher's thread is about to start.
+    @Test(arguments: 1...10)
+    func `a forked child has nothing of its parent's Realm but may open its own`(_: Int) throws {
       let file = try StressFile()
-      let (lines, end) = try StressTool.worker("fork", file.path).finish()
+      let (lines, end) = try StressTool.worker("fork", file.path).finish(within: .seconds(30))
       #expect(end == .exited(0))
       #expect(lines.count == 3)
       #expect(lines.first?.contains("forked") == true, "\(lines)")

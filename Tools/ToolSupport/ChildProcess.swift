@@ -147,12 +147,19 @@ package final class ChildProcess {
     }
   }
 
-  /// Everything that it still says, and how it ended.
-  package func finish() -> (lines: [String], end: End) {
+  /// Everything that it still says, and how it ended. If time is up before that, it is killed, and
+  /// the last line says so.
+  package func finish(within timeout: Duration = .seconds(300)) -> (lines: [String], end: End) {
+    let limit = ContinuousClock.now + timeout
     var said: [String] = []
     while isOpen {
       said += lines()
-      if isOpen { waitForOutput(milliseconds: 1000) }
+      guard isOpen else { break }
+      guard ContinuousClock.now < limit else {
+        signal(SIGKILL)
+        return (said + ["killed: it did not end within \(timeout)"], wait())
+      }
+      waitForOutput(milliseconds: 1000)
     }
     return (said, wait())
   }

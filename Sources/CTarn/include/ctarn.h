@@ -6,6 +6,7 @@
 #include "ctarn_collation.h"
 #include "ctarn_decimal.h"
 #include "ctarn_files.h"
+#include "ctarn_fork.h"
 #include "ctarn_shared.h"
 #include "ctarn_sums.h"
 #include "ctarn_thread.h"

@@ -4,8 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Memory that several processes map, locks that belong to a descriptor, and what happens to both
-// in a forked child. Swift's own atomics live inside Swift values and cannot be laid over mapped
+// Memory that several processes map, and locks that belong to a descriptor. Swift's own atomics live inside Swift values and cannot be laid over mapped
 // bytes, and variadic calls (fcntl with a struct, syscall) are not imported at all.
 
 // ---- atomics over mapped bytes ---------------------------------------------------------------
@@ -72,19 +71,6 @@ int tarn_extend(int fd, int64_t length);
 // Allocates every byte of the file on the disk; an empty file becomes `length` bytes long.
 // 0, also where the file system cannot do that, or an errno.
 int tarn_allocate(int fd, int64_t length);
-
-// ---- fork -----------------------------------------------------------------------------------
-
-extern uint32_t tarn_fork_count_;
-// Raised in each forked child: whoever remembers another number was made in the parent.
-static inline uint32_t tarn_fork_count(void) {
-  return __atomic_load_n(&tarn_fork_count_, __ATOMIC_RELAXED);
-}
-// From now on a forked child closes this descriptor first of all, so that it does not keep the
-// parent's locks alive. 0, or an errno: EMFILE if the table (1,024 of them) is full.
-int tarn_close_in_child(int fd);
-// Undoes it; call it before the descriptor is closed.
-void tarn_forget_in_child(int fd);
 
 // ---- fault points ---------------------------------------------------------------------------
 

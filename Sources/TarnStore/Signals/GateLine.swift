@@ -114,7 +114,7 @@ package final class GateLine: Sendable {
   private func stand() {
     while let rest = look() {
       rest.wake?()
-      rest.bell.wait(nanoseconds: rest.nanoseconds)
+      BackgroundThread.rest { rest.bell.wait(nanoseconds: rest.nanoseconds) }
     }
   }
 

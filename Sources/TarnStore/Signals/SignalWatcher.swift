@@ -153,7 +153,7 @@ package final class SignalWatcher: Sendable {
     ]
     // Rounded up: a wait of less than a millisecond would spin.
     let milliseconds = Int32((round.timeout + 999_999) / 1_000_000)
-    _ = unsafe Glibc.poll(&set, 2, milliseconds)
+    BackgroundThread.rest { _ = unsafe Glibc.poll(&set, 2, milliseconds) }
   }
 
   /// Which files to look at now, and whether the data's head is to be looked at as well.

@@ -40,7 +40,7 @@ final class CommitThread: Sendable {
         job()
         continue
       }
-      bell.wait(unless: seen, Self.lingerNanoseconds)
+      BackgroundThread.rest { bell.wait(unless: seen, Self.lingerNanoseconds) }
       let isOver = state.withLock { state in
         guard state.jobs.isEmpty, bell.count == seen else { return false }
         state.hasThread = false

@@ -3,6 +3,9 @@ internal import Glibc
 
 /// A thread of our own, because what waits or computes for long must not take one from a pool that
 /// others need.
+///
+/// While the process forks, all of them rest: a lock that one of them held would stay locked in the
+/// child, those of Swift's runtime included.
 enum BackgroundThread {
   private final class Body {
     let name: StaticString
@@ -23,19 +26,32 @@ enum BackgroundThread {
     var before = sigset_t()
     unsafe sigfillset(&all)
     unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
+    tarn_thread_busy()
     var thread = pthread_t()
     let result = unsafe pthread_create(
       &thread, nil,
       { argument in
-        let body = unsafe Unmanaged<Body>.fromOpaque(argument!).takeRetainedValue()
-        unsafe UnsafeRawPointer(body.name.utf8Start).withMemoryRebound(
-          to: CChar.self, capacity: body.name.utf8CodeUnitCount + 1
-        ) { unsafe tarn_name_thread($0) }
-        body.run()
+        unsafe BackgroundThread.run(Unmanaged<Body>.fromOpaque(argument!))
+        tarn_thread_resting()
         return nil
       }, argument)
     unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
     require(result == 0, "no thread could be started")
     pthread_detach(thread)
+  }
+
+  private static func run(_ started: Unmanaged<Body>) {
+    let body = unsafe started.takeRetainedValue()
+    unsafe UnsafeRawPointer(body.name.utf8Start).withMemoryRebound(
+      to: CChar.self, capacity: body.name.utf8CodeUnitCount + 1
+    ) { unsafe tarn_name_thread($0) }
+    body.run()
+  }
+
+  /// Where such a thread sleeps: the process may fork meanwhile.
+  static func rest(_ sleep: () -> Void) {
+    tarn_thread_resting()
+    sleep()
+    tarn_thread_busy()
   }
 }

@@ -94,6 +94,51 @@ import Testing
     withExtendedLifetime(kept) {}
   }
 
+  @Test func `a fork waits until the threads of the library rest`() async {
+    await #expect(processExitsWith: .success) {
+      let isBusy = DispatchSemaphore(value: 0)
+      let worked = Lock(0)
+      BackgroundThread.start("tarn-test") {
+        for _ in 1...100 {
+          isBusy.signal()
+          for _ in 0..<1000 { worked.withLock { $0 += 1 } }
+          BackgroundThread.rest { sched_yield() }
+        }
+      }
+      for _ in 1...20 {
+        isBusy.wait()
+        let code = Forked.run { worked.withLock { Int32($0 % 1000 == 0 ? 0 : 1) } }
+        precondition(code == 0, "the child was forked while a thread worked")
+      }
+      // And they go on after it, in the child those that it starts.
+      let limit = GateWord.now() + 20_000_000_000
+      while worked.withLock({ $0 < 100_000 }) && GateWord.now() < limit { sched_yield() }
+      precondition(worked.withLock { $0 } == 100_000)
+      let code = Forked.run {
+        let done = DispatchSemaphore(value: 0)
+        BackgroundThread.start("tarn-test") { done.signal() }
+        return done.wait(timeout: .now() + .seconds(20)) == .success ? 0 : 1
+      }
+      precondition(code == 0, "a child has no threads of its own")
+    }
+  }
+
+  @Test func `a fork waits for a busy thread for a second at most`() async {
+    await #expect(processExitsWith: .success) {
+      let isBusy = DispatchSemaphore(value: 0)
+      let isOver = DispatchSemaphore(value: 0)
+      BackgroundThread.start("tarn-test") {
+        isBusy.signal()
+        isOver.wait()
+      }
+      isBusy.wait()
+      let start = ContinuousClock.now
+      let code = Forked.run { 0 }
+      precondition(code == 0 && ContinuousClock.now - start >= .seconds(1))
+      isOver.signal()
+    }
+  }
+
   @Test func `a write within a write is a programmer's error`() async {
     await #expect(processExitsWith: .failure) {
       let folder = TemporaryFolder()

@@ -1,0 +1,33 @@
+#ifndef CTARN_FORK_H
+#define CTARN_FORK_H
+#include <stdint.h>
+
+// What happens when the process forks: what the child has, and what our threads do meanwhile.
+
+// ---- the child ------------------------------------------------------------------------------
+
+extern uint32_t tarn_fork_count_;
+// Raised in each forked child: whoever remembers another number was made in the parent.
+static inline uint32_t tarn_fork_count(void) {
+  return __atomic_load_n(&tarn_fork_count_, __ATOMIC_RELAXED);
+}
+// From now on a forked child closes this descriptor first of all, so that it does not keep the
+// parent's locks alive. 0, or an errno: EMFILE if the table (1,024 of them) is full.
+int tarn_close_in_child(int fd);
+// Undoes it; call it before the descriptor is closed.
+void tarn_forget_in_child(int fd);
+
+// ---- our threads ----------------------------------------------------------------------------
+//
+// A lock that another thread holds at the moment of a fork is never let go of in the child. Those
+// of Swift's own runtime are among them: it takes one whenever it makes the metadata of a generic
+// type. So fork waits, before it forks, until each thread of ours sleeps or has ended, and keeps
+// them from going on until it is done. It waits for a second at most: a thread that is busy for
+// longer, or that waits for something of the forking thread's, is not worth a hang.
+
+// Counts a thread as busy. Waits while the process forks. By who starts it, before it starts; and
+// by itself, after it has slept.
+void tarn_thread_busy(void);
+// Counts it as not busy: before it sleeps, and at its end.
+void tarn_thread_resting(void);
+#endif
