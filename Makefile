@@ -21,7 +21,7 @@ WITH_THREADS := '(Observ|FreezingTh|Reacting|Round|Skipping|WorkAhead|FreeLoop|S
 WITH_POINTERS := '(Cluster|GroupedSums|SortBuffer|Collection|Directory|Index|LongValues|Nested|Page|Record|RowAccess|Scan|Signal|TreeKey|Adding|Unmanaged|Embedded|AnyRealm|List|Map|MutableSet)[A-Za-z]*Tests/'
 
 .PHONY: help setup demo test test-release check format lint bench stress damage docs
-.PHONY: sanitize sanitize-address sanitize-thread clean
+.PHONY: sanitize sanitize-engine sanitize-address sanitize-thread clean
 
 help: ## list what can be made
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1#\2/p' $(MAKEFILE_LIST) | column -t -s '#'
@@ -36,8 +36,8 @@ demo: setup ## show the main job on this machine's package database
 test: setup ## run all tests
 	$(TEST)
 
-test-release: setup ## the library's tests once more, against the optimized library; FILTER='...' for some
-	TARN_TESTS=TarnTests $(TEST) -c release -Xswiftc -enable-testing --scratch-path .build/optimized \
+test-release: setup ## the library's tests with all seeds, against the optimized library; FILTER='...' for some
+	TARN_SEEDS=all TARN_TESTS=TarnTests $(TEST) -c release -Xswiftc -enable-testing --scratch-path .build/optimized \
 	  $(if $(FILTER),--filter '$(FILTER)')
 
 check: setup lint ## what must hold before a commit: lint, build, tests, short stress, tiny bench
@@ -70,7 +70,11 @@ damage: setup ## tarn's commands on damaged stores; SEED=1 COUNT=10000
 docs: setup ## the documentation as a web site, in build/docs
 	@Tools/docs.sh build/docs
 
-sanitize: setup ## what CI runs under the sanitizers: threads where they matter, memory in the engine
+sanitize-engine: setup ## what CI runs under the sanitizers: the engine
+	TARN_TESTS=TarnStoreTests Tools/sanitize.sh thread $(WITH_THREADS)
+	TARN_TESTS=TarnStoreTests Tools/sanitize.sh address $(WITH_POINTERS)
+
+sanitize: setup ## the same, and the library with it: threads where they matter, memory where pointers are
 	TARN_TESTS='TarnStoreTests TarnTests' Tools/sanitize.sh thread $(WITH_THREADS)
 	TARN_TESTS='TarnStoreTests TarnTests' Tools/sanitize.sh address $(WITH_POINTERS)
 

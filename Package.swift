@@ -77,8 +77,9 @@ let package = Package(
 if let chosenTests {
   package.targets.removeAll { $0.type == .test && !chosenTests.contains($0.name) }
   if !chosenTests.contains("ToolsTests") && !chosenTests.contains("ProcessTests") {
-    let library: Set = ["CLMDB", "CTarn", "TarnStore", "Tarn", "TestSupport"]
+    var library: Set = ["CLMDB", "CTarn", "TarnStore", "TestSupport"]
+    if chosenTests.contains("TarnTests") { library.insert("Tarn") }
     package.targets.removeAll { $0.type != .test && !library.contains($0.name) }
-    package.products.removeAll { $0.name != "Tarn" }
+    package.products.removeAll { !library.contains($0.name) }
   }
 }

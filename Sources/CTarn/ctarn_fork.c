@@ -16,6 +16,7 @@ static pthread_once_t watching = PTHREAD_ONCE_INIT;
 enum { CHILD_SLOTS = 1024 };
 static int child_slots[CHILD_SLOTS];
 
+// Closes what the child must not keep.
 static void close_in_child(void) {
   for (int i = 0; i < CHILD_SLOTS; i++) {
     int slot = __atomic_exchange_n(&child_slots[i], 0, __ATOMIC_RELAXED);

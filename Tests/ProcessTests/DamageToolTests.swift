@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import ToolSupport
 
@@ -5,7 +6,7 @@ extension ProcessTests {
   /// `make damage` in small: no command dies or hangs, whatever is done to the file, and what one
   /// of them stumbles on, the check names.
   @Suite struct DamageToolTests {
-    @Test(arguments: [1, 2, 3])
+    @Test(arguments: Seeds.of([1, 2, 3]))
     func `the commands survive damaged files`(_ seed: Int) throws {
       let (lines, end) = try StressTool.start([
         "damage", "--seed", "\(seed)", "--count", "100", "--jobs", "2",

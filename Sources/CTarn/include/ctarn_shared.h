@@ -4,8 +4,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Memory that several processes map, and locks that belong to a descriptor. Swift's own atomics live inside Swift values and cannot be laid over mapped
-// bytes, and variadic calls (fcntl with a struct, syscall) are not imported at all.
+// Memory that several processes map, and locks that belong to a descriptor. Swift's own atomics
+// live inside Swift values and cannot be laid over mapped bytes, and variadic calls (fcntl with a
+// struct, syscall) are not imported at all.
 
 // ---- atomics over mapped bytes ---------------------------------------------------------------
 // All sequentially consistent: what one process wrote before, another sees after. The numbers must

@@ -113,7 +113,7 @@ import Testing
     _ = try store.commit(try migration.finish())
   }
 
-  @Test(arguments: 1...4 as ClosedRange<UInt64>)
+  @Test(arguments: Seeds.of(1...4 as ClosedRange<UInt64>))
   func `an index made later has the entries of one that was always there`(_ seed: UInt64) throws {
     let store = try file.open(classes(isIndexed: true))
     try fill(store, seed: seed)

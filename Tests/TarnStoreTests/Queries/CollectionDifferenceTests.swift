@@ -41,7 +41,7 @@ struct CollectionDifferenceTests {
     }
   }
 
-  @Test("over random steps is exact and names nothing untouched", arguments: 0..<16)
+  @Test("over random steps is exact and names nothing untouched", arguments: Seeds.of(0..<16))
   func randomSteps(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     var model = SortedModel()

@@ -45,7 +45,7 @@ struct ElementIndexTests {
     }
   }
 
-  @Test(arguments: 0..<20 as Range<UInt64>)
+  @Test(arguments: Seeds.of(0..<20 as Range<UInt64>))
   func randomEdits(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     var objects: [Int?] = (0..<200).map { _ in random.chance(5) ? nil : random.below(60) }

@@ -168,7 +168,7 @@ import Testing
     #expect(try quick.evaluate(rows).keys == slow.evaluate(rows).keys, "\(predicate)")
   }
 
-  @Test(arguments: 1...4 as ClosedRange<UInt64>)
+  @Test(arguments: Seeds.of(1...4 as ClosedRange<UInt64>))
   func `indexes behind links lead to the rows that a scan finds`(_ seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let file = TemporaryStore()

@@ -57,7 +57,9 @@ struct OrderedRootTests {
     }
   }
 
-  @Test("equal a fresh sort after every step, and old roots stay as they were", arguments: 0..<18)
+  @Test(
+    "equal a fresh sort after every step, and old roots stay as they were",
+    arguments: Seeds.of(0..<18))
   func staysSorted(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     var model = SortedModel()
@@ -94,7 +96,7 @@ struct OrderedRootTests {
   }
 
   /// Prefixes that say everything, much, or nothing about the values.
-  @Test("read no row whose beginning is another one", arguments: 0..<12)
+  @Test("read no row whose beginning is another one", arguments: Seeds.of(0..<12))
   func comparesOnlyEqualPrefixes(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     var model = SortedModel()
@@ -127,7 +129,9 @@ struct OrderedRootTests {
     #expect(OrderedRoot(sorted: twice).keys == twice)
   }
 
-  @Test("take any number of rows at one position, whatever the direction", arguments: 0..<4)
+  @Test(
+    "take any number of rows at one position, whatever the direction",
+    arguments: Seeds.of(0..<4))
   func takesRowsAtOnePosition(direction: Int) throws {
     var random = SeededRandom(seed: 3)
     // Rows are their own keys; new ones go between the two halves, or to an end.

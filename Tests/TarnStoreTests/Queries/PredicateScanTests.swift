@@ -24,7 +24,7 @@ import Testing
     return keys
   }
 
-  @Test(arguments: [11, 12, 13, 14, 15, 16] as [UInt64])
+  @Test(arguments: Seeds.of([11, 12, 13, 14, 15, 16] as [UInt64]))
   func `random predicates find what a naive evaluation finds`(_ seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let fixture = QueryFixture()
@@ -46,7 +46,7 @@ import Testing
     #expect(matched > 1000)
   }
 
-  @Test(arguments: [21, 22] as [UInt64])
+  @Test(arguments: Seeds.of([21, 22] as [UInt64]))
   func `rows under edit and absent objects evaluate the same`(_ seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let fixture = QueryFixture()

@@ -216,7 +216,7 @@ import Testing
     #expect(sums[0].sum == sums[1].sum && sums[0].count == sums[1].count, "\(predicate)")
   }
 
-  @Test(arguments: 1...4 as ClosedRange<UInt64>)
+  @Test(arguments: Seeds.of(1...4 as ClosedRange<UInt64>))
   func `indexes lead to the rows that a scan finds`(_ seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let file = TemporaryStore()

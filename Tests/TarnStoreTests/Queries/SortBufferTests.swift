@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [41, 42, 43, 44, 45, 46] as [UInt64])
+  @Test(arguments: Seeds.of([41, 42, 43, 44, 45, 46] as [UInt64]))
   func `random orders equal a naive sort, and the comparator agrees`(_ seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let fixture = QueryFixture()
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [51, 52] as [UInt64])
+  @Test(arguments: Seeds.of([51, 52] as [UInt64]))
   func `matches and single rows in any order sort as whole clusters do`(_ seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let fixture = QueryFixture()
@@ -109,7 +109,7 @@ import Testing
     )
   }
 
-  @Test(arguments: [51, 52, 53, 54] as [UInt64])
+  @Test(arguments: Seeds.of([51, 52, 53, 54] as [UInt64]))
   func `rows that come in any order and twice keep it where they are equal`(_ seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let fixture = QueryFixture()

@@ -4,7 +4,7 @@ import Testing
 
 /// What the tests of trees share.
 enum TreeTest {
-  static let seeds: [UInt64] = [1, 2, 3, 0xdead_beef]
+  static let seeds: [UInt64] = Seeds.of([1, 0xdead_beef, 2, 3])
 
   /// Runs `body` with a store in a new folder and removes the folder.
   static func withStore(_ body: (Environment) throws -> Void) throws {

@@ -5,7 +5,7 @@ import Testing
 
 /// Lists, sets and maps against arrays.
 @Suite struct CollectionModelTests {
-  @Test(arguments: [CollectionKind.list, .set, .map], [1, 2, 3, 4, 5, 6] as [UInt64])
+  @Test(arguments: [CollectionKind.list, .set, .map], Seeds.of([1, 2, 3, 4, 5, 6] as [UInt64]))
   func `a sequence agrees with an array`(_ kind: CollectionKind, _ seed: UInt64) throws {
     let temporary = TemporaryStore()
     let store = try temporary.open(CollectionModel.classes(kind))

@@ -6,7 +6,7 @@ import Testing
 /// Random writes against a dictionary: what the store shows after each commit, what it says has
 /// changed, and what its indexes and its directory hold.
 struct StoreModelTests {
-  @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8])
+  @Test(arguments: Seeds.of([1, 2, 3, 4, 5, 6, 7, 8]))
   func everyCommitShowsExactlyWhatTheModelHolds(seed: UInt64) throws {
     let file = TemporaryStore()
     var run = try ModelRun(seed: seed, store: file.open(ModelRun.classes))

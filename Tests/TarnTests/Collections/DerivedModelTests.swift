@@ -7,7 +7,7 @@ import Testing
 /// Results of lists, sets, maps and backlinks under random changes by another instance: they show
 /// what going through the collection gives, and the differences lead from state to state.
 struct DerivedModelTests {
-  @Test(arguments: Array(1...12) as [UInt64])
+  @Test(arguments: Seeds.of(Array(1...12) as [UInt64]))
   func randomChanges(seed: UInt64) throws {
     let shelter = try Shelter()
     let (a, b) = (try shelter.openKennels(), try shelter.openKennels())
@@ -47,7 +47,7 @@ struct DerivedModelTests {
   }
 
   /// Without observers: results that are kept and asked now and then.
-  @Test(arguments: [21, 22, 23] as [UInt64])
+  @Test(arguments: Seeds.of([21, 22, 23] as [UInt64]))
   func unobserved(seed: UInt64) throws {
     let shelter = try Shelter()
     let (a, b) = (try shelter.openKennels(), try shelter.openKennels())

@@ -12,7 +12,7 @@ struct DerivedSectionModelTests {
 
   private static func byAge(_ hound: Hound) -> Int { hound.age }
 
-  @Test(arguments: Array(1...10) as [UInt64])
+  @Test(arguments: Seeds.of(Array(1...10) as [UInt64]))
   func randomChanges(seed: UInt64) throws {
     let shelter = try Shelter()
     let (a, b) = (try shelter.openKennels(), try shelter.openKennels())

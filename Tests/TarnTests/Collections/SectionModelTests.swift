@@ -7,7 +7,7 @@ import Testing
 /// Random writes through three instances with observers of many sections: each difference leads
 /// from what was shown to what is shown, and that is what grouping an array of the rows gives.
 struct SectionModelTests {
-  @Test(arguments: 1...10)
+  @Test(arguments: Seeds.of(1...10))
   func randomChanges(seed: Int) throws {
     var run = try SectionRun(seed: UInt64(seed))
     for _ in 0..<250 { try run.step() }
@@ -15,7 +15,7 @@ struct SectionModelTests {
   }
 
   /// The same where nearly every step and first evaluation goes over the worker.
-  @Test(arguments: 1...6)
+  @Test(arguments: Seeds.of(1...6))
   func withAWorker(seed: Int) throws {
     var run = try SectionRun(seed: UInt64(100 + seed), usesWorker: true)
     for _ in 0..<120 { try run.step() }

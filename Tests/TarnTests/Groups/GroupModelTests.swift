@@ -7,7 +7,7 @@ import Testing
 /// Random writes through three instances with observers of many groups: what is shown is what plain
 /// Swift makes of the rows, and each difference, applied to an array, leads there.
 struct GroupModelTests {
-  @Test(arguments: 1...8)
+  @Test(arguments: Seeds.of(1...8))
   func randomChanges(seed: Int) throws {
     var run = try GroupRun(seed: UInt64(seed))
     for _ in 0..<200 { try run.step() }
@@ -15,7 +15,7 @@ struct GroupModelTests {
   }
 
   /// The same where nearly every step and first evaluation goes over the worker.
-  @Test(arguments: 1...5)
+  @Test(arguments: Seeds.of(1...5))
   func withAWorker(seed: Int) throws {
     var run = try GroupRun(seed: UInt64(100 + seed), usesWorker: true)
     for _ in 0..<100 { try run.step() }

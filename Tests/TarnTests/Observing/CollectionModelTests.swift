@@ -7,7 +7,7 @@ import Testing
 /// Random writes through two instances of one file, each with observers of many queries: whatever
 /// they are told must lead from what they showed before to what they show now: S173.
 struct CollectionModelTests {
-  @Test(arguments: 1...12)
+  @Test(arguments: Seeds.of(1...12))
   func whatObserversAreToldLeadsToWhatTheyShow(seed: Int) throws {
     var run = try ModelWrites(seed: UInt64(seed))
     for _ in 0..<120 { try run.step() }
@@ -15,7 +15,7 @@ struct CollectionModelTests {
   }
 
   /// Nearly every step and first evaluation goes over the worker, at whatever moment that is done.
-  @Test(arguments: 1...12)
+  @Test(arguments: Seeds.of(1...12))
   func withAWorker(seed: Int) throws {
     var run = try ModelWrites(seed: UInt64(seed), usesWorker: true)
     for _ in 0..<120 { try run.step() }

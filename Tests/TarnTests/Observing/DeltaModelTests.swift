@@ -7,7 +7,7 @@ import Testing
 /// Random writes through two instances, in turns, in callbacks and left out for nobody: every delta
 /// that is applied gives what the version held that it leads to.
 struct DeltaModelTests {
-  @Test(arguments: 1...16)
+  @Test(arguments: Seeds.of(1...16))
   func appliedDeltasGiveWhatTheirVersionsHold(seed: Int) throws {
     let run = try DeltaRun(seed: UInt64(seed))
     for _ in 0..<60 { try run.step() }

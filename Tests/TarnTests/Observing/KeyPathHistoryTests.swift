@@ -11,7 +11,7 @@ import Testing
 /// forwards over copies of all versions that it covers, and so are copies that follow it: S132,
 /// S171, S172, S173, S189, S261.
 struct KeyPathHistoryTests {
-  @Test(arguments: 1...12)
+  @Test(arguments: Seeds.of(1...12))
   func callsSayWhatTheirVersionsSay(seed: Int) throws {
     let folder = TemporaryFolder()
     let run = try KnotObservers(folder.path, seed: UInt64(seed))
@@ -21,7 +21,7 @@ struct KeyPathHistoryTests {
     #expect(run.calls > 100)
   }
 
-  @Test(arguments: 21...24)
+  @Test(arguments: Seeds.of(21...24))
   func soTheySayWhileAnotherThreadWrites(seed: Int) throws {
     let folder = TemporaryFolder()
     let run = try KnotObservers(folder.path, seed: UInt64(seed))
@@ -43,7 +43,7 @@ struct KeyPathHistoryTests {
   }
 
   /// Here there are all kinds of writers.
-  @Test(arguments: 31...34)
+  @Test(arguments: Seeds.of(31...34))
   func andWhileAnotherProcessWrites(seed: Int) async throws {
     let folder = TemporaryFolder()
     let (observersSaid, writerSaid) = (KeptErrors(in: folder.path), KeptErrors(in: folder.path))

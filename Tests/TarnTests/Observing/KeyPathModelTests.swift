@@ -8,7 +8,7 @@ import Testing
 /// paths: they are told what a walk forwards from each object, over a plain copy, finds. S189,
 /// S190, S191, S250, S251, S252.
 struct KeyPathModelTests {
-  @Test(arguments: 1...16)
+  @Test(arguments: Seeds.of(1...16))
   func observersAreToldWhatAWalkForwardsFinds(seed: Int) throws {
     var run = try KnotRun(seed: UInt64(seed))
     for _ in 0..<40 { try run.step() }

@@ -8,7 +8,7 @@ import Testing
 /// random key paths or links: what they are told behind each element is what a walk over copies of
 /// both versions finds.
 struct NestedModelTests {
-  @Test(arguments: 1...16)
+  @Test(arguments: Seeds.of(1...16))
   func whatIsToldIsWhatAWalkOverBothVersionsFinds(seed: Int) throws {
     var run = try IsleRun(seed: UInt64(seed))
     for _ in 0..<30 { try run.step() }

@@ -5,7 +5,7 @@ import Testing
 
 /// The same of elements of an isle's own collections, which may also have been set.
 struct NestedSourceModelTests {
-  @Test(arguments: 1...12)
+  @Test(arguments: Seeds.of(1...12))
   func whatIsToldOfElementsIsWhatAWalkOverBothVersionsFinds(seed: Int) throws {
     var run = try SourceRun(seed: UInt64(seed))
     for _ in 0..<40 { try run.step() }

@@ -181,7 +181,7 @@ struct CollectionConditionTests {
 
   private static var all: [View] { values + objects + totals + columns + subqueries }
 
-  @Test(arguments: Array(1...6) as [UInt64])
+  @Test(arguments: Seeds.of(Array(1...6) as [UInt64]))
   func randomChanges(seed: UInt64) throws {
     try View.followChanges(of: Self.all, by: HopperOperations.self, seed: seed) {
       try $0.openHoppers()
@@ -189,7 +189,7 @@ struct CollectionConditionTests {
   }
 
   /// A condition that is printed and read again finds the same.
-  @Test(arguments: [31, 32] as [UInt64])
+  @Test(arguments: Seeds.of([31, 32] as [UInt64]))
   func printedConditions(seed: UInt64) throws {
     let instance = try Shelter().openHoppers()
     var operations = HopperOperations(numbers: SeededRandom(seed: seed))

@@ -100,7 +100,7 @@ struct LargeSumTests {
     }
   }
 
-  @Test(arguments: Array(1...4) as [UInt64])
+  @Test(arguments: Seeds.of(Array(1...4) as [UInt64]))
   func randomSums(seed: UInt64) throws {
     let instance = try open()
     var numbers = SeededRandom(seed: seed)

@@ -279,7 +279,7 @@ struct PropertyPairTests {
     values + within + single + elements + behind + totals
   }
 
-  @Test(arguments: Array(1...6) as [UInt64])
+  @Test(arguments: Seeds.of(Array(1...6) as [UInt64]))
   func randomChanges(seed: UInt64) throws {
     try View.followChanges(of: Self.all, by: SatchelOperations.self, seed: seed) {
       try $0.openSatchels()

@@ -13,7 +13,7 @@ struct TrunkConditionTests {
     positions + behindPositions + missing + stored + totals + numbers + subqueries + nested
   }
 
-  @Test(arguments: Array(1...6) as [UInt64])
+  @Test(arguments: Seeds.of(Array(1...6) as [UInt64]))
   func randomChanges(seed: UInt64) throws {
     try View.followChanges(of: Self.all, by: TrunkOperations.self, seed: seed) {
       try $0.openTrunks()
@@ -21,7 +21,7 @@ struct TrunkConditionTests {
   }
 
   /// A condition that is printed and read again finds the same, and so do objects in no Realm.
-  @Test(arguments: [31, 32] as [UInt64])
+  @Test(arguments: Seeds.of([31, 32] as [UInt64]))
   func printedAndUnmanaged(seed: UInt64) throws {
     let instance = try Shelter().openTrunks()
     var operations = TrunkOperations(numbers: SeededRandom(seed: seed))

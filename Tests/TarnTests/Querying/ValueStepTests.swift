@@ -123,13 +123,13 @@ struct ValueStepTests {
 
   private static var all: [View] { values + within + maps }
 
-  @Test(arguments: Array(1...6) as [UInt64])
+  @Test(arguments: Seeds.of(Array(1...6) as [UInt64]))
   func randomChanges(seed: UInt64) throws {
     try View.followChanges(of: Self.all, by: ToteOperations.self, seed: seed) { try $0.openTotes() }
   }
 
   /// A condition that is printed and read again finds the same, and so do objects in no Realm.
-  @Test(arguments: [31, 32] as [UInt64])
+  @Test(arguments: Seeds.of([31, 32] as [UInt64]))
   func printedAndUnmanaged(seed: UInt64) throws {
     let instance = try Shelter().openTotes()
     var operations = ToteOperations(numbers: SeededRandom(seed: seed))

@@ -39,7 +39,7 @@ import Testing
     return done.output
   }
 
-  @Test(arguments: ["jsonl", "csv"], [1, 2, 3])
+  @Test(arguments: ["jsonl", "csv"], Seeds.of([1, 2, 3]))
   func everyTypeComesBack(_ format: String, _ seed: UInt64) throws {
     try fill("a.realm", seed: seed)
     _ = try open("b.realm")
