@@ -17,7 +17,7 @@ SWIFT_FILES := Package.swift Sources Tests Tools
 TEST := swift test --disable-xctest
 # Of the libraries' tests: the suites that work on more than one thread, and those of the code that
 # works with pointers.
-WITH_THREADS := '(Observ|FreezingTh|Reacting|Round|Skipping|WorkAhead|FreeLoop|Scheduler|Instance|Ended|Write|Signal|Gate|Environment|Killed|ReferenceThread|ThreadSafe|PassingHome)[A-Za-z]*Tests/'
+WITH_THREADS := '(Observ|Fork|FreezingTh|Reacting|Round|Skipping|WorkAhead|FreeLoop|Scheduler|Instance|Ended|Write|Signal|Gate|Environment|Killed|ReferenceThread|ThreadSafe|PassingHome)[A-Za-z]*Tests/'
 WITH_POINTERS := '(Cluster|GroupedSums|SortBuffer|Collection|Directory|Index|LongValues|Nested|Page|Record|RowAccess|Scan|Signal|TreeKey|Adding|Unmanaged|Embedded|AnyRealm|List|Map|MutableSet)[A-Za-z]*Tests/'
 
 .PHONY: help setup demo test test-release check format lint bench stress damage docs
