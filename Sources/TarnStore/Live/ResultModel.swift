@@ -252,7 +252,7 @@ extension ResultModel {
         "keep: a commit that changes the collection evaluates them again",
       ]
     case .window(let model):
-      try model.whole.explanation(rows) + [model.explanation]
+      try model.whole.explanation(rows) + model.explanation(rows)
     }
   }
 }

@@ -48,10 +48,16 @@ package struct WindowModel: LiveModel {
   }
 
   package func evaluateForReading(_ rows: StoreRows) throws(StorageError) -> Content {
-    guard case .query(let query) = whole, !query.isUnsorted, window.upperBound <= Self.endMax
-    else { return try evaluate(rows) }
-    let keys = try query.first(window.upperBound, rows).dropFirst(window.lowerBound)
-    return Content(rows: .part(Array(keys)), window: window)
+    guard let query = queryForReading, let first = try query.first(window.upperBound, rows) else {
+      return try evaluate(rows)
+    }
+    return Content(rows: .part(Array(first.dropFirst(window.lowerBound))), window: window)
+  }
+
+  /// The query of which only the first rows are read; nil if all are.
+  private var queryForReading: CompiledQuery? {
+    guard case .query(let query) = whole, window.upperBound <= Self.endMax else { return nil }
+    return query
   }
 
   package func canFollow(_ content: Content) -> Bool { content.isOfWhole }
@@ -127,12 +133,13 @@ package struct WindowModel: LiveModel {
       .clipped(from: old.range, to: new.range).indexChanges(withMoves: true)
   }
 
-  /// What of all rows is shown, in words.
-  var explanation: String {
+  /// What of all rows is shown, and how it is found by who only reads it.
+  func explanation(_ rows: StoreRows) throws(StorageError) -> [String] {
+    if window.isEmpty { return ["show: none of them"] }
     let last = window.upperBound == .max ? "on" : "to \(window.upperBound - 1)"
-    return window.isEmpty
-      ? "show: none of them"
-      : "show: of these, in their order, positions \(window.lowerBound) \(last)"
+    let shown = "show: of these, in their order, positions \(window.lowerBound) \(last)"
+    let read = try queryForReading?.explanation(ofFirst: window.upperBound, rows)
+    return [shown] + (read.map { [$0] } ?? [])
   }
 
   // MARK: - Costs

@@ -20,6 +20,9 @@ extension CompiledQuery {
   ) throws(StorageError) -> OrderedRoot {
     let plan = try plan(rows)
     if order.terms.isEmpty { return try keyed(plan, rows) }
+    if order.isThatOfKeysReversed(rows.schema[classID]) {
+      return try keyed(plan, rows).reversedByKeys()
+    }
     if let walked = try walkingIndex(in: order, plan, rows) { return walked }
     let buffer = SortBuffer(order, source: rows)
     try unsafe forEachMatch(
@@ -31,7 +34,8 @@ extension CompiledQuery {
     return OrderedRoot(sorted: keys, prefixes: prefixes)
   }
 
-  private func keyed(_ plan: QueryPlan, _ rows: StoreRows) throws(StorageError) -> OrderedRoot {
+  /// The rows that match, in the order of their keys.
+  func keyed(_ plan: QueryPlan, _ rows: StoreRows) throws(StorageError) -> OrderedRoot {
     if case .candidates(let leaves) = plan.access {
       let candidates = try rows.keys(of: leaves, in: classID)
       if plan.isExact { return OrderedRoot(keyed: KeySet(candidates)) }

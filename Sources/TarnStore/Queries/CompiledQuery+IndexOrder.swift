@@ -34,7 +34,7 @@ extension CompiledQuery {
   }
 
   /// The property that an order is of, if it is one alone and its index has the same order.
-  private func indexedColumn(of order: ResolvedOrder) -> ColumnID? {
+  func indexedColumn(of order: ResolvedOrder) -> ColumnID? {
     guard order.terms.count == 1, order.terms[0].path.links.isEmpty,
       orderIsIndexed, IndexWalk.knows(order.terms[0].path.type)
     else { return nil }
@@ -51,59 +51,6 @@ extension CompiledQuery {
       entries.ranges.count == 1, let term = order.terms.first
     else { return nil }
     return try EndOfIndex(entries, isAscending: term.isAscending, isLast: isLast, rows).key()
-  }
-}
-
-/// The beginning of an order, for who needs no more of it.
-extension CompiledQuery {
-  /// So many rows are kept at least before they are sorted and cut.
-  private static let sortedAtOnce = 16_384
-
-  /// The first rows in the query's order, as many of them as there are: read from an index that has
-  /// the order, else found without keeping all rows.
-  func first(_ count: Int, _ rows: StoreRows) throws(StorageError) -> [ObjectKey] {
-    if let keys = try firstByIndex(count, rows) { return keys }
-    let buffer = SortBuffer(order, source: rows)
-    let most = max(4 * count, Self.sortedAtOnce)
-    func cut() throws(StorageError) {
-      guard buffer.count > most else { return }
-      for key in try buffer.sort().prefix(count) {
-        _ = try rows.withRow(classID, key) { (row, slot) throws(StorageError) in
-          try buffer.append(row, slot)
-        }
-      }
-    }
-    try unsafe forEachMatch(
-      try plan(rows), rows, reading: order.terms.map(\.path),
-      cluster: { (image, matches) throws(StorageError) in
-        unsafe try buffer.append(image, matches)
-        try cut()
-      },
-      row: { (row, slot) throws(StorageError) in
-        try buffer.append(row, slot)
-        try cut()
-      })
-    return Array(try buffer.sort().prefix(count))
-  }
-
-  /// Nil if no index has the order, or holds a value cut.
-  private func firstByIndex(
-    _ count: Int, _ rows: StoreRows
-  ) throws(StorageError) -> [ObjectKey]? {
-    guard order.terms.first?.isAscending == true, !rows.isEdited(classID),
-      let entries = orderedEntries(by: order, .scan(QueryPlan.everyKey), rows)
-    else { return nil }
-    var (keys, isComplete) = ([ObjectKey](), true)
-    for range in entries.ranges where isComplete && keys.count < count {
-      try rows.reader.withCursor { cursor throws(StorageError) in
-        try unsafe entries.index.forEach(in: range, &cursor) { bytes, key in
-          isComplete = bytes.count < OrderKey.byteCountMax
-          if isComplete { keys.append(key) }
-          return isComplete && keys.count < count
-        }
-      }
-    }
-    return isComplete ? keys : nil
   }
 }
 

@@ -40,6 +40,16 @@ package struct OrderedRoot: Sendable {
     }
   }
 
+  /// The same rows sorted by descending keys, which are the values of an integer property.
+  func reversedByKeys() -> OrderedRoot {
+    let keys = keys(in: 0..<count)
+    let last = keys.count - 1
+    return OrderedRoot(count: keys.count) { offset in
+      let biased = Self.biased(keys[last - offset])
+      return (biased, OrderPrefix(Int64(keys[last - offset].rawValue)).reversed(if: true).high)
+    }
+  }
+
   /// A sorted root of `count` rows, whose biased keys and prefixes `row` gives by position.
   init(count: Int, row: (Int) -> (key: UInt64, prefix: UInt64)) {
     let stride = Self.labelStride(for: count)

@@ -59,7 +59,7 @@ extension RowAccess {
 }
 
 extension QueryPlan.Leaf {
-  fileprivate func description(_ schema: ClassSchema, _ all: SchemaView) -> String {
+  func description(_ schema: ClassSchema, _ all: SchemaView) -> String {
     switch self {
     case .keys:
       let name = schema.primaryKey.map { schema[$0].name } ?? ""
@@ -97,7 +97,9 @@ extension CompiledQuery {
     if case .candidates = plan.access {
       lines.append(plan.isExact ? "test: nothing is left to test" : "test: the whole condition")
     }
-    if !order.terms.isEmpty {
+    if orderIsThatOfKeysReversed {
+      lines.append("order: by the primary key, from the last to the first")
+    } else if !order.terms.isEmpty {
       lines.append(walked != nil ? "order: as in the index" : "order: sorted after they are found")
     }
     for stage in stages {

@@ -58,6 +58,16 @@ private enum Cost {
   static let test = 500
 }
 
+extension QueryPlan {
+  /// How many rows can be looked up and tested in half the time of the scan that this is.
+  func lookupsInstead(testing predicate: ResolvedPredicate) -> Int {
+    let cost = max(predicate.cost, 1)
+    let each = Cost.entry + Cost.row + cost * Cost.test
+    let (scan, overflow) = rowCount.multipliedReportingOverflow(by: Cost.scannedTest * cost)
+    return (overflow ? .max : scan) / (2 * each)
+  }
+}
+
 extension CompiledQuery {
   /// Chooses how to find the rows.
   func plan(_ rows: StoreRows) throws(StorageError) -> QueryPlan {

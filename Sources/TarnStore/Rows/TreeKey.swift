@@ -186,4 +186,7 @@ extension ObjectKey {
 
   package static let smallest = ObjectKey(Int64.min)
   package static let largest = ObjectKey(Int64.max)
+
+  /// The next smaller key, if there is one.
+  var predecessor: ObjectKey { self == .smallest ? self : ObjectKey(rawValue - 1) }
 }

@@ -125,6 +125,18 @@ package final class SnapshotReader {
     }
   }
 
+  /// The same from the last cluster to the first. `body` may look up rows meanwhile.
+  func forEachClusterBackwards(
+    in id: ClassID, holding keys: ClosedRange<ObjectKey>,
+    _ body: (FoundCluster) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    var probe = keys.upperBound
+    while let found = try seek(atOrBefore: probe, in: id) {
+      guard try body(found), found.boundary > keys.lowerBound else { return }
+      probe = found.boundary.predecessor
+    }
+  }
+
   /// The smallest key of the class's objects, or the greatest; nil if there are none.
   package func end(of id: ClassID, isLast: Bool) throws(StorageError) -> ObjectKey? {
     if isLast { return try seek(atOrBefore: .largest, in: id)?.image.lastKey }

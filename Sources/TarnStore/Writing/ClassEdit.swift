@@ -299,13 +299,6 @@ extension ClassEdit {
   }
 }
 
-extension ObjectKey {
-  /// The next smaller key, if there is one.
-  fileprivate var predecessor: ObjectKey {
-    self == .smallest ? self : ObjectKey(rawValue - 1)
-  }
-}
-
 extension [EditedCluster] {
   /// The position of the first cluster whose boundary is larger than `key`.
   fileprivate func firstIndex(after key: ObjectKey) -> Int {

@@ -182,6 +182,7 @@ import Testing
 
   private struct Count {
     var indexed = 0
+    var begun = 0
     var walked = 0
   }
 
@@ -202,6 +203,11 @@ import Testing
     found.checkInvariants()
     #expect(found.keys == expected.keys, "\(predicate) sorted by \(terms)")
     if try quick.plan(rows).usesIndex { count.indexed += 1 }
+    for number in [1, 40] {
+      guard let first = try quick.first(number, rows) else { continue }
+      count.begun += 1
+      #expect(first == Array(expected.keys.prefix(number)), "\(predicate) sorted by \(terms)")
+    }
     for isLast in [false, true] {
       guard let end = try quick.end(isLast: isLast, rows) else { continue }
       count.walked += 1
@@ -231,6 +237,7 @@ import Testing
       for _ in 0..<25 { try Self.check(StoreRows(reader, session), owners, &random, &count) }
     }
     #expect(count.indexed > 60)
+    #expect(count.begun > 200)
     #expect(count.walked > 2)
   }
 

@@ -103,6 +103,30 @@ import Testing
     #expect(lines(sorted)[3] == "order: what is left is sorted")
   }
 
+  @Test func `what is read of an order's beginning is named`() {
+    func read(_ results: Results<Record>) -> String { lines(results.limit(20)).last ?? "" }
+    let records = archive.records
+    for (isAscending, end) in [(true, "beginning"), (false, "end")] {
+      let sorted = records.sorted(by: \.number, ascending: isAscending)
+      let walk = "read: from the \(end) of the index on 'number' until 20 are found"
+      #expect(read(sorted) == walk + ", no others")
+      #expect(
+        read(sorted.where { $0.flag })
+          .hasPrefix(walk + ", each tested; a scan if about "))
+    }
+    for (posts, end) in [(records, "first"), (records.sorted(by: \.id, ascending: false), "last")] {
+      #expect(
+        read(posts)
+          == "read: a scan from the \(end) key until 20 are found; all of them if 16384 objects "
+          + "are not enough")
+    }
+    let lasts = records.sorted(by: \.id, ascending: false)
+    #expect(lines(lasts)[1] == "order: by the primary key, from the last to the first")
+    let shown = "show: of these, in their order, positions 0 to 19"
+    #expect(read(records.sorted(by: \.text)) == shown)
+    #expect(read(records.where { $0.id == 7 }) == shown)
+  }
+
   @Test func `elements of a collection are gone over`() throws {
     try archive.instance.write {
       archive.record(1).friends.append(objectsIn: [archive.record(2), archive.record(3)])

@@ -1,0 +1,112 @@
+/// The beginning of an order, for who needs no more of it.
+extension CompiledQuery {
+  /// So many rows are kept at least before they are sorted and cut; where the keys are the order, so
+  /// many are looked at.
+  private static let rowsAtOnce = 16_384
+
+  /// The first rows in the query's order, as many of them as there are: read from an index that has
+  /// the order, else found without keeping all rows.
+  ///
+  /// Nil where the keys are the order and those at its beginning are not enough: then all rows are
+  /// worth finding, because they can follow changes.
+  func first(_ count: Int, _ rows: StoreRows) throws(StorageError) -> [ObjectKey]? {
+    if isOrderedByKeys { return try firstByKey(count, rows) }
+    if let keys = try firstByIndex(count, rows) { return keys }
+    let buffer = SortBuffer(order, source: rows)
+    let most = max(4 * count, Self.rowsAtOnce)
+    func cut() throws(StorageError) {
+      guard buffer.count > most else { return }
+      for key in try buffer.sort().prefix(count) {
+        _ = try rows.withRow(classID, key) { (row, slot) throws(StorageError) in
+          try buffer.append(row, slot)
+        }
+      }
+    }
+    try unsafe forEachMatch(
+      try plan(rows), rows, reading: order.terms.map(\.path),
+      cluster: { (image, matches) throws(StorageError) in
+        unsafe try buffer.append(image, matches)
+        try cut()
+      },
+      row: { (row, slot) throws(StorageError) in
+        try buffer.append(row, slot)
+        try cut()
+      })
+    return Array(try buffer.sort().prefix(count))
+  }
+
+  private var isOrderedByKeys: Bool { isUnsorted || orderIsThatOfKeysReversed }
+
+  /// Nil if there are too few among the rows with the first keys.
+  private func firstByKey(
+    _ count: Int, _ rows: StoreRows
+  ) throws(StorageError) -> [ObjectKey]? {
+    guard case .scan(let range) = try plan(rows).access else { return nil }
+    let isReversed = orderIsThatOfKeysReversed
+    let scan = PredicateScan(predicate, source: rows)
+    var (keys, looked) = ([ObjectKey](), 0)
+    func look(at image: ClusterImage) throws(StorageError) -> Bool {
+      if try scan.evaluate(image) > 0 {
+        let before = keys.count
+        scan.forEachMatch { slot in keys.append(image.key(at: slot)) }
+        if isReversed { keys[before...].reverse() }
+      }
+      looked += image.rowCount
+      return keys.count < count && looked < Self.rowsAtOnce
+    }
+    if !isReversed {
+      try rows.forEachImage(in: classID, holding: range, look)
+    } else if !rows.isEdited(classID) {
+      try rows.reader.forEachClusterBackwards(in: classID, holding: range) {
+        (found) throws(StorageError) in try look(at: found.image)
+      }
+    }
+    return keys.count < count ? nil : Array(keys.prefix(count))
+  }
+
+  /// Nil if no index has the order, holds a value cut, or holds too few matches.
+  private func firstByIndex(
+    _ count: Int, _ rows: StoreRows
+  ) throws(StorageError) -> [ObjectKey]? {
+    guard let way = try wayOfFirst(rows) else { return nil }
+    var first = FirstOfIndex(
+      count, of: way.entries, isAscending: order.terms[0].isAscending,
+      testing: way.isExact ? nil : predicate, atMost: way.testsMost, rows)
+    return try first.keys()
+  }
+
+  /// The index that has the order, unless others lead to few rows; and how many rows may be tested
+  /// for the condition on the way. Nil if all rows are looked at.
+  private func wayOfFirst(
+    _ rows: StoreRows
+  ) throws(StorageError) -> (entries: IndexEntries, isExact: Bool, testsMost: Int)? {
+    guard !rows.isEdited(classID) else { return nil }
+    if let entries = orderedEntries(by: order, .scan(QueryPlan.everyKey), rows) {
+      return (entries, true, 0)
+    }
+    guard let column = indexedColumn(of: order), rows.hasIndexes else { return nil }
+    let plan = try plan(rows)
+    guard case .scan = plan.access else { return nil }
+    let all = IndexEntries(
+      index: PackedIndex(classID, column), columns: [column], ranges: [.all])
+    return (all, false, plan.lookupsInstead(testing: predicate))
+  }
+
+  /// How so many of the first rows are found by who reads no others; nil if all rows are found as
+  /// for the whole results.
+  func explanation(ofFirst count: Int, _ rows: StoreRows) throws(StorageError) -> String? {
+    if isOrderedByKeys {
+      guard case .scan = try plan(rows).access else { return nil }
+      let end = orderIsThatOfKeysReversed ? "last" : "first"
+      return "read: a scan from the \(end) key until \(count) are found; "
+        + "all of them if \(Self.rowsAtOnce) objects are not enough"
+    }
+    guard let way = try wayOfFirst(rows) else { return nil }
+    let index = QueryPlan.Leaf.entries(way.entries).description(rows.schema[classID], rows.schema)
+    let start = order.terms[0].isAscending ? "beginning" : "end"
+    let walk = "read: from the \(start) of \(index) until \(count) are found"
+    return way.isExact
+      ? "\(walk), no others"
+      : "\(walk), each tested; a scan if about \(way.testsMost) are not enough"
+  }
+}

@@ -1,0 +1,115 @@
+/// The first rows in the order of an index: read from the end where they lie, without the others.
+///
+/// Where the entries do not say which rows match, each is tested. That pays while many of them
+/// match: it ends as soon as it looks as if a scan took less time.
+struct FirstOfIndex {
+  private let entries: IndexEntries
+  private let isAscending: Bool
+  private let count: Int
+  /// What entries are tested for; nil if all match.
+  private let predicate: ResolvedPredicate?
+  /// So many rows are tested at most.
+  private let testsMost: Int
+  private let rows: StoreRows
+
+  private var found: [ObjectKey] = []
+  private var tested = 0
+
+  private struct Entry {
+    var value: OrderKey
+    var key: ObjectKey
+  }
+
+  /// - Parameter entries: of an index over one column, in ascending ranges.
+  init(
+    _ count: Int, of entries: IndexEntries, isAscending: Bool,
+    testing predicate: ResolvedPredicate?, atMost testsMost: Int, _ rows: StoreRows
+  ) {
+    self.count = count
+    self.entries = entries
+    self.isAscending = isAscending
+    self.predicate = predicate
+    self.testsMost = testsMost
+    self.rows = rows
+  }
+
+  /// Nil if the index holds a value cut, or too few rows match.
+  mutating func keys() throws(StorageError) -> [ObjectKey]? {
+    let ranges = entries.ranges
+    for range in isAscending ? ranges : ranges.reversed() where found.count < count {
+      guard try isAscending ? ascend(range) : descend(range) else { return nil }
+    }
+    return Array(found.prefix(count))
+  }
+
+  /// Adds matches until there are enough; false if that is given up.
+  private mutating func ascend(_ range: PackedIndexRange) throws(StorageError) -> Bool {
+    var rest = range
+    while let batch = try batch(of: rest, descending: false) {
+      for entry in batch where found.count < count {
+        if entry.value.isTruncated { return false }
+        if try matches(entry.key) { found.append(entry.key) }
+      }
+      guard let last = batch.last, found.count < count else { break }
+      rest = rest.beyond(last.value, last.key, descending: false)
+      if !isWorthwhile { return false }
+    }
+    return true
+  }
+
+  /// The same from the other end. Rows with one value follow each other by ascending key in either
+  /// direction, so those of one value are turned around when it ends.
+  private mutating func descend(_ range: PackedIndexRange) throws(StorageError) -> Bool {
+    var rest = range
+    var value: OrderKey?
+    var start = found.count
+    while let batch = try batch(of: rest, descending: true) {
+      for entry in batch {
+        if entry.value.isTruncated { return false }
+        if entry.value != value {
+          found[start...].reverse()
+          if found.count >= count { return true }
+          (value, start) = (entry.value, found.count)
+        }
+        if try matches(entry.key) { found.append(entry.key) }
+        if found.count > count {
+          // More of one value than are missing: those wanted are at its other end.
+          found.removeSubrange(start...)
+          return try ascend(.equal(entry.value))
+        }
+      }
+      guard let last = batch.last else { break }
+      rest = rest.beyond(last.value, last.key, descending: true)
+      if !isWorthwhile { return false }
+    }
+    found[start...].reverse()
+    return true
+  }
+
+  /// Rows are looked at between two walks: both need the reader's cursor. Nil at the end.
+  private func batch(
+    of range: PackedIndexRange, descending: Bool
+  ) throws(StorageError) -> [Entry]? {
+    let size = predicate == nil ? min(count, 1023) + 1 : 64
+    var batch: [Entry] = []
+    try rows.reader.withCursor { cursor throws(StorageError) in
+      try unsafe entries.index.forEach(in: range, descending: descending, &cursor) { bytes, key in
+        batch.append(Entry(value: unsafe OrderKey(encoded: bytes), key: key))
+        return batch.count < size
+      }
+    }
+    return batch.isEmpty ? nil : batch
+  }
+
+  private mutating func matches(_ key: ObjectKey) throws(StorageError) -> Bool {
+    guard let predicate else { return true }
+    tested += 1
+    return try predicate.matches(key, in: rows)
+  }
+
+  /// False if, at the rate at which matches were found so far, more would have to be tested than
+  /// may be.
+  private var isWorthwhile: Bool {
+    predicate == nil || tested * count <= testsMost * (found.count + 1)
+  }
+}
