@@ -135,6 +135,7 @@ struct BenchWorkload {
         "W5q", "W5i", "W5y", title: "find by an index", measureIndexedLookups),
       BenchWorkload("W5r", title: "a range of an index", measureIndexedRange),
       BenchWorkload("W6i", "W6w", title: "first of an index", measureFirstByIndex),
+      BenchWorkload("W6p", "W6pk", "W6pf", title: "a page of an order", measurePages),
       BenchWorkload("W7", "W7n", "W7r", title: "observed result, one change", measureOneChange),
       BenchWorkload("W7w", title: "observed window, one change", measureWindow),
       BenchWorkload(

@@ -132,7 +132,7 @@ extension Member {
 
 extension Bench {
   /// All members, of whom the one with a rank has the values of the person with that number.
-  fileprivate func members() throws -> Results<Member> {
+  func members() throws -> Results<Member> {
     var configuration = configuration("members")
     configuration.objectTypes = [Member.self]
     let realm = try Realm(configuration: configuration, scheduler: scheduler)

@@ -1,7 +1,7 @@
 /// The beginning of an order, for who needs no more of it.
 extension CompiledQuery {
-  /// So many rows are kept at least before they are sorted and cut; where the keys are the order, so
-  /// many are looked at.
+  /// So many rows are kept at least before they are sorted and cut; where the keys are the order,
+  /// so many are looked at.
   private static let rowsAtOnce = 16_384
 
   /// The first rows in the query's order, as many of them as there are: read from an index that has
@@ -33,6 +33,15 @@ extension CompiledQuery {
         try cut()
       })
     return Array(try buffer.sort().prefix(count))
+  }
+
+  /// The first row if it is found quickly: `.some(nil)` says that there is none. Within a write
+  /// that changed the class all rows are worth finding, since they can follow it.
+  func firstOnly(_ rows: StoreRows) throws(StorageError) -> ObjectKey?? {
+    guard !rows.isEdited(classID) else { return nil }
+    if !isOrderedByKeys { return try firstByIndex(1, rows).map(\.first) }
+    // An access leads to few rows mostly, and then they are found as quickly.
+    return access == nil ? try firstByKey(1, rows).map(\.first) : nil
   }
 
   private var isOrderedByKeys: Bool { isUnsorted || orderIsThatOfKeysReversed }

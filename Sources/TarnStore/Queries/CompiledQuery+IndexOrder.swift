@@ -42,14 +42,15 @@ extension CompiledQuery {
   }
 
   /// The first row in the query's order, or the last: found without the others where an index has
-  /// the order. `.some(nil)` says that there is none, nil that all rows are needed to know it.
+  /// the order, the first one also where keys are the order. `.some(nil)` says that there is none,
+  /// nil that all rows are needed to know it, or worth finding.
   package func end(isLast: Bool, _ rows: StoreRows) throws(StorageError) -> ObjectKey?? {
     if isUnfiltered, order.terms.isEmpty || orderIsThatOfKeysReversed {
       return .some(try rows.end(of: classID, isLast: isLast == order.terms.isEmpty))
     }
     guard let entries = orderedEntries(by: order, .scan(QueryPlan.everyKey), rows),
       entries.ranges.count == 1, let term = order.terms.first
-    else { return nil }
+    else { return try isLast ? nil : firstOnly(rows) }
     return try EndOfIndex(entries, isAscending: term.isAscending, isLast: isLast, rows).key()
   }
 }

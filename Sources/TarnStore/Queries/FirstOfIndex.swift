@@ -108,8 +108,8 @@ struct FirstOfIndex {
   }
 
   /// False if, at the rate at which matches were found so far, more would have to be tested than
-  /// may be.
+  /// may be. The first ones say little: rows with one value often have much in common.
   private var isWorthwhile: Bool {
-    predicate == nil || tested * count <= testsMost * (found.count + 1)
+    predicate == nil || 4 * tested <= testsMost || tested * count <= testsMost * (found.count + 1)
   }
 }
