@@ -2,7 +2,7 @@ import BenchFloors
 import Tarn
 import ToolSupport
 
-/// W6p, W6pk, W6pf: fifty of all members as a page shows them, who nobody observes: the last by an
+/// W6p, W6pk, W6pf: fifty of all members as a page shows them that nobody observes: the last by an
 /// indexed property, the newest by primary key, and the last by the property of whom half meet a
 /// condition without an index. Building the results and reading two properties of each is counted.
 /// The floor reads as many rows by ids that follow each other.

@@ -19,7 +19,7 @@ extension RealmCollection {
   ///
   /// For observers the order of all elements is kept, so a step of an observed window takes as long
   /// as one of the whole collection, and its first call too. Reading the first elements of an order
-  /// sorts no others; where an index has the order, or the keys are it, it looks at no others.
+  /// sorts no others. By an index, or by the order of the keys, it also looks at few others.
   ///
   /// Traps for a negative position, and for an unmanaged or invalidated collection.
   public func window(_ positions: some RangeExpression<Int>) -> Results<Element> {
