@@ -139,7 +139,7 @@ package struct WindowModel: LiveModel {
     let last = window.upperBound == .max ? "on" : "to \(window.upperBound - 1)"
     let shown = "show: of these, in their order, positions \(window.lowerBound) \(last)"
     let read = try queryForReading?.explanation(ofFirst: window.upperBound, rows)
-    return [shown] + (read.map { [$0] } ?? [])
+    return [shown, read].compactMap(\.self)
   }
 
   // MARK: - Costs

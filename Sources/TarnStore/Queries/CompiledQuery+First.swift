@@ -46,11 +46,19 @@ extension CompiledQuery {
 
   private var isOrderedByKeys: Bool { isUnsorted || orderIsThatOfKeysReversed }
 
+  /// Where the rows with the first keys are looked for; nil if an index or the primary key leads to
+  /// them, or a write has changed them and the last ones are wanted.
+  private func keysToScan(_ rows: StoreRows) throws(StorageError) -> ClosedRange<ObjectKey>? {
+    if orderIsThatOfKeysReversed, rows.isEdited(classID) { return nil }
+    guard case .scan(let keys) = try plan(rows).access else { return nil }
+    return keys
+  }
+
   /// Nil if there are too few among the rows with the first keys.
   private func firstByKey(
     _ count: Int, _ rows: StoreRows
   ) throws(StorageError) -> [ObjectKey]? {
-    guard case .scan(let range) = try plan(rows).access else { return nil }
+    guard let range = try keysToScan(rows) else { return nil }
     let isReversed = orderIsThatOfKeysReversed
     let scan = PredicateScan(predicate, source: rows)
     var (keys, looked) = ([ObjectKey](), 0)
@@ -63,12 +71,12 @@ extension CompiledQuery {
       looked += image.rowCount
       return keys.count < count && looked < Self.rowsAtOnce
     }
-    if !isReversed {
-      try rows.forEachImage(in: classID, holding: range, look)
-    } else if !rows.isEdited(classID) {
+    if isReversed {
       try rows.reader.forEachClusterBackwards(in: classID, holding: range) {
         (found) throws(StorageError) in try look(at: found.image)
       }
+    } else {
+      try rows.forEachImage(in: classID, holding: range, look)
     }
     return keys.count < count ? nil : Array(keys.prefix(count))
   }
@@ -80,32 +88,33 @@ extension CompiledQuery {
     guard let way = try wayOfFirst(rows) else { return nil }
     var first = FirstOfIndex(
       count, of: way.entries, isAscending: order.terms[0].isAscending,
-      testing: way.isExact ? nil : predicate, atMost: way.testsMost, rows)
+      testing: predicate, atMost: way.testsMost, rows)
     return try first.keys()
   }
 
   /// The index that has the order, unless others lead to few rows; and how many rows may be tested
-  /// for the condition on the way. Nil if all rows are looked at.
+  /// for the condition on the way, nil if its entries are those that match. Nil if all rows are
+  /// looked at.
   private func wayOfFirst(
     _ rows: StoreRows
-  ) throws(StorageError) -> (entries: IndexEntries, isExact: Bool, testsMost: Int)? {
+  ) throws(StorageError) -> (entries: IndexEntries, testsMost: Int?)? {
     guard !rows.isEdited(classID) else { return nil }
     if let entries = orderedEntries(by: order, .scan(QueryPlan.everyKey), rows) {
-      return (entries, true, 0)
+      return (entries, nil)
     }
     guard let column = indexedColumn(of: order), rows.hasIndexes else { return nil }
     let plan = try plan(rows)
     guard case .scan = plan.access else { return nil }
     let all = IndexEntries(
       index: PackedIndex(classID, column), columns: [column], ranges: [.all])
-    return (all, false, plan.lookupsInstead(testing: predicate))
+    return (all, plan.lookupsInstead(testing: predicate))
   }
 
   /// How so many of the first rows are found by who reads no others; nil if all rows are found as
   /// for the whole results.
   func explanation(ofFirst count: Int, _ rows: StoreRows) throws(StorageError) -> String? {
     if isOrderedByKeys {
-      guard case .scan = try plan(rows).access else { return nil }
+      guard try keysToScan(rows) != nil else { return nil }
       let end = orderIsThatOfKeysReversed ? "last" : "first"
       return "read: a scan from the \(end) key until \(count) are found; "
         + "all of them if \(Self.rowsAtOnce) objects are not enough"
@@ -114,8 +123,7 @@ extension CompiledQuery {
     let index = QueryPlan.Leaf.entries(way.entries).description(rows.schema[classID], rows.schema)
     let start = order.terms[0].isAscending ? "beginning" : "end"
     let walk = "read: from the \(start) of \(index) until \(count) are found"
-    return way.isExact
-      ? "\(walk), no others"
-      : "\(walk), each tested; a scan if about \(way.testsMost) are not enough"
+    guard let testsMost = way.testsMost else { return "\(walk), no others" }
+    return "\(walk), each tested; a scan if about \(testsMost) are not enough"
   }
 }

@@ -9,11 +9,6 @@ struct EndOfIndex {
   private let rows: StoreRows
   private let edit: ClassEdit?
 
-  private struct Entry {
-    var value: OrderKey
-    var key: ObjectKey
-  }
-
   /// - Parameter entries: one range of an index over one column.
   init(_ entries: IndexEntries, isAscending: Bool, isLast: Bool, _ rows: StoreRows) {
     index = entries.index
@@ -27,7 +22,7 @@ struct EndOfIndex {
 
   /// `.some(nil)` if there is no row, nil if all rows are needed to know which one it is.
   func key() throws(StorageError) -> ObjectKey?? {
-    var end: Entry?
+    var end: IndexEntry?
     if edit?.isCleared != true {
       guard let stored = try storedEnd() else { return nil }
       end = stored.first
@@ -38,13 +33,13 @@ struct EndOfIndex {
       guard unsafe isKnown && range.contains(bytes) && isBeyond(end, bytes, key) else { return }
       isKnown = bytes.count < OrderKey.byteCountMax
       let value = unsafe OrderKey(encoded: bytes)
-      if isKnown, try isCurrent(value, key) { end = Entry(value: value, key: key) }
+      if isKnown, try isCurrent(value, key) { end = IndexEntry(value: value, key: key) }
     }
     return isKnown ? .some(end?.key) : nil
   }
 
   /// The entry at the end of the index, in an array of none or one; nil for a value that is cut.
-  private func storedEnd() throws(StorageError) -> [Entry]? {
+  private func storedEnd() throws(StorageError) -> [IndexEntry]? {
     guard let found = try firstCurrent(in: range, descending: isAscending == isLast) else {
       return nil
     }
@@ -56,13 +51,13 @@ struct EndOfIndex {
   /// The first entry in that direction whose row still has the value.
   private func firstCurrent(
     in range: PackedIndexRange, descending: Bool
-  ) throws(StorageError) -> [Entry]? {
+  ) throws(StorageError) -> [IndexEntry]? {
     let delta = edit?.indexes[column.index]
     var rest = delta?.rest(of: range, descending: descending) ?? range
-    // Rows are looked at between two walks: both need the reader's cursor.
     var count = delta == nil ? 1 : 16
     while true {
-      let entries = try entries(in: rest, descending: descending, most: count)
+      let entries = try index.entries(
+        in: rest, descending: descending, most: count, rows.reader)
       for (number, entry) in entries.enumerated() {
         if entry.value.isTruncated { return nil }
         guard try isCurrent(entry.value, entry.key) else { continue }
@@ -74,23 +69,10 @@ struct EndOfIndex {
       count = min(4 * count, 4096)
     }
 
-    func pass(_ entry: Entry) {
+    func pass(_ entry: IndexEntry) {
       rest = rest.beyond(entry.value, entry.key, descending: descending)
       delta?.pass(to: rest, of: range, descending: descending)
     }
-  }
-
-  private func entries(
-    in range: PackedIndexRange, descending: Bool, most: Int
-  ) throws(StorageError) -> [Entry] {
-    var entries: [Entry] = []
-    try rows.reader.withCursor { cursor throws(StorageError) in
-      try unsafe index.forEach(in: range, descending: descending, &cursor) { bytes, key in
-        entries.append(Entry(value: unsafe OrderKey(encoded: bytes), key: key))
-        return entries.count < most
-      }
-    }
-    return entries
   }
 
   /// True if the row is there and has that value.
@@ -103,7 +85,7 @@ struct EndOfIndex {
 
   /// True if an entry lies nearer to the end than the one that was found so far.
   private func isBeyond(
-    _ end: Entry?, _ bytes: UnsafeRawBufferPointer, _ key: ObjectKey
+    _ end: IndexEntry?, _ bytes: UnsafeRawBufferPointer, _ key: ObjectKey
   ) -> Bool {
     guard let end else { return true }
     let order = unsafe end.value.withBytes { unsafe compareBytes(bytes, $0) }

@@ -6,24 +6,18 @@ struct FirstOfIndex {
   private let entries: IndexEntries
   private let isAscending: Bool
   private let count: Int
-  /// What entries are tested for; nil if all match.
-  private let predicate: ResolvedPredicate?
-  /// So many rows are tested at most.
-  private let testsMost: Int
+  private let predicate: ResolvedPredicate
+  /// So many rows are tested at most; nil if all entries match.
+  private let testsMost: Int?
   private let rows: StoreRows
 
   private var found: [ObjectKey] = []
   private var tested = 0
 
-  private struct Entry {
-    var value: OrderKey
-    var key: ObjectKey
-  }
-
   /// - Parameter entries: of an index over one column, in ascending ranges.
   init(
-    _ count: Int, of entries: IndexEntries, isAscending: Bool,
-    testing predicate: ResolvedPredicate?, atMost testsMost: Int, _ rows: StoreRows
+    _ count: Int, of entries: IndexEntries, isAscending: Bool, testing predicate: ResolvedPredicate,
+    atMost testsMost: Int?, _ rows: StoreRows
   ) {
     self.count = count
     self.entries = entries
@@ -86,23 +80,17 @@ struct FirstOfIndex {
     return true
   }
 
-  /// Rows are looked at between two walks: both need the reader's cursor. Nil at the end.
   private func batch(
     of range: PackedIndexRange, descending: Bool
-  ) throws(StorageError) -> [Entry]? {
-    let size = predicate == nil ? min(count, 1023) + 1 : 64
-    var batch: [Entry] = []
-    try rows.reader.withCursor { cursor throws(StorageError) in
-      try unsafe entries.index.forEach(in: range, descending: descending, &cursor) { bytes, key in
-        batch.append(Entry(value: unsafe OrderKey(encoded: bytes), key: key))
-        return batch.count < size
-      }
-    }
+  ) throws(StorageError) -> [IndexEntry]? {
+    let most = testsMost == nil ? min(count, 1023) + 1 : 64
+    let batch = try entries.index.entries(
+      in: range, descending: descending, most: most, rows.reader)
     return batch.isEmpty ? nil : batch
   }
 
   private mutating func matches(_ key: ObjectKey) throws(StorageError) -> Bool {
-    guard let predicate else { return true }
+    if testsMost == nil { return true }
     tested += 1
     return try predicate.matches(key, in: rows)
   }
@@ -110,6 +98,7 @@ struct FirstOfIndex {
   /// False if, at the rate at which matches were found so far, more would have to be tested than
   /// may be. The first ones say little: rows with one value often have much in common.
   private var isWorthwhile: Bool {
-    predicate == nil || 4 * tested <= testsMost || tested * count <= testsMost * (found.count + 1)
+    guard let testsMost else { return true }
+    return 4 * tested <= testsMost || tested * count <= testsMost * (found.count + 1)
   }
 }

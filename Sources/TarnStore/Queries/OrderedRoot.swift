@@ -42,11 +42,10 @@ package struct OrderedRoot: Sendable {
 
   /// The same rows sorted by descending keys, which are the values of an integer property.
   func reversedByKeys() -> OrderedRoot {
-    let keys = keys(in: 0..<count)
-    let last = keys.count - 1
+    let keys = keys
     return OrderedRoot(count: keys.count) { offset in
-      let biased = Self.biased(keys[last - offset])
-      return (biased, OrderPrefix(Int64(keys[last - offset].rawValue)).reversed(if: true).high)
+      let key = keys[keys.count - 1 - offset]
+      return (Self.biased(key), OrderPrefix(key.rawValue).reversed(if: true).high)
     }
   }
 

@@ -56,15 +56,24 @@ private enum Cost {
   static let scannedTest = 45
   /// The same where rows are tested one by one.
   static let test = 500
+
+  /// Scanning so many rows.
+  static func scan(of rowCount: Int, testing predicate: ResolvedPredicate) -> Int {
+    let (cost, overflow) = rowCount.multipliedReportingOverflow(
+      by: scannedTest * max(predicate.cost, 1))
+    return overflow ? .max : cost
+  }
+
+  /// Looking up a row that an entry leads to, and testing it.
+  static func lookup(testing predicate: ResolvedPredicate) -> Int {
+    entry + row + predicate.cost * test
+  }
 }
 
 extension QueryPlan {
   /// How many rows can be looked up and tested in half the time of the scan that this is.
   func lookupsInstead(testing predicate: ResolvedPredicate) -> Int {
-    let cost = max(predicate.cost, 1)
-    let each = Cost.entry + Cost.row + cost * Cost.test
-    let (scan, overflow) = rowCount.multipliedReportingOverflow(by: Cost.scannedTest * cost)
-    return (overflow ? .max : scan) / (2 * each)
+    Cost.scan(of: rowCount, testing: predicate) / (2 * Cost.lookup(testing: predicate))
   }
 }
 
@@ -75,10 +84,8 @@ extension CompiledQuery {
     guard let option = access, rows.hasIndexes else { return scan(QueryPlan.everyKey, total) }
     var search = AccessSearch(rows: rows, classID: classID, total: total)
     let isExact = option.isExact && !rows.isEdited(classID)
-    let testing = isExact ? 0 : Cost.row + predicate.cost * Cost.test
-    search.perRow = Cost.entry + testing
-    let most = total.multipliedReportingOverflow(by: Cost.scannedTest * max(predicate.cost, 1))
-    search.most = most.overflow ? .max : most.partialValue
+    search.perRow = isExact ? Cost.entry : Cost.lookup(testing: predicate)
+    search.most = Cost.scan(of: total, testing: predicate)
     if let found = try search.choose(option.access) {
       return QueryPlan(
         access: .candidates(found.leaves), rowCount: min(found.rowCount, total), isExact: isExact)
