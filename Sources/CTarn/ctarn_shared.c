@@ -40,9 +40,6 @@ int tarn_lock_shared(int fd, int64_t start, int64_t length) {
 int tarn_lock_exclusive(int fd, int64_t start, int64_t length) {
   return lock(fd, F_OFD_SETLK, F_WRLCK, start, length);
 }
-int tarn_lock_exclusive_wait(int fd, int64_t start, int64_t length) {
-  return lock(fd, F_OFD_SETLKW, F_WRLCK, start, length);
-}
 int tarn_unlock(int fd, int64_t start, int64_t length) {
   return lock(fd, F_OFD_SETLK, F_UNLCK, start, length);
 }
@@ -51,7 +48,11 @@ int tarn_is_locked_elsewhere(int fd, int64_t start, int64_t length) {
   struct flock range = {
       .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
   if (fcntl(fd, F_OFD_GETLK, &range) != 0) return -1;
-  return range.l_type != F_UNLCK;
+  return range.l_type == F_UNLCK ? 0 : range.l_type == F_RDLCK ? 1 : 2;
+}
+
+int tarn_lock_shared_as_process(int fd, int64_t start) {
+  return lock(fd, F_SETLK, F_RDLCK, start, 1);
 }
 
 int tarn_extend(int fd, int64_t length) {

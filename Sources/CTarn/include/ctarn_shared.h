@@ -60,11 +60,13 @@ void tarn_name_thread(const char *name);
 // same file, and say the truth across pid namespaces. All return 0 or an errno.
 int tarn_lock_shared(int fd, int64_t start, int64_t length);
 int tarn_lock_exclusive(int fd, int64_t start, int64_t length);
-int tarn_lock_exclusive_wait(int fd, int64_t start, int64_t length);
 int tarn_unlock(int fd, int64_t start, int64_t length);
-// Does another description hold a lock that an exclusive one of ours would collide with?
-// -1 if the kernel cannot say.
+// Does another description, or another process, hold a lock that an exclusive one of ours would
+// collide with? -1 if the kernel cannot say, 0 for none, 1 for a shared lock, 2 for an exclusive one.
 int tarn_is_locked_elsewhere(int fd, int64_t start, int64_t length);
+// Takes a shared lock on one byte that belongs to the process (POSIX). An exclusive one that the
+// process holds there becomes this one in one step, whichever descriptor took it.
+int tarn_lock_shared_as_process(int fd, int64_t start);
 
 // Makes the file at least that long; never shortens it, whoever grows it at the same time.
 int tarn_extend(int fd, int64_t length);

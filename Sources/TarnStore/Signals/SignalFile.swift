@@ -53,19 +53,25 @@ import Synchronization
   ///
   /// Errors: `.replaced` if living processes have another data file open at this path,
   /// `.newerFormat`, `.corrupted` if living processes use a file that makes no sense,
-  /// `.limitExceeded` with 512 processes, `.permissionDenied`, `.diskFull`.
-  package convenience init(for environment: Environment) throws(StorageError) {
+  /// `.limitExceeded` with 512 processes, `.permissionDenied`, `.diskFull`,
+  /// `.busy` if another process has been opening it until the deadline.
+  package convenience init(
+    for environment: Environment, deadline: Deadline = Deadline(after: .seconds(10))
+  ) throws(StorageError) {
     try self.init(
       path: environment.path + "-signal", data: environment.dataIdentity,
       lock: environment.lockIdentity,
-      like: environment.kind == .shared ? FileFacts.at(environment.path) : nil)
+      like: environment.kind == .shared ? FileFacts.at(environment.path) : nil,
+      deadline: deadline)
   }
 
   /// - Parameter facts: of the file whose rights it gets; nil for one without a name.
   package init(
-    path: String, data: FileIdentity, lock: FileIdentity, like facts: FileFacts?
+    path: String, data: FileIdentity, lock: FileIdentity, like facts: FileFacts?,
+    deadline: Deadline = Deadline(after: .seconds(10))
   ) throws(StorageError) {
-    let opened = try SignalOpening.open(path: path, data: data, lock: lock, like: facts)
+    let opened = try SignalOpening.open(
+      path: path, data: data, lock: lock, like: facts, deadline: deadline)
     self.path = path
     isNamed = facts != nil
     slot = opened.slot

@@ -15,7 +15,8 @@ internal import Glibc
   /// - Parameter facts: of the data file, whose rights it gets; nil for a file without a name,
   ///   which this process keeps for itself.
   static func open(
-    path: String, data: FileIdentity, lock: FileIdentity, like facts: FileFacts?
+    path: String, data: FileIdentity, lock: FileIdentity, like facts: FileFacts?,
+    deadline: Deadline
   ) throws(StorageError) -> SignalOpening {
     let fields = [data.device, data.inode, lock.device, lock.inode]
     while true {
@@ -26,6 +27,7 @@ internal import Glibc
       let descriptor = file.release()
       do throws(StorageError) {
         let isNamed = facts != nil
+        try begin(descriptor, path, deadline)
         if let opening = try prepare(descriptor, path, fields, isNamed: isNamed) { return opening }
         abandon(descriptor)
       } catch {
@@ -44,15 +46,27 @@ internal import Glibc
     close(descriptor)
   }
 
+  /// Takes the byte of initialisation.
+  ///
+  /// Errors: `.busy` at the deadline.
+  private static func begin(
+    _ descriptor: Int32, _ path: String, _ deadline: Deadline
+  ) throws(StorageError) {
+    var result = tarn_close_in_child(descriptor)
+    if result == 0 {
+      let isDecided = deadline.wait {
+        result = tarn_lock_exclusive(descriptor, SignalLayout.initLockByte, 1)
+        return result != EAGAIN && result != EACCES
+      }
+      if !isDecided { throw LockFile.busy("opening it", path) }
+    }
+    if result != 0 { throw StorageError(errno: result, operation: "open", path: path) }
+  }
+
   /// nil if the file went away meanwhile.
   private static func prepare(
     _ descriptor: Int32, _ path: String, _ fields: [UInt64], isNamed: Bool
   ) throws(StorageError) -> SignalOpening? {
-    func check(_ result: Int32) throws(StorageError) {
-      if result != 0 { throw StorageError(errno: result, operation: "open", path: path) }
-    }
-    try check(tarn_close_in_child(descriptor))
-    try check(tarn_lock_exclusive_wait(descriptor, SignalLayout.initLockByte, 1))
     guard let facts = FileFacts.of(descriptor: descriptor) else { return nil }
     if isNamed, FileFacts.at(path)?.identity != facts.identity { return nil }
     FaultPoint.hit("signal.locked")

@@ -29,18 +29,10 @@ extension Environment {
   ///
   /// LMDB: `mdb_reader_list`.
   package func readers() -> [ReaderPin] {
-    var text = ""
     if isForked { return [] }
-    unsafe withUnsafeMutablePointer(to: &text) { text in
-      _ = unsafe mdb_reader_list(
-        handle.raw,
-        { line, context in
-          guard let line = unsafe line, let context = unsafe context else { return 0 }
-          unsafe context.assumingMemoryBound(to: String.self).pointee += String(cString: line)
-          return 0
-        }, text)
+    return ReaderTable.slots(of: handle).compactMap { slot in
+      slot.transactionID.map { ReaderPin(processID: slot.processID, transactionID: $0) }
     }
-    return ReaderPin.parse(text)
   }
 
   /// The oldest commit that anybody still reads, or nil.
@@ -131,18 +123,5 @@ extension Environment {
   /// begun: another commit came between, or is being made, or its writer died in it.
   func mayHideCommit(from transaction: ReadTransaction) -> Bool {
     newestTransactionIDHint > transaction.transactionID
-  }
-}
-
-extension ReaderPin {
-  /// LMDB's table as text: process id, thread, transaction id or "-" for a slot that is not used.
-  static func parse(_ text: String) -> [ReaderPin] {
-    text.split(separator: "\n").compactMap { line in
-      let fields = line.split(separator: " ")
-      guard fields.count == 3, let processID = Int32(fields[0]), let id = UInt64(fields[2]) else {
-        return nil
-      }
-      return ReaderPin(processID: processID, transactionID: id)
-    }
   }
 }

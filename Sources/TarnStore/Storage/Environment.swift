@@ -61,6 +61,8 @@ package final class Environment: Sendable {
   let handle: LMDBHandle
   /// Our own description of the data file; holds the lock of step 4.
   let descriptor: Int32
+  /// Our own description of the lock file; holds the locks of `LockFile`.
+  private let lockDescriptor: Int32
   /// What `tarn_fork_count` said when the store was opened.
   private let forkCount: UInt32
 
@@ -101,6 +103,7 @@ package final class Environment: Sendable {
     pageSize = opened.pageSize
     handle = opened.handle
     descriptor = opened.descriptor
+    lockDescriptor = opened.lockDescriptor
     forkCount = tarn_fork_count()
     knownByteCount = Atomic(Int(opened.data.byteCount))
   }
@@ -181,6 +184,9 @@ package final class Environment: Sendable {
     // The child's copies of LMDB's mutexes and slots are the parent's: leave them alone.
     if isForked { return }
     unsafe mdb_env_close(handle.raw)
+    // Only now: the last closer would destroy the mutexes that the next opener waits for (0.9.26 to
+    // 0.9.31), and learns from this lock that it is not the last.
+    LockFile.close(lockDescriptor)
     tarn_forget_in_child(descriptor)
     Glibc.close(descriptor)
   }

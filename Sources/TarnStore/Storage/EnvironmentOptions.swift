@@ -16,5 +16,9 @@ package struct EnvironmentOptions: Hashable, Sendable {
   /// Read transactions of all processes together. The first process to open the file decides.
   package var readerCount = 4096
 
+  /// How long opening waits for other processes that open the same store. Opening takes
+  /// milliseconds, so longer than that is waited only for one that was stopped in it.
+  package var deadline = Deadline(after: .seconds(10))
+
   package init() {}
 }

@@ -16,7 +16,10 @@ struct OpenedFile {
   let mapStart: UInt
   let pageSize: Int
   let handle: LMDBHandle
+  /// Ours, of the data.
   let descriptor: Int32
+  /// Ours, of the lock file: see `LockFile`.
+  let lockDescriptor: Int32
 }
 
 /// Who can have the data open.
@@ -151,13 +154,14 @@ struct FileToOpen: ~Copyable {
         .alreadyOpen, operation: "open", path: path,
         detail: "another copy of this library in the same process has the file open")
     }
-    try allocateLock(options)
-    let (handle, mapByteCount) = try openLMDB(options)
+    let lock = try openLock(options)
+    let (handle, mapByteCount) = try openLMDB(options, lock)
     var isDone = false
+    // Before the locks go, which live as long as `lock`.
     defer { if !isDone { unsafe mdb_env_close(handle.raw) } }
-    let lock = try checkNames()
+    let lockIdentity = try checkNames()
     if header == nil, kind == .shared { try FilePaths.syncFolder(of: path) }
-    let descriptor = try lockData(lock)
+    let descriptor = try lockData(lockIdentity)
     defer {
       if !isDone {
         tarn_forget_in_child(descriptor)
@@ -165,6 +169,8 @@ struct FileToOpen: ~Copyable {
       }
     }
     try tryReading(handle)
+    try lock.holdReaders()
+    lock.endOpening()
     closeOnExec(handle)
     let map = try maps().first { $0.fileOffset == 0 && !inherited.contains($0) }
     guard let map else {
@@ -177,9 +183,9 @@ struct FileToOpen: ~Copyable {
     isDone = true
     return OpenedFile(
       path: path, lockPath: lockPath, kind: kind, isWritable: isWritable,
-      data: FileFacts.of(descriptor: descriptor) ?? facts, source: source, lock: lock,
+      data: FileFacts.of(descriptor: descriptor) ?? facts, source: source, lock: lockIdentity,
       mapByteCount: mapByteCount, mapStart: map.start, pageSize: Int(statistics.ms_psize),
-      handle: handle, descriptor: descriptor)
+      handle: handle, descriptor: descriptor, lockDescriptor: lock.release())
   }
 
   private borrowing func maps() throws(StorageError) -> [ProcessMaps.Mapping] {
@@ -206,20 +212,18 @@ struct FileToOpen: ~Copyable {
     }
   }
 
-  /// LMDB makes its lock file with holes and maps it: on a full disk the first reader to come to a
-  /// hole would be ended by SIGBUS. Here that is an error. Closing the file again drops no lock of
-  /// LMDB's, because this process does not have it open yet.
-  private borrowing func allocateLock(_ options: EnvironmentOptions) throws(StorageError) {
-    // LMDB's own sum: a header of three lines of cache, a line for each reader but one.
-    let byteCount = Int64(options.readerCount - 1) * 64 + 192
-    let result: Int32
+  /// Nobody else of ours opens the store until `endOpening`.
+  private borrowing func openLock(_ options: EnvironmentOptions) throws(StorageError) -> LockFile {
+    let lock: LockFile
     switch namelessLock {
-    case .some(let lock): result = tarn_allocate(lock.raw, byteCount)
-    case nil:
-      let lock = try CompanionFile.open(lockPath, like: facts)
-      result = tarn_allocate(lock.raw, byteCount)
+    case .some(let nameless): lock = try LockFile(lockPath, nameless: nameless.raw)
+    case nil: lock = try LockFile(lockPath, like: facts)
     }
-    if result != 0 { throw StorageError(errno: result, operation: "open", path: lockPath) }
+    try lock.beginOpening(options.deadline)
+    let byte = Self.dataByte(try lock.identity())
+    try lock.awaitTable(options.deadline) { tarn_is_locked_elsewhere(file.raw, byte, 1) != 0 }
+    try lock.allocate(readerCount: options.readerCount)
+    return lock
   }
 
   /// A first header that did not fit on the disk would be taken for a damaged one later.
@@ -228,9 +232,32 @@ struct FileToOpen: ~Copyable {
     if now.byteCount > 0, now.byteCount < 8192 { _ = ftruncate(file.raw, 0) }
   }
 
-  /// LMDB: `mdb_env_open`. Retries when a first opener was killed half way, or is at it now; asks
-  /// for less address space where the process may not have that much.
+  /// Opens until both the table of readers is ours and no slot of it is a dead process's that had
+  /// this one's id.
   private borrowing func openLMDB(
+    _ options: EnvironmentOptions, _ lock: borrowing LockFile
+  ) throws(StorageError) -> (LMDBHandle, Int) {
+    var mayHaveSlots = true
+    while true {
+      let (handle, mapByteCount) = try openForOnce(options)
+      var isKept = false
+      defer { if !isKept { unsafe mdb_env_close(handle.raw) } }
+      if mayHaveSlots, ReaderTable.hasSlots(of: getpid(), handle) {
+        // Once LMDB has the byte of our id no living process has it, and closing frees the slots.
+        try tryReading(handle)
+        mayHaveSlots = false
+      } else if try lock.holdTable() {
+        isKept = true
+        return (handle, mapByteCount)
+      } else if options.deadline.remaining == .zero {
+        throw lock.busy("locking it")
+      }
+    }
+  }
+
+  /// LMDB: `mdb_env_open`. Retries when a first opener was killed half way; asks for less address
+  /// space where the process may not have that much.
+  private borrowing func openForOnce(
     _ options: EnvironmentOptions
   ) throws(StorageError) -> (LMDBHandle, Int) {
     let smallest = max(1 << 20, Int(header?.byteCount ?? 0))
@@ -281,15 +308,22 @@ struct FileToOpen: ~Copyable {
     return lock.identity
   }
 
+  private static let dataBytesStart: Int64 = 1 << 62
+
+  /// Where processes with this lock file lock the data.
+  private static func dataByte(_ lock: FileIdentity) -> Int64 {
+    var hash = (lock.inode ^ (lock.device << 32)) &* 0x9E37_79B9_7F4A_7C15
+    hash ^= hash >> 29
+    return dataBytesStart + 1 + Int64(hash & ((1 << 60) - 1))
+  }
+
   /// Step 4 of `Environment`: everyone with this lock file locks the same byte, far beyond the
   /// data; a lock on any other byte there is somebody with another lock file.
   private borrowing func lockData(_ lock: FileIdentity) throws(StorageError) -> Int32 {
     let copy = fcntl(file.raw, F_DUPFD_CLOEXEC, 3)
     guard copy >= 0 else { throw StorageError(errno: errno, operation: "open", path: path) }
-    let start: Int64 = 1 << 62
-    var hash = (lock.inode ^ (lock.device << 32)) &* 0x9E37_79B9_7F4A_7C15
-    hash ^= hash >> 29
-    let offset = start + 1 + Int64(hash & ((1 << 60) - 1))
+    let start = Self.dataBytesStart
+    let offset = Self.dataByte(lock)
     var result = tarn_close_in_child(copy)
     if result == 0 { result = tarn_lock_shared(copy, offset, 1) }
     let others =
@@ -312,11 +346,9 @@ struct FileToOpen: ~Copyable {
   private borrowing func tryReading(_ handle: LMDBHandle) throws(StorageError) {
     var transaction: OpaquePointer?
     var result = unsafe mdb_txn_begin(handle.raw, nil, UInt32(MDB_RDONLY), &transaction)
-    if result == EAGAIN || result == EACCES {
-      throw StorageError(
-        .identity, operation: "open", path: path,
-        detail: "a process with the same id, in another container, has the file open;"
-          + " let the containers share their process ids")
+    if result == EAGAIN || result == EACCES { throw LockFile.sameProcessID(path) }
+    if result == MDB_READERS_FULL {
+      throw ReaderTable.full(handle, operation: "open", path: path)
     }
     guard result == 0 else { throw StorageError(lmdb: result, operation: "open", path: path) }
     defer { unsafe mdb_txn_abort(transaction) }

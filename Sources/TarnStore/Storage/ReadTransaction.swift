@@ -72,7 +72,8 @@ extension Environment {
     let result = unsafe mdb_txn_begin(handle.raw, nil, UInt32(MDB_RDONLY), &raw)
     guard result == 0, let raw = unsafe raw else {
       leave(keeping: nil)
-      throw error(result, "read")
+      throw result == MDB_READERS_FULL
+        ? ReaderTable.full(self.handle, operation: "read", path: path) : error(result, "read")
     }
     return unsafe ReadTransaction(self, LMDBHandle(raw: raw))
   }

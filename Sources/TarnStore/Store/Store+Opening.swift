@@ -11,6 +11,7 @@ extension Store {
     var environmentOptions = EnvironmentOptions()
     environmentOptions.isReadOnly = options.isReadOnly
     environmentOptions.durability = options.isDurable ? .strict : .none
+    environmentOptions.deadline = options.deadline
     let environment = try Environment.open(location, options: environmentOptions)
     let signal: SignalFile
     do {
@@ -19,7 +20,7 @@ extension Store {
       } else {
         try environment.requireSoundPaths()
       }
-      signal = try SignalFile(for: environment)
+      signal = try SignalFile(for: environment, deadline: options.deadline)
     } catch {
       environment.close()
       throw error

@@ -16,6 +16,8 @@ package final class Store: Sendable {
     /// Whether all pages are walked before anything is read from them: for tools, which are there
     /// to find damage and must not die of it. Costs time for each page of the file.
     package var verifiesPages = false
+    /// How long opening waits for other processes that open the same file.
+    package var deadline = Deadline(after: .seconds(10))
     package init() {}
   }
 

@@ -17,9 +17,13 @@ import Testing
       found == [ProcessMaps.Mapping(start: 0x7f00_0000_0000, end: 0x7f00_0000_2000, fileOffset: 0)])
   }
 
-  @Test func `readers are parsed, unused slots left out`() {
+  @Test func `slots of the table of readers are parsed`() {
     let text = "    pid     thread     txnid\n      42 7f00 17\n      43 7f01 -\n"
-    #expect(ReaderPin.parse(text) == [ReaderPin(processID: 42, transactionID: 17)])
+    #expect(
+      ReaderTable.parse(text) == [
+        .init(processID: 42, transactionID: 17), .init(processID: 43, transactionID: nil),
+      ])
+    #expect(ReaderTable.parse("(no readers)\n") == [])
   }
 
   @Test func `a fault plan meets its hit by number or by name and occurrence`() {

@@ -1,0 +1,169 @@
+internal import CTarn
+internal import Glibc
+
+/// The lock file beside the data, and the locks that this process holds on it beside LMDB's.
+///
+/// LMDB locks byte 0 (shared while the store is open, exclusive while its table of readers is made)
+/// and the byte of the process's id, both by `fcntl`. Such locks belong to the process: they go as
+/// soon as it closes any descriptor of the file, which a backup, a checksum or a copy does without
+/// knowing. The next opener then takes the table of readers for unused, and writers use again the
+/// pages that living readers show. So this process holds a second, shared lock on either byte that
+/// belongs to a descriptor of its own, which nobody else closes. LMDB's own look at those bytes
+/// (F_GETLK) meets it whatever was closed.
+///
+/// One byte far behind the others is held exclusively while a process opens the store. LMDB makes
+/// the table of readers in an order that does not bear an opener that fails (0.9.26 to 0.9.31
+/// destroy the mutexes that the next one is about to wait for), and waits without end for its byte
+/// 0. Behind this lock nobody of ours is at that byte, so that whoever holds it can be found before
+/// LMDB is called.
+///
+/// The order, which the locks' conflicts decide:
+///
+/// 1. `open`: the descriptor; `beginOpening`: the byte of openers, for a bounded time.
+/// 2. LMDB opens, and goes back to its shared lock on byte 0.
+/// 3. `holdTable`: byte 0. Taken earlier, LMDB would take an unused table for one in use.
+/// 4. A first read begins and ends: LMDB locks the byte of the process's id, once and exclusively.
+/// 5. `holdReaders`: LMDB's lock there becomes a shared one, in one step, and ours joins it.
+/// 6. `endOpening`. Nothing that anybody keeps was read before both bytes were held.
+///
+/// A child of a fork closes the descriptor first of all: a lock lives as long as any copy of it.
+struct LockFile: ~Copyable {
+  let path: String
+  /// -1 once it was handed on.
+  private var descriptor: Int32
+
+  /// Behind every process id and every table of readers.
+  private static let openersByte: Int64 = 1 << 40
+  private static let tableByte: Int64 = 0
+
+  /// Opens the file beside the data, or makes it.
+  ///
+  /// Errors: `.permissionDenied`, `.diskFull`, `.limitExceeded`.
+  init(_ path: String, like data: FileFacts) throws(StorageError) {
+    try self.init(path, try CompanionFile.open(path, like: data))
+  }
+
+  /// One that no path leads to, for this process alone. The caller closes its own descriptor.
+  init(_ path: String, nameless: Int32) throws(StorageError) {
+    let copy = fcntl(nameless, F_DUPFD_CLOEXEC, 3)
+    guard copy >= 0 else { throw StorageError(errno: errno, operation: "open", path: path) }
+    try self.init(path, OwnedDescriptor(adopting: copy))
+  }
+
+  private init(_ path: String, _ file: consuming OwnedDescriptor) throws(StorageError) {
+    let result = tarn_close_in_child(file.raw)
+    if result != 0 { throw StorageError(errno: result, operation: "open", path: path) }
+    self.path = path
+    descriptor = file.release()
+  }
+
+  borrowing func identity() throws(StorageError) -> FileIdentity {
+    guard let facts = FileFacts.of(descriptor: descriptor) else {
+      throw StorageError(errno: errno, operation: "open", path: path)
+    }
+    return facts.identity
+  }
+
+  deinit { if descriptor >= 0 { Self.close(descriptor) } }
+
+  /// Gives the locks up.
+  static func close(_ descriptor: Int32) {
+    tarn_forget_in_child(descriptor)
+    Glibc.close(descriptor)
+  }
+
+  /// Hands the descriptor to the caller, who closes it by `LockFile.close`, after LMDB's
+  /// environment.
+  consuming func release() -> Int32 {
+    defer { descriptor = -1 }
+    return descriptor
+  }
+
+  /// LMDB makes the file with holes and maps it: on a full disk the first reader to come to a hole
+  /// would be ended by SIGBUS. Here that is an error.
+  borrowing func allocate(readerCount: Int) throws(StorageError) {
+    // LMDB's own sum: a header of three lines of cache, a line for each reader but one.
+    let result = tarn_allocate(descriptor, Int64(readerCount - 1) * 64 + 192)
+    if result != 0 { throw StorageError(errno: result, operation: "open", path: path) }
+  }
+
+  /// Waits until no other process opens the store.
+  ///
+  /// Errors: `.busy` at the deadline.
+  borrowing func beginOpening(_ deadline: Deadline) throws(StorageError) {
+    let isFirst = try deadline.wait { () throws(StorageError) in
+      try isTaken(tarn_lock_exclusive(descriptor, Self.openersByte, 1))
+    }
+    guard isFirst else { throw busy("opening it") }
+    FaultPoint.hit("lock.opening")
+  }
+
+  borrowing func endOpening() { _ = tarn_unlock(descriptor, Self.openersByte, 1) }
+
+  /// Waits until LMDB can be called: nobody may hold byte 0 but the processes that have the store
+  /// open, which then hold the data as well.
+  ///
+  /// - Parameter isHeld: whether another process has the store open.
+  ///
+  /// Errors: `.busy` at the deadline.
+  borrowing func awaitTable(
+    _ deadline: Deadline, whileOpen isHeld: () -> Bool
+  ) throws(StorageError) {
+    let isFree = deadline.wait {
+      switch tarn_is_locked_elsewhere(descriptor, Self.tableByte, 1) {
+      case 1: isHeld()
+      case 2: false
+      default: true
+      }
+    }
+    guard isFree else { throw busy("locking it") }
+  }
+
+  /// - Returns: false if somebody holds the byte exclusively: then LMDB has lost the table, and must
+  ///   open anew.
+  borrowing func holdTable() throws(StorageError) -> Bool {
+    let isHeld = try share(Self.tableByte)
+    FaultPoint.hit("lock.table")
+    return isHeld
+  }
+
+  /// Errors: `.identity` if another process has this one's id.
+  borrowing func holdReaders() throws(StorageError) {
+    let byte = Int64(getpid())
+    let result = tarn_lock_shared_as_process(descriptor, byte)
+    guard result == 0 || result == EAGAIN || result == EACCES else {
+      throw StorageError(errno: result, operation: "open", path: path)
+    }
+    FaultPoint.hit("lock.converted")
+    guard result == 0, try share(byte) else { throw Self.sameProcessID(path) }
+    FaultPoint.hit("lock.readers")
+  }
+
+  /// Two containers whose programs have the same number: LMDB's table and its locks go by it.
+  static func sameProcessID(_ path: String) -> StorageError {
+    StorageError(
+      .identity, operation: "open", path: path,
+      detail: "a process of another container has the file open under the same process id, "
+        + "\(getpid()). Let the containers share one pid namespace, or start their programs by an "
+        + "init process, so that the ids differ")
+  }
+
+  private borrowing func share(_ byte: Int64) throws(StorageError) -> Bool {
+    try isTaken(tarn_lock_shared(descriptor, byte, 1))
+  }
+
+  private borrowing func isTaken(_ result: Int32) throws(StorageError) -> Bool {
+    if result == 0 { return true }
+    if result == EAGAIN || result == EACCES { return false }
+    throw StorageError(errno: result, operation: "open", path: path)
+  }
+
+  borrowing func busy(_ doing: String) -> StorageError { Self.busy(doing, path) }
+
+  /// The error of an opener whose turn did not come.
+  static func busy(_ doing: String, _ path: String) -> StorageError {
+    StorageError(
+      .busy, operation: "open", path: path,
+      detail: "another process has been \(doing) all the time; nothing was opened")
+  }
+}

@@ -1,0 +1,56 @@
+internal import CLMDB
+internal import Glibc
+
+/// LMDB's table of readers: a slot for each read transaction of all processes, those of dead ones
+/// included until somebody clears them.
+enum ReaderTable {
+  struct Slot: Equatable {
+    let processID: Int32
+    /// What it pins; nil for a transaction that waits to be used again.
+    let transactionID: UInt64?
+  }
+
+  /// Takes no lock; a transaction that begins or ends meanwhile may be missing or there.
+  ///
+  /// LMDB: `mdb_reader_list`.
+  static func slots(of handle: LMDBHandle) -> [Slot] {
+    var text = ""
+    unsafe withUnsafeMutablePointer(to: &text) { text in
+      _ = unsafe mdb_reader_list(
+        handle.raw,
+        { line, context in
+          guard let line = unsafe line, let context = unsafe context else { return 0 }
+          unsafe context.assumingMemoryBound(to: String.self).pointee += String(cString: line)
+          return 0
+        }, text)
+    }
+    return parse(text)
+  }
+
+  /// LMDB's table as text: process id, thread, transaction id or "-".
+  static func parse(_ text: String) -> [Slot] {
+    text.split(separator: "\n").compactMap { line in
+      let fields = line.split(separator: " ")
+      guard fields.count == 3, let processID = Int32(fields[0]) else { return nil }
+      return Slot(processID: processID, transactionID: UInt64(fields[2]))
+    }
+  }
+
+  /// The error of a reader for whom no slot is left.
+  static func full(_ handle: LMDBHandle, operation: String, path: String) -> StorageError {
+    let slots = slots(of: handle)
+    let counts = Dictionary(slots.map { ($0.processID, 1) }, uniquingKeysWith: +)
+    var detail = "all \(slots.count) read transactions that the processes can have together are taken"
+    if let (id, count) = counts.max(by: { ($0.value, $0.key) < ($1.value, $1.key) }) {
+      detail += "; process \(id) has \(count) of them. Let it release frozen Realms and results, or end it"
+    }
+    return StorageError(.readersFull, operation: operation, path: path, detail: detail)
+  }
+
+  /// A process that was killed and had this one's id left slots that nobody clears: LMDB takes the
+  /// slots of its own id for its own. That happens where programs restart as the same number, as
+  /// the first of a container does.
+  static func hasSlots(of processID: Int32, _ handle: LMDBHandle) -> Bool {
+    slots(of: handle).contains { $0.processID == processID }
+  }
+}
