@@ -1,0 +1,146 @@
+import CTarn
+import Foundation
+import Tarn
+import TestSupport
+import Testing
+import ToolSupport
+
+@testable import TarnStore
+
+extension ProcessTests {
+  /// The locks by which processes know that others have a store open: what drops LMDB's, who holds
+  /// them in the way, and processes whose ids are the same.
+  @Suite struct LockFaultTests {
+    private static let endings = ["", "-lock", "-signal"]
+
+    /// Opens the engine's store here, waiting that long at most.
+    private func openStore(_ path: String, within patience: Duration) throws(StorageError) -> Store {
+      var options = Store.Options()
+      options.isDurable = false
+      options.deadline = Deadline(after: patience)
+      return try StoreRegistry.open(path, options)
+    }
+
+    @Test func `a copy of the files made within a program disturbs nobody`() throws {
+      let file = try StressFile()
+      let observer = try StressTool.worker("observe", file.path)
+      let other = try StressTool.worker("read", file.path)
+      try #require(other.line(within: .seconds(20)) { $0.hasPrefix("reading") } != nil)
+      let realm = try file.open()
+      let frozen = realm.freeze()
+      let before = frozen.objects(StressAccount.self).map { [$0.id, $0.balance] }
+      for ending in Self.endings {
+        #expect(try !Data(contentsOf: URL(fileURLWithPath: file.path + ending)).isEmpty)
+      }
+      let pins = try file.store().environment.readers()
+      #expect(Set(pins.map(\.processID)).isSuperset(of: [getpid(), other.processID]))
+      // Each opens anew, and so looks whether the table of readers is in use.
+      for _ in 0..<3 {
+        let lines = try StressTool.worker("open", file.path, "40", "1", "write").finish().lines
+        #expect(lines == ["opened \(120 + 0)"] || lines.first?.hasPrefix("opened ") == true)
+      }
+      let now = try file.store().environment.readers()
+      #expect(Set(now.map(\.processID)).isSuperset(of: [getpid(), other.processID]))
+      #expect(now.filter { $0.processID == other.processID } == pins.filter { $0.processID == other.processID })
+      #expect(frozen.objects(StressAccount.self).map { [$0.id, $0.balance] } == before)
+      try realm.commitOne()
+      #expect(observer.reached(realm.commits) != nil)
+      #expect(realm.problem == nil)
+    }
+
+    @Test func `an opener stopped on its way holds others up for a bounded time`() throws {
+      for point in ["lock.opening", "lock.table", "lock.converted", "lock.readers", "signal.locked"] {
+        let file = try StressFile()
+        let stopped = try StressTool.worker(
+          "open", file.path, environment: ["TARN_FAULT": point, "TARN_FAULT_SIGNAL": "stop"])
+        try #require(stopped.hasStopped(within: .seconds(20)), "\(point)")
+        let start = ContinuousClock.now
+        let error = #expect(throws: StorageError.self) {
+          try openStore(file.path, within: .milliseconds(150))
+        }
+        #expect(start.duration(to: .now) < .seconds(5), "\(point)")
+        #expect(error?.code == .busy, "\(point): \(error?.detail ?? "")")
+        #expect(error?.detail.contains("\(stopped.processID)") == true, "\(error?.detail ?? "")")
+        stopped.signal(SIGCONT)
+        #expect(stopped.finish().lines == ["opened 120"], "\(point)")
+        _ = try openStore(file.path, within: .seconds(10))
+      }
+    }
+
+    @Test func `an opener killed on its way holds nobody up`() throws {
+      for point in ["lock.opening", "lock.table", "lock.converted", "lock.readers", "signal.locked"] {
+        let file = try StressFile()
+        let killed = try StressTool.worker("open", file.path, environment: ["TARN_FAULT": point])
+        #expect(killed.finish().end == .killed(SIGKILL), "\(point)")
+        _ = try openStore(file.path, within: .seconds(10))
+      }
+    }
+
+    /// LMDB waits for its byte without end, and takes a table of readers for one in use if anybody
+    /// has locked it.
+    @Test func `a stranger's lock on LMDB's byte is found before LMDB is called`() throws {
+      let file = try StressFile()
+      let stranger = try OwnedDescriptor(
+        opening: file.path + "-lock", flags: O_RDWR, operation: "open")
+      for lock in [tarn_lock_exclusive, tarn_lock_shared] {
+        #expect(lock(stranger.raw, 0, 1) == 0)
+        let error = #expect(throws: StorageError.self) {
+          try openStore(file.path, within: .milliseconds(100))
+        }
+        #expect(error?.code == .busy)
+        #expect(error?.detail.contains("\(getpid())") == true, "\(error?.detail ?? "")")
+        #expect(tarn_unlock(stranger.raw, 0, 1) == 0)
+      }
+      let other = try StressTool.worker("read", file.path)
+      try #require(other.line(within: .seconds(20)) { $0.hasPrefix("reading") } != nil)
+      #expect(tarn_lock_shared(stranger.raw, 0, 1) == 0)
+      _ = try openStore(file.path, within: .milliseconds(100))
+    }
+
+    /// The first process of a container, which has the id 1 there.
+    private func inContainer(_ kind: String, _ path: String) throws -> ChildProcess {
+      try ChildProcess(
+        "unshare", ["--pid", "--fork", "--kill-child", StressTool.path, "worker", kind, path])
+    }
+
+    /// Only root may make a namespace of process ids everywhere.
+    private static let mayUnshare: Bool =
+      (try? ChildProcess("unshare", ["--pid", "--fork", "true"]).finish().end) == .exited(0)
+
+    @Test(.enabled(if: mayUnshare, "this user may not make a namespace of process ids"))
+    func `slots of a killed process go when one with its id opens the store`() throws {
+      let file = try StressFile()
+      let environment = try file.store().environment
+      let first = try inContainer("read", file.path)
+      try #require(first.line(within: .seconds(20)) { $0.hasPrefix("reading") } != nil)
+      let pins = environment.readers().filter { $0.processID == 1 }
+      #expect(pins.count == 1)
+      first.signal(SIGKILL)
+      // Its pipe closes when the process within has gone as well.
+      while first.isOpen {
+        first.waitForOutput(milliseconds: 1000)
+        _ = first.lines()
+      }
+      #expect(environment.readers().filter { $0.processID == 1 } == pins)
+      _ = try StressTool.worker("open", file.path, "3", "1", "write").finish()
+      let second = try inContainer("read", file.path)
+      try #require(second.line(within: .seconds(20)) { $0.hasPrefix("reading") } != nil)
+      let now = environment.readers().filter { $0.processID == 1 }
+      #expect(now.count == 1)
+      #expect(try #require(now.first).transactionID > pins[0].transactionID)
+    }
+
+    @Test(.enabled(if: mayUnshare, "this user may not make a namespace of process ids"))
+    func `a second process with the id of a living one is refused, and told why`() throws {
+      let file = try StressFile()
+      let first = try inContainer("read", file.path)
+      try #require(first.line(within: .seconds(20)) { $0.hasPrefix("reading") } != nil)
+      let lines = try inContainer("open", file.path).finish().lines
+      #expect(lines.first?.hasPrefix("error incompatibleLockFile") == true, "\(lines)")
+      for part in ["same process id, 1", "pid namespace", "init process"] {
+        #expect(lines.first?.contains(part) == true, "\(lines)")
+      }
+      #expect(try StressTool.worker("open", file.path).finish().lines == ["opened 120"])
+    }
+  }
+}
