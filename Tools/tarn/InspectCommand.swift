@@ -110,7 +110,7 @@ struct InspectReport {
         "collections",
         collections
       ))
-    let names = processes.map { "\(processName($0.processID)) (\($0.processID))" }
+    let names = processes.map(processText)
     facts.append(("open in", names.isEmpty ? "no other process" : names.joined(separator: ", ")))
     facts.append(("writer", writer))
     return facts
@@ -131,9 +131,8 @@ struct InspectReport {
 
   private var writer: String {
     guard let holder = store.gate.holder else { return "none" }
-    let id = holder.process.processID
     let seconds = Double(Int(holder.heldFor.seconds * 1000)) / 1000
-    return "\(processName(id)) (\(id)), for \(seconds) s"
+    return "\(processText(holder.process)), for \(seconds) s"
   }
 
   private var readerTable: TextTable {
@@ -143,7 +142,9 @@ struct InspectReport {
     ])
     for reader in census.readers {
       table.add([
-        processName(reader.processID), "\(reader.processID)",
+        reader.process.isElsewhere
+          ? "in another container" : printable(reader.process.name ?? ""),
+        "\(reader.process.processID)",
         reader.versionsBehind.map { "\($0)" } ?? "", "\(reader.commitsBehind)",
       ])
     }

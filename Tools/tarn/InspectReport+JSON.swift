@@ -137,7 +137,7 @@ extension InspectReport {
     json.beginArray()
     for reader in census.readers {
       json.beginObject()
-      number("pid", Int(reader.processID), &json)
+      write(reader.process, &json)
       number("commitsBehind", reader.commitsBehind, &json)
       if let versions = reader.versionsBehind { number("versionsBehind", versions, &json) }
       json.endObject()
@@ -146,13 +146,20 @@ extension InspectReport {
     json.key("writer")
     if let holder = store.gate.holder {
       json.beginObject()
-      number("pid", Int(holder.process.processID), &json)
+      write(holder.process, &json)
       json.key("heldForSeconds")
       json.double(holder.heldFor.seconds)
       json.endObject()
     } else {
       json.null()
     }
+  }
+
+  private func write(_ process: SignalProcess, _ json: inout JSONText) {
+    number("pid", Int(process.processID), &json)
+    guard process.isElsewhere else { return }
+    json.key("inAnotherContainer")
+    json.bool(true)
   }
 
   private func write(_ check: StoreCheck, _ json: inout JSONText) {

@@ -1,12 +1,13 @@
 import Foundation
+import TarnStore
+import ToolSupport
 
 /// This process's id.
 var ownProcessID: Int32 { getpid() }
 
-/// The command of a running process as its system knows it, empty if it is gone.
-func processName(_ id: Int32) -> String {
-  let text = try? String(contentsOfFile: "/proc/\(id)/comm", encoding: .utf8)
-  return (text ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
+/// `notes (4711)`, or `process 17 in another container`.
+func processText(_ process: SignalProcess) -> String {
+  process.name.map { "\(printable($0)) (\(process.processID))" } ?? process.description
 }
 
 /// Bytes as people read them: `812 B`, `1.4 MB`.

@@ -119,8 +119,7 @@ struct WriterPatience {
       telling: GateToken.Notice(after: Self.silence) {
         guard Terminal.standardError.isTerminal else { return }
         let holder = store.gate.holder.map { holder in
-          let id = holder.process.processID
-          return "\(processName(id)) (\(id)), which has been writing for "
+          "\(processText(holder.process)), which has been writing for "
             + "\(Int(holder.heldFor.seconds)) s"
         }
         TarnProgram.complain("waiting for \(holder ?? "other writers") …")

@@ -22,7 +22,7 @@ struct StoreCensus {
 
   /// A process with a read transaction on an old state.
   struct Reader {
-    var processID: Int32
+    var process: SignalProcess
     /// Commits after the state that it holds.
     var commitsBehind: UInt64
     /// Versions after that state; nil if that cannot be told.
@@ -65,11 +65,13 @@ struct StoreCensus {
     for pin in store.environment.readers() where pin.processID != ownProcessID {
       readers.append(
         Reader(
-          processID: pin.processID,
+          process: store.signal.process(withID: pin.processID),
           commitsBehind: newest > pin.transactionID ? newest - pin.transactionID : 0,
           versionsBehind: versions(after: pin.transactionID, snapshot.version)))
     }
-    readers.sort { ($1.commitsBehind, $0.processID) < ($0.commitsBehind, $1.processID) }
+    readers.sort {
+      ($1.commitsBehind, $0.process.processID) < ($0.commitsBehind, $1.process.processID)
+    }
   }
 
   private mutating func count(

@@ -169,11 +169,12 @@ import Synchronization
   package func processes() -> [SignalProcess] {
     (0..<SignalLayout.processCount).filter { isAlive($0) }.map { process(at: $0) }
   }
-}
 
-/// A process, for people: whether it lives is for its lock to say.
-package struct SignalProcess: Hashable, Sendable {
-  package let processID: Int32
-  /// In clock ticks since the machine's start: tells two processes with one id apart.
-  package let startTime: UInt64
+  /// The process that LMDB's table of readers knows by this id only. If it has no slot here, it
+  /// gets no name: it may have ended, and the id be another one's by now.
+  package func process(withID processID: Int32) -> SignalProcess {
+    let known = processes().filter { $0.processID == processID }
+    return known.first { !$0.isElsewhere } ?? known.first
+      ?? SignalProcess(processID: processID, startTime: 0)
+  }
 }

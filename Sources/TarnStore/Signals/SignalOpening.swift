@@ -179,25 +179,9 @@ internal import Glibc
       guard tarn_lock_exclusive(descriptor, byte, 1) == 0 else { continue }
       let at = unsafe base + SignalLayout.processesAt + slot * SignalLayout.processByteCount
       unsafe tarn_store32(at, UInt32(bitPattern: getpid()))
-      unsafe tarn_store64(at + 8, startTime())
+      unsafe tarn_store64(at + 8, ProcessStatus.own?.startTime ?? 0)
       return slot
     }
     return nil
-  }
-
-  /// Field 22 of the process's line in /proc, counted from after the name in parentheses.
-  static func startTime() -> UInt64 {
-    guard
-      let file = try? OwnedDescriptor(
-        opening: "/proc/self/stat", flags: O_RDONLY, operation: "open")
-    else { return 0 }
-    var text = [UInt8](repeating: 0, count: 1024)
-    let count = unsafe text.withUnsafeMutableBytes {
-      unsafe read(file.raw, $0.baseAddress, $0.count)
-    }
-    guard count > 0, let end = text[..<count].lastIndex(of: UInt8(ascii: ")")) else { return 0 }
-    let fields = text[(end + 1)..<count].split(separator: UInt8(ascii: " "))
-    guard fields.count > 19 else { return 0 }
-    return UInt64(String(decoding: fields[19], as: UTF8.self)) ?? 0
   }
 }
