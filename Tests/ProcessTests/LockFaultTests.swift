@@ -12,6 +12,9 @@ extension ProcessTests {
   /// them in the way, and processes whose ids are the same.
   @Suite struct LockFaultTests {
     private static let endings = ["", "-lock", "-signal"]
+    private static let points = [
+      "lock.opening", "lock.table", "lock.converted", "lock.readers", "signal.locked",
+    ]
 
     /// Opens the engine's store here, waiting that long at most.
     private func openStore(_ path: String, within patience: Duration) throws(StorageError) -> Store {
@@ -28,7 +31,7 @@ extension ProcessTests {
       try #require(other.line(within: .seconds(20)) { $0.hasPrefix("reading") } != nil)
       let realm = try file.open()
       let frozen = realm.freeze()
-      let before = frozen.objects(StressAccount.self).map { [$0.id, $0.balance] }
+      let before = Array(frozen.objects(StressAccount.self).map { [$0.id, $0.balance] })
       for ending in Self.endings {
         #expect(try !Data(contentsOf: URL(fileURLWithPath: file.path + ending)).isEmpty)
       }
@@ -37,19 +40,20 @@ extension ProcessTests {
       // Each opens anew, and so looks whether the table of readers is in use.
       for _ in 0..<3 {
         let lines = try StressTool.worker("open", file.path, "40", "1", "write").finish().lines
-        #expect(lines == ["opened \(120 + 0)"] || lines.first?.hasPrefix("opened ") == true)
+        #expect(lines.first?.hasPrefix("opened ") == true, "\(lines)")
       }
       let now = try file.store().environment.readers()
       #expect(Set(now.map(\.processID)).isSuperset(of: [getpid(), other.processID]))
-      #expect(now.filter { $0.processID == other.processID } == pins.filter { $0.processID == other.processID })
-      #expect(frozen.objects(StressAccount.self).map { [$0.id, $0.balance] } == before)
+      let others = pins.filter { $0.processID == other.processID }
+      #expect(now.filter { $0.processID == other.processID } == others)
+      #expect(Array(frozen.objects(StressAccount.self).map { [$0.id, $0.balance] }) == before)
       try realm.commitOne()
       #expect(observer.reached(realm.commits) != nil)
       #expect(realm.problem == nil)
     }
 
     @Test func `an opener stopped on its way holds others up for a bounded time`() throws {
-      for point in ["lock.opening", "lock.table", "lock.converted", "lock.readers", "signal.locked"] {
+      for point in Self.points {
         let file = try StressFile()
         let stopped = try StressTool.worker(
           "open", file.path, environment: ["TARN_FAULT": point, "TARN_FAULT_SIGNAL": "stop"])
@@ -68,7 +72,7 @@ extension ProcessTests {
     }
 
     @Test func `an opener killed on its way holds nobody up`() throws {
-      for point in ["lock.opening", "lock.table", "lock.converted", "lock.readers", "signal.locked"] {
+      for point in Self.points {
         let file = try StressFile()
         let killed = try StressTool.worker("open", file.path, environment: ["TARN_FAULT": point])
         #expect(killed.finish().end == .killed(SIGKILL), "\(point)")

@@ -87,6 +87,21 @@ package final class ChildProcess {
     if status & 0xff != 0x7f { _ = ended(status) }
   }
 
+  /// Waits until it has stopped by itself; false if it ended, or has not stopped in that time.
+  package func hasStopped(within timeout: Duration) -> Bool {
+    let limit = ContinuousClock.now + timeout
+    while end == nil, ContinuousClock.now < limit {
+      var status: Int32 = 0
+      guard waitpid(processID, &status, WNOHANG | WUNTRACED) == processID else {
+        usleep(1000)
+        continue
+      }
+      if status & 0xff == 0x7f { return true }
+      _ = ended(status)
+    }
+    return false
+  }
+
   /// Waits for its end.
   @discardableResult
   package func wait() -> End {

@@ -16,7 +16,7 @@ struct DeleteCommand {
   }
 
   func run(_ output: OutputPipe) throws -> ExitCode {
-    let store = try StoreAccess.openExisting(path, forWriting: true)
+    let store = try StoreAccess.openExisting(path, writing: patience)
     let (count, version) = try StoreAccess.write(store, patience) { session in
       let view = try ClassView.named(className, in: session.schema, path)
       let query = try condition.query(on: view.id, session.schema)
@@ -53,7 +53,7 @@ struct SetCommand {
   }
 
   func run(_ output: OutputPipe) throws -> ExitCode {
-    let store = try StoreAccess.openExisting(path, forWriting: true)
+    let store = try StoreAccess.openExisting(path, writing: patience)
     let (count, version) = try StoreAccess.write(store, patience) { session in try change(session) }
     try output.write(
       "changed \(counted(count, "object")) of \(className), version \(version.rawValue)\n")

@@ -115,7 +115,7 @@ struct ImportCommand {
     }
     if let size = StoreAccess.fileSize(path), size > 0 {
       // New classes are written while the file is opened, which says nothing of waiting.
-      let store = try StoreAccess.openExisting(path, forWriting: true)
+      let store = try StoreAccess.openExisting(path, writing: patience.renewed())
       try patience.acquireGate(of: store).release()
     }
     var options = Store.Options()
@@ -226,7 +226,7 @@ struct ImportCommand {
   /// What the file shows before anything is written, nil if there is none yet.
   private func existingSnapshot() throws -> Snapshot? {
     guard let size = StoreAccess.fileSize(path), size > 0 else { return nil }
-    return try StoreAccess.openExisting(path, forWriting: true).newestSnapshot()
+    return try StoreAccess.openExisting(path, writing: patience.renewed()).newestSnapshot()
   }
 
   private func columns(

@@ -41,14 +41,14 @@ final class ImportWriter {
     _ inputs: [RecordSource], _ store: Store, batch: Int?, _ patience: WriterPatience
   ) throws -> Version {
     guard let batch else {
-      return try StoreAccess.write(store, patience) { session in
+      return try StoreAccess.write(store, patience.renewed()) { session in
         try forEach(inputs) { record, location in try put(record, location, session) }
         try link(session)
       }.version
     }
     var records: [(ImportRecord, ImportLocation)] = []
     func commit() throws {
-      _ = try StoreAccess.write(store, patience) { session in
+      _ = try StoreAccess.write(store, patience.renewed()) { session in
         for (record, location) in records { try put(record, location, session) }
       }
       records.removeAll(keepingCapacity: true)
@@ -58,7 +58,7 @@ final class ImportWriter {
       if records.count == batch { try commit() }
     }
     try commit()
-    return try StoreAccess.write(store, patience) { session in try link(session) }.version
+    return try StoreAccess.write(store, patience.renewed()) { session in try link(session) }.version
   }
 
   private func forEach(

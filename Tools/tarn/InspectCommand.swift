@@ -113,6 +113,7 @@ struct InspectReport {
     let names = processes.map(processText)
     facts.append(("open in", names.isEmpty ? "no other process" : names.joined(separator: ", ")))
     facts.append(("writer", writer))
+    facts.append(("engine", "LMDB \(Environment.engineVersion)"))
     return facts
   }
 

@@ -11,6 +11,7 @@ extension InspectReport {
     text("history", snapshot.head.historyID.uuidText, &json)
     number("format", UInt64(HeadRecord.currentFormat), &json)
     number("schemaEpoch", snapshot.head.schemaEpoch, &json)
+    text("engine", "LMDB \(Environment.engineVersion)", &json)
     writeSizes(&json)
     json.key("changeRecords")
     if let records = census.records {

@@ -5,11 +5,14 @@ import ToolSupport
 /// What the commands share about opening, asking and writing.
 enum StoreAccess {
   /// Opens a store that exists, once all of its pages were found to be sound.
-  static func openExisting(_ path: String, forWriting: Bool = false) throws -> Store {
+  ///
+  /// - Parameter patience: of a command that writes; nil to read only.
+  static func openExisting(_ path: String, writing patience: WriterPatience? = nil) throws -> Store {
     guard let size = fileSize(path) else { throw ToolError("\(path): there is no such file") }
     guard size > 0 else { throw ToolError("\(path): the file is empty, it holds no store") }
     var options = Store.Options()
-    options.isReadOnly = !forWriting
+    options.isReadOnly = patience == nil
+    if let deadline = patience?.deadline { options.deadline = deadline }
     options.verifiesPages = true
     return try StoreRegistry.open(path, options)
   }
@@ -105,17 +108,27 @@ struct WriterPatience {
 
   /// Nil for as long as it takes.
   private let timeout: Duration?
+  /// When the time is up that began with this value; opening the file takes from it as well.
+  let deadline: Deadline?
 
-  /// What `--timeout` says.
-  init(_ arguments: ParsedArguments) throws {
-    timeout =
-      arguments.has("timeout")
-      ? .seconds(try arguments.integer("timeout", default: 0, in: 0...1_000_000)) : nil
+  private init(timeout: Duration?) {
+    self.timeout = timeout
+    deadline = timeout.map { Deadline(after: $0) }
   }
+
+  /// What `--timeout` says, counted from now.
+  init(_ arguments: ParsedArguments) throws {
+    self.init(
+      timeout: arguments.has("timeout")
+        ? .seconds(try arguments.integer("timeout", default: 0, in: 0...1_000_000)) : nil)
+  }
+
+  /// As much again, for the next of several commits.
+  func renewed() -> WriterPatience { WriterPatience(timeout: timeout) }
 
   func acquireGate(of store: Store) throws -> GateToken {
     try store.acquireGate(
-      timeout: timeout,
+      timeout: deadline?.remaining,
       telling: GateToken.Notice(after: Self.silence) {
         guard Terminal.standardError.isTerminal else { return }
         let holder = store.gate.holder.map { holder in

@@ -58,7 +58,10 @@ internal import Glibc
         result = tarn_lock_exclusive(descriptor, SignalLayout.initLockByte, 1)
         return result != EAGAIN && result != EACCES
       }
-      if !isDecided { throw LockFile.busy("opening it", path) }
+      if !isDecided {
+        let facts = FileFacts.of(descriptor: descriptor)
+        throw LockFile.busy(facts, at: SignalLayout.initLockByte, path)
+      }
     }
     if result != 0 { throw StorageError(errno: result, operation: "open", path: path) }
   }

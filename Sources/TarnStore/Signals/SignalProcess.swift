@@ -23,7 +23,7 @@ package struct SignalProcess: Hashable, Sendable, CustomStringConvertible {
 
   /// It was stopped by a signal or a debugger, and goes on when somebody tells it to.
   package var isStopped: Bool {
-    if case .here(let status) = sighting { status.state.lowercased() == "t" } else { false }
+    if case .here(let status) = sighting { status.isStopped } else { false }
   }
 
   /// Its id means nothing here, or another process.

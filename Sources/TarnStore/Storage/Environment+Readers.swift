@@ -48,6 +48,13 @@ extension Environment {
     return Int(dead)
   }
 
+  /// The version of LMDB that this process runs, "0.9.24". LMDB: `mdb_version`.
+  package static var engineVersion: String {
+    var (major, minor, patch): (Int32, Int32, Int32) = (0, 0, 0)
+    _ = unsafe mdb_version(&major, &minor, &patch)
+    return "\(major).\(minor).\(patch)"
+  }
+
   /// LMDB: `mdb_env_stat`, `mdb_env_info`.
   package var statistics: EnvironmentStatistics {
     var tree = MDB_stat()

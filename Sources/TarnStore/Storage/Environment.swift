@@ -17,10 +17,11 @@ import Synchronization
 ///    memory, whose files have no names.
 /// 3. Both header pages are validated before LMDB sees them. A file that is something else is
 ///    refused before anything is written, the lock file included.
-/// 4. LMDB opens, and we take a shared lock on the data file at an offset that the lock file's
-///    inode decides. A lock of somebody else at another offset means that the same data is open
-///    with another lock file (a hard link, a deleted lock file): two writers at once, so `open`
-///    refuses. The lock belongs to our descriptor and dies with the process.
+/// 4. LMDB opens while nobody else does, and `LockFile` keeps the two locks by which processes
+///    know that others have the store open. We take a shared lock on the data file at an offset
+///    that the lock file's inode decides. A lock of somebody else at another offset means that the
+///    same data is open with another lock file (a hard link, a deleted lock file): two writers at
+///    once, so `open` refuses. The lock belongs to our descriptor and dies with the process.
 /// 5. Reading: `beginRead` takes a reset transaction from a pool and renews it (no system call, no
 ///    mutex of LMDB's). Any thread may use it and end it.
 /// 6. Writing: `write` begins, runs its body and commits on one thread within one call. LMDB's

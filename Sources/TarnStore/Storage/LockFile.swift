@@ -94,7 +94,7 @@ struct LockFile: ~Copyable {
     let isFirst = try deadline.wait { () throws(StorageError) in
       try isTaken(tarn_lock_exclusive(descriptor, Self.openersByte, 1))
     }
-    guard isFirst else { throw busy("opening it") }
+    guard isFirst else { throw busy(at: Self.openersByte) }
     FaultPoint.hit("lock.opening")
   }
 
@@ -116,7 +116,7 @@ struct LockFile: ~Copyable {
       default: true
       }
     }
-    guard isFree else { throw busy("locking it") }
+    guard isFree else { throw busy(at: Self.tableByte) }
   }
 
   /// - Returns: false if somebody holds the byte exclusively: then LMDB has lost the table, and must
@@ -158,12 +158,24 @@ struct LockFile: ~Copyable {
     throw StorageError(errno: result, operation: "open", path: path)
   }
 
-  borrowing func busy(_ doing: String) -> StorageError { Self.busy(doing, path) }
-
   /// The error of an opener whose turn did not come.
-  static func busy(_ doing: String, _ path: String) -> StorageError {
-    StorageError(
-      .busy, operation: "open", path: path,
-      detail: "another process has been \(doing) all the time; nothing was opened")
+  private borrowing func busy(at byte: Int64) -> StorageError {
+    Self.busy(FileFacts.of(descriptor: descriptor), at: byte, path)
   }
+
+  /// The error of an opener who waited for the byte of a file until its deadline.
+  static func busy(_ file: FileFacts?, at byte: Int64, _ path: String) -> StorageError {
+    let holders = (file.map { LockHolders.of($0.identity, bytes: byte...byte) } ?? []).map { holder in
+      let isStopped = ProcessStatus.of(holder.processID)?.isStopped ?? false
+      return "\(holder)" + (isStopped ? ", which is stopped," : "")
+    }
+    let who = holders.isEmpty ? "a process that cannot be seen from here" : holders.joined(separator: ", ")
+    return StorageError(
+      .busy, operation: "open", path: path,
+      detail: "\(who) has been holding the file's lock for as long as this process would wait; "
+        + "nothing was opened. Let it go on, or end it")
+  }
+
+  /// The error for a table that a stranger has locked between two looks.
+  borrowing func lostTable() -> StorageError { busy(at: Self.tableByte) }
 }

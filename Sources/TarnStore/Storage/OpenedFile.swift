@@ -250,7 +250,7 @@ struct FileToOpen: ~Copyable {
         isKept = true
         return (handle, mapByteCount)
       } else if options.deadline.remaining == .zero {
-        throw lock.busy("locking it")
+        throw lock.lostTable()
       }
     }
   }
@@ -348,7 +348,7 @@ struct FileToOpen: ~Copyable {
     var result = unsafe mdb_txn_begin(handle.raw, nil, UInt32(MDB_RDONLY), &transaction)
     if result == EAGAIN || result == EACCES { throw LockFile.sameProcessID(path) }
     if result == MDB_READERS_FULL {
-      throw ReaderTable.full(handle, operation: "open", path: path)
+      throw ReaderTable.full(handle, lockPath, operation: "open", path: path)
     }
     guard result == 0 else { throw StorageError(lmdb: result, operation: "open", path: path) }
     defer { unsafe mdb_txn_abort(transaction) }

@@ -9,6 +9,8 @@ struct ProcessStatus: Equatable {
   /// In clock ticks since the machine's start, whatever time namespace it was asked in.
   let startTime: UInt64
 
+  var isStopped: Bool { state == "T" || state == "t" }
+
   static var own: ProcessStatus? { ProcessStatus(in: "/proc/self") }
 
   /// Nil if no such process can be seen from here.

@@ -37,14 +37,27 @@ enum ReaderTable {
   }
 
   /// The error of a reader for whom no slot is left.
-  static func full(_ handle: LMDBHandle, operation: String, path: String) -> StorageError {
+  static func full(
+    _ handle: LMDBHandle, _ lockPath: String, operation: String, path: String
+  ) -> StorageError {
     let slots = slots(of: handle)
     let counts = Dictionary(slots.map { ($0.processID, 1) }, uniquingKeysWith: +)
-    var detail = "all \(slots.count) read transactions that the processes can have together are taken"
+    var detail =
+      "all \(slots.count) read transactions that the processes can have together are taken"
     if let (id, count) = counts.max(by: { ($0.value, $0.key) < ($1.value, $1.key) }) {
-      detail += "; process \(id) has \(count) of them. Let it release frozen Realms and results, or end it"
+      detail += "; \(name(of: id, lockPath)) has \(count) of them. Let it release frozen Realms, or "
+        + "end it"
     }
     return StorageError(.readersFull, operation: operation, path: path, detail: detail)
+  }
+
+  /// Its id may be another process's outside of its container; its lock is its own.
+  private static func name(of processID: Int32, _ lockPath: String) -> String {
+    let byte = Int64(processID)
+    let holder = FileFacts.at(lockPath).flatMap {
+      LockHolders.of($0.identity, bytes: byte...byte).first
+    }
+    return holder?.description ?? "process \(processID)"
   }
 
   /// A process that was killed and had this one's id left slots that nobody clears: LMDB takes the
