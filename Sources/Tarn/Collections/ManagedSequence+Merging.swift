@@ -37,7 +37,7 @@ extension ManagedSequence {
     _ new: [Value], _ keys: [String], _ old: [Value], _ oldKeys: [String]
   ) -> Bool {
     guard new.count == old.count, keys == oldKeys else { return false }
-    if kind == .set { return Set(old) == Set(new) }
+    if kind == .set { return Set(old.map(KeyValue.init)) == Set(new.map(KeyValue.init)) }
     return zip(old, new).allSatisfy { $0.hasSameBits(as: $1) }
   }
 

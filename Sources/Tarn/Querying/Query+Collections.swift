@@ -66,24 +66,42 @@ extension Query where T: RealmKeyedCollection, T.Value: _Persistable {
 
 extension Query
 where T: RealmKeyedCollection, T.Value: _Persistable & _QueryComparable & Comparable {
-  /// True if some value of the map is in the range.
+  /// True if every value of the map is in the range, and there is one.
   public func contains(_ range: Range<T.Value>) -> Query<Bool> {
-    (element() as Query<T.Value>).contains(range)
+    everyElement(range.lowerBound, range.upperBound, isClosed: false)
   }
-  /// True if some value of the map is in the range.
+  /// True if every value of the map is in the range, and there is one.
   public func contains(_ range: ClosedRange<T.Value>) -> Query<Bool> {
-    (element() as Query<T.Value>).contains(range)
+    everyElement(range.lowerBound, range.upperBound, isClosed: true)
   }
+
+  /// True if some value of the map is in the range.
+  public func containsAny(in range: Range<T.Value>) -> Query<Bool> { values.contains(range) }
+  /// True if some value of the map is in the range.
+  public func containsAny(in range: ClosedRange<T.Value>) -> Query<Bool> { values.contains(range) }
 }
 
 extension Query where T: RealmKeyedCollection {
-  /// True if some value of the map is in the range; nil never is.
+  /// True if every value of the map that is not nil is in the range, and there is one.
   public func contains<W: _OptionalPersistable & _QueryComparable & Comparable>(
     _ range: Range<W>
-  ) -> Query<Bool> where T.Value == W? { (element() as Query<W?>).contains(range) }
-  /// True if some value of the map is in the range; nil never is.
+  ) -> Query<Bool> where T.Value == W? {
+    everyElement(Optional(range.lowerBound), Optional(range.upperBound), isClosed: false)
+  }
+  /// True if every value of the map that is not nil is in the range, and there is one.
   public func contains<W: _OptionalPersistable & _QueryComparable & Comparable>(
     _ range: ClosedRange<W>
+  ) -> Query<Bool> where T.Value == W? {
+    everyElement(Optional(range.lowerBound), Optional(range.upperBound), isClosed: true)
+  }
+
+  /// True if some value of the map is in the range; nil never is.
+  public func containsAny<W: _OptionalPersistable & _QueryComparable & Comparable>(
+    in range: Range<W>
+  ) -> Query<Bool> where T.Value == W? { (element() as Query<W?>).contains(range) }
+  /// True if some value of the map is in the range; nil never is.
+  public func containsAny<W: _OptionalPersistable & _QueryComparable & Comparable>(
+    in range: ClosedRange<W>
   ) -> Query<Bool> where T.Value == W? { (element() as Query<W?>).contains(range) }
 }
 

@@ -52,21 +52,57 @@ extension Query where T: RealmCollection, T.Element: _Persistable & _QueryCompar
 }
 
 extension Query where T: RealmCollection, T.Element: _Persistable & _QueryComparable & Comparable {
+  /// True if every element is in the range, and there is one.
+  public func contains(_ range: Range<T.Element>) -> Query<Bool> {
+    everyElement(range.lowerBound, range.upperBound, isClosed: false)
+  }
+  /// True if every element is in the range, and there is one.
+  public func contains(_ range: ClosedRange<T.Element>) -> Query<Bool> {
+    everyElement(range.lowerBound, range.upperBound, isClosed: true)
+  }
+
   /// True if some element is in the range.
-  public func contains(_ range: Range<T.Element>) -> Query<Bool> { element.contains(range) }
+  public func containsAny(in range: Range<T.Element>) -> Query<Bool> { element.contains(range) }
   /// True if some element is in the range.
-  public func contains(_ range: ClosedRange<T.Element>) -> Query<Bool> { element.contains(range) }
+  public func containsAny(in range: ClosedRange<T.Element>) -> Query<Bool> {
+    element.contains(range)
+  }
 }
 
 extension Query where T: RealmCollection {
-  /// True if some element is in the range; nil never is.
+  /// True if every element that is not nil is in the range, and there is one.
   public func contains<W: _OptionalPersistable & _QueryComparable & Comparable>(
     _ range: Range<W>
-  ) -> Query<Bool> where T.Element == W? { (element() as Query<W?>).contains(range) }
-  /// True if some element is in the range; nil never is.
+  ) -> Query<Bool> where T.Element == W? {
+    everyElement(Optional(range.lowerBound), Optional(range.upperBound), isClosed: false)
+  }
+  /// True if every element that is not nil is in the range, and there is one.
   public func contains<W: _OptionalPersistable & _QueryComparable & Comparable>(
     _ range: ClosedRange<W>
+  ) -> Query<Bool> where T.Element == W? {
+    everyElement(Optional(range.lowerBound), Optional(range.upperBound), isClosed: true)
+  }
+
+  /// True if some element is in the range; nil never is.
+  public func containsAny<W: _OptionalPersistable & _QueryComparable & Comparable>(
+    in range: Range<W>
   ) -> Query<Bool> where T.Element == W? { (element() as Query<W?>).contains(range) }
+  /// True if some element is in the range; nil never is.
+  public func containsAny<W: _OptionalPersistable & _QueryComparable & Comparable>(
+    in range: ClosedRange<W>
+  ) -> Query<Bool> where T.Element == W? { (element() as Query<W?>).contains(range) }
+}
+
+extension Query {
+  /// True if every element of the collection is between `low` and `high`; nil and NaN do not count.
+  func everyElement<V: _Persistable>(_ low: V, _ high: V, isClosed: Bool) -> Query<Bool> {
+    let element: Query<V> = element()
+    guard case .any(let path) = element.content, case .value(let low) = constant(low),
+      case .value(let high) = constant(high)
+    else { trap("A range of objects: bug in this package") }
+    let condition = CollectionCondition(path, .allWithin(low, high, isClosed: isClosed))
+    return Query<Bool>(.collection(condition), of: element.scope)
+  }
 }
 
 extension Query where T: RealmCollection, T.Element: _Persistable & _QueryText {

@@ -28,8 +28,7 @@ extension Query {
 
 /// Conditions on one element of a map: `$0.marks["maths"] > 3`, `$0.parts["left"].weight > 3`.
 extension Query where T: RealmKeyedCollection, T.Key == String {
-  /// The value under that key. Without one a comparison with a value is false but for `!=`, as with
-  /// nil.
+  /// The value under that key, which is nil without one.
   public subscript(_ key: String) -> Query<T.Value> { appending([ValueStep.key(key).name]) }
 }
 

@@ -94,8 +94,10 @@ extension CollectionCondition {
       let test = isOne ? Test.count(op, .value(number)) : test
       return .collection(CollectionCondition(rest, test))
     case .any(_, .path, _), .count, .elements, .aggregate, .matching: return nil
-    case .any where scope.isNested(path), .anyWithin where scope.isNested(path):
+    case .any where scope.isNested(path), .anyWithin where scope.isNested(path),
+      .allWithin where scope.isNested(path):
       return .collection(CollectionCondition(rest, test))
+    case .allWithin: return nil
     case .any(let op, let right, let options):
       return .comparison(Comparison(.path(rest), op, right, options))
     case .anyWithin(let low, let high, let isClosed):

@@ -6,9 +6,9 @@ import TarnStore
 ///
 /// `$0.age` stands for the property; comparing it gives a `Query<Bool>`, and those combine with
 /// `&&`, `||` and `!`. A `Bool` property is a condition by itself. Links are followed without a
-/// question mark; a condition behind a nil link is false, except `== nil` and `!=` with a value. A
-/// condition on a collection, or on backlinks, is true if some element meets it. Values are
-/// captured when the closure runs; building a condition reads no property.
+/// question mark; behind a nil link every property is nil, which <doc:Queries> compares with values
+/// and with nil. A condition on a collection, or on backlinks, is true if some element meets it.
+/// Values are captured when the closure runs; building a condition reads no property.
 ///
 /// Comparing with an object of another Realm, or with a deleted one, traps.
 ///

@@ -94,7 +94,7 @@ struct ColumnTotals: Sendable {
     case .none: return .null
     case .int(let sum): return .double(Double(sum) / Double(count))
     case .double(let sum): return .double(sum.value / Double(count))
-    case .decimal(let sum): return .decimal((sum.value / DecimalNumber(Int64(count))).cell)
+    case .decimal(let sum): return .decimal(sum.average(of: count).cell)
     }
   }
 

@@ -12,6 +12,9 @@ package struct CollectionCondition: Hashable, Sendable {
     /// Some element, or what the path names behind it, is from the first value to the second, or
     /// below the second.
     case anyWithin(Value, Value, isClosed: Bool)
+    /// Every element is from the first value to the second, or below the second. Null and NaN do
+    /// not take part, and there is at least one other element.
+    case allWithin(Value, Value, isClosed: Bool)
     /// For some element the collection that the path names behind it has so many of its own.
     case anyCount(ComparisonOperator, Value)
     /// What all elements together come to, or what the path names behind each, compares so.
@@ -40,7 +43,7 @@ package struct CollectionCondition: Hashable, Sendable {
       case .aggregate(let aggregate, let op, let right):
         .aggregate(aggregate, op, right.behind(way))
       case .any(let op, let right, let options): .any(op, right.behind(way), options)
-      case .elements, .anyWithin, .anyCount, .matching: self.test
+      case .elements, .anyWithin, .allWithin, .anyCount, .matching: self.test
       }
     return CollectionCondition(way + path, test)
   }
@@ -77,6 +80,9 @@ extension CollectionCondition: CustomStringConvertible {
     case .anyWithin(let low, let high, let isClosed):
       let end = isClosed ? "}" : "} without the second"
       return "ANY \(path) BETWEEN {\(low.predicateText), \(high.predicateText)\(end)"
+    case .allWithin(let low, let high, let isClosed):
+      return "(\(path).@min >= \(low.predicateText) AND "
+        + "\(path).@max \(isClosed ? "<=" : "<") \(high.predicateText))"
     case .anyCount(let op, let value):
       return "ANY \(path).@count \(op) \(value.predicateText)"
     case .aggregate(let aggregate, let op, let right):

@@ -36,7 +36,7 @@ extension PredicateBuilder {
     case .matching(let predicate, let op, let right):
       let number = try constant(right, condition)
       return try matching(predicate, path, condition, op, number, depth)
-    case .any, .anyWithin, .anyCount, .aggregate:
+    case .any, .anyWithin, .allWithin, .anyCount, .aggregate:
       trap("a condition that was bound before: bug in this package")
     }
   }
@@ -229,6 +229,9 @@ extension PredicateBuilder {
       return .collection(CollectionTest(path, .object(target, node)))
     }
     let builder = try elementBuilder(path, condition)
+    if case .allWithin(let low, let high, let isClosed) = condition.test {
+      return try builder.all(path, from: low, to: high, isClosed: isClosed)
+    }
     let comparison = try condition.test.onOneValue(.path([]), condition)
     return .collection(CollectionTest(path, .value(try builder.node(comparison))))
   }
@@ -283,7 +286,7 @@ extension CollectionCondition.Test {
   /// True where the path may go through several collections.
   fileprivate var isAboutSome: Bool {
     switch self {
-    case .any, .anyWithin, .anyCount: true
+    case .any, .anyWithin, .allWithin, .anyCount: true
     case .count, .elements, .aggregate, .matching: false
     }
   }
@@ -308,6 +311,8 @@ extension CollectionCondition.Test {
         .comparison(Comparison(left, .greaterOrEqual, .value(low))),
         .comparison(Comparison(left, isClosed ? .lessOrEqual : .less, .value(high))),
       ])
+    case .allWithin:
+      throw PredicateError("a range that holds all elements needs a collection: \(condition)")
     case .anyCount, .count, .elements, .aggregate, .matching:
       throw PredicateError("@count must follow a collection: \(condition)")
     }
@@ -338,6 +343,27 @@ extension ConstantBuilder {
       throw PredicateError(
         "values have no properties and compare with constants only: \(comparison)")
     }
+  }
+
+  /// Some element is in the range, and none is less or greater.
+  fileprivate func all(
+    _ path: CollectionPath, from low: Value, to high: Value, isClosed: Bool
+  ) throws(PredicateError) -> ResolvedNode {
+    let inside = ResolvedNode.all([
+      try node(.greaterOrEqual, low), try node(isClosed ? .lessOrEqual : .less, high),
+    ])
+    // Null precedes strings, but is not one of them.
+    let outside = ResolvedNode.all([
+      try node(.notEqual, .null),
+      .any([try node(.less, low), try node(isClosed ? .greater : .greaterOrEqual, high)]),
+    ])
+    var number = self.path
+    (number.type, number.isOptional) = (.int, true)
+    let none = try ConstantBuilder(number, names, schema, []).node(.equal, .int(0))
+    return .all([
+      .collection(CollectionTest(path, .value(inside))),
+      .collection(CollectionTest(path, .matching(nil, outside, count: none))),
+    ])
   }
 
   private func nodes(_ terms: [Predicate]) throws(PredicateError) -> [ResolvedNode] {

@@ -173,11 +173,16 @@ extension ColumnPair {
   }
 
   private func matches(_ a: UnsafeRawBufferPointer?, _ b: UnsafeRawBufferPointer?) -> Bool {
-    guard let a = unsafe a, let b = unsafe b else {
-      let areEqual = unsafe a == nil && b == nil
-      return op == .equal ? areEqual : op == .notEqual && !areEqual
+    guard let a = unsafe a else {
+      return unsafe b == nil ? op.accepts(0) : acceptsOneNull(order: -1)
     }
+    guard let b = unsafe b else { return acceptsOneNull(order: 1) }
     return unsafe op.accepts(a, b, options)
+  }
+
+  /// - Parameter order: how the sides sort, null first.
+  private func acceptsOneNull(order: Int) -> Bool {
+    left.type == .string ? op.accepts(order) : op == .notEqual
   }
 }
 
@@ -188,7 +193,7 @@ extension ComparisonOperator {
     switch self {
     case .equal: return order == 0
     case .notEqual: return order != 0
-    default: return !a.isNull && !b.isNull && !a.isNaN && !b.isNaN && accepts(order)
+    default: return a.isNull == b.isNull && !a.isNaN && !b.isNaN && accepts(order)
     }
   }
 

@@ -100,7 +100,10 @@ extension PredicateBuilder {
       return .pair(ColumnPair(a, op, b, options))
     }
     try requireOne(left.source, right.source, condition)
-    return .values(ValuePair(left.source, op, right.source, options))
+    return .values(
+      ValuePair(
+        left.source, op, right.source, options,
+        areStrings: a.type == .string && b.type == .string))
   }
 
   private func requireOne(

@@ -138,9 +138,9 @@ extension PredicateScan {
     if test.path.isOptional {
       let nulls = unsafe scratch.nulls
       if unsafe image.decodeNulls(test.path.column, into: nulls) {
-        for index in 0..<words { unsafe hits[index] &= ~nulls[index] }
-        if case .isNull = test.test {
-          for index in 0..<words { unsafe hits[index] = nulls[index] }
+        let passing: UInt64 = test.passesNull ? .max : 0
+        for index in 0..<words {
+          unsafe hits[index] = hits[index] & ~nulls[index] | nulls[index] & passing
         }
       }
     }

@@ -130,16 +130,20 @@ struct ConstantBuilder {
   func node(_ op: ComparisonOperator, _ value: Value) throws(PredicateError) -> ResolvedNode {
     try path.check(op, options, names, schema)
     guard op != .in else { throw PredicateError("IN needs a list of values: \(described)") }
-    if value == .null {
-      switch op {
-      case .equal: return isNull
-      case .notEqual: return !isNull
-      default: return .constant(false)
-      }
-    }
+    if value == .null { return comparisonWithNull(op) }
     let wanted: ComparisonOperator = op == .notEqual ? .equal : op
     let node = test(try scalarTest(wanted, value))
     return op == .notEqual ? !node : node
+  }
+
+  private func comparisonWithNull(_ op: ComparisonOperator) -> ResolvedNode {
+    switch op {
+    case .equal, .lessOrEqual: isNull
+    case .notEqual: !isNull
+    case .greaterOrEqual: path.type == .string ? .constant(true) : isNull
+    case .greater: path.type == .string ? !isNull : .constant(false)
+    case .less, .contains, .beginsWith, .endsWith, .like, .in: .constant(false)
+    }
   }
 
   func node(anyOf values: [Value]) throws(PredicateError) -> ResolvedNode {

@@ -2,9 +2,12 @@
 /// types, comparisons reduced to what a scan tests fastest. Immutable; any thread may use it.
 ///
 /// How values compare, here and in orders and indexes:
-/// - Null equals null and nothing else, and NaN equals NaN; both are unequal to every number.
-///   Neither is less or greater than anything, nor `<=` or `>=`, not even of itself. (An order
-///   must order them all the same: null, then NaN, then the numbers.)
+/// - Null equals null and nothing else, so `<=` and `>=` are true of two nulls. Null is neither
+///   less nor greater than a value, except in columns and collections of strings: there it
+///   precedes every string.
+/// - NaN equals NaN and is unequal to every number. It is not less or greater than anything, nor
+///   are `<=` and `>=` true of it, not even of two NaN. (An order must order them all the same:
+///   null, then NaN, then the numbers.)
 /// - Numbers compare by their exact value, whatever their types: no rounding of either side. But a
 ///   constant with a fraction stands for what is written: 0.1 is the double nearest to a tenth to a
 ///   double, and a tenth to a decimal. To a float every constant is the float nearest to it.
@@ -63,7 +66,7 @@ enum ResolvedNode: Hashable, Sendable {
 final class ColumnTest: Hashable, Sendable {
   let path: ColumnPath
   let test: ScalarTest
-  /// The rows that do not pass the test are meant. A row without a value passes only `isNull`.
+  /// The rows that do not pass the test are meant.
   let isNegated: Bool
 
   init(_ path: ColumnPath, _ test: ScalarTest, isNegated: Bool = false) {
@@ -73,9 +76,15 @@ final class ColumnTest: Hashable, Sendable {
   }
 
   /// The result for a row without a value.
-  var acceptsNull: Bool {
-    if case .isNull = test { return !isNegated }
-    return isNegated
+  var acceptsNull: Bool { passesNull != isNegated }
+
+  /// Whether null passes the test: in a column of strings it precedes all of them.
+  var passesNull: Bool {
+    switch test {
+    case .isNull: true
+    case .text(let pattern): path.type == .string && [.less, .lessOrEqual].contains(pattern.kind)
+    default: false
+    }
   }
 
   static func == (a: ColumnTest, b: ColumnTest) -> Bool {

@@ -45,7 +45,7 @@ extension ScalarTest {
     case .bytes12(let domain): return (domain.indexRanges { OrderKey($0) }, true)
     case .bytes16(let domain): return (domain.indexRanges { OrderKey($0) }, true)
     case .text(let pattern):
-      guard let ranges = pattern.indexRanges else { return nil }
+      guard let ranges = pattern.indexRanges(type) else { return nil }
       let isExact = pattern.kind != .like && !ranges.contains(where: \.isWider)
       return (ranges, isExact)
     case .isNull, .ofType, .object: return nil
@@ -73,12 +73,14 @@ extension Domain {
 
 extension TextPattern {
   /// Nil for patterns that match texts all over the index.
-  fileprivate var indexRanges: [PackedIndexRange]? {
+  fileprivate func indexRanges(_ type: ColumnType) -> [PackedIndexRange]? {
     if !options.isEmpty { return nil }
+    // Null precedes every string, but no data.
+    let above = type == .string ? nil : OrderKey.null
     switch kind {
     case .equal: return [.equal(Self.key(needle))]
-    case .less: return [PackedIndexRange(above: .null, below: Self.key(needle))]
-    case .lessOrEqual: return [PackedIndexRange(above: .null, through: Self.key(needle))]
+    case .less: return [PackedIndexRange(above: above, below: Self.key(needle))]
+    case .lessOrEqual: return [PackedIndexRange(above: above, through: Self.key(needle))]
     case .greater: return [PackedIndexRange(above: Self.key(needle))]
     case .greaterOrEqual: return [PackedIndexRange(from: Self.key(needle))]
     case .beginsWith: return [Self.prefix(needle)]

@@ -5,8 +5,8 @@
 ///     for each cluster: aggregate.append(image, scan.matches)
 ///
 /// Integers are summed exactly in 128 bits; `sum` is an integer if it fits 64 bits, else the
-/// nearest double. The sum of floats and doubles is exact, too, and rounded once at the end.
-/// Decimals are added as decimals, in the order of the rows.
+/// nearest double. The sums of floats, doubles and decimals are exact, too, and rounded once at the
+/// end.
 package struct ScanAggregate {
   package let path: ColumnPath
   /// Rows with a value.
@@ -15,7 +15,7 @@ package struct ScanAggregate {
   private var greatest: Value = .null
   private var integerSum: Int128 = 0
   private var doubleSum = ExactSum()
-  private var decimalSum = DecimalNumber.zero
+  private var decimalSum = DecimalSum()
 
   /// Throws for a property that does not exist, lies behind a link, or is neither a number nor a
   /// date.
@@ -55,7 +55,7 @@ package struct ScanAggregate {
     switch path.type {
     case .int: Int64(exactly: integerSum).map { .int($0) } ?? .double(Double(integerSum))
     case .date: .null
-    case .decimal: .decimal(decimalSum.cell)
+    case .decimal: .decimal(decimalSum.value.cell)
     default: .double(doubleSum.value)
     }
   }
@@ -66,7 +66,7 @@ package struct ScanAggregate {
     switch path.type {
     case .date: return .null
     case .int: return .double(Double(integerSum) / Double(count))
-    case .decimal: return .decimal((decimalSum / DecimalNumber(Int64(count))).cell)
+    case .decimal: return .decimal(decimalSum.average(of: count).cell)
     default: return .double(doubleSum.value / Double(count))
     }
   }
@@ -113,7 +113,7 @@ package struct ScanAggregate {
   private mutating func append(_ value: DecimalNumber) {
     guard !value.isNaN else { return }
     count += 1
-    decimalSum = decimalSum + value
+    decimalSum.add(value)
     let order = value.order
     if case .decimal(let low) = least, DecimalNumber(low).order <= order {
     } else {

@@ -5,22 +5,26 @@ final class ValuePair: Hashable, Sendable {
   let op: ComparisonOperator
   let right: ValueSource
   let options: StringOptions
+  /// Both sides have strings only, or null, which precedes them.
+  let areStrings: Bool
 
   /// At least one side has one value.
   init(
     _ left: ValueSource, _ op: ComparisonOperator, _ right: ValueSource,
-    _ options: StringOptions = []
+    _ options: StringOptions = [], areStrings: Bool = false
   ) {
     assert(left.hasOne || right.hasOne, "a comparison of all with all")
     self.left = left
     self.op = op
     self.right = right
     self.options = options
+    self.areStrings = areStrings
   }
 
   static func == (a: ValuePair, b: ValuePair) -> Bool {
     a === b
-      || (a.left == b.left && a.op == b.op && a.right == b.right && a.options == b.options)
+      || (a.left == b.left && a.op == b.op && a.right == b.right && a.options == b.options
+        && a.areStrings == b.areStrings)
   }
 
   func hash(into hasher: inout Hasher) {
@@ -54,7 +58,9 @@ final class ValuePair: Hashable, Sendable {
   }
 
   private func accepts(_ value: Value, _ single: Value) -> Bool {
-    right.hasOne ? op.accepts(value, single, options) : op.accepts(single, value, options)
+    let (a, b) = right.hasOne ? (value, single) : (single, value)
+    if areStrings, (a == .null) != (b == .null) { return op.accepts(a == .null ? -1 : 1) }
+    return op.accepts(a, b, options)
   }
 }
 

@@ -30,17 +30,19 @@ extension SnapshotReader {
     in id: ClassID, where column: ColumnID, is value: Value
   ) throws(StorageError) -> [ObjectKey] {
     guard let order = OrderKey(value, type: schema[id][column].type) else { return [] }
-    let index = PackedIndex(id, column)
-    let found = try withCursor { cursor throws(StorageError) in
-      try index.lookup(order, &cursor)
+    return try order.exact(keys(in: id, under: order, of: column), value) {
+      (key) throws(StorageError) in try self.value(of: column, at: key, in: id)
     }
-    guard order.isTruncated else { return found }
-    // The index holds only the first bytes of long values: look at the rows.
-    var exact: [ObjectKey] = []
-    for key in found where try self.value(of: column, at: key, in: id) == value {
-      exact.append(key)
+  }
+
+  /// The objects that an index has under an order key: with values that the index cannot tell from
+  /// each other, if the key is truncated.
+  func keys(
+    in id: ClassID, under order: OrderKey, of column: ColumnID
+  ) throws(StorageError) -> [ObjectKey] {
+    try withCursor { cursor throws(StorageError) in
+      try PackedIndex(id, column).lookup(order, &cursor)
     }
-    return exact
   }
 
   /// The object with that primary key, or nil.
@@ -52,5 +54,18 @@ extension SnapshotReader {
     }
     guard case .int(let number) = value else { return nil }
     return try row(ObjectKey(number), in: id) == nil ? nil : ObjectKey(number)
+  }
+}
+
+extension OrderKey {
+  /// Those of the objects under this key that have that value. An index holds only the first bytes
+  /// of long values, so these are compared in the rows, as bytes.
+  func exact(
+    _ found: [ObjectKey], _ value: Value, _ stored: (ObjectKey) throws(StorageError) -> Value?
+  ) throws(StorageError) -> [ObjectKey] {
+    guard isTruncated else { return found }
+    var exact: [ObjectKey] = []
+    for key in found where try stored(key)?.hasSameBits(as: value) == true { exact.append(key) }
+    return exact
   }
 }

@@ -1,18 +1,19 @@
-/// A sum of decimals from which numbers can be taken out again. NaN must not come.
+/// A sum of decimals from which numbers can be taken out again, exact until it is asked for. NaN
+/// must not come.
 ///
-/// Coefficients with the same exponent are added as integers, exactly. `value` adds these sums from
-/// the smallest exponent on, and rounds where one of these steps has more than 34 digits. So it
-/// depends on the numbers that are left alone, and is exact as long as 34 digits are enough.
+/// `value` and `average` round once, to 34 digits. So they depend on the numbers that are left
+/// alone, not on their order or on numbers that were taken out.
 struct DecimalSum: Sendable {
-  /// The sum of what has one exponent: `high` times ten to the power of 17, and `low`.
+  /// The sum of the coefficients that have one exponent: `high` * 2^64 + `low`.
   private struct Part: Sendable {
     var exponent: Int
+    /// How many numbers there are with that exponent.
+    var count = 0
     var high: Int128 = 0
     var low: Int128 = 0
   }
 
-  private static let split = 17
-  /// Ascending.
+  /// By ascending exponent.
   private var parts: [Part] = []
   private var infinities = (positive: 0, negative: 0)
 
@@ -26,37 +27,46 @@ struct DecimalSum: Sendable {
       return
     }
     let (coefficient, exponent) = number.parts
-    if coefficient == 0 { return }
     let index = parts.partitioningIndex { $0.exponent >= exponent }
     if index == parts.count || parts[index].exponent != exponent {
       parts.insert(Part(exponent: exponent), at: index)
     }
-    let (high, low) = coefficient.quotientAndRemainder(
-      dividingBy: DecimalNumber.power(Self.split))
-    let sign: Int128 = number.isNegative == (count < 0) ? 1 : -1
-    parts[index].high += sign * Int128(high)
-    parts[index].low += sign * Int128(low)
+    let isAdded = number.isNegative == (count < 0)
+    let (high, low) = (Int128(coefficient >> 64), Int128(coefficient & UInt128(UInt64.max)))
+    parts[index].high += isAdded ? high : -high
+    parts[index].low += isAdded ? low : -low
+    parts[index].count += count
+    if parts[index].count == 0 { parts.remove(at: index) }
   }
 
   var value: DecimalNumber {
-    if infinities.positive > 0 { return infinities.negative > 0 ? .nan : .infinity }
-    if infinities.negative > 0 { return .infinity.negated }
-    let power = DecimalNumber(
-      isNegative: false, coefficient: DecimalNumber.power(Self.split), exponent: 0)
-    var sum = DecimalNumber.zero
-    for part in parts {
-      // What is carried, so that the halves depend on their sum alone.
-      let unit = Int128(DecimalNumber.power(Self.split))
-      let total = (high: part.high + part.low / unit, low: part.low % unit)
-      if total.low != 0 { sum = sum + Self.number(total.low, part.exponent) }
-      if total.high != 0 { sum = sum + Self.number(total.high, part.exponent) * power }
-    }
-    return sum
+    infinite ?? exact.rounded(preferring: exponent)
   }
 
-  private static func number(_ coefficient: Int128, _ exponent: Int) -> DecimalNumber {
-    // More than 34 digits would take 10^17 of the largest numbers.
-    DecimalNumber(
-      isNegative: coefficient < 0, coefficient: coefficient.magnitude, exponent: exponent)
+  /// The sum divided by how many numbers there are, which is not 0.
+  func average(of count: Int) -> DecimalNumber {
+    infinite ?? exact.divided(by: count).rounded(preferring: exponent)
+  }
+
+  /// The sum if it is infinite, or not a number; nil if it is finite.
+  private var infinite: DecimalNumber? {
+    if infinities.positive > 0 { return infinities.negative > 0 ? .nan : .infinity }
+    return infinities.negative > 0 ? .infinity.negated : nil
+  }
+
+  /// The exponent of the result, where 34 digits are enough for it. It is the same as after adding
+  /// the numbers to 0 one by one: 1.10 and 1 are 2.10, and 1E+3 alone is 1000.
+  private var exponent: Int { min(0, parts.first?.exponent ?? 0) }
+
+  private var exact: LongDecimal {
+    var sum = LongDecimal(from: exponent, through: max(0, parts.last?.exponent ?? 0))
+    for part in parts {
+      // Brings the lower half into 0..<2^64.
+      sum.add(
+        high: part.high + part.low >> 64, low: part.low & Int128(UInt64.max),
+        exponent: part.exponent)
+    }
+    sum.settle()
+    return sum
   }
 }

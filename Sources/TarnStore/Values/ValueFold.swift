@@ -8,7 +8,7 @@ package struct ValueFold {
   private var whole: Int128 = 0
   /// Nil until one comes. Each kind is added up by itself.
   private var fraction: ExactSum?
-  private var decimal: DecimalNumber?
+  private var decimal: DecimalSum?
 
   package init() {}
 
@@ -24,7 +24,7 @@ package struct ValueFold {
     case .decimal(let cell):
       let number = DecimalNumber(cell)
       if number.isNaN { return }
-      decimal = (decimal ?? .zero) + number
+      addDecimal(number)
     case .date: count -= 1
     default: return
     }
@@ -39,9 +39,15 @@ package struct ValueFold {
     fraction = sum
   }
 
+  private mutating func addDecimal(_ number: DecimalNumber) {
+    var sum = decimal.take() ?? DecimalSum()
+    sum.add(number)
+    decimal = sum
+  }
+
   /// Of whole numbers one, with a decimal among them a decimal, else a double. 0 without any.
   package var sum: Value {
-    if let decimal { return .decimal(total(decimal).cell) }
+    if let decimal { return .decimal((total(decimal)?.value ?? .nan).cell) }
     if let fraction { return .double(fraction.value + Double(whole)) }
     return Int64(exactly: whole).map { .int($0) } ?? .double(Double(whole))
   }
@@ -54,14 +60,18 @@ package struct ValueFold {
   /// With a decimal among the numbers a decimal, else a double. Null without any.
   package var average: Value {
     if count == 0 { return .null }
-    if let decimal { return .decimal((total(decimal) / DecimalNumber(Int64(count))).cell) }
+    if let decimal { return .decimal((total(decimal)?.average(of: count) ?? .nan).cell) }
     return .double(((fraction?.value ?? 0) + Double(whole)) / Double(count))
   }
 
-  private func total(_ decimal: DecimalNumber) -> DecimalNumber {
+  /// All kinds of numbers together, the sum of the doubles as a decimal; nil if it is not a number.
+  private func total(_ decimal: DecimalSum) -> DecimalSum? {
     var sum = decimal
-    if whole != 0 { sum = sum + Self.decimal(whole) }
-    if let fraction { sum = sum + DecimalNumber(shortest: fraction.value) }
+    if whole != 0 { sum.add(Self.decimal(whole)) }
+    guard let fraction else { return sum }
+    let number = DecimalNumber(shortest: fraction.value)
+    if number.isNaN { return nil }
+    sum.add(number)
     return sum
   }
 

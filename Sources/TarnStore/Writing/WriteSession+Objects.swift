@@ -21,12 +21,16 @@ extension WriteSession {
   package func keys(
     in id: ClassID, where column: ColumnID, is value: Value
   ) throws(StorageError) -> [ObjectKey] {
+    guard let order = OrderKey(value, type: schema[id][column].type) else { return [] }
     let edit = classes[Int(id.rawValue)]
-    let stored =
+    var found =
       edit?.isCleared != true && reader.schema.hasIndex(column, in: id)
-      ? try reader.keys(in: id, where: column, is: value) : []
-    guard let delta = edit?.indexes[column.index] else { return stored }
-    return delta.apply(to: stored, for: orderKey(value, id, column))
+      ? try reader.keys(in: id, under: order, of: column) : []
+    if let delta = edit?.indexes[column.index] { found = delta.apply(to: found, for: order) }
+    // As the rows are now: the write may have given one of them another long value.
+    return try order.exact(found, value) { (key) throws(StorageError) in
+      try self.value(of: column, at: key, in: id)
+    }
   }
 
   /// One property's value, or nil if there is no such object.
@@ -127,13 +131,14 @@ extension WriteSession {
   ) throws(StorageError) -> Bool {
     let described = schema[id]
     guard let old = try self.value(of: column, at: key, in: id) else { return false }
-    if old != value, value.isLink {
+    if value.isLink, old != value {
       _ = try take([value], for: SequencePlace(classID: id, key: key, column: column))
     }
     guard let (cluster, slot) = try edit(key, in: id) else { return false }
     cluster.set(column, slot, value)
     recorder.touch(id, key, column)
-    guard old != value else { return true }
+    // Two spellings of the same letters are equal as text, but not in an index.
+    guard !old.hasSameBits(as: value) else { return true }
     if described[column].type == .any {
       try drop(old, at: SequencePlace(classID: id, key: key, column: column))
       adopt(value)

@@ -103,6 +103,71 @@ import Testing
     #expect(sum.value.isZero)
   }
 
+  /// `numerator` / `divisor` / 10^`scale`, rounded once.
+  private func quotient(_ numerator: Int128, _ divisor: Int128, scale: Int) -> DecimalNumber {
+    var (digits, rest) = (numerator.magnitude / divisor.magnitude, numerator.magnitude)
+    rest %= divisor.magnitude
+    var text = "\(digits)."
+    for _ in 0..<40 {
+      (digits, rest) = (rest * 10).quotientAndRemainder(dividingBy: divisor.magnitude)
+      text += "\(digits)"
+    }
+    return DecimalNumber(text: "\(numerator < 0 ? "-" : "")\(text)\(rest == 0 ? 0 : 1)E-\(scale)")!
+  }
+
+  @Test(arguments: [11, 12, 13] as [UInt64])
+  func `sums and averages of decimals beyond 34 digits are rounded once`(_ seed: UInt64) {
+    var numbers = SeededRandom(seed: seed)
+    for _ in 0..<300 {
+      var (sum, whole) = (DecimalSum(), Int128(0))
+      let count = 1 + numbers.below(9)
+      for _ in 0..<count {
+        let digits = numbers.pick([1, 17, 33, 34])
+        let random = UInt128(numbers.next()) << 49 | UInt128(numbers.below(1 << 49))
+        let coefficient = random % DecimalNumber.power(digits)
+        // Every thousandth, and up to a thousand times as much.
+        let exponent = numbers.below(4) - 3
+        let isNegative = numbers.chance(40)
+        let scaled = Int128(coefficient * DecimalNumber.power(exponent + 3))
+        whole += isNegative ? -scaled : scaled
+        sum.add(
+          DecimalNumber(isNegative: isNegative, coefficient: coefficient, exponent: exponent))
+      }
+      #expect(sum.value.order == DecimalNumber(text: "\(whole)E-3")?.order)
+      #expect(sum.average(of: count).order == quotient(whole, Int128(count), scale: 3).order)
+    }
+  }
+
+  @Test func `decimals of all sizes are added exactly`() {
+    func sum(_ texts: [String]) -> DecimalSum {
+      var sum = DecimalSum()
+      for text in texts { sum.add(DecimalNumber(text: text)!) }
+      return sum
+    }
+    let nines = String(repeating: "9", count: 34)
+    for (texts, value) in [
+      ([], "0"), (["0.00"], "0.00"), (["1.10", "1"], "2.10"), (["1E+3"], "1000"),
+      (["1.50", "-1.50"], "0.00"), (["1E+6000", "1E-6000", "-1E+6000"], "1E-6000"),
+      ([nines + "E+6111", nines + "E+6111"], "Infinity"),
+      (
+        [nines + "E+6111", nines + "E+6111", "-" + nines + "E+6111"],
+        "9." + nines.dropFirst() + "E+6144"
+      ),
+      // A tie goes to the even digit, but not with a little more behind it.
+      (["1E+33", "0.5"], "1000000000000000000000000000000000"),
+      (["1E+33", "0.5", "1E-6176"], "1000000000000000000000000000000001"),
+      (["1E+33", "0.25", "0.25", "1E-200", "-1E-200"], "1000000000000000000000000000000000"),
+    ] {
+      for order in [texts, texts.reversed()] { #expect(sum(order).value.text == value) }
+    }
+    #expect(sum(["4.00"]).average(of: 2).text == "2.00")
+    #expect(sum(["1", "2"]).average(of: 2).text == "1.5")
+    #expect(sum(["1"]).average(of: 3).text == "0." + String(repeating: "3", count: 34))
+    #expect(sum(["1E-6176"]).average(of: 2).isZero)
+    #expect(sum(["1E-6176", "2E-6176"]).average(of: 2).text == "2E-6176")
+    #expect(sum(["-Infinity", "1"]).average(of: 2).text == "-Infinity")
+  }
+
   @Test(arguments: [8, 9, 10] as [UInt64])
   func `the ends of what is left`(_ seed: UInt64) {
     var numbers = SeededRandom(seed: seed)

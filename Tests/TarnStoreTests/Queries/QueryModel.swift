@@ -54,9 +54,22 @@ struct QueryModel {
   }
 
   private func isOfAnyType(_ names: [String], _ classID: ClassID) -> Bool {
+    type(names, classID) == .any
+  }
+
+  private func type(_ names: [String], _ classID: ClassID) -> ColumnType {
     let column = schema[classID]!.named(names[0])!
-    guard names.count > 1, column.type == .link else { return column.type == .any }
-    return isOfAnyType(Array(names.dropFirst()), column.target!)
+    guard names.count > 1, column.type == .link else { return column.type }
+    return type(Array(names.dropFirst()), column.target!)
+  }
+
+  /// Whether a side of a comparison has strings only, or null, which precedes them.
+  private func isOfStrings(_ operand: Operand, _ classID: ClassID) -> Bool {
+    switch operand {
+    case .path(let names): type(names, classID) == .string
+    case .value(.string), .value(.null): true
+    case .value, .values, .members, .shape: false
+    }
   }
 
   private func object(_ value: Value, _ column: ColumnSchema) -> Value {
@@ -89,10 +102,16 @@ struct QueryModel {
       return compares(.int(Int64(elements.count)), op, right, classID, key)
     case .any(let op, .value(let constant), let options):
       let isAny = isOfAnyType(condition.path, classID)
-      return values.contains { compares($0, op, constant, options, ofAnyType: isAny) }
+      let areStrings = type(condition.path, classID) == .string
+      return values.contains {
+        compares($0, op, constant, options, ofAnyType: isAny, areStrings: areStrings)
+      }
     case .any(let op, .path(let names), let options):
       let right = value(names, classID, key)
-      return values.contains { Self.compares($0, op, right, options.contains(.caseInsensitive)) }
+      let areStrings = [condition.path, names].allSatisfy { type($0, classID) == .string }
+      return values.contains {
+        Self.compares($0, op, right, options.contains(.caseInsensitive), areStrings: areStrings)
+      }
     case .aggregate(let aggregate, let op, let right):
       return compares(Self.total(aggregate, values), op, right, classID, key)
     case .matching(let predicate, let op, let right):
@@ -140,10 +159,11 @@ struct QueryModel {
 
   private func compares(
     _ left: Value, _ op: ComparisonOperator, _ right: Value, _ options: StringOptions = [],
-    ofAnyType: Bool = false
+    ofAnyType: Bool = false, areStrings: Bool = false
   ) -> Bool {
     let right = Self.literal(right, beside: left, ofAnyType: ofAnyType)
-    return Self.compares(left, op, right, options.contains(.caseInsensitive))
+    return Self.compares(
+      left, op, right, options.contains(.caseInsensitive), areStrings: areStrings)
   }
 
   private func matches(_ comparison: Comparison, _ classID: ClassID, _ key: Int64) -> Bool {
@@ -173,17 +193,23 @@ struct QueryModel {
     var right = value(comparison.right)
     if case .value = comparison.left { left = literal(left, right, comparison.right) }
     if case .value = comparison.right { right = literal(right, left, comparison.left) }
-    return Self.compares(left, comparison.op, right, folds)
+    let areStrings = [comparison.left, comparison.right].allSatisfy { isOfStrings($0, classID) }
+    return Self.compares(left, comparison.op, right, folds, areStrings: areStrings)
   }
 
   private static func compares(
-    _ left: Value, _ op: ComparisonOperator, _ right: Value, _ folds: Bool
+    _ left: Value, _ op: ComparisonOperator, _ right: Value, _ folds: Bool,
+    areStrings: Bool = false
   ) -> Bool {
     switch op {
     case .equal: return areEqual(left, right, folds)
     case .notEqual: return !areEqual(left, right, folds)
     case .less, .lessOrEqual, .greater, .greaterOrEqual:
-      guard !hasNoOrder(left), !hasNoOrder(right), kind(left) == kind(right) else { return false }
+      let isNull = [left, right].map { $0 == .null }
+      if isNull[0] != isNull[1], !areStrings { return false }
+      if !isNull[0], !isNull[1] {
+        guard !hasNoOrder(left), !hasNoOrder(right), kind(left) == kind(right) else { return false }
+      }
       let order = compare(left, right)
       switch op {
       case .less: return order < 0

@@ -52,8 +52,11 @@ struct FarConditionTests {
     [
       View("ANY scores > 1.1", { $0.scores > 1.1 }, { $0.scores.contains { $0 > 1.1 } }),
       View(
-        "ANY scores BETWEEN {1.1, 2.2}", { $0.scores.contains(1.1...2.2) },
+        "ANY scores BETWEEN {1.1, 2.2}", { $0.scores.containsAny(in: 1.1...2.2) },
         { $0.scores.contains { $0 >= 1.1 && $0 <= 2.2 } }),
+      View(
+        "scores.@min >= 1.1 AND scores.@max <= 2.2", { $0.scores.contains(1.1...2.2) },
+        { !$0.scores.isEmpty && $0.scores.allSatisfy { $0 >= 1.1 && $0 <= 2.2 } }),
       View(
         "ANY scores >= 1.1 AND ANY scores < 2.2", { 1.1 <= $0.scores && $0.scores < 2.2 },
         { $0.scores.contains { $0 >= 1.1 } && $0.scores.contains { $0 < 2.2 } }),

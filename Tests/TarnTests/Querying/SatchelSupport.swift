@@ -86,7 +86,8 @@ extension AnyRealmValue {
 
   func isLessOrLike(_ other: AnyRealmValue) -> Bool {
     if let a = number, let b = other.number { return a <= b }
-    guard !isNone, other.stringValue != nil || other.dateValue != nil else { return false }
+    if isNone || other.isNone { return isNone && other.isNone }
+    guard other.stringValue != nil || other.dateValue != nil else { return false }
     return isLess(other) || isLike(other)
   }
 

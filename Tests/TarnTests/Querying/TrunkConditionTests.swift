@@ -10,12 +10,13 @@ struct TrunkConditionTests {
   typealias View = ConditionView<Trunk>
 
   private static var all: [View] {
-    positions + behindPositions + missing + stored + totals + numbers + subqueries + nested
+    positions + behindPositions + missing + stored + ranges + totals + numbers + subqueries + nested
   }
 
   @Test(arguments: Seeds.of(Array(1...6) as [UInt64]))
   func randomChanges(seed: UInt64) throws {
-    try View.followChanges(of: Self.all, by: TrunkOperations.self, seed: seed) {
+    let views = Self.all + [Self.rangeOfElements]
+    try View.followChanges(of: views, by: TrunkOperations.self, seed: seed) {
       try $0.openTrunks()
     }
   }
@@ -32,6 +33,7 @@ struct TrunkConditionTests {
       view.expectPrinted(in: instance)
       view.expectFirst(in: shelf)
     }
+    Self.rangeOfElements.expectFirst(in: shelf)
   }
 }
 
@@ -134,15 +136,52 @@ extension TrunkConditionTests {
         "ANY codes >= 2", { $0.codes.persistableValue >= 2 },
         { $0.codes.contains { ($0?.number ?? 0) >= 2 } }),
       View(
-        "ANY sizes BETWEEN {1, 2}", { $0.sizes.contains(1...2) },
+        "ANY sizes BETWEEN {1, 2}", { $0.sizes.containsAny(in: 1...2) },
         { $0.sizes.contains { $0.map { (1...2).contains($0) } == true } }),
       View(
-        "ANY marks BETWEEN {1, 2}", { $0.marks.contains(1...2) },
+        "ANY marks BETWEEN {1, 2}", { $0.marks.containsAny(in: 1...2) },
         { $0.marks.values.contains { (1...2).contains($0) } }),
       View(
-        "ANY spares BETWEEN {0, 1}", { $0.spares.contains(0...1) },
+        "ANY spares BETWEEN {0, 1}", { $0.spares.containsAny(in: 0...1) },
         { $0.spares.values.contains { $0.map { (0...1).contains($0) } == true } }),
     ]
+  }
+
+  /// Ranges that all elements are in, of which there is one at least. Nil does not take part.
+  private static var ranges: [View] {
+    func isFilled<S: Sequence<Int?>>(_ values: S, _ range: Range<Int>) -> Bool {
+      let there = values.compactMap(\.self)
+      return !there.isEmpty && there.allSatisfy(range.contains)
+    }
+    return [
+      View(
+        "ints.@min >= 1 AND ints.@max <= 2", { $0.ints.contains(1...2) },
+        { isFilled($0.ints.map { $0 }, 1..<3) }),
+      View(
+        "sizes.@min >= 0 AND sizes.@max < 2", { $0.sizes.contains(0..<2) },
+        { isFilled($0.sizes, 0..<2) }),
+      View(
+        "marks.@min >= 1 AND marks.@max < 3", { $0.marks.contains(1..<3) },
+        { isFilled($0.marks.values.map { $0 }, 1..<3) }),
+      View(
+        "NOT (spares.@min >= 0 AND spares.@max <= 1)", { !$0.spares.contains(0...1) },
+        { !isFilled($0.spares.values, 0..<2) }),
+      View(
+        "mother.sizes.@min >= 1 AND mother.sizes.@max <= 3", { $0.mother.sizes.contains(1...3) },
+        { $0.mother.map { isFilled($0.sizes, 1..<4) } == true }),
+      View(
+        "SUBQUERY(kids, $x, $x.ints.@min >= 1 AND $x.ints.@max <= 2 AND $x.limit > 0).@count > 0",
+        { ($0.kids.ints.contains(1...2) && $0.kids.limit > 0).count > 0 },
+        { $0.kids.contains { isFilled($0.ints.map { $0 }, 1..<3) && $0.limit > 0 } }),
+    ]
+  }
+
+  /// Of an element's collection, for which texts have a longer form only.
+  private static var rangeOfElements: View {
+    View(
+      "SUBQUERY(kids, $x, $x.ints.@min >= 1 AND $x.ints.@max <= 2).@count > 0",
+      { $0.kids.ints.contains(1...2) },
+      { $0.kids.contains { !$0.ints.isEmpty && $0.ints.allSatisfy((1...2).contains) } })
   }
 
   private static var totals: [View] {
@@ -227,7 +266,7 @@ extension TrunkConditionTests {
         { $0.marks.keys.contains { $0 != "a" } }),
       View(
         "SUBQUERY(sizes, $x, $x == NULL || $x BETWEEN {2, 3}).@count > 1",
-        { ($0.sizes.contains(nil) || $0.sizes.contains(2...3)).count > 1 },
+        { ($0.sizes.contains(nil) || $0.sizes.containsAny(in: 2...3)).count > 1 },
         { $0.sizes.filter { $0 == nil || $0! >= 2 }.count > 1 }),
       View(
         "1 == SUBQUERY(anys, $x, $x > 0).@count", { ($0.anys > 0).count == 1 },
@@ -273,7 +312,7 @@ extension TrunkConditionTests {
         { $0.kids.contains { $0.kids.contains { $0.kids.count == 1 } } }),
       View(
         "SUBQUERY(kids, $x, ANY $x.kids.ints BETWEEN {1, 2}).@count == 1",
-        { $0.kids.kids.ints.contains(1...2).count == 1 },
+        { $0.kids.kids.ints.containsAny(in: 1...2).count == 1 },
         {
           $0.kids.filter { $0.kids.contains { $0.ints.contains { (1...2).contains($0) } } }.count
             == 1

@@ -94,6 +94,20 @@ import Testing
         """)
   }
 
+  @Test(arguments: [["--update"], ["--on-error", "ignore"], []])
+  func `long keys that agree in their beginnings are imported each`(_ more: [String]) throws {
+    let start = "https://example.com/" + String(repeating: "long/", count: 40)
+    let lines = (1...5).map { "\(start)\($0),\($0)\n" }.joined()
+    let done = try ToolProcess(
+      folder, ["import", "a.realm", "-", "-f", "csv", "-c", "Page", "-k", "url"] + more,
+      input: "url,number\n" + lines
+    ).finish()
+    #expect(done.status == 0)
+    #expect(done.output.hasPrefix("Page: 5 added, "), "\(done)")
+    let csv = try ToolProcess.run(folder, "export", "a.realm", "Page", "-f", "csv")
+    #expect(csv.output == "url,number\n" + lines)
+  }
+
   @Test func badLinesRefuseTheWholeImport() throws {
     let bad = "id,age\n1,5\n2\n3,x\n4,6\n1,7\n"
     let done = try ToolProcess.run(
