@@ -78,7 +78,9 @@ extension Migration {
     core.dynamicObject(key, core.dynamicBinding(typeName))
   }
 
-  /// Creates an object on the new side from values, as `Realm.dynamicCreate` does.
+  /// Creates an object on the new side from values, as `Realm.dynamicCreate` does. Objects of the
+  /// old side among the values, also in its collections, stand for the new objects of their rows.
+  /// Embedded ones are copied. Traps for an object that this migration has deleted.
   @discardableResult
   public func create(_ typeName: String, value: Any = [String: Any]()) -> MigrationObject {
     newCore.dynamicCreate(typeName, value: value, update: .error)
