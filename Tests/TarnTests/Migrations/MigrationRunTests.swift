@@ -207,6 +207,16 @@ struct MigrationRunTests {
     }
   }
 
+  @Test func aClassThatNeitherSideHasIsNotEnumerated() throws {
+    let file = try PetFile()
+    let configuration = file.configuration(PetsRenamed.types, version: 1) { migration, _ in
+      migration.enumerateObjects(ofType: "Dog") { _, _ in Issue.record("called") }
+      migration.enumerateObjects(ofType: "Pet") { old, new in new?.title = old?.name }
+    }
+    let report = try Realm.performMigration(for: configuration)
+    #expect(report.classes["Pet"]?.enumerated == 3 && report.classes["Dog"] == nil)
+  }
+
   @Test func readOnlyFilesAreNotMigrated() throws {
     let file = try PetFile()
     var configuration = file.configuration(PetsOld.types, version: 1)
