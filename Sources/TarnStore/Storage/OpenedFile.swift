@@ -30,8 +30,6 @@ package enum FileKind: Sendable {
 /// A file before it is opened: found or created, looked at, and not yet given to LMDB.
 struct FileToOpen: ~Copyable {
   let path: String
-  /// Where LMDB finds the data, and its lock.
-  private let dataPath: String
   let lockPath: String
   let facts: FileFacts
   private let source: FileIdentity
@@ -39,8 +37,7 @@ struct FileToOpen: ~Copyable {
   private let isWritable: Bool
   private let header: StoreHeader?
   private let file: OwnedDescriptor
-  /// Of files without names of their own; gone when LMDB has opened them.
-  private let names: PassingNames?
+  /// Of files without names.
   private let namelessLock: OwnedDescriptor?
 
   /// Errors: as `Environment.open`. Writes nothing, except an empty file where there is none.
@@ -70,7 +67,6 @@ struct FileToOpen: ~Copyable {
     let header = try StoreHeader.read(descriptor: file.raw, path: path)
     try Self.check(header, file.raw, facts, path, options)
     self.path = path
-    dataPath = path
     lockPath = path + "-lock"
     self.facts = facts
     source = facts.identity
@@ -78,7 +74,6 @@ struct FileToOpen: ~Copyable {
     isWritable = mayWrite
     self.header = header
     self.file = file
-    names = nil
     namelessLock = nil
   }
 
@@ -94,26 +89,25 @@ struct FileToOpen: ~Copyable {
     copyOf source: FileIdentity?
   ) throws(StorageError) {
     let lock = try NamelessFiles.inMemory(for: path)
-    let names = try PassingNames(data: file.raw, lock: lock.raw, for: path)
     guard let facts = FileFacts.of(descriptor: file.raw) else {
       throw StorageError(errno: errno, operation: "open", path: path)
     }
     self.path = path
-    let dataPath = names.dataPath
-    self.dataPath = dataPath
-    lockPath = dataPath + "-lock"
+    lockPath = path + "-lock"
     self.facts = facts
     self.source = source ?? facts.identity
     self.kind = kind
     isWritable = true
     self.header = header
     self.file = file
-    self.names = consume names
     namelessLock = consume lock
   }
 
   /// True if this process may lock where all others do, or has nobody to lock out.
-  var mayLock: Bool { kind != .shared || CompanionFile.mayBeUsed(besides: path, facts) }
+  func mayLock(_ options: EnvironmentOptions) -> Bool {
+    kind != .shared
+      || CompanionFile.mayBeUsed(besides: path, facts, readerCount: options.readerCount)
+  }
 
   /// The same data as it is at one commit, for this process alone.
   consuming func copied() throws(StorageError) -> FileToOpen {
@@ -151,11 +145,14 @@ struct FileToOpen: ~Copyable {
         .alreadyOpen, operation: "open", path: path,
         detail: "another copy of this library in the same process has the file open")
     }
-    try allocateLock(options)
-    let (handle, mapByteCount) = try openLMDB(options)
+    // LMDB opens by path, and would follow any link that somebody has put there meanwhile: it is
+    // led to the very files that were looked at.
+    let lockFile = try prepareLock(options)
+    let names = try PassingNames(data: file.raw, lock: lockFile.raw, for: path)
+    let (handle, mapByteCount) = try openLMDB(options, at: names.dataPath)
     var isDone = false
     defer { if !isDone { unsafe mdb_env_close(handle.raw) } }
-    let lock = try checkNames()
+    let lock = try checkNames(lockFile.raw)
     if header == nil, kind == .shared { try FilePaths.syncFolder(of: path) }
     let descriptor = try lockData(lock)
     defer {
@@ -206,20 +203,24 @@ struct FileToOpen: ~Copyable {
     }
   }
 
-  /// LMDB makes its lock file with holes and maps it: on a full disk the first reader to come to a
-  /// hole would be ended by SIGBUS. Here that is an error. Closing the file again drops no lock of
-  /// LMDB's, because this process does not have it open yet.
-  private borrowing func allocateLock(_ options: EnvironmentOptions) throws(StorageError) {
-    // LMDB's own sum: a header of three lines of cache, a line for each reader but one.
-    let byteCount = Int64(options.readerCount - 1) * 64 + 192
-    let result: Int32
+  /// Makes or looks at the lock file, and gives a reference to it: unlike a descriptor of the open
+  /// file, it can be closed without dropping LMDB's locks.
+  private borrowing func prepareLock(
+    _ options: EnvironmentOptions
+  ) throws(StorageError) -> OwnedDescriptor {
+    let kind = CompanionKind.lock(readerCount: options.readerCount)
+    let reference: Int32
     switch namelessLock {
-    case .some(let lock): result = tarn_allocate(lock.raw, byteCount)
+    case .some(let lock):
+      let result = tarn_allocate(lock.raw, kind.byteCount)
+      if result != 0 { throw StorageError(errno: result, operation: "open", path: lockPath) }
+      reference = tarn_reference_again(lock.raw)
     case nil:
-      let lock = try CompanionFile.open(lockPath, like: facts)
-      result = tarn_allocate(lock.raw, byteCount)
+      let lock = try CompanionFile.open(kind, at: lockPath, like: facts)
+      reference = tarn_reference_again(lock.raw)
     }
-    if result != 0 { throw StorageError(errno: result, operation: "open", path: lockPath) }
+    if reference < 0 { throw StorageError(errno: errno, operation: "open", path: lockPath) }
+    return OwnedDescriptor(adopting: reference)
   }
 
   /// A first header that did not fit on the disk would be taken for a damaged one later.
@@ -231,13 +232,13 @@ struct FileToOpen: ~Copyable {
   /// LMDB: `mdb_env_open`. Retries when a first opener was killed half way, or is at it now; asks
   /// for less address space where the process may not have that much.
   private borrowing func openLMDB(
-    _ options: EnvironmentOptions
+    _ options: EnvironmentOptions, at dataPath: String
   ) throws(StorageError) -> (LMDBHandle, Int) {
     let smallest = max(1 << 20, Int(header?.byteCount ?? 0))
     var mapByteCount = max(options.mapByteCount, smallest)
     var attempts = 0
     while true {
-      let (result, handle) = openOnce(options, mapByteCount)
+      let (result, handle) = openOnce(options, mapByteCount, dataPath)
       if let handle { return (handle, mapByteCount) }
       switch result {
       case ENOMEM where mapByteCount / 2 >= smallest:
@@ -254,7 +255,7 @@ struct FileToOpen: ~Copyable {
   }
 
   private borrowing func openOnce(
-    _ options: EnvironmentOptions, _ mapByteCount: Int
+    _ options: EnvironmentOptions, _ mapByteCount: Int, _ dataPath: String
   ) -> (Int32, LMDBHandle?) {
     var created: OpaquePointer?
     var result = unsafe mdb_env_create(&created)
@@ -271,10 +272,15 @@ struct FileToOpen: ~Copyable {
     return (result, nil)
   }
 
-  /// LMDB has opened what lies at the paths by now: is that what was looked at?
-  private borrowing func checkNames() throws(StorageError) -> FileIdentity {
-    guard let lock = FileFacts.at(lockPath), FileFacts.at(dataPath)?.identity == facts.identity
-    else {
+  /// Do the paths still lead to the files that were opened? Others would open what lies there now.
+  private borrowing func checkNames(_ lockFile: Int32) throws(StorageError) -> FileIdentity {
+    guard let lock = FileFacts.of(descriptor: lockFile) else {
+      throw StorageError(errno: errno, operation: "open", path: lockPath)
+    }
+    let isInPlace =
+      FileFacts.at(lockPath)?.identity == lock.identity
+      && FileFacts.at(path)?.identity == facts.identity
+    guard kind != .shared || isInPlace else {
       throw StorageError(
         .replaced, operation: "open", path: path, detail: "the file was replaced just now")
     }
