@@ -63,10 +63,12 @@ int tarn_extend(int fd, int64_t length) {
 int tarn_allocate(int fd, int64_t length) {
   struct stat facts;
   if (fstat(fd, &facts) != 0) return errno;
-  int64_t wanted = facts.st_size > 0 ? facts.st_size : length;
-  int flags = facts.st_size > 0 ? FALLOC_FL_KEEP_SIZE : 0;
-  if (fallocate(fd, flags, 0, wanted) == 0 || errno == EOPNOTSUPP) return 0;
-  return errno;
+  bool grows = length > facts.st_size;
+  // Growing by fallocate cuts off nothing that another process adds meanwhile.
+  int flags = grows ? 0 : FALLOC_FL_KEEP_SIZE;
+  if (fallocate(fd, flags, 0, grows ? length : facts.st_size) == 0) return 0;
+  if (errno != EOPNOTSUPP) return errno;
+  return !grows || ftruncate(fd, length) == 0 ? 0 : errno;
 }
 
 bool tarn_faults_armed_;

@@ -111,6 +111,27 @@ extension ProcessTests {
       #expect(lines.last == "sound", "\(lines)")
     }
 
+    @Test(arguments: ["-lock", "-signal", "-lock x.realm-signal"])
+    func `a store on a full disk is read as a private copy`(_ missing: String) throws {
+      let file = try StressFile(isFilled: false)
+      let tarn = (StressTool.path as NSString).deletingLastPathComponent + "/tarn"
+      // The folder for temporary files is as full as the store's.
+      let script = """
+        export TMPDIR=.
+        $tool worker fill x.realm
+        \(tarn) export x.realm StressAccount > \(file.folder)/before
+        rm x.realm\(missing); ls > \(file.folder)/names
+        head -c 100000000 /dev/zero > filler 2>/dev/null
+        $tool worker open x.realm 1 1 read-only
+        \(tarn) export x.realm StressAccount > \(file.folder)/after; echo end $?
+        rm filler; wc -l < \(file.folder)/after
+        cmp \(file.folder)/before \(file.folder)/after && ls | cmp - \(file.folder)/names &&
+        echo same
+        """
+      guard let lines = try onDisk(file, 1500, script) else { return }
+      #expect(lines == ["opened 120", "end 0", "120", "same"])
+    }
+
     @Test func `a disk that fills up refuses the commit, and goes on when there is room`() throws {
       let file = try StressFile(isFilled: false)
       let script = """

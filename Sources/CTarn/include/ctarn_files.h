@@ -8,4 +8,14 @@
 int tarn_memory_file(const char *name);
 // On the folder's file system. It can be given a name later (linkat).
 int tarn_nameless_file(const char *folder);
+// With a name that nobody can foresee, which takes the place of the six X at the end.
+int tarn_temporary_file(char *path);
+// What lies at the path, without opening it for anything: a link itself, a pipe, a file that this
+// user may not read. Closing it drops no lock. -1 and errno.
+int tarn_file_reference(const char *path);
+// What a descriptor of either kind leads to, the same way.
+int tarn_reference_again(int fd);
+// Gives the file another name in its file system, unless something has that name. 0, or -1 and
+// errno: EEXIST; EINVAL where the file system cannot do that.
+int tarn_rename_to_new(const char *from, const char *to);
 #endif

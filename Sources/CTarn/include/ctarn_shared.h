@@ -71,8 +71,8 @@ int tarn_lock_shared_as_process(int fd, int64_t start);
 // Makes the file at least that long; never shortens it, whoever grows it at the same time.
 int tarn_extend(int fd, int64_t length);
 
-// Allocates every byte of the file on the disk; an empty file becomes `length` bytes long.
-// 0, also where the file system cannot do that, or an errno.
+// Allocates every byte of the file on the disk; a file that is shorter becomes `length` bytes
+// long. 0, also where the file system can only do the latter, or an errno.
 int tarn_allocate(int fd, int64_t length);
 
 // ---- fault points ---------------------------------------------------------------------------

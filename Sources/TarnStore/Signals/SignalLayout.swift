@@ -1,7 +1,7 @@
 /// Where things lie in a signal file. It is shared memory of running processes, not data: when
 /// nobody has the file open its bytes mean nothing, and it may be deleted then.
 ///
-///     0      u64 magic, written last; u32 format; u32 length of the file
+///     0      u64 magic; u32 format; u32 length of the file
 ///     16     u64 device and u64 inode of the data file, the same of the lock file
 ///     48     8 bytes that `wake` writes; nobody reads them
 ///     64     u64 version: the newest that a writer has announced
@@ -14,9 +14,9 @@
 ///     0      held while the file is being created, checked or repaired, and a slot is taken
 ///     4096 + i   process i lives
 enum SignalLayout {
-  static let magic: UInt64 = 0x3147_4953_4e52_4154  // "TARNSIG1"
+  static let magic = CompanionKind.signalMagic
   static let format: UInt32 = 1
-  static let byteCount = 16384
+  static let byteCount = CompanionKind.signalByteCount
 
   static let magicAt = 0
   static let formatAt = 8

@@ -21,7 +21,7 @@ internal import Glibc
     let fields = [data.device, data.inode, lock.device, lock.inode]
     while true {
       let file =
-        if let facts { try CompanionFile.open(path, like: facts) } else {
+        if let facts { try CompanionFile.open(.signal, at: path, like: facts) } else {
           try NamelessFiles.inMemory(for: path)
         }
       let descriptor = file.release()
@@ -157,22 +157,21 @@ internal import Glibc
     _ descriptor: Int32, _ path: String, _ fields: [UInt64]
   ) throws(StorageError) {
     var words = [UInt64](repeating: 0, count: SignalLayout.byteCount / 8)
+    // First, and not last: a process that dies while it writes this must leave a file that is known
+    // for what it is. The next opener finds no process alive and writes it all again.
+    words[0] = SignalLayout.magic
     words[1] = UInt64(SignalLayout.format) | UInt64(SignalLayout.byteCount) << 32
     words.replaceSubrange(2..<6, with: fields)
-    func put(_ words: [UInt64]) throws(StorageError) {
-      let count = unsafe words.withUnsafeBytes {
-        unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0)
-      }
-      if count != words.count * 8 {
-        throw StorageError(errno: count < 0 ? errno : ENOSPC, operation: "open", path: path)
-      }
+    let count = unsafe words.withUnsafeBytes {
+      unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0)
     }
-    try put(words)
-    FaultPoint.hit("signal.zeroed")
+    if count != words.count * 8 {
+      throw StorageError(errno: count < 0 ? errno : ENOSPC, operation: "open", path: path)
+    }
+    FaultPoint.hit("signal.written")
     if ftruncate(descriptor, off_t(SignalLayout.byteCount)) != 0 {
       throw StorageError(errno: errno, operation: "open", path: path)
     }
-    try put([SignalLayout.magic])
     FaultPoint.hit("signal.initialised")
   }
 

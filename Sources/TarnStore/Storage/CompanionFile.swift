@@ -2,104 +2,210 @@ internal import CTarn
 internal import Glibc
 
 /// The files beside the data, `-lock` and `-signal`: who may use the data may use them.
+///
+/// Another user may have put such a file there: the owner of the folder renames root's file to
+/// `x.realm-lock`, or a stranger plants one in a folder where everybody may make files. So a file
+/// that exists is looked at before it is used, through the descriptor by which it is used, and is
+/// refused by name if it is not what it should be. Until then its bytes stay as they are, and its
+/// owner and rights for ever: only what this process has just made is given rights.
 enum CompanionFile {
-  static let endings = ["-lock", "-signal"]
-
-  /// Opens the file, or makes an empty one.
+  /// Opens the file for reading and writing, or makes one of zeros. All its bytes are allocated.
+  ///
+  /// Errors: `.identity` if what lies there must not be used, `.corrupted` if it was overwritten
+  /// while others use it, `.permissionDenied`, `.diskFull`.
   static func open(
-    _ path: String, like data: FileFacts
+    _ kind: CompanionKind, at path: String, like data: FileFacts
   ) throws(StorageError) -> OwnedDescriptor {
     // Again if somebody takes it away between the two.
-    for _ in 0..<100 {
-      let descriptor = unsafe Glibc.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
-      if descriptor >= 0 {
-        data.widenRights(of: descriptor)
-        return OwnedDescriptor(adopting: descriptor)
-      }
-      guard errno == ENOENT else { break }
-      guard try create(path, like: data) else {
+    for attempt in 0..<100 {
+      if let file = try openExisting(kind, path, data, attempt) { return file }
+      guard try create(kind, at: path, like: data) else {
         throw StorageError(
           .permissionDenied, operation: "open", path: path,
           detail: "it does not exist, and one made by this user could not be used by the owner of "
             + "the data: let the owner open the store first")
       }
     }
-    throw StorageError(errno: errno, operation: "open", path: path)
+    throw StorageError(
+      .inputOutput, operation: "open", path: path, detail: "it is removed as soon as it is made")
   }
 
-  /// Makes the file, empty, unless there is one. It gets its name only when it has its rights: a
-  /// look at a store by another user, or one that was killed on the way, must not shut out the
-  /// owner.
+  /// True if this process may use both files, or make them so that the data's owner may use them,
+  /// and there is room for that. Also true if one must not be used, which opening then reports.
+  static func mayBeUsed(besides path: String, _ data: FileFacts, readerCount: Int) -> Bool {
+    let kinds: [CompanionKind] = [.lock(readerCount: readerCount), .signal]
+    return kinds.allSatisfy { kind in
+      let companion = path + kind.ending
+      // LMDB may have it open in this process, which would lose its locks if it were closed here.
+      if let facts = FileFacts.at(companion), facts.byteCount > 0 {
+        return unsafe access(companion, R_OK | W_OK) == 0
+      }
+      do throws(StorageError) {
+        _ = try open(kind, at: companion, like: data)
+        return true
+      } catch {
+        return error.code != .permissionDenied && error.code != .diskFull
+      }
+    }
+  }
+
+  // MARK: - What exists
+
+  /// Nil if there is none.
+  private static func openExisting(
+    _ kind: CompanionKind, _ path: String, _ data: FileFacts, _ attempt: Int
+  ) throws(StorageError) -> OwnedDescriptor? {
+    let reference = unsafe tarn_file_reference(path)
+    if reference < 0 {
+      if errno == ENOENT { return nil }
+      throw StorageError(errno: errno, operation: "open", path: path)
+    }
+    let name = OwnedDescriptor(adopting: reference)
+    guard let facts = FileFacts.of(descriptor: name.raw) else {
+      throw StorageError(errno: errno, operation: "open", path: path)
+    }
+    if facts.linkCount == 0 { return nil }
+    // Where a file cannot be renamed safely, it has two names for a moment while it is made.
+    if facts.isRegularFile, facts.linkCount == 2, attempt < 20 {
+      usleep(1000)
+      return try openExisting(kind, path, data, attempt + 1)
+    }
+    if let objection = objection(to: facts, path, data) { throw refusal(path, objection) }
+    let file = try reopen(name.raw, path)
+    let content = content(of: file.raw, kind, facts.byteCount)
+    if content == .foreign {
+      // A lock on it: processes use it that found it to be right.
+      if tarn_is_locked_elsewhere(file.raw, 0, 0) > 0 {
+        throw StorageError(
+          .corrupted, operation: "open", path: path,
+          detail: "the file was overwritten while processes use it; end them")
+      }
+      throw refusal(path, "it holds something else than such a file does")
+    }
+    if content == .blank, facts.owner == 0, data.owner != 0 {
+      throw refusal(path, "it is an empty file of root's, and the data is not root's")
+    }
+    try allocate(file.raw, content == .blank ? kind.byteCount : 0, path)
+    return file
+  }
+
+  private static func objection(
+    to facts: FileFacts, _ path: String, _ data: FileFacts
+  ) -> String? {
+    guard facts.isRegularFile else { return "it is not a regular file" }
+    guard facts.linkCount == 1 else { return "it has other names" }
+    guard let folder = FileFacts.at(FilePaths.folder(of: path)) else {
+      return "its folder cannot be looked at"
+    }
+    return data.rights.objection(to: facts.rights, in: folder.rights, user: geteuid())
+  }
+
+  private static func refusal(_ path: String, _ reason: String) -> StorageError {
+    StorageError(
+      .identity, operation: "open", path: path,
+      detail: "the file is not used, because \(reason). Find out who put it there; give it the "
+        + "owner and the rights of the data, or remove it while no process has the store open")
+  }
+
+  /// Opens what a reference leads to, whatever lies at its path by now.
+  private static func reopen(
+    _ reference: Int32, _ path: String
+  ) throws(StorageError) -> OwnedDescriptor {
+    do throws(StorageError) {
+      return try OwnedDescriptor(
+        opening: "/proc/self/fd/\(reference)", flags: O_RDWR, operation: "open")
+    } catch {
+      throw StorageError(error.code, operation: "open", path: path, detail: error.detail)
+    }
+  }
+
+  private static func content(
+    of file: Int32, _ kind: CompanionKind, _ byteCount: Int64
+  ) -> CompanionKind.Content {
+    var start = [UInt8](repeating: 0, count: CompanionKind.startByteCount)
+    let count = unsafe start.withUnsafeMutableBytes {
+      unsafe pread(file, $0.baseAddress, $0.count, 0)
+    }
+    // Another process may be making it longer just now.
+    let now = FileFacts.of(descriptor: file)?.byteCount ?? byteCount
+    return kind.content(start: Array(start.prefix(max(0, count))), byteCount: now)
+  }
+
+  // MARK: - What is made
+
+  /// Makes the file unless there is one. It gets its name only when it has its rights and its room:
+  /// a look at a store by another user, or one that was killed on the way, must not shut out the
+  /// owner, and a full disk must not be left with an empty file.
   ///
   /// - Returns: false if the owner of the data could not use one that this user makes.
-  static func create(_ path: String, like data: FileFacts) throws(StorageError) -> Bool {
+  static func create(
+    _ kind: CompanionKind, at path: String, like data: FileFacts
+  ) throws(StorageError) -> Bool {
     let nameless = unsafe tarn_nameless_file(FilePaths.folder(of: path))
     if nameless >= 0 {
       let file = OwnedDescriptor(adopting: nameless)
-      data.giveRights(to: file.raw)
-      guard data.ownerMayUse(file.raw) else { return false }
+      guard try prepare(file.raw, kind, path, data) else { return false }
       let source = "/proc/self/fd/\(file.raw)"
       let result = unsafe linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW)
       if result == 0 || errno == EEXIST { return true }
+      if errno == ENOSPC || errno == EDQUOT {
+        throw StorageError(errno: errno, operation: "open", path: path)
+      }
     }
-    // The file system has no files without names.
-    guard geteuid() == 0 || geteuid() == data.owner || data.mode & 0o002 != 0 else { return false }
-    let made = unsafe Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    if made >= 0 {
-      let file = OwnedDescriptor(adopting: made)
-      data.giveRights(to: file.raw)
-    } else if errno != EEXIST {
-      throw StorageError(errno: errno, operation: "open", path: path)
+    return try createNamed(kind, at: path, like: data)
+  }
+
+  /// The same where the file system has no files without names.
+  static func createNamed(
+    _ kind: CompanionKind, at path: String, like data: FileFacts
+  ) throws(StorageError) -> Bool {
+    var template = Array("\(path).XXXXXX".utf8CString)
+    let made = unsafe tarn_temporary_file(&template)
+    guard made >= 0 else { throw StorageError(errno: errno, operation: "open", path: path) }
+    let file = OwnedDescriptor(adopting: made)
+    let name = unsafe template.withUnsafeBufferPointer { unsafe String(cString: $0.baseAddress!) }
+    var isRenamed = false
+    defer { if !isRenamed { unsafe unlink(name) } }
+    guard try prepare(file.raw, kind, path, data) else { return false }
+    if unsafe tarn_rename_to_new(name, path) == 0 {
+      isRenamed = true
+      return true
     }
+    // Some file systems cannot rename without replacing; they can give a second name.
+    if errno == EINVAL || errno == ENOSYS, unsafe link(name, path) == 0 { return true }
+    if errno == EEXIST { return true }
+    throw StorageError(errno: errno, operation: "open", path: path)
+  }
+
+  private static func prepare(
+    _ file: Int32, _ kind: CompanionKind, _ path: String, _ data: FileFacts
+  ) throws(StorageError) -> Bool {
+    data.giveRights(to: file)
+    guard let made = FileFacts.of(descriptor: file), data.rights.ownerMayWrite(made.rights)
+    else { return false }
+    try allocate(file, kind.byteCount, path)
     return true
   }
 
-  /// True if this process may use both files, or make them so that the data's owner may use them.
-  static func mayBeUsed(besides path: String, _ data: FileFacts) -> Bool {
-    endings.allSatisfy { ending in
-      let companion = path + ending
-      if FileFacts.at(companion) == nil {
-        guard (try? create(companion, like: data)) == true else { return false }
-      }
-      return unsafe access(companion, R_OK | W_OK) == 0
-    }
+  /// LMDB makes its lock file with holes, and both files are mapped: on a full disk the first to
+  /// touch a hole would be ended by SIGBUS. Here that is an error.
+  private static func allocate(
+    _ file: Int32, _ byteCount: Int64, _ path: String
+  ) throws(StorageError) {
+    let result = tarn_allocate(file, byteCount)
+    if result != 0 { throw StorageError(errno: result, operation: "open", path: path) }
   }
 }
 
 extension FileFacts {
   /// Gives a companion that was just made this file's owner, group and mode, as far as this process
-  /// may. The owner may always write it: one who looks at a store that is write-protected locks
-  /// there too.
+  /// may.
   func giveRights(to descriptor: Int32) {
     guard let has = FileFacts.of(descriptor: descriptor) else { return }
     if has.owner != owner || has.group != group {
       _ = fchown(descriptor, geteuid() == 0 ? owner : has.owner, group)
     }
-    _ = fchmod(descriptor, wantedMode(FileFacts.of(descriptor: descriptor)?.group))
-  }
-
-  /// Adds what a companion that exists lacks: a process may have died before it gave it, or the
-  /// data's rights were changed since. Takes nothing away: people let others lock so.
-  fileprivate func widenRights(of descriptor: Int32) {
-    guard let has = FileFacts.of(descriptor: descriptor), has.isRegularFile, has.linkCount < 2
-    else { return }
-    if geteuid() == 0, !ownerMayUse(descriptor) { _ = fchown(descriptor, owner, group) }
     guard let now = FileFacts.of(descriptor: descriptor) else { return }
-    let wanted = now.mode | wantedMode(now.group)
-    if geteuid() == 0 || now.owner == geteuid(), wanted != now.mode {
-      _ = fchmod(descriptor, wanted)
-    }
-  }
-
-  /// A group that could not be given gets nothing of what the data's may.
-  private func wantedMode(_ given: UInt32?) -> UInt32 {
-    (mode | 0o600) & (given == group ? 0o666 : 0o606)
-  }
-
-  /// True if the owner of this file may write that one.
-  fileprivate func ownerMayUse(_ descriptor: Int32) -> Bool {
-    guard let has = FileFacts.of(descriptor: descriptor) else { return false }
-    if has.owner == owner || has.mode & 0o002 != 0 { return true }
-    return has.group == group && has.mode & 0o020 != 0
+    _ = fchmod(descriptor, rights.companionMode(group: now.group))
   }
 }

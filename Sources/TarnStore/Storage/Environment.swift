@@ -12,9 +12,9 @@ import Synchronization
 ///    ("Do not have open an LMDB database twice in the same process at the same time"): it would
 ///    reset the table of readers, and closing either would drop the locks of both. A second `open`
 ///    gives the same object, and `close` counts.
-///    Who may read the data but not write the lock file gets a private copy instead, if he asks for
-///    nothing but reading; what is said of sharing below does not hold for it, nor for stores in
-///    memory, whose files have no names.
+///    Who may read the data but not write the lock file, or finds no room to make it, gets a
+///    private copy instead, if he asks for nothing but reading; what is said of sharing below does
+///    not hold for it, nor for stores in memory, whose files have no names.
 /// 3. Both header pages are validated before LMDB sees them. A file that is something else is
 ///    refused before anything is written, the lock file included.
 /// 4. LMDB opens while nobody else does, and `LockFile` keeps the two locks by which processes

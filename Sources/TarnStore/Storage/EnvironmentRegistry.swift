@@ -27,7 +27,7 @@ final class EnvironmentRegistry: Sendable {
         }
         try checkLock(of: target, open.values)
         opened =
-          options.isReadOnly && !target.mayLock
+          options.isReadOnly && !target.mayLock(options)
           ? try target.copied().open(options) : try target.open(options)
       }
       let environment = Environment(opened: opened, options: options)

@@ -32,6 +32,9 @@ struct LockFile: ~Copyable {
   /// -1 once it was handed on.
   private var descriptor: Int32
 
+  /// For LMDB to be led to the file.
+  var raw: Int32 { descriptor }
+
   /// Behind every process id and every table of readers.
   private static let openersByte: Int64 = 1 << 40
   private static let tableByte: Int64 = 0
@@ -39,12 +42,17 @@ struct LockFile: ~Copyable {
   /// Opens the file beside the data, or makes it.
   ///
   /// Errors: `.permissionDenied`, `.diskFull`, `.limitExceeded`.
-  init(_ path: String, like data: FileFacts) throws(StorageError) {
-    try self.init(path, try CompanionFile.open(path, like: data))
+  init(_ path: String, like data: FileFacts, readerCount: Int) throws(StorageError) {
+    let kind = CompanionKind.lock(readerCount: readerCount)
+    try self.init(path, try CompanionFile.open(kind, at: path, like: data))
   }
 
   /// One that no path leads to, for this process alone. The caller closes its own descriptor.
-  init(_ path: String, nameless: Int32) throws(StorageError) {
+  init(_ path: String, nameless: Int32, readerCount: Int) throws(StorageError) {
+    // LMDB makes the file with holes and maps it: where there is no room, the first reader to come
+    // to a hole would be ended by SIGBUS.
+    let result = tarn_allocate(nameless, CompanionKind.lock(readerCount: readerCount).byteCount)
+    if result != 0 { throw StorageError(errno: result, operation: "open", path: path) }
     let copy = fcntl(nameless, F_DUPFD_CLOEXEC, 3)
     guard copy >= 0 else { throw StorageError(errno: errno, operation: "open", path: path) }
     try self.init(path, OwnedDescriptor(adopting: copy))
@@ -77,14 +85,6 @@ struct LockFile: ~Copyable {
   consuming func release() -> Int32 {
     defer { descriptor = -1 }
     return descriptor
-  }
-
-  /// LMDB makes the file with holes and maps it: on a full disk the first reader to come to a hole
-  /// would be ended by SIGBUS. Here that is an error.
-  borrowing func allocate(readerCount: Int) throws(StorageError) {
-    // LMDB's own sum: a header of three lines of cache, a line for each reader but one.
-    let result = tarn_allocate(descriptor, Int64(readerCount - 1) * 64 + 192)
-    if result != 0 { throw StorageError(errno: result, operation: "open", path: path) }
   }
 
   /// Waits until no other process opens the store.

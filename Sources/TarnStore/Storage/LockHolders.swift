@@ -11,9 +11,9 @@ package struct LockHolder: Hashable, Sendable, CustomStringConvertible {
   package var description: String { "process \(processID) (\(name))" }
 }
 
-/// Who has a lock on a file, as far as this process may see: its user's processes and, for root,
-/// all of them. The kernel shows each lock at the descriptors through which it is held, in
-/// `/proc/PID/fdinfo`; `/proc/locks` knows no process for a lock that belongs to a descriptor.
+/// The processes that have a lock on a file, as far as this one may see: its user's processes and,
+/// for root, all of them. The kernel shows each lock at the descriptors through which it is held,
+/// in `/proc/PID/fdinfo`; `/proc/locks` names no process for a lock that belongs to a descriptor.
 ///
 /// For messages to people: it walks over all processes, which takes milliseconds, and what it
 /// finds may be gone by the time that it is read. A process in a container that cannot be seen from

@@ -22,8 +22,9 @@ enum NamelessFiles {
   }
 }
 
-/// Names for two nameless files, for the moment in which LMDB opens them: it takes paths only, and
-/// its lock file must be called like the data.
+/// Names for two files that this process has open, for the moment in which LMDB opens them: it
+/// takes paths only, and its lock file must be called like the data. Nameless files have no others;
+/// where files have, those may lead somewhere else by then.
 ///
 /// They are links to this process's descriptors, in a folder with a name that nobody can foresee
 /// and that only this user may enter. A process that is killed in this moment leaves the folder

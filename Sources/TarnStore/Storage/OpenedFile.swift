@@ -33,8 +33,6 @@ package enum FileKind: Sendable {
 /// A file before it is opened: found or created, looked at, and not yet given to LMDB.
 struct FileToOpen: ~Copyable {
   let path: String
-  /// Where LMDB finds the data, and its lock.
-  private let dataPath: String
   let lockPath: String
   let facts: FileFacts
   private let source: FileIdentity
@@ -42,8 +40,7 @@ struct FileToOpen: ~Copyable {
   private let isWritable: Bool
   private let header: StoreHeader?
   private let file: OwnedDescriptor
-  /// Of files without names of their own; gone when LMDB has opened them.
-  private let names: PassingNames?
+  /// Of files without names.
   private let namelessLock: OwnedDescriptor?
 
   /// Errors: as `Environment.open`. Writes nothing, except an empty file where there is none.
@@ -73,7 +70,6 @@ struct FileToOpen: ~Copyable {
     let header = try StoreHeader.read(descriptor: file.raw, path: path)
     try Self.check(header, file.raw, facts, path, options)
     self.path = path
-    dataPath = path
     lockPath = path + "-lock"
     self.facts = facts
     source = facts.identity
@@ -81,7 +77,6 @@ struct FileToOpen: ~Copyable {
     isWritable = mayWrite
     self.header = header
     self.file = file
-    names = nil
     namelessLock = nil
   }
 
@@ -97,26 +92,25 @@ struct FileToOpen: ~Copyable {
     copyOf source: FileIdentity?
   ) throws(StorageError) {
     let lock = try NamelessFiles.inMemory(for: path)
-    let names = try PassingNames(data: file.raw, lock: lock.raw, for: path)
     guard let facts = FileFacts.of(descriptor: file.raw) else {
       throw StorageError(errno: errno, operation: "open", path: path)
     }
     self.path = path
-    let dataPath = names.dataPath
-    self.dataPath = dataPath
-    lockPath = dataPath + "-lock"
+    lockPath = path + "-lock"
     self.facts = facts
     self.source = source ?? facts.identity
     self.kind = kind
     isWritable = true
     self.header = header
     self.file = file
-    self.names = consume names
     namelessLock = consume lock
   }
 
   /// True if this process may lock where all others do, or has nobody to lock out.
-  var mayLock: Bool { kind != .shared || CompanionFile.mayBeUsed(besides: path, facts) }
+  func mayLock(_ options: EnvironmentOptions) -> Bool {
+    kind != .shared
+      || CompanionFile.mayBeUsed(besides: path, facts, readerCount: options.readerCount)
+  }
 
   /// The same data as it is at one commit, for this process alone.
   consuming func copied() throws(StorageError) -> FileToOpen {
@@ -155,11 +149,14 @@ struct FileToOpen: ~Copyable {
         detail: "another copy of this library in the same process has the file open")
     }
     let lock = try openLock(options)
-    let (handle, mapByteCount) = try openLMDB(options, lock)
+    // LMDB opens by path, and would follow any link that somebody has put there meanwhile: it is
+    // led to the very files that were looked at.
+    let names = try PassingNames(data: file.raw, lock: lock.raw, for: path)
+    let (handle, mapByteCount) = try openLMDB(options, lock, at: names.dataPath)
     var isDone = false
     // Before the locks go, which live as long as `lock`.
     defer { if !isDone { unsafe mdb_env_close(handle.raw) } }
-    let lockIdentity = try checkNames()
+    let lockIdentity = try checkNames(lock)
     if header == nil, kind == .shared { try FilePaths.syncFolder(of: path) }
     let descriptor = try lockData(lockIdentity)
     defer {
@@ -216,13 +213,13 @@ struct FileToOpen: ~Copyable {
   private borrowing func openLock(_ options: EnvironmentOptions) throws(StorageError) -> LockFile {
     let lock: LockFile
     switch namelessLock {
-    case .some(let nameless): lock = try LockFile(lockPath, nameless: nameless.raw)
-    case nil: lock = try LockFile(lockPath, like: facts)
+    case .some(let nameless):
+      lock = try LockFile(lockPath, nameless: nameless.raw, readerCount: options.readerCount)
+    case nil: lock = try LockFile(lockPath, like: facts, readerCount: options.readerCount)
     }
     try lock.beginOpening(options.deadline)
     let byte = Self.dataByte(try lock.identity())
     try lock.awaitTable(options.deadline) { tarn_is_locked_elsewhere(file.raw, byte, 1) != 0 }
-    try lock.allocate(readerCount: options.readerCount)
     return lock
   }
 
@@ -235,11 +232,11 @@ struct FileToOpen: ~Copyable {
   /// Opens until both the table of readers is ours and no slot of it is a dead process's that had
   /// this one's id.
   private borrowing func openLMDB(
-    _ options: EnvironmentOptions, _ lock: borrowing LockFile
+    _ options: EnvironmentOptions, _ lock: borrowing LockFile, at dataPath: String
   ) throws(StorageError) -> (LMDBHandle, Int) {
     var mayHaveSlots = true
     while true {
-      let (handle, mapByteCount) = try openForOnce(options)
+      let (handle, mapByteCount) = try openForOnce(options, at: dataPath)
       var isKept = false
       defer { if !isKept { unsafe mdb_env_close(handle.raw) } }
       if mayHaveSlots, ReaderTable.hasSlots(of: getpid(), handle) {
@@ -258,13 +255,13 @@ struct FileToOpen: ~Copyable {
   /// LMDB: `mdb_env_open`. Retries when a first opener was killed half way; asks for less address
   /// space where the process may not have that much.
   private borrowing func openForOnce(
-    _ options: EnvironmentOptions
+    _ options: EnvironmentOptions, at dataPath: String
   ) throws(StorageError) -> (LMDBHandle, Int) {
     let smallest = max(1 << 20, Int(header?.byteCount ?? 0))
     var mapByteCount = max(options.mapByteCount, smallest)
     var attempts = 0
     while true {
-      let (result, handle) = openOnce(options, mapByteCount)
+      let (result, handle) = openOnce(options, mapByteCount, dataPath)
       if let handle { return (handle, mapByteCount) }
       switch result {
       case ENOMEM where mapByteCount / 2 >= smallest:
@@ -281,7 +278,7 @@ struct FileToOpen: ~Copyable {
   }
 
   private borrowing func openOnce(
-    _ options: EnvironmentOptions, _ mapByteCount: Int
+    _ options: EnvironmentOptions, _ mapByteCount: Int, _ dataPath: String
   ) -> (Int32, LMDBHandle?) {
     var created: OpaquePointer?
     var result = unsafe mdb_env_create(&created)
@@ -298,14 +295,19 @@ struct FileToOpen: ~Copyable {
     return (result, nil)
   }
 
-  /// LMDB has opened what lies at the paths by now: is that what was looked at?
-  private borrowing func checkNames() throws(StorageError) -> FileIdentity {
-    guard let lock = FileFacts.at(lockPath), FileFacts.at(dataPath)?.identity == facts.identity
-    else {
+  /// Do the paths still lead to the files that were opened? Others would open what lies there now.
+  private borrowing func checkNames(
+    _ lock: borrowing LockFile
+  ) throws(StorageError) -> FileIdentity {
+    let identity = try lock.identity()
+    let isInPlace =
+      FileFacts.at(lockPath)?.identity == identity
+      && FileFacts.at(path)?.identity == facts.identity
+    guard kind != .shared || isInPlace else {
       throw StorageError(
         .replaced, operation: "open", path: path, detail: "the file was replaced just now")
     }
-    return lock.identity
+    return identity
   }
 
   private static let dataBytesStart: Int64 = 1 << 62

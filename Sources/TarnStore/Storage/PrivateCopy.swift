@@ -2,7 +2,7 @@ internal import CTarn
 internal import Glibc
 
 /// The bytes of a store as they are at one commit, in a file that only this process has: for those
-/// who may read the data but not lock.
+/// who may read the data but not lock, or find no room for the files to lock in.
 ///
 /// A reader that does not lock is unknown to writers, which use again the pages that it reads. So
 /// nothing is read in place. The pages of the newest commit are used again after the next commit at
@@ -24,8 +24,7 @@ enum PrivateCopy {
           .notAStore, operation: "open", path: path, detail: "the file is empty")
       }
       let heads = heads(of: file, header)
-      let copy = try NamelessFiles.temporary(for: path)
-      try copyBytes(from: file, to: copy.raw, upTo: Int64(clamping: header.byteCount), path)
+      let copy = try copy(file, upTo: Int64(clamping: header.byteCount), path)
       FaultPoint.hit("copy.taken")
       if self.heads(of: file, header) == heads, self.heads(of: copy.raw, header) == heads {
         return copy
@@ -33,10 +32,26 @@ enum PrivateCopy {
       if now() - start > patience {
         throw StorageError(
           .busy, operation: "open", path: path,
-          detail: "this user may not write \(path)-lock, so that the file is read from a private "
-            + "copy, and others commit faster than one can be taken")
+          detail: "\(path)-lock cannot be locked, so that the file is read from a private copy, "
+            + "and others commit faster than one can be taken")
       }
     }
+  }
+
+  /// In memory where there is no room for it on a disk.
+  private static func copy(
+    _ file: Int32, upTo end: Int64, _ path: String
+  ) throws(StorageError) -> OwnedDescriptor {
+    let temporary = try NamelessFiles.temporary(for: path)
+    do throws(StorageError) {
+      try copyBytes(from: file, to: temporary.raw, upTo: end, path)
+      return temporary
+    } catch {
+      guard error.code == .diskFull else { throw error }
+    }
+    let memory = try NamelessFiles.inMemory(for: path)
+    try copyBytes(from: file, to: memory.raw, upTo: end, path)
+    return memory
   }
 
   private static func heads(of file: Int32, _ header: StoreHeader) -> [UInt8] {

@@ -61,8 +61,9 @@ struct SignalFolder {
 
   @Test func `damaged bytes are repaired when nobody lives`() throws {
     _ = try position.open().raise(to: 9)
-    for bytes in [[0, 0], [UInt8]("TARNSIG1\u{1}\u{0}".utf8)] as [[UInt8]] {
-      try position.overwrite(at: bytes.count == 2 ? 0 : 8, bytes)
+    // The format, the store that it belongs to, the version, the table of processes.
+    for offset in [8, 16, 40, 64, 4096] as [UInt64] {
+      try position.overwrite(at: offset, [0xa5, 0xa5])
       let file = try position.open()
       #expect(file.version == 0)
       file.raise(to: 9)
@@ -78,12 +79,28 @@ struct SignalFolder {
     #expect(a.version == 3)
   }
 
-  @Test func `a file of any content or length is made right at open`() throws {
-    for count in [0, 1, 100, 16384, 70000] {
-      try Data(repeating: 0xa5, count: count).write(to: URL(fileURLWithPath: position.path))
+  @Test func `a file of zeros is made right at open`() throws {
+    for count in [0, 1, 100, 4096, 16384] {
+      try Data(count: count).write(to: URL(fileURLWithPath: position.path))
       let file = try position.open()
       #expect(file.version == 0)
       #expect(FileFacts.at(position.path)?.byteCount == Int64(SignalLayout.byteCount))
+    }
+  }
+
+  @Test func `a file that holds something else is refused, and stays as it was`() throws {
+    let sound = try Data(contentsOf: URL(fileURLWithPath: position.open().path))
+    let others = [
+      Data(repeating: 0xa5, count: 1), Data(repeating: 0xa5, count: 16384), Data(count: 70000),
+      sound.prefix(100), sound + Data(count: 1), Data(count: 2) + sound.dropFirst(2),
+    ]
+    for other in others {
+      try other.write(to: URL(fileURLWithPath: position.path))
+      let error = #expect(throws: StorageError.self) { try position.open() }
+      #expect(error?.code == .identity)
+      #expect(error?.path == position.path)
+      #expect(error?.detail.contains("it holds something else") == true)
+      #expect(try Data(contentsOf: URL(fileURLWithPath: position.path)) == other)
     }
   }
 
