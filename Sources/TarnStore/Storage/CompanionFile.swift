@@ -33,7 +33,7 @@ enum CompanionFile {
   ///
   /// - Returns: false if the owner of the data could not use one that this user makes.
   static func create(_ path: String, like data: FileFacts) throws(StorageError) -> Bool {
-    let nameless = unsafe tarn_nameless_file(FilePaths.folder(of: path))
+    let nameless = unsafe tarn_nameless_file(FilePaths.folder(of: path), 0o600)
     if nameless >= 0 {
       let file = OwnedDescriptor(adopting: nameless)
       data.giveRights(to: file.raw)

@@ -17,6 +17,7 @@ struct OpenedFile {
   let pageSize: Int
   let handle: LMDBHandle
   let descriptor: Int32
+  let created: CreatedFiles
 }
 
 /// Who can have the data open.
@@ -42,11 +43,18 @@ struct FileToOpen: ~Copyable {
   /// Of files without names of their own; gone when LMDB has opened them.
   private let names: PassingNames?
   private let namelessLock: OwnedDescriptor?
+  let created: CreatedFiles
 
-  /// Errors: as `Environment.open`. Writes nothing, except an empty file where there is none.
-  init(path given: String, options: EnvironmentOptions) throws(StorageError) {
-    if !options.isReadOnly && FileFacts.at(given) == nil {
-      _ = try OwnedDescriptor(opening: given, flags: O_RDWR | O_CREAT, operation: "open")
+  /// Makes a store with that content where there is none; nothing else is written.
+  ///
+  /// Errors: as `Environment.open`.
+  init(
+    path given: String, options: EnvironmentOptions, content: Environment.FirstContent?
+  ) throws(StorageError) {
+    let isDurable = options.durability == .strict
+    var isNew = false
+    if !options.isReadOnly, FileFacts.at(given) == nil {
+      isNew = try NewStore(path: given, isDurable: isDurable, content: content).create()
     }
     guard let path = FilePaths.resolved(given) else {
       throw StorageError(errno: errno, operation: "open", path: given)
@@ -67,8 +75,12 @@ struct FileToOpen: ~Copyable {
       throw StorageError(
         .replaced, operation: "open", path: path, detail: "the file was replaced just now")
     }
-    let header = try StoreHeader.read(descriptor: file.raw, path: path)
-    try Self.check(header, file.raw, facts, path, options)
+    let created =
+      isNew ? CreatedFiles(data: facts.identity, path: path) : CreatedFiles()
+    let new = NewStore(path: path, isDurable: isDurable, content: content)
+    let header = try created.keptOnlyIf { () throws(StorageError) in
+      try Self.header(of: file.raw, orMaking: options.isReadOnly ? nil : new, path)
+    }
     self.path = path
     dataPath = path
     lockPath = path + "-lock"
@@ -77,6 +89,7 @@ struct FileToOpen: ~Copyable {
     kind = .shared
     isWritable = mayWrite
     self.header = header
+    self.created = created
     self.file = file
     names = nil
     namelessLock = nil
@@ -110,6 +123,7 @@ struct FileToOpen: ~Copyable {
     self.file = file
     self.names = consume names
     namelessLock = consume lock
+    created = CreatedFiles()
   }
 
   /// True if this process may lock where all others do, or has nobody to lock out.
@@ -122,20 +136,26 @@ struct FileToOpen: ~Copyable {
     return try FileToOpen(path, copy, header: header, kind: .copied, copyOf: source)
   }
 
-  private static func check(
-    _ header: StoreHeader?, _ file: Int32, _ facts: FileFacts, _ path: String,
-    _ options: EnvironmentOptions
-  ) throws(StorageError) {
-    guard let header else {
-      if options.isReadOnly {
-        throw StorageError(
-          .notAStore, operation: "open", path: path, detail: "the file is empty")
-      }
-      return
+  /// - Parameter new: what makes a store in a file that holds none; nil to make nothing.
+  private static func header(
+    of file: Int32, orMaking new: NewStore?, _ path: String
+  ) throws(StorageError) -> StoreHeader {
+    var header = try StoreHeader.read(descriptor: file, path: path)
+    if header == nil {
+      if let new { try new.finish(file) } else { try NewStore.refuseEmptied(file, path) }
+      header = try StoreHeader.read(descriptor: file, path: path)
     }
+    guard let header else { throw NewStore.missing(path) }
+    try check(header, file, path)
+    return header
+  }
+
+  private static func check(
+    _ header: StoreHeader, _ file: Int32, _ path: String
+  ) throws(StorageError) {
     // LMDB does not write free pages, so a file may end before its last page. Whether one that is
     // needed is missing, only a walk can tell.
-    let now = FileFacts.of(descriptor: file)?.byteCount ?? facts.byteCount
+    let now = FileFacts.of(descriptor: file)?.byteCount ?? 0
     guard UInt64(now) < header.byteCount else { return }
     let report = try Environment.verifyPages(descriptor: file, path: path)
     if let problem = report?.problems.first { throw StoreHeader.corrupted(path, problem) }
@@ -156,7 +176,6 @@ struct FileToOpen: ~Copyable {
     var isDone = false
     defer { if !isDone { unsafe mdb_env_close(handle.raw) } }
     let lock = try checkNames()
-    if header == nil, kind == .shared { try FilePaths.syncFolder(of: path) }
     let descriptor = try lockData(lock)
     defer {
       if !isDone {
@@ -179,7 +198,7 @@ struct FileToOpen: ~Copyable {
       path: path, lockPath: lockPath, kind: kind, isWritable: isWritable,
       data: FileFacts.of(descriptor: descriptor) ?? facts, source: source, lock: lock,
       mapByteCount: mapByteCount, mapStart: map.start, pageSize: Int(statistics.ms_psize),
-      handle: handle, descriptor: descriptor)
+      handle: handle, descriptor: descriptor, created: created)
   }
 
   private borrowing func maps() throws(StorageError) -> [ProcessMaps.Mapping] {
@@ -222,12 +241,6 @@ struct FileToOpen: ~Copyable {
     if result != 0 { throw StorageError(errno: result, operation: "open", path: lockPath) }
   }
 
-  /// A first header that did not fit on the disk would be taken for a damaged one later.
-  private borrowing func dropHalfHeader() {
-    guard header == nil, let now = FileFacts.of(descriptor: file.raw) else { return }
-    if now.byteCount > 0, now.byteCount < 8192 { _ = ftruncate(file.raw, 0) }
-  }
-
   /// LMDB: `mdb_env_open`. Retries when a first opener was killed half way, or is at it now; asks
   /// for less address space where the process may not have that much.
   private borrowing func openLMDB(
@@ -247,7 +260,6 @@ struct FileToOpen: ~Copyable {
         attempts += 1
         usleep(UInt32(500 * attempts))
       default:
-        dropHalfHeader()
         throw StorageError(lmdb: result, operation: "open", path: path)
       }
     }
@@ -286,7 +298,7 @@ struct FileToOpen: ~Copyable {
   private borrowing func lockData(_ lock: FileIdentity) throws(StorageError) -> Int32 {
     let copy = fcntl(file.raw, F_DUPFD_CLOEXEC, 3)
     guard copy >= 0 else { throw StorageError(errno: errno, operation: "open", path: path) }
-    let start: Int64 = 1 << 62
+    let start = DataLocks.shared
     var hash = (lock.inode ^ (lock.device << 32)) &* 0x9E37_79B9_7F4A_7C15
     hash ^= hash >> 29
     let offset = start + 1 + Int64(hash & ((1 << 60) - 1))
