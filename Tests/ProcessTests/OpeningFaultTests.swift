@@ -33,7 +33,7 @@ extension ProcessTests {
       let sqlite = Data("SQLite format 3\0".utf8) + Data(count: 8176)
       let contents = [
         Data("hello".utf8), Data(String(repeating: "text ", count: 4000).utf8), sqlite,
-        Data(count: 8192),
+        Data(count: 65536),
       ]
       for content in contents {
         try content.write(to: URL(fileURLWithPath: file.path))

@@ -83,7 +83,7 @@ extension ProcessTests {
       let file = try StressFile(isFilled: false)
       for kibibytes in [4, 8, 256, 260, 264, 268, 272, 276, 280, 284, 288, 300, 320] {
         let script = """
-          head -c 4096 /dev/zero > spare; $tool worker open x.realm; echo end $?
+          head -c 4096 /dev/zero > spare; $tool worker open x.realm; echo end $?; ls | xargs
           rm spare; mount -o remount,size=1m .; $tool worker open x.realm
           """
         guard let lines = try onDisk(file, kibibytes, script) else { return }
@@ -91,6 +91,9 @@ extension ProcessTests {
           lines.first?.hasPrefix("error outOfDiskSpace") == true || lines.first == "opened 0"
         #expect(isRight, "\(kibibytes) KiB: \(lines)")
         #expect(lines.dropFirst().first == "end 0", "\(kibibytes) KiB: \(lines)")
+        let isOpen = lines.first == "opened 0"
+        let left = isOpen ? "spare x.realm x.realm-lock x.realm-signal" : "spare"
+        #expect(lines.dropFirst(2).first == left, "\(kibibytes) KiB: \(lines)")
         #expect(lines.last == "opened 0", "\(kibibytes) KiB, with room again: \(lines)")
       }
     }

@@ -17,10 +17,13 @@ enum StoreAccess {
     return try StoreRegistry.open(path, options)
   }
 
-  /// Bytes of the file at the path, nil if there is none.
+  /// Bytes of the file at the path, nil if there is none. What was left of a store that was never
+  /// finished counts for nothing.
   static func fileSize(_ path: String) -> Int? {
     var status = stat()
-    return stat(path, &status) == 0 ? Int(status.st_size) : nil
+    guard stat(path, &status) == 0 else { return nil }
+    let isFile = status.st_mode & S_IFMT == S_IFREG
+    return isFile && Environment.isYetToBeMade(path: path) ? 0 : Int(status.st_size)
   }
 
   /// Removes a file in which nothing was ever written but classes.

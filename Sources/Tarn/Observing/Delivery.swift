@@ -79,6 +79,8 @@ final class Delivery {
       return
     }
     turnIsOwed = false
+    // Nothing can be read from a file that was cut.
+    if let loss = host.store.loss, loss.code == .corrupted { return fail(loss) }
     do {
       tellOfMove(try followInTurn())
       if !host.autorefresh, host.isBehind { tellRealmObservers(.newerVersion) }

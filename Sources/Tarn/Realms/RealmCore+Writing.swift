@@ -38,6 +38,7 @@ extension RealmCore {
     if let failure = delivery.failure { throw Realm.Error(failure) }
     checkActiveVersions()
     do {
+      try store.environment.checkLength("begin a write")
       delivery.cancelWorkAhead()
       // Without the gate as far as it goes: nobody waits for what observers' results cost.
       var moved = try advance()

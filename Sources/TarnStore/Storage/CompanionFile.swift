@@ -141,7 +141,7 @@ enum CompanionFile {
   static func create(
     _ kind: CompanionKind, at path: String, like data: FileFacts
   ) throws(StorageError) -> Bool {
-    let nameless = unsafe tarn_nameless_file(FilePaths.folder(of: path))
+    let nameless = unsafe tarn_nameless_file(FilePaths.folder(of: path), 0o600)
     if nameless >= 0 {
       let file = OwnedDescriptor(adopting: nameless)
       guard try prepare(file.raw, kind, path, data) else { return false }

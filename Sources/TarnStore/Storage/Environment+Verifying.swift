@@ -23,7 +23,7 @@ extension Environment {
   func requireSoundPaths() throws(StorageError) {
     let pin = try beginRead()
     defer { pin.end() }
-    guard let header = try Self.readHeader(descriptor: descriptor, path: path) else { return }
+    guard let header = try StoreHeader.read(descriptor: descriptor, path: path) else { return }
     let problems = unsafe try Self.withBytes(of: descriptor, path: path) {
       unsafe PageWalker.walkPaths($0, header: header)
     }
@@ -44,9 +44,22 @@ extension Environment {
     return try verifyPages(descriptor: file.raw, path: path) ?? PageReport()
   }
 
+  /// True for a file in which an opener that may write makes a store: it is empty, or was left
+  /// unfinished.
+  package static func isYetToBeMade(path: String) -> Bool {
+    guard
+      let file = try? OwnedDescriptor(opening: path, flags: O_RDONLY, operation: "check")
+    else { return false }
+    do throws(StorageError) {
+      return try StoreHeader.read(descriptor: file.raw, path: path) == nil
+    } catch {
+      return false
+    }
+  }
+
   private static let walksMax = 8
 
-  /// nil for an empty file.
+  /// nil for a file that holds no store yet.
   static func verifyPages(
     descriptor: Int32, path: String
   ) throws(StorageError) -> PageReport? {
@@ -54,25 +67,16 @@ extension Environment {
     // A writer that commits twice during each of so many walks is met only where nobody holds the
     // state that is walked; what is then reported is the last walk.
     for _ in 0..<walksMax {
-      guard let header = try readHeader(descriptor: descriptor, path: path) else { return nil }
+      guard let header = try StoreHeader.read(descriptor: descriptor, path: path) else {
+        return nil
+      }
       let found = try walk(descriptor: descriptor, header: header, path: path)
       report = found
       if found.isSound { break }
-      let after = try readHeader(descriptor: descriptor, path: path)
+      let after = try StoreHeader.read(descriptor: descriptor, path: path)
       if after?.transactionID == header.transactionID { break }
     }
     return report
-  }
-
-  /// A writer may be at a header page just now: what looks damaged is read once more.
-  private static func readHeader(
-    descriptor: Int32, path: String
-  ) throws(StorageError) -> StoreHeader? {
-    do throws(StorageError) {
-      return try StoreHeader.read(descriptor: descriptor, path: path)
-    } catch {
-      return try StoreHeader.read(descriptor: descriptor, path: path)
-    }
   }
 
   private static func walk(

@@ -7,7 +7,8 @@ import Synchronization
 ///
 /// The file's life, in the order in which things happen:
 ///
-/// 1. `open` resolves the path, so that every name of the file leads to the same lock file.
+/// 1. `open` makes a store where there is none (`NewStore`), and resolves the path, so that every
+///    name of the file leads to the same lock file.
 /// 2. The registry looks whether the process has the file open; LMDB forbids a second opening
 ///    ("Do not have open an LMDB database twice in the same process at the same time"): it would
 ///    reset the table of readers, and closing either would drop the locks of both. A second `open`
@@ -64,6 +65,8 @@ package final class Environment: Sendable {
   let descriptor: Int32
   /// Our own description of the lock file; holds the locks of `LockFile`.
   private let lockDescriptor: Int32
+  /// What `open` has made, for an opener that fails later.
+  let created: CreatedFiles
   /// What `tarn_fork_count` said when the store was opened.
   private let forkCount: UInt32
 
@@ -105,6 +108,7 @@ package final class Environment: Sendable {
     handle = opened.handle
     descriptor = opened.descriptor
     lockDescriptor = opened.lockDescriptor
+    created = opened.created
     forkCount = tarn_fork_count()
     knownByteCount = Atomic(Int(opened.data.byteCount))
   }
@@ -122,17 +126,27 @@ package final class Environment: Sendable {
     try open(.file(path), options: options)
   }
 
+  /// Writes into a store that is made, as part of its making.
+  package typealias FirstContent =
+    @Sendable (borrowing WriteTransaction) throws(StorageError) -> Void
+
   /// The same for a store that may be in memory, which is a new one each time.
+  ///
+  /// - Parameter content: what a new store begins with; must fit one page. Nil for nothing.
   package static func open(
-    _ location: StoreLocation, options: EnvironmentOptions
+    _ location: StoreLocation, options: EnvironmentOptions, content: FirstContent? = nil
   ) throws(StorageError) -> Environment {
     FaultPoint.armFromEnvironment()
-    return try EnvironmentRegistry.shared.open(location, options: options)
+    return try EnvironmentRegistry.shared.open(location, options: options, content: content)
   }
 
   /// Gives back one `open`. The file is closed when all are given back and the last transaction
   /// has ended; live read transactions stay valid until then.
   package func close() { EnvironmentRegistry.shared.close(self) }
+
+  /// Removes the files that the opening has made, once nobody has them open any more: for an opener
+  /// that could not use the store after all.
+  package func removeCreatedFiles() { created.remove() }
 
   var isForked: Bool { tarn_fork_count() != forkCount }
 

@@ -9,9 +9,9 @@ final class EnvironmentRegistry: Sendable {
   /// Held while a file is opened or closed, so that these never overlap.
   private let open = Lock<[FileIdentity: Environment]>([:])
 
-  func open(_ location: StoreLocation, options: EnvironmentOptions) throws(StorageError)
-    -> Environment
-  {
+  func open(
+    _ location: StoreLocation, options: EnvironmentOptions, content: Environment.FirstContent?
+  ) throws(StorageError) -> Environment {
     try open.withLock { open throws(StorageError) in
       // What the parent had open is nothing of this process's.
       for (identity, environment) in open where environment.isForked { open[identity] = nil }
@@ -19,18 +19,32 @@ final class EnvironmentRegistry: Sendable {
       switch location {
       case .memory: opened = try FileToOpen(inMemoryAt: location).open(options)
       case .file(let path):
-        let target = try FileToOpen(path: path, options: options)
+        let target = try FileToOpen(path: path, options: options, content: content)
         if let existing = open[target.facts.identity] {
           try check(existing, target, options)
           existing.state.withLock { $0.openings += 1 }
           return existing
         }
-        try checkLock(of: target, open.values)
-        opened =
-          options.isReadOnly && !target.mayLock(options)
-          ? try target.copied().open(options) : try target.open(options)
+        let created = target.created
+        do throws(StorageError) {
+          try checkLock(of: target, open.values)
+          opened =
+            options.isReadOnly && !target.mayLock(options)
+            ? try target.copied().open(options) : try target.open(options)
+        } catch {
+          created.remove()
+          throw error
+        }
       }
       let environment = Environment(opened: opened, options: options)
+      if let content, case .memory = location {
+        do throws(StorageError) {
+          try environment.write(content)
+        } catch {
+          environment.shutDown()
+          throw error
+        }
+      }
       open[environment.dataIdentity] = environment
       return environment
     }

@@ -13,7 +13,7 @@ enum NamelessFiles {
 
   /// In the folder for temporary files; in memory where its file system has only files with names.
   static func temporary(for path: String) throws(StorageError) -> OwnedDescriptor {
-    let descriptor = unsafe tarn_nameless_file(temporaryFolder)
+    let descriptor = unsafe tarn_nameless_file(temporaryFolder, 0o600)
     return descriptor >= 0 ? OwnedDescriptor(adopting: descriptor) : try inMemory(for: path)
   }
 

@@ -20,6 +20,7 @@ struct OpenedFile {
   let descriptor: Int32
   /// Ours, of the lock file: see `LockFile`.
   let lockDescriptor: Int32
+  let created: CreatedFiles
 }
 
 /// Who can have the data open.
@@ -42,11 +43,18 @@ struct FileToOpen: ~Copyable {
   private let file: OwnedDescriptor
   /// Of files without names.
   private let namelessLock: OwnedDescriptor?
+  let created: CreatedFiles
 
-  /// Errors: as `Environment.open`. Writes nothing, except an empty file where there is none.
-  init(path given: String, options: EnvironmentOptions) throws(StorageError) {
-    if !options.isReadOnly && FileFacts.at(given) == nil {
-      _ = try OwnedDescriptor(opening: given, flags: O_RDWR | O_CREAT, operation: "open")
+  /// Makes a store with that content where there is none; nothing else is written.
+  ///
+  /// Errors: as `Environment.open`.
+  init(
+    path given: String, options: EnvironmentOptions, content: Environment.FirstContent?
+  ) throws(StorageError) {
+    let isDurable = options.durability == .strict
+    var isNew = false
+    if !options.isReadOnly, FileFacts.at(given) == nil {
+      isNew = try NewStore(path: given, isDurable: isDurable, content: content).create()
     }
     guard let path = FilePaths.resolved(given) else {
       throw StorageError(errno: errno, operation: "open", path: given)
@@ -67,8 +75,12 @@ struct FileToOpen: ~Copyable {
       throw StorageError(
         .replaced, operation: "open", path: path, detail: "the file was replaced just now")
     }
-    let header = try StoreHeader.read(descriptor: file.raw, path: path)
-    try Self.check(header, file.raw, facts, path, options)
+    let created =
+      isNew ? CreatedFiles(data: facts.identity, path: path) : CreatedFiles()
+    let new = NewStore(path: path, isDurable: isDurable, content: content)
+    let header = try created.keptOnlyIf { () throws(StorageError) in
+      try Self.header(of: file.raw, orMaking: options.isReadOnly ? nil : new, path)
+    }
     self.path = path
     lockPath = path + "-lock"
     self.facts = facts
@@ -76,6 +88,7 @@ struct FileToOpen: ~Copyable {
     kind = .shared
     isWritable = mayWrite
     self.header = header
+    self.created = created
     self.file = file
     namelessLock = nil
   }
@@ -104,6 +117,7 @@ struct FileToOpen: ~Copyable {
     self.header = header
     self.file = file
     namelessLock = consume lock
+    created = CreatedFiles()
   }
 
   /// True if this process may lock where all others do, or has nobody to lock out.
@@ -119,20 +133,26 @@ struct FileToOpen: ~Copyable {
     return try FileToOpen(path, copy, header: header, kind: .copied, copyOf: source)
   }
 
-  private static func check(
-    _ header: StoreHeader?, _ file: Int32, _ facts: FileFacts, _ path: String,
-    _ options: EnvironmentOptions
-  ) throws(StorageError) {
-    guard let header else {
-      if options.isReadOnly {
-        throw StorageError(
-          .notAStore, operation: "open", path: path, detail: "the file is empty")
-      }
-      return
+  /// - Parameter new: what makes a store in a file that holds none; nil to make nothing.
+  private static func header(
+    of file: Int32, orMaking new: NewStore?, _ path: String
+  ) throws(StorageError) -> StoreHeader {
+    var header = try StoreHeader.read(descriptor: file, path: path)
+    if header == nil {
+      if let new { try new.finish(file) } else { try NewStore.refuseEmptied(file, path) }
+      header = try StoreHeader.read(descriptor: file, path: path)
     }
+    guard let header else { throw NewStore.missing(path) }
+    try check(header, file, path)
+    return header
+  }
+
+  private static func check(
+    _ header: StoreHeader, _ file: Int32, _ path: String
+  ) throws(StorageError) {
     // LMDB does not write free pages, so a file may end before its last page. Whether one that is
     // needed is missing, only a walk can tell.
-    let now = FileFacts.of(descriptor: file)?.byteCount ?? facts.byteCount
+    let now = FileFacts.of(descriptor: file)?.byteCount ?? 0
     guard UInt64(now) < header.byteCount else { return }
     let report = try Environment.verifyPages(descriptor: file, path: path)
     if let problem = report?.problems.first { throw StoreHeader.corrupted(path, problem) }
@@ -157,7 +177,6 @@ struct FileToOpen: ~Copyable {
     // Before the locks go, which live as long as `lock`.
     defer { if !isDone { unsafe mdb_env_close(handle.raw) } }
     let lockIdentity = try checkNames(lock)
-    if header == nil, kind == .shared { try FilePaths.syncFolder(of: path) }
     let descriptor = try lockData(lockIdentity)
     defer {
       if !isDone {
@@ -182,7 +201,7 @@ struct FileToOpen: ~Copyable {
       path: path, lockPath: lockPath, kind: kind, isWritable: isWritable,
       data: FileFacts.of(descriptor: descriptor) ?? facts, source: source, lock: lockIdentity,
       mapByteCount: mapByteCount, mapStart: map.start, pageSize: Int(statistics.ms_psize),
-      handle: handle, descriptor: descriptor, lockDescriptor: lock.release())
+      handle: handle, descriptor: descriptor, lockDescriptor: lock.release(), created: created)
   }
 
   private borrowing func maps() throws(StorageError) -> [ProcessMaps.Mapping] {
@@ -221,12 +240,6 @@ struct FileToOpen: ~Copyable {
     let byte = Self.dataByte(try lock.identity())
     try lock.awaitTable(options.deadline) { tarn_is_locked_elsewhere(file.raw, byte, 1) != 0 }
     return lock
-  }
-
-  /// A first header that did not fit on the disk would be taken for a damaged one later.
-  private borrowing func dropHalfHeader() {
-    guard header == nil, let now = FileFacts.of(descriptor: file.raw) else { return }
-    if now.byteCount > 0, now.byteCount < 8192 { _ = ftruncate(file.raw, 0) }
   }
 
   /// Opens until both the table of readers is ours and no slot of it is a dead process's that had
@@ -271,7 +284,6 @@ struct FileToOpen: ~Copyable {
         attempts += 1
         usleep(UInt32(500 * attempts))
       default:
-        dropHalfHeader()
         throw StorageError(lmdb: result, operation: "open", path: path)
       }
     }
@@ -310,13 +322,11 @@ struct FileToOpen: ~Copyable {
     return identity
   }
 
-  private static let dataBytesStart: Int64 = 1 << 62
-
   /// Where processes with this lock file lock the data.
   private static func dataByte(_ lock: FileIdentity) -> Int64 {
     var hash = (lock.inode ^ (lock.device << 32)) &* 0x9E37_79B9_7F4A_7C15
     hash ^= hash >> 29
-    return dataBytesStart + 1 + Int64(hash & ((1 << 60) - 1))
+    return DataLocks.shared + 1 + Int64(hash & ((1 << 60) - 1))
   }
 
   /// Step 4 of `Environment`: everyone with this lock file locks the same byte, far beyond the
@@ -324,7 +334,7 @@ struct FileToOpen: ~Copyable {
   private borrowing func lockData(_ lock: FileIdentity) throws(StorageError) -> Int32 {
     let copy = fcntl(file.raw, F_DUPFD_CLOEXEC, 3)
     guard copy >= 0 else { throw StorageError(errno: errno, operation: "open", path: path) }
-    let start = Self.dataBytesStart
+    let start = DataLocks.shared
     let offset = Self.dataByte(lock)
     var result = tarn_close_in_child(copy)
     if result == 0 { result = tarn_lock_shared(copy, offset, 1) }

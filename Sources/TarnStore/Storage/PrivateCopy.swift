@@ -16,12 +16,8 @@ enum PrivateCopy {
   static func take(of file: Int32, path: String) throws(StorageError) -> OwnedDescriptor {
     let start = now()
     while true {
-      // A header page that is being written looks damaged for a moment.
-      var found = try? StoreHeader.read(descriptor: file, path: path)
-      if found == nil { found = try StoreHeader.read(descriptor: file, path: path) }
-      guard let header = found else {
-        throw StorageError(
-          .notAStore, operation: "open", path: path, detail: "the file is empty")
+      guard let header = try StoreHeader.read(descriptor: file, path: path) else {
+        throw NewStore.missing(path)
       }
       let heads = heads(of: file, header)
       let copy = try copy(file, upTo: Int64(clamping: header.byteCount), path)

@@ -37,13 +37,27 @@ struct StoreHeader: Equatable {
   /// No transaction gets here; so LMDB's numbers of them can be added to and are no negative ones.
   static let transactionIDMax: UInt64 = 1 << 62
 
-  /// The newer of the two metas; nil for an empty file, which is a store to be.
+  /// The newer of the two metas; nil for a file that is to become a store: an empty one, and one
+  /// whose making was cut short.
+  ///
+  /// A writer may be at a header page just now: what looks damaged is read once more.
   ///
   /// Errors: `.notAStore` for other files, `.newerFormat`, `.corrupted`.
   static func read(descriptor: Int32, path: String) throws(StorageError) -> StoreHeader? {
+    do throws(StorageError) {
+      return try readOnce(descriptor, path)
+    } catch {
+      return try readOnce(descriptor, path)
+    }
+  }
+
+  private static func readOnce(
+    _ descriptor: Int32, _ path: String
+  ) throws(StorageError) -> StoreHeader? {
     let first = bytes(of: descriptor, at: 0)
     if first.isEmpty { return nil }
     guard hasMagic(first) else {
+      if isUnfinished(descriptor) { return nil }
       for size in pageSizes where hasMagic(bytes(of: descriptor, at: size)) {
         throw corrupted(path, "its first page is damaged")
       }
@@ -71,8 +85,39 @@ struct StoreHeader: Equatable {
       .corrupted, operation: "open", path: path, detail: "the file is damaged: \(detail)")
   }
 
-  private static func bytes(of descriptor: Int32, at offset: Int) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: metaByteCount)
+  /// Pages of a file in which nothing but a new store was ever written: two headers, and the one
+  /// page of its tree.
+  static let newPageCount = 3
+
+  /// True if `NewStore` was cut short in this file. It writes the first page last, so that is
+  /// zeros; the second, written before it, is zeros or the header that every store begins with. A
+  /// file that is longer than a new store has held something else: the zeros are damage there.
+  private static func isUnfinished(_ descriptor: Int32) -> Bool {
+    guard let fileByteCount = FileFacts.of(descriptor: descriptor)?.byteCount,
+      fileByteCount <= newPageCount * pageSizes.max()!
+    else { return false }
+    let all = bytes(of: descriptor, at: 0, count: Int(fileByteCount))
+    guard all.count == fileByteCount else { return false }
+    let pageSize = pageSizes.first { size in
+      hasMagic(Array(all.dropFirst(size).prefix(metaByteCount)))
+    }
+    guard let pageSize else {
+      let size = min(sysconf(Int32(_SC_PAGESIZE)), pageSizes.max()!)
+      return all.count <= newPageCount * size && isZero(all.prefix(2 * size))
+    }
+    let second = unsafe all.withUnsafeBytes {
+      unsafe MetaFields(UnsafeRawBufferPointer(rebasing: $0[pageSize...]))
+    }
+    return all.count <= newPageCount * pageSize && isZero(all.prefix(pageSize))
+      && second.pageSize == pageSize && second.header.transactionID <= 1
+  }
+
+  private static func isZero(_ bytes: ArraySlice<UInt8>) -> Bool { bytes.allSatisfy { $0 == 0 } }
+
+  private static func bytes(
+    of descriptor: Int32, at offset: Int, count: Int = metaByteCount
+  ) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
     let count = unsafe bytes.withUnsafeMutableBytes {
       unsafe pread(descriptor, $0.baseAddress, $0.count, off_t(offset))
     }

@@ -36,14 +36,6 @@ extension Store {
     return token
   }
 
-  /// Runs `body` with the gate held, for commits of our own.
-  func holdingGate<R>(_ body: () throws(StorageError) -> R) throws(StorageError) -> R {
-    let token = try acquireGate()
-    let result = try body()
-    token.release()
-    return result
-  }
-
   /// A transaction that shows the newest commit, also one whose writer died before LMDB told new
   /// readers of it.
   func beginReadOfNewest() throws(StorageError) -> ReadTransaction {

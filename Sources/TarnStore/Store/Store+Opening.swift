@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// Opening a file: the first head record, and the classes that it lacks.
+/// Opening a file: the content that a new one begins with, and the classes that it lacks.
 ///
-/// Both are commits of their own, under the gate. They do not raise the version: nobody's data
-/// changes. The schema's epoch in the head record tells everybody else.
+/// The classes are a commit of their own, under the gate. It does not raise the version: nobody's
+/// data changes. The schema's epoch in the head record tells everybody else.
 extension Store {
   static func open(_ location: StoreLocation, _ options: Options) throws(StorageError) -> (
     Store, isExtended: Bool
@@ -12,7 +12,31 @@ extension Store {
     environmentOptions.isReadOnly = options.isReadOnly
     environmentOptions.durability = options.isDurable ? .strict : .none
     environmentOptions.deadline = options.deadline
-    let environment = try Environment.open(location, options: environmentOptions)
+    if options.isReadOnly, case .memory = location {
+      throw StorageError(
+        .notAStore, operation: "open", path: location.description,
+        detail: "there is no store in memory of that name yet")
+    }
+    let durability: UInt8 = options.isDurable ? 0 : 1
+    let environment = try Environment.open(location, options: environmentOptions) {
+      transaction throws(StorageError) in
+      var head = HeadRecord(historyID: .random(), commitID: .random(in: 1 ... .max))
+      head.durability = durability
+      try SchemaCodec.write(StoreSchema(), in: transaction)
+      try head.put(in: transaction)
+    }
+    do throws(StorageError) {
+      return try open(environment, options)
+    } catch {
+      environment.removeCreatedFiles()
+      throw error
+    }
+  }
+
+  /// Nothing holds the environment if this fails.
+  private static func open(
+    _ environment: Environment, _ options: Options
+  ) throws(StorageError) -> (Store, isExtended: Bool) {
     let signal: SignalFile
     do {
       if options.verifiesPages {
@@ -26,7 +50,7 @@ extension Store {
       throw error
     }
     let store = Store(environment: environment, signal: signal)
-    try store.prepareHead(options)
+    try store.requireHead()
     let isExtended = try store.adopt(options)
     signal.raise(to: try store.newestSnapshot().version.rawValue)
     return (store, isExtended)
@@ -67,27 +91,10 @@ extension Store {
     for suffix in ["", "-lock", "-signal"] { _ = unsafe unlink(path + suffix) }
   }
 
-  /// Writes the first head record into a file that has none.
-  private func prepareHead(_ options: Options) throws(StorageError) {
+  private func requireHead() throws(StorageError) {
     let transaction = try environment.beginRead()
     defer { transaction.end() }
-    if try HeadRecord.find(in: transaction) != nil { return }
-    guard environment.statistics.entries == 0 else { throw HeadRecord.missing(path) }
-    guard !options.isReadOnly else {
-      throw StorageError(
-        .notAStore, operation: "open", path: path,
-        detail: environment.kind == .inMemory
-          ? "there is no store in memory of that name yet" : "the file holds no store yet")
-    }
-    try holdingGate { () throws(StorageError) in
-      try environment.write { transaction throws(StorageError) in
-        if try HeadRecord.find(in: transaction) != nil { return }
-        var head = HeadRecord(historyID: .random(), commitID: .random(in: 1 ... .max))
-        head.durability = options.isDurable ? 0 : 1
-        try SchemaCodec.write(StoreSchema(), in: transaction)
-        try head.put(in: transaction)
-      }
-    }
+    if try HeadRecord.find(in: transaction) == nil { throw HeadRecord.missing(path) }
   }
 
   /// Adds what the classes of an opener have and the file lacks. Does nothing if a migration has

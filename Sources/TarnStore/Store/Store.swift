@@ -115,7 +115,9 @@ package final class Store: Sendable {
 
   /// The version in the file's head, nil if it cannot be read now.
   package func probeHead() -> Version? {
-    guard let transaction = try? beginReadOfNewest() else { return nil }
+    guard (try? environment.checkLength("follow")) != nil,
+      let transaction = try? beginReadOfNewest()
+    else { return nil }
     defer { transaction.end() }
     return (try? HeadRecord.find(in: transaction))??.version
   }

@@ -53,6 +53,7 @@ package enum StoreRegistry {
     _ location: StoreLocation, _ options: Store.Options
   ) throws(StorageError) -> (Store, [(StoreLog.Level, String)]) {
     if let known = store(at: location), !known.isPrivateCopy || options.isReadOnly {
+      try known.environment.checkLength("open")
       let isExtended = try known.adopt(options)
       return (known, isExtended ? [(.info, known.extensionNews)] : [])
     }

@@ -55,6 +55,35 @@ struct LostStoreTests {
     if loss == .deleted { #expect(try shelter.open().realm.isEmpty) }
   }
 
+  @Test func observersAndWritersOfAnEmptiedFileGetAnError() async {
+    let result = await #expect(
+      processExitsWith: .exitCode(0), observing: [\.standardErrorContent]
+    ) {
+      let shelter = try Shelter()
+      let instance = try shelter.open(cats: 2)
+      let other = try shelter.open()
+      let recorder = CatRecorder(instance.cats)
+      instance.pump()
+      precondition(truncate(shelter.folder + "/cats.realm", 0) == 0)
+      do {
+        try other.realm.write {}
+        preconditionFailure("the write succeeded")
+      } catch let error as Realm.Error {
+        precondition(error.code == .invalidDatabase, "\(error)")
+      }
+      let limit = ContinuousClock.now + .seconds(20)
+      while recorder.calls.count < 2, ContinuousClock.now < limit {
+        instance.scheduler.wait(timeout: 1)
+        instance.pump()
+      }
+      let last = recorder.calls.last ?? ""
+      precondition(last.hasPrefix("error follow /") && last.contains("was cut from"), last)
+      exit(0)
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(result != nil, "\(text)")
+  }
+
   @Test func observersOnAQueueAreToldToo() throws {
     let shelter = try Shelter()
     let queue = DispatchQueue(label: "lost")

@@ -1,0 +1,180 @@
+internal import CTarn
+internal import Glibc
+
+/// How a store's file comes to be, so that neither a kill nor a power cut at any moment leaves one
+/// that cannot be opened, and so that processes that make one together get the same store.
+///
+/// LMDB makes every store in memory, together with its first content: a file never gets anything
+/// but the finished bytes, and nobody adds a head record to a file that is open already.
+///
+/// - Where there is no file, a nameless one gets the bytes and is synced. Then it is linked to the
+///   path, and the folder is synced: whoever finds the file finds it whole. If somebody else was
+///   faster, his file is opened.
+/// - A file that is there and empty stays the same file. One process at a time writes into it, with
+///   a lock on a byte far beyond the data: the content, the second header page, the first, each of
+///   them synced before the next. With the sector in which the first page begins there is a store.
+///   Until then `StoreHeader` reads none, and the next opener starts over.
+/// - Where the file system has no nameless files, or no links to them, an empty file is made, and
+///   the store in it.
+///
+/// An empty file that a process has open as a store was emptied by somebody. No store is made in
+/// it: those who have it open would go on with what it was.
+struct NewStore {
+  let path: String
+  let isDurable: Bool
+  let content: Environment.FirstContent?
+  /// How long another process may take to make the store in the same file.
+  var patience = Duration.seconds(10)
+
+  /// Makes a file with a store at the path; an empty file, where it can have no other.
+  ///
+  /// - Returns: false if somebody else has made a file there by now.
+  func create() throws(StorageError) -> Bool {
+    let nameless = unsafe tarn_nameless_file(FilePaths.folder(of: path), 0o666)
+    if nameless >= 0 {
+      let file = OwnedDescriptor(adopting: nameless)
+      try write(image(), to: file.raw, isNamed: false)
+      FaultPoint.hit("new.written")
+      if try link(file.raw) { return true }
+      // A link may be at the path that leads to where no file is yet.
+      if FileFacts.at(path) != nil { return false }
+    }
+    _ = try OwnedDescriptor(opening: path, flags: O_RDWR | O_CREAT, operation: "open")
+    return true
+  }
+
+  private func link(_ file: Int32) throws(StorageError) -> Bool {
+    let folder = try OwnedDescriptor(
+      opening: FilePaths.folder(of: path), flags: O_RDONLY | O_DIRECTORY, operation: "create")
+    let source = "/proc/self/fd/\(file)"
+    guard unsafe linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 else {
+      return false
+    }
+    FaultPoint.hit("new.linked")
+    // Some file systems refuse this for folders; those promise nothing that we could ask for.
+    _ = fsync(folder.raw)
+    return true
+  }
+
+  /// Makes the store in a file that is there and holds none, unless somebody else does so first.
+  ///
+  /// Errors: `.corrupted` if processes have the file open as a store; `.busy` if another one has
+  /// been at making it for too long.
+  func finish(_ file: Int32) throws(StorageError) {
+    try lock(file)
+    defer { _ = tarn_unlock(file, DataLocks.making, 1) }
+    FaultPoint.hit("new.locked")
+    guard try StoreHeader.read(descriptor: file, path: path) == nil else { return }
+    try Self.refuseEmptied(file, path)
+    do throws(StorageError) {
+      try write(image(), to: file, isNamed: true)
+    } catch {
+      // Before the first header nobody has taken it for a store.
+      if try StoreHeader.read(descriptor: file, path: path) == nil { _ = ftruncate(file, 0) }
+      throw error
+    }
+    try FilePaths.syncFolder(of: path)
+  }
+
+  static func missing(_ path: String) -> StorageError {
+    StorageError(
+      .notAStore, operation: "open", path: path, detail: "the file holds no store yet")
+  }
+
+  /// - Throws: `.corrupted` if anybody has the file open, which holds no store now.
+  static func refuseEmptied(_ file: Int32, _ path: String) throws(StorageError) {
+    // In this order: one that was made in between is open and is a store.
+    guard tarn_is_locked_elsewhere(file, DataLocks.shared, 0) != 0,
+      try StoreHeader.read(descriptor: file, path: path) == nil
+    else { return }
+    throw StoreHeader.corrupted(
+      path,
+      "it was emptied while processes have it open as a store; end them before it is made anew")
+  }
+
+  private func lock(_ file: Int32) throws(StorageError) {
+    let start = ContinuousClock.now
+    while true {
+      let result = tarn_lock_exclusive(file, DataLocks.making, 1)
+      if result == 0 { return }
+      guard result == EAGAIN || result == EACCES else {
+        throw StorageError(errno: result, operation: "open", path: path)
+      }
+      if ContinuousClock.now - start > patience {
+        throw StorageError(
+          .busy, operation: "open", path: path,
+          detail: "another process has been making the store in this file for \(patience)")
+      }
+      usleep(1000)
+    }
+  }
+
+  // MARK: - Bytes
+
+  private struct Image {
+    let bytes: [UInt8]
+    let pageSize: Int
+  }
+
+  /// A new store, as LMDB makes it in memory.
+  private func image() throws(StorageError) -> Image {
+    var options = EnvironmentOptions()
+    options.durability = .none
+    options.mapByteCount = 1 << 20
+    options.readerCount = 2
+    let opened = try FileToOpen(inMemoryAt: .file(path)).open(options)
+    let environment = Environment(opened: opened, options: options)
+    defer { environment.shutDown() }
+    if let content { try environment.write(content) }
+    let byteCount = environment.statistics.fileByteCount
+    require(
+      byteCount <= StoreHeader.newPageCount * environment.pageSize,
+      "bug in this package: a new store has \(byteCount) bytes")
+    var bytes = [UInt8](repeating: 0, count: byteCount)
+    let count = unsafe bytes.withUnsafeMutableBytes {
+      unsafe pread(environment.descriptor, $0.baseAddress, $0.count, 0)
+    }
+    guard count == byteCount else {
+      throw StorageError(errno: count < 0 ? errno : EIO, operation: "open", path: path)
+    }
+    return Image(bytes: bytes, pageSize: environment.pageSize)
+  }
+
+  private func write(
+    _ image: Image, to file: Int32, isNamed: Bool
+  ) throws(StorageError) {
+    // So that a full disk shows before anything is written.
+    let result = tarn_allocate(file, Int64(image.bytes.count))
+    if result != 0 { throw StorageError(errno: result, operation: "open", path: path) }
+    let (bytes, page) = (image.bytes, image.pageSize)
+    try put(bytes[(2 * page)...], to: file, syncs: isNamed)
+    FaultPoint.hit("new.content")
+    try put(bytes[page..<2 * page], to: file, syncs: isNamed)
+    FaultPoint.hit("new.secondHeader")
+    try put(bytes[..<page], to: file, syncs: true)
+    FaultPoint.hit("new.firstHeader")
+  }
+
+  /// Writes the bytes where they are in the image.
+  private func put(
+    _ bytes: ArraySlice<UInt8>, to file: Int32, syncs: Bool
+  ) throws(StorageError) {
+    let count = unsafe bytes.withUnsafeBytes {
+      unsafe pwrite(file, $0.baseAddress, $0.count, off_t(bytes.startIndex))
+    }
+    guard count == bytes.count else {
+      throw StorageError(errno: count < 0 ? errno : ENOSPC, operation: "open", path: path)
+    }
+    if isDurable, syncs, fsync(file) != 0 {
+      throw StorageError(errno: errno, operation: "open", path: path)
+    }
+  }
+}
+
+/// The bytes of a data file that locks are taken on, far beyond the data.
+enum DataLocks {
+  /// Here and from here on: a shared lock of everybody who has the store open.
+  static let shared: Int64 = 1 << 62
+  /// An exclusive lock of a process that makes the store in an existing file.
+  static let making = shared - 1
+}
