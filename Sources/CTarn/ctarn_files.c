@@ -1,11 +1,37 @@
 #define _GNU_SOURCE
 #include "ctarn_files.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 int tarn_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
 
 int tarn_nameless_file(const char *folder) {
   return open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
+int tarn_above_standard(int fd) {
+  if (fd < 0 || fd > 2) return fd;
+  int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+  int problem = errno;
+  close(fd);
+  errno = problem;
+  return copy;
+}
+
+// Does the number belong to nothing?
+static bool is_closed(int fd) { return fcntl(fd, F_GETFD) < 0; }
+
+int tarn_occupy_standard(void) {
+  while (is_closed(0) || is_closed(1) || is_closed(2)) {
+    // For programs that this one starts as well: not close-on-exec.
+    int fd = open("/dev/null", O_RDWR);
+    if (fd < 0) return errno;
+    // Another thread was faster.
+    if (fd > 2) close(fd);
+  }
+  return 0;
 }

@@ -8,4 +8,15 @@
 int tarn_memory_file(const char *name);
 // On the folder's file system. It can be given a name later (linkat).
 int tarn_nameless_file(const char *folder);
+
+// ---- the standard descriptors ---------------------------------------------------------------
+// A program may be started with 0, 1 or 2 closed. What is opened then gets such a number, and
+// whatever the program prints is written there.
+
+// The same open file under a number above 2: `fd` itself, or a copy in its place (close-on-exec).
+// -1 and errno if there is no such number left.
+int tarn_above_standard(int fd);
+// Opens /dev/null under those of 0, 1 and 2 that are closed, so that nothing else gets them. For
+// opens in code that is not ours. 0, or an errno.
+int tarn_occupy_standard(void);
 #endif

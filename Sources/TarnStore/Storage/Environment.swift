@@ -59,6 +59,7 @@ package final class Environment: Sendable {
   let mapStart: UInt
   let pageSize: Int
   let handle: LMDBHandle
+  let engineDescriptors: EngineDescriptors
   /// Our own description of the data file; holds the lock of step 4.
   let descriptor: Int32
   /// What `tarn_fork_count` said when the store was opened.
@@ -100,6 +101,7 @@ package final class Environment: Sendable {
     mapStart = opened.mapStart
     pageSize = opened.pageSize
     handle = opened.handle
+    engineDescriptors = opened.engineDescriptors
     descriptor = opened.descriptor
     forkCount = tarn_fork_count()
     knownByteCount = Atomic(Int(opened.data.byteCount))
@@ -123,6 +125,12 @@ package final class Environment: Sendable {
     _ location: StoreLocation, options: EnvironmentOptions
   ) throws(StorageError) -> Environment {
     FaultPoint.armFromEnvironment()
+    if tarn_forked_unprepared() {
+      throw StorageError(
+        .forked, operation: "open", path: location.description,
+        detail: "this process was made by a system call, which leaves the C library unprepared for "
+          + "it; use fork(), or start a program")
+    }
     return try EnvironmentRegistry.shared.open(location, options: options)
   }
 

@@ -16,6 +16,7 @@ struct OpenedFile {
   let mapStart: UInt
   let pageSize: Int
   let handle: LMDBHandle
+  let engineDescriptors: EngineDescriptors
   let descriptor: Int32
 }
 
@@ -152,10 +153,12 @@ struct FileToOpen: ~Copyable {
         detail: "another copy of this library in the same process has the file open")
     }
     try allocateLock(options)
+    let expected = try occupyStandardDescriptors()
     let (handle, mapByteCount) = try openLMDB(options)
     var isDone = false
     defer { if !isDone { unsafe mdb_env_close(handle.raw) } }
     let lock = try checkNames()
+    let engineDescriptors = try findDescriptors(handle, lock, expected)
     if header == nil, kind == .shared { try FilePaths.syncFolder(of: path) }
     let descriptor = try lockData(lock)
     defer {
@@ -179,7 +182,33 @@ struct FileToOpen: ~Copyable {
       path: path, lockPath: lockPath, kind: kind, isWritable: isWritable,
       data: FileFacts.of(descriptor: descriptor) ?? facts, source: source, lock: lock,
       mapByteCount: mapByteCount, mapStart: map.start, pageSize: Int(statistics.ms_psize),
-      handle: handle, descriptor: descriptor)
+      handle: handle, engineDescriptors: engineDescriptors, descriptor: descriptor)
+  }
+
+  /// LMDB opens files itself: no number that it gets may be a standard one. Gives the numbers that
+  /// it is expected to get.
+  private borrowing func occupyStandardDescriptors() throws(StorageError) -> [Int32] {
+    let result = tarn_occupy_standard()
+    guard result == 0 else {
+      var error = StorageError(errno: result, operation: "open", path: path)
+      error.detail = "a standard descriptor is closed, and /dev/null cannot be opened in its place"
+      throw error
+    }
+    return EngineDescriptors.expected(copying: file.raw)
+  }
+
+  private borrowing func findDescriptors(
+    _ handle: LMDBHandle, _ lock: FileIdentity, _ expected: [Int32]
+  ) throws(StorageError) -> EngineDescriptors {
+    let found = EngineDescriptors.find(
+      handle, facts.identity, lock, isWritable: isWritable, expected: expected)
+    guard let found else {
+      throw StorageError(
+        .inputOutput, operation: "open", path: path,
+        detail: "the descriptors that were opened just now are not there any more; does another "
+          + "thread close descriptors that it did not open?")
+    }
+    return found
   }
 
   private borrowing func maps() throws(StorageError) -> [ProcessMaps.Mapping] {
