@@ -24,7 +24,7 @@ esac
 export SWIFT_BACKTRACE=enable=no
 
 build=(--sanitize="$kind" --scratch-path ".build/$kind")
-# Locks tell the thread sanitizer when they change hands: see Lock.swift.
+# Some code tells the thread sanitizer what it cannot see: see OpenWriteWatch.swift.
 if [ "$kind" = thread ]; then build+=(-Xswiftc -DTHREAD_SANITIZER); fi
 swift build --build-tests "${build[@]}"
 rm -rf "$reports"

@@ -3,13 +3,14 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdbool.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 uint32_t tarn_fork_count_;
-static void watch_forks(void);
-static pthread_once_t watching = PTHREAD_ONCE_INIT;
+static uint32_t lasting_mark = 1;
+uint32_t *tarn_fork_mark_ = &lasting_mark;
+static bool unprepared;
 
 // Descriptors plus one, so that zero is an empty slot. Plain atomics: the child handler may run
 // while another thread of the parent was in the middle of anything.
@@ -25,7 +26,6 @@ static void close_in_child(void) {
 }
 
 int tarn_close_in_child(int fd) {
-  pthread_once(&watching, watch_forks);
   for (int i = 0; i < CHILD_SLOTS; i++) {
     int empty = 0;
     if (__atomic_compare_exchange_n(&child_slots[i], &empty, fd + 1, false, __ATOMIC_SEQ_CST,
@@ -52,7 +52,6 @@ static pthread_cond_t counted = PTHREAD_COND_INITIALIZER;
 static int busy, forking;
 
 void tarn_thread_busy(void) {
-  pthread_once(&watching, watch_forks);
   pthread_mutex_lock(&counting);
   while (forking > 0) pthread_cond_wait(&counted, &counting);
   busy++;
@@ -87,15 +86,35 @@ static void after_fork(void) {
   pthread_mutex_unlock(&counting);
 }
 
-// Runs in each forked child, before anything else there. Another thread of the parent may have been
-// in the middle of counting.
-static void in_child(void) {
+// Another thread of the parent may have been in the middle of counting.
+static void start_child(bool is_unprepared) {
   __atomic_fetch_add(&tarn_fork_count_, 1, __ATOMIC_RELAXED);
   close_in_child();
   counting = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
   counted = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
   busy = forking = 0;
+  __atomic_store_n(&unprepared, is_unprepared, __ATOMIC_RELAXED);
+  // Last: whoever sees the mark sees all of that.
+  __atomic_store_n(tarn_fork_mark_, 1, __ATOMIC_RELEASE);
 }
 
-// Once a process.
-static void watch_forks(void) { pthread_atfork(before_fork, after_fork, in_child); }
+// Runs in each forked child, before anything else there.
+static void in_child(void) { start_child(false); }
+
+// Two threads that come here at once both do it, which harms nothing.
+void tarn_notice_fork(void) { start_child(true); }
+
+bool tarn_forked_unprepared(void) {
+  tarn_fork_count();
+  return __atomic_load_n(&unprepared, __ATOMIC_RELAXED);
+}
+
+// Before main. Where the kernel does not empty pages, only the C library's fork is noticed.
+__attribute__((constructor)) static void watch_forks(void) {
+  pthread_atfork(before_fork, after_fork, in_child);
+  size_t length = (size_t)sysconf(_SC_PAGESIZE);
+  void *page = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return;
+  *(uint32_t *)page = 1;
+  if (madvise(page, length, MADV_WIPEONFORK) == 0) tarn_fork_mark_ = page;
+}

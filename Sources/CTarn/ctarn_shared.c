@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "ctarn_shared.h"
+#include "ctarn_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,7 @@ void tarn_futex_wake(const void *p, int count) {
   syscall(SYS_futex, p, FUTEX_WAKE, count, NULL, NULL, 0);
 }
 
-int tarn_event(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+int tarn_event(void) { return tarn_above_standard(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)); }
 
 void tarn_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 

@@ -1,21 +1,53 @@
+#define _GNU_SOURCE
 #include "ctarn_thread.h"
+
+#include <linux/futex.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 // Dispatch's own, which Swift links. Its overlay has labels of queues, but no running queue.
 const char *dispatch_queue_get_label(void *queue);
 
 const char *tarn_queue_label(void) { return dispatch_queue_get_label(0); }
 
+// Most locks are held for less time than it takes to fall asleep.
+enum { LOOKS = 100 };
+
+// Tells the processor that this thread looks again and again.
+static inline void pause_looking(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+void tarn_lock_wait(void *word) {
+  uint32_t *state = word;
+  for (int i = 0; i < LOOKS; i++) {
+    uint32_t seen = __atomic_load_n(state, __ATOMIC_RELAXED);
+    // Others sleep already: their turn is not far if this thread does not push in.
+    if (seen == 2) break;
+    if (seen == 0 && __atomic_compare_exchange_n(state, &seen, 1, false, __ATOMIC_ACQUIRE,
+                                                 __ATOMIC_RELAXED))
+      return;
+    pause_looking();
+  }
+  while (__atomic_exchange_n(state, 2, __ATOMIC_ACQUIRE) != 0)
+    syscall(SYS_futex, state, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
+}
+
+void tarn_lock_wake(void *word) {
+  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
 #if __has_feature(thread_sanitizer)
 // The sanitizer's own, which no header declares.
-void __tsan_acquire(void *address);
-void __tsan_release(void *address);
 void AnnotateIgnoreReadsBegin(const char *file, int line);
 void AnnotateIgnoreReadsEnd(const char *file, int line);
 void AnnotateIgnoreWritesBegin(const char *file, int line);
 void AnnotateIgnoreWritesEnd(const char *file, int line);
-
-void tarn_lock_acquired(void *lock) { __tsan_acquire(lock); }
-void tarn_lock_released(void *lock) { __tsan_release(lock); }
 
 void tarn_unchecked_begin(void) {
     AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
@@ -27,8 +59,6 @@ void tarn_unchecked_end(void) {
     AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
 }
 #else
-void tarn_lock_acquired(void *lock) { (void)lock; }
-void tarn_lock_released(void *lock) { (void)lock; }
 void tarn_unchecked_begin(void) {}
 void tarn_unchecked_end(void) {}
 #endif

@@ -19,4 +19,15 @@ int tarn_file_reference(const char *path);
 // Gives the file another name in its file system, unless something has that name. 0, or -1 and
 // errno: EEXIST; EINVAL where the file system cannot do that.
 int tarn_rename_to_new(const char *from, const char *to);
+
+// ---- the standard descriptors ---------------------------------------------------------------
+// A program may be started with 0, 1 or 2 closed. What is opened then gets such a number, and
+// whatever the program prints is written there.
+
+// The same open file under a number above 2: `fd` itself, or a copy in its place (close-on-exec).
+// -1 and errno if there is no such number left.
+int tarn_above_standard(int fd);
+// Opens /dev/null under those of 0, 1 and 2 that are closed, so that nothing else gets them. For
+// opens in code that is not ours. 0, or an errno.
+int tarn_occupy_standard(void);
 #endif

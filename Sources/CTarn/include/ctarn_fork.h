@@ -1,5 +1,6 @@
 #ifndef CTARN_FORK_H
 #define CTARN_FORK_H
+#include <stdbool.h>
 #include <stdint.h>
 
 // What happens when the process forks: what the child has, and what our threads do meanwhile.
@@ -7,10 +8,19 @@
 // ---- the child ------------------------------------------------------------------------------
 
 extern uint32_t tarn_fork_count_;
+// Leads to a number that the kernel makes 0 in each child, whichever way it was made.
+extern uint32_t *tarn_fork_mark_;
+// What a child does that was made without the C library's fork, at its first look at the mark.
+void tarn_notice_fork(void);
 // Raised in each forked child: whoever remembers another number was made in the parent.
 static inline uint32_t tarn_fork_count(void) {
+  if (__builtin_expect(__atomic_load_n(tarn_fork_mark_, __ATOMIC_ACQUIRE) == 0, 0))
+    tarn_notice_fork();
   return __atomic_load_n(&tarn_fork_count_, __ATOMIC_RELAXED);
 }
+// Was this process made without the C library's fork? Then nobody prepared that library for it: a
+// lock in shared memory would be taken in the name of a thread of the parent's.
+bool tarn_forked_unprepared(void);
 // From now on a forked child closes this descriptor first of all, so that it does not keep the
 // parent's locks alive. 0, or an errno: EMFILE if the table (1,024 of them) is full.
 int tarn_close_in_child(int fd);

@@ -43,12 +43,17 @@ __attribute__((swiftcall)) struct tarn_executor swift_task_getCurrentExecutor(vo
 // The label of the queue that this code runs on; that of a global one if it runs on no queue.
 const char *tarn_queue_label(void);
 
+// ---- a lock within this process --------------------------------------------------------------
+// Its word is 0 while it is free, 1 while it is held, 2 while it is held and a thread may sleep.
+//
+// Takes the lock, which was not free a moment ago: looks for a while, then sleeps.
+void tarn_lock_wait(void *word);
+// Wakes one sleeper. By a thread that has just set the word from 2 to 0.
+void tarn_lock_wake(void *word);
+
 // For a build under the thread sanitizer; in any other build they do nothing, and nothing calls
 // them.
 //
-// A lock that it cannot see changes hands.
-void tarn_lock_acquired(void *lock);
-void tarn_lock_released(void *lock);
 // What this thread does in between is not checked: it comes after the last use of an object by
 // others, which only Swift's reference counts say. The sanitizer leaves out deinit for the same
 // reason.

@@ -48,21 +48,42 @@ extension ObjectBase {
   /// `dogs.@max.age`. Traps if a class on the way has no such property, or if something follows a
   /// name that is neither a link nor a collection.
   public func value(forKeyPath path: String) -> Any? {
-    let (name, rest) = PathStep.split(path)
-    let value = value(forKey: name)
-    guard let rest else { return value }
-    return PathStep(value)
-      .value(behind: rest, "'\(_className).\(name)' in the path '\(path)' is not a link.")
+    let (owner, name, rest, step) = follow(path)
+    guard let rest else { return owner.value(forKey: name) }
+    return step.value(behind: rest, owner.noLink(name, in: path))
   }
 
   /// Sets the property at the end of a path of names separated by dots, such as `mother.age`;
   /// behind a collection, the property of each element. Does nothing if a link on the way is nil,
   /// like `?.`. Traps where `setValue(_:forKey:)` and `value(forKeyPath:)` do.
   public func setValue(_ value: Any?, forKeyPath path: String) {
-    let (name, rest) = PathStep.split(path)
-    guard let rest else { return setValue(value, forKey: name) }
-    PathStep(self.value(forKey: name))
-      .set(value, behind: rest, "'\(_className).\(name)' in the path '\(path)' is not a link.")
+    let (owner, name, rest, step) = follow(path)
+    guard let rest else { return owner.setValue(value, forKey: name) }
+    step.set(value, behind: rest, owner.noLink(name, in: path))
+  }
+
+  /// Goes along the path as far as names lead to objects, by a loop and without copies of what is
+  /// left: a path may have thousands of names.
+  ///
+  /// - Returns: the last object, and the name there; of a name that is not the last one what it
+  ///   leads to, and the rest of the path.
+  private final func follow(
+    _ path: String
+  ) -> (owner: ObjectBase, name: String, rest: String?, step: PathStep) {
+    var owner = self
+    var rest = path[...]
+    while let dot = rest.firstIndex(of: ".") {
+      let name = String(rest[..<dot])
+      rest = rest[rest.index(after: dot)...]
+      let step = PathStep(owner.value(forKey: name))
+      guard case .object(let next) = step else { return (owner, name, String(rest), step) }
+      owner = next
+    }
+    return (owner, String(rest), nil, .nothing)
+  }
+
+  private final func noLink(_ name: String, in path: String) -> String {
+    "'\(_className).\(name)' in the path '\(path)' is not a link."
   }
 
   private final func property(_ name: String) -> PropertyReflection {

@@ -23,12 +23,14 @@ package final class SchemaMigration {
     _ snapshot: Snapshot, to version: UInt64, _ wanted: [ClassDefinition], path: String,
     rowsMoved: @escaping () -> Void
   ) throws(StorageError) {
+    try ClassDefinition.requireNumbers(for: wanted, path: path)
     let plan = MigrationPlan(stored: snapshot.schema.schema, wanted: wanted)
     guard plan.problems.isEmpty else {
       throw StorageError(
         .schemaMismatch, operation: "migrate", path: path,
         detail: plan.problems.joined(separator: "\n"))
     }
+    try plan.working.requireRoom(addingTo: plan.stored, path: path)
     self.plan = plan
     self.version = version
     self.path = path

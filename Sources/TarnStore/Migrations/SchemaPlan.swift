@@ -54,6 +54,21 @@ package struct ClassDefinition: Equatable, Sendable {
   }
 }
 
+extension ClassDefinition {
+  /// More properties than can be numbered; so many that there is nothing to be planned.
+  ///
+  /// Errors: `.limitExceeded`.
+  static func requireNumbers(
+    for wanted: [ClassDefinition], path: String
+  ) throws(StorageError) {
+    for definition in wanted where definition.properties.count > Int(UInt16.max) {
+      throw StorageError(
+        .limitExceeded, operation: "open", path: path,
+        detail: ClassSchema.tooWide(definition.name, definition.properties.count))
+    }
+  }
+}
+
 /// What opening a file with some classes asks for.
 package struct SchemaPlan: Equatable, Sendable {
   /// The schema after all additions; equal to the stored one if nothing is to be added.

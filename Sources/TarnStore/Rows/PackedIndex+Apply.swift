@@ -27,17 +27,8 @@ extension PackedIndex {
 
   /// Removes all entries.
   package func removeAll(in transaction: borrowing WriteTransaction) throws(StorageError) {
-    var cursor = try Cursor(transaction)
-    while true {
-      let key = try unsafe IndexPageKey(beforeAllOf: self).withBytes {
-        key throws(StorageError) -> IndexPageKey? in
-        guard try unsafe cursor.seek(atOrAfter: key) else { return nil }
-        return unsafe IndexPageKey(copying: cursor.key, of: self)
-      }
-      guard let key else { return }
-      _ = try unsafe key.withBytes { key throws(StorageError) -> Bool in
-        try unsafe transaction.delete(key)
-      }
+    try unsafe IndexPageKey(beforeAllOf: self).withBytes { start throws(StorageError) in
+      try unsafe transaction.deleteAll(from: start) { unsafe owns($0) }
     }
   }
 }

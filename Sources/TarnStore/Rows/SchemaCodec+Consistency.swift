@@ -19,7 +19,7 @@ extension StoreSchema {
 extension ClassSchema {
   fileprivate func inconsistency(classCount: Int) -> String? {
     var names: Set<String> = []
-    guard columns.count <= Int(UInt16.max) else { return "class \(name) has too many columns" }
+    guard columns.count <= Int(UInt16.max) else { return "class \(name) has too many properties" }
     for (index, column) in columns.enumerated() {
       let title = "column \(name).\(column.name)"
       guard column.id.index == index else { return "\(title) does not have the id of its position" }

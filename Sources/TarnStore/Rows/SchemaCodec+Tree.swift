@@ -37,7 +37,7 @@ extension SchemaCodec {
         key throws(StorageError) -> Bool in
         try unsafe transaction.delete(key)
       }
-      guard existed else { return }
+      guard existed, piece < .max else { return }
       piece += 1
     }
   }

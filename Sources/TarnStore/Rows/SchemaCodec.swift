@@ -27,7 +27,7 @@ package enum SchemaCodec {
   /// - Throws: `.invalidInput` with a sentence that names what is inconsistent.
   package static func encode(_ schema: StoreSchema) throws(StorageError) -> [[UInt8]] {
     if let problem = schema.inconsistency {
-      throw StorageError(.invalidInput, operation: "write schema", path: "", detail: problem)
+      throw StorageError(.invalidInput, operation: "add classes", path: "", detail: problem)
     }
     let format =
       schema.classes.allSatisfy(\.uniqueRules.isEmpty) ? formatPlain : formatUnique
@@ -38,7 +38,8 @@ package enum SchemaCodec {
       body.bytes.count <= pieceByteCountMax * Int(UInt16.max)
     else {
       throw StorageError(
-        .limitExceeded, operation: "write schema", path: "", detail: "The schema is too large.")
+        .limitExceeded, operation: "add classes", path: "",
+        detail: "the classes have too many properties with too long names")
     }
     var stream: [UInt8] = []
     stream.reserveCapacity(headerByteCount + body.bytes.count)

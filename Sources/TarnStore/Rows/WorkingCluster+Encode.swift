@@ -177,9 +177,7 @@ extension WorkingCluster {
     }
     guard let index = found else {
       throw StorageError(
-        .limitExceeded, operation: "encode row", path: "",
-        detail: "a row of \(schema.name) has too many columns: it takes \(plan(slot, 1)) bytes of "
-          + "at most \(ClusterFormat.imageBytesMax)")
+        .limitExceeded, operation: "write", path: "", detail: schema.tooWide)
     }
     unsafe columns[index].byteCells[slot].isSpilled = true
     unsafe columns[index].mayHaveLong = true

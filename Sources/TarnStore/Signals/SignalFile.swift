@@ -86,10 +86,13 @@ import Synchronization
 
   deinit {
     unsafe munmap(base, SignalLayout.byteCount)
-    if isForked { return }
+    if isForked || !isOpen { return }
     tarn_forget_in_child(descriptor)
     close(descriptor)
   }
+
+  /// False if the program closed the descriptor: its number may be that of a file of its own.
+  private var isOpen: Bool { FileFacts.of(descriptor: descriptor)?.identity == identity }
 
   var isForked: Bool { tarn_fork_count() != forkCount }
 
@@ -114,6 +117,10 @@ import Synchronization
   package func wake() {
     if isForked { return }
     FaultPoint.hit("signal.beforeWake")
+    guard isOpen else {
+      let what = LostDescriptor.detail(descriptor)
+      return StoreLog.shared.write(.error, "\(path): \(what). Others learn of commits late")
+    }
     var bytes = version
     _ = unsafe pwrite(descriptor, &bytes, 8, off_t(SignalLayout.wakeAt))
   }

@@ -1,3 +1,4 @@
+internal import CTarn
 internal import Glibc
 
 /// A descriptor that becomes readable when a signal file is written, closed by a writer, moved or
@@ -30,7 +31,7 @@ package final class WaitDescriptor: Sendable {
 
   /// Errors: `.limitExceeded` when the user has no inotify instance or watch left.
   init() throws(StorageError) {
-    descriptor = inotify_init1(Int32(O_NONBLOCK | O_CLOEXEC))
+    descriptor = tarn_above_standard(inotify_init1(Int32(O_NONBLOCK | O_CLOEXEC)))
     if descriptor < 0 { throw StorageError(errno: errno, operation: "watch", path: "") }
   }
 

@@ -1,6 +1,10 @@
 internal import CLMDB
+internal import Glibc
 
 /// A position in the file's order of keys. Belongs to one thread.
+///
+/// Each move is checked: the key that it finds lies where the order says. So every loop over a
+/// cursor ends, also in a damaged tree in which a page leads back to itself.
 ///
 /// `key` and `value` are valid after a move that returned true: as long as the read transaction,
 /// or until the write transaction's next change. After such a change seek again.
@@ -13,6 +17,8 @@ internal import CLMDB
   private var reading: ReadTransaction?
   /// Says when LMDB has closed a cursor that writes.
   private let life: WriteLife?
+  /// Changes that the write had made at the last move: after others the key is gone.
+  private var changeCount = 0
   package private(set) var key: UnsafeRawBufferPointer
   package private(set) var value: UnsafeRawBufferPointer
 
@@ -53,7 +59,9 @@ internal import CLMDB
   package mutating func seek(
     atOrAfter wanted: UnsafeRawBufferPointer
   ) throws(StorageError) -> Bool {
-    unsafe try move(MDB_SET_RANGE, unsafe MDB_val(wanted))
+    guard unsafe try move(MDB_SET_RANGE, unsafe MDB_val(wanted)) else { return false }
+    if unsafe Self.order(key, wanted) < 0 { throw disorder }
+    return true
   }
 
   /// Moves to the last key that is not above the given one; false if there is none.
@@ -61,8 +69,10 @@ internal import CLMDB
     atOrBefore wanted: UnsafeRawBufferPointer
   ) throws(StorageError) -> Bool {
     guard unsafe try seek(atOrAfter: wanted) else { return try last() }
-    if unsafe key.count == wanted.count && key.elementsEqual(wanted) { return true }
-    return try previous()
+    if unsafe Self.order(key, wanted) == 0 { return true }
+    guard try previous() else { return false }
+    if unsafe Self.order(key, wanted) > 0 { throw disorder }
+    return true
   }
 
   package mutating func first() throws(StorageError) -> Bool {
@@ -76,13 +86,34 @@ internal import CLMDB
   /// Moves on by one; to the first key if the cursor is nowhere yet. False at the end, and the
   /// cursor then stays where it was.
   package mutating func next() throws(StorageError) -> Bool {
-    unsafe try move(MDB_NEXT, unsafe MDB_val())
+    let before = unsafe lastKey
+    guard unsafe try move(MDB_NEXT, unsafe MDB_val()) else { return false }
+    if unsafe before.count > 0 && Self.order(before, key) >= 0 { throw disorder }
+    return true
   }
 
   /// Moves back by one; to the last key if the cursor is nowhere yet.
   package mutating func previous() throws(StorageError) -> Bool {
-    unsafe try move(MDB_PREV, unsafe MDB_val())
+    let before = unsafe lastKey
+    guard unsafe try move(MDB_PREV, unsafe MDB_val()) else { return false }
+    if unsafe before.count > 0 && Self.order(before, key) <= 0 { throw disorder }
+    return true
   }
+
+  /// The key of the last move, empty if there was none or if it is gone.
+  private var lastKey: UnsafeRawBufferPointer {
+    changeCount == (life?.changeCount ?? 0)
+      ? unsafe key : unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+  }
+
+  /// Below zero if `a` comes before `b`. LMDB's own order.
+  private static func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
+    guard let first = a.baseAddress, let second = b.baseAddress else { return a.count - b.count }
+    let result = unsafe memcmp(first, second, min(a.count, b.count))
+    return result != 0 ? Int(result) : a.count - b.count
+  }
+
+  private var disorder: StorageError { environment.disorder("read") }
 
   /// Goes over to another read transaction of the same file, for a third of a new cursor's price.
   /// It is nowhere then. Traps for a cursor of a write.
@@ -92,6 +123,7 @@ internal import CLMDB
     let result = unsafe mdb_cursor_renew(transaction.handle.raw, handle.raw)
     if result != 0 { throw environment.error(result, "read") }
     reading = transaction
+    unsafe key = UnsafeRawBufferPointer(start: nil, count: 0)
   }
 
   @inline(__always)
@@ -106,13 +138,21 @@ internal import CLMDB
       if result == MDB_NOTFOUND { return false }
       throw environment.error(result, "read")
     }
-    if life == nil {
+    guard let life else {
       unsafe key = try environment.bounded(foundKey)
       unsafe value = try environment.bounded(foundValue)
-    } else {
-      unsafe key = try environment.boundedOrOwn(foundKey)
-      unsafe value = try environment.boundedOrOwn(foundValue)
+      return true
     }
+    changeCount = life.changeCount
+    unsafe key = try environment.boundedOrOwn(foundKey)
+    unsafe value = try environment.boundedOrOwn(foundValue)
     return true
+  }
+}
+
+extension Environment {
+  /// What a search finds in a tree whose keys do not ascend.
+  func disorder(_ operation: String) -> StorageError {
+    error(.corrupted, operation, "the file is damaged: its keys are out of order")
   }
 }

@@ -42,6 +42,8 @@ extension Environment {
   @discardableResult
   package func clearStaleReaders() throws(StorageError) -> Int {
     if isForked { throw error(.forked, "clear readers", "the process was forked") }
+    // LMDB asks through its lock file who is dead.
+    try checkDescriptors("clear readers")
     var dead: Int32 = 0
     let result = unsafe mdb_reader_check(handle.raw, &dead)
     if result != 0 { throw error(result, "clear readers") }

@@ -61,6 +61,7 @@ package final class Environment: Sendable {
   let mapStart: UInt
   let pageSize: Int
   let handle: LMDBHandle
+  let engineDescriptors: EngineDescriptors
   /// Our own description of the data file; holds the lock of step 4.
   let descriptor: Int32
   /// Our own description of the lock file; holds the locks of `LockFile`.
@@ -106,6 +107,7 @@ package final class Environment: Sendable {
     mapStart = opened.mapStart
     pageSize = opened.pageSize
     handle = opened.handle
+    engineDescriptors = opened.engineDescriptors
     descriptor = opened.descriptor
     lockDescriptor = opened.lockDescriptor
     created = opened.created
@@ -137,6 +139,12 @@ package final class Environment: Sendable {
     _ location: StoreLocation, options: EnvironmentOptions, content: FirstContent? = nil
   ) throws(StorageError) -> Environment {
     FaultPoint.armFromEnvironment()
+    if tarn_forked_unprepared() {
+      throw StorageError(
+        .forked, operation: "open", path: location.description,
+        detail: "this process was made by a system call, which leaves the C library unprepared for "
+          + "it; use fork(), or start a program")
+    }
     return try EnvironmentRegistry.shared.open(location, options: options, content: content)
   }
 

@@ -93,7 +93,9 @@ final class EnvironmentRegistry: Sendable {
       let isUnused = environment.state.withLock {
         $0.openings == 0 && $0.live == 0 && !$0.isClosed
       }
-      guard isUnused else { return }
+      // LMDB would close numbers that are the program's files by now. The next to open the store
+      // gets this one again.
+      guard isUnused, (try? environment.checkDescriptors("close")) != nil else { return }
       open[environment.dataIdentity] = nil
       environment.shutDown()
     }

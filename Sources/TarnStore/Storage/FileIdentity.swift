@@ -1,3 +1,4 @@
+internal import CTarn
 internal import Glibc
 
 /// Which file it is, whatever its name: what makes two paths the same store, and one path two.
@@ -44,8 +45,8 @@ package struct FileFacts: Sendable {
   }
 }
 
-/// A descriptor that is closed when it goes out of scope. The mode of a file that it creates is
-/// the user's to choose (umask).
+/// A descriptor that is closed when it goes out of scope; never a standard one. The mode of a file
+/// that it creates is the user's to choose (umask).
 package struct OwnedDescriptor: ~Copyable {
   package let raw: Int32
 
@@ -53,12 +54,12 @@ package struct OwnedDescriptor: ~Copyable {
   package init(
     opening path: String, flags: Int32, mode: UInt32 = 0o666, operation: String
   ) throws(StorageError) {
-    raw = unsafe open(path, flags | O_CLOEXEC, mode)
+    raw = tarn_above_standard(unsafe open(path, flags | O_CLOEXEC, mode))
     if raw < 0 { throw StorageError(errno: errno, operation: operation, path: path) }
   }
 
   /// Takes over a descriptor that is open.
-  init(adopting descriptor: Int32) { raw = descriptor }
+  init(adopting descriptor: Int32) { raw = tarn_above_standard(descriptor) }
 
   /// The descriptor, which the caller closes.
   consuming func release() -> Int32 {
@@ -82,6 +83,21 @@ enum FilePaths {
   static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// What the folder contains, in no order; nothing if it cannot be read.
+  static func names(in folder: String) -> [String] {
+    guard let entries = unsafe opendir(folder) else { return [] }
+    defer { unsafe closedir(entries) }
+    var names: [String] = []
+    while let entry = unsafe readdir(entries) {
+      unsafe withUnsafePointer(to: &entry.pointee.d_name) { start in
+        unsafe start.withMemoryRebound(to: CChar.self, capacity: 256) {
+          names.append(unsafe String(cString: $0))
+        }
+      }
+    }
+    return names
   }
 
   /// Makes a created or renamed name in the folder survive a power loss.

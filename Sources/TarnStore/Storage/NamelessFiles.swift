@@ -87,15 +87,7 @@ struct PassingNames: ~Copyable {
 
   /// Takes away what processes left that were killed while they had passing names.
   private static func removeAbandoned(in parent: String) {
-    guard let entries = unsafe opendir(parent) else { return }
-    defer { unsafe closedir(entries) }
-    while let entry = unsafe readdir(entries) {
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { start in
-        unsafe start.withMemoryRebound(to: CChar.self, capacity: 256) {
-          unsafe String(cString: $0)
-        }
-      }
-      guard name.hasPrefix(prefix) else { continue }
+    for name in FilePaths.names(in: parent) where name.hasPrefix(prefix) {
       if let abandoned = try? LockedFolder(parent + "/" + name) { remove(abandoned.path) }
     }
   }

@@ -16,6 +16,7 @@ struct OpenedFile {
   let mapStart: UInt
   let pageSize: Int
   let handle: LMDBHandle
+  let engineDescriptors: EngineDescriptors
   /// Ours, of the data.
   let descriptor: Int32
   /// Ours, of the lock file: see `LockFile`.
@@ -172,11 +173,13 @@ struct FileToOpen: ~Copyable {
     // LMDB opens by path, and would follow any link that somebody has put there meanwhile: it is
     // led to the very files that were looked at.
     let names = try PassingNames(data: file.raw, lock: lock.raw, for: path)
+    let expected = try occupyStandardDescriptors()
     let (handle, mapByteCount) = try openLMDB(options, lock, at: names.dataPath)
     var isDone = false
     // Before the locks go, which live as long as `lock`.
     defer { if !isDone { unsafe mdb_env_close(handle.raw) } }
     let lockIdentity = try checkNames(lock)
+    let engineDescriptors = try findDescriptors(handle, lockIdentity, expected)
     let descriptor = try lockData(lockIdentity)
     defer {
       if !isDone {
@@ -201,7 +204,34 @@ struct FileToOpen: ~Copyable {
       path: path, lockPath: lockPath, kind: kind, isWritable: isWritable,
       data: FileFacts.of(descriptor: descriptor) ?? facts, source: source, lock: lockIdentity,
       mapByteCount: mapByteCount, mapStart: map.start, pageSize: Int(statistics.ms_psize),
-      handle: handle, descriptor: descriptor, lockDescriptor: lock.release(), created: created)
+      handle: handle, engineDescriptors: engineDescriptors, descriptor: descriptor,
+      lockDescriptor: lock.release(), created: created)
+  }
+
+  /// LMDB opens files itself: no number that it gets may be a standard one. Gives the numbers that
+  /// it is expected to get.
+  private borrowing func occupyStandardDescriptors() throws(StorageError) -> [Int32] {
+    let result = tarn_occupy_standard()
+    guard result == 0 else {
+      var error = StorageError(errno: result, operation: "open", path: path)
+      error.detail = "a standard descriptor is closed, and /dev/null cannot be opened in its place"
+      throw error
+    }
+    return EngineDescriptors.expected(copying: file.raw)
+  }
+
+  private borrowing func findDescriptors(
+    _ handle: LMDBHandle, _ lock: FileIdentity, _ expected: [Int32]
+  ) throws(StorageError) -> EngineDescriptors {
+    let found = EngineDescriptors.find(
+      handle, facts.identity, lock, isWritable: isWritable, expected: expected)
+    guard let found else {
+      throw StorageError(
+        .inputOutput, operation: "open", path: path,
+        detail: "the descriptors that were opened just now are not there any more; does another "
+          + "thread close descriptors that it did not open?")
+    }
+    return found
   }
 
   private borrowing func maps() throws(StorageError) -> [ProcessMaps.Mapping] {

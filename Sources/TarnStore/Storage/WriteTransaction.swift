@@ -39,6 +39,7 @@ package struct WriteTransaction: ~Copyable {
     _ value: UnsafeRawBufferPointer, forKey key: UnsafeRawBufferPointer
   ) throws(StorageError) {
     require(value.count <= Self.valueByteCountMax, "a value longer than a page")
+    life.changeCount &+= 1
     var name = unsafe MDB_val(key)
     var data = unsafe MDB_val(value)
     let result = unsafe mdb_put(handle.raw, Environment.mainTree, &name, &data, 0)
@@ -52,6 +53,7 @@ package struct WriteTransaction: ~Copyable {
     _ byteCount: Int, forKey key: UnsafeRawBufferPointer
   ) throws(StorageError) -> UnsafeMutableRawBufferPointer {
     require((0...Self.valueByteCountMax).contains(byteCount), "a value longer than a page")
+    life.changeCount &+= 1
     var name = unsafe MDB_val(key)
     var room = unsafe MDB_val(mv_size: byteCount, mv_data: nil)
     let flags = UInt32(MDB_RESERVE)
@@ -62,6 +64,7 @@ package struct WriteTransaction: ~Copyable {
 
   /// Removes the key; false if it was not there. LMDB: `mdb_del`.
   package func delete(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
+    life.changeCount &+= 1
     var name = unsafe MDB_val(key)
     let result = unsafe mdb_del(handle.raw, Environment.mainTree, &name, nil)
     if result == MDB_NOTFOUND { return false }
@@ -73,6 +76,8 @@ package struct WriteTransaction: ~Copyable {
 /// Whether a write transaction is still going on.
 final class WriteLife {
   var isOver = false
+  /// Keys that were put, made room for or removed.
+  var changeCount = 0
 }
 
 extension Environment {
@@ -103,6 +108,8 @@ extension Environment {
     do throws(StorageError) {
       answer = try body(
         unsafe WriteTransaction(environment: self, handle: LMDBHandle(raw: raw), life: life))
+      // As late as can be; there is nothing of the program's between this and the commit.
+      try checkDescriptors("commit", onlyPages: options.durability == .none)
     } catch {
       life.isOver = true
       unsafe mdb_txn_abort(raw)
@@ -120,6 +127,7 @@ extension Environment {
   /// Waits until everything committed is on the disk. LMDB: `mdb_env_sync`.
   package func sync() throws(StorageError) {
     try checkWritable()
+    try checkDescriptors("sync", onlyPages: true)
     let result = unsafe mdb_env_sync(handle.raw, 1)
     if result != 0 {
       latch(.inputOutput)
@@ -180,7 +188,10 @@ extension Environment {
     unsafe mdb_env_info(handle.raw, &info)
     let wanted = Int64(unsafe info.me_last_pgno + 1) * Int64(pageSize)
     if wanted <= Int64(knownByteCount.load(ordering: .relaxed)) { return }
-    var now = FileFacts.of(descriptor: descriptor)?.byteCount ?? 0
+    let facts = FileFacts.of(descriptor: descriptor)
+    // The program may have closed it, and use the number for a file of its own.
+    guard let facts, facts.identity == dataIdentity else { return }
+    var now = facts.byteCount
     if now < wanted && tarn_extend(descriptor, wanted) == 0 { now = wanted }
     knownByteCount.store(Int(now), ordering: .relaxed)
   }

@@ -176,6 +176,7 @@ extension Store {
     guard
       plan.schema != reader.schema.schema || version > reader.snapshot.head.schemaVersion
     else { return nil }
+    try plan.schema.requireRoom(addingTo: reader.schema.schema, path: path)
     let view = SchemaView(schema: plan.schema, epoch: reader.schema.epoch + 1)
     let rows = WriteSession(reader, schema: view)
     for fill in plan.fills { try rows.fill(fill) }
@@ -218,6 +219,7 @@ extension Store {
   private func plan(
     _ wanted: [ClassDefinition], over snapshot: Snapshot
   ) throws(StorageError) -> SchemaPlan {
+    try ClassDefinition.requireNumbers(for: wanted, path: path)
     let plan = SchemaPlan(stored: snapshot.schema.schema, wanted: wanted)
     guard plan.differences.isEmpty else {
       let list = plan.differences.map { "- " + $0 }.joined(separator: "\n")

@@ -1,38 +1,41 @@
 internal import CTarn
 internal import Synchronization
 
-/// A value that one thread at a time uses: Synchronization's `Mutex`, which the thread sanitizer
-/// can follow.
+/// A value that one thread at a time uses.
 ///
-/// On Linux a contended `Mutex` is passed on by the kernel (a priority-inheritance futex). The
-/// sanitizer does not see that, and reports a race between two closures that never ran together. A
-/// build for it (`THREAD_SANITIZER`) tells it when the lock changes hands; any other build has the
-/// `Mutex` and nothing else.
+/// Not Synchronization's `Mutex`, which remembers the thread that holds it by the kernel's number,
+/// and that number is the parent's in a forked child: the first thread that waits for such a lock
+/// there ends the program. This lock remembers only whether it is held, so a child of a
+/// single-threaded process can use every lock of its parent's.
+///
+/// A thread that waits looks for some hundred nanoseconds, then sleeps. Which of several sleepers
+/// is next is not defined.
 ///
 /// Threading: any thread. Not recursive: a closure that locks again what it holds never returns.
-package struct Lock<Content: ~Copyable>: ~Copyable, Sendable {
-  private let mutex: Mutex<Content>
-  #if THREAD_SANITIZER
-    /// Its address stands for the lock.
-    private let token = Token()
-    private final class Token: Sendable {}
-  #endif
+package struct Lock<Content: ~Copyable>: ~Copyable, @unchecked Sendable {
+  // because: the content is only used by the thread that holds the lock.
 
-  package init(_ value: consuming sending Content) { mutex = Mutex(value) }
+  /// Free, held, or held while others may sleep; see `tarn_lock_wait`. In a cell because the kernel
+  /// needs the address of a word on which a thread sleeps.
+  private let word = _Cell(Atomic<UInt32>(0))
+  private let content: _Cell<Content>
+
+  package init(_ value: consuming sending Content) { content = _Cell(value) }
 
   @inline(__always)
   package borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending Content) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
-    #if THREAD_SANITIZER
-      let address = unsafe Unmanaged.passUnretained(token).toOpaque()
-      return try mutex.withLock { value throws(Failure) in
-        unsafe tarn_lock_acquired(address)
-        defer { unsafe tarn_lock_released(address) }
-        return try body(&value)
+    let word = unsafe word._address
+    if unsafe !word.pointee.compareExchange(expected: 0, desired: 1, ordering: .acquiring).exchanged
+    {
+      unsafe tarn_lock_wait(word)
+    }
+    defer {
+      if unsafe word.pointee.exchange(0, ordering: .releasing) == 2 {
+        unsafe tarn_lock_wake(word)
       }
-    #else
-      return try mutex.withLock(body)
-    #endif
+    }
+    return try unsafe body(&content._address.pointee)
   }
 }

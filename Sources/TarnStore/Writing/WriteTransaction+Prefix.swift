@@ -22,17 +22,8 @@ extension WriteTransaction {
   }
 
   private func deleteAll(under prefix: [UInt8]) throws(StorageError) {
-    while true {
-      let found = unsafe try withBytes(of: prefix) { start throws(StorageError) -> [UInt8]? in
-        var cursor = try Cursor(self)
-        guard try unsafe cursor.seek(atOrAfter: start) else { return nil }
-        let key = unsafe Array(cursor.key)
-        return key.starts(with: prefix) ? key : nil
-      }
-      guard let found else { return }
-      _ = unsafe try withBytes(of: found) { key throws(StorageError) in
-        try unsafe delete(key)
-      }
+    unsafe try withBytes(of: prefix) { start throws(StorageError) in
+      unsafe try deleteAll(from: start) { unsafe $0.starts(with: prefix) }
     }
   }
 }

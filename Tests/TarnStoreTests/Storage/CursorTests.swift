@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -39,6 +40,43 @@ import Testing
     met = [Array(cursor.key)]
     while try cursor.previous() { met.append(Array(cursor.key)) }
     #expect(met == keys.reversed())
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a key out of order ends every walk with an error`() throws {
+    let path = folder.file("x.realm")
+    let environment = try Environment.open(path: path)
+    let marker: [UInt8] = [0xab, 0xcd, 0xef, 0x12]
+    try environment.put(
+      Dictionary(uniqueKeysWithValues: (0..<20).map { ([7, 0, $0], marker + [$0]) }))
+    environment.close()
+    // The first key of the page is now above the others: a cursor finds it, a search does not.
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+    let node = try #require(bytes.range(of: Data([7, 0, 0] + marker + [0])))
+    bytes[node.lowerBound + 1] = 0xff
+    try bytes.write(to: URL(fileURLWithPath: path))
+
+    let damaged = try Environment.open(path: path)
+    defer { damaged.close() }
+    func code(_ body: () throws(StorageError) -> Void) -> StorageError.Code? {
+      do throws(StorageError) { try body() } catch { return error.code }
+      return nil
+    }
+    #expect(
+      code { () throws(StorageError) in
+        try damaged.write { transaction throws(StorageError) in
+          try withBytes([7]) { start throws(StorageError) in
+            try transaction.deleteAll(from: start) { $0.first == 7 }
+          }
+        }
+      } == .corrupted)
+    let transaction = try damaged.beginRead()
+    defer { transaction.end() }
+    var cursor = try Cursor(transaction)
+    #expect(try cursor.first())
+    #expect(code { () throws(StorageError) in while try cursor.next() {} } == .corrupted)
+    #expect(try cursor.last())
+    #expect(code { () throws(StorageError) in while try cursor.previous() {} } == .corrupted)
   }
 
   @Test func `a renewed cursor reads the newer view`() throws {

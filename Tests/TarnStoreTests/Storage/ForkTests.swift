@@ -94,6 +94,66 @@ import Testing
     withExtendedLifetime(kept) {}
   }
 
+  @Test func `a child that the C library knows nothing of is refused, and opens nothing`() async {
+    let kept = TemporaryFolder()
+    let said = KeptErrors(in: kept.path)
+    let result = await #expect(processExitsWith: .success) { [said = said as KeptErrors] in
+      said.keep()
+      let folder = TemporaryFolder()
+      let environment = try Environment.open(path: folder.file("x.realm"))
+      try environment.put([[1]: [1]])
+      try environment.beginRead().end()
+      let pins = environment.readers()
+      let code = Forked.run(.unprepared) {
+        if Forked.code({ () throws(StorageError) in try environment.beginRead() }) != .forked {
+          return 1
+        }
+        if Forked.code({ () throws(StorageError) in try environment.put([[1]: [2]]) }) != .forked {
+          return 2
+        }
+        let other = folder.file("y.realm")
+        if Forked.code({ () throws(StorageError) in try Environment.open(path: other) })
+          != .forked
+        {
+          return 3
+        }
+        // Its own child is made by the C library again.
+        return Forked.run {
+          guard let mine = try? Environment.open(path: other) else { return 4 }
+          return (try? mine.put([[2]: [2]])) == nil ? 5 : 0
+        }
+      }
+      precondition(code == 0, "the child ended with \(code)")
+      precondition(environment.readers() == pins)
+      let value = try environment.get([1])
+      precondition(value == [1])
+      environment.close()
+      withExtendedLifetime(folder) {}
+    }
+    if result == nil { Issue.record("\(said.text)") }
+    withExtendedLifetime(kept) {}
+  }
+
+  @Test func `threads of a child wait for a lock that was used before the fork`() async {
+    await #expect(processExitsWith: .success) {
+      let count = Lock(0)
+      count.withLock { $0 += 1 }
+      let code = Forked.run {
+        let done = DispatchSemaphore(value: 0)
+        for _ in 1...3 {
+          BackgroundThread.start("tarn-test") {
+            for _ in 0..<100_000 { count.withLock { $0 += 1 } }
+            done.signal()
+          }
+        }
+        for _ in 0..<100_000 { count.withLock { $0 += 1 } }
+        for _ in 1...3 where done.wait(timeout: .now() + .seconds(60)) != .success { return 1 }
+        return count.withLock { $0 == 400_001 ? 0 : 2 }
+      }
+      precondition(code == 0, "the child ended with \(code)")
+    }
+  }
+
   @Test func `a fork waits until the threads of the library rest`() async {
     await #expect(processExitsWith: .success) {
       let isBusy = DispatchSemaphore(value: 0)
@@ -150,23 +210,7 @@ import Testing
   }
 }
 
-enum Forked {
-  /// Swift does not offer fork, for good reasons; a store must survive those who call it anyway.
-  static func start(_ body: () -> Int32) -> pid_t {
-    typealias Fork = @convention(c) () -> pid_t
-    let fork = unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)
-    let child = fork()
-    if child == 0 { _exit(body()) }
-    return child
-  }
-
-  static func run(_ body: () -> Int32) -> Int32 {
-    let child = start(body)
-    var status: Int32 = 0
-    waitpid(child, &status, 0)
-    return status & 0x7f == 0 ? status >> 8 : -1
-  }
-
+extension Forked {
   static func code<R>(_ body: () throws(StorageError) -> R) -> StorageError.Code? {
     do throws(StorageError) {
       _ = try body()
