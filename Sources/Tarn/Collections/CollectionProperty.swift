@@ -69,13 +69,20 @@ extension _CollectionProperty {
 
 extension UnmanagedCollection where Self: _CollectionProperty {
   func noteObservers(_ property: UnmanagedProperty) {
-    (backing as? UnmanagedSequence)?.observers = property
+    (backing as? UnmanagedSequence)?.note(property, isOwn: true)
+  }
+  func forgetObservers(_ property: UnmanagedProperty) {
+    (backing as? UnmanagedSequence)?.forgetObservers(property)
   }
 }
 
 extension List: UnmanagedCollection {}
 extension MutableSet: UnmanagedCollection {}
 extension Map: UnmanagedCollection {}
+
+extension UnmanagedSequence: UnmanagedCollection {
+  func noteObservers(_ property: UnmanagedProperty) { note(property, isOwn: false) }
+}
 
 extension PropertyReflection {
   /// As what a collection that is in no object takes its elements.

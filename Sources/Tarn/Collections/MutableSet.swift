@@ -19,6 +19,7 @@ public final class MutableSet<Element: RealmCollectionValue>: _CollectionPropert
   /// An empty, unmanaged set.
   public convenience init() { self.init(_handle: _SequenceHandle(UnmanagedSequence(.set))) }
 
+  public var _isSet: Bool { true }
   public static var _description: _ColumnDescription {
     Element._elementDescription.collected(.set)
   }

@@ -24,6 +24,8 @@ where
   func objects(at positions: IndexSet) -> [Element]
   /// What results are derived from; traps where none can be.
   var _derivation: _Derivation { get }
+  /// True for a set, of which `value(forKey:)` has no repeats.
+  var _isSet: Bool { get }
 
   /// The minimum of the elements' property with that name, nil if there are no values.
   func min<T: MinMaxType>(ofProperty name: String) -> T?
@@ -40,6 +42,8 @@ where
 }
 
 extension RealmCollection {
+  public var _isSet: Bool { false }
+
   /// The elements at those positions. Traps if one of them is out of bounds.
   public func objects(at positions: IndexSet) -> [Element] { positions.map { self[$0] } }
 }

@@ -11,8 +11,11 @@ final class UnmanagedSequence: SequenceBacking {
   /// maps the embedded objects that were ever in, so that a new one is not looked for.
   private var objects: Set<ObjectIdentifier> = []
 
-  /// Who observes the property that this is of.
-  var observers: UnmanagedProperty?
+  /// The observed properties that hold the sequence or something around it, each with the number of
+  /// places where it is.
+  private var observed: [UnmanagedProperty: Int] = [:]
+  /// True for the collection that a property itself is, whose observers are told of positions.
+  private var isProperty = false
 
   init(_ kind: CollectionKind) { self.kind = kind }
 
@@ -64,12 +67,48 @@ final class UnmanagedSequence: SequenceBacking {
 
   /// Makes a change and tells the observers of the property.
   private func changing(_ kind: @autoclosure () -> PropertyEffect.Kind, _ change: () -> Void) {
-    guard let observers else { return change() }
-    let kind = self.kind == .list ? kind() : .setting
+    if observed.isEmpty { return change() }
+    let kind = self.kind == .list && isProperty ? kind() : .setting
     if kind.isOfNothing { return change() }
-    let telling = observers.begin(kind)
+    let tellings = observed.keys.map { $0.begin(kind) }
     change()
-    telling.finish()
+    for telling in tellings { telling.finish() }
+  }
+
+  // MARK: - Observers
+
+  func note(_ property: UnmanagedProperty, isOwn: Bool) {
+    if isOwn { isProperty = true }
+    observed[property, default: 0] += 1
+    if observed[property] == 1 { exchange([], values, in: [property]) }
+  }
+
+  func forgetObservers(_ property: UnmanagedProperty) {
+    guard let count = observed[property] else { return }
+    observed[property] = count == 1 ? nil : count - 1
+    if count == 1 { exchange(values, [], in: [property]) }
+  }
+
+  /// Lists and maps among the elements that go are in the observed properties no more, and those
+  /// among the elements that come are.
+  private func exchange(
+    _ leaving: some Sequence<_BoxedValue>, _ coming: some Sequence<_BoxedValue>,
+    in properties: [UnmanagedProperty]
+  ) {
+    for property in properties {
+      for case let nested as UnmanagedSequence in leaving.lazy.compactMap(\.nested) {
+        nested.forgetObservers(property)
+      }
+      for case let nested as UnmanagedSequence in coming.lazy.compactMap(\.nested) {
+        nested.note(property, isOwn: false)
+      }
+    }
+  }
+
+  private func exchange(
+    _ leaving: some Sequence<_BoxedValue>, _ coming: some Sequence<_BoxedValue>
+  ) {
+    if !observed.isEmpty { exchange(leaving, coming, in: Array(observed.keys)) }
   }
 
   /// Embedded objects leave the positions where they are, as in a managed list.
@@ -81,6 +120,7 @@ final class UnmanagedSequence: SequenceBacking {
   }
 
   private func replace(_ range: Range<Int>, with new: [_BoxedValue], _ leaving: [Int]) {
+    exchange(values[range], new)
     values.replaceSubrange(range, with: new)
     for position in leaving.reversed() {
       values.remove(at: position < range.lowerBound ? position : position + new.count - range.count)
@@ -155,6 +195,7 @@ final class UnmanagedSequence: SequenceBacking {
   private func put(_ value: _BoxedValue, _ key: String) {
     let found = find(key)
     for position in positions(of: [value]) { values[position] = _BoxedValue(.null) }
+    exchange(found.isFound ? [values[found.index]] : [], [value])
     if found.isFound {
       values[found.index] = value
     } else {
@@ -168,13 +209,14 @@ final class UnmanagedSequence: SequenceBacking {
     guard found.isFound else { return }
     changing(.setting) {
       keys.remove(at: found.index)
-      values.remove(at: found.index)
+      exchange([values.remove(at: found.index)], [])
     }
   }
 
   func removeAll() { changing(.replacing(0..<count, 0)) { clear() } }
 
   private func clear() {
+    exchange(values, [])
     values = []
     keys = []
     objects = []

@@ -30,7 +30,8 @@ public final class DynamicObject: Object {
 }
 
 extension PropertyReflection {
-  /// A column of the file as a property of dynamic objects.
+  /// A column of the file as a property of dynamic objects. The index that every link has is for
+  /// backlinks, and no class declares it.
   init(_ schema: StoreSchema, _ column: ColumnSchema, isPrimaryKey: Bool) {
     let target = column.target.flatMap { schema[$0]?.name }
     var description = _ColumnDescription(
@@ -39,7 +40,8 @@ extension PropertyReflection {
     description.collection = column.collection
     self.init(
       name: column.name, columnName: column.name, offset: 0, wrapper: DynamicValue.self,
-      description: description, isIndexed: column.isIndexed, isPrimaryKey: isPrimaryKey,
+      description: description, isIndexed: column.isIndexed && column.type != .link,
+      isPrimaryKey: isPrimaryKey,
       originProperty: nil, dynamicTarget: target)
   }
 }

@@ -155,7 +155,9 @@ final class ManagedSequence: SequenceBacking {
   /// A value to look for; nil if it cannot be in.
   func sought(_ boxed: _BoxedValue) -> Value? {
     guard let object = boxed.object else { return boxed.nested == nil ? boxed.value : nil }
-    guard object._core === instance else { return nil }
+    guard let core = object._core, core === instance || core === instance.oldSide else {
+      return nil
+    }
     object.requirePosition()
     let key = ObjectKey(object._key)
     return property.type == .any ? .object(object._binding!.classID, key) : .link(key)

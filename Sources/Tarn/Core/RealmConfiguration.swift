@@ -67,7 +67,8 @@ extension Realm {
 
     /// True to delete the file and start with an empty one where a migration would be needed: for
     /// development, and for data that can be recreated. Opening throws `Realm.Error.alreadyOpen`
-    /// while anybody has the file open.
+    /// while anybody has the file open. A file with a higher `schemaVersion` is never deleted:
+    /// opening it throws `Realm.Error.schemaMismatch`, as it does without this.
     public var deleteRealmIfMigrationNeeded = false
 
     /// True to get back the objects that a cancelled write had added: the same Swift objects become

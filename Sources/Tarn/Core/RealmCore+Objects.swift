@@ -186,6 +186,11 @@ extension RealmCore {
     return true
   }
 
+  /// True if the object's row belongs to another one in the schema that is shown.
+  func ownsRow(of object: ObjectBase) -> Bool {
+    schemaToBind().isEmbedded(object._binding!.classID)
+  }
+
   /// The bytes of a value that is kept in pieces.
   func longBytes(_ object: ObjectBase, _ column: ColumnID) -> [UInt8] {
     let id = object._binding!.classID

@@ -154,7 +154,7 @@ extension Realm.Error {
       case .diskFull: .outOfDiskSpace
       case .addressSpace: .addressSpaceExhausted
       case .identity, .replaced: .incompatibleLockFile
-      case .schemaMismatch: .schemaMismatch
+      case .schemaMismatch, .olderProgram: .schemaMismatch
       case .invalidInput, .limitExceeded: .invalidInput
       case .alreadyOpen: .alreadyOpen
       case .notUnique: .notUnique

@@ -4,6 +4,8 @@ import TarnStore
 /// image; its properties have their numbers instead of columns.
 final class UnmanagedObservers: PropertyHooks {
   private var hooks: [PropertyHook] = []
+  /// The properties whose lists and maps know these observers.
+  private var reaching: Set<ColumnID> = []
 
   func add(_ hook: PropertyHook) {
     removeEnded()
@@ -28,28 +30,79 @@ final class UnmanagedObservers: PropertyHooks {
   }
 }
 
-/// A collection property of an unmanaged object that is observed, as its elements know it.
-struct UnmanagedProperty {
+extension UnmanagedObservers {
+  /// Makes the list, set or map that a property holds know these observers.
+  fileprivate func reach(_ property: PropertyReflection, _ number: ColumnID, _ object: ObjectBase) {
+    guard property.collection != .none || property.type == .any,
+      reaching.insert(number).inserted
+    else { return }
+    collection(property, object)?.noteObservers(UnmanagedProperty(observers: self, number: number))
+  }
+
+  /// The value goes: its list or map must not tell these observers any more.
+  fileprivate func letGo(
+    _ property: PropertyReflection, _ number: ColumnID, _ object: ObjectBase
+  ) -> Bool {
+    guard reaching.remove(number) != nil else { return false }
+    let known = UnmanagedProperty(observers: self, number: number)
+    collection(property, object)?.forgetObservers(known)
+    return true
+  }
+
+  private func collection(
+    _ property: PropertyReflection, _ object: ObjectBase
+  ) -> (any UnmanagedCollection)? {
+    property.collection != .none
+      ? property.read(object) as? any UnmanagedCollection
+      : property.readBoxed(object).nested as? any UnmanagedCollection
+  }
+}
+
+/// A property of an unmanaged object that is observed, as the list, set or map knows it that the
+/// property holds, and those within.
+struct UnmanagedProperty: Hashable {
   let observers: UnmanagedObservers
   let number: ColumnID
+
+  static func == (a: UnmanagedProperty, b: UnmanagedProperty) -> Bool {
+    a.observers === b.observers && a.number == b.number
+  }
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(ObjectIdentifier(observers))
+    hasher.combine(number)
+  }
 
   func begin(_ kind: PropertyEffect.Kind) -> PropertyTelling { observers.begin(number, kind) }
 }
 
 /// Observers that have been told that a property of an unmanaged object is about to be assigned.
 public struct _UnmanagedTelling {
-  private let telling: PropertyTelling?
+  private let telling: PropertyTelling
+  /// Makes the observers known to the list or map that was assigned.
+  private let reach: (() -> Void)?
 
-  init(_ telling: PropertyTelling?) { self.telling = telling }
+  init(_ telling: PropertyTelling, _ reach: (() -> Void)?) {
+    self.telling = telling
+    self.reach = reach
+  }
 
   /// Tells them that it has been.
-  public func finish() { telling?.finish() }
+  public func finish() {
+    reach?()
+    telling.finish()
+  }
 }
 
 extension ObjectBase {
   /// Called before a property of an observed unmanaged object is assigned.
   public final func _beginAssigning(_ number: UInt16) -> _UnmanagedTelling {
-    _UnmanagedTelling(unmanagedObservers?.begin(ColumnID(number), .setting))
+    guard let observers = unmanagedObservers else {
+      trap("an observed object without observers: bug in this package")
+    }
+    let (property, column) = (_reflection.properties[Int(number)], ColumnID(number))
+    let telling = observers.begin(column, .setting)
+    guard observers.letGo(property, column, self) else { return _UnmanagedTelling(telling, nil) }
+    return _UnmanagedTelling(telling) { observers.reach(property, column, self) }
   }
 
   private final var unmanagedObservers: UnmanagedObservers? {
@@ -66,10 +119,7 @@ extension ObjectBase {
     observation.hook(
       to: observers,
       PropertyHook(observation: observation, column: number, isRoot: isRoot, isLast: isLast))
-    guard isLast, property.collection != .none,
-      let collection = property.read(self) as? any UnmanagedCollection
-    else { return }
-    collection.noteObservers(UnmanagedProperty(observers: observers, number: number))
+    if isLast { observers.reach(property, number, self) }
   }
 
   private final func makeObservers() -> UnmanagedObservers {
@@ -107,7 +157,10 @@ extension ObjectBase {
 
 /// A collection as the object knows it that has it.
 protocol UnmanagedCollection: AnyObject {
+  /// Makes the collection, and those within it, tell the observers of a property that holds it.
   func noteObservers(_ property: UnmanagedProperty)
+  /// Undoes that.
+  func forgetObservers(_ property: UnmanagedProperty)
 }
 
 extension ClassReflection {

@@ -3,10 +3,13 @@ import TarnStore
 
 extension RealmCollection {
   /// A property of each element, in the order of the collection; nil where it is null. The key
-  /// "self" returns the elements themselves.
+  /// "self" returns the elements themselves. For a set the values are a set, too: each is there
+  /// once, where it comes first.
   ///
   /// Traps if the elements are not objects or have no such property.
-  public func value(forKey key: String) -> [Any?] { ElementKeys.values(of: self, key) }
+  public func value(forKey key: String) -> [Any?] {
+    ElementKeys.distinctValues(of: self, key)
+  }
 
   /// A property of each element behind links, such as `mother.age`, like `value(forKey:)`; or an
   /// aggregate: `@count`, or `@min`, `@max`, `@sum` or `@avg` followed by a path, such as
@@ -15,7 +18,10 @@ extension RealmCollection {
   ///
   /// Traps where `value(forKey:)` does, for other operators, and for values that are neither
   /// numbers nor dates.
-  public func value(forKeyPath path: String) -> Any? { ElementKeys.value(of: self, path) }
+  public func value(forKeyPath path: String) -> Any? {
+    path.hasPrefix("@")
+      ? ElementKeys.aggregate(of: self, path) : ElementKeys.distinctValues(of: self, path)
+  }
 
   /// Sets a property of each element, like `setValue(_:forKey:)` of an object, and traps where that
   /// does; a managed collection traps even if it is empty.
@@ -43,7 +49,7 @@ extension Map {
   /// way is. Or an aggregate: `@count`, or `@min`, `@max`, `@sum` or `@avg` followed by a path that
   /// begins at the values, such as `@max.age`, like `List`.
   public func value(forKeyPath path: String) -> Any? {
-    if path.hasPrefix("@") { return ElementKeys.value(of: values, path) }
+    if path.hasPrefix("@") { return ElementKeys.aggregate(of: values, path) }
     let (key, rest) = PathStep.split(path)
     let value = value(forKey: key)
     guard let rest else { return value }
@@ -147,7 +153,19 @@ enum PathStep {
 
 /// Properties of the elements of a collection by name.
 private enum ElementKeys {
-  static func values<S: Sequence>(of elements: S, _ path: String) -> [Any?] {
+  /// What `value(forKey:)` returns: of a set without repeats.
+  static func distinctValues<C: RealmCollection>(of elements: C, _ path: String) -> [Any?] {
+    let values = values(of: elements, path)
+    guard elements._isSet else { return values }
+    var seen: Set<AnyHashable?> = []
+    return values.filter { value in
+      guard let value else { return seen.insert(nil).inserted }
+      guard let value = value as? AnyHashable else { return true }
+      return seen.insert(value).inserted
+    }
+  }
+
+  private static func values<S: Sequence>(of elements: S, _ path: String) -> [Any?] {
     elements.map { element in
       if path == "self" { return flattened(element) }
       return PathStep(element)
@@ -155,8 +173,7 @@ private enum ElementKeys {
     }
   }
 
-  static func value<C: Collection>(of elements: C, _ path: String) -> Any? {
-    guard path.hasPrefix("@") else { return values(of: elements, path) }
+  static func aggregate<C: Collection>(of elements: C, _ path: String) -> Any? {
     if path == "@count" { return elements.count }
     let parts = path.split(separator: ".", maxSplits: 1)
     guard parts.count == 2 else { trapOperator(path) }

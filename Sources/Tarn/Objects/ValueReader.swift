@@ -15,7 +15,8 @@ struct ValueReader {
     case taken
     /// So, but embedded ones that belong to another object are copied.
     case shared
-    /// All that are not in the Realm are copied, and embedded ones anyway.
+    /// All that are not in the Realm are copied, and embedded ones anyway. In a migration an object
+    /// of the old side stands for its counterpart, which is in the Realm.
     case copied
   }
 
@@ -288,6 +289,7 @@ struct ValueReader {
       let isAnothers = object._core != nil || number.map { made[$0].source is ObjectBase } == true
       if isAnothers, object._isEmbedded { return nil }
     case .copied:
+      if let core, core.isOfOldSide(object) { return core.ownsRow(of: object) ? nil : object }
       if object._core !== core || object._isEmbedded { return nil }
     }
     guard object is DynamicObject, !property.isDynamic, property.type == .link else {

@@ -83,13 +83,19 @@ extension ObjectBase: RealmCollectionValue {
   }
 }
 
-/// An element in the type that its collection declares. Traps for what no such type has.
+/// An element in the type that its collection declares. An optional one is nil for a value that its
+/// type refuses, as a property is. Traps for what no such type has.
 ///
 /// - Parameter title: whose element it is, for the message.
 func typedElement<Element: RealmCollectionValue>(
   _ boxed: _BoxedValue, _ title: @autoclosure () -> String = "a collection"
 ) -> Element {
   guard let element = Element._unboxElement(boxed) else {
+    if Element._elementDescription.isOptional, Element._canHoldElement(boxed),
+      let none = Element._unboxElement(_BoxedValue(.null))
+    {
+      return none
+    }
     // Of a map, where the object that stands for the value was deleted.
     if boxed.value == .null, let type = Element.self as? any FailableCustomPersistable.Type,
       type._description.type == .link, let element = type._default() as? Element

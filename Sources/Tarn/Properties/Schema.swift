@@ -163,8 +163,13 @@ public struct Schema: Sendable, Equatable, CustomStringConvertible {
   public let objectSchema: [ObjectSchema]
 
   /// The classes of a file, those of the program as it declares them.
-  init(_ stored: StoreSchema, _ model: ModelSchema) {
-    objectSchema = stored.classes.filter { !$0.isVacant }.map { described in
+  ///
+  /// - Parameter isOfModel: true to leave out all others.
+  init(_ stored: StoreSchema, _ model: ModelSchema, isOfModel: Bool = false) {
+    let present = stored.classes.filter {
+      !$0.isVacant && (!isOfModel || model[$0.name] != nil)
+    }
+    objectSchema = present.map { described in
       let reflection =
         model[described.name]?.reflection ?? ClassReflection(stored, described)
       return ObjectSchema(reflection, isEmbedded: described.isEmbedded)

@@ -22,7 +22,7 @@ extension Migration {
   /// skipped. The new object is nil if the model has no such class. For a class that the file did
   /// not have, the objects that this migration created are passed with nil as the old one.
   ///
-  /// Traps if neither the file nor the model has the class.
+  /// Does nothing if neither the file nor the model has the class.
   public func enumerateObjects(
     ofType typeName: String,
     _ block: (_ oldObject: MigrationObject?, _ newObject: MigrationObject?) -> Void
@@ -45,12 +45,9 @@ extension Migration {
   ) throws {
     let plan = migration.plan
     let isOld = has(typeName, in: plan.stored)
-    guard isOld || has(typeName, in: plan.working) else {
-      trap(
-        "Neither the file nor the model has a class '\(typeName)'. Use the name that it has in the "
-          + "file, without module; see oldSchema and newSchema.")
+    guard isOld || has(typeName, in: plan.working), let id = plan.working.named(typeName)?.id else {
+      return
     }
-    let id = plan.working.named(typeName)!.id
     let keys = trapping { () throws(StorageError) in
       isOld ? try migration.old.allKeys(in: id) : try migration.session.allKeys(in: id)
     }
@@ -78,7 +75,9 @@ extension Migration {
     core.dynamicObject(key, core.dynamicBinding(typeName))
   }
 
-  /// Creates an object on the new side from values, as `Realm.dynamicCreate` does.
+  /// Creates an object on the new side from values, as `Realm.dynamicCreate` does. Objects of the
+  /// old side among the values, also in its collections, stand for the new objects of their rows.
+  /// Embedded ones are copied. Traps for an object that this migration has deleted.
   @discardableResult
   public func create(_ typeName: String, value: Any = [String: Any]()) -> MigrationObject {
     newCore.dynamicCreate(typeName, value: value, update: .error)

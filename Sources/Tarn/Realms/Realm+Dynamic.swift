@@ -1,11 +1,13 @@
 import TarnStore
 
 extension Realm {
-  /// The classes of the file: those of the configuration as the program declares them, all others
-  /// as the file describes them.
+  /// The classes of the Realm. Those that `objectTypes` lists, and no others; without a list, and
+  /// with an empty one, all classes of the file: the program's as it declares them, all others as
+  /// the file describes them.
   public var schema: Schema {
     core.checkThread()
-    return Schema(core.schemaToBind().schema, core.classes.model)
+    let (stored, model) = (core.schemaToBind().schema, core.classes.model)
+    return Schema(stored, model, isOfModel: configuration.objectTypes?.isEmpty == false)
   }
 
   /// All objects of a class in the file, even of one that the program does not have; see

@@ -16,7 +16,8 @@ struct StoreOpening {
 
   private var options: Store.Options { configuration.storeOptions(model) }
 
-  /// Opens the file; with `deleteRealmIfMigrationNeeded` an empty one instead.
+  /// Opens the file; with `deleteRealmIfMigrationNeeded` an empty one instead if it needs a
+  /// migration. A file of a newer program needs none: it is refused and left as it is.
   func open() throws(Realm.Error) -> Store {
     try publicly { () throws(StorageError) in
       let location = configuration.location
@@ -30,7 +31,7 @@ struct StoreOpening {
         guard error.code == .schemaMismatch else { throw error }
       }
       do throws(StorageError) {
-        try StoreRegistry.removeUnused(location)
+        try StoreRegistry.removeUnused(location, schemaVersion: configuration.schemaVersion)
       } catch {
         guard error.code == .alreadyOpen else { throw error }
         throw StorageError(

@@ -29,6 +29,7 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
   /// The first position of an element, or nil. Traps for a deleted object.
   public func index(of element: Element) -> Int? { base.index(of: element) }
   public var _derivation: _Derivation { base.derivation }
+  public var _isSet: Bool { base.isSet }
   public func _counterpart(in realm: Realm) -> Self? {
     base.counterpart(in: realm).map { Self($0) }
   }
@@ -70,6 +71,7 @@ private class AnyCollectionBase<Element: RealmCollectionValue> {
   var isInvalidated: Bool { Self.unreachable() }
   func index(of element: Element) -> Int? { Self.unreachable() }
   var derivation: _Derivation { Self.unreachable() }
+  var isSet: Bool { Self.unreachable() }
   var description: String { Self.unreachable() }
   func isEqual(to other: AnyCollectionBase) -> Bool { Self.unreachable() }
   func counterpart(in realm: Realm) -> AnyCollectionBase? { Self.unreachable() }
@@ -102,6 +104,7 @@ private final class CollectionBase<Base: RealmCollection>: AnyCollectionBase<Bas
   override var isInvalidated: Bool { base.isInvalidated }
   override func index(of element: Base.Element) -> Int? { base.index(of: element) }
   override var derivation: _Derivation { base._derivation }
+  override var isSet: Bool { base._isSet }
   override var description: String { base.description }
   override func isEqual(to other: AnyCollectionBase<Base.Element>) -> Bool {
     (other as? CollectionBase<Base>)?.base == base

@@ -39,6 +39,8 @@ package struct StorageError: Error, Equatable, Sendable, CustomStringConvertible
     package static let busy = Code(rawValue: 20)
     /// Two objects have a combination of values that only one may have.
     package static let notUnique = Code(rawValue: 21)
+    /// A program with a higher schema version has been there.
+    package static let olderProgram = Code(rawValue: 22)
   }
 
   package var code: Code

@@ -93,8 +93,8 @@ extension Store {
   /// to come first, which is the opener's work.
   ///
   /// - Returns: true if something was added.
-  /// - Throws: `.schemaMismatch` naming every difference that adding cannot mend, or for a version
-  ///   less than the file's.
+  /// - Throws: `.schemaMismatch` naming every difference that adding cannot mend; `.olderProgram`
+  ///   for a version less than the file's.
   func adopt(_ options: Options) throws(StorageError) -> Bool {
     let snapshot = try newestSnapshot()
     try checkDurability(snapshot.head, options)
@@ -125,7 +125,7 @@ extension Store {
 
   /// True if the opener's version is higher than that of the file, which has classes already.
   ///
-  /// - Throws: `.schemaMismatch` if it is lower.
+  /// - Throws: `.olderProgram` if it is lower.
   package func needsMigration(_ options: Options) throws(StorageError) -> Bool {
     try needsMigration(options, newestSnapshot())
   }
@@ -136,7 +136,9 @@ extension Store {
     guard let version = options.schemaVersion else { return false }
     let last = snapshot.head.schemaVersion
     guard version >= last else {
-      throw mismatch("Provided schema version \(version) is less than last set version \(last).")
+      throw StorageError(
+        .olderProgram, operation: "open", path: path,
+        detail: "Provided schema version \(version) is less than last set version \(last).")
     }
     return version > last && !snapshot.schema.schema.classes.isEmpty
   }

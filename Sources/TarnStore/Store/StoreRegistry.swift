@@ -78,10 +78,15 @@ package enum StoreRegistry {
     return known.environment.isForked ? nil : known
   }
 
-  /// Removes a file with its companions, unless somebody uses it.
+  /// Removes a file with its companions, unless somebody uses it or it belongs to a newer program.
   ///
-  /// - Throws: `.alreadyOpen` if this process or another has it open.
-  package static func removeUnused(_ location: StoreLocation) throws(StorageError) {
+  /// - Parameter version: the schema version of the program that wants the file to be gone; nil if
+  ///   it has none.
+  /// - Throws: `.alreadyOpen` if this process or another has it open; `.olderProgram` if the file
+  ///   has a higher version by now.
+  package static func removeUnused(
+    _ location: StoreLocation, schemaVersion version: UInt64? = nil
+  ) throws(StorageError) {
     try opening.withLock { _ throws(StorageError) in
       guard !isOpen(location) else {
         throw StorageError(
@@ -92,6 +97,7 @@ package enum StoreRegistry {
       var options = Store.Options()
       options.adoptsClasses = false
       options.isReadOnly = true
+      options.schemaVersion = version
       let (store, _) = try Store.open(location, options)
       guard !store.isPrivateCopy else {
         throw StorageError(
@@ -104,6 +110,7 @@ package enum StoreRegistry {
           .alreadyOpen, operation: "delete", path: path,
           detail: "\(others) other process\(others == 1 ? " has" : "es have") the file open")
       }
+      _ = try store.needsMigration(options)
       store.removeFiles()
     }
   }

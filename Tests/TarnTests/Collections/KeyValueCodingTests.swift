@@ -53,6 +53,36 @@ struct KeyValueCodingTests {
     #expect(numbers.value(forKey: "self") as? [Int?] == [3, nil, 4])
   }
 
+  @Test func valuesOfASetHaveNoRepeats() throws {
+    func check(_ pack: MutableSet<Hound>, _ yard: Yard) {
+      #expect(Set(pack.value(forKey: "name") as! [String]) == ["x", "y"])
+      #expect(pack.value(forKey: "name").count == 2)
+      let yards = pack.value(forKey: "yard") as! [Yard?]
+      #expect(yards.count == 2 && yards.contains(yard) && yards.contains(nil))
+      #expect((pack.value(forKeyPath: "yard.rooms") as? [Int?])?.count == 2)
+      #expect(AnyRealmCollection(pack).value(forKey: "name").count == 2)
+      #expect(pack.value(forKey: "self").count == 3)
+      // Operators and other collections count each element.
+      #expect(pack.value(forKeyPath: "@count") as? Int == 3)
+      #expect(pack.value(forKeyPath: "@sum.age") as? Int == 12)
+    }
+    func fill(_ pack: MutableSet<Hound>, _ yard: Yard) {
+      for (number, name) in ["x", "y", "x"].enumerated() {
+        let hound = Hound(10 + number, name, age: 4)
+        if name == "x" { hound.yard = yard }
+        pack.insert(hound)
+      }
+    }
+    let (unmanaged, yard) = (Kennel(7), Yard(7))
+    fill(unmanaged.pack, yard)
+    check(unmanaged.pack, yard)
+    #expect((unmanaged.value(forKeyPath: "pack.name") as? [Any?])?.count == 2)
+    try instance.write { fill(kennel.pack, instance.yard(4)!) }
+    check(kennel.pack, instance.yard(4)!)
+    #expect((kennel.value(forKeyPath: "pack.name") as? [Any?])?.count == 2)
+    #expect(kennel.pack.sorted(by: \.age).value(forKey: "name").count == 3)
+  }
+
   @Test func settingAllElements() throws {
     try instance.write {
       kennel.hounds.where { $0.age < 5 }.setValue(9, forKey: "age")

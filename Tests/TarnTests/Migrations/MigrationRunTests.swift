@@ -173,6 +173,50 @@ struct MigrationRunTests {
     #expect(try schemaVersionAtURL(file.url) == 4)
   }
 
+  @Test func anOlderProgramDoesNotDeleteTheDataOfANewerOne() throws {
+    let file = try PetFile()
+    try file.open(PetsTyped.types, version: 14) { _ in }
+    let before = try file.bytes
+    // The classes match, one of them differs, or none is in the file.
+    for types in [PetsTyped.types, PetsOld.types, [PetsHomeless.Pet.self]] {
+      var older = file.configuration(types, version: 13)
+      older.deleteRealmIfMigrationNeeded = true
+      func refused(_ what: Comment) {
+        let error = #expect(throws: Realm.Error.self, what) { try Realm(configuration: older) }
+        #expect(error?.code == .schemaMismatch, what)
+        #expect(error?.message.contains("13 is less than last set version 14") == true, what)
+      }
+      refused("closed")
+      let held = try Realm(configuration: file.configuration(PetsTyped.types, version: 14))
+      refused("open")
+      #expect(held.objects(PetsTyped.Pet.self).count == 3)
+    }
+    #expect(try file.bytes == before)
+  }
+
+  @Test func aFileThatANewerProgramMigratedMeanwhileIsNotDeleted() throws {
+    let file = try PetFile()
+    try file.open(PetsTyped.types, version: 2) { _ in }
+    let location = file.configuration(PetsOld.types).location
+    let error = #expect(throws: StorageError.self) {
+      try StoreRegistry.removeUnused(location, schemaVersion: 1)
+    }
+    #expect(error?.code == .olderProgram)
+    try file.open(PetsTyped.types, version: 2) { realm in
+      #expect(realm.objects(PetsTyped.Pet.self).count == 3)
+    }
+  }
+
+  @Test func aClassThatNeitherSideHasIsNotEnumerated() throws {
+    let file = try PetFile()
+    let configuration = file.configuration(PetsRenamed.types, version: 1) { migration, _ in
+      migration.enumerateObjects(ofType: "Dog") { _, _ in Issue.record("called") }
+      migration.enumerateObjects(ofType: "Pet") { old, new in new?.title = old?.name }
+    }
+    let report = try Realm.performMigration(for: configuration)
+    #expect(report.classes["Pet"]?.enumerated == 3 && report.classes["Dog"] == nil)
+  }
+
   @Test func readOnlyFilesAreNotMigrated() throws {
     let file = try PetFile()
     var configuration = file.configuration(PetsOld.types, version: 1)

@@ -183,6 +183,27 @@ struct DynamicObjectTests {
     #expect(cat.description.contains("age: int, indexed"))
   }
 
+  @Test func aSchemaHasTheClassesThatAreListed() throws {
+    do { _ = try Realm(configuration: configuration([Cat.self, Home.self, MappedThing.self])) }
+    func names(_ types: [ObjectBase.Type]) throws -> [String] {
+      let realm = try Realm(configuration: configuration(types))
+      let names = realm.schema.objectSchema.map(\.className)
+      #expect(realm.freeze().schema.objectSchema.map(\.className) == names)
+      return names
+    }
+    #expect(try names([Cat.self, Home.self]) == ["Cat", "Home"])
+    #expect(try names([MappedThing.self]) == ["MappedThing"])
+    #expect(try names([]) == ["Cat", "Home", "MappedThing"])
+  }
+
+  @Test func theFilesSchemaSaysOfLinksWhatTheClassSays() throws {
+    do { _ = try Realm(configuration: configuration([Cat.self, Home.self])) }
+    let file = try Realm(configuration: configuration([])).schema
+    let cat = try #require(file["Cat"])
+    #expect(cat["home"]?.isIndexed == false && cat["age"]?.isIndexed == true)
+    #expect(cat.properties == Cat.sharedSchema().properties)
+  }
+
   @Test func columnNamesOfTheProgramAndTheFile() throws {
     let realm = try Realm(configuration: configuration([MappedThing.self]))
     try realm.write { realm.create(MappedThing.self, value: ["inside": 5]) }
