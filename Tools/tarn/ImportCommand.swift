@@ -37,6 +37,8 @@ struct ImportCommand {
   private let path: String
   private let sources: [Source]
   private let types: GivenTypes
+  private let nullables: GivenNullables
+  private let usesDefaults: Bool
   private let updates: Bool
   private let onError: OnError
   private let batch: Int?
@@ -65,6 +67,8 @@ struct ImportCommand {
         key: keys.key(of: name))
     }
     types = try GivenTypes(arguments, classes: classes)
+    nullables = GivenNullables(arguments, classes: classes)
+    usesDefaults = arguments.has("defaults")
     updates = arguments.has("update")
     let word = try arguments.choice(
       "on-error", of: ["refuse", "skip", "ignore"], default: "refuse")
@@ -119,9 +123,13 @@ struct ImportCommand {
       try patience.acquireGate(of: store).release()
     }
     var options = Store.Options()
-    options.classes = plans.flatMap { $0.embedded + [$0.definition] }
+    let classes = plans.flatMap { $0.embedded + [$0.definition] }
+    let widening =
+      plans.contains(where: \.widens)
+      ? ImportWidening(classes: classes, planned: plans[0].schema, path: path) : nil
+    if widening == nil { options.classes = classes }
     let store = try StoreRegistry.open(path, options)
-    let writer = ImportWriter(plans, updates: updates, refuses: refuses, report)
+    let writer = ImportWriter(plans, updates: updates, refuses: refuses, widening, report)
     let version = try writer.run(records, store, batch: batch, patience)
     try output.write(summary(writer.counts, report.count, version))
     return report.count > 0 && onError == .skip ? .failure : .success
@@ -202,12 +210,15 @@ struct ImportCommand {
         readings += types.others(than: readings.map(\.name), in: source.className)
       }
       var plan = try ImportPlan(
-        source.className, stored: stored, found: readings, key: source.key)
+        source.className, stored: stored, found: readings, key: source.key,
+        nullable: nullables.names(in: source.className))
+      plan.usesDefaults = usesDefaults
       plan.embedded = Array(inferred.embedded[before...])
       plan.refusesUnknown = !areAllKnown
       if updates, plan.key == nil { throw UsageError("--update needs a primary key: give --key") }
       plans.append(plan)
     }
+    try nullables.check(plans)
     return try ImportPlan.settled(plans, stored: stored)
   }
 

@@ -57,7 +57,7 @@ import Testing
     let twice = try load("{\"id\":\"\(decomposed)\"}\n")
     #expect(twice.status == 1 && twice.errors.contains("already"))
     // Another spelling is another value.
-    let named = "{\"id\":\"x\",\"name\":\"\(composed)\",\"map\":{\"\(composed)\":1}}"
+    let named = "{\"id\":\"x\",\"n\":3,\"name\":\"\(composed)\",\"map\":{\"\(composed)\":1}}"
     #expect(try load(named, "-t", "map:map<int>").status == 0)
     let other = "{\"id\":\"x\",\"name\":\"\(decomposed)\",\"map\":{\"\(composed)\":1}}\n"
     #expect(try load(other, "--update").output.contains("1 changed"))
@@ -143,7 +143,7 @@ import Testing
       let line = try watch.line() ?? ""
       #expect(line.contains("\"key\":\(start),") && line.contains("\"key\":\(start + 1),"))
     }
-    send("{\"id\":20,\"other\":1}\n{\"id\":21,\"late\":\"x\"}\n")
+    send("{\"id\":20,\"other\":1}\n{\"id\":21,\"n\":0,\"late\":\"x\"}\n")
     close(end)
     let done = try importing.finish()
     #expect(done.status == 1)
