@@ -158,12 +158,13 @@ struct ImportCommand {
   /// The same for a pipe that is read once. The first records are kept until they are written.
   private func prepareStream() throws -> (plans: [ImportPlan], records: [RecordSource]) {
     let source = sources[0]
-    let next = try ImportInput(source.path, source.format, isReadOnce: true).records()
+    let (header, next) = try ImportInput(source.path, source.format, isReadOnce: true).records()
     let stored = try existingSnapshot()?.schema.schema ?? StoreSchema()
     let isKnown = stored.named(source.className)?.isVacant == false
     let size = isKnown ? batch ?? 1 : max(batch ?? 1, Self.sampleSize)
     var first: [InputItem<ImportRecord>] = []
     var inference = TypeInference()
+    inference.expect(header)
     while first.count < size, let item = try next() {
       first.append(item)
       if case .record(let record, _) = item { inference.add(record) }
@@ -244,7 +245,7 @@ struct ImportCommand {
     of input: ImportInput, _ number: Int, _ report: ImportReport
   ) throws -> [InferredColumn] {
     var inference = TypeInference()
-    try input.forEach("Reading") { item in
+    try input.forEach("Reading", header: { inference.expect($0) }) { item in
       switch item {
       case .bad(let reason, let line): report.add(ImportLocation(input: number, line: line), reason)
       case .record(let record, _): inference.add(record)

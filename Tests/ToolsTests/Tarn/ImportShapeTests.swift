@@ -122,6 +122,26 @@ import Testing
     #expect(try people() == "{\"id\":1}\n")
   }
 
+  @Test(arguments: ["id,age", "id,age\n", "\u{feff}id,age\r\n", "id,age\r", "\"id\",\"age\"\r"])
+  func aHeaderWithoutRecordsIsKept(_ header: String) throws {
+    let file = try folder.file("people.csv", Array(header.utf8))
+    for more in [[], ["--on-error", "skip", "--batch", "2"]] {
+      let name = "\(more.count).realm"
+      let arguments = ["import", name, file, "-c", "Person", "-k", "id"] + more
+      let done = try ToolProcess(folder, arguments).finish()
+      #expect(done == .init(status: 0, output: "Person: 0 added, version 0\n", errors: ""))
+      let csv = try ToolProcess.run(folder, "export", name, "Person", "-f", "csv")
+      #expect(csv == .init(status: 0, output: "id,age\n", errors: ""))
+    }
+  }
+
+  @Test func linesOfAnOldMacAreImported() throws {
+    let file = try folder.file("people.csv", Array("id,age\r1,5\r2,6\r".utf8))
+    let done = try ToolProcess.run(folder, "import", "a.realm", file, "-c", "Person", "-k", "id")
+    #expect(done == .init(status: 0, output: "Person: 2 added, version 1\n", errors: ""))
+    #expect(try people() == "{\"id\":1,\"age\":5}\n{\"id\":2,\"age\":6}\n")
+  }
+
   @Test func aPipeIsImportedAsItComes() throws {
     let pipe = folder.file("lines.jsonl")
     try #require(mkfifo(pipe, 0o600) == 0)
