@@ -228,7 +228,7 @@ struct ImportCommand {
   ) -> String {
     var parts: [String] = []
     for (source, counts) in zip(sources, counts) {
-      parts.append("\(source.className): \(counts.added) added")
+      parts.append("\(printable(source.className)): \(counts.added) added")
       if updates { parts.append("\(counts.changed) changed, \(counts.same) already the same") }
     }
     if badLines > 0 { parts.append("\(counted(badLines, "bad line")) skipped") }

@@ -18,7 +18,9 @@ import Testing
     try #require(done.status == 0, "\(done.errors)")
   }
 
-  private func row() throws -> String { try ToolProcess.run(folder, "export", "a.realm", "Sum").output }
+  private func row() throws -> String {
+    try ToolProcess.run(folder, "export", "a.realm", "Sum").output
+  }
 
   @Test(arguments: ["1e400", "-1e400", "1" + String(repeating: "0", count: 400)])
   func doublesAreRefused(_ number: String) throws {
