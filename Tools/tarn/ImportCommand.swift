@@ -95,14 +95,14 @@ struct ImportCommand {
   }
 
   func run(_ output: OutputPipe) throws -> ExitCode {
-    let isNew = StoreAccess.fileSize(path) == nil
+    let remains = ImportRemains(path)
     let report = ImportReport(sources.map(\.path))
     do {
       let code = try run(report, output)
-      if isNew, report.count > 0 { try StoreAccess.removeIfEmpty(path) }
+      if remains.isNew, report.count > 0 { try StoreAccess.removeIfEmpty(path) }
       return code
     } catch {
-      if isNew { try? StoreAccess.removeIfEmpty(path) }
+      remains.remove()
       throw error
     }
   }

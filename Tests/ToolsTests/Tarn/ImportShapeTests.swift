@@ -122,6 +122,37 @@ import Testing
     #expect(try people() == "{\"id\":1}\n")
   }
 
+  @Test(arguments: [248, 249, 250, 251, 255, 256])
+  func aNameThatIsTooLongLeavesNothing(_ length: Int) throws {
+    let name = String(repeating: "a", count: length)
+    let input = try folder.file("dogs.jsonl", Array("{\"id\":1}\n".utf8))
+    let done = try ToolProcess.run(folder, "import", name, input, "-c", "Dog")
+    #expect(done.status == (length <= 248 ? 0 : 1))
+    let left = length <= 248 ? [name, name + "-lock", name + "-signal"] : []
+    #expect(folder.names == left + ["dogs.jsonl"])
+    #expect(length <= 248 || done.errors.hasSuffix("File name too long\n"))
+  }
+
+  @Test(arguments: [4, 64, 256, 260, 264, 268, 272, 276, 280, 284, 288, 292, 296, 300, 304])
+  func aFullDiskLeavesNothing(_ kibibytes: Int) throws {
+    let input = try folder.file("dogs.jsonl", Array("{\"id\":1}\n".utf8))
+    try FileManager.default.createDirectory(
+      atPath: folder.file("disk"), withIntermediateDirectories: false)
+    let script = """
+      mount -t tmpfs -o size=\(kibibytes)k tmpfs disk || { echo none; exit; }
+      cd disk; "$1" import a.realm "$2" -c Dog; echo $? $(ls)
+      """
+    let done = try ToolProcess(
+      folder, ["-Urm", "sh", "-c", script, "sh", ToolProcess.tarn.path, input],
+      program: "/usr/bin/unshare"
+    ).finish()
+    // Not every system lets its users mount.
+    if done.status != 0 || done.output == "none\n" { return }
+    let isFull = done.output == "1\n" && done.errors.contains(/No space left|the disk is full/)
+    #expect(isFull || done.output.hasSuffix("0 a.realm a.realm-lock a.realm-signal\n"), "\(done)")
+    if kibibytes < 292 { #expect(isFull, "\(done)") }
+  }
+
   @Test(arguments: ["id,age", "id,age\n", "\u{feff}id,age\r\n", "id,age\r", "\"id\",\"age\"\r"])
   func aHeaderWithoutRecordsIsKept(_ header: String) throws {
     let file = try folder.file("people.csv", Array(header.utf8))
