@@ -1,6 +1,6 @@
 /// Reads CSV (RFC 4180): a header, then records of as many fields; quoted fields may hold
-/// separators, doubled quotes and line ends. Lines end with LF, CRLF or CR, also mixed. A field that
-/// is empty without quotes is null, `""` is the empty text.
+/// separators, doubled quotes and line ends. Lines end with LF, CRLF or CR, also mixed. A field
+/// that is empty without quotes is null, `""` is the empty text.
 ///
 /// A record that breaks the rules comes back as a bad one with the number of its first line; the
 /// reader goes on after the line at which it noticed.

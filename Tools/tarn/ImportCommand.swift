@@ -245,7 +245,8 @@ struct ImportCommand {
     of input: ImportInput, _ number: Int, _ report: ImportReport
   ) throws -> [InferredColumn] {
     var inference = TypeInference()
-    try input.forEach("Reading", header: { inference.expect($0) }) { item in
+    func expect(_ names: [String]) { inference.expect(names) }
+    try input.forEach("Reading", header: expect) { item in
       switch item {
       case .bad(let reason, let line): report.add(ImportLocation(input: number, line: line), reason)
       case .record(let record, _): inference.add(record)

@@ -23,7 +23,7 @@ struct ImportRemains {
   func remove() {
     guard isNew else { return }
     try? StoreAccess.removeIfEmpty(path)
-    // On a full disk, and under a name that is too long for one of the three, nothing can be opened.
+    // On a full disk, and under a name too long for one of the three, nothing can be opened.
     guard StoreAccess.fileSize(path) ?? 0 <= Self.emptyBytesMax, !isLocked else { return }
     for file in missing { unlink(file) }
   }

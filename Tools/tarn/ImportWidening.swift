@@ -12,7 +12,8 @@ struct ImportWidening {
   /// The write that the import goes on with.
   func begin(_ snapshot: Snapshot) throws -> WriteSession {
     let migration = try SchemaMigration(
-      snapshot, to: snapshot.head.schemaVersion, classes, path: path) {}
+      snapshot, to: snapshot.head.schemaVersion, classes, path: path
+    ) {}
     // A property that another process has added since would be removed.
     guard migration.plan.working == planned else {
       throw ToolError(

@@ -40,7 +40,8 @@ import Testing
 
   @Test(
     arguments: [
-      (["query", "a.realm", "Dog", "--json"], "}"), (["query", "a.realm", "Dog", "--csv"], "e\r\n"),
+      (["query", "a.realm", "Dog", "--json"], "}"),
+      (["query", "a.realm", "Dog", "--csv"], "e\r\n"),
       (["export", "a.realm", "Dog"], "}"), (["export", "a.realm", "Dog", "-f", "csv"], "e\r\n"),
       (["query", "a.realm", "Dog"], "…"), (["watch", "a.realm", "Dog", "--json"], "]}"),
       (["watch", "a.realm", "Dog"], "…"),

@@ -85,7 +85,9 @@ import Testing
 
   @Test(
     .enabled(if: geteuid() == 0, "only root can become another user"),
-    arguments: [([], "version 1  Dog  2 objects\n"), (["--json"], "{\"version\":1,"), (["--no-initial"], "")]
+    arguments: [
+      ([], "version 1  Dog  2 objects\n"), (["--json"], "{\"version\":1,"), (["--no-initial"], ""),
+    ]
       as [([String], String)])
   func aUserWhoMayNotLockGetsTheFirstStateAndAnError(_ more: [String], _ start: String) throws {
     try fill(2)
@@ -98,6 +100,7 @@ import Testing
     #expect(done.status == 1)
     #expect(done.output.hasPrefix(start), "\(done)")
     #expect(done.output.isEmpty == start.isEmpty)
-    #expect(done.errors.hasPrefix("tarn: a.realm cannot be watched: this user may not write its lock"))
+    #expect(
+      done.errors.hasPrefix("tarn: a.realm cannot be watched: this user may not write its lock"))
   }
 }

@@ -78,7 +78,8 @@ import Testing
     #expect(set.status == 0)
     #expect(
       try row()
-        == "{\"id\":1,\"d\":\"Infinity\",\"f\":\"-Infinity\",\"m\":\"Infinity\",\"l\":[],\"a\":0}\n")
+        == "{\"id\":1,\"d\":\"Infinity\",\"f\":\"-Infinity\",\"m\":\"Infinity\",\"l\":[],\"a\":0}\n"
+    )
     // A decimal holds more than a double does.
     let more = try ToolProcess.run(folder, "set", "a.realm", "Sum", "--all", "m=1e400")
     #expect(more.status == 0)
