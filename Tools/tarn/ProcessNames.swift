@@ -1,12 +1,14 @@
 import Foundation
+import ToolSupport
 
 /// This process's id.
 var ownProcessID: Int32 { getpid() }
 
-/// The command of a running process as its system knows it, empty if it is gone.
+/// The command of a running process as its system knows it, made printable: a process chooses its
+/// name. Empty if it is gone.
 func processName(_ id: Int32) -> String {
   let text = try? String(contentsOfFile: "/proc/\(id)/comm", encoding: .utf8)
-  return (text ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
+  return printable((text ?? "").trimmingCharacters(in: .whitespacesAndNewlines))
 }
 
 /// Bytes as people read them: `812 B`, `1.4 MB`.
