@@ -1,6 +1,6 @@
 /// Reads CSV (RFC 4180): a header, then records of as many fields; quoted fields may hold
-/// separators, doubled quotes and line ends. Lines end with LF or CRLF. A field that is empty
-/// without quotes is null, `""` is the empty text.
+/// separators, doubled quotes and line ends. Lines end with LF, CRLF or CR, also mixed. A field
+/// that is empty without quotes is null, `""` is the empty text.
 ///
 /// A record that breaks the rules comes back as a bad one with the number of its first line; the
 /// reader goes on after the line at which it noticed.
@@ -14,6 +14,7 @@ package final class CSVReader {
   /// Reads the header.
   /// - Throws: also where the header is missing, bad, or has a name twice.
   package init(_ lines: LineReader, separator: UInt8 = UInt8(ascii: ",")) throws(ToolError) {
+    lines.endsAtReturns = true
     self.lines = lines
     self.separator = separator
     guard let first = try Self.record(lines, separator) else {
@@ -54,15 +55,16 @@ package final class CSVReader {
     guard let line = try lines.next() else { return nil }
     let number = lines.lineNumber
     if indexOf(UInt8(ascii: "\""), in: line) == nil {
-      return plain(withoutReturn(line), separator, number)
+      return plain(line, separator, number)
     }
     var parser = QuotedRecord(separator: separator)
     parser.read(line)
     while parser.isOpen {
+      let lineEnd = lines.lineEnd
       guard let more = try lines.next() else {
         return .bad("a quote is never closed", line: number)
       }
-      parser.lineEnd()
+      parser.add(lineEnd)
       parser.read(more)
     }
     return parser.result(line: number)
@@ -90,11 +92,6 @@ package final class CSVReader {
   }
 }
 
-/// The line without a carriage return at its end.
-private func withoutReturn(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-  line.last == 0x0d ? UnsafeRawBufferPointer(rebasing: line.dropLast()) : line
-}
-
 /// A record that has a quote in it, read byte by byte.
 private struct QuotedRecord {
   private enum State { case start, plain, quoted, quoteInQuoted }
@@ -110,16 +107,14 @@ private struct QuotedRecord {
   /// Whether a quoted field goes on in the next line. A fault ends the record at its line.
   var isOpen: Bool { state == .quoted && fault == nil }
 
-  /// What a quoted field holds between two lines; the carriage return, if any, is in it already.
-  mutating func lineEnd() { field.append(0x0a) }
+  /// Adds a line end inside a quoted field.
+  mutating func add(_ lineEnd: [UInt8]) { field += lineEnd }
 
   mutating func read(_ line: UnsafeRawBufferPointer) {
-    for (index, byte) in line.enumerated() where fault == nil {
-      step(byte, isLast: index == line.count - 1)
-    }
+    for byte in line where fault == nil { step(byte) }
   }
 
-  private mutating func step(_ byte: UInt8, isLast: Bool) {
+  private mutating func step(_ byte: UInt8) {
     let quote = UInt8(ascii: "\"")
     switch state {
     case .quoted:
@@ -129,7 +124,6 @@ private struct QuotedRecord {
       state = .quoted
     case .start where byte == quote: state = .quoted
     case _ where byte == separator: finish()
-    case _ where byte == 0x0d && isLast: break
     case .quoteInQuoted: fault = "text after the closing quote of field \(fields.count + 1)"
     case .start, .plain:
       if byte == quote { fault = "a quote inside the unquoted field \(fields.count + 1)" }

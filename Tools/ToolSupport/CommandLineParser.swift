@@ -58,7 +58,8 @@ package struct CommandLineParser: Sendable {
   package func refusal(_ error: UsageError, of command: String? = nil) -> String {
     let known = commands.first { $0.name == command && $0.name != program }
     let name = known.map { "\(program) \($0.name)" } ?? program
-    return "\(program): \(error.message)\nTry '\(name) --help' for what it can do.\n"
+    let message = printableLines(error.message)
+    return "\(program): \(message)\nTry '\(name) --help' for what it can do.\n"
   }
 
   private func end(_ text: String, to file: FileHandle, with code: ExitCode) -> Never {

@@ -53,7 +53,14 @@ package func printable(_ text: String) -> String {
   return result
 }
 
-private func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+/// The same for a text of several lines, which stay lines.
+package func printableLines(_ text: String) -> String {
+  text.split(separator: "\n", omittingEmptySubsequences: false).map { printable(String($0)) }
+    .joined(separator: "\n")
+}
+
+/// Whether a terminal would obey the scalar instead of showing it.
+func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
   switch scalar.value {
   case 0..<0x20, 0x7f..<0xa0, 0x2028, 0x2029, 0x202a...0x202e, 0x2066...0x2069: return true
   default: return false

@@ -11,6 +11,11 @@ package final class LineReader {
   package private(set) var lineNumber = 0
   /// The longest line that is taken; a longer one is an error, not a full memory.
   package let maximumLineBytes: Int
+  /// Whether lines also end with a carriage return, alone or before a line feed, which is left
+  /// out then.
+  package var endsAtReturns = false
+  /// The bytes that ended the line returned last; none at the end of the input.
+  package private(set) var lineEnd: [UInt8] = []
 
   private let descriptor: Int32
   private let owned: Bool
@@ -53,18 +58,22 @@ package final class LineReader {
   /// Bytes of the lines returned so far.
   package var consumedBytes: Int64 { bytesBefore + Int64(start) }
 
-  /// The next line without its line feed (a carriage return before it stays), or nil at the end.
-  /// The bytes are valid until the next call. A byte order mark at the very start is left out.
+  /// The next line without its end (a carriage return before a line feed stays unless
+  /// `endsAtReturns`), or nil at the end of the input. The bytes are valid until the next call. A
+  /// byte order mark at the very start is left out.
   package func next() throws(ToolError) -> UnsafeRawBufferPointer? {
     var searched = start
     while true {
-      let tail = UnsafeRawBufferPointer(rebasing: buffer[searched..<end])
-      if let found = indexOf(0x0a, in: tail) {
-        defer { start = searched + found + 1 }
-        return line(upTo: searched + found)
+      searched = endOfLine(from: searched) ?? end
+      // A line feed that belongs to a carriage return may still have to be read.
+      if searched < end, atEnd || buffer[searched] == 0x0a || searched + 1 < end {
+        let isPair = buffer[searched..<end].starts(with: [0x0d, 0x0a])
+        lineEnd = isPair ? [0x0d, 0x0a] : [buffer[searched]]
+        defer { start = searched + lineEnd.count }
+        return line(upTo: searched)
       }
-      searched = end
       if atEnd {
+        lineEnd = []
         if start == end { return nil }
         defer { start = end }
         return line(upTo: end)
@@ -73,6 +82,14 @@ package final class LineReader {
       try fill()
       searched -= moved
     }
+  }
+
+  private func endOfLine(from position: Int) -> Int? {
+    if endsAtReturns {
+      return buffer[position..<end].firstIndex { $0 == 0x0a || $0 == 0x0d }
+    }
+    let tail = UnsafeRawBufferPointer(rebasing: buffer[position..<end])
+    return indexOf(0x0a, in: tail).map { position + $0 }
   }
 
   /// The first byte that is neither white space nor part of a byte order mark; nil if there is

@@ -10,6 +10,8 @@ import Foundation
 ///   reported ready, so that no write blocks where `cancel` cannot reach it. The descriptor's own
 ///   flags stay as they are: other processes may share them.
 /// - A full disk, or any other error, is `Failure.failed` with the reason.
+/// - On a terminal, control characters in text and data are written as escapes, whatever file or
+///   process they come from. Only `write(control:)` steers the terminal.
 /// - After `neverWait()` no write waits for the reader: what it does not take is kept, in a file
 ///   without a name where it is much. `flush` waits all the same.
 ///
@@ -26,6 +28,7 @@ package final class OutputPipe {
 
   private let descriptor: Int32
   private let name: String
+  private let isTerminal: Bool
   private let isWaitable: Bool
   private let isSocket: Bool
   private let canceller: Canceller
@@ -49,6 +52,7 @@ package final class OutputPipe {
     self.bufferBytes = bufferBytes
     var status = stat()
     let kind = fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : S_IFREG
+    isTerminal = isatty(descriptor) == 1
     isSocket = kind == S_IFSOCK
     isWaitable = kind == S_IFIFO || kind == S_IFSOCK || kind == S_IFCHR
     canceller = Canceller()
@@ -61,9 +65,21 @@ package final class OutputPipe {
     return { canceller.cancel() }
   }
 
-  package func write(_ text: String) throws(Failure) { try write(Array(text.utf8)) }
+  /// Writes text, which may be styled.
+  package func write(_ text: String) throws(Failure) {
+    let bytes = Array(text.utf8)
+    try put(isTerminal ? TerminalText.harmless(bytes, keepsStyles: true) : bytes)
+  }
 
+  /// Writes data for other programs. The bytes hold whole characters.
   package func write(_ bytes: [UInt8]) throws(Failure) {
+    try put(isTerminal ? TerminalText.harmless(bytes, keepsStyles: false) : bytes)
+  }
+
+  /// Writes commands for the terminal. Text between them must be `printable`.
+  package func write(control text: String) throws(Failure) { try put(Array(text.utf8)) }
+
+  private func put(_ bytes: [UInt8]) throws(Failure) {
     if let kept, !kept.isEmpty { return try keep(bytes[...]) }
     buffer.append(contentsOf: bytes)
     if buffer.count - start < bufferBytes { return }

@@ -51,7 +51,8 @@ package struct TypeInference: Sendable {
   /// The columns in the order in which they first appeared.
   package var columns: [InferredColumn] {
     zip(names, shapes).map { name, shape in
-      InferredColumn(name: name, type: shape.type, isOptional: shape.count < records)
+      InferredColumn(
+        name: name, type: shape.type, isOptional: shape.count == 0 || shape.count < records)
     }
   }
 
@@ -89,6 +90,11 @@ package struct TypeInference: Sendable {
       let index = index(of: name)
       if let field { shapes[index].add(text: field) }
     }
+  }
+
+  /// Makes columns of these names, whether values come for them or not.
+  package mutating func expect(_ names: [String]) {
+    for name in names { _ = index(of: name) }
   }
 
   private mutating func index(of name: String) -> Int {

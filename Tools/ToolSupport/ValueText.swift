@@ -94,14 +94,21 @@ package enum ValueText {
     case .string: .string(text)
     case .data: Data(base64Encoded: text).map { .data(Array($0)) }
     case .date: ISODate.parse(text).map { .date($0) }
-    case .float:
-      (Float(text) ?? JSONText.nonFinite(named: text).map { Float($0) }).map { .float($0) }
-    case .double: (Double(text) ?? JSONText.nonFinite(named: text)).map { .double($0) }
+    case .float: Float(text).flatMap { isInRange($0.isInfinite, text) ? .float($0) : nil }
+    case .double: Double(text).flatMap { isInRange($0.isInfinite, text) ? .double($0) : nil }
     case .objectID: Bytes12(hexadecimal: text).map { .objectID($0) }
     case .uuid: Bytes16(uuidText: text).map { .uuid($0) }
-    case .decimal: DecimalNumber(text: text).map { .decimal($0.cell) }
+    case .decimal:
+      DecimalNumber(text: text).flatMap {
+        isInRange($0.isInfinite, text) ? .decimal($0.cell) : nil
+      }
     case .link, .any: nil
     }
+  }
+
+  /// False for digits that are read as infinity since their number is beyond the type's range.
+  private static func isInRange(_ isInfinite: Bool, _ text: String) -> Bool {
+    !isInfinite || !text.utf8.contains { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
   }
 
   /// A value of that type from JSON, null included; nil if it is of another kind. Whatever it is,
@@ -113,7 +120,9 @@ package enum ValueText {
     case (.int, .double(let value)): return Int64(exactly: value).map { .int($0) }
     case (.bool, .bool(let value)): return .bool(value)
     case (.float, .integer(let value)): return .float(Float(value))
-    case (.float, .double(let value)): return .float(Float(value))
+    case (.float, .double(let value)):
+      let float = Float(value)
+      return float.isFinite ? .float(float) : nil
     case (.double, .integer(let value)): return .double(Double(value))
     case (.double, .double(let value)): return .double(value)
     case (.float, .whole(let text)), (.double, .whole(let text)), (.decimal, .whole(let text)):

@@ -97,8 +97,8 @@ step() {
 }
 
 update() {
-  show "import packages.realm - --class Package --update <<< '${1/$'\n'/ …}'"
-  "$tarn" import "$store" - --format jsonl --class Package --update <<<"$1"
+  show "import packages.realm - --class Package --update --defaults <<< '${1/$'\n'/ …}'"
+  "$tarn" import "$store" - --format jsonl --class Package --update --defaults <<<"$1"
 }
 remove() {
   show "delete packages.realm Package --where \"$1\""

@@ -82,6 +82,12 @@ enum CommandTable {
       line means that nothing is written and no new file is left behind. 'skip' leaves bad lines
       out and exits with 1; 'ignore' does the same and exits with 0.
 
+      A new object needs a value for each column of its class that cannot be null: a line without
+      one is a bad line. --defaults uses 0, false, "", 1970-01-01 and the like instead, also inside
+      embedded objects. --nullable makes columns nullable; a program that declares such a property
+      as not optional cannot open the file any more until its class is changed. In CSV an empty
+      field is null, or the empty text in a text column that cannot be null.
+
       A pipe is copied to a temporary file first, because the types must be known before the values
       are written. With --batch it is imported as it comes: the first batch, or the first 1000
       lines for a new class, determines the columns, and a line with another column is a bad line.
@@ -116,6 +122,9 @@ enum CommandTable {
         "types", short: "t", "[CLASS.]COL:TYPE,...", repeats: true,
         "types of columns: \(typeNames); names of classes for links; TYPE? may be null; "
           + "list<TYPE>, set<TYPE>, map<TYPE>"),
+      .flag("defaults", "use zeros of types for missing values that cannot be null"),
+      .value(
+        "nullable", "[CLASS.]COL,...", repeats: true, "make columns nullable, existing ones too"),
       .flag("update", "update existing objects where values differ"),
       .value("on-error", "refuse|skip|ignore", "what to do about bad lines (default: refuse)"),
       .value("batch", "N", "objects per commit (default: all in one)"), timeout,
@@ -138,7 +147,9 @@ enum CommandTable {
   private static let watch = CommandSpec(
     "watch", "Prints the objects of one class or of all, then each difference as it happens.",
     discussion: """
-      Ends on SIGINT and SIGTERM. Exits with 1 when the file is deleted, moved or replaced.
+      Ends on SIGINT and SIGTERM. Exits with 1 when the file is deleted, moved or replaced, and
+      after the first state for a user who may not write the lock and signal files: such a user
+      reads a private copy, which does not follow commits.
 
       With --json each line is an object: first class, version and "initial", then class, version,
       "deletions", "insertions" and "modifications". A modified object has "old" and "new" values,
@@ -180,7 +191,8 @@ enum CommandTable {
     "set", "Changes properties of objects.",
     discussion: """
       An empty VALUE is null if the column may be null; "" is the empty text. Lists, sets, maps,
-      embedded objects and values of any type are given as JSON, as 'export' writes them.
+      embedded objects and values of any type are given as JSON, as 'export' writes them. An
+      embedded object needs each member that cannot be null.
       """,
     positionals: [
       file, oneClass, PositionalSpec("COLUMN=VALUE", "what to set", repeats: true),

@@ -7,6 +7,9 @@ struct ContentParser {
   /// For the columns of embedded objects.
   let schema: StoreSchema
   let links: any LinkFinding
+  /// Whether a member that an embedded object lacks gets the zero of its type where null is not
+  /// allowed. Otherwise it is an error.
+  var usesDefaults = false
 
   /// The content for the column.
   ///
@@ -19,7 +22,7 @@ struct ContentParser {
         return .value(try scalar(text, column))
       }
       // What leaves no trace in a line of CSV.
-      guard let text else { return column.collection == .none ? .value(.null) : column.absent }
+      guard let text else { return column.empty }
       let value: JSONValue
       do {
         value = try JSONScanner.value(in: text)
@@ -49,7 +52,7 @@ struct ContentParser {
     case (.map, .object(let members)):
       return .map(
         try Self.pairs(members) { try single($1, column, "\(path)[\(Self.quoted($0))]") })
-    case (_, .null): return column.absent
+    case (_, .null): return column.empty
     default:
       let wanted = column.collection == .map ? "object, as a map is" : "array"
       throw ToolError("column '\(path)': \(Self.quoted(json)) is no \(wanted)")
@@ -116,7 +119,6 @@ struct ContentParser {
     column.target.flatMap { schema[$0] }.flatMap { $0.isEmbedded ? $0 : nil }
   }
 
-  /// What is not named takes its default.
   private func object(_ json: JSONValue, _ described: ClassSchema, _ path: String) throws -> Content
   {
     guard case .object(let members) = json else {
@@ -130,7 +132,12 @@ struct ContentParser {
       try described.columns.filter { !$0.isRemoved }.map { field in
         let reading = ColumnReading(field)
         guard let value = json[field.name] else {
-          return Content.Part(column: field.id, content: reading.absent)
+          guard usesDefaults || !reading.isRequired else {
+            throw ToolError("column '\(path).\(field.name)' is missing and cannot be null")
+          }
+          return Content.Part(
+            column: field.id,
+            content: reading.isRequired ? .value(reading.type.zero) : reading.empty)
         }
         return Content.Part(
           column: field.id, content: try content(value, reading, "\(path).\(field.name)"))
@@ -224,13 +231,15 @@ struct ContentParser {
 }
 
 extension ColumnReading {
-  /// What an object has that was given nothing for the column.
-  var absent: Content {
+  /// Whether an object must be given a value for the column.
+  var isRequired: Bool { collection == .none && !isOptional }
+
+  /// A collection without elements, otherwise null.
+  var empty: Content {
     switch collection {
-    case .list, .set: return .list([])
-    case .map: return .map([])
-    case .none: break
+    case .list, .set: .list([])
+    case .map: .map([])
+    case .none: .value(.null)
     }
-    return .value(isOptional ? .null : type.zero)
   }
 }

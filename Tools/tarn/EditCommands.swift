@@ -25,7 +25,8 @@ struct DeleteCommand {
       return keys.count
     }
     try output.write(
-      "deleted \(counted(count, "object")) of \(className), version \(version.rawValue)\n")
+      "deleted \(counted(count, "object")) of \(printable(className)), "
+        + "version \(version.rawValue)\n")
     return .success
   }
 }
@@ -56,7 +57,8 @@ struct SetCommand {
     let store = try StoreAccess.openExisting(path, writing: patience)
     let (count, version) = try StoreAccess.write(store, patience) { session in try change(session) }
     try output.write(
-      "changed \(counted(count, "object")) of \(className), version \(version.rawValue)\n")
+      "changed \(counted(count, "object")) of \(printable(className)), "
+        + "version \(version.rawValue)\n")
     return .success
   }
 

@@ -102,6 +102,50 @@ struct GivenKeys {
   func key(of className: String) -> String? { names[className] ?? names[nil] }
 }
 
+/// What `--nullable` says: `age,Person.name`.
+struct GivenNullables {
+  private var items: [(className: String?, name: String, word: String)] = []
+
+  init(_ arguments: ParsedArguments, classes: [String]) {
+    for word in arguments.values("nullable").flatMap({ $0.split(separator: ",") }) {
+      let (className, name) = qualified(String(word), classes)
+      items.append((className, name, String(word)))
+    }
+  }
+
+  /// The columns of that class, among them those that it does not have.
+  func names(in className: String) -> Set<String> {
+    Set(items.filter { $0.className ?? className == className }.map(\.name))
+  }
+
+  /// - Throws: for a column that no class of the import has.
+  func check(_ plans: [ImportPlan]) throws {
+    for item in items
+    where !plans.contains(where: {
+      $0.className == item.className ?? $0.className && $0.columns[item.name] != nil
+    }) {
+      throw ToolError(
+        "--nullable \(item.word): no class of this import has a column '\(item.name)'")
+    }
+  }
+
+  /// - Throws: for a column of a class that cannot be null.
+  static func check(
+    _ names: Set<String>, _ columns: [String: ColumnReading], key: String?
+  ) throws {
+    for name in names.sorted() {
+      guard let column = columns[name] else { continue }
+      if name == key {
+        throw ToolError("--nullable \(name): '\(name)' is the primary key, which cannot be null")
+      }
+      if column.collection != .none {
+        throw ToolError(
+          "--nullable \(name): '\(name)' is a \(column.collection), which cannot be null")
+      }
+    }
+  }
+}
+
 /// A column's name without its class before it, and that class. A point that follows no class is
 /// part of the name.
 private func qualified(_ word: String, _ classes: [String]) -> (className: String?, name: String) {

@@ -60,12 +60,16 @@ final class ImportCheck {
   private func check(_ record: ImportRecord, _ plan: ImportPlan) throws {
     let contents = try plan.contents(record, self).contents
     guard let value = plan.keyValue(contents) else {
+      try plan.checkComplete(contents)
       counts[plan.classID, default: 0] += 1
       return
     }
-    let isNew = keys[plan.classID, default: []].insert(KeyValue(value)).inserted
-    if updates { return }
-    if try !isNew || stored(value, plan.classID) != nil { throw plan.taken(value) }
+    let isNew =
+      try keys[plan.classID]?.contains(KeyValue(value)) != true
+      && stored(value, plan.classID) == nil
+    if isNew { try plan.checkComplete(contents) }
+    keys[plan.classID, default: []].insert(KeyValue(value))
+    if !isNew, !updates { throw plan.taken(value) }
   }
 
   /// The object of the file.

@@ -37,6 +37,8 @@ struct ImportCommand {
   private let path: String
   private let sources: [Source]
   private let types: GivenTypes
+  private let nullables: GivenNullables
+  private let usesDefaults: Bool
   private let updates: Bool
   private let onError: OnError
   private let batch: Int?
@@ -65,6 +67,8 @@ struct ImportCommand {
         key: keys.key(of: name))
     }
     types = try GivenTypes(arguments, classes: classes)
+    nullables = GivenNullables(arguments, classes: classes)
+    usesDefaults = arguments.has("defaults")
     updates = arguments.has("update")
     let word = try arguments.choice(
       "on-error", of: ["refuse", "skip", "ignore"], default: "refuse")
@@ -91,14 +95,14 @@ struct ImportCommand {
   }
 
   func run(_ output: OutputPipe) throws -> ExitCode {
-    let isNew = StoreAccess.fileSize(path) == nil
+    let remains = ImportRemains(path)
     let report = ImportReport(sources.map(\.path))
     do {
       let code = try run(report, output)
-      if isNew, report.count > 0 { try StoreAccess.removeIfEmpty(path) }
+      if remains.isNew, report.count > 0 { try StoreAccess.removeIfEmpty(path) }
       return code
     } catch {
-      if isNew { try? StoreAccess.removeIfEmpty(path) }
+      remains.remove()
       throw error
     }
   }
@@ -119,9 +123,13 @@ struct ImportCommand {
       try patience.acquireGate(of: store).release()
     }
     var options = Store.Options()
-    options.classes = plans.flatMap { $0.embedded + [$0.definition] }
+    let classes = plans.flatMap { $0.embedded + [$0.definition] }
+    let widening =
+      plans.contains(where: \.widens)
+      ? ImportWidening(classes: classes, planned: plans[0].schema, path: path) : nil
+    if widening == nil { options.classes = classes }
     let store = try StoreRegistry.open(path, options)
-    let writer = ImportWriter(plans, updates: updates, refuses: refuses, report)
+    let writer = ImportWriter(plans, updates: updates, refuses: refuses, widening, report)
     let version = try writer.run(records, store, batch: batch, patience)
     try output.write(summary(writer.counts, report.count, version))
     return report.count > 0 && onError == .skip ? .failure : .success
@@ -150,12 +158,13 @@ struct ImportCommand {
   /// The same for a pipe that is read once. The first records are kept until they are written.
   private func prepareStream() throws -> (plans: [ImportPlan], records: [RecordSource]) {
     let source = sources[0]
-    let next = try ImportInput(source.path, source.format, isReadOnce: true).records()
+    let (header, next) = try ImportInput(source.path, source.format, isReadOnce: true).records()
     let stored = try existingSnapshot()?.schema.schema ?? StoreSchema()
     let isKnown = stored.named(source.className)?.isVacant == false
     let size = isKnown ? batch ?? 1 : max(batch ?? 1, Self.sampleSize)
     var first: [InputItem<ImportRecord>] = []
     var inference = TypeInference()
+    inference.expect(header)
     while first.count < size, let item = try next() {
       first.append(item)
       if case .record(let record, _) = item { inference.add(record) }
@@ -202,12 +211,15 @@ struct ImportCommand {
         readings += types.others(than: readings.map(\.name), in: source.className)
       }
       var plan = try ImportPlan(
-        source.className, stored: stored, found: readings, key: source.key)
+        source.className, stored: stored, found: readings, key: source.key,
+        nullable: nullables.names(in: source.className))
+      plan.usesDefaults = usesDefaults
       plan.embedded = Array(inferred.embedded[before...])
       plan.refusesUnknown = !areAllKnown
       if updates, plan.key == nil { throw UsageError("--update needs a primary key: give --key") }
       plans.append(plan)
     }
+    try nullables.check(plans)
     return try ImportPlan.settled(plans, stored: stored)
   }
 
@@ -216,7 +228,7 @@ struct ImportCommand {
   ) -> String {
     var parts: [String] = []
     for (source, counts) in zip(sources, counts) {
-      parts.append("\(source.className): \(counts.added) added")
+      parts.append("\(printable(source.className)): \(counts.added) added")
       if updates { parts.append("\(counts.changed) changed, \(counts.same) already the same") }
     }
     if badLines > 0 { parts.append("\(counted(badLines, "bad line")) skipped") }
@@ -233,7 +245,8 @@ struct ImportCommand {
     of input: ImportInput, _ number: Int, _ report: ImportReport
   ) throws -> [InferredColumn] {
     var inference = TypeInference()
-    try input.forEach("Reading") { item in
+    func expect(_ names: [String]) { inference.expect(names) }
+    try input.forEach("Reading", header: expect) { item in
       switch item {
       case .bad(let reason, let line): report.add(ImportLocation(input: number, line: line), reason)
       case .record(let record, _): inference.add(record)

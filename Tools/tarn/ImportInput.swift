@@ -55,46 +55,54 @@ struct ImportInput {
     return result == 0 ? status.st_mode & S_IFMT : 0
   }
 
+  /// The records one by one, as they come; nil at the end.
+  typealias Next = () throws -> InputItem<ImportRecord>?
+
   /// Reads all records, and shows how far it is.
+  ///
+  /// - Parameter header: called first with the columns that the input names before its records.
   func forEach(
-    _ label: String, _ body: (InputItem<ImportRecord>) throws -> Void
+    _ label: String, header: ([String]) -> Void = { _ in },
+    _ body: (InputItem<ImportRecord>) throws -> Void
   ) throws {
     let lines = try LineReader.open(path)
     var progress = ProgressBar(label, total: lines.totalBytes ?? 0)
-    let next = try reader(lines)
+    let (names, next) = try reader(lines)
+    header(names)
     while let item = try next() {
       try body(item)
       progress.update(lines.consumedBytes)
     }
   }
 
-  /// The records one by one, as they come; nil at the end.
-  func records() throws -> () throws -> InputItem<ImportRecord>? {
-    try reader(LineReader.open(path))
-  }
+  /// The columns that the input names before its records, and the records.
+  func records() throws -> (header: [String], next: Next) { try reader(LineReader.open(path)) }
 
-  private func reader(_ lines: LineReader) throws -> () throws -> InputItem<ImportRecord>? {
+  private func reader(_ lines: LineReader) throws -> (header: [String], next: Next) {
     switch format {
     case .csv:
       let csv = try CSVReader(lines)
-      return {
-        try csv.next()?.map { fields in
-          ImportRecord(fields: zip(csv.header, fields).map { ($0, .text($1)) })
+      return (
+        csv.header,
+        {
+          try csv.next()?.map { fields in
+            ImportRecord(fields: zip(csv.header, fields).map { ($0, .text($1)) })
+          }
         }
-      }
+      )
     case .jsonl:
       func record(_ members: [JSONMember]) -> ImportRecord {
         ImportRecord(fields: members.map { ($0.name, .json($0.value)) })
       }
       if try lines.firstByte() == UInt8(ascii: "[") {
         let array = JSONArrayReader(lines)
-        return { try array.next()?.map(record) }
+        return ([], { try array.next()?.map(record) })
       }
       let jsonl = JSONLinesReader(lines)
-      return { try jsonl.next()?.map(record) }
+      return ([], { try jsonl.next()?.map(record) })
     case .debian:
       let debian = DebianStatusReader(lines)
-      return { try debian.next()?.map { $0.importRecord } }
+      return ([], { try debian.next()?.map { $0.importRecord } })
     }
   }
 

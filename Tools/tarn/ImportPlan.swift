@@ -12,18 +12,26 @@ struct ImportPlan {
   var embedded: [ClassDefinition] = []
   /// Whether a record may not have fields that the class does not have.
   var refusesUnknown = false
+  /// Whether a new object gets the zeros of types for columns that its record lacks.
+  var usesDefaults = false
+  /// Whether a column of the file is made nullable, which takes a migration.
+  let widens: Bool
   /// The column that names an object, if there is one.
   let key: String?
   /// The id that the class has, or will have.
   private(set) var classID: ClassID
   /// The classes of the file as they will be.
-  private var schema: StoreSchema
+  private(set) var schema: StoreSchema
+  /// The columns that a new object must be given values for.
+  private var required: [String] = []
 
   /// - Parameters:
   ///   - stored: the schema of the file as it is.
   ///   - found: the columns of the input in their order.
+  ///   - nullable: the columns that are to allow null.
   init(
-    _ className: String, stored: StoreSchema, found: [ColumnReading], key: String?
+    _ className: String, stored: StoreSchema, found: [ColumnReading], key: String?,
+    nullable: Set<String>
   ) throws {
     self.className = className
     schema = stored
@@ -48,7 +56,8 @@ struct ImportPlan {
         ColumnReading(
           name: column.name, type: column.type, collection: column.collection,
           isOptional: !isKey
-            && (column.isOptional || known != nil && column.collection == .none),
+            && (column.isOptional || known != nil && column.collection == .none
+              || nullable.contains(column.name)),
           targetName: column.targetName))
     }
     self.key = known == nil ? key : storedKey
@@ -56,17 +65,22 @@ struct ImportPlan {
       throw ToolError("the key '\(key)' is not a column of the input")
     }
     columns = Dictionary(uniqueKeysWithValues: readings.map { ($0.name, $0) })
+    try GivenNullables.check(nullable, columns, key: self.key)
+    let widened = readings.filter { $0.isRequired && nullable.contains($0.name) }.map(\.name)
+    widens = !widened.isEmpty
     definition = ClassDefinition(
       name: className,
       properties: readings.map { [key = self.key] column in
         let described = known?.named(column.name)
         return ClassDefinition.Property(
           name: column.name, type: column.type, collection: column.collection,
-          isOptional: described?.isOptional ?? (column.isOptional && column.type != .any),
+          isOptional: widened.contains(column.name)
+            || described?.isOptional ?? (column.isOptional && column.type != .any),
           isIndexed: described?.isIndexed ?? false, isPrimaryKey: column.name == key,
           target: column.target.flatMap { stored[$0]?.name } ?? column.targetName,
           deleteRule: described?.deleteRule ?? .nullify)
-      })
+      },
+      uniqueRules: known.map { known in known.uniqueRules.map { $0.map { known[$0].name } } } ?? [])
     if let key = self.key, let type = columns[key]?.type,
       ![.int, .string, .uuid, .objectID].contains(type) || columns[key]?.collection != .some(.none)
     {
@@ -88,14 +102,19 @@ struct ImportPlan {
             + "this import, and no such type; there are \(GivenTypes.known)")
       }
     }
-    let schema = SchemaPlan(stored: stored, wanted: wanted).schema
+    let schema =
+      plans.contains(where: \.widens)
+      ? MigrationPlan(stored: stored, wanted: wanted).working
+      : SchemaPlan(stored: stored, wanted: wanted).schema
     return plans.map { plan in
       var plan = plan
       plan.schema = schema
       guard let described = schema.named(plan.className) else { return plan }
       plan.classID = described.id
       for column in described.columns where !column.isRemoved {
-        plan.columns[column.name] = ColumnReading(column)
+        let reading = ColumnReading(column)
+        plan.columns[column.name] = reading
+        if reading.isRequired { plan.required.append(column.name) }
       }
       return plan
     }
@@ -105,7 +124,7 @@ struct ImportPlan {
   func contents(
     _ record: ImportRecord, _ links: any LinkFinding
   ) throws -> (contents: [String: Content], waiting: [ImportField]) {
-    let parser = ContentParser(schema: schema, links: links)
+    let parser = ContentParser(schema: schema, links: links, usesDefaults: usesDefaults)
     var contents: [String: Content] = [:]
     var waiting: [ImportField] = []
     contents.reserveCapacity(record.fields.count)
@@ -128,7 +147,7 @@ struct ImportPlan {
 
   /// What single fields say.
   func contents(_ fields: [ImportField], _ links: any LinkFinding) throws -> [String: Content] {
-    let parser = ContentParser(schema: schema, links: links)
+    let parser = ContentParser(schema: schema, links: links, usesDefaults: usesDefaults)
     var contents: [String: Content] = [:]
     for field in fields {
       if let column = columns[field.name] {
@@ -136,6 +155,16 @@ struct ImportPlan {
       }
     }
     return contents
+  }
+
+  /// - Throws: for a column that a new object needs and its record lacks.
+  func checkComplete(_ contents: [String: Content]) throws {
+    if usesDefaults { return }
+    for name in required where contents[name] == nil {
+      throw ToolError(
+        "column '\(name)' is missing, and class \(className) does not allow null there "
+          + "(--nullable \(name) allows it, --defaults uses 0, false, \"\" and the like)")
+    }
   }
 
   /// Why an object cannot be added.

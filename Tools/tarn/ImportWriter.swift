@@ -15,6 +15,8 @@ final class ImportWriter {
   private let updates: Bool
   /// Whether a bad record ends everything.
   private let refuses: Bool
+  /// To be done with the first commit; nil afterwards.
+  private var widening: ImportWidening?
   private let report: ImportReport
   private(set) var counts: [Counts]
   private var waiting: [Waiting] = []
@@ -28,7 +30,11 @@ final class ImportWriter {
     var isSame: Bool
   }
 
-  init(_ plans: [ImportPlan], updates: Bool, refuses: Bool, _ report: ImportReport) {
+  init(
+    _ plans: [ImportPlan], updates: Bool, refuses: Bool, _ widening: ImportWidening?,
+    _ report: ImportReport
+  ) {
+    self.widening = widening
     self.plans = plans
     self.updates = updates
     self.refuses = refuses
@@ -41,14 +47,14 @@ final class ImportWriter {
     _ inputs: [RecordSource], _ store: Store, batch: Int?, _ patience: WriterPatience
   ) throws -> Version {
     guard let batch else {
-      return try StoreAccess.write(store, patience.renewed()) { session in
+      return try write(store, patience) { session in
         try forEach(inputs) { record, location in try put(record, location, session) }
         try link(session)
-      }.version
+      }
     }
     var records: [(ImportRecord, ImportLocation)] = []
     func commit() throws {
-      _ = try StoreAccess.write(store, patience.renewed()) { session in
+      _ = try write(store, patience) { session in
         for (record, location) in records { try put(record, location, session) }
       }
       records.removeAll(keepingCapacity: true)
@@ -58,7 +64,16 @@ final class ImportWriter {
       if records.count == batch { try commit() }
     }
     try commit()
-    return try StoreAccess.write(store, patience.renewed()) { session in try link(session) }.version
+    return try write(store, patience) { session in try link(session) }
+  }
+
+  private func write(
+    _ store: Store, _ patience: WriterPatience, _ body: (WriteSession) throws -> Void
+  ) throws -> Version {
+    let patience = patience.renewed()
+    guard let widening else { return try StoreAccess.write(store, patience, body).version }
+    self.widening = nil
+    return try StoreAccess.write(store, patience, beginning: widening.begin, body).version
   }
 
   private func forEach(
@@ -108,6 +123,7 @@ final class ImportWriter {
         isSame = try !update(key, found.contents, plan, session)
         if isSame { counts[location.input].same += 1 } else { counts[location.input].changed += 1 }
       } else {
+        try plan.checkComplete(found.contents)
         key = try create(found.contents, plan, session)
         counts[location.input].added += 1
       }

@@ -127,7 +127,7 @@ extension OutputPipe {
     } else {
       lines = try ResultModel.window(WindowModel(.query(query), window)).explanation(rows)
     }
-    for line in lines { try write(line + "\n") }
+    for line in lines { try write(printableLines(line) + "\n") }
   }
 }
 

@@ -90,12 +90,17 @@ enum StoreAccess {
 
   /// Runs one write transaction and commits it, unless it changed nothing.
   ///
+  /// - Parameter begin: makes the write that `body` works on, of the newest version.
   /// - Returns: what `body` returned, and the version that shows it.
   static func write<R>(
-    _ store: Store, _ patience: WriterPatience, _ body: (WriteSession) throws -> R
+    _ store: Store, _ patience: WriterPatience,
+    beginning begin: (Snapshot) throws -> WriteSession = {
+      WriteSession(try SnapshotReader($0)) {}
+    },
+    _ body: (WriteSession) throws -> R
   ) throws -> (result: R, version: Version) {
     let token = try patience.acquireGate(of: store)
-    let session = WriteSession(try SnapshotReader(store.newestSnapshot())) {}
+    let session = try begin(store.newestSnapshot())
     let result = try body(session)
     if session.isEmpty { return (result, session.base.version) }
     let (snapshot, _) = try store.commit(session)

@@ -52,7 +52,7 @@ final class TableWatchPrinter: WatchPrinter {
     self.version = version
     self.row = row
     viewport = TableViewport(count: count, height: size.height - Self.otherLines)
-    try output.write(TerminalKeys.enterScreen)
+    try output.write(control: TerminalKeys.enterScreen)
     isEntered = true
     try draw()
   }
@@ -116,7 +116,7 @@ final class TableWatchPrinter: WatchPrinter {
     for (shown, cells) in zip(shown, texts) { text += line(cells, shown.kind?.style) }
     // What is below the last row goes, then the state is written into the last line.
     text += "\u{1b}[J\u{1b}[\(size.height);1H" + state(view)
-    try output.write(text)
+    try output.write(control: text)
     _ = try output.writeWhatGoes()
   }
 

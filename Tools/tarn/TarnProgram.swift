@@ -65,8 +65,7 @@ enum TarnProgram {
 
   /// A line on standard error.
   static func complain(_ message: String) {
-    let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
-    write("tarn: " + lines.map { printable(String($0)) }.joined(separator: "\n") + "\n")
+    write("tarn: \(printableLines(message))\n")
   }
 
   private static func write(_ text: String) {

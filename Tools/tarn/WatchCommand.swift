@@ -69,10 +69,24 @@ struct WatchCommand {
     }
     defer { withExtendedLifetime(trap) {} }
     let store = try StoreAccess.openExisting(path)
+    if store.isPrivateCopy { return try showCopy(store, output) }
     // Before the first look, so that nothing can happen unnoticed between the two.
     let follower = StoreFollower(store, stop)
     output.neverWait()
     return try follow(store, follower, makePrinter(output), output)
+  }
+
+  /// No commit reaches a private copy, so the watch ends after the first state.
+  private func showCopy(_ store: Store, _ output: OutputPipe) throws -> ExitCode {
+    if showsInitial {
+      let printer: any WatchPrinter = usesJSON ? JSONWatchPrinter(output) : makeText(output)
+      try begin(store).showInitial(printer)
+      try output.flush()
+    }
+    TarnProgram.complain(
+      "\(path) cannot be watched: this user may not write its lock and signal files, so it is "
+        + "read from a private copy, which does not follow commits")
+    return .failure
   }
 
   /// How the first state would be found.
@@ -90,7 +104,11 @@ struct WatchCommand {
     if usesTable, terminal.isTerminal {
       return TableWatchPrinter(output, terminal, highlighted: highlighted)
     }
-    return TextWatchPrinter(output, terminal, rowsShown: rowsShown, highlighted: highlighted)
+    return makeText(output)
+  }
+
+  private func makeText(_ output: OutputPipe) -> TextWatchPrinter {
+    TextWatchPrinter(output, terminal, rowsShown: rowsShown, highlighted: highlighted)
   }
 
   /// A function of its own, so that nothing but the result holds the first snapshot.

@@ -57,7 +57,7 @@ import Testing
     let twice = try load("{\"id\":\"\(decomposed)\"}\n")
     #expect(twice.status == 1 && twice.errors.contains("already"))
     // Another spelling is another value.
-    let named = "{\"id\":\"x\",\"name\":\"\(composed)\",\"map\":{\"\(composed)\":1}}"
+    let named = "{\"id\":\"x\",\"n\":3,\"name\":\"\(composed)\",\"map\":{\"\(composed)\":1}}"
     #expect(try load(named, "-t", "map:map<int>").status == 0)
     let other = "{\"id\":\"x\",\"name\":\"\(decomposed)\",\"map\":{\"\(composed)\":1}}\n"
     #expect(try load(other, "--update").output.contains("1 changed"))
@@ -122,6 +122,57 @@ import Testing
     #expect(try people() == "{\"id\":1}\n")
   }
 
+  @Test(arguments: [248, 249, 250, 251, 255, 256])
+  func aNameThatIsTooLongLeavesNothing(_ length: Int) throws {
+    let name = String(repeating: "a", count: length)
+    let input = try folder.file("dogs.jsonl", Array("{\"id\":1}\n".utf8))
+    let done = try ToolProcess.run(folder, "import", name, input, "-c", "Dog")
+    #expect(done.status == (length <= 248 ? 0 : 1))
+    let left = length <= 248 ? [name, name + "-lock", name + "-signal"] : []
+    #expect(folder.names == left + ["dogs.jsonl"])
+    #expect(length <= 248 || done.errors.hasSuffix("File name too long\n"))
+  }
+
+  @Test(arguments: [4, 64, 256, 260, 264, 268, 272, 276, 280, 284, 288, 292, 296, 300, 304])
+  func aFullDiskLeavesNothing(_ kibibytes: Int) throws {
+    let input = try folder.file("dogs.jsonl", Array("{\"id\":1}\n".utf8))
+    try FileManager.default.createDirectory(
+      atPath: folder.file("disk"), withIntermediateDirectories: false)
+    let script = """
+      mount -t tmpfs -o size=\(kibibytes)k tmpfs disk || { echo none; exit; }
+      cd disk; "$1" import a.realm "$2" -c Dog; echo $? $(ls)
+      """
+    let done = try ToolProcess(
+      folder, ["-Urm", "sh", "-c", script, "sh", ToolProcess.tarn.path, input],
+      program: "/usr/bin/unshare"
+    ).finish()
+    // Not every system lets its users mount.
+    if done.status != 0 || done.output == "none\n" { return }
+    let isFull = done.output == "1\n" && done.errors.contains(/No space left|the disk is full/)
+    #expect(isFull || done.output.hasSuffix("0 a.realm a.realm-lock a.realm-signal\n"), "\(done)")
+    if kibibytes < 292 { #expect(isFull, "\(done)") }
+  }
+
+  @Test(arguments: ["id,age", "id,age\n", "\u{feff}id,age\r\n", "id,age\r", "\"id\",\"age\"\r"])
+  func aHeaderWithoutRecordsIsKept(_ header: String) throws {
+    let file = try folder.file("people.csv", Array(header.utf8))
+    for more in [[], ["--on-error", "skip", "--batch", "2"]] {
+      let name = "\(more.count).realm"
+      let arguments = ["import", name, file, "-c", "Person", "-k", "id"] + more
+      let done = try ToolProcess(folder, arguments).finish()
+      #expect(done == .init(status: 0, output: "Person: 0 added, version 0\n", errors: ""))
+      let csv = try ToolProcess.run(folder, "export", name, "Person", "-f", "csv")
+      #expect(csv == .init(status: 0, output: "id,age\n", errors: ""))
+    }
+  }
+
+  @Test func linesOfAnOldMacAreImported() throws {
+    let file = try folder.file("people.csv", Array("id,age\r1,5\r2,6\r".utf8))
+    let done = try ToolProcess.run(folder, "import", "a.realm", file, "-c", "Person", "-k", "id")
+    #expect(done == .init(status: 0, output: "Person: 2 added, version 1\n", errors: ""))
+    #expect(try people() == "{\"id\":1,\"age\":5}\n{\"id\":2,\"age\":6}\n")
+  }
+
   @Test func aPipeIsImportedAsItComes() throws {
     let pipe = folder.file("lines.jsonl")
     try #require(mkfifo(pipe, 0o600) == 0)
@@ -143,7 +194,7 @@ import Testing
       let line = try watch.line() ?? ""
       #expect(line.contains("\"key\":\(start),") && line.contains("\"key\":\(start + 1),"))
     }
-    send("{\"id\":20,\"other\":1}\n{\"id\":21,\"late\":\"x\"}\n")
+    send("{\"id\":20,\"other\":1}\n{\"id\":21,\"n\":0,\"late\":\"x\"}\n")
     close(end)
     let done = try importing.finish()
     #expect(done.status == 1)

@@ -82,4 +82,25 @@ import Testing
       try watch.line()?.hasSuffix("{\"id\":4999,\"name\":\"a dog with a long name\"}]}") == true)
     #expect(try watch.finish().status == 1)
   }
+
+  @Test(
+    .enabled(if: geteuid() == 0, "only root can become another user"),
+    arguments: [
+      ([], "version 1  Dog  2 objects\n"), (["--json"], "{\"version\":1,"), (["--no-initial"], ""),
+    ]
+      as [([String], String)])
+  func aUserWhoMayNotLockGetsTheFirstStateAndAnError(_ more: [String], _ start: String) throws {
+    try fill(2)
+    for ending in ["-lock", "-signal"] { chmod(folder.file("a.realm" + ending), 0o644) }
+    let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups"]
+    let done = try ToolProcess(
+      folder, nobody + [ToolProcess.tarn.path, "watch", "a.realm", "Dog"] + more,
+      program: "/usr/bin/setpriv", environment: ["TMPDIR": "/tmp"]
+    ).finish()
+    #expect(done.status == 1)
+    #expect(done.output.hasPrefix(start), "\(done)")
+    #expect(done.output.isEmpty == start.isEmpty)
+    #expect(
+      done.errors.hasPrefix("tarn: a.realm cannot be watched: this user may not write its lock"))
+  }
 }

@@ -69,7 +69,7 @@ import Testing
     let input = """
       {"id":1,"any_none_false":{"a":[1,{"$type":"uuid","value":"x"}]}}
       {"id":2,"int_list_false":[1,null]}
-      {"id":3,"Inner_list":[{"name":"n","more":[{"sums":["1","x"]}]}]}
+      {"id":3,"Inner_list":[{"name":"n","more":[{"name":"m","sums":["1","x"]}]}]}
       {"id":4,"bool_map_true":{"k":5}}
       {"id":5,"Inner_none":{"nam":"n"}}
       {"id":6,"any_set_false":[[1]]}

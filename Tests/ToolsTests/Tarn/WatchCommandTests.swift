@@ -200,7 +200,8 @@ import Testing
   @Test func aSignalEndsAWatchThatNobodyReads() throws {
     // More than a pipe holds, so that the watch is stuck in writing its first state.
     let lines = (10..<5000).map { "{\"id\":\($0),\"name\":\"a dog with a long name\"}\n" }.joined()
-    try tarn("import", "a.realm", "-", "-f", "jsonl", "-c", "Dog", "--update", input: lines)
+    try tarn(
+      "import", "a.realm", "-", "-f", "jsonl", "-c", "Dog", "--update", "--defaults", input: lines)
     let watch = try ToolProcess(folder, ["watch", "a.realm", "Dog", "--json"])
     try watch.awaitOutput()
     watch.signal(SIGTERM)
@@ -217,7 +218,8 @@ import Testing
 
   @Test func aReaderThatLeavesEndsAnExport() throws {
     let lines = (10..<5000).map { "{\"id\":\($0),\"name\":\"a dog with a long name\"}\n" }.joined()
-    try tarn("import", "a.realm", "-", "-f", "jsonl", "-c", "Dog", "--update", input: lines)
+    try tarn(
+      "import", "a.realm", "-", "-f", "jsonl", "-c", "Dog", "--update", "--defaults", input: lines)
     let export = try ToolProcess(folder, ["export", "a.realm", "Dog"])
     #expect(try export.line() == "{\"id\":1,\"name\":\"Rex\",\"age\":7}")
     export.closeOutput()

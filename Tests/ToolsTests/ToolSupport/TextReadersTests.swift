@@ -121,6 +121,24 @@ import Testing
       try csv(text) == ["a|b \"x\"|c", "2: 1|null|", "4: two\r\nlines|x,y|z", "6: 7|8|9"])
   }
 
+  @Test(arguments: [16, 17, 18, 19, 20, 21, 64])
+  func csvTakesEveryKindOfLineEnd(_ bufferBytes: Int) throws {
+    for end in ["\n", "\r\n", "\r"] {
+      #expect(try csv("\u{feff}a,\"b\"" + end, bufferBytes: bufferBytes) == ["a|b"])
+      let text = ["a,b", "1,\"x\ry\"", "", "2,\"\"", "3,\"p\nq\r\nr\"", "4,"].joined(separator: end)
+      // A line end inside quotes is a line of its own.
+      #expect(
+        try csv(text, bufferBytes: bufferBytes) == [
+          "a|b", "2: 1|x\ry", "5: 2|", "6: 3|p\nq\r\nr", "9: 4|null",
+        ], "\(end.debugDescription)")
+    }
+    #expect(
+      try csv("a,b\r1,2\n3,4\r\n\"5\r\n\",6\r\r\n7,8\n\r9,\"10\"\r", bufferBytes: bufferBytes)
+        == ["a|b", "2: 1|2", "3: 3|4", "4: 5\r\n|6", "7: 7|8", "9: 9|10"])
+    // With one column, an empty line is a record.
+    #expect(try csv("a\r\r1\r", bufferBytes: bufferBytes) == ["a", "2: null", "3: 1"])
+  }
+
   @Test func csvNamesBadLinesAndGoesOn() throws {
     let text = "a,b\n1\n\"x\"y,2\nx\"y,2\n1,2,3\nok,1\n\"never,\nclosed"
     #expect(
