@@ -281,11 +281,6 @@ extension ConstantBuilder {
   /// A number in the type of a double or float column.
   private func floatingNumber(_ value: Value) throws(PredicateError) -> NumericConstant {
     let number = try number(value)
-    if case .decimal(let decimal) = number, decimal.isFinite, decimal.nearestDouble.isInfinite {
-      throw PredicateError(
-        "\(described) is of type \(path.typeName(in: schema)), "
-          + "and \(value.predicateText) is beyond its range")
-    }
     return path.type == .float ? number.asFloat : number
   }
 

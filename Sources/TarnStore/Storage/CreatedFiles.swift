@@ -14,7 +14,7 @@ struct CreatedFiles {
     self.data = data
     // The data last: as long as it is there, its companions are nobody else's.
     paths =
-      CompanionFile.endings.map { path + $0 }.filter { FileFacts.at($0) == nil } + [path]
+      ["-lock", "-signal"].map { path + $0 }.filter { FileFacts.at($0) == nil } + [path]
   }
 
   /// Removes them if `body` fails.
