@@ -17,7 +17,8 @@ extension ProcessTests {
     ]
 
     /// Opens the engine's store here, waiting that long at most.
-    private func openStore(_ path: String, within patience: Duration) throws(StorageError) -> Store {
+    private func openStore(_ path: String, within patience: Duration) throws(StorageError) -> Store
+    {
       var options = Store.Options()
       options.isDurable = false
       options.deadline = Deadline(after: patience)

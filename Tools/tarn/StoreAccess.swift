@@ -7,7 +7,8 @@ enum StoreAccess {
   /// Opens a store that exists, once all of its pages were found to be sound.
   ///
   /// - Parameter patience: of a command that writes; nil to read only.
-  static func openExisting(_ path: String, writing patience: WriterPatience? = nil) throws -> Store {
+  static func openExisting(_ path: String, writing patience: WriterPatience? = nil) throws -> Store
+  {
     guard let size = fileSize(path) else { throw ToolError("\(path): there is no such file") }
     guard size > 0 else { throw ToolError("\(path): the file is empty, it holds no store") }
     var options = Store.Options()

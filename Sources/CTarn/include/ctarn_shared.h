@@ -62,7 +62,8 @@ int tarn_lock_shared(int fd, int64_t start, int64_t length);
 int tarn_lock_exclusive(int fd, int64_t start, int64_t length);
 int tarn_unlock(int fd, int64_t start, int64_t length);
 // Does another description, or another process, hold a lock that an exclusive one of ours would
-// collide with? -1 if the kernel cannot say, 0 for none, 1 for a shared lock, 2 for an exclusive one.
+// collide with? -1 if the kernel cannot say, 0 for none, 1 for a shared lock, 2 for an exclusive
+// one.
 int tarn_is_locked_elsewhere(int fd, int64_t start, int64_t length);
 // Takes a shared lock on one byte that belongs to the process (POSIX). An exclusive one that the
 // process holds there becomes this one in one step, whichever descriptor took it.

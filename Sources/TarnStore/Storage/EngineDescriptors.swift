@@ -30,16 +30,17 @@ struct EngineDescriptors: Equatable, Sendable {
 
   /// - Parameter expected: where to look first. All descriptors of the process are looked at only
   ///   if LMDB's are not there: a process may have thousands.
+  /// - Parameter ours: this library's own descriptor of the lock file.
   /// - Returns: nil if they cannot be found.
   static func find(
     _ handle: LMDBHandle, _ data: FileIdentity, _ lock: FileIdentity, isWritable: Bool,
-    expected: [Int32]
+    expected: [Int32], ours: Int32
   ) -> EngineDescriptors? {
     var pages: Int32 = -1
     guard unsafe mdb_env_get_fd(handle.raw, &pages) == 0, pages > 2 else { return nil }
     for numbers in [{ expected }, all] {
       let numbers = numbers()
-      let lock = numbers.first { isOpen($0, for: lock, O_RDWR) }
+      let lock = numbers.first { $0 != ours && isOpen($0, for: lock, O_RDWR) }
       let headers = numbers.first { $0 != pages && isOpen($0, for: data, O_WRONLY | O_DSYNC) }
       if let lock, headers != nil || !isWritable {
         return EngineDescriptors(pages: pages, headers: headers, lock: lock)

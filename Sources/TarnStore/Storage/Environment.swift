@@ -65,7 +65,7 @@ package final class Environment: Sendable {
   /// Our own description of the data file; holds the lock of step 4.
   let descriptor: Int32
   /// Our own description of the lock file; holds the locks of `LockFile`.
-  private let lockDescriptor: Int32
+  let lockDescriptor: Int32
   /// What `open` has made, for an opener that fails later.
   let created: CreatedFiles
   /// What `tarn_fork_count` said when the store was opened.

@@ -119,8 +119,8 @@ struct LockFile: ~Copyable {
     guard isFree else { throw busy(at: Self.tableByte) }
   }
 
-  /// - Returns: false if somebody holds the byte exclusively: then LMDB has lost the table, and must
-  ///   open anew.
+  /// - Returns: false if somebody holds the byte exclusively: then LMDB has lost the table, and
+  ///   must open anew.
   borrowing func holdTable() throws(StorageError) -> Bool {
     let isHeld = try share(Self.tableByte)
     FaultPoint.hit("lock.table")
@@ -165,11 +165,13 @@ struct LockFile: ~Copyable {
 
   /// The error of an opener who waited for the byte of a file until its deadline.
   static func busy(_ file: FileFacts?, at byte: Int64, _ path: String) -> StorageError {
-    let holders = (file.map { LockHolders.of($0.identity, bytes: byte...byte) } ?? []).map { holder in
+    let holders = (file.map { LockHolders.of($0.identity, bytes: byte...byte) } ?? []).map {
+      holder in
       let isStopped = ProcessStatus.of(holder.processID)?.isStopped ?? false
       return "\(holder)" + (isStopped ? ", which is stopped," : "")
     }
-    let who = holders.isEmpty ? "a process that cannot be seen from here" : holders.joined(separator: ", ")
+    let who =
+      holders.isEmpty ? "a process that cannot be seen from here" : holders.joined(separator: ", ")
     return StorageError(
       .busy, operation: "open", path: path,
       detail: "\(who) has been holding the file's lock for as long as this process would wait; "

@@ -179,7 +179,7 @@ struct FileToOpen: ~Copyable {
     // Before the locks go, which live as long as `lock`.
     defer { if !isDone { unsafe mdb_env_close(handle.raw) } }
     let lockIdentity = try checkNames(lock)
-    let engineDescriptors = try findDescriptors(handle, lockIdentity, expected)
+    let engineDescriptors = try findDescriptors(handle, lockIdentity, lock.raw, expected)
     let descriptor = try lockData(lockIdentity)
     defer {
       if !isDone {
@@ -221,10 +221,10 @@ struct FileToOpen: ~Copyable {
   }
 
   private borrowing func findDescriptors(
-    _ handle: LMDBHandle, _ lock: FileIdentity, _ expected: [Int32]
+    _ handle: LMDBHandle, _ lock: FileIdentity, _ ours: Int32, _ expected: [Int32]
   ) throws(StorageError) -> EngineDescriptors {
     let found = EngineDescriptors.find(
-      handle, facts.identity, lock, isWritable: isWritable, expected: expected)
+      handle, facts.identity, lock, isWritable: isWritable, expected: expected, ours: ours)
     guard let found else {
       throw StorageError(
         .inputOutput, operation: "open", path: path,

@@ -73,7 +73,8 @@ extension Environment {
     guard result == 0, let raw = unsafe raw else {
       leave(keeping: nil)
       throw result == MDB_READERS_FULL
-        ? ReaderTable.full(self.handle, lockPath, operation: "read", path: path) : error(result, "read")
+        ? ReaderTable.full(self.handle, lockPath, operation: "read", path: path)
+        : error(result, "read")
     }
     return unsafe ReadTransaction(self, LMDBHandle(raw: raw))
   }

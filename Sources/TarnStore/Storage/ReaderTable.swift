@@ -45,7 +45,8 @@ enum ReaderTable {
     var detail =
       "all \(slots.count) read transactions that the processes can have together are taken"
     if let (id, count) = counts.max(by: { ($0.value, $0.key) < ($1.value, $1.key) }) {
-      detail += "; \(name(of: id, lockPath)) has \(count) of them. Let it release frozen Realms, or "
+      detail +=
+        "; \(name(of: id, lockPath)) has \(count) of them. Let it release frozen Realms, or "
         + "end it"
     }
     return StorageError(.readersFull, operation: operation, path: path, detail: detail)

@@ -147,12 +147,12 @@ import Testing
     defer { environment.close() }
     let found = EngineDescriptors.find(
       environment.handle, environment.dataIdentity, environment.lockIdentity, isWritable: true,
-      expected: [])
+      expected: [], ours: environment.lockDescriptor)
     #expect(found == environment.engineDescriptors)
     #expect(
       EngineDescriptors.find(
         environment.handle, environment.lockIdentity, environment.lockIdentity, isWritable: true,
-        expected: []) == nil)
+        expected: [], ours: environment.lockDescriptor) == nil)
   }
 }
 
