@@ -36,7 +36,9 @@ struct DecimalSum: Sendable {
     parts[index].high += isAdded ? high : -high
     parts[index].low += isAdded ? low : -low
     parts[index].count += count
-    if parts[index].count == 0 { parts.remove(at: index) }
+    // A number may be taken out in another form than it was added in: 1.1 for 1.10.
+    let isZero = parts[index].high << 64 + parts[index].low == 0
+    if parts[index].count == 0, isZero { parts.remove(at: index) }
   }
 
   var value: DecimalNumber {
