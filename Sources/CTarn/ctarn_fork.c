@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "ctarn_fork.h"
+#include "ctarn_shared.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -42,6 +43,12 @@ void tarn_forget_in_child(int fd) {
                                     __ATOMIC_SEQ_CST))
       return;
   }
+}
+
+void tarn_unlock_and_close(int fd) {
+  tarn_unlock(fd, 0, 0);
+  tarn_forget_in_child(fd);
+  close(fd);
 }
 
 // ---- our threads ----------------------------------------------------------------------------

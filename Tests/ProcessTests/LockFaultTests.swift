@@ -121,7 +121,10 @@ extension ProcessTests {
     @Test(.enabled(if: mayUnshare, "this user may not make a namespace of process ids"))
     func `slots of a killed process go when one with its id opens the store`() throws {
       let file = try StressFile()
-      let environment = try file.store().environment
+      // As long as the environment is used.
+      let store = try file.store()
+      let environment = store.environment
+      defer { withExtendedLifetime(store) {} }
       let first = try inContainer("read", file.path)
       try #require(first.line(within: .seconds(20)) { $0.hasPrefix("reading") } != nil)
       let pins = environment.readers().filter { $0.processID == 1 }

@@ -63,7 +63,7 @@ struct DamagedCopy {
     let change = random.chance(50) ? ["--all"] : ["-w", "id < 20"]
     let assignment = random.chance(50) ? "note=changed" : "rank=7"
     try finish(start("set", [path, name, assignment] + change), &outcome)
-    try finish(start("import", [path, input, "-c", name, "--update"]), &outcome)
+    try finish(start("import", [path, input, "-c", name, "--update", "--defaults"]), &outcome)
     // Whatever it still has to tell, it has told or tells now.
     watch.wait(&patience)
     watch.process.signal(SIGTERM)

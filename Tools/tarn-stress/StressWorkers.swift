@@ -126,7 +126,9 @@ final class Worker {
     realm.autorefresh = false
     let accounts = realm.objects(StressAccount.self)
     WorkerLine.say("reading \(accounts.count)")
-    while true { sleep(1000) }
+    // Until it is killed, or nobody is left who would: its reader's end closes the pipe.
+    var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+    while poll(&output, 1, -1) < 0 && errno == EINTR {}
   }
 
   /// Opens, and says what that gave; with "write" as last word it writes as well.

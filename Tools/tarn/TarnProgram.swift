@@ -15,6 +15,7 @@ enum TarnProgram {
     commands: CommandTable.commands)
 
   static func run() -> Int32 {
+    StandardDescriptors.fill()
     SignalTrap.ignoreBrokenPipes()
     if let words = LastWords(CommandLine.arguments) { return words.tell().rawValue }
     let arguments = parser.parseOrExit()

@@ -26,6 +26,10 @@ bool tarn_forked_unprepared(void);
 int tarn_close_in_child(int fd);
 // Undoes it; call it before the descriptor is closed.
 void tarn_forget_in_child(int fd);
+// Gives up the locks of such a descriptor, and closes it. Closing alone is not enough: a program
+// that is being started (posix_spawn) has a copy of the descriptor until it calls exec, and the
+// locks live as long as any copy.
+void tarn_unlock_and_close(int fd);
 
 // ---- our threads ----------------------------------------------------------------------------
 //

@@ -87,8 +87,7 @@ import Synchronization
   deinit {
     unsafe munmap(base, SignalLayout.byteCount)
     if isForked || !isOpen { return }
-    tarn_forget_in_child(descriptor)
-    close(descriptor)
+    tarn_unlock_and_close(descriptor)
   }
 
   /// False if the program closed the descriptor: its number may be that of a file of its own.

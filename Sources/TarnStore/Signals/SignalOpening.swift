@@ -29,9 +29,9 @@ internal import Glibc
         let isNamed = facts != nil
         try begin(descriptor, path, deadline)
         if let opening = try prepare(descriptor, path, fields, isNamed: isNamed) { return opening }
-        abandon(descriptor)
+        tarn_unlock_and_close(descriptor)
       } catch {
-        abandon(descriptor)
+        tarn_unlock_and_close(descriptor)
         throw error
       }
     }
@@ -39,11 +39,6 @@ internal import Glibc
 
   static func finish(_ opening: SignalOpening) {
     _ = tarn_unlock(opening.descriptor, SignalLayout.initLockByte, 1)
-  }
-
-  private static func abandon(_ descriptor: Int32) {
-    tarn_forget_in_child(descriptor)
-    close(descriptor)
   }
 
   /// Takes the byte of initialisation.

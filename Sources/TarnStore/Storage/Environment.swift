@@ -209,9 +209,17 @@ package final class Environment: Sendable {
     unsafe mdb_env_close(handle.raw)
     // Only now: the last closer would destroy the mutexes that the next opener waits for (0.9.26 to
     // 0.9.31), and learns from this lock that it is not the last.
-    LockFile.close(lockDescriptor)
-    tarn_forget_in_child(descriptor)
-    Glibc.close(descriptor)
+    giveUp(lockDescriptor, lockIdentity)
+    giveUp(descriptor, dataIdentity)
+  }
+
+  /// Closes a descriptor, unless the program has closed it and uses the number for another file.
+  private func giveUp(_ descriptor: Int32, _ file: FileIdentity) {
+    if FileFacts.of(descriptor: descriptor)?.identity == file {
+      tarn_unlock_and_close(descriptor)
+    } else {
+      tarn_forget_in_child(descriptor)
+    }
   }
 }
 

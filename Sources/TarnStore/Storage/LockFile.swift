@@ -72,15 +72,9 @@ struct LockFile: ~Copyable {
     return facts.identity
   }
 
-  deinit { if descriptor >= 0 { Self.close(descriptor) } }
+  deinit { if descriptor >= 0 { tarn_unlock_and_close(descriptor) } }
 
-  /// Gives the locks up.
-  static func close(_ descriptor: Int32) {
-    tarn_forget_in_child(descriptor)
-    Glibc.close(descriptor)
-  }
-
-  /// Hands the descriptor to the caller, who closes it by `LockFile.close`, after LMDB's
+  /// Hands the descriptor to the caller, who closes it by `tarn_unlock_and_close`, after LMDB's
   /// environment.
   consuming func release() -> Int32 {
     defer { descriptor = -1 }

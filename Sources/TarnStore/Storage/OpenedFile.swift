@@ -181,12 +181,7 @@ struct FileToOpen: ~Copyable {
     let lockIdentity = try checkNames(lock)
     let engineDescriptors = try findDescriptors(handle, lockIdentity, lock.raw, expected)
     let descriptor = try lockData(lockIdentity)
-    defer {
-      if !isDone {
-        tarn_forget_in_child(descriptor)
-        close(descriptor)
-      }
-    }
+    defer { if !isDone { tarn_unlock_and_close(descriptor) } }
     try tryReading(handle)
     try lock.holdReaders()
     lock.endOpening()
@@ -374,8 +369,7 @@ struct FileToOpen: ~Copyable {
       : tarn_is_locked_elsewhere(copy, start, offset - start)
         | tarn_is_locked_elsewhere(copy, offset + 1, 0)
     if result == 0 && others == 0 { return copy }
-    tarn_forget_in_child(copy)
-    close(copy)
+    tarn_unlock_and_close(copy)
     if result != 0 { throw StorageError(errno: result, operation: "open", path: path) }
     throw StorageError(
       .identity, operation: "open", path: path,

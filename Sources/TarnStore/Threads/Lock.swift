@@ -26,7 +26,9 @@ package struct Lock<Content: ~Copyable>: ~Copyable, @unchecked Sendable {
   package borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending Content) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
+    // Addresses first: to the thread sanitizer, an `inout` use of a property changes all of `self`.
     let word = unsafe word._address
+    let content = unsafe content._address
     if unsafe !word.pointee.compareExchange(expected: 0, desired: 1, ordering: .acquiring).exchanged
     {
       unsafe tarn_lock_wait(word)
@@ -36,6 +38,6 @@ package struct Lock<Content: ~Copyable>: ~Copyable, @unchecked Sendable {
         unsafe tarn_lock_wake(word)
       }
     }
-    return try unsafe body(&content._address.pointee)
+    return try unsafe body(&content.pointee)
   }
 }
