@@ -81,6 +81,34 @@ extension ProcessTests {
       }
     }
 
+    /// LMDB 0.9.26 to 0.9.31 destroys the mutexes that others wait for when it fails to open, and
+    /// when the last process closes. Here some openers are killed, and some have too little address
+    /// space for the first maps that they ask for, while others open, write and close.
+    @Test(arguments: points)
+    func `openers that fail or are killed harm no others`(_ point: String) throws {
+      let file = try StressFile()
+      for _ in 0..<3 {
+        let killed = try (0..<2).map { _ in
+          try StressTool.worker("open", file.path, environment: ["TARN_FAULT": point])
+        }
+        let narrow = try (0..<3).map { _ in
+          try ChildProcess(
+            "sh",
+            ["-c", "ulimit -v 4000000; exec \"$@\"", "sh", StressTool.path, "worker", "open"]
+              + [file.path, "3", "1", "write"])
+        }
+        let others = try (0..<3).map { _ in
+          try StressTool.worker("open", file.path, "3", "1", "write")
+        }
+        for opener in narrow + others {
+          let (lines, end) = opener.finish()
+          #expect(end == .exited(0))
+          #expect(lines.count == 1 && lines.first?.hasPrefix("opened ") == true, "\(lines)")
+        }
+        for opener in killed { #expect(opener.finish().end == .killed(SIGKILL)) }
+      }
+    }
+
     /// LMDB waits for its byte without end, and takes a table of readers for one in use if anybody
     /// has locked it.
     @Test func `a stranger's lock on LMDB's byte is found before LMDB is called`() throws {

@@ -99,18 +99,35 @@ struct LockFile: ~Copyable {
   ///
   /// - Parameter isHeld: whether another process has the store open.
   ///
-  /// Errors: `.busy` at the deadline.
+  /// Errors: `.busy` at the deadline; `.identity` if processes have the lock file open with other
+  /// data.
   borrowing func awaitTable(
     _ deadline: Deadline, whileOpen isHeld: () -> Bool
   ) throws(StorageError) {
-    let isFree = deadline.wait {
+    let isFree = try deadline.wait { () throws(StorageError) in
       switch tarn_is_locked_elsewhere(descriptor, Self.tableByte, 1) {
-      case 1: isHeld()
-      case 2: false
-      default: true
+      case 1:
+        if isHeld() { return true }
+        if isUsedForOtherData { throw replacedData }
+        return false
+      case 2: return false
+      default: return true
       }
     }
     guard isFree else { throw busy(at: Self.tableByte) }
+  }
+
+  /// Whether a process holds the byte of its id as this library does: shared. LMDB alone holds it
+  /// exclusively.
+  private var isUsedForOtherData: Bool {
+    tarn_is_locked_elsewhere(descriptor, 1, Self.openersByte - 1) == 1
+  }
+
+  private var replacedData: StorageError {
+    StorageError(
+      .identity, operation: "open", path: path,
+      detail: "processes have the lock file open with another data file, which was renamed, "
+        + "replaced or removed. End them before this one is opened")
   }
 
   /// - Returns: false if somebody holds the byte exclusively: then LMDB has lost the table, and
