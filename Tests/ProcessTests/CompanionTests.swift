@@ -76,13 +76,13 @@ extension ProcessTests {
       for (mode, user) in [(0o666, Self.nobody), (0o600, Self.nobody)] as [(mode_t, UInt32)] {
         chmod(path, mode)
         chown(path, user, user)
-        try expectRefusal(file, ending, "it belongs to user \(user), who may not write the data")
+        try expectRefusal(file, ending, "it belongs to user \(user), who cannot write the data")
       }
       chown(path, 0, 0)
       chmod(path, 0o606)
-      try expectRefusal(file, ending, "all users may write it, who may not read the data")
+      try expectRefusal(file, ending, "all users can write it, but not all can read the data")
       chmod(path, 0o660)
-      try expectRefusal(file, ending, "group 0 may write it, which may not read the data")
+      try expectRefusal(file, ending, "group 0 can write it, but cannot read the data")
       // In data that everybody may write a stranger has as much to say as anybody.
       chmod(file.path, 0o666)
       chown(path, Self.nobody, Self.nobody)

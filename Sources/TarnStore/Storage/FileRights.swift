@@ -19,14 +19,14 @@ extension FileRights {
   func objection(to companion: FileRights, in folder: FileRights, user: UInt32) -> String? {
     let isTrusted = [owner, 0, user].contains(companion.owner)
     if !isTrusted, mode & 0o002 == 0, !isMember(ownerOf: companion, folder) {
-      return "it belongs to user \(companion.owner), who may not write the data"
+      return "it belongs to user \(companion.owner), who cannot write the data"
     }
     if companion.mode & 0o002 != 0, mode & 0o004 == 0 {
-      return "all users may write it, who may not read the data"
+      return "all users can write it, but not all can read the data"
     }
     let reads: UInt32 = companion.group == group ? 0o040 : 0o004
     if companion.mode & 0o020 != 0, mode & reads == 0 {
-      return "group \(companion.group) may write it, which may not read the data"
+      return "group \(companion.group) can write it, but cannot read the data"
     }
     return nil
   }

@@ -75,7 +75,7 @@ import Testing
             fatalError("a commit while \(number) is another file's")
           } catch {
             precondition(error.code == .failed && error.detail.contains("descriptor \(number)"))
-            precondition(error.detail.contains(other.path) && error.detail.contains("anew"))
+            precondition(error.detail.contains(other.path) && error.detail.contains("restart"))
           }
         }
         let value = try environment.get([1])
