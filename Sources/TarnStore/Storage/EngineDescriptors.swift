@@ -76,7 +76,8 @@ extension Environment {
   func checkDescriptors(_ operation: String, onlyPages: Bool = false) throws(StorageError) {
     if let lost = engineDescriptors.lost(dataIdentity, lockIdentity, onlyPages: onlyPages) {
       throw error(
-        .failed, operation, LostDescriptor.detail(lost) + ". Nothing was written; restart the program")
+        .failed, operation,
+        LostDescriptor.detail(lost) + ". Nothing was written; restart the program")
     }
   }
 }
