@@ -154,23 +154,5 @@ extension ProcessTests {
         for facts in facts(file.path) { #expect(facts?.mode == mode, "umask \(mask)") }
       }
     }
-
-    @Test(.enabled(if: isRoot, "only root can become another user"))
-    func `a private copy is not observed, and says why`() async throws {
-      let file = try prepare(mode: 0o644)
-      let result = await #expect(
-        processExitsWith: .failure, observing: [\.standardErrorContent]
-      ) { [path = file.path as String] in
-        guard setgid(Self.nobody) == 0, setuid(Self.nobody) == 0 else { exit(0) }
-        var configuration = StressFile.configuration(path)
-        configuration.readOnly = true
-        let realm = try Realm(configuration: configuration, scheduler: ManualScheduler())
-        guard realm.objects(StressAccount.self).count == 120, !realm.refresh() else { exit(0) }
-        _ = realm.objects(StressAccount.self).observe { _ in }
-        exit(0)
-      }
-      let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-      #expect(text.contains("reads a private copy, to which no commits come"), "\(text)")
-    }
   }
 }

@@ -147,9 +147,10 @@ enum CommandTable {
   private static let watch = CommandSpec(
     "watch", "Prints the objects of one class or of all, then each difference as it happens.",
     discussion: """
-      Ends on SIGINT and SIGTERM. Exits with 1 when the file is deleted, moved or replaced, and
-      after the first state for a user who may not write the lock and signal files: such a user
-      reads a private copy, which does not follow commits.
+      Ends on SIGINT and SIGTERM. Exits with 1 when the file is deleted, moved or replaced. Exits
+      with 1 after the first state for a user who may not write the lock and signal files, and
+      when all read transactions are taken: the file is then read from a private copy, which does
+      not follow commits.
 
       With --json each line is an object: first class, version and "initial", then class, version,
       "deletions", "insertions" and "modifications". A modified object has "old" and "new" values,

@@ -110,9 +110,13 @@ struct InspectReport {
         "collections",
         collections
       ))
-    let names = processes.map(processText)
-    facts.append(("open in", names.isEmpty ? "no other process" : names.joined(separator: ", ")))
-    facts.append(("writer", writer))
+    if store.isPrivateCopy {
+      facts.append(("open in", "not known: this is a private copy"))
+    } else {
+      let names = processes.map(processText)
+      facts.append(("open in", names.isEmpty ? "no other process" : names.joined(separator: ", ")))
+      facts.append(("writer", writer))
+    }
     facts.append(("engine", "LMDB \(Environment.engineVersion)"))
     return facts
   }

@@ -15,7 +15,15 @@ enum StoreAccess {
     options.isReadOnly = patience == nil
     if let deadline = patience?.deadline { options.deadline = deadline }
     options.verifiesPages = true
-    return try StoreRegistry.open(path, options)
+    let store = try StoreRegistry.open(path, options)
+    if let cause = store.environment.copyCause, cause.code == .readersFull {
+      TarnProgram.complain("\(path): showing a private copy. \(sentence(cause.detail))")
+    }
+    return store
+  }
+
+  private static func sentence(_ text: String) -> String {
+    text.prefix(1).uppercased() + text.dropFirst()
   }
 
   /// Bytes of the file at the path, nil if there is none. What was left of a store that was never

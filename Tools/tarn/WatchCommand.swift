@@ -69,7 +69,7 @@ struct WatchCommand {
     }
     defer { withExtendedLifetime(trap) {} }
     let store = try StoreAccess.openExisting(path)
-    if store.isPrivateCopy { return try showCopy(store, output) }
+    if let cause = store.environment.copyCause { return try showCopy(store, cause, output) }
     // Before the first look, so that nothing can happen unnoticed between the two.
     let follower = StoreFollower(store, stop)
     output.neverWait()
@@ -77,15 +77,17 @@ struct WatchCommand {
   }
 
   /// No commit reaches a private copy, so the watch ends after the first state.
-  private func showCopy(_ store: Store, _ output: OutputPipe) throws -> ExitCode {
+  private func showCopy(
+    _ store: Store, _ cause: StorageError, _ output: OutputPipe
+  ) throws -> ExitCode {
     if showsInitial {
       let printer: any WatchPrinter = usesJSON ? JSONWatchPrinter(output) : makeText(output)
       try begin(store).showInitial(printer)
       try output.flush()
     }
     TarnProgram.complain(
-      "\(path) cannot be watched: this user may not write its lock and signal files, so it is "
-        + "read from a private copy, which does not follow commits")
+      "\(path) cannot be watched: \(cause.detail). It is read from a private copy, which does not "
+        + "follow commits")
     return .failure
   }
 

@@ -42,8 +42,8 @@ extension List {
   /// inserted. If the object that has the list is deleted, all elements are reported as deleted,
   /// and nothing follows; the list passed to that call is invalidated.
   ///
-  /// Traps for an unmanaged or invalidated list, on a thread that has no later turns, on a
-  /// read-only Realm that has a private copy, and in a write that has changed something.
+  /// Traps for an unmanaged or invalidated list, on a thread that has no later turns, and in a
+  /// write that has changed something.
   ///
   /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(
@@ -63,8 +63,8 @@ extension MutableSet {
   /// Calls `block` first with `.initial` and then with the exact difference, as `List` does.
   /// Removing a value and inserting it again is no change.
   ///
-  /// Traps for an unmanaged or invalidated set, on a thread that has no later turns, on a
-  /// read-only Realm that has a private copy, and in a write that has changed something.
+  /// Traps for an unmanaged or invalidated set, on a thread that has no later turns, and in a write
+  /// that has changed something.
   ///
   /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(
@@ -100,8 +100,8 @@ extension Map: _DeltaCollection {
   /// Calls `block` first with `.initial` and then with the keys that changed, as `List` does with
   /// positions. A key that was removed and inserted again is modified.
   ///
-  /// Traps for an unmanaged or invalidated map, on a thread that has no later turns, on a
-  /// read-only Realm that has a private copy, and in a write that has changed something.
+  /// Traps for an unmanaged or invalidated map, on a thread that has no later turns, and in a write
+  /// that has changed something.
   ///
   /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(

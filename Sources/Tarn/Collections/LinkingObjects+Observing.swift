@@ -29,8 +29,8 @@ extension LinkingObjects: RealmCollection, DumpedCollection {
   /// An object that links here twice is there twice. If the object that is linked to is deleted,
   /// all are reported as deleted, and nothing follows.
   ///
-  /// Traps on an unmanaged or invalidated object, on a thread that has no later turns, on a
-  /// read-only Realm that has a private copy, and in a write that has changed something.
+  /// Traps on an unmanaged or invalidated object, on a thread that has no later turns, and in a
+  /// write that has changed something.
   ///
   /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(

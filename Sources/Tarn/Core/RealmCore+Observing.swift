@@ -44,7 +44,8 @@ extension RealmCore {
     return live
   }
 
-  /// Traps where nothing can be observed.
+  /// Traps where nothing can be observed. Where no change can be followed, a turn is scheduled that
+  /// gives the new observer its error.
   func checkCanObserve(isRealmLevel: Bool = false) {
     checkHasChanges(isRealmLevel: isRealmLevel)
     require(
@@ -54,6 +55,7 @@ extension RealmCore {
         + "Observe a Realm that was opened on the main thread, on a serial queue, in an actor or "
         + "inside a run loop; where this thread is to see changes, call refresh()."
         + scheduler.adviceForTasks)
+    if delivery.refusal != nil { scheduleTurn() }
   }
 
   /// Traps where nothing can be observed, here or elsewhere.
@@ -61,11 +63,6 @@ extension RealmCore {
     checkThread()
     asyncWrites?.finishSync()
     if isFrozen { trapFrozen("Nothing changes in, and so nothing can be observed of,") }
-    require(
-      !store.isPrivateCopy,
-      "'\(store.path)' cannot be observed: this user may not write its lock file, so that the "
-        + "Realm reads a private copy, to which no commits come. Let the user write "
-        + "'\(store.path)-lock' and '-signal' to follow the file itself.")
     require(
       isRealmLevel || session == nil || session?.isEmpty == true,
       "Cannot create asynchronous query after making changes in a write transaction.")

@@ -133,8 +133,7 @@ extension GroupedResults: RandomAccessCollection, _DeltaCollection, Equatable, D
   /// anything else that is shown of it is another. Commits in quick succession are reported in one
   /// call.
   ///
-  /// Traps on a thread that has no later turns, on a read-only Realm that has a private copy, and
-  /// in a write that has changed something.
+  /// Traps on a thread that has no later turns and in a write that has changed something.
   ///
   /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(

@@ -55,8 +55,7 @@ public struct LiveAggregate<Values>: _ObservableCollection, Equatable, CustomStr
   /// new one whenever it has changed. Commits in quick succession are reported in one call; nothing
   /// is told of changes that leave it as it was.
   ///
-  /// Traps on a thread that has no later turns, on a read-only Realm that has a private copy, and
-  /// in a write that has changed something.
+  /// Traps on a thread that has no later turns and in a write that has changed something.
   ///
   /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(

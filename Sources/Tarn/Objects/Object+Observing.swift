@@ -13,8 +13,8 @@ extension ObjectObservable {
   /// the last call as the old ones. There is no initial call, and changes of linked objects are not
   /// reported.
   ///
-  /// Traps on an unmanaged or invalidated object, on a thread that has no later turns, on a
-  /// read-only Realm that has a private copy, and in a write that has changed something.
+  /// Traps on an unmanaged or invalidated object, on a thread that has no later turns, and in a
+  /// write that has changed something.
   ///
   /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(_ block: @escaping (ObjectChange<Self>) -> Void) -> NotificationToken {

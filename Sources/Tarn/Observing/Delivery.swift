@@ -40,6 +40,8 @@ final class Delivery {
 
   /// What the running round leads to, if anybody whom it calls reads that.
   var roundState: Snapshot? { roundStates.last ?? nil }
+  /// Why observers get an error and nothing else; nil if changes can be followed.
+  var refusal: StorageError? { failure ?? host.store.refusalToFollow }
   /// Inside of a round.
   var isDelivering: Bool { !roundTargets.isEmpty }
   /// A callback is running in which the version may not move.
@@ -73,7 +75,7 @@ final class Delivery {
   func takeTurn() {
     host.checkThread()
     defer { callWhoWaits() }
-    if let failure { return observers.end(with: failure) }
+    if let refusal { return observers.end(with: refusal) }
     if host.session != nil || isBusy {
       turnIsOwed = true
       return
@@ -122,6 +124,7 @@ final class Delivery {
 
   /// Calls everybody who has not been told of something up to the step shown now.
   func deliverRound() {
+    if let refusal = host.store.refusalToFollow { return observers.end(with: refusal) }
     let target = host.step
     let called = observers.newsworthy(upTo: target)
     if !called.isEmpty {

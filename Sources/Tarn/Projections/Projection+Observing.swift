@@ -10,8 +10,7 @@ extension ProjectionObservable {
   /// now; those of collections are nil. Properties that project the same are told together.
   ///
   /// Traps where observing the object does: if it is unmanaged or invalidated, on a thread that has
-  /// no later turns, on a read-only Realm that has a private copy, and in a write that has changed
-  /// something.
+  /// no later turns, and in a write that has changed something.
   ///
   /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(_ block: @escaping (ObjectChange<Self>) -> Void) -> NotificationToken {

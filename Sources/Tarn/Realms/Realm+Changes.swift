@@ -29,8 +29,6 @@ public struct RealmChangeSequence: AsyncSequence {
         _ = core.shown()
         let observation = PulledRealmObservation(core, signal, inbox, loss)
         core.delivery.observers.add(observation)
-        // Who comes when the file is lost already is told in a turn.
-        if core.delivery.failure != nil { core.scheduleTurn() }
         return (observation, NotificationToken(observation.state, core.confinedHost()))
       }, loss: loss)
   }

@@ -31,8 +31,8 @@ public struct ProjectedCollection<Element: RealmCollectionValue> {
   /// element is modified when its property was set, to whatever value. Of a computed property it is
   /// not known what it reads: an element is then modified when its object is.
   ///
-  /// Traps for an unmanaged or invalidated collection, on a thread that has no later turns, on a
-  /// read-only Realm that has a private copy, and in a write that has changed something.
+  /// Traps for an unmanaged or invalidated collection, on a thread that has no later turns, and in
+  /// a write that has changed something.
   ///
   /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(

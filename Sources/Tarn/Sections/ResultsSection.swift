@@ -110,8 +110,7 @@ public struct ResultsSection<
   /// Index paths begin with the number of the section among all. Other sections that come or go
   /// before it are no change.
   ///
-  /// Traps on a thread that has no later turns, on a read-only Realm that has a private copy, and
-  /// in a write that has changed something.
+  /// Traps on a thread that has no later turns and in a write that has changed something.
   ///
   /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(

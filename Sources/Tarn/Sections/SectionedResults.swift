@@ -147,8 +147,7 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
   /// Calls `block` first with `.initial`, once the sections can be read, and then with the exact
   /// difference whenever they have changed. Commits in quick succession are reported in one call.
   ///
-  /// Traps on a thread that has no later turns, on a read-only Realm that has a private copy, and
-  /// in a write that has changed something.
+  /// Traps on a thread that has no later turns and in a write that has changed something.
   ///
   /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(

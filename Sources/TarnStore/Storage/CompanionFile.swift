@@ -30,23 +30,39 @@ enum CompanionFile {
       .inputOutput, operation: "open", path: path, detail: "it is removed as soon as it is made")
   }
 
-  /// True if this process may use both files, or make them so that the data's owner may use them,
-  /// and there is room for that. Also true if one must not be used, which opening then reports.
-  static func mayBeUsed(besides path: String, _ data: FileFacts, readerCount: Int) -> Bool {
+  /// Why this process can neither use both files nor make them so that the data's owner may use
+  /// them: it has not the right, or there is no room. Nil if it can, and if one must not be used,
+  /// which opening then reports.
+  static func obstacle(
+    besides path: String, _ data: FileFacts, readerCount: Int
+  ) -> StorageError? {
     let kinds: [CompanionKind] = [.lock(readerCount: readerCount), .signal]
-    return kinds.allSatisfy { kind in
+    for kind in kinds {
       let companion = path + kind.ending
       // LMDB may have it open in this process, which would lose its locks if it were closed here.
       if let facts = FileFacts.at(companion), facts.byteCount > 0 {
-        return unsafe access(companion, R_OK | W_OK) == 0
+        if unsafe access(companion, R_OK | W_OK) != 0 { return notWritable(errno, path) }
+        continue
       }
       do throws(StorageError) {
         _ = try open(kind, at: companion, like: data)
-        return true
       } catch {
-        return error.code != .permissionDenied && error.code != .diskFull
+        switch error.code {
+        case .permissionDenied: return notWritable(EACCES, path)
+        case .diskFull: return error
+        default: continue
+        }
       }
     }
+    return nil
+  }
+
+  private static func notWritable(_ result: Int32, _ path: String) -> StorageError {
+    StorageError(
+      .permissionDenied, operation: "open", path: path,
+      detail: result == EROFS
+        ? "its lock and signal files are on a file system that cannot be written"
+        : "this user may not write its lock and signal files")
   }
 
   // MARK: - What exists

@@ -13,9 +13,10 @@ import Synchronization
 ///    ("Do not have open an LMDB database twice in the same process at the same time"): it would
 ///    reset the table of readers, and closing either would drop the locks of both. A second `open`
 ///    gives the same object, and `close` counts.
-///    Who may read the data but not write the lock file, or finds no room to make it, gets a
-///    private copy instead, if he asks for nothing but reading; what is said of sharing below does
-///    not hold for it, nor for stores in memory, whose files have no names.
+///    Who may read the data but not write the lock file, or finds no room to make it or no slot in
+///    its table of readers, gets a private copy instead, if he asks for nothing but reading; what
+///    is said of sharing below does not hold for it, nor for stores in memory, whose files have no
+///    names.
 /// 3. Both header pages are validated before LMDB sees them. A file that is something else is
 ///    refused before anything is written, the lock file included.
 /// 4. LMDB opens while nobody else does, and `LockFile` keeps the two locks by which processes
@@ -49,6 +50,8 @@ package final class Environment: Sendable {
   package let path: String
   package let lockPath: String
   package let kind: FileKind
+  /// Why the data is a private copy; nil if it is not.
+  package let copyCause: StorageError?
   /// False if the file may only be read by this process, whatever was asked for.
   package let isWritable: Bool
   package let options: EnvironmentOptions
@@ -98,6 +101,7 @@ package final class Environment: Sendable {
     path = opened.path
     lockPath = opened.lockPath
     kind = opened.kind
+    copyCause = opened.copyCause
     isWritable = opened.isWritable
     self.options = options
     dataIdentity = opened.data.identity

@@ -29,8 +29,8 @@ final class EnvironmentRegistry: Sendable {
         do throws(StorageError) {
           try checkLock(of: target, open.values)
           opened =
-            options.isReadOnly && !target.mayLock(options)
-            ? try target.copied().open(options) : try target.open(options)
+            options.isReadOnly
+            ? try openToRead(target, path, options) : try target.open(options)
         } catch {
           created.remove()
           throw error
@@ -47,6 +47,22 @@ final class EnvironmentRegistry: Sendable {
       }
       open[environment.dataIdentity] = environment
       return environment
+    }
+  }
+
+  /// Opens a copy where the data itself cannot be read safely.
+  private func openToRead(
+    _ target: consuming FileToOpen, _ path: String, _ options: EnvironmentOptions
+  ) throws(StorageError) -> OpenedFile {
+    if let obstacle = target.obstacleToLocking(options) {
+      return try target.copied(because: obstacle).open(options)
+    }
+    do throws(StorageError) {
+      return try target.open(options)
+    } catch {
+      guard error.code == .readersFull else { throw error }
+      let again = try FileToOpen(path: path, options: options, content: nil)
+      return try again.copied(because: error).open(options)
     }
   }
 

@@ -7,6 +7,8 @@ struct OpenedFile {
   let path: String
   let lockPath: String
   let kind: FileKind
+  /// Why the data is a copy; nil if it is not.
+  let copyCause: StorageError?
   let isWritable: Bool
   let data: FileFacts
   /// The file at the path; the data itself unless that is a copy of it.
@@ -28,7 +30,7 @@ struct OpenedFile {
 package enum FileKind: Sendable {
   /// Every process that may.
   case shared
-  /// This process alone: a store in memory, and a copy of what could not be locked.
+  /// This process alone: a store in memory, and a copy of what could not be read in place.
   case inMemory, copied
 }
 
@@ -39,6 +41,7 @@ struct FileToOpen: ~Copyable {
   let facts: FileFacts
   private let source: FileIdentity
   private let kind: FileKind
+  private let copyCause: StorageError?
   private let isWritable: Bool
   private let header: StoreHeader?
   private let file: OwnedDescriptor
@@ -87,6 +90,7 @@ struct FileToOpen: ~Copyable {
     self.facts = facts
     source = facts.identity
     kind = .shared
+    copyCause = nil
     isWritable = mayWrite
     self.header = header
     self.created = created
@@ -98,12 +102,12 @@ struct FileToOpen: ~Copyable {
   init(inMemoryAt location: StoreLocation) throws(StorageError) {
     let path = location.description
     try self.init(
-      path, try NamelessFiles.inMemory(for: path), header: nil, kind: .inMemory, copyOf: nil)
+      path, try NamelessFiles.inMemory(for: path), header: nil, kind: .inMemory, copyOf: nil, because: nil)
   }
 
   private init(
     _ path: String, _ file: consuming OwnedDescriptor, header: StoreHeader?, kind: FileKind,
-    copyOf source: FileIdentity?
+    copyOf source: FileIdentity?, because cause: StorageError?
   ) throws(StorageError) {
     let lock = try NamelessFiles.inMemory(for: path)
     guard let facts = FileFacts.of(descriptor: file.raw) else {
@@ -114,6 +118,7 @@ struct FileToOpen: ~Copyable {
     self.facts = facts
     self.source = source ?? facts.identity
     self.kind = kind
+    copyCause = cause
     isWritable = true
     self.header = header
     self.file = file
@@ -121,17 +126,19 @@ struct FileToOpen: ~Copyable {
     created = CreatedFiles()
   }
 
-  /// True if this process may lock where all others do, or has nobody to lock out.
-  func mayLock(_ options: EnvironmentOptions) -> Bool {
-    kind != .shared
-      || CompanionFile.mayBeUsed(besides: path, facts, readerCount: options.readerCount)
+  /// Why this process cannot lock where all others do; nil if it can, or has nobody to lock out.
+  func obstacleToLocking(_ options: EnvironmentOptions) -> StorageError? {
+    guard kind == .shared else { return nil }
+    return CompanionFile.obstacle(besides: path, facts, readerCount: options.readerCount)
   }
 
   /// The same data as it is at one commit, for this process alone.
-  consuming func copied() throws(StorageError) -> FileToOpen {
+  ///
+  /// - Parameter cause: why the data itself cannot be read.
+  consuming func copied(because cause: StorageError) throws(StorageError) -> FileToOpen {
     let copy = try PrivateCopy.take(of: file.raw, path: path)
     let header = try StoreHeader.read(descriptor: copy.raw, path: path)
-    return try FileToOpen(path, copy, header: header, kind: .copied, copyOf: source)
+    return try FileToOpen(path, copy, header: header, kind: .copied, copyOf: source, because: cause)
   }
 
   /// - Parameter new: what makes a store in a file that holds none; nil to make nothing.
@@ -196,8 +203,8 @@ struct FileToOpen: ~Copyable {
     unsafe mdb_env_stat(handle.raw, &statistics)
     isDone = true
     return OpenedFile(
-      path: path, lockPath: lockPath, kind: kind, isWritable: isWritable,
-      data: FileFacts.of(descriptor: descriptor) ?? facts, source: source, lock: lockIdentity,
+      path: path, lockPath: lockPath, kind: kind, copyCause: copyCause,
+      isWritable: isWritable, data: FileFacts.of(descriptor: descriptor) ?? facts, source: source, lock: lockIdentity,
       mapByteCount: mapByteCount, mapStart: map.start, pageSize: Int(statistics.ms_psize),
       handle: handle, engineDescriptors: engineDescriptors, descriptor: descriptor,
       lockDescriptor: lock.release(), created: created)

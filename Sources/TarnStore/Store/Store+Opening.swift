@@ -63,15 +63,16 @@ extension Store {
       let what =
         switch environment.kind {
         case .shared, .inMemory: "opened"
-        case .copied: "opened a private copy, because its lock file may not be written, of"
+        case .copied: "opened a private copy of"
         }
+      let cause = environment.copyCause.map { ", because \($0.detail)" } ?? ""
       let schema = snapshot.schema.schema
       let classes = schema.classes.map(\.name).joined(separator: ", ")
       return [
         (
           .info,
           "\(what) \(path) at version \(snapshot.version.rawValue), schema version "
-            + "\(snapshot.head.schemaVersion)"
+            + "\(snapshot.head.schemaVersion)\(cause)"
         ),
         (
           .detail,

@@ -49,9 +49,18 @@ package final class Store: Sendable {
   let commitThread = CommitThread()
   private let state = Lock(State())
 
-  /// A copy of a file that this process may read and not lock: nothing that is committed to the
+  /// A copy of a file that this process can read and not lock: nothing that is committed to the
   /// file comes to it.
   package var isPrivateCopy: Bool { environment.kind == .copied }
+
+  /// What observers of a private copy are told; nil for any other store.
+  package var refusalToFollow: StorageError? {
+    environment.copyCause.map {
+      StorageError(
+        $0.code, operation: "observe", path: path,
+        detail: "the file is read from a private copy, which does not follow commits. \($0.detail)")
+    }
+  }
 
   /// False if no other process can have it open.
   package var isShared: Bool { environment.kind == .shared }

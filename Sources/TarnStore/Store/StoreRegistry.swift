@@ -100,10 +100,11 @@ package enum StoreRegistry {
       options.isReadOnly = true
       options.schemaVersion = version
       let (store, _) = try Store.open(location, options)
-      guard !store.isPrivateCopy else {
+      if let cause = store.environment.copyCause {
         throw StorageError(
-          .permissionDenied, operation: "delete", path: path,
-          detail: "without the right to lock the file, nobody can tell whether others have it open")
+          cause.code, operation: "delete", path: path,
+          detail: "without a lock on the file, this process cannot tell whether others have it "
+            + "open: \(cause.detail)")
       }
       let others = store.signal.processes().count - 1
       guard others <= 0 else {
