@@ -220,7 +220,7 @@ struct ImportCommand {
       plans.append(plan)
     }
     try nullables.check(plans)
-    return try ImportPlan.settled(plans, stored: stored)
+    return try ImportPlan.settled(plans, stored: stored, path: path)
   }
 
   private func summary(

@@ -91,8 +91,13 @@ struct ImportPlan {
   }
 
   /// The plans of several classes, which may link to each other, and all that the file will have.
-  static func settled(_ plans: [ImportPlan], stored: StoreSchema) throws -> [ImportPlan] {
+  ///
+  /// - Parameter path: the file, for messages.
+  static func settled(
+    _ plans: [ImportPlan], stored: StoreSchema, path: String
+  ) throws -> [ImportPlan] {
     let wanted = plans.flatMap { $0.embedded + [$0.definition] }
+    try ClassDefinition.requireRoom(for: wanted, addingTo: stored, path: path)
     let names = Set(wanted.map(\.name))
     for plan in plans {
       for case (let column, let target?) in plan.columns.map({ ($0.key, $0.value.targetName) })

@@ -34,6 +34,9 @@ struct KeyPathReader {
 
   private func paths(from roots: [ClassBinding]) -> [ObservedPath] {
     let names = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    if let objection = PathLimit.objection(toNames: names.count) {
+      trap("Cannot observe: \(objection).")
+    }
     var ways: [Way] = []
     for (number, name) in names.enumerated() {
       let from = number == 0 ? roots.map { Way(root: $0, binding: $0) } : ways.flatMap(entered)

@@ -20,8 +20,8 @@ import TarnStore
 ///
 /// Threading: belongs to its Realm's thread, queue or main actor, and so does the loop: write it in
 /// code of the main actor, or of an actor that runs on the Realm's queue. Traps elsewhere, and
-/// where nothing can be observed: on a thread that has no later turns, for what is frozen, and in a
-/// write that has changed something.
+/// where nothing can be observed: on a thread that has no later turns, for frozen objects and
+/// collections, and in a write that has changed something.
 public struct ChangeSequence<Element>: AsyncSequence {
   private let makeFeed: () -> ChangeFeed<Element>
 

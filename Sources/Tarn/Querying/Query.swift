@@ -77,8 +77,8 @@ public struct Query<T> {
   /// What names lead to from here.
   func appending<V>(_ names: [String]) -> Query<V> {
     switch content {
-    case .path(let path): Query<V>(.path(path + names), of: scope, in: storeOfObjects)
-    case .any(let path): Query<V>(.any(path + names), of: scope, in: storeOfObjects)
+    case .path(let path): Query<V>(.path(path.on(to: names)), of: scope, in: storeOfObjects)
+    case .any(let path): Query<V>(.any(path.on(to: names)), of: scope, in: storeOfObjects)
     case .condition, .total, .anyCount: trap("A condition has no properties, elements or types")
     }
   }
@@ -102,6 +102,16 @@ public struct Query<T> {
 
   private func names<Root: ObjectBase, V>(of keyPath: KeyPath<Root, V>) -> [String] {
     Tracer.steps(of: keyPath, for: .condition).map(\.pathName)
+  }
+}
+
+extension [String] {
+  /// The path that goes on to these names.
+  fileprivate func on(to names: [String]) -> [String] {
+    if let objection = PathLimit.objection(toNames: count + names.count) {
+      trap("Invalid condition: \(objection).")
+    }
+    return self + names
   }
 }
 

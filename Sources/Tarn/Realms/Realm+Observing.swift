@@ -13,8 +13,8 @@ extension Realm {
   public typealias NotificationBlock = (_ notification: Notification, _ realm: Realm) -> Void
 
   /// Calls `block` whenever this Realm has moved to a newer version or committed a write, and, with
-  /// `autorefresh` off, whenever a newer version is available. Never called on a read-only Realm that
-  /// has a private copy; ``changes`` throws there.
+  /// `autorefresh` off, whenever a newer version is available. Never called on a read-only Realm
+  /// that has a private copy; ``changes`` throws there.
   ///
   /// - Returns: a token. Keep it for as long as you want to observe, and invalidate it on this
   ///   Realm's thread.

@@ -55,6 +55,22 @@ package struct ClassDefinition: Equatable, Sendable {
 }
 
 extension ClassDefinition {
+  /// Refuses a class that is not in the file and has more properties than one of any types, before
+  /// anything is planned for it.
+  ///
+  /// Errors: `.limitExceeded`.
+  package static func requireRoom(
+    for wanted: [ClassDefinition], addingTo stored: StoreSchema, path: String
+  ) throws(StorageError) {
+    for definition in wanted where definition.properties.count > ClassSchema.columnCountMax {
+      guard stored.named(definition.name)?.isVacant != false else { continue }
+      throw StorageError(
+        .limitExceeded, operation: "open", path: path,
+        detail: ClassSchema.tooWide(definition.name, definition.properties.count))
+    }
+    try requireNumbers(for: wanted, path: path)
+  }
+
   /// More properties than can be numbered; so many that there is nothing to be planned.
   ///
   /// Errors: `.limitExceeded`.

@@ -162,10 +162,11 @@ struct CollectionPath {
 
   /// The first collection of a path; nil if it follows to-one links only.
   ///
-  /// - Throws: where the path goes on behind something that leads nowhere.
+  /// - Throws: where the path goes on behind something that leads nowhere, or has too many names.
   static func find(
     _ names: [String], from start: ClassID, in schema: StoreSchema
   ) throws(PredicateError) -> CollectionPath? {
+    try PathLimit.check(names)
     guard var owner = schema[start] else { throw PredicateError("a path needs a class") }
     var steps: [LinkStep] = []
     for (index, name) in names.enumerated() {

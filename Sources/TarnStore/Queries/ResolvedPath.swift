@@ -79,12 +79,13 @@ package struct ColumnPath: Hashable, Sendable {
   /// may lead nowhere.
   package var mayBeNull: Bool { isOptional || !links.isEmpty }
 
-  /// Finds the columns of a path of names. Throws if there is none, or one before the last is
-  /// not a link.
+  /// Finds the columns of a path of names. Throws if there is none, if one before the last is not a
+  /// link, or if there are too many.
   package init(
     _ names: [String], from start: ClassID, in schema: StoreSchema,
     for purpose: PathPurpose = .condition
   ) throws(PredicateError) {
+    try PathLimit.check(names)
     guard var owner = schema[start], let last = names.last else {
       throw PredicateError("SELF is an object here: compare a property of it")
     }

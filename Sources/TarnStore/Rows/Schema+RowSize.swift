@@ -10,6 +10,11 @@ extension ClassSchema {
     }
   }
 
+  /// No class has more columns than that, whatever their types.
+  static let columnCountMax =
+    (ClusterFormat.imageBytesMax - ClusterFormat.headerBytes - ClusterFormat.paddingBytes)
+    / ClusterFormat.descriptorBytes
+
   /// What is wrong with so many properties, and the way out.
   var tooWide: String { Self.tooWide(name, columns.count { !$0.isRemoved }) }
 

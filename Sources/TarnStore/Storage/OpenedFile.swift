@@ -102,7 +102,8 @@ struct FileToOpen: ~Copyable {
   init(inMemoryAt location: StoreLocation) throws(StorageError) {
     let path = location.description
     try self.init(
-      path, try NamelessFiles.inMemory(for: path), header: nil, kind: .inMemory, copyOf: nil, because: nil)
+      path, try NamelessFiles.inMemory(for: path), header: nil, kind: .inMemory, copyOf: nil,
+      because: nil)
   }
 
   private init(
@@ -203,8 +204,8 @@ struct FileToOpen: ~Copyable {
     unsafe mdb_env_stat(handle.raw, &statistics)
     isDone = true
     return OpenedFile(
-      path: path, lockPath: lockPath, kind: kind, copyCause: copyCause,
-      isWritable: isWritable, data: FileFacts.of(descriptor: descriptor) ?? facts, source: source, lock: lockIdentity,
+      path: path, lockPath: lockPath, kind: kind, copyCause: copyCause, isWritable: isWritable,
+      data: FileFacts.of(descriptor: descriptor) ?? facts, source: source, lock: lockIdentity,
       mapByteCount: mapByteCount, mapStart: map.start, pageSize: Int(statistics.ms_psize),
       handle: handle, engineDescriptors: engineDescriptors, descriptor: descriptor,
       lockDescriptor: lock.release(), created: created)

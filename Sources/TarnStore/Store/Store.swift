@@ -49,11 +49,11 @@ package final class Store: Sendable {
   let commitThread = CommitThread()
   private let state = Lock(State())
 
-  /// A copy of a file that this process can read and not lock: nothing that is committed to the
-  /// file comes to it.
+  /// A copy of a file that this process can read and not lock. It does not follow the file's
+  /// commits.
   package var isPrivateCopy: Bool { environment.kind == .copied }
 
-  /// What observers of a private copy are told; nil for any other store.
+  /// The error that observers of a private copy get; nil for any other store.
   package var refusalToFollow: StorageError? {
     environment.copyCause.map {
       StorageError(

@@ -38,6 +38,29 @@ import Testing
     #expect(again.output == "Person: 0 added, 0 changed, 3 already the same, version 1\n")
   }
 
+  @Test(arguments: ["csv", "jsonl"], [300, 100_000])
+  func moreColumnsThanAnObjectHasRoomForAreRefused(_ format: String, _ count: Int) throws {
+    let names = (0..<count).map { "c\($0)" }
+    let lines =
+      format == "csv"
+      ? names.joined(separator: ",") + "\n" + names.map { _ in "1" }.joined(separator: ",") + "\n"
+      : "{" + names.map { "\"\($0)\":1" }.joined(separator: ",") + "}\n"
+    let done = try ToolProcess.run(
+      folder, "import", "a.realm", "-", "-f", format, "-c", "Wide", input: lines)
+    #expect(done.status == 1)
+    #expect(done.output == "")
+    #expect(
+      done.errors.contains(
+        "class 'Wide' has \(count) properties, more than one object has room for"),
+      "\(done.errors.prefix(500))")
+    for word in ["row", "encode", "bytes", "No such file"] {
+      #expect(!done.errors.contains(word), "\(done.errors.prefix(500))")
+    }
+    for ending in ["", "-lock", "-signal"] {
+      #expect(!FileManager.default.fileExists(atPath: folder.file("a.realm" + ending)))
+    }
+  }
+
   @Test func anArrayOfObjectsIsAnInput() throws {
     let done = try load("[\n  {\"id\": 1, \"n\": 5},\n  {\"id\": 2, \"n\": 6}\n]\n", "-k", "id")
     #expect(done == .init(status: 0, output: "Person: 2 added, version 1\n", errors: ""))
