@@ -124,6 +124,9 @@ import TarnStore
     unsafe context.pointee.thread = thread
   }
 
+  /// True if code that runs here may read through the instance.
+  var isReadableHere: Bool { frozen != nil || scheduler.isCurrent }
+
   /// Where it may be used, as messages say it.
   var ownSide: String { scheduler.ownSide(threadName) }
 

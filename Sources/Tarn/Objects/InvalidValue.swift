@@ -26,11 +26,16 @@ extension Realm {
       case invalidMapKey
       /// An array has more values than the class has properties.
       case tooManyValues
-      /// Lists and maps are nested more than a hundred levels deep, or an embedded object contains
-      /// itself.
+      /// Lists and maps, or collections of Foundation's, are nested more than a hundred levels deep,
+      /// or one of them or an embedded object contains itself.
       case tooDeep
       /// An object with that primary key exists already, and the update policy is `.error`.
       case duplicatePrimaryKey
+      /// An object or a collection has been deleted or invalidated, or belongs to a Realm of another
+      /// thread, queue or actor.
+      case unreadable
+      /// A collection has more elements than can be made into one.
+      case tooManyElements
     }
 
     /// What is wrong with the value.
@@ -61,12 +66,15 @@ extension Realm {
 
     public var errorDescription: String? { description }
     public var description: String {
-      let location = path.isEmpty || path == propertyName ? "" : " It is given at '\(path)'."
+      let location =
+        path.isEmpty || path == propertyName
+        ? "" : " It is given at '\(ShownValue.ends(of: path))'."
       return "\(statement)\(location)"
     }
 
     private var statement: String {
-      let property = propertyName.map { "'\(className).\($0)'" } ?? "'\(className)'"
+      let name = propertyName.map { ShownValue.ends(of: $0) }
+      let property = name.map { "'\(className).\($0)'" } ?? "'\(className)'"
       let value = value.map { "'\($0)' of type '\(valueType ?? "")'" } ?? "nil"
       let invalid = "Invalid value \(value) for property \(property)."
       switch reason {
@@ -77,44 +85,21 @@ extension Realm {
       case .outOfRange: return "\(invalid) The number does not fit the property's type."
       case .refused: return "\(invalid) The property's type has no such value."
       case .missing: return "\(invalid) The property is not optional."
-      case .unknownKey: return "Class '\(className)' has no property '\(propertyName ?? "")'."
+      case .unknownKey: return "Class '\(className)' has no property '\(name ?? "")'."
       case .invalidMapKey:
         return "\(invalid) A key of a map must not contain '.' nor start with '$'."
       case .tooManyValues:
         return "\(self.value ?? "") of '\(className)'."
       case .tooDeep:
-        return "\(invalid) Lists and maps may be up to 100 deep, and nothing lies within itself."
+        return "\(invalid) Lists and maps may be up to 100 deep, and nothing may contain itself."
+      case .unreadable:
+        return "\(invalid) It has been deleted or invalidated, or belongs to another thread."
+      case .tooManyElements:
+        return "\(invalid) A collection can have at most \(CheckedValue.elementsMax) elements."
       case .duplicatePrimaryKey:
         return "Attempting to create an object of type '\(className)' with an existing primary key "
           + "value '\(self.value ?? "nil")'. Pass update: .modified to change that object."
       }
     }
-  }
-}
-
-/// A value for a message.
-struct ShownValue {
-  let text: String?
-  let type: String?
-
-  init(_ value: Any?) {
-    let content = value.flatMap { flattened($0) }
-    text = content.map { Self.text($0) }
-    type = content.map { Self.typeName($0) }
-  }
-
-  private static func text(_ value: Any) -> String {
-    if let object = value as? ObjectBase { return "\(object._className) { … }" }
-    let text = "\((value as? _BoxedValue)?.value ?? value)"
-    return text.count > 100 ? text.prefix(100) + "…" : text
-  }
-
-  private static func typeName(_ value: Any) -> String {
-    if let boxed = value as? _BoxedValue {
-      return DynamicValue.unboxed(boxed).map { typeName($0) } ?? "nil"
-    }
-    // Its own type would be one that nobody has heard of.
-    let isNumber = Swift.type(of: value) is AnyObject.Type && value is NSNumber
-    return isNumber ? "NSNumber" : "\(Swift.type(of: value))"
   }
 }

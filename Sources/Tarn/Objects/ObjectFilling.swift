@@ -50,7 +50,9 @@ extension ObjectBase {
   }
 
   private final func _unmanagedValue(_ property: PropertyReflection) -> Any? {
-    property.collection == .none ? property.readBoxed(self) : property.read(self)
+    // A date as the program has it: not all can be stored.
+    let isPlain = property.collection == .none && property.type != .date && property.type != .any
+    return isPlain ? property.readBoxed(self) : property.read(self)
   }
 }
 

@@ -66,8 +66,7 @@ extension RealmCore {
   ) throws(Realm.InvalidValue) -> T {
     _ = writing("create objects")
     let object = type.init()
-    var reader = ValueReader(
-      .copied, self, keepsRefused: false, allowsUnknownKeys: allowsUnknownKeys)
+    var reader = ValueReader(checking: self, allowsUnknownKeys: allowsUnknownKeys)
     try reader.fill(object, ClassReflection.of(type), from: value)
     try check(reader, update)
     add(object, reader, update)

@@ -64,6 +64,13 @@ extension Value {
 
   private init?(boxing value: any _Persistable) {
     guard !(value is any _CollectionProperty), !(value is any AnyLinkingObjects) else { return nil }
+    // Of a date that cannot be stored nothing can be made.
+    if Swift.type(of: value)._description.type == .date,
+      let custom = value as? any FailableCustomPersistable
+    {
+      self.init(single: custom.persistableValue)
+      return
+    }
     let boxed = value._box()
     guard boxed.object == nil, boxed.nested == nil else { return nil }
     self = boxed.value
@@ -170,7 +177,7 @@ extension Date {
   /// True if there are 64-bit seconds for it.
   fileprivate var isStorable: Bool {
     Int64(exactly: timeIntervalSinceReferenceDate.rounded(.down)).map {
-      !$0.addingReportingOverflow(Date._epochSeconds).overflow
+      $0 < Int64.max - Date._epochSeconds
     } ?? false
   }
 }

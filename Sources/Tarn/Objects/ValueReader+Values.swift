@@ -20,7 +20,7 @@ extension ValueReader {
     _ value: Any, _ property: PropertyReflection, _ number: Int?, _ step: Step
   ) throws(Unfit) -> _BoxedValue {
     if let fits = Value(common: value)?.converted(to: property.type) { return _BoxedValue(fits) }
-    guard let content = present(value) else {
+    guard let content = try readable(value) else {
       guard property.isOptional || property.type == .any else { throw Unfit(.missing) }
       return _BoxedValue(.null)
     }
@@ -28,7 +28,8 @@ extension ValueReader {
     case .any: return try any(content, property, number, step, depth: 1)
     case .link:
       // A value of the program's own type, which is stored as an embedded object.
-      let custom = (content as? any _Persistable)?._box().object
+      let custom = (content as? any _Persistable)?.objectToStore
+      if isChecked, let custom, let reason = CheckedValue.fault(in: custom) { throw Unfit(reason) }
       return try object(for: custom ?? content, property, number, step)._boxElement()
     default:
       guard let natural = Value(single: content) else { throw Unfit(.wrongType) }
@@ -42,7 +43,7 @@ extension ValueReader {
   private mutating func any(
     _ value: Any, _ property: PropertyReflection, _ number: Int?, _ step: Step, depth: Int
   ) throws(Unfit) -> _BoxedValue {
-    guard let content = present(value) else { return _BoxedValue(.null) }
+    guard let content = try readable(value) else { return _BoxedValue(.null) }
     if let object = content as? ObjectBase {
       if object._isEmbedded { throw Unfit(.wrongType) }
       return try self.object(for: object, property, number, step)._boxElement()
@@ -66,7 +67,7 @@ extension ValueReader {
   private mutating func collection(
     _ value: Any, _ property: PropertyReflection, _ number: Int?
   ) throws(Unfit) -> any SequenceBacking {
-    guard let content = present(value) else { return UnmanagedSequence(property.collection) }
+    guard let content = try readable(value) else { return UnmanagedSequence(property.collection) }
     if let whole = taken(content, property) { return whole }
     return try sequence(property.collection, content) { reader, value, step throws(Unfit) in
       try reader.element(value, property, number, step)
@@ -165,6 +166,13 @@ extension ValueReader {
     }
   }
 
+  /// The same, checked where values come from outside: others trap when they are read.
+  private func readable(_ value: Any) throws(Unfit) -> Any? {
+    guard let content = present(value) else { return nil }
+    if isChecked, let reason = CheckedValue.fault(in: content) { throw Unfit(reason) }
+    return content
+  }
+
   private func backing(of content: Any) -> (any SequenceBacking)? {
     if let handle = content as? _SequenceHandle { return handle.backing }
     return (content as? any _CollectionProperty)?.backing
@@ -195,6 +203,13 @@ extension Sequence {
 
 extension _CollectionProperty {
   fileprivate var boxedAsValue: _BoxedValue { _BoxedValue(.null, nested: backing) }
+}
+
+extension _Persistable {
+  /// The object that stands for the value in the file, if one does.
+  fileprivate var objectToStore: ObjectBase? {
+    Self._description.type == .link ? _box().object : nil
+  }
 }
 
 extension ColumnType {

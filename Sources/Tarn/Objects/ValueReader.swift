@@ -69,6 +69,8 @@ struct ValueReader {
   /// True if values that a property's type refuses can be stored as they are.
   let keepsRefused: Bool
   let allowsUnknownKeys: Bool
+  /// True if no value at all may end the program.
+  private(set) var isChecked = false
   private(set) var made: [Made] = []
   private(set) var refused: [Refused] = []
   private var copies: [Original: Int] = [:]
@@ -105,12 +107,22 @@ struct ValueReader {
     self.allowsUnknownKeys = allowsUnknownKeys
   }
 
+  /// Reads values that come from outside: whatever they are, an error says what does not fit.
+  init(checking core: RealmCore, allowsUnknownKeys: Bool) {
+    self.init(.copied, core, keepsRefused: false, allowsUnknownKeys: allowsUnknownKeys)
+    isChecked = true
+  }
+
   // MARK: - Objects
 
   /// Gives an object its values, and all that are made for it.
   mutating func fill(
     _ object: ObjectBase, _ reflection: ClassReflection, from value: Any
   ) throws(Realm.InvalidValue) {
+    if isChecked, let reason = CheckedValue.fault(in: value) {
+      throw Realm.InvalidValue(reason, reflection.name, nil, value: ShownValue(value))
+    }
+    letGoByList(object)
     if treatment == .copied, let original = value as? ObjectBase {
       copies[Original(original)] = made.count
     }
@@ -334,8 +346,14 @@ struct ValueReader {
     _ reflection: ClassReflection, _ source: Any, _ location: Location
   ) -> ObjectBase {
     let object = reflection.type.init()
+    letGoByList(object)
     made.append(Made(object: object, reflection: reflection, source: source, location: location))
     return object
+  }
+
+  /// A long chain of objects must not be released by recursion if a value in it is refused.
+  private func letGoByList(_ object: ObjectBase) {
+    if isChecked { object._state.insert(.unlinksWhenItGoes) }
   }
 }
 

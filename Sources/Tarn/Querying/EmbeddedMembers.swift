@@ -54,10 +54,8 @@ extension EmbeddedObject {
     case nil: return .value(boxed.value)
     case let embedded as EmbeddedObject: return try embedded.membersToCompare()
     case let object?:
-      guard unsafe object._context != nil, !object.isInvalidated else {
-        throw MemberMistake(message: "\(name) is an object that is in no Realm")
-      }
-      return .value(.link(ObjectKey(object._key)))
+      if object.isGone { throw MemberMistake(message: "\(name) is an object that has been deleted") }
+      return .value(object._core == nil ? .unmanagedObject : .link(ObjectKey(object._key)))
     }
   }
 }

@@ -110,10 +110,10 @@ private struct FilterArgument {
         return .unusable("an object that does not compare: \(error.message)")
       }
     }
+    if object.isGone { return .unusable("an object that has been deleted") }
     guard let owner = object._core, let binding = object._binding else {
-      return .unusable("an object that is in no Realm")
+      return .value(.unmanagedObject)
     }
-    if object.isInvalidated { return .unusable("an object that has been deleted") }
     // What is in no Realm links to objects by their keys alone.
     guard let core else { return .value(.link(ObjectKey(object._key))) }
     guard owner.store === core.store else { return .unusable("an object of another Realm") }

@@ -29,12 +29,12 @@ extension Query where T: RealmCollection, T.Element: _Persistable {
 
 extension Query where T: RealmCollection, T.Element: ObjectBase & _OptionalPersistable {
   /// True if the object is in the collection; for an embedded object, if one with equal properties
-  /// is. Traps for an object that is in no Realm and not embedded.
+  /// is. An unmanaged object that is not embedded is in no collection of a Realm.
   public func contains(_ object: T.Element) -> Query<Bool> {
     anyElement(constant(Optional(object)))
   }
 
-  /// True if one of the objects is in the collection. Traps for one that is in no Realm.
+  /// True if one of the objects is in the collection, as in `contains(_:)`.
   public func containsAny<S: Sequence<T.Element>>(in objects: S) -> Query<Bool> {
     anyElement(of: objects.map { constant(Optional($0)) })
   }

@@ -69,6 +69,7 @@ extension Query {
   }
 
   /// A value to compare with: for a link, the object's key; for an embedded object, its properties.
+  /// No property has an unmanaged object.
   func constant(_ value: some _Persistable) -> Operand {
     let boxed = value._box()
     require(
@@ -81,14 +82,13 @@ extension Query {
         trap("A query cannot compare with \(embedded): \(error.message).")
       }
     }
-    if let object = boxed.object, unsafe object._context == nil {
-      trap("A query can only compare with an object that is in a Realm: \(object)")
+    guard let object = boxed.object else { return .value(boxed.value) }
+    guard object._core != nil, let binding = object._binding else {
+      return .value(.unmanagedObject)
     }
-    if let object = boxed.object { checkStore(of: object) }
-    if value is AnyRealmValue, let object = boxed.object, let binding = object._binding {
-      return .value(.object(binding.classID, ObjectKey(object._key)))
-    }
-    return .value(boxed.value)
+    checkStore(of: object)
+    guard value is AnyRealmValue else { return .value(boxed.value) }
+    return .value(.object(binding.classID, ObjectKey(object._key)))
   }
 
   /// Traps for an object whose key means nothing here, or another object.

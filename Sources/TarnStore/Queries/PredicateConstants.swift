@@ -203,3 +203,8 @@ private struct DigitReader {
     return (west ? -1 : 1) * (hours * 3600 + minutes * 60)
   }
 }
+
+extension Value {
+  /// An object that is in no Realm, which no property has. No class has that number.
+  package static let unmanagedObject = Value.object(ClassID(.max), ObjectKey(.max))
+}

@@ -195,7 +195,9 @@ struct ConstantBuilder {
       if path.type == .double { return domain.map { .double($0) } }
       return domain?.floats.map { .float($0) }
     case .bool: return .bool(try bool(value))
-    case .link: return Domain<Int64>(op, try key(value)).map { .int($0) }
+    case .link:
+      if value == .unmanagedObject { return nil }
+      return Domain<Int64>(op, try key(value)).map { .int($0) }
     case .date: return Domain<Timestamp>(op, try date(value)).map { .date($0) }
     case .objectID: return Domain<Bytes12>(op, try bytes12(value)).map { .bytes12($0) }
     case .uuid: return Domain<Bytes16>(op, try bytes16(value)).map { .bytes16($0) }
@@ -224,7 +226,8 @@ struct ConstantBuilder {
       let domain = Domain(domains.flatMap(\.values))
       if path.type == .double { return domain.map { .double($0) } }
       return domain?.floats.map { .float($0) }
-    case .link: return Domain(try all(values, key)).map { .int($0) }
+    case .link:
+      return Domain(try all(values.filter { $0 != .unmanagedObject }, key)).map { .int($0) }
     case .date: return Domain(try all(values, date)).map { .date($0) }
     case .objectID: return Domain(try all(values, bytes12)).map { .bytes12($0) }
     case .uuid: return Domain(try all(values, bytes16)).map { .bytes16($0) }
@@ -263,10 +266,10 @@ extension ConstantBuilder {
 
   func mismatch(_ value: Value, _ hint: String = "") -> PredicateError {
     if case .object(let id, _) = value {
-      let name = schema[id]?.name ?? ""
+      let object = schema[id].map { "object of class '\($0.name)'" } ?? "unmanaged object"
       return PredicateError(
         "\(described) is of type \(path.typeName(in: schema)), "
-          + "which does not compare with an object of class '\(name)'")
+          + "which does not compare with an \(object)")
     }
     return PredicateError(
       "\(described) is of type \(path.typeName(in: schema)), "

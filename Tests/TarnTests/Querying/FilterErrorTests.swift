@@ -88,7 +88,11 @@ struct FilterErrorTests {
       ),
       ("%K == 1", [1], 1, "argument 1 is not a text, and %K stands for the path of a property"),
       ("%K == 1", ["next.legs"], 1, "class 'Record' has no property 'legs'"),
-      ("next == %@", [loose], 9, "argument 1 is an object that is in no Realm"),
+      (
+        "number == %@", [loose], 1,
+        "property 'number' of class 'Record' is of type int, which does not compare with an "
+          + "unmanaged object"
+      ),
       ("next == %@", [deleted], 9, "argument 1 is an object that has been deleted"),
       ("next == %@", [other.record(0)], 9, "argument 1 is an object of another Realm"),
       (

@@ -1,0 +1,37 @@
+import Foundation
+
+/// Values that would end the program if they were read.
+enum CheckedValue {
+  /// The most elements that a collection is made from: some of Swift's, such as a range, have more
+  /// than there is memory for.
+  static let elementsMax = 100_000_000
+
+  /// Why the value cannot be read by the code that runs here; nil if it can.
+  static func fault(in value: Any) -> Realm.InvalidValue.Reason? {
+    switch value {
+    case let object as ObjectBase:
+      return isReadable(object._core, isGone: object.isGone) ? nil : .unreadable
+    case let collection as any _CollectionProperty:
+      let backing = collection.backing
+      return isReadable(backing.core, isGone: backing.isInvalidated) ? nil : .unreadable
+    case let confined as any ThreadConfined:
+      return isReadable(confined.realm?.core, isGone: confined.isInvalidated) ? nil : .unreadable
+    case is String: return nil
+    default: break
+    }
+    guard FoundationNesting.isConvertible(value) else { return .tooDeep }
+    guard let sequence = value as? any Sequence else { return nil }
+    if Swift.type(of: value) is AnyObject.Type {
+      // The others cannot be looked into before they are converted.
+      return value is NSDictionary || value is NSArray || value is NSSet || value is NSData
+        ? nil : .wrongType
+    }
+    // One without a count may have no end.
+    guard let collection = sequence as? any Collection else { return .wrongType }
+    return collection.count <= elementsMax ? nil : .tooManyElements
+  }
+
+  private static func isReadable(_ core: RealmCore?, isGone: @autoclosure () -> Bool) -> Bool {
+    (core?.isReadableHere ?? true) && !isGone()
+  }
+}
