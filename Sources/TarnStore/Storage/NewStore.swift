@@ -89,7 +89,8 @@ struct NewStore {
     else { return }
     throw StoreHeader.corrupted(
       path,
-      "it was emptied while processes have it open as a store; end them before a store is made in it again"
+      "it was emptied while processes have it open as a store; end them before a store is made "
+        + "in it again"
     )
   }
 

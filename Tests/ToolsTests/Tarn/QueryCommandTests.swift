@@ -55,6 +55,18 @@ import Testing
     #expect(empty == .init(status: 0, output: "", errors: ""))
   }
 
+  @Test(arguments: ["--where", "--sort", "--group"])
+  func aKeyPathThatIsTooLongIsRefused(_ option: String) throws {
+    let path = String(repeating: "next.", count: 20_000) + "age"
+    let text = option == "--where" ? "\(path) == 1" : path
+    let done = try tarn("query", "a.realm", "Dog", option, text)
+    #expect(done.status == 1)
+    #expect(done.output == "")
+    #expect(
+      done.errors.hasSuffix("a key path may have at most 256 names, and this one has 20001\n"),
+      "\(done.errors.prefix(300))")
+  }
+
   @Test func textIsSortedAsALanguageHasIt() throws {
     let names = ["Ärla", "zebra", "Apa", "apa", "Zebra", "fil10", "fil9"]
     let lines = names.map { "{\"name\":\"\($0)\",\"age\":1}\n" }.joined()
