@@ -17,7 +17,7 @@ extension ManagedSequence {
   }
 
   /// The type of the elements of a dynamic object's collection.
-  private var elementType: any RealmCollectionValue.Type {
+  fileprivate var elementType: any RealmCollectionValue.Type {
     func optional<Wrapped: _OptionalPersistable & Hashable>(
       _ type: Wrapped.Type
     ) -> any RealmCollectionValue.Type {
@@ -46,7 +46,9 @@ extension ManagedSequence {
 extension ObjectBase {
   /// The list of that name as a list of dynamic objects: live, and changed like any other.
   ///
-  /// Traps for an unmanaged object, and if the class has no list of objects of that name.
+  /// Traps for an unmanaged object, and if the class has no list of objects of that name. For a
+  /// list of values, give the type of the result, as in
+  /// `let legs: List<Int> = object.dynamicList("legs")`.
   public func dynamicList(_ name: String) -> List<DynamicObject> {
     List(_handle: _SequenceHandle(dynamicSequence(name, .list)))
   }
@@ -61,7 +63,41 @@ extension ObjectBase {
     Map(_handle: _SequenceHandle(dynamicSequence(name, .map)))
   }
 
+  /// The list of values of that name: `let legs: List<Int> = object.dynamicList("legs")`.
+  ///
+  /// Traps for an unmanaged object, and if the class has no list of elements of that type of that
+  /// name. Every integer is an `Int` here, and an optional element is an `Optional`.
+  public func dynamicList<Element: RealmCollectionValue>(_ name: String) -> List<Element> {
+    List(_handle: _SequenceHandle(dynamicSequence(name, .list, of: Element.self)))
+  }
+
+  /// The set of values of that name; like `dynamicList(_:)`.
+  public func dynamicMutableSet<Element: RealmCollectionValue>(
+    _ name: String
+  ) -> MutableSet<Element> {
+    MutableSet(_handle: _SequenceHandle(dynamicSequence(name, .set, of: Element.self)))
+  }
+
+  private final func dynamicSequence<Element: RealmCollectionValue>(
+    _ name: String, _ kind: CollectionKind, of type: Element.Type
+  ) -> ManagedSequence {
+    let sequence = dynamicSequence(name, kind, isOfObjects: nil)
+    guard sequence.elementType == type else {
+      trap(
+        "The \(kind) '\(name)' of class '\(_className)' has elements of type "
+          + "\(sequence.elementType), not \(type).")
+    }
+    return sequence
+  }
+
   private final func dynamicSequence(_ name: String, _ kind: CollectionKind) -> ManagedSequence {
+    dynamicSequence(name, kind, isOfObjects: true)
+  }
+
+  /// - Parameter isOfObjects: nil for a collection of any elements.
+  private final func dynamicSequence(
+    _ name: String, _ kind: CollectionKind, isOfObjects: Bool?
+  ) -> ManagedSequence {
     guard let core = _core else {
       trap(
         "'\(_className).\(name)': an unmanaged object has no dynamic collections. Add it to a "
@@ -72,9 +108,10 @@ extension ObjectBase {
     let column = own.reflection.property(name).flatMap { own.column($0.name) }
     let binding = core.dynamicBinding(own.reflection.name)
     guard let column, let property = binding.property(column), property.collection == kind,
-      property.dynamicTarget != nil
+      isOfObjects != true || property.dynamicTarget != nil
     else {
-      trap("Class '\(own.reflection.name)' has no \(kind) of objects '\(name)'.")
+      let elements = isOfObjects == true ? " of objects" : ""
+      trap("Class '\(own.reflection.name)' has no \(kind)\(elements) '\(name)'.")
     }
     return ManagedSequence(self, column, as: property)
   }

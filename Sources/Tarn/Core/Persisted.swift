@@ -280,8 +280,16 @@ extension Persisted: AnyPersisted where Value: _Persistable {
   static func write(
     _ value: _BoxedValue, _ object: ObjectBase, at field: UnsafeMutableRawPointer
   ) -> Bool {
-    guard let value = Value._unbox(value) else { return false }
-    unsafe assign(value, object, at: field)
+    if let value = Value._unbox(value) {
+      unsafe assign(value, object, at: field)
+    } else if value.value == .null, value.object == nil, !Value._isCollection,
+      Value._description.type == .link
+    {
+      // A type of the program's that is stored as an embedded object, which may be missing.
+      unsafe assign(Value._default(), object, at: field)
+    } else {
+      return false
+    }
     return true
   }
 

@@ -31,6 +31,34 @@ enum CheckedValue {
     return collection.count <= elementsMax ? nil : .tooManyElements
   }
 
+  /// How many levels of Swift's collections may lie within each other. A cast of one to a class
+  /// makes a Foundation collection of it and of all that it contains, by recursion.
+  private static let depthMax = 500
+
+  /// True if the collections in the value are not nested too deeply to be looked at.
+  static func isShallow(_ value: Any) -> Bool {
+    var pending: [(value: Any, depth: Int)] = [(value, 1)]
+    while let (value, depth) = pending.popLast() {
+      guard let elements = elements(of: value) else { continue }
+      guard depth <= depthMax else { return false }
+      for element in elements {
+        switch element {
+        case is String, is Int, is Double, is Bool: break
+        default: pending.append((element, depth + 1))
+        }
+      }
+    }
+    return true
+  }
+
+  /// Of Swift's collections that can contain others; nil for other values.
+  private static func elements(of value: Any) -> [Any]? {
+    if Swift.type(of: value) is AnyObject.Type { return nil }
+    if let list = value as? [Any] { return list }
+    if let map = value as? [String: Any] { return Array(map.values) }
+    return (value as? [AnyHashable: Any]).map { Array($0.values) }
+  }
+
   private static func isReadable(_ core: RealmCore?, isGone: @autoclosure () -> Bool) -> Bool {
     (core?.isReadableHere ?? true) && !isGone()
   }

@@ -26,13 +26,14 @@ extension Realm {
       case invalidMapKey
       /// An array has more values than the class has properties.
       case tooManyValues
-      /// Lists and maps, or collections of Foundation's, are nested more than a hundred levels deep,
-      /// or one of them or an embedded object contains itself.
+      /// Lists and maps, or collections of Foundation's, are nested more than a hundred levels
+      /// deep, or one of them or an embedded object contains itself. Or all that is given is nested
+      /// more than 500 levels deep, objects in dictionaries included.
       case tooDeep
       /// An object with that primary key exists already, and the update policy is `.error`.
       case duplicatePrimaryKey
-      /// An object or a collection has been deleted or invalidated, or belongs to a Realm of another
-      /// thread, queue or actor.
+      /// An object or a collection has been deleted or invalidated, or belongs to a Realm of
+      /// another thread, queue or actor.
       case unreadable
       /// A collection has more elements than can be made into one.
       case tooManyElements

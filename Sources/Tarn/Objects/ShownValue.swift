@@ -18,11 +18,17 @@ struct ShownValue {
     type = content.map { Self.shortened(Self.typeName($0)) }
   }
 
+  /// For a value that cannot be looked into.
+  init(typeOf value: Any) {
+    text = "…"
+    type = Self.shortened("\(Swift.type(of: value))")
+  }
+
   /// The beginning and the end of a long text, such as a path.
   static func ends(of text: String) -> String {
     let scalars = text.unicodeScalars
     guard scalars.count > 2 * lengthMax else { return text }
-    return "\(scalars.prefix(lengthMax))…\(scalars.suffix(lengthMax))"
+    return "\(String(scalars.prefix(lengthMax)))…\(String(scalars.suffix(lengthMax)))"
   }
 
   /// In scalars, since a single character may have any number of them.
@@ -33,7 +39,7 @@ struct ShownValue {
         scalars.startIndex, offsetBy: lengthMax, limitedBy: scalars.endIndex),
       end < scalars.endIndex
     else { return text }
-    return "\(scalars[..<end])…"
+    return "\(String(scalars[..<end]))…"
   }
 
   private static func text(_ value: Any, _ depth: Int) -> String {

@@ -119,6 +119,9 @@ struct ValueReader {
   mutating func fill(
     _ object: ObjectBase, _ reflection: ClassReflection, from value: Any
   ) throws(Realm.InvalidValue) {
+    if isChecked, !CheckedValue.isShallow(value) {
+      throw Realm.InvalidValue(.tooDeep, reflection.name, nil, value: ShownValue(typeOf: value))
+    }
     if isChecked, let reason = CheckedValue.fault(in: value) {
       throw Realm.InvalidValue(reason, reflection.name, nil, value: ShownValue(value))
     }

@@ -19,7 +19,10 @@ struct KeyPathFault: Error {
 
     /// Whether a key path may go on from elements of collections.
     var goesThroughElements: Bool {
-      if case .observing = self { true } else { false }
+      switch self {
+      case .observing, .name: true
+      default: false
+      }
     }
   }
 

@@ -55,7 +55,8 @@ extension KeypathSortable {
 }
 
 /// The name of the property that a key path leads to, with dots after links: "mother.age" for
-/// `\Dog.mother?.age`. Traps if the path does not consist of persisted properties.
+/// `\Dog.mother?.age`, and "puppies.age" for `\Dog.puppies[0].age`: an element stands for all.
+/// Traps if the path does not consist of persisted properties.
 public func _name<Root: KeypathSortable>(for keyPath: PartialKeyPath<Root>) -> String {
   _name(for: keyPath, .name)
 }

@@ -54,7 +54,9 @@ extension EmbeddedObject {
     case nil: return .value(boxed.value)
     case let embedded as EmbeddedObject: return try embedded.membersToCompare()
     case let object?:
-      if object.isGone { throw MemberMistake(message: "\(name) is an object that has been deleted") }
+      if object.isGone {
+        throw MemberMistake(message: "\(name) is an object that has been deleted")
+      }
       return .value(object._core == nil ? .unmanagedObject : .link(ObjectKey(object._key)))
     }
   }

@@ -111,6 +111,24 @@ struct CustomPersistableTests {
     }
   }
 
+  @Test func nullGivesATypeThatIsStoredAsAnObjectItsDefault() throws {
+    let a = try open(Shelter(), [Parcel.self, PointObject.self])
+    let null = NSNull()
+    try a.write {
+      let parcel = a.realm.create(
+        Parcel.self, value: ["id": 1, "point": null, "otherPoint": null] as [String: Any])
+      #expect(parcel.point == Point2D(x: 0, y: 0) && parcel.otherPoint == nil)
+      parcel.point = Point2D(x: 3, y: 4)
+      a.realm.create(Parcel.self, value: ["id": 1, "point": null] as [String: Any], update: .all)
+      #expect(parcel.point == Point2D(x: 0, y: 0))
+      let checked = try a.realm.create(
+        Parcel.self, checking: ["id": 2, "point": null] as [String: Any], unknownKeys: .refused)
+      #expect(checked.point == Point2D(x: 0, y: 0))
+    }
+    let unmanaged = Parcel(value: ["id": 3, "point": null] as [String: Any])
+    #expect(unmanaged.point == Point2D(x: 0, y: 0))
+  }
+
   @Test func elementsStoredAsObjectsAreFoundByValue() throws {
     let a = try open(Shelter(), [Parcel.self, PointObject.self])
     let parcel = Parcel()

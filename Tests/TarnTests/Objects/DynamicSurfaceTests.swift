@@ -55,6 +55,21 @@ struct DynamicSurfaceTests: TrapSuite {
     return ranch
   }
 
+  @Test func collectionsOfValuesByTheTypeOfTheirElements() throws {
+    let realm = try open()
+    try realm.write {
+      let ranch = realm.create(
+        Ranch.self, value: ["id": 1, "numbers": [3, 4], "names": ["a", nil]] as [String: Any])
+      let numbers: List<Int> = ranch.dynamicList("numbers")
+      numbers.append(5)
+      let dynamic = try #require(realm.dynamicObject(ofType: "Ranch", forPrimaryKey: 1))
+      let names: MutableSet<String?> = dynamic.dynamicMutableSet("names")
+      #expect(Array(dynamic.dynamicList("numbers") as List<Int>) == [3, 4, 5])
+      #expect(names.count == 2 && names.contains(nil))
+      #expect(ranch.dynamicList("partners").isEmpty)
+    }
+  }
+
   @Test func aDynamicObjectIsTheSameAsATypedOneOfItsRow() throws {
     let realm = try open()
     let ranch = try addRanch(realm)

@@ -27,6 +27,8 @@ import Testing
 
   @Test func linksAreFollowed() {
     #expect(_name(for: \ModelDog.mother?.age) == "mother.age")
+    #expect(_name(for: \StableHorse.foals[0].age) == "foals.age")
+    #expect(_name(for: \StableHorse.foals[3].mother?.foals[1].name) == "foals.mother.foals.name")
     #expect(_name(for: \ModelDog.mother?.favouriteToy?.color) == "mother.favouriteToy.color")
     #expect(_name(for: \ModelDog.mother?.mother) == "mother.mother")
   }
