@@ -2,7 +2,7 @@ import TarnStore
 
 /// What a key path leads through that is observed.
 struct PropertyChain {
-  /// The properties, the links first; empty for `\.isInvalidated`.
+  /// The properties, the links first; empty for `\.isInvalidated`, also of one of its collections.
   let steps: [PropertyReflection]
   /// It goes on after a link without asking whether that is nil.
   private let insists: Bool
@@ -16,7 +16,7 @@ struct PropertyChain {
 
   /// Traps for a key path that nobody can tell the changes of.
   init<Root: ObjectBase, Value>(_ keyPath: KeyPath<Root, Value>) {
-    if keyPath == \Root.isInvalidated {
+    if keyPath == \Root.isInvalidated || Self.isOfOwnCollection(keyPath) {
       steps = []
       insists = false
       return
@@ -31,6 +31,15 @@ struct PropertyChain {
     }
   }
 
+  /// Whether it is `\.toys.isInvalidated`: a collection goes with the object that has it.
+  private static func isOfOwnCollection(_ keyPath: AnyKeyPath) -> Bool {
+    guard let parts = KeyPathShape(keyPath)?.parts, parts.count == 2,
+      case .property(let property) = parts[0], case .property(let last) = parts[1],
+      let collection = property.type as? any _CollectionProperty.Type
+    else { return false }
+    return collection.end?.getter == last.getter
+  }
+
   /// True if the path leads to a property, and not to nothing where it insists on a link.
   func leadsOn(from object: ObjectBase) -> Bool {
     guard insists else { return true }
@@ -40,5 +49,12 @@ struct PropertyChain {
       object = next
     }
     return true
+  }
+}
+
+extension _CollectionProperty {
+  /// How key paths to whether a collection is invalidated read that.
+  fileprivate static var end: KeyPathShape.Property? {
+    KeyPathShape(\Self.isInvalidated)?.onlyProperty
   }
 }

@@ -83,11 +83,9 @@ extension Query {
       }
     }
     guard let object = boxed.object else { return .value(boxed.value) }
-    guard object._core != nil, let binding = object._binding else {
-      return .value(.unmanagedObject)
-    }
+    if unsafe object._context == nil { return .value(.unmanagedObject) }
     checkStore(of: object)
-    guard value is AnyRealmValue else { return .value(boxed.value) }
+    guard value is AnyRealmValue, let binding = object._binding else { return .value(boxed.value) }
     return .value(.object(binding.classID, ObjectKey(object._key)))
   }
 

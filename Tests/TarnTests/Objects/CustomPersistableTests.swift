@@ -122,7 +122,8 @@ struct CustomPersistableTests {
       a.realm.create(Parcel.self, value: ["id": 1, "point": null] as [String: Any], update: .all)
       #expect(parcel.point == Point2D(x: 0, y: 0))
       let checked = try a.realm.create(
-        Parcel.self, checking: ["id": 2, "point": null] as [String: Any], unknownKeys: .refused)
+        Parcel.self, checking: ["id": 2, "share": 1, "point": null] as [String: Any],
+        unknownKeys: .refused)
       #expect(checked.point == Point2D(x: 0, y: 0))
     }
     let unmanaged = Parcel(value: ["id": 3, "point": null] as [String: Any])

@@ -179,6 +179,19 @@ struct PropertyObservingTests {
     #expect(core == nil)
   }
 
+  @Test func aCollectionEndsWithTheObjectThatHasIt() throws {
+    let a = try Shelter().openKennel(5, 6, 7)
+    let kennel = a.kennel
+    let end = watch(kennel, \.hounds.isInvalidated)
+    try a.write { kennel.hounds.removeAll() }
+    #expect(end.news == [])
+    a.realm.beginWrite()
+    a.realm.delete(kennel)
+    #expect(end.news == ["false → true"])
+    a.realm.cancelWrite()
+    #expect(end.news == ["true → false"])
+  }
+
   /// S342: values go back, also those of lists and of objects that were deleted or made.
   @Test func aCancelledWriteIsToldAsValuesThatGoBack() throws {
     let a = try Shelter().openKennel(5, 6, 7)

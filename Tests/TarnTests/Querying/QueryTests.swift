@@ -105,10 +105,4 @@ private typealias Predicate = TarnStore.Predicate
       _ = Query<ModelDog>.root.label == "x"
     }
   }
-
-  @Test func unmanagedObjectsTrap() async {
-    await #expect(processExitsWith: .failure) {
-      _ = Query<ModelDog>.root.mother == ModelDog()
-    }
-  }
 }

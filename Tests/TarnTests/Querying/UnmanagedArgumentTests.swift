@@ -30,7 +30,7 @@ private class Mate: Object {
 
   @Test(arguments: [
     ("friend == %@", 0), ("friend != %@", 2), ("friend IN {%@}", 0), ("ANY friends == %@", 0),
-    ("%@ IN friends", 0), ("NONE friends == %@", 2), ("any == %@", 0), ("any != %@", 2),
+    ("%@ IN friends", 0), ("NONE friends == %@", 2), ("#any == %@", 0), ("#any != %@", 2),
     ("NOT friend == %@", 2), ("friend == %@ OR id == 1", 1),
   ])
   func inText(_ condition: String, _ count: Int) throws {
