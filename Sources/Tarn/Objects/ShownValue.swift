@@ -103,7 +103,7 @@ struct ShownValue {
     if let boxed = value as? _BoxedValue {
       return DynamicValue.unboxed(boxed).map { typeName($0) } ?? "nil"
     }
-    // Its own type would be one that nobody has heard of.
+    // Its own type is private to Foundation.
     let isNumber = Swift.type(of: value) is AnyObject.Type && value is NSNumber
     return isNumber ? "NSNumber" : "\(Swift.type(of: value))"
   }

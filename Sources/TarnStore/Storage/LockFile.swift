@@ -130,8 +130,8 @@ struct LockFile: ~Copyable {
         + "replaced or removed. End them before this one is opened")
   }
 
-  /// - Returns: false if somebody holds the byte exclusively: then LMDB has lost the table, and
-  ///   must open anew.
+  /// - Returns: false if another process holds the byte exclusively: then LMDB has lost the table,
+  ///   and must open again.
   borrowing func holdTable() throws(StorageError) -> Bool {
     let isHeld = try share(Self.tableByte)
     FaultPoint.hit("lock.table")

@@ -30,7 +30,7 @@ struct OpenedFile {
 package enum FileKind: Sendable {
   /// Every process that may.
   case shared
-  /// This process alone: a store in memory, and a copy of what could not be read in place.
+  /// This process alone: a store in memory, and a copy of a file that could not be read in place.
   case inMemory, copied
 }
 
@@ -127,7 +127,8 @@ struct FileToOpen: ~Copyable {
     created = CreatedFiles()
   }
 
-  /// Why this process cannot lock where all others do; nil if it can, or has nobody to lock out.
+  /// Why this process cannot lock where all others do; nil if it can, or if no other
+  /// process can open the file.
   func obstacleToLocking(_ options: EnvironmentOptions) -> StorageError? {
     guard kind == .shared else { return nil }
     return CompanionFile.obstacle(besides: path, facts, readerCount: options.readerCount)
