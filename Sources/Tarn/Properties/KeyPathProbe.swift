@@ -22,12 +22,31 @@ enum KeyPathProbe {
   /// of types of the program's.
   static func isSame(_ value: Any, _ expected: Any, of property: PropertyReflection) -> Bool {
     if property.isComputed || isCustom(property.wrapper.valueType) { return true }
+    if property.collection != .none, let element = flattened(expected) as? any RealmCollectionValue,
+      !isObject(element)
+    {
+      return isSame(flattened(value), element)
+    }
     if property.collection != .none || property.isPlainLink {
       return flattened(value).map { $0 as AnyObject }
         === flattened(expected).map { $0 as AnyObject }
     }
     guard let given = property.wrapper.boxed(value) else { return false }
     return given.value == property.wrapper.boxed(expected)?.value
+  }
+
+  private static func isObject<T: RealmCollectionValue>(_: T) -> Bool { T._isObject }
+
+  private static func isSame<T: RealmCollectionValue>(_ value: Any?, _ element: T) -> Bool {
+    guard let value = value as? T else { return false }
+    return isCustom(T.self) || value._boxElement().value == element._boxElement().value
+  }
+
+  /// The type without the optionals around it.
+  static func bare(_ type: Any.Type) -> Any.Type {
+    var type = type
+    while let optional = type as? any OptionalProtocol.Type { type = optional.wrappedType }
+    return type
   }
 
   private static func lastCase<T: CaseIterable>(of _: T.Type) -> Any? { Array(T.allCases).last }
@@ -53,4 +72,25 @@ enum KeyPathProbe {
 
 extension OptionalProtocol {
   static var wrappedType: Any.Type { Wrapped.self }
+}
+
+/// A list, a set or a map, as a key path goes through it.
+protocol CollectionOfValues {
+  /// Of a map, the values.
+  static var elementType: any RealmCollectionValue.Type { get }
+}
+
+extension CollectionOfValues {
+  /// The element that a collection is said to have; nil for objects.
+  static var elementProbe: (value: Any, boxed: _BoxedValue)? {
+    if KeyPathProbe.bare(elementType) is ObjectBase.Type { return nil }
+    return (elementType as? any _Persistable.Type)?.probe
+  }
+}
+
+extension _Persistable {
+  fileprivate static var probe: (value: Any, boxed: _BoxedValue) {
+    let value = KeyPathProbe.value(Self.self) ?? _default()
+    return (value, value._box())
+  }
 }

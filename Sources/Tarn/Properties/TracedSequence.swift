@@ -1,16 +1,16 @@
 import TarnStore
 
-/// What a collection of a traced object shows: one object, at every position and under every key.
+/// What a collection of a traced object shows: one element, at every position and under every key.
 /// Nothing changes it.
 final class TracedSequence: SequenceBacking {
   let kind: CollectionKind
   let count: Int
   private let element: _BoxedValue
 
-  init(_ kind: CollectionKind, of object: ObjectBase, count: Int) {
+  init(_ kind: CollectionKind, of element: _BoxedValue, count: Int) {
     self.kind = kind
     self.count = count
-    element = _BoxedValue(.null, object: object)
+    self.element = element
   }
 
   var core: RealmCore? { nil }
@@ -22,7 +22,9 @@ final class TracedSequence: SequenceBacking {
   var snapshot: SequenceSnapshot { .boxed([element]) }
   var numberPages: NumberPages? { nil }
   func key(at index: Int) -> String { "" }
-  func index(of value: _BoxedValue) -> Int? { value.object === element.object ? 0 : nil }
+  func index(of value: _BoxedValue) -> Int? {
+    value.object === element.object && value.value == element.value ? 0 : nil
+  }
   func find(_ key: String) -> (index: Int, isFound: Bool) { (0, true) }
 
   func insert(_ value: _BoxedValue, at index: Int) {}

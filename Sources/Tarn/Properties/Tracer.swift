@@ -13,7 +13,8 @@ import TarnStore
 /// their initializers are not traced. A link leads to another such object.
 ///
 /// Where a key path goes on from an element of a collection, the collection that is read shows one
-/// such object at every position. It stands for all elements.
+/// such object at every position, or one odd value, from which no key path goes on. It stands for
+/// all elements.
 ///
 /// In generic code `\T.age` can mean what a protocol requires, and then has no getter to compare.
 /// What it gives back cannot tell either: a property may be computed from another and be like it
@@ -160,11 +161,10 @@ final class Tracer {
     let value: V
     if let target = property.target, property.isPlainLink {
       value = makeObject(target) as! V
-    } else if let target = property.target, let count = elementCounts.first,
-      let collection = V._traced(element: makeObject(target), count: count)
+    } else if let count = elementCounts.first,
+      let collection = collection(V.self, of: property.target, count: count)
     {
       elementCounts.removeFirst()
-      lastValue = tip
       return collection
     } else if let odd = KeyPathProbe.value(V.self) {
       value = odd
@@ -173,6 +173,20 @@ final class Tracer {
     }
     lastValue = value
     return value
+  }
+
+  /// A collection that shows one element everywhere, which becomes what was read last.
+  private func collection<V: _Persistable>(
+    _: V.Type, of target: ObjectBase.Type?, count: Int
+  ) -> V? {
+    if let elements = V.self as? any CollectionOfValues.Type, let probe = elements.elementProbe {
+      lastValue = probe.value
+      return V._traced(element: probe.boxed, count: count)
+    }
+    guard let target else { return nil }
+    let object = makeObject(target)
+    lastValue = object
+    return V._traced(element: _BoxedValue(.null, object: object), count: count)
   }
 }
 
@@ -255,24 +269,24 @@ extension KeyPathShape.Property {
   /// How many elements a collection needs for this to be one of them; nil if it cannot be one.
   fileprivate func elementCount(in type: Any.Type) -> Int? {
     guard let argument, let collection = type as? any _Persistable.Type,
-      let target = collection._description.target, isElement(of: target)
+      let element = collection.tracedElementType,
+      KeyPathProbe.bare(element) == KeyPathProbe.bare(self.type)
     else { return nil }
     if collection._description.collection == .map { return 1 }
     return 0..<Self.mostElements ~= argument ? argument + 1 : nil
   }
-
-  private func isElement(of target: ObjectBase.Type) -> Bool {
-    var type: Any.Type = type
-    while let optional = type as? any OptionalProtocol.Type { type = optional.wrappedType }
-    return type == target
-  }
 }
 
 extension _Persistable {
-  /// The collection of this type that shows one object everywhere; nil for other types.
-  fileprivate static func _traced(element: ObjectBase, count: Int) -> Self? {
-    if _description.isComputed {
-      return (Self.self as? any AnyLinkingObjects.Type)?.traced(element) as? Self
+  /// The type of the elements, if this is a collection.
+  fileprivate static var tracedElementType: Any.Type? {
+    (Self.self as? any CollectionOfValues.Type)?.elementType ?? _description.target
+  }
+
+  /// The collection of this type that shows one element everywhere; nil for other types.
+  fileprivate static func _traced(element: _BoxedValue, count: Int) -> Self? {
+    if _description.isComputed, let object = element.object {
+      return (Self.self as? any AnyLinkingObjects.Type)?.traced(object) as? Self
     }
     let sequence = TracedSequence(_description.collection, of: element, count: count)
     return _collection(_SequenceHandle(sequence))

@@ -40,7 +40,7 @@ struct TypedKeyPathTests {
     }
     let paths: [PartialKeyPath<Pound>] = [
       \.hounds.count, \.hounds.first?.name, \.hounds[0].name.count, \.hounds[-1].name,
-      \.hounds[1_000_000].name, \.things[0],
+      \.hounds[1_000_000].name, \.things[0].intValue, \.things[-1],
     ]
     for path in paths {
       let text = fault(path)
