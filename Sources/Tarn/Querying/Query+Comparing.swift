@@ -13,7 +13,8 @@ extension Query {
       condition(path, test(op, right))
     case (.total(let path, let test), .values(let values)):
       Query<Bool>(
-        .or(values.map { .collection(CollectionCondition(path, test(.equal, .value($0)))) }))
+        .or(values.map { .collection(CollectionCondition(path, test(.equal, .value($0)))) }),
+        of: scope)
     case (.anyCount(let path), .value(let number)): condition(path, .anyCount(op, number))
     case (.anyCount(let path), .values(let numbers)):
       Query<Bool>(

@@ -5,7 +5,9 @@ extension Query where T == Bool {
   /// properties at once: `($0.dogs.age > 3 && $0.dogs.name != "Rex").count > 1`, or about the
   /// values that they are: `($0.scores > 3).count > 1`. Of a condition that goes on to collections
   /// of the elements, those are counted that have one that meets it:
-  /// `($0.dogs.puppies.age < 1).count`.
+  /// `($0.dogs.puppies.age < 1).count`. A count within a count is of that collection:
+  /// `(($0.dogs.puppies.age < 1).count > 2).count` is the number of dogs with more than two such
+  /// puppies.
   ///
   /// Traps for a condition that is not about the elements of one collection, reached over to-one
   /// links at most.
@@ -15,7 +17,8 @@ extension Query where T == Bool {
         "Only a condition on the elements of one collection has a count, as in "
           + "($0.dogs.age > 3 && $0.dogs.isGood).count: \(predicate)")
     }
-    return Query<Int>(.total(scope.collection) { .matching(inner, $0, $1) })
+    let content = Query<Int>.Content.total(scope.collection) { .matching(inner, $0, $1) }
+    return Query<Int>(content, of: scope.ofElement == nil ? nil : scope)
   }
 }
 
@@ -39,6 +42,17 @@ struct ElementScope: Sendable {
   func and(_ collection: [String]) -> ElementScope {
     var scope = self
     scope.inner.insert(collection)
+    return scope
+  }
+
+  /// What the condition is about in one element; nil if that is not one collection of it.
+  fileprivate var ofElement: ElementScope? {
+    let paths = inner.compactMap(rest)
+    guard let shortest = paths.min(by: { $0.count < $1.count }),
+      paths.allSatisfy({ $0.starts(with: shortest) })
+    else { return nil }
+    var scope = ElementScope(shortest)
+    scope.inner = Set(paths.filter { $0 != shortest })
     return scope
   }
 
@@ -93,6 +107,12 @@ extension CollectionCondition {
       let isOne = !scope.isNested(path.dropLast())
       let test = isOne ? Test.count(op, .value(number)) : test
       return .collection(CollectionCondition(rest, test))
+    case .matching(let inner, let op, .value(let number)) where rest.isEmpty:
+      guard let nested = scope.ofElement, let inner = inner.onElements(of: nested) else {
+        return nil
+      }
+      return .collection(
+        CollectionCondition(nested.collection, .matching(inner, op, .value(number))))
     case .any(_, .path, _), .count, .elements, .aggregate, .matching: return nil
     case .any where scope.isNested(path), .anyWithin where scope.isNested(path),
       .allWithin where scope.isNested(path):
