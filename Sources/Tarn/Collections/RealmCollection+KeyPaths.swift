@@ -28,8 +28,9 @@ extension RealmCollection {
 
   /// Calls `block` as without a depth, which is three: an object counts as modified if a property
   /// was set in it, or in an object that is at most so many links away from it. With a depth of 0
-  /// only its own properties count. Traps for a negative depth, and where the call without a depth
-  /// does.
+  /// only its own properties count, with `Int.max` everything that links lead to. It costs what is
+  /// there, not what the number allows. Traps for a negative depth, and where the call without a
+  /// depth does.
   ///
   /// - Returns: a token; keep it for as long as you want to observe.
   public func observe(

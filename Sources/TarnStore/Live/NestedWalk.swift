@@ -5,12 +5,16 @@
 /// the newer one: where one was taken away, the object that had it was set itself.
 ///
 /// A walk goes only where something changed: a class is passed by if nothing that is looked at lies
-/// behind it, and whether anything lies behind an object is found out once.
+/// behind it, and whether anything lies behind an object is found out once. Where objects link to
+/// each other in circles there can be more ways than anybody could list; the search for them ends
+/// after some work, but never without the shortest.
 ///
 /// Threading: confined to one thread at a time.
 package final class NestedWalk {
   /// No more ways than that are told of one element.
   package static let waysMax = 1_000
+  /// The search for more ways ends after so many looks at an object on a way.
+  private static let looksMax = 1_000_000
 
   /// Where a walk has come to.
   private struct Stand: Hashable {
@@ -22,8 +26,10 @@ package final class NestedWalk {
   private let sight: Sight
   /// The collection, if it is a list, set or map.
   private let sequence: SequenceModel?
-  /// Whether something has changed there or behind it.
+  /// Whether something has changed there or behind it, on the ways that are looked along.
   private var leading: [Stand: Bool] = [:]
+  /// The same for what is some links away.
+  private var nearest: NearestChange
 
   /// - Returns: nil if a migration lies between the states: nobody knows what it changed.
   package init?(
@@ -32,9 +38,18 @@ package final class NestedWalk {
     let changes = try ChangeLog.changes(from: former, to: state)
     if changes.schemaChanged { return nil }
     let rows = try state.rows()
-    pieces = NestedPieces(LiveMove(changes, from: former, to: rows))
-    sight = Sight(reach, over: changes, rows.schema)
-    self.sequence = sequence
+    let pieces = NestedPieces(LiveMove(changes, from: former, to: rows))
+    let sight = Sight(reach, over: changes, rows.schema)
+    nearest = NearestChange { object in
+      !sight.touched(object, .links(left: 0)).isEmpty
+    } links: { object, left, visit throws(StorageError) in
+      for (link, _) in sight.links(from: object.classID, .links(left: left)) {
+        for (target, _) in try pieces.targets(of: object, through: link) {
+          if !visit(target) { return }
+        }
+      }
+    }
+    (self.pieces, self.sight, self.sequence) = (pieces, sight, sequence)
   }
 
   /// True if an element that is at a position of a list now was put there, whatever there was.
@@ -65,27 +80,30 @@ package final class NestedWalk {
   package func ways(from object: LinkTarget) throws(StorageError) -> [NestedWay] {
     var found: [NestedWay] = []
     let start = Stand(object: object, outlook: sight.outlook)
-    var level = try leads(start) ? [Way(end: start, passed: [object])] : []
-    while !level.isEmpty {
+    guard try leads(start) else { return [] }
+    var level = [Way(end: start, passed: [object])]
+    var looks = 0
+    while !level.isEmpty, looks < Self.looksMax {
       for way in level {
         for spot in sight.touched(way.end.object, way.end.outlook) {
           found += try pieces.changes(of: spot, in: way.end.object, behind: way.steps)
         }
         if found.count >= Self.waysMax { return Array(found.prefix(Self.waysMax)) }
       }
-      level = try goingOn(level)
+      level = try goingOn(level, &looks)
     }
-    return found
+    return found.isEmpty ? try shortestWays(from: start) : found
   }
 
   /// The ways that are longer by one link: of those whose end has changed, and of those that only
   /// lead on, not more than anybody is told.
-  private func goingOn(_ level: [Way]) throws(StorageError) -> [Way] {
+  private func goingOn(_ level: [Way], _ looks: inout Int) throws(StorageError) -> [Way] {
     var next: [Way] = []
     var (changed, others) = (0, 0)
     for way in level {
       for (link, beyond) in sight.links(from: way.end.object.classID, way.end.outlook) {
         for (target, spots) in try pieces.targets(of: way.end.object, through: link) {
+          looks += way.passed.count
           if sight.isFreeOfCircles, way.passed.contains(target) { continue }
           let stand = Stand(object: target, outlook: beyond)
           guard try leads(stand) else { continue }
@@ -104,6 +122,34 @@ package final class NestedWalk {
     return next
   }
 
+  /// What has changed at the end of one of the shortest ways.
+  private func shortestWays(from start: Stand) throws(StorageError) -> [NestedWay] {
+    var way = Way(end: start, passed: [start.object])
+    while let distance = nearest.knownDistance(of: way.end.object), distance > 0 {
+      guard try goOn(along: &way, nearerThan: distance) else { break }
+    }
+    var found: [NestedWay] = []
+    for spot in sight.touched(way.end.object, way.end.outlook) {
+      found += try pieces.changes(of: spot, in: way.end.object, behind: way.steps)
+    }
+    return found
+  }
+
+  private func goOn(
+    along way: inout Way, nearerThan distance: Int
+  ) throws(StorageError) -> Bool {
+    let end = way.end
+    for (link, beyond) in sight.links(from: end.object.classID, end.outlook) {
+      for (target, spots) in try pieces.targets(of: end.object, through: link) {
+        guard let rest = nearest.knownDistance(of: target), rest < distance else { continue }
+        way.steps.append(NestedWay.Step(link: link, positions: try pieces.positions(spots)))
+        way.end = Stand(object: target, outlook: beyond)
+        return true
+      }
+    }
+    return false
+  }
+
   /// A position that is looked behind, and what is left to look at from there.
   private struct Search {
     let stand: Stand
@@ -113,6 +159,9 @@ package final class NestedWalk {
   /// True if an object has changed, or something behind it that is looked at. Goes as deep as the
   /// links do, and so keeps a stack of its own.
   private func leads(_ stand: Stand) throws(StorageError) -> Bool {
+    if case .links(let left) = stand.outlook {
+      return try nearest.isNear(stand.object, within: left)
+    }
     var stack: [Search] = []
     if leading[stand] == nil { stack.append(try search(stand)) }
     while !stack.isEmpty {

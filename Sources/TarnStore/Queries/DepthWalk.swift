@@ -49,7 +49,9 @@ struct DepthWalk: Sendable {
     if touched.isEmpty { return [:] }
     var (found, level) = (touched, touched)
     var passed = 0
-    for away in stride(from: 1, through: depth, by: 1) where !level.isEmpty {
+    var away = 0
+    while !level.isEmpty, away < depth {
+      away += 1
       var next: [ClassID: KeySet] = [:]
       for (id, keys) in level {
         for link in incoming[id] ?? [] where away + distances[link.classID]! <= depth {
@@ -71,49 +73,28 @@ struct DepthWalk: Sendable {
 
   // MARK: - From the side of those who look
 
-  /// How far objects are from what was touched, as far as that is known.
-  private struct Known {
-    /// The nearest is so many links away, or nearer.
-    var hit = Int.max
-    /// Nothing is as near as that.
-    var miss = -1
-  }
-
   private func forwards(
     to touched: [ClassID: KeySet], _ rows: StoreRows, _ lookedAt: LookedAt
   ) throws(StorageError) -> [ClassID: KeySet] {
-    var known: [LinkTarget: Known] = [:]
+    var changes = NearestChange { object in
+      touched[object.classID]?.contains(object.key) == true
+    } links: { [outgoing] object, left, visit throws(StorageError) in
+      for link in outgoing[object.classID] ?? [] where left > 1 || touched[link.target] != nil {
+        for key in try rows.after(KeySet(object.key), through: link) {
+          if !visit(LinkTarget(classID: link.target, key: key)) { return }
+        }
+      }
+    }
     var found: [ClassID: KeySet] = [:]
     for (id, keys) in try lookedAt.keys() where roots.contains(id) {
       var hits: [ObjectKey] = []
       for key in keys {
         let object = LinkTarget(classID: id, key: key)
-        if try isNear(object, depth, touched, rows, &known) { hits.append(key) }
+        if try changes.isNear(object, within: depth) { hits.append(key) }
       }
       if !hits.isEmpty { found[id] = KeySet(hits) }
     }
     return found
-  }
-
-  private func isNear(
-    _ object: LinkTarget, _ most: Int, _ touched: [ClassID: KeySet], _ rows: StoreRows,
-    _ known: inout [LinkTarget: Known]
-  ) throws(StorageError) -> Bool {
-    if touched[object.classID]?.contains(object.key) == true { return true }
-    var before = known[object] ?? Known()
-    if before.hit <= most { return true }
-    if before.miss >= most || most == 0 { return false }
-    var isHit = false
-    for link in outgoing[object.classID] ?? [] where !isHit {
-      for key in try rows.after(KeySet(object.key), through: link) where !isHit {
-        let next = LinkTarget(classID: link.target, key: key)
-        isHit = try isNear(next, most - 1, touched, rows, &known)
-      }
-    }
-    before = known[object] ?? Known()
-    if isHit { before.hit = min(before.hit, most) } else { before.miss = max(before.miss, most) }
-    known[object] = before
-    return isHit
   }
 }
 

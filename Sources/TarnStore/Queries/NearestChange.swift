@@ -1,0 +1,119 @@
+/// Whether objects are so many links or fewer away from one that has changed.
+///
+/// Goes breadth first and never to one object twice in a search, so that a search takes time for
+/// what is there, not for the number of links that it may follow, and needs no deep stack. What a
+/// search has found out about the objects that it passed spares later searches the way.
+struct NearestChange {
+  /// Calls `visit` with the objects that an object links to, until it returns false.
+  ///
+  /// - Parameter left: how many links may be followed from the object. With one left, those that
+  ///   lead to classes without changes can be passed over.
+  typealias Links = (
+    _ object: LinkTarget, _ left: Int, _ visit: (LinkTarget) -> Bool
+  ) throws(StorageError) -> Void
+
+  /// What is known of an object.
+  private struct Bounds {
+    /// A change is at most so many links away; nil if none is known.
+    var near: Int?
+    /// No change is so many links away, or nearer.
+    var clear = -1
+  }
+
+  private struct Visit {
+    let object: LinkTarget
+    /// The visit from which this one was reached.
+    let origin: Int
+  }
+
+  private let isChanged: (LinkTarget) -> Bool
+  private let links: Links
+  private var bounds: [LinkTarget: Bounds] = [:]
+
+  init(isChanged: @escaping (LinkTarget) -> Bool, links: @escaping Links) {
+    self.isChanged = isChanged
+    self.links = links
+  }
+
+  /// - Parameter most: how many links may be followed; `Int.max` for any number.
+  mutating func isNear(_ object: LinkTarget, within most: Int) throws(StorageError) -> Bool {
+    if isChanged(object) { return true }
+    let known = bounds[object] ?? Bounds()
+    if let near = known.near, near <= most { return true }
+    if known.clear >= most { return false }
+    return try search(from: object, within: most)
+  }
+
+  /// A change is at most so many links away; nil if no search has found one. From an object with
+  /// a distance a link leads to one with a smaller distance.
+  func knownDistance(of object: LinkTarget) -> Int? {
+    if isChanged(object) { return 0 }
+    return bounds[object]?.near
+  }
+
+  private mutating func search(
+    from object: LinkTarget, within most: Int
+  ) throws(StorageError) -> Bool {
+    var visits = [Visit(object: object, origin: -1)]
+    var seen: Set<LinkTarget> = [object]
+    /// Where each level begins among the visits.
+    var levels = [0]
+    /// Nothing that links lead to was left out.
+    var isWhole = true
+    while levels.count <= most, levels[levels.count - 1] < visits.count {
+      let level = levels.count - 1
+      let left = most - level
+      let end = visits.count
+      for index in levels[level]..<end {
+        if let known = bounds[visits[index].object], known.clear >= left {
+          isWhole = isWhole && known.clear == .max
+          continue
+        }
+        var distance: Int?
+        try links(visits[index].object, left) { next in
+          if isChanged(next) {
+            distance = 1
+          } else if let near = bounds[next]?.near, near < left {
+            distance = near + 1
+          } else if seen.insert(next).inserted {
+            visits.append(Visit(object: next, origin: index))
+          }
+          return distance == nil
+        }
+        if let distance {
+          note(distance, from: index, visits)
+          return true
+        }
+      }
+      levels.append(end)
+    }
+    isWhole = isWhole && levels[levels.count - 1] == visits.count
+    noteClear(visits, levels, within: isWhole ? nil : most)
+    return false
+  }
+
+  /// Everything on the way to a visit is as near as that and the way between.
+  private mutating func note(_ distance: Int, from index: Int, _ visits: [Visit]) {
+    var (index, distance) = (index, distance)
+    while index >= 0 {
+      var known = bounds[visits[index].object] ?? Bounds()
+      known.near = min(known.near ?? distance, distance)
+      bounds[visits[index].object] = known
+      index = visits[index].origin
+      distance += 1
+    }
+  }
+
+  /// - Parameter most: how many links were followed; nil for all.
+  private mutating func noteClear(_ visits: [Visit], _ levels: [Int], within most: Int?) {
+    for (level, start) in levels.enumerated() {
+      let end = level + 1 < levels.count ? levels[level + 1] : visits.count
+      let clear = most.map { $0 - level } ?? .max
+      for visit in visits[start..<end] {
+        var known = bounds[visit.object] ?? Bounds()
+        known.clear = max(known.clear, clear)
+        bounds[visit.object] = known
+      }
+    }
+  }
+}
