@@ -151,7 +151,8 @@ struct BenchWorkload {
       BenchWorkload("W7t", title: "a thousand key paths", measureManyKeyPaths),
       BenchWorkload("W9", "W9b", title: "10,000 object observers", measureObjectObservers),
       BenchWorkload(
-        "W11", "W11r", "W11c", "W11a", "W11i", "W11x", "W11s", "W11m", title: "collections",
+        "W11", "W11r", "W11c", "W11a", "W11d", "W11n", "W11i", "W11x", "W11s", "W11m",
+        title: "collections",
         measureCollections),
       BenchWorkload("W2m", title: "many updates in one write", measureBulkUpdate),
       BenchWorkload("W2a", "W2b", title: "small commits", measureCommits),

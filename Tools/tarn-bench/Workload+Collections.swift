@@ -69,6 +69,7 @@ func measureCollections(_ bench: Bench) throws {
   try measureMembers(bench, shelves)
   try measureListInserts(bench, shelves)
   try measureListAppends(bench, shelves)
+  try measureListAssignments(bench, shelves)
 }
 
 /// W11i and W11x: every element of the list, by `for` and by its position.
@@ -226,4 +227,52 @@ private func measureListAppends(_ bench: Bench, _ shelves: Shelves) throws {
     BenchFigure(
       "W11a", "append to a list, one by one", .seconds, ours: medians[0], floor: medians[1],
       sqlite: medians[2]))
+}
+
+/// W11d: a list is assigned elements that it has but for one in the middle; the floor empties and
+/// fills it. W11n: the same where no element stays.
+private func measureListAssignments(_ bench: Bench, _ shelves: Shelves) throws {
+  let realm = shelves.realm
+  let count = max(2, bench.objects / 10)
+  let shelf = Shelf()
+  try realm.write { realm.add(shelf) }
+  let list = shelf.list
+  func figure(_ id: String, _ title: String, _ next: @escaping (Int) -> [Int]) throws {
+    var round = 0
+    func measure(_ change: ([Int]) -> Void) throws -> Double {
+      try realm.write {
+        list.removeAll()
+        list.append(objectsIn: 0..<count)
+      }
+      round += 1
+      let elements = next(round)
+      let time = try benchTime { try realm.write { change(elements) } }
+      guard list.count == elements.count else { throw ToolError("elements got lost") }
+      return time / Double(count)
+    }
+    let medians = try bench.alternate(
+      rounds: 3,
+      [
+        {
+          let other = List<Int>()
+          return try measure { elements in
+            other.append(objectsIn: elements)
+            shelf.list = other
+          }
+        },
+        {
+          try measure { elements in
+            list.removeAll()
+            list.append(objectsIn: elements)
+          }
+        },
+      ])
+    bench.add(BenchFigure(id, title, .seconds, ours: medians[0], floor: medians[1]))
+  }
+  try figure("W11d", "assign a list of \(count) with one more, per element") { round in
+    Array(0..<count / 2) + [-round] + Array(count / 2..<count)
+  }
+  try figure("W11n", "assign a list of \(count) others, per element") { round in
+    (0..<count).map { -$0 - round }
+  }
 }

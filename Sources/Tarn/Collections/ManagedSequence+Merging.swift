@@ -10,35 +10,18 @@ extension ManagedSequence {
     let (boxes, keys) = (other.all, kind == .map ? other.allKeys : [])
     takingIn { session throws(StorageError) in
       let (old, oldKeys) = (values(), kind == .map ? allKeys : [])
+      let new: [CopiedValue]
       // Elements of a set have neither a position nor a key.
-      guard kind != .set, property.target is EmbeddedObject.Type else {
-        let new = try stored(boxes)
-        if isSame(new, keys, old, oldKeys) { return }
-        return try changing(.setting) { () throws(StorageError) in
-          try session.put(new, keys: keys, in: place)
-        }
+      if kind != .set, property.target is EmbeddedObject.Type {
+        new = try mergeEmbedded(boxes, keys, old, oldKeys).map { .value($0) }
+      } else {
+        new = try copies(boxes)
       }
-      let new = try mergeEmbedded(boxes, keys, old, oldKeys)
-      session.refuseRepeated(new, for: place)
-      let front = zip(old, new).prefix { $0 == $1 }.count
-      let isSame = front == old.count && front == new.count && keys == oldKeys
-      if isSame { return }
+      if instance.properties != nil, try session.holds(new, keys: keys, in: place) { return }
       try changing(.setting, leaving: 0..<old.count, with: boxes) { () throws(StorageError) in
-        if kind == .map {
-          try put(new, keys, old, oldKeys, session)
-        } else {
-          try session.replace(front..<old.count, with: Array(new[front...]), in: place)
-        }
+        try session.assign(new, keys: keys, in: place)
       }
     }
-  }
-
-  private func isSame(
-    _ new: [Value], _ keys: [String], _ old: [Value], _ oldKeys: [String]
-  ) -> Bool {
-    guard new.count == old.count, keys == oldKeys else { return false }
-    if kind == .set { return Set(old.map(KeyValue.init)) == Set(new.map(KeyValue.init)) }
-    return zip(old, new).allSatisfy { $0.hasSameBits(as: $1) }
   }
 
   private func mergeEmbedded(
@@ -58,20 +41,5 @@ extension ManagedSequence {
       new.append(try stored(boxed))
     }
     return new
-  }
-
-  /// Gives a map of embedded objects these, and leaves the keys whose object stays.
-  private func put(
-    _ new: [Value], _ keys: [String], _ old: [Value], _ oldKeys: [String],
-    _ session: WriteSession
-  ) throws(StorageError) {
-    let before = Dictionary(zip(oldKeys, old)) { first, _ in first }
-    for (key, value) in zip(keys, new) where before[key] != value {
-      try session.set(value, forKey: key, inMap: place)
-    }
-    let coming = Set(keys)
-    for key in oldKeys where !coming.contains(key) {
-      try session.removeValue(forKey: key, fromMap: place)
-    }
   }
 }

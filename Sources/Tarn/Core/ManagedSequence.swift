@@ -193,11 +193,7 @@ final class ManagedSequence: SequenceBacking {
   /// An element as it is stored. An unmanaged object gets its row.
   func stored(_ boxed: _BoxedValue) throws(StorageError) -> Value {
     if property.type == .any {
-      require(
-        boxed.nested == nil || kind != .set,
-        "Lists and maps cannot be in \(title): they have no value to be compared. Use a list."
-      )
-      return instance.stored(boxed, in: place, update)
+      return instance.stored(checkingNested(boxed), in: place, update)
     }
     guard let object = boxed.object else { return boxed.value }
     if let name = property.dynamicTarget {
@@ -223,6 +219,26 @@ final class ManagedSequence: SequenceBacking {
     values.reserveCapacity(boxes.count)
     for boxed in boxes { values.append(try stored(boxed)) }
     return values
+  }
+
+  /// Elements on their way into the collection: unmanaged objects get their rows, lists and maps
+  /// are read before anything is written.
+  func copies(_ boxes: [_BoxedValue]) throws(StorageError) -> [CopiedValue] {
+    var copies: [CopiedValue] = []
+    copies.reserveCapacity(boxes.count)
+    for boxed in boxes {
+      copies.append(
+        boxed.nested == nil
+          ? .value(try stored(boxed)) : instance.copy(checkingNested(boxed), in: place, update))
+    }
+    return copies
+  }
+
+  private func checkingNested(_ boxed: _BoxedValue) -> _BoxedValue {
+    require(
+      boxed.nested == nil || kind != .set,
+      "Lists and maps cannot be in \(title): they have no value to be compared. Use a list.")
+    return boxed
   }
 
   // MARK: - Reading
@@ -381,7 +397,9 @@ final class ManagedSequence: SequenceBacking {
   func put(_ values: [_BoxedValue], keys: [String]) {
     changing(.setting, leaving: 0..<count, with: values) {
       takingIn { session throws(StorageError) in
-        try session.put(stored(values), keys: keys, in: place)
+        if try !session.assign(copies(values), keys: keys, in: place) {
+          session.noteAssigned(place)
+        }
       }
     }
   }

@@ -92,7 +92,7 @@ extension RealmCore {
       let sequence = ManagedSequence(object, column)
       if update == .modified { sequence.merge(elements) } else { sequence.assign(elements) }
     case .single(let boxed) where property.type == .any:
-      setAny(object, column, boxed)
+      setAny(object, column, boxed, update)
     case .single(let boxed):
       guard let target = boxed.object else { return set(object, column, boxed.value) }
       if target._core == nil { add(target, update: policy(for: target, .error)) }

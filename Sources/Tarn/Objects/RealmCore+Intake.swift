@@ -146,11 +146,10 @@ extension RealmCore {
     _ update: Realm.UpdatePolicy
   ) throws(StorageError) {
     let session = writing("add objects")
+    if property.type == .any { return try setAny(boxed, at: place, update, session) }
     let old = try session.value(of: place.column, at: place.key, in: place.classID)
     var value = boxed.value
-    if property.type == .any {
-      value = stored(boxed, in: place, update)
-    } else if let target = boxed.object {
+    if let target = boxed.object {
       if target._core == nil, update == .modified, target is EmbeddedObject,
         case .link(let there)? = old
       {
@@ -163,6 +162,20 @@ extension RealmCore {
     if update == .modified, let old, old.hasSameBits(as: value) { return }
     let row = LinkTarget(classID: place.classID, key: place.key)
     try assigning(row, place.column, value) { () throws(StorageError) in
+      try session.set(place.column, at: place.key, in: place.classID, to: value)
+    }
+  }
+
+  private func setAny(
+    _ boxed: _BoxedValue, at place: SequencePlace, _ update: Realm.UpdatePolicy,
+    _ session: WriteSession
+  ) throws(StorageError) {
+    let copy = copy(boxed, in: place, update)
+    if update == .modified, try session.holds(copy, at: place) { return }
+    let row = LinkTarget(classID: place.classID, key: place.key)
+    try assigning(row, place.column, .null) { () throws(StorageError) in
+      if try assign(copy, overValueAt: place, update) { return }
+      let value = try session.make(copy, in: place)
       try session.set(place.column, at: place.key, in: place.classID, to: value)
     }
   }

@@ -118,11 +118,11 @@ extension SchemaMigration {
     _ part: Part, at key: ObjectKey, in id: ClassID, _ result: WriteSession
   ) throws(StorageError) {
     let place = SequencePlace(classID: id, key: key, column: part.column.id)
-    let values = try result.make(part.values, in: place)
     if part.column.collection == .none {
-      try result.set(part.column.id, at: key, in: id, to: values[0])
+      let value = try result.make(part.values[0], in: place)
+      try result.set(part.column.id, at: key, in: id, to: value)
     } else {
-      try result.put(values, keys: part.keys, in: place)
+      try result.assign(part.values, keys: part.keys, in: place)
     }
   }
 

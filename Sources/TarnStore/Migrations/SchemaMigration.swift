@@ -89,7 +89,7 @@ package final class SchemaMigration {
         if shape.isMap { keys.append(parts.keys[index]) }
       }
       let target = SequencePlace(classID: id, key: key, column: to)
-      try session.put(session.make(copies, in: target), keys: keys, in: target)
+      try session.assign(copies, keys: keys, in: target)
     }
   }
 

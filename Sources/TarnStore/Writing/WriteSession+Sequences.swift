@@ -40,7 +40,7 @@ extension WriteSession {
     return try propertySequence(place)
   }
 
-  private func existing(_ place: SequencePlace) throws(StorageError) -> WorkingSequence {
+  func existing(_ place: SequencePlace) throws(StorageError) -> WorkingSequence {
     guard let found = try sequence(at: place) else {
       throw StorageError(
         .invalidInput, operation: "change collection", path: "",
@@ -246,25 +246,6 @@ extension WriteSession {
       guard let sequence = try sequence(at: place.atAnyDepth(id)) else { continue }
       sequences.dropNested(id)
       try drop(sequence)
-    }
-  }
-
-  /// Gives a collection these elements and no others; of a map the values, with their keys.
-  package func put(
-    _ values: [Value], keys: [String], in place: SequencePlace
-  ) throws(StorageError) {
-    try changing { () throws(StorageError) in
-      switch schema[place.classID][place.column].collection {
-      case .none: trap("a property that is no collection: bug in this package")
-      case .list: try replace(0..<existing(place).count, with: values, in: place)
-      case .set:
-        try removeAll(in: place)
-        for value in values { _ = try insert(value, intoSet: place) }
-      case .map:
-        refuseRepeated(values, for: place)
-        try removeAll(in: place)
-        for (key, value) in zip(keys, values) { try set(value, forKey: key, inMap: place) }
-      }
     }
   }
 

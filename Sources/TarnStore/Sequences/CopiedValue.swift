@@ -1,6 +1,7 @@
-/// A value with all that lies within it, apart from any place: a list or map that is a value of any
-/// type stands for its elements, so that they can be put elsewhere.
-indirect enum CopiedValue {
+/// A value with all that lies within it, apart from any place: a list or map within a value stands
+/// for its elements, so that they can be compared, and put elsewhere. Two are equal if they are the
+/// same to the bit.
+package indirect enum CopiedValue: Sendable {
   case value(Value)
   case list([CopiedValue])
   case map(keys: [String], values: [CopiedValue])
@@ -64,6 +65,54 @@ indirect enum CopiedValue {
   }
 }
 
+extension CopiedValue: Hashable {
+  package static func == (a: Self, b: Self) -> Bool {
+    switch (a, b) {
+    case (.value(let a), .value(let b)): a.hasSameBits(as: b)
+    case (.list(let a), .list(let b)): a == b
+    case (.map(let keys, let values), .map(let others, let theirs)):
+      keys.count == others.count && zip(keys, others).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
+        && values == theirs
+    default: false
+    }
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    switch self {
+    case .value(let value): hasher.combine(KeyValue(value))
+    case .list(let items): hasher.combine(items)
+    case .map(let keys, let values):
+      for key in keys { hasher.combine(KeyValue(.string(key))) }
+      hasher.combine(values)
+    }
+  }
+}
+
+extension CopiedValue {
+  /// What kind of collection it is; none for other values.
+  var kind: CollectionKind {
+    switch self {
+    case .value: .none
+    case .list: .list
+    case .map: .map
+    }
+  }
+
+  /// The elements of a list or map, and a map's keys.
+  var items: (values: [CopiedValue], keys: [String]) {
+    switch self {
+    case .value: ([], [])
+    case .list(let values): (values, [])
+    case .map(let keys, let values): (values, keys)
+    }
+  }
+
+  /// A value that is no list or map.
+  var plain: Value? {
+    if case .value(let value) = self { value } else { nil }
+  }
+}
+
 /// The elements of a list, set or map as they are: collections within them by their ids.
 struct SequenceParts {
   /// Of a map, else empty.
@@ -79,37 +128,5 @@ extension SequenceReading {
       if shape.isMap { parts.keys.append(try key(at: index)) }
     }
     return parts
-  }
-}
-
-extension WriteSession {
-  /// The value that is to stand for a copy at that place; lists and maps in it are made.
-  func make(
-    _ copy: CopiedValue, in place: SequencePlace
-  ) throws(StorageError) -> Value {
-    switch copy {
-    case .value(let value): return value
-    case .list(let items):
-      let id = try makeNested(.list, in: place)
-      let inner = place.nested(id)
-      try insert(make(items, in: inner), at: 0, in: inner)
-      return .list(id)
-    case .map(let keys, let items):
-      let id = try makeNested(.map, in: place)
-      let inner = place.nested(id)
-      for (key, item) in zip(keys, items) {
-        try set(make(item, in: inner), forKey: key, inMap: inner)
-      }
-      return .map(id)
-    }
-  }
-
-  func make(
-    _ copies: [CopiedValue], in place: SequencePlace
-  ) throws(StorageError) -> [Value] {
-    var values: [Value] = []
-    values.reserveCapacity(copies.count)
-    for copy in copies { values.append(try make(copy, in: place)) }
-    return values
   }
 }

@@ -1,0 +1,110 @@
+/// The elements that stay where a list becomes another: a longest common subsequence, so that no
+/// other choice deletes and inserts fewer.
+///
+/// What both lists begin and end with is found first. For the rest, each pair of equal elements is
+/// looked at once (Hunt and Szymanski, "A Fast Algorithm for Computing Longest Common
+/// Subsequences", 1977). Where there are more than `pairsMax` such pairs, as in long lists of few
+/// different values, an equal element is looked for only near the same place among its equals, as
+/// counted from the front and from the back; the result then may be somewhat shorter than the
+/// longest.
+package enum CommonElements {
+  package typealias Pair = (old: Int, new: Int)
+
+  package static let pairsMax = 1 << 20
+
+  /// Positions in both lists, ascending in both.
+  package static func pairs<Element: Hashable>(
+    _ old: [Element], _ new: [Element], pairsMax: Int = pairsMax
+  ) -> [Pair] {
+    let front = zip(old, new).prefix { $0 == $1 }.count
+    let rest = min(old.count, new.count) - front
+    let back = zip(old.reversed(), new.reversed()).prefix(rest).prefix { $0 == $1 }.count
+    var pairs: [Pair] = (0..<front).map { ($0, $0) }
+    pairs += middle(
+      old, front..<old.count - back, new, front..<new.count - back, pairsMax)
+    for index in (0..<back).reversed() {
+      pairs.append((old.count - 1 - index, new.count - 1 - index))
+    }
+    return pairs
+  }
+
+  private static func middle<Element: Hashable>(
+    _ old: [Element], _ oldRange: Range<Int>, _ new: [Element], _ newRange: Range<Int>,
+    _ pairsMax: Int
+  ) -> [Pair] {
+    if oldRange.isEmpty || newRange.isEmpty { return [] }
+    var places: [Element: [Int]] = [:]
+    for position in oldRange { places[old[position], default: []].append(position) }
+    var counts: [Element: Int] = [:]
+    var pairCount = 0
+    for position in newRange {
+      guard let known = places[new[position]] else { continue }
+      counts[new[position], default: 0] += 1
+      pairCount += known.count
+    }
+    let reach = pairCount <= pairsMax ? Int.max : max(1, pairsMax / (4 * newRange.count))
+    var longest = IncreasingChain()
+    var passed: [Element: Int] = [:]
+    for position in newRange {
+      let element = new[position]
+      guard let known = places[element] else { continue }
+      if reach == .max {
+        for place in known.reversed() { longest.take(place, position) }
+        continue
+      }
+      let rank = passed[element, default: 0]
+      passed[element] = rank + 1
+      let fromBack = known.count - (counts[element]! - rank)
+      for index in near(rank, fromBack, reach, known.count) {
+        longest.take(known[index], position)
+      }
+    }
+    return longest.pairs
+  }
+
+  /// The indices around either of two, descending.
+  private static func near(_ first: Int, _ second: Int, _ reach: Int, _ count: Int) -> [Int] {
+    var indices: Set<Int> = []
+    for center in [first, second] {
+      for index in center - reach...center + reach where 0..<count ~= index {
+        indices.insert(index)
+      }
+    }
+    return indices.sorted(by: >)
+  }
+}
+
+/// The longest chain of pairs that ascend on both sides, of pairs that come in the order of their
+/// new positions, those of one new position with descending old ones.
+private struct IncreasingChain {
+  private struct Link {
+    let old: Int
+    let new: Int
+    let before: Int
+  }
+
+  private var links: [Link] = []
+  /// For each length the link with the smallest old position that ends a chain so long.
+  private var ends: [Int] = []
+
+  mutating func take(_ old: Int, _ new: Int) {
+    var (low, high) = (0, ends.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if links[ends[middle]].old < old { low = middle + 1 } else { high = middle }
+    }
+    if low < ends.count, links[ends[low]].old == old { return }
+    links.append(Link(old: old, new: new, before: low == 0 ? -1 : ends[low - 1]))
+    if low == ends.count { ends.append(links.count - 1) } else { ends[low] = links.count - 1 }
+  }
+
+  var pairs: [CommonElements.Pair] {
+    var pairs: [CommonElements.Pair] = []
+    var next = ends.last ?? -1
+    while next >= 0 {
+      pairs.append((links[next].old, links[next].new))
+      next = links[next].before
+    }
+    return pairs.reversed()
+  }
+}
