@@ -1,4 +1,5 @@
 import Foundation
+import TarnStore
 
 /// What a column of an imported file holds, as far as its values tell.
 package indirect enum InferredType: Sendable, Equatable {
@@ -22,8 +23,9 @@ package struct InferredColumn: Sendable, Equatable {
 }
 
 /// Finds the narrowest type of each column that takes all the values seen: bool, int, double,
-/// date, else string; ints and doubles together are doubles. A column of which no value was seen
-/// is an optional string.
+/// date, else string; ints and doubles together are doubles. Of JSON, values of several kinds and
+/// numbers that no one type has exactly are of any type: each keeps its own. A column of which no
+/// value was seen is an optional string.
 ///
 /// Text is read with care, because what looks like a number may be a name: `007` and `+1` are
 /// strings, since as numbers they would not come back as they were, and so is a whole number that
@@ -118,8 +120,17 @@ struct ValueShape: Sendable {
     static let all: Candidates = [.bool, .int, .double, .date]
   }
 
+  /// The kinds of values that there were, as bits: those of JSON, which says what they are.
+  private struct Kinds: OptionSet {
+    let rawValue: UInt8
+    static let bool = Kinds(rawValue: 1)
+    static let number = Kinds(rawValue: 2)
+    static let string = Kinds(rawValue: 4)
+  }
+
   private let depth: Int
   private var candidates = Candidates.all
+  private var kinds: Kinds = []
   /// Values that are neither null nor lists or objects.
   private var values = 0
   private var nulls = 0
@@ -143,14 +154,15 @@ struct ValueShape: Sendable {
   mutating func add(_ value: JSONValue) {
     switch value {
     case .null: nulls += 1
-    case .bool: narrow(to: .bool)
-    case .integer(let number): narrow(to: Double(exactly: number) == nil ? .int : [.int, .double])
+    case .bool: narrow(to: .bool, .bool)
+    case .integer(let number):
+      narrow(to: Double(exactly: number) == nil ? .int : [.int, .double], .number)
     // Reported where it is read as an int: one line does not decide for all.
-    case .whole(let text): narrow(to: Self.isExact(text) ? [.int, .double] : .int)
-    case .double: narrow(to: .double)
+    case .whole(let text): narrow(to: Self.isExact(text) ? [.int, .double] : .int, .number)
+    case .double: narrow(to: .double, .number)
     case .string(let text):
       let isNumber = JSONText.nonFinite(named: text) != nil
-      narrow(to: isNumber ? .double : ISODate.parse(text) != nil ? .date : [])
+      narrow(to: isNumber ? .double : Timestamp(iso8601: text) != nil ? .date : [], .string)
     case .array(let items):
       arrays += 1
       for item in items { addInner(item) }
@@ -168,6 +180,7 @@ struct ValueShape: Sendable {
 
   mutating func merge(_ other: ValueShape) {
     candidates.formIntersection(other.candidates)
+    kinds.formUnion(other.kinds)
     values += other.values
     nulls += other.nulls
     arrays += other.arrays
@@ -195,7 +208,7 @@ struct ValueShape: Sendable {
   }
 
   mutating func add(text: String) {
-    if candidates.isEmpty { values += 1 } else { narrow(to: Self.candidates(of: text)) }
+    if candidates.isEmpty { values += 1 } else { narrow(to: Self.candidates(of: text), []) }
   }
 
   private mutating func addInner(_ value: JSONValue) {
@@ -204,7 +217,8 @@ struct ValueShape: Sendable {
     inner[0].add(value)
   }
 
-  private mutating func narrow(to candidates: Candidates) {
+  private mutating func narrow(to candidates: Candidates, _ kind: Kinds) {
+    kinds.formUnion(kind)
     self.candidates.formIntersection(candidates)
     values += 1
   }
@@ -235,7 +249,8 @@ struct ValueShape: Sendable {
     if candidates.contains(.bool) { return .bool }
     if candidates.contains(.int) { return .int }
     if candidates.contains(.double) { return .double }
-    return candidates.contains(.date) ? .date : .string
+    if candidates.contains(.date) { return .date }
+    return kinds.isSubset(of: .string) ? .string : .any
   }
 
   // MARK: - Texts
@@ -246,7 +261,7 @@ struct ValueShape: Sendable {
       return Double(exactly: integer) == nil ? .int : [.int, .double]
     }
     if isDecimal(text) || JSONText.nonFinite(named: text) != nil { return .double }
-    return ISODate.parse(text) != nil ? .date : []
+    return Timestamp(iso8601: text) != nil ? .date : []
   }
 
   /// Digits with a point or an exponent, no zero or plus before them: `1.5`, `-2e10`, `0.1`.

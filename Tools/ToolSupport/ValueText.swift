@@ -90,10 +90,10 @@ package enum ValueText {
   package static func parse(_ text: String, as type: ColumnType) -> Value? {
     switch type {
     case .int: Int64(text).map { .int($0) }
-    case .bool: text == "true" ? .bool(true) : text == "false" ? .bool(false) : nil
+    case .bool: Bool(spelling: text).map { .bool($0) }
     case .string: .string(text)
     case .data: Data(base64Encoded: text).map { .data(Array($0)) }
-    case .date: ISODate.parse(text).map { .date($0) }
+    case .date: Timestamp(iso8601: text).map { .date($0) }
     case .float: Float(text).flatMap { isInRange($0.isInfinite, text) ? .float($0) : nil }
     case .double: Double(text).flatMap { isInRange($0.isInfinite, text) ? .double($0) : nil }
     case .objectID: Bytes12(hexadecimal: text).map { .objectID($0) }
@@ -119,6 +119,7 @@ package enum ValueText {
     case (.int, .integer(let value)): return .int(value)
     case (.int, .double(let value)): return Int64(exactly: value).map { .int($0) }
     case (.bool, .bool(let value)): return .bool(value)
+    case (.bool, .integer(let value)) where 0...1 ~= value: return .bool(value == 1)
     case (.float, .integer(let value)): return .float(Float(value))
     case (.float, .double(let value)):
       let float = Float(value)
@@ -136,7 +137,8 @@ package enum ValueText {
       var written = JSONText()
       written.value(json)
       return .string(written.text)
-    case (.data, .string(let text)), (.date, .string(let text)), (.objectID, .string(let text)),
+    case (.bool, .string(let text)), (.data, .string(let text)), (.date, .string(let text)),
+      (.objectID, .string(let text)),
       (.uuid, .string(let text)), (.decimal, .string(let text)):
       return parse(text, as: type)
     default: return nil

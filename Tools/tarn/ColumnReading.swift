@@ -15,6 +15,38 @@ enum RawValue {
   }
 }
 
+/// What numbers count in a column of dates that is given as Unix time.
+enum UnixTime: Int64, CaseIterable {
+  case seconds = 1
+  case milliseconds = 1_000
+
+  /// By the word for it in `--types`.
+  init?(typeName: String) {
+    guard let found = Self.allCases.first(where: { $0.typeName == typeName.lowercased() }) else {
+      return nil
+    }
+    self = found
+  }
+
+  var typeName: String {
+    switch self {
+    case .seconds: "unixtime"
+    case .milliseconds: "unixtime-ms"
+    }
+  }
+
+  /// The date that a number stands for; nil for other texts, and for what JSON has else.
+  func date(_ raw: RawValue) -> Timestamp? {
+    switch raw {
+    case .text(let text?), .json(.string(let text)):
+      Timestamp(unixTime: text, perSecond: rawValue)
+    case .json(.integer(let number)): Timestamp(unixTime: "\(number)", perSecond: rawValue)
+    case .json(.double(let number)): Timestamp(unixTime: "\(number)", perSecond: rawValue)
+    case .text, .json: nil
+    }
+  }
+}
+
 /// A column that values are read for, be it in the file already or about to be added.
 struct ColumnReading {
   let name: String
@@ -25,6 +57,8 @@ struct ColumnReading {
   let target: ClassID?
   /// The class that a new column links to, which may have no id yet.
   let targetName: String?
+  /// Dates come as numbers; nil where they come as dates are written.
+  var unixTime: UnixTime?
 
   init(
     name: String, type: ColumnType, collection: CollectionKind = .none, isOptional: Bool,

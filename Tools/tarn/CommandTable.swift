@@ -6,7 +6,8 @@ enum CommandTable {
     inspect, query, count, watch, importing, exporting, set, delete,
   ]
 
-  private static let typeNames = ValueText.typeNames.joined(separator: ", ")
+  private static let typeNames = (ValueText.typeNames + UnixTime.allCases.map(\.typeName))
+    .joined(separator: ", ")
   private static let file = PositionalSpec("FILE", "the store")
   private static let oneClass = PositionalSpec("CLASS", "the class")
   private static let filter = PositionalSpec(
@@ -77,6 +78,11 @@ enum CommandTable {
       objects (of a class CLASS_COLUMN) if most of them have the same names, otherwise maps. Values
       of mixed types become a column of any type. Sets must be declared with --types. In CSV, all
       of these are JSON in a field, and the column's type must be given or exist already.
+
+      A column of declared type takes for bool true, t, yes, y, on, 1 and their opposites in any
+      case of letters; for dates ISO 8601 (2024-01-02, 2024-01-02T10:20:30.5Z, 2024-01-02 10:20:30
+      -0500, … UTC), with the types unixtime and unixtime-ms numbers of seconds or milliseconds
+      since 1970; for data Base64. 'set' and quoted values in conditions are read likewise.
 
       Bad lines are reported with their numbers. With --on-error refuse, the default, a single bad
       line means that nothing is written and no new file is left behind. 'skip' leaves bad lines

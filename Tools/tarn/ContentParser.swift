@@ -70,15 +70,23 @@ struct ContentParser {
     if column.type == .any { return try any(json, path) }
     if let described = embedded(column) { return try object(json, described, path) }
     if let target = column.target { return .value(try link(.json(json), target, path)) }
-    guard let value = ValueText.parse(json, as: column.type) else {
+    guard let value = Self.value(.json(json), column) else {
       var hint = ""
       if case .whole = json {
         hint = ": it has more than 64 bits (--types \(path):decimal keeps its digits)"
       }
       throw ToolError(
-        "column '\(path)': \(Self.quoted(json)) is no \(ValueText.name(of: column.type))\(hint)")
+        "column '\(path)': \(Self.quoted(json)) is no \(column.typeName)\(hint)")
     }
     return .value(value)
+  }
+
+  private static func value(_ raw: RawValue, _ column: ColumnReading) -> Value? {
+    if let unixTime = column.unixTime { return unixTime.date(raw).map { .date($0) } }
+    switch raw {
+    case .json(let json): return ValueText.parse(json, as: column.type)
+    case .text(let text): return text.flatMap { ValueText.parse($0, as: column.type) }
+    }
   }
 
   private func scalar(_ text: String?, _ column: ColumnReading) throws -> Value {
@@ -88,9 +96,9 @@ struct ContentParser {
       throw ToolError("column '\(column.name)' cannot be null")
     }
     if let target = column.target { return try link(.text(text), target, column.name) }
-    guard let value = ValueText.parse(text, as: column.type) else {
+    guard let value = Self.value(.text(text), column) else {
       throw ToolError(
-        "column '\(column.name)': \(Self.quoted(text)) is no \(ValueText.name(of: column.type))")
+        "column '\(column.name)': \(Self.quoted(text)) is no \(column.typeName)")
     }
     return value
   }
@@ -231,6 +239,9 @@ struct ContentParser {
 }
 
 extension ColumnReading {
+  /// The type as people give it.
+  fileprivate var typeName: String { unixTime?.typeName ?? ValueText.name(of: type) }
+
   /// Whether an object must be given a value for the column.
   var isRequired: Bool { collection == .none && !isOptional }
 

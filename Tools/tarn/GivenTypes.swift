@@ -28,7 +28,7 @@ struct GivenTypes {
 
   /// For messages about a type that there is not.
   static var known: String {
-    ValueText.typeNames.joined(separator: ", ")
+    (ValueText.typeNames + UnixTime.allCases.map(\.typeName)).joined(separator: ", ")
       + ", the names of classes, and list<…>, set<…>, map<…> of them"
   }
 
@@ -67,6 +67,15 @@ extension GivenTypes {
       throw ToolError(
         "--types \(name):\(item.word): the input has no column '\(name)'; it has \(names)")
     }
+  }
+
+  /// The columns of that class whose dates come as numbers.
+  func unixTimes(in className: String) -> [String: UnixTime] {
+    var found: [String: UnixTime] = [:]
+    for item in items where item.className ?? className == className {
+      found[item.column.name] = type(of: item.column.name, in: className)?.unixTime
+    }
+    return found
   }
 
   /// The columns that are given for that class and are not among those names.
@@ -174,6 +183,11 @@ extension ColumnReading {
     if isOptional { word.removeLast() }
     if let type = ValueText.type(named: String(word)) {
       self.init(name: name, type: type, collection: collection, isOptional: isOptional)
+      return
+    }
+    if let unixTime = UnixTime(typeName: String(word)) {
+      self.init(name: name, type: .date, collection: collection, isOptional: isOptional)
+      self.unixTime = unixTime
       return
     }
     guard !word.isEmpty, word.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) else {

@@ -214,6 +214,7 @@ struct ImportCommand {
         source.className, stored: stored, found: readings, key: source.key,
         nullable: nullables.names(in: source.className))
       plan.usesDefaults = usesDefaults
+      plan.unixTimes = types.unixTimes(in: source.className)
       plan.embedded = Array(inferred.embedded[before...])
       plan.refusesUnknown = !areAllKnown
       if updates, plan.key == nil { throw UsageError("--update needs a primary key: give --key") }

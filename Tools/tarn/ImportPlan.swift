@@ -12,6 +12,8 @@ struct ImportPlan {
   var embedded: [ClassDefinition] = []
   /// Whether a record may not have fields that the class does not have.
   var refusesUnknown = false
+  /// The columns whose dates come as numbers.
+  var unixTimes: [String: UnixTime] = [:]
   /// Whether a new object gets the zeros of types for columns that its record lacks.
   var usesDefaults = false
   /// Whether a column of the file is made nullable, which takes a migration.
@@ -117,7 +119,8 @@ struct ImportPlan {
       guard let described = schema.named(plan.className) else { return plan }
       plan.classID = described.id
       for column in described.columns where !column.isRemoved {
-        let reading = ColumnReading(column)
+        var reading = ColumnReading(column)
+        reading.unixTime = plan.unixTimes[column.name]
         plan.columns[column.name] = reading
         if reading.isRequired { plan.required.append(column.name) }
       }

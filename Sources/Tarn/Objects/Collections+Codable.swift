@@ -1,6 +1,8 @@
 // JSON and the like, in and out of collections. Objects that belong to a Realm are encoded as their
 // unmanaged copies.
 
+import Foundation
+
 extension UnkeyedEncodingContainer {
   mutating func encode<S: Sequence>(elementsOf elements: S) throws
   where S.Element: Encodable {
@@ -71,7 +73,7 @@ extension Map: Encodable where Value: Encodable {
 
 extension AnyRealmValue: Codable {
   /// Decodes JSON values: null, Booleans, integers, other numbers as `Double`, strings, arrays and
-  /// objects.
+  /// objects. A whole number that neither `Int` nor `Double` has exactly is a `Decimal128`.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if container.decodeNil() {
@@ -81,7 +83,7 @@ extension AnyRealmValue: Codable {
     } else if let value = try? container.decode(Int.self) {
       self = .int(value)
     } else if let value = try? container.decode(Double.self) {
-      self = .double(value)
+      self = Self.exact(value, container)
     } else if let value = try? container.decode(String.self) {
       self = .string(value)
     } else if let values = try? container.decode([AnyRealmValue].self) {
@@ -89,6 +91,16 @@ extension AnyRealmValue: Codable {
     } else {
       self = .fromDictionary(try container.decode([String: AnyRealmValue].self))
     }
+  }
+
+  /// A number as it is, or with the digits that a `Double` loses of a whole one.
+  private static func exact(
+    _ value: Double, _ container: any SingleValueDecodingContainer
+  ) -> AnyRealmValue {
+    guard value.magnitude >= 0x1p63, let whole = try? container.decode(Decimal.self),
+      whole != Decimal(string: "\(value)"), let decimal = try? Decimal128(string: whole.description)
+    else { return .double(value) }
+    return .decimal128(decimal)
   }
 
   /// Encodes the value as its type does. The type itself is not encoded: a `Date` comes back as

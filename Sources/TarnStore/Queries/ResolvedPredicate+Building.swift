@@ -306,6 +306,9 @@ extension ConstantBuilder {
     case .bool(let value): return value
     case .int(0): return false
     case .int(1): return true
+    case .string(let text):
+      guard let value = Bool(spelling: text) else { throw mismatch(.string(text)) }
+      return value
     default: throw mismatch(value)
     }
   }

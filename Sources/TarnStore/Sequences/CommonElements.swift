@@ -33,30 +33,24 @@ package enum CommonElements {
     _ pairsMax: Int
   ) -> [Pair] {
     if oldRange.isEmpty || newRange.isEmpty { return [] }
-    var places: [Element: [Int]] = [:]
-    for position in oldRange { places[old[position], default: []].append(position) }
-    var counts: [Element: Int] = [:]
-    var pairCount = 0
-    for position in newRange {
-      guard let known = places[new[position]] else { continue }
-      counts[new[position], default: 0] += 1
-      pairCount += known.count
-    }
-    let reach = pairCount <= pairsMax ? Int.max : max(1, pairsMax / (4 * newRange.count))
+    let equals = Equals(old, oldRange, new, newRange)
+    if equals.pairCount == 0 { return [] }
+    let reach =
+      equals.pairCount <= pairsMax ? Int.max : max(1, pairsMax / (4 * newRange.count))
     var longest = IncreasingChain()
-    var passed: [Element: Int] = [:]
-    for position in newRange {
-      let element = new[position]
-      guard let known = places[element] else { continue }
+    var passed = Array(repeating: 0, count: reach == .max ? 0 : equals.counts.count)
+    for (offset, name) in equals.new.enumerated() where name >= 0 {
+      let known = equals.places(of: name)
+      let position = newRange.lowerBound + offset
       if reach == .max {
         for place in known.reversed() { longest.take(place, position) }
         continue
       }
-      let rank = passed[element, default: 0]
-      passed[element] = rank + 1
-      let fromBack = known.count - (counts[element]! - rank)
+      let rank = passed[name]
+      passed[name] = rank + 1
+      let fromBack = known.count - (equals.counts[name] - rank)
       for index in near(rank, fromBack, reach, known.count) {
-        longest.take(known[index], position)
+        longest.take(known[known.startIndex + index], position)
       }
     }
     return longest.pairs
@@ -72,6 +66,59 @@ package enum CommonElements {
     }
     return indices.sorted(by: >)
   }
+}
+
+/// Which elements of two lists are equal: each that the old one has gets a number.
+private struct Equals {
+  /// The numbers of the new elements; -1 for one that is not among the old ones.
+  private(set) var new: [Int] = []
+  /// How many new elements have each number.
+  private(set) var counts: [Int]
+  private(set) var pairCount = 0
+  /// The positions of the old elements by their numbers, ascending, and where each number's begin.
+  private var positions: [Int]
+  private var starts: [Int]
+
+  init<Element: Hashable>(
+    _ old: [Element], _ oldRange: Range<Int>, _ new: [Element], _ newRange: Range<Int>
+  ) {
+    var numbers: [Element: Int] = [:]
+    numbers.reserveCapacity(oldRange.count)
+    var names: [Int] = []
+    names.reserveCapacity(oldRange.count)
+    for position in oldRange {
+      let next = numbers.count
+      names.append(Self.named(&numbers[old[position], default: -1], next))
+    }
+    starts = Array(repeating: 0, count: numbers.count + 1)
+    for name in names { starts[name + 1] += 1 }
+    for name in 0..<numbers.count { starts[name + 1] += starts[name] }
+    positions = Array(repeating: 0, count: names.count)
+    var ends = starts
+    for (offset, name) in names.enumerated() {
+      positions[ends[name]] = oldRange.lowerBound + offset
+      ends[name] += 1
+    }
+    counts = Array(repeating: 0, count: numbers.count)
+    self.new.reserveCapacity(newRange.count)
+    for position in newRange {
+      guard let name = numbers[new[position]] else {
+        self.new.append(-1)
+        continue
+      }
+      self.new.append(name)
+      counts[name] += 1
+      pairCount += starts[name + 1] - starts[name]
+    }
+  }
+
+  /// One look into the dictionary for both: whether there is a number, and the next one if not.
+  private static func named(_ known: inout Int, _ next: Int) -> Int {
+    if known < 0 { known = next }
+    return known
+  }
+
+  func places(of name: Int) -> ArraySlice<Int> { positions[starts[name]..<starts[name + 1]] }
 }
 
 /// The longest chain of pairs that ascend on both sides, of pairs that come in the order of their

@@ -230,6 +230,16 @@ struct ManagedCodableTests {
     let any = try decoder.decode(List<AnyRealmValue>.self, from: Data(#"[1,"x",null,[2]]"#.utf8))
     #expect(any[0] == .int(1) && any[1] == .string("x") && any[3].listValue?.count == 1)
     #expect(text(try coder().encode(any)) == #"[1,"x",null,[2]]"#)
+    let numbers = try decoder.decode(
+      List<AnyRealmValue>.self,
+      from: Data(
+        "[18446744073709551615,-9223372036854775809,9223372036854775807,1.5,1e300,1e30]".utf8))
+    #expect(
+      Array(numbers) == [
+        .decimal128(try Decimal128(string: "18446744073709551615")),
+        .decimal128(try Decimal128(string: "-9223372036854775809")), .int(.max), .double(1.5),
+        .double(1e300), .double(1e30),
+      ])
     let sizes = try decoder.decode(List<Size>.self, from: Data(#"["large"]"#.utf8))
     #expect(Array(sizes) == [.large])
     #expect(text(try coder().encode(sizes)) == #"["large"]"#)

@@ -42,8 +42,8 @@ import Testing
       ([#"{"a":{"$type":"decimal","value":"1"}}"#, #"{"a":1}"#], "a:any"),
       ([#"{"a":1}"#, #"{"a":9223372036854775808}"#], "a:int"),
       ([#"{"a":1.5}"#, #"{"a":9223372036854775808}"#], "a:double"),
-      ([#"{"a":1.5}"#, #"{"a":9223372036854775809}"#], "a:string"),
-      ([#"{"a":1.5}"#, #"{"a":9007199254740993}"#], "a:string"),
+      ([#"{"a":1.5}"#, #"{"a":9223372036854775809}"#], "a:any"),
+      ([#"{"a":1.5}"#, #"{"a":9007199254740993}"#], "a:any"),
     ] as [([String], String)])
   func jsonSuggestsShapes(_ lines: [String], _ expected: String) throws {
     var inference = TypeInference()
@@ -93,7 +93,7 @@ import Testing
     }
     #expect(
       inference.columns.map(Self.text).joined(separator: " ")
-        == "id:int d:double s:string b:bool t:date n:string? mixed:string late:list<int>? f:double?"
+        == "id:int d:double s:string b:bool t:date n:string? mixed:any late:list<int>? f:double?"
     )
   }
 
@@ -105,12 +105,16 @@ import Testing
       ("1969-12-31T23:59:59.000000001Z", -1, 1, "1969-12-31T23:59:59.000000001Z"),
       ("0000-03-01", -62_162_035_200, 0, "0000-03-01T00:00:00Z"),
       ("2000-01-01T12:00", 946_728_000, 0, "2000-01-01T12:00:00Z"),
+      ("2024-01-02 00:00:00 -0500", 1_704_171_600, 0, "2024-01-02T05:00:00Z"),
+      ("2024-01-02 00:00:00 UTC", 1_704_153_600, 0, "2024-01-02T00:00:00Z"),
+      ("2024-01-02 00:00:00.25 +0000 UTC", 1_704_153_600, 250_000_000, "2024-01-02T00:00:00.25Z"),
+      ("2024-01-02T00:00:00,5+01", 1_704_150_000, 500_000_000, "2024-01-01T23:00:00.5Z"),
     ] as [(String, Int64, Int32, String)])
   func datesAreReadAndWritten(
     _ text: String, _ seconds: Int64, _ nanoseconds: Int32, _ written: String
   ) {
     let timestamp = Timestamp(seconds: seconds, nanoseconds: nanoseconds)
-    #expect(ISODate.parse(text) == timestamp)
+    #expect(Timestamp(iso8601: text) == timestamp)
     #expect(ISODate.text(timestamp) == written)
   }
 
@@ -118,15 +122,17 @@ import Testing
     "", "2024", "2024-1-1", "2024-13-01", "2024-00-10", "2024-04-31", "2024-01-01T", "x",
     "2024-01-01T24:00:00Z", "2024-01-01T10:60Z", "2024-01-01T10:00:00.Z", "2024-01-01T10:00:00+",
     "2024-01-01Z", "2024-01-01T10:00:00.1234567891Z", "2024-01-01T10:00:00Zx",
+    "2024-01-01T10:00:00  Z", "2024-01-01T10:00:00 ", "2024-01-01T10:00:00 +0100 UTC",
+    "2024-01-01T10:00:00 EST", "2024-01-01 UTC",
   ])
   func whatIsNoDateIsRefused(_ text: String) {
-    #expect(ISODate.parse(text) == nil)
+    #expect(Timestamp(iso8601: text) == nil)
   }
 
   @Test func everyDayOfFourHundredYearsComesBack() {
     for day in Int64(-200_000)...Int64(-200_000 + 146_097) where day % 7 == 0 {
       let timestamp = Timestamp(seconds: day * 86400, nanoseconds: 0)
-      #expect(ISODate.parse(ISODate.text(timestamp)) == timestamp)
+      #expect(Timestamp(iso8601: ISODate.text(timestamp)) == timestamp)
     }
   }
 
