@@ -102,7 +102,7 @@ struct SmallestDifferenceTests {
   @Test func listsOfObjects() throws {
     try realm.write { shelf.neighbours.append(objectsIn: (2..<6).map(other)) }
     #expect(
-      try told(shelf.neighbours) { merge(["neighbours": [other(2), other(3), other(5), other(6)]]) }
+      try told(shelf.neighbours) { merge(["neighbours": [2, 3, 5, 6].map(other)]) }
         == "-[2] +[3] ~[]")
     let new = List<Shelf>()
     new.append(objectsIn: [other(3), other(5), other(6)])
