@@ -3,7 +3,7 @@ import ToolSupport
 /// The commands and what each of them takes.
 enum CommandTable {
   static let commands = [
-    inspect, query, count, watch, importing, exporting, set, delete,
+    inspect, query, count, watch, importing, exporting, set, delete, reindex,
   ]
 
   private static let typeNames = (ValueText.typeNames + UnixTime.allCases.map(\.typeName))
@@ -210,4 +210,24 @@ enum CommandTable {
     "delete", "Deletes objects.",
     positionals: [file, oneClass],
     options: [condition, all, timeout])
+
+  private static let reindex = CommandSpec(
+    "reindex", "Makes indexes anew from the objects.",
+    discussion: """
+      For a file of which 'inspect --check' says that only indexes are wrong. Indexes of columns and
+      primary keys, links back, and unique rules are made anew in one commit, or nothing is: if two
+      objects have the same primary key, or break a unique rule, all of them are listed and nothing
+      is written. Objects stay as they are and the version stays the same, so that observers hear
+      nothing; programs that have the file open use the new indexes from their next version on.
+
+      Takes up to 200 MB of memory, however large the file is, and as much room in the file as the
+      indexes have.
+      """,
+    positionals: [
+      file,
+      PositionalSpec(
+        "CLASS[.COLUMN]", "only the indexes of a class, or those that have a column",
+        isOptional: true),
+    ],
+    options: [timeout])
 }

@@ -78,6 +78,10 @@ struct InspectReport {
     try output.write(
       "\n\(terminal.styled("Damaged", .red)): \(counted(check.problems.count, "problem"))\n")
     for problem in check.problems { try output.write("  - \(printable(problem))\n") }
+    if check.areOnlyIndexesWrong {
+      try output.write(
+        "Only indexes are wrong; this makes them anew: \(ReindexCommand.line(for: path))\n")
+    }
   }
 
   private var facts: [(String, String)] {

@@ -172,6 +172,10 @@ extension InspectReport {
     json.beginArray()
     for problem in check.problems { json.string(problem) }
     json.endArray()
+    if check.areOnlyIndexesWrong {
+      json.key("remedy")
+      json.string(ReindexCommand.line(for: path))
+    }
     json.endObject()
   }
 }

@@ -7,6 +7,10 @@ struct StoreCheck {
   private static let problemsMax = 100
 
   private(set) var problems: [String] = []
+  /// Whether something is wrong that `tarn reindex` does not mend.
+  private var hasOthers = false
+  /// True if nothing is wrong but indexes.
+  var areOnlyIndexesWrong: Bool { !problems.isEmpty && !hasOthers }
   private(set) var clusters = 0
   private(set) var rows = 0
   private(set) var indexEntries = 0
@@ -25,6 +29,7 @@ struct StoreCheck {
   init(_ snapshot: Snapshot, pages: PageReport) throws {
     self.pages = pages
     problems = pages.problems
+    hasOthers = !problems.isEmpty
     let reader = try SnapshotReader(snapshot)
     for schema in snapshot.schema.schema.classes { check(schema, reader) }
     let collections = SequenceCheck(reader)
@@ -32,11 +37,18 @@ struct StoreCheck {
     elements = collections.elements
     for problem in collections.problems { note(problem) }
     for problem in OwnerCheck(reader).problems { note(problem) }
-    for problem in TreeCheck(reader).problems { note(problem) }
+    let tree = TreeCheck(reader)
+    for problem in tree.indexProblems { noteMendable(problem) }
+    for problem in tree.problems { note(problem) }
     for problem in ChangeLog.problems(in: snapshot) { note(problem) }
   }
 
   private mutating func note(_ problem: String) {
+    hasOthers = true
+    if problems.count < Self.problemsMax { problems.append(problem) }
+  }
+
+  private mutating func noteMendable(_ problem: String) {
     if problems.count < Self.problemsMax { problems.append(problem) }
   }
 
@@ -81,52 +93,12 @@ struct StoreCheck {
       }
       if let problem { note("the directory of class \(schema.name): \(problem)") }
       guard bad.isEmpty else { return }
-      for column in reader.schema.indexed(in: schema.id) { try check(column, schema, reader) }
-      let rules = try UniqueCheck(schema, reader)
-      indexEntries += rules.entries
-      for problem in rules.problems { note(problem) }
+      let indexes = try IndexCheck(schema, reader)
+      indexEntries += indexes.entries
+      for problem in indexes.problems { noteMendable(problem) }
+      for problem in indexes.broken { note(problem) }
     } catch {
       note("class \(schema.name): \(error)")
     }
-  }
-
-  /// Every row's value is indexed, and nothing else is.
-  private mutating func check(
-    _ column: ColumnSchema, _ schema: ClassSchema, _ reader: SnapshotReader
-  ) throws(StorageError) {
-    let index = PackedIndex(schema.id, column.id)
-    let name = "the index over \(schema.name).\(column.name)"
-    var expected = 0
-    var missing = 0
-    let mayRepeat = column.collection != .none || column.type == .any
-    var cursor = try Cursor(reader.snapshot.transaction)
-    try reader.forEachCluster(in: schema.id) { cluster throws(StorageError) in
-      for slot in 0..<cluster.image.rowCount {
-        let key = cluster.image.key(at: slot)
-        if mayRepeat {
-          for (target, count) in try reader.links(from: column, at: key, in: schema.id) {
-            let link = LinkName(
-              classID: schema.id, column: column.id, owner: key, target: target)
-            expected += 1
-            if try reader.linkCount(link) != count { missing += 1 }
-          }
-          continue
-        }
-        let value = try reader.value(of: column.id, at: key, in: schema.id) ?? .null
-        // Links that lead nowhere are not indexed.
-        if value == .null, column.type == .link { continue }
-        expected += 1
-        guard let order = OrderKey(value, type: column.type) else { continue }
-        if try !index.contains(order, key, &cursor) { missing += 1 }
-      }
-      return true
-    }
-    if let problem = try index.problem(&cursor) { note("\(name): \(problem)") }
-    let found = try index.count(&cursor)
-    indexEntries += found
-    if missing > 0 {
-      note("\(name) lacks \(missing) of \(expected) entries, or has them with wrong counts")
-    }
-    if found != expected { note("\(name) has \(found) entries instead of \(expected)") }
   }
 }

@@ -40,6 +40,7 @@ enum TarnProgram {
     case "watch": return try WatchCommand(arguments).run(output)
     case "query": return try QueryCommand(arguments).run(output)
     case "count": return try CountCommand(arguments).run(output)
+    case "reindex": return try ReindexCommand(arguments).run(output)
     case "set": return try SetCommand(arguments).run(output)
     default: return try DeleteCommand(arguments).run(output)
     }

@@ -3,6 +3,8 @@
 /// see; so are those of lists, sets and maps. Finds what is wrong; changes nothing.
 package struct TreeCheck {
   package private(set) var problems: [String] = []
+  /// What is wrong with counts of links; making the indexes anew mends that.
+  package private(set) var indexProblems: [String] = []
   private static let problemsMax = 100
 
   private let reader: SnapshotReader
@@ -101,7 +103,7 @@ package struct TreeCheck {
       note("there are \(foundPieces) pieces of long values, and objects have \(pieces)")
     }
     if foundCounts != counts {
-      note("there are \(foundCounts) counts of links, and objects have \(counts)")
+      indexProblems.append("there are \(foundCounts) counts of links, and objects have \(counts)")
     }
     if strangers > 0 { note("\(strangers) entries of the tree belong to nothing") }
   }

@@ -108,7 +108,10 @@ package final class Store: Sendable {
     }
     let transaction = try beginReadOfNewest()
     let head = try HeadRecord.read(from: transaction)
-    if let known = state.withLock({ $0.newest }), known.head == head {
+    // Indexes that were made anew are in the same version, and in another transaction.
+    if let known = state.withLock({ $0.newest }), known.head == head,
+      known.transaction.transactionID == transaction.transactionID
+    {
       transaction.end()
       return known
     }
@@ -266,7 +269,7 @@ package final class Store: Sendable {
     }
   }
 
-  private func conflict(_ found: HeadRecord) -> StorageError {
+  func conflict(_ found: HeadRecord) -> StorageError {
     StorageError(
       .conflict, operation: "commit", path: path,
       detail: "another writer committed version \(found.version.rawValue) meanwhile, past this "

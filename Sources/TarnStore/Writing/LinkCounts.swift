@@ -51,14 +51,21 @@ final class LinkCounts {
   func apply(_ transaction: borrowing WriteTransaction) throws(StorageError) {
     for (name, count) in counts where count.stored != count.now {
       guard count.stored > 1 || count.now > 1 else { continue }
-      try unsafe TreeKey.linkCount(name).withBytes { key throws(StorageError) in
-        guard count.now > 1 else {
-          _ = try unsafe transaction.delete(key)
-          return
-        }
-        try unsafe withUnsafeBytes(of: count.now.littleEndian) { bytes throws(StorageError) in
-          try unsafe transaction.put(bytes, forKey: key)
-        }
+      try Self.put(count.now, of: name, in: transaction)
+    }
+  }
+
+  /// Counts of less than two are not kept.
+  static func put(
+    _ count: UInt64, of name: LinkName, in transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    try unsafe TreeKey.linkCount(name).withBytes { key throws(StorageError) in
+      guard count > 1 else {
+        _ = try unsafe transaction.delete(key)
+        return
+      }
+      try unsafe withUnsafeBytes(of: count.littleEndian) { bytes throws(StorageError) in
+        try unsafe transaction.put(bytes, forKey: key)
       }
     }
   }

@@ -83,10 +83,9 @@ import Testing
 
   private func allProblems() throws -> [String] {
     let reader = try reader()
-    var cursor = try Cursor(reader.snapshot.transaction)
-    let index = try PackedIndex(Self.crates, ColumnID(0)).problem(&cursor)
-    return try (index.map { [$0] } ?? []) + UniqueCheck(reader.schema[Self.crates], reader).problems
-      + SequenceCheck(reader).problems + TreeCheck(reader).problems
+    let (indexes, tree) = (try IndexCheck(reader.schema[Self.crates], reader), TreeCheck(reader))
+    return indexes.problems + indexes.broken
+      + SequenceCheck(reader).problems + tree.problems + tree.indexProblems
       + ChangeLog.problems(in: reader.snapshot)
   }
 

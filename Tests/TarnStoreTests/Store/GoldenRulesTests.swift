@@ -82,7 +82,7 @@ import Testing
   private func check(_ store: Store) throws {
     let reader = try SnapshotReader(store.newestSnapshot())
     for (described, count) in zip(reader.schema.schema.classes, [1_000, 19]) {
-      let check = try UniqueCheck(described, reader)
+      let check = try IndexCheck(described, reader)
       #expect(check.problems == [] && check.entries >= count, "\(check.entries)")
     }
   }

@@ -98,7 +98,8 @@ import Testing
 
   private static func check(_ store: Store, is model: Model) throws {
     let reader = try SnapshotReader(store.newestSnapshot())
-    #expect(try UniqueCheck(reader.schema[id], reader).problems == [])
+    let check = try IndexCheck(reader.schema[id], reader)
+    #expect(check.problems + check.broken == [])
     #expect(try reader.allKeys(in: id).map(\.rawValue) == model.keys.sorted())
     for (key, row) in model {
       for (column, value) in row.enumerated() {
@@ -151,7 +152,7 @@ import Testing
     }
     let store = try temporary.open([Self.definition([["number", "text"]])])
     let reader = try SnapshotReader(store.newestSnapshot())
-    let check = try UniqueCheck(reader.schema[Self.id], reader)
+    let check = try IndexCheck(reader.schema[Self.id], reader)
     #expect(check.problems == [] && check.entries == 3000)
     #expect(throws: StorageError.self) {
       try store.write { try $0.create(row(4000, .int(5), "5"), in: Self.id) }
@@ -260,7 +261,7 @@ import Testing
     }
     let reader = try SnapshotReader(store.newestSnapshot())
     #expect(
-      try UniqueCheck(reader.schema[Self.id], reader).problems
+      try IndexCheck(reader.schema[Self.id], reader).problems
         == ["the unique rule of class Thing over number, text has 3 entries instead of 2"])
   }
 }

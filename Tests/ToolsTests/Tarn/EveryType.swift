@@ -64,6 +64,34 @@ struct EveryType {
     ClassDefinition(name: "Loose", properties: [id] + columns),
   ]
 
+  /// The same with an index over every column that may have one, primary keys of every type, and
+  /// unique rules.
+  static let indexedClasses: [ClassDefinition] = {
+    let types: [ColumnType] = [.int, .bool, .string, .date, .objectID, .uuid, .any]
+    var indexed = classes.map { definition in
+      var definition = definition
+      for index in definition.properties.indices {
+        let property = definition.properties[index]
+        guard property.collection == .none, types.contains(property.type), !property.isPrimaryKey
+        else { continue }
+        definition.properties[index].isIndexed = true
+      }
+      return definition
+    }
+    for type in [ColumnType.string, .objectID, .uuid] {
+      indexed.append(
+        ClassDefinition(
+          name: "By_\(type)",
+          properties: [
+            ClassDefinition.Property(name: "key", type: type, isPrimaryKey: true),
+            ClassDefinition.Property(name: "a", type: .int, isOptional: true),
+            ClassDefinition.Property(name: "b", type: .string),
+            ClassDefinition.Property(name: "c", type: .any),
+          ], uniqueRules: [["a", "b"], ["b"]]))
+    }
+    return indexed
+  }()
+
   private var random: SeededRandom
   private let session: WriteSession
   private let targets: [ObjectKey]
@@ -94,6 +122,43 @@ struct EveryType {
     linksInAny = name != "Loose"
     let key = try session.create([ColumnID(0): .int(Int64(number))], in: described.id)
     try fill(described, key, depth: 0, from: 1)
+  }
+
+  /// Gives an object other values in all of its columns.
+  mutating func change(_ name: String, id number: Int) throws {
+    let described = session.schema.schema.named(name)!
+    linksInAny = name != "Loose"
+    guard let key = try session.find(primaryKey: .int(Int64(number)), in: described.id) else {
+      return
+    }
+    try fill(described, key, depth: 0, from: 1)
+  }
+
+  /// Adds objects to the classes that `indexedClasses` has besides, changes and deletes some.
+  mutating func addKeyed(_ count: Int) throws {
+    for type in [ColumnType.string, .objectID, .uuid] {
+      let described = session.schema.schema.named("By_\(type)")!
+      for number in 0..<count {
+        let key: Value =
+          switch type {
+          case .string: .string(text() + "\(number)")
+          case .objectID: .objectID(Bytes12(high: UInt64(number), low: 7))
+          default: .uuid(Bytes16(high: UInt64(number), low: 7))
+          }
+        _ = try session.create(
+          [
+            ColumnID(0): key, ColumnID(1): number % 3 == 0 ? .null : .int(Int64(number / 2)),
+            ColumnID(2): .string("b\(number)" + text()),
+          ], in: described.id)
+      }
+      let keys = try session.allKeys(in: described.id)
+      for key in keys where random.chance(20) { try session.delete(key, in: described.id) }
+      for key in keys where try session.location(of: key, in: described.id) != nil {
+        let place = SequencePlace(classID: described.id, key: key, column: ColumnID(3))
+        try session.set(
+          ColumnID(3), at: key, in: described.id, to: any(place, 0, mayNest: true))
+      }
+    }
   }
 
   private mutating func fill(

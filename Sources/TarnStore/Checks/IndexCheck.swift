@@ -1,0 +1,86 @@
+/// Verifies the indexes of a class, those of unique rules included: that every entry that the
+/// objects ask for is there, that there are no others, and that no two objects have what only one
+/// may have. Finds what is wrong; changes nothing.
+package struct IndexCheck {
+  /// What is wrong with indexes; making them anew mends that.
+  package private(set) var problems: [String] = []
+  /// What objects break: unique rules, and primary keys that two of them have.
+  package private(set) var broken: [String] = []
+  package private(set) var entries = 0
+
+  package init(_ described: ClassSchema, _ reader: SnapshotReader) throws(StorageError) {
+    for index in reader.indexNames(of: described.id) {
+      let title = reader.title(of: index)
+      do throws(StorageError) {
+        try look(index, title, reader)
+      } catch {
+        guard error.code == .corrupted else { throw error }
+        problems.append("\(title): \(error)")
+      }
+    }
+  }
+
+  private mutating func look(
+    _ index: IndexName, _ title: String, _ reader: SnapshotReader
+  ) throws(StorageError) {
+    let packed = index.packed
+    var (expected, missing) = (0, 0)
+    var cursor = try Cursor(reader.snapshot.transaction)
+    if let problem = try packed.problem(&cursor) { problems.append("\(title): \(problem)") }
+    try reader.forEachCluster(in: index.classID) { cluster throws(StorageError) in
+      for slot in 0..<cluster.image.rowCount {
+        let key = cluster.image.key(at: slot)
+        try reader.forEachEntry(of: key, in: index) { order, link throws(StorageError) in
+          expected += 1
+          if let (link, count) = link {
+            if try reader.linkCount(link) != count { missing += 1 }
+          } else if try !packed.contains(order, key, &cursor) {
+            missing += 1
+          }
+        }
+      }
+      return true
+    }
+    let found = try packed.count(&cursor)
+    entries += found
+    if missing > 0 {
+      problems.append(
+        "\(title) lacks \(missing) of \(expected) entries, or has them with wrong counts")
+    }
+    if found != expected {
+      problems.append("\(title) has \(found) entries instead of \(expected)")
+    }
+    var doubles = 0
+    try IndexDoubles.find(in: index, reader, &cursor) { _, _ in doubles += 1 }
+    if doubles > 0 { broken.append("\(title) is broken by \(doubles) objects") }
+  }
+}
+
+/// Objects that have the same under a unique rule, or the same primary key.
+enum IndexDoubles {
+  /// Calls `body` with each object that has what one before it in the index has. Of indexes that
+  /// allow that there are none.
+  ///
+  /// - Parameter cursor: over the tree that has the index.
+  static func find(
+    in index: IndexName, _ reader: SnapshotReader, _ cursor: inout Cursor,
+    _ body: (_ first: ObjectKey, _ other: ObjectKey) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    guard reader.uniqueColumns(of: index) != nil else { return }
+    var order: [UInt8] = []
+    /// Those under one order key that differ from each other: cut keys meet.
+    var together: [ObjectKey] = []
+    try unsafe index.packed.forEach(&cursor) { bytes, key throws(StorageError) in
+      if unsafe !bytes.elementsEqual(order) {
+        order = unsafe Array(bytes)
+        together = []
+      }
+      for first in together where try reader.areDoubles(first, key, in: index) {
+        try body(first, key)
+        return true
+      }
+      together.append(key)
+      return true
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import TarnStore
+import ToolSupport
+
+/// `tarn reindex`: makes indexes anew from the objects, in one commit that changes no version.
+struct ReindexCommand {
+  private let path: String
+  /// The class, and maybe the column, as they were given.
+  private let wanted: String?
+  private let patience: WriterPatience
+
+  init(_ arguments: ParsedArguments) throws {
+    path = arguments.required("FILE")
+    wanted = arguments.positional("CLASS[.COLUMN]")
+    patience = try WriterPatience(arguments)
+  }
+
+  /// The command for a file, as a shell takes it.
+  static func line(for path: String) -> String {
+    let isPlain = path.utf8.allSatisfy { byte in
+      "/._-+,:@%=".utf8.contains(byte) || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+        || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
+    }
+    let word = isPlain ? path : "'" + path.replacing("'", with: #"'\''"#) + "'"
+    return "tarn reindex \(printable(path.hasPrefix("-") ? "./" + word : word))"
+  }
+
+  func run(_ output: OutputPipe) throws -> ExitCode {
+    let store = try StoreAccess.openExisting(path, writing: patience)
+    let token = try patience.acquireGate(of: store)
+    let indexes = try indexes(SnapshotReader(store.newestSnapshot()))
+    let result = try store.reindex(indexes)
+    token.release()
+    for sentence in result.doubles { TarnProgram.complain(sentence) }
+    guard result.doubles.isEmpty else {
+      TarnProgram.complain(
+        "nothing was written: delete or change \(counted(result.doubles.count, "object")) first")
+      return .failure
+    }
+    try output.write(
+      "made \(indexes.count) index\(indexes.count == 1 ? "" : "es") anew, with "
+        + "\(result.entries) entries\n")
+    return .success
+  }
+
+  private func indexes(_ reader: SnapshotReader) throws -> [IndexName] {
+    let classes = reader.schema.schema.classes
+    guard let wanted else { return classes.flatMap { reader.indexNames(of: $0.id) } }
+    if let described = classes.first(where: { $0.name == wanted }) {
+      return reader.indexNames(of: described.id)
+    }
+    guard let owner = classes.first(where: { wanted.hasPrefix($0.name + ".") }) else {
+      // Throws, and says which classes there are.
+      return reader.indexNames(of: try ClassView.named(wanted, in: reader.schema, path).id)
+    }
+    let name = String(wanted.dropFirst(owner.name.count + 1))
+    guard let column = owner.named(name) else {
+      throw ToolError("class \(owner.name) has no property '\(name)'")
+    }
+    let found = reader.indexNames(of: owner.id).filter { index in
+      switch index {
+      case .column(_, let indexed): indexed == column.id
+      case .rule(_, let number): owner.uniqueRules[number].contains(column.id)
+      }
+    }
+    guard !found.isEmpty else {
+      throw ToolError("there is no index over '\(name)' of class \(owner.name)")
+    }
+    return found
+  }
+}
