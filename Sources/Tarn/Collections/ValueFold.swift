@@ -6,6 +6,12 @@ extension ValueFold {
     if value == .null { return nil }
     if let typed: T = held(value) { return typed }
     switch value {
+    case .int(let number):
+      guard let type = T.self as? any FixedWidthInteger.Type else { break }
+      trap(
+        "The result for \(name) is \(number), out of the range of '\(T.self)', \(range(of: type)): "
+          + "a program whose model declares a wider type stored it. Declare the property as Int, or "
+          + "ask for the result as Int.")
     case .float, .double, .decimal:
       guard T.self is any FixedWidthInteger.Type else { break }
       // Elements that are numbers have no property to ask for.
@@ -17,6 +23,10 @@ extension ValueFold {
     default: break
     }
     trap("The result for \(name) is not of type '\(T.self)'. Ask for its type: it is \(value).")
+  }
+
+  private static func range<Whole: FixedWidthInteger>(of _: Whole.Type) -> String {
+    "\(Whole.min) to \(Whole.max)"
   }
 
   /// The same; nil too for what the type cannot hold.

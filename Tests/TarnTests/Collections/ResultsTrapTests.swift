@@ -6,6 +6,7 @@ import Testing
 
 private class Meal: Object {
   @Persisted var time = Date(timeIntervalSinceReferenceDate: 0)
+  @Persisted var calories = 300
   @Persisted var cat: Cat?
   @Persisted var guests: List<Cat>
   @Persisted var portions: List<Int>
@@ -17,7 +18,7 @@ struct ResultsTrapTests: TrapSuite {
   private let folder = TemporaryFolder()
 
   enum Mistake: String, CaseIterable, Codable {
-    case invalidated, unknownOrder, unknownProperty, sumOfDates, averageOfDates, otherType
+    case invalidated, unknownOrder, unknownProperty, sumOfDates, averageOfDates, otherType, narrow
     case removingTooManyFirst, removingTooManyLast, removingFewerThanNone
     case dynamicOfUnmanaged, dynamicOfNothing, dynamicOfNumbers, dynamicOfAnotherKind
 
@@ -29,6 +30,9 @@ struct ResultsTrapTests: TrapSuite {
       case .unknownProperty: "Invalid aggregate on 'Meal':"
       case .sumOfDates: "Dates have no sum: property 'time'."
       case .averageOfDates: "Dates have no average: property 'time'."
+      case .narrow:
+        "The result for property 'calories' is 300, out of the range of 'Int8', -128 to 127: "
+          + "a program whose model declares a wider type stored it. Declare the property as Int"
       case .otherType: "The result for property 'time' is not of type 'Int'."
       case .removingTooManyFirst, .removingTooManyLast: "Cannot remove 3 of 2 elements of the list"
       case .removingFewerThanNone: "Cannot remove -1 of 2 elements of the list 'Meal.portions'."
@@ -69,6 +73,7 @@ struct ResultsTrapTests: TrapSuite {
       case .unknownOrder: print(meals.sorted(byKeyPath: "price").count)
       case .unknownProperty: print(meals.max(ofProperty: "price") as Int? as Any)
       case .sumOfDates: print(meals.sum(ofProperty: "time") as Int)
+      case .narrow: print(meals.max(ofProperty: "calories") as Int8? as Any)
       case .averageOfDates: print(meals.average(ofProperty: "time") as Double? as Any)
       default: print(meals.min(ofProperty: "time") as Int? as Any)
       }

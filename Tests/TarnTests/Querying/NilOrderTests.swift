@@ -160,4 +160,27 @@ struct NilOrderTests {
     #expect(first.first?.id == 0)
     #expect(first.last?.id == 1)
   }
+
+  /// Nil comes before every value, and a missing link after all of them.
+  @Test func objectsWithoutALinkStandAfterTheOthers() throws {
+    let realm = try Realm(
+      configuration: Realm.Configuration(
+        inMemoryIdentifier: "\(Self.self)-links", objectTypes: [NilPond.self]))
+    try realm.write {
+      let ponds = (0..<5).map { NilPond(value: ["id": $0, "b": 5 - $0]) }
+      ponds[2].other = "x"
+      ponds[3].other = "a"
+      for (index, next) in [(0, 2), (1, 3), (4, 0)] { ponds[index].next = ponds[next] }
+      realm.add(ponds)
+    }
+    let ponds = realm.objects(NilPond.self)
+    // 2 and 3 have no next pond, 4 has one without a text.
+    func ids(_ orders: Tarn.SortDescriptor...) -> [Int] {
+      ponds.sorted(by: orders).map(\.id)
+    }
+    #expect(ids(.init(keyPath: "next.other"), .init(keyPath: "b")) == [4, 1, 0, 3, 2])
+    #expect(
+      ids(.init(keyPath: "next.other", ascending: false), .init(keyPath: "id"))
+        == [2, 3, 0, 1, 4])
+  }
 }
