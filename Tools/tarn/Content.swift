@@ -27,7 +27,7 @@ enum Content {
   func isSame(as other: Content) -> Bool {
     switch (self, other) {
     case (.value(let a), .value(let b)):
-      return a.hasSameBits(as: b)
+      return a == b
     case (.list(let a), .list(let b)):
       return a.count == b.count && zip(a, b).allSatisfy { $0.isSame(as: $1) }
     case (.map(let a), .map(let b)):

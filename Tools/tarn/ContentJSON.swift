@@ -146,7 +146,7 @@ enum Field {
 
   func isSame(as other: Field) -> Bool {
     switch (self, other) {
-    case (.value(let a), .value(let b)): a.hasSameBits(as: b)
+    case (.value(let a), .value(let b)): a == b
     // As bytes, since 0 and -0 are equal as numbers, and texts in several ways.
     case (.json(let a), .json(let b)): JSONText.bytes(a) == JSONText.bytes(b)
     default: false

@@ -69,7 +69,7 @@ extension WriteSession {
         before.isEmpty ? 1 : after.isEmpty ? -1 : SequenceOrder.compare(before.first!, after.first!)
       let (gone, come) = (order <= 0 ? before.popFirst() : nil, order >= 0 ? after.popFirst() : nil)
       // Equal to a set, and yet another value: -0 for 0, or a number of another type.
-      if order == 0, let gone, let come, !gone.hasSameBits(as: come) {
+      if order == 0, let gone, let come, gone != come {
         try remove(gone, fromSet: place)
         try insert(come, intoSet: place)
       }

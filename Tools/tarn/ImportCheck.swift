@@ -10,7 +10,7 @@ final class ImportCheck {
   private let report: ImportReport
   private let imported: Set<ClassID>
   /// The primary keys of what comes, by class.
-  private var keys: [ClassID: Set<KeyValue>] = [:]
+  private var keys: [ClassID: Set<Value>] = [:]
   /// How many objects come of classes without one.
   private var counts: [ClassID: Int] = [:]
   private var location = ImportLocation(input: 0, line: 0)
@@ -65,10 +65,10 @@ final class ImportCheck {
       return
     }
     let isNew =
-      try keys[plan.classID]?.contains(KeyValue(value)) != true
+      try keys[plan.classID]?.contains(value) != true
       && stored(value, plan.classID) == nil
     if isNew { try plan.checkComplete(contents) }
-    keys[plan.classID, default: []].insert(KeyValue(value))
+    keys[plan.classID, default: []].insert(value)
     if !isNew, !updates { throw plan.taken(value) }
   }
 
@@ -82,7 +82,7 @@ final class ImportCheck {
 
   /// Whether the import brings the object.
   private func comes(_ value: Value, _ id: ClassID) throws -> Bool {
-    if keys[id]?.contains(KeyValue(value)) == true { return true }
+    if keys[id]?.contains(value) == true { return true }
     guard plans.contains(where: { $0.classID == id && $0.key == nil }), case .int(let key) = value
     else { return false }
     let isInFile = reader?.schema.schema[id] != nil
@@ -101,7 +101,7 @@ extension ImportCheck: LinkFinding {
   func find(_ value: Value, in id: ClassID, at path: String) throws -> ObjectKey? {
     if let key = try stored(value, id) { return key }
     guard imported.contains(id) else { return nil }
-    if keys[id]?.contains(KeyValue(value)) != true {
+    if keys[id]?.contains(value) != true {
       sought.append(Sought(value: value, classID: id, location: location, path: path))
     }
     return ObjectKey(0)

@@ -3,16 +3,11 @@ import TarnStore
 /// What an element of a collection is, whatever becomes of it: which object, or which value.
 ///
 /// An object's identity stays the same when its properties change, and is equal in all Realms of
-/// one file. A value's identity is the value. Threading: any.
+/// one file. A value's identity is the value to the bit: 0 and -0, decimals as 1.0 and 1.00 and two
+/// spellings of the same letters are different, and a number that is none (NaN) equals itself.
+/// Threading: any.
 public struct ElementIdentity: Hashable, Sendable {
-  private enum Kind: Hashable, Sendable {
-    case value(Value)
-    /// By their bits: a number that is none equals itself here.
-    case float(UInt32)
-    case double(UInt64)
-  }
-
-  private let kind: Kind
+  private let value: Value
 
   /// The identity of an element. Traps for an unmanaged object.
   public init<Element: RealmCollectionValue>(of element: Element) {
@@ -21,14 +16,10 @@ public struct ElementIdentity: Hashable, Sendable {
       guard let binding = object._binding else {
         trap("An unmanaged object has no identity among the elements of a Realm; add it first.")
       }
-      kind = .value(.object(binding.classID, ObjectKey(object._key)))
+      value = .object(binding.classID, ObjectKey(object._key))
       return
     }
-    switch boxed.value {
-    case .float(let number): kind = .float(number.bitPattern)
-    case .double(let number): kind = .double(number.bitPattern)
-    default: kind = .value(boxed.value)
-    }
+    value = boxed.value
   }
 }
 

@@ -27,12 +27,13 @@ extension ManagedSequence {
   private func mergeEmbedded(
     _ boxes: [_BoxedValue], _ keys: [String], _ old: [Value], _ oldKeys: [String]
   ) throws(StorageError) -> [Value] {
-    let oldIndices = Dictionary(zip(oldKeys, old.indices)) { first, _ in first }
+    let oldIndices = Dictionary(zip(oldKeys.map(StoredText.init), old.indices)) { $1 }
     // Those that come themselves are nobody else.
     let coming = Set(boxes.compactMap { $0.object?._core == nil ? nil : $0.object!._key })
     var new: [Value] = []
     for (index, boxed) in boxes.enumerated() {
-      let known = kind == .map ? oldIndices[keys[index]] : index < old.count ? index : nil
+      let known =
+        kind == .map ? oldIndices[StoredText(keys[index])] : index < old.count ? index : nil
       if let object = boxed.object, object._core == nil, let known,
         case .link(let there) = old[known], !coming.contains(there.rawValue)
       {

@@ -50,23 +50,46 @@ public struct MapDelta<Key: _MapKey, Value: RealmCollectionValue> {
   }
 
   /// Makes the new entries of the old ones. Threading: as the map.
+  ///
+  /// A dictionary of Swift has one entry for keys that are two spellings of the same letters, which
+  /// a map keeps apart: it is that of the key which comes last in the map.
   public func apply(to entries: inout [Key: Value]) {
     for key in deletions { entries.removeValue(forKey: key) }
     for key in insertions + modifications {
       if let value = value(for: key) { entries.updateValue(value, forKey: key) }
     }
+    if entries.count != elements.count { applySpellings(to: &entries) }
+  }
+
+  /// Puts the last of all spellings in where one of them came, went or was set.
+  private func applySpellings(to entries: inout [Key: Value]) {
+    let changed = Set(deletions + insertions + modifications)
+    for position in 0..<elements.count {
+      let key = Key(_mapKey: elements.key(at: position))
+      if changed.contains(key) { entries.put(make(elements.value(at: position)), forKey: key) }
+    }
+  }
+}
+
+extension Dictionary {
+  /// Sets a value under this very key: of an equal one that is there nothing stays.
+  fileprivate mutating func put(_ value: Value, forKey key: Key) {
+    removeValue(forKey: key)
+    updateValue(value, forKey: key)
   }
 }
 
 extension ObservedChange {
   /// Brings a dictionary up to this change: `.initial` fills it, an update changes it, an error
   /// leaves it as it is. It then holds what the map held, if `.initial` is applied before anything
-  /// else is written. Threading: as the map.
+  /// else is written; of keys that are two spellings of the same letters the last one, as in
+  /// ``MapDelta/apply(to:)``. Threading: as the map.
   public func apply<Key, Value>(to entries: inout [Key: Value])
   where Collection == Map<Key, Value>, Delta == MapDelta<Key, Value> {
     switch self {
     case .initial(let map):
-      entries = Dictionary(uniqueKeysWithValues: map.map { ($0.key, $0.value) })
+      entries = [:]
+      for (key, value) in map { entries.put(value, forKey: key) }
     case .update(_, let delta): delta.apply(to: &entries)
     case .error: break
     }

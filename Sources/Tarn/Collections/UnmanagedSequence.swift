@@ -25,9 +25,9 @@ final class UnmanagedSequence: SequenceBacking {
 
   func isEqual(to other: any SequenceBacking) -> Bool {
     if other === self { return true }
-    guard let other = other as? UnmanagedSequence, other.count == count, other.keys == keys else {
-      return false
-    }
+    guard let other = other as? UnmanagedSequence, other.count == count,
+      other.keys.haveSameBytes(as: keys)
+    else { return false }
     if kind == .set, !objects.isEmpty { return objects == other.objects }
     return zip(values, other.values).allSatisfy { ElementOrder.areEqual($0, $1) }
   }

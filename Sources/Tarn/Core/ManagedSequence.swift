@@ -279,6 +279,8 @@ final class ManagedSequence: SequenceBacking {
 
   func index(of value: _BoxedValue) -> Int? {
     let view = view()
+    // Lists and maps within values are found by what is in them.
+    if value.nested != nil { return all.firstIndex { ElementOrder.areEqual($0, value) } }
     guard let sought = sought(value) else { return nil }
     return trapping { () throws(StorageError) in
       if kind == .set {
@@ -287,7 +289,7 @@ final class ManagedSequence: SequenceBacking {
       }
       var index = 0
       try view.forEach(in: 0..<view.count) { value throws(StorageError) in
-        if value == sought { return false }
+        if value.isSameElement(as: sought) { return false }
         index += 1
         return true
       }

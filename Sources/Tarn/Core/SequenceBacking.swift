@@ -73,7 +73,7 @@ extension SequenceBacking {
     // The order of an unmanaged set of objects is its own.
     if kind == .set, core == nil { return other.equals(self) }
     if kind == .set { return other.all.allSatisfy { index(of: $0) != nil } }
-    if kind == .map, allKeys != other.allKeys { return false }
+    if kind == .map, !allKeys.haveSameBytes(as: other.allKeys) { return false }
     return zip(all, other.all).allSatisfy { ElementOrder.areEqual($0, $1) }
   }
 

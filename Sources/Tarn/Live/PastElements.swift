@@ -60,6 +60,11 @@ final class PastElements {
     return trapping { () throws(StorageError) in try state.value(along: path, from: object.key) }
   }
 
+  /// Maps: the key at a position.
+  func key(at position: Int) -> String {
+    trapping { () throws(StorageError) in try elements.key(at: position) }
+  }
+
   /// Maps: the value under a key, nil if it is not there.
   func value(for key: String) -> Value? {
     trapping { () throws(StorageError) in try elements.value(for: key) }

@@ -160,6 +160,12 @@ private enum ElementKeys {
     var seen: Set<AnyHashable?> = []
     return values.filter { value in
       guard let value else { return seen.insert(nil).inserted }
+      if let stored = value as? any _Persistable {
+        let boxed = stored._box()
+        if boxed.object == nil, boxed.nested == nil {
+          return seen.insert(ElementKey(boxed.value)).inserted
+        }
+      }
       guard let value = value as? AnyHashable else { return true }
       return seen.insert(value).inserted
     }

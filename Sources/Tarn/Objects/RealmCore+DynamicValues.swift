@@ -67,9 +67,7 @@ extension RealmCore {
       }
       if update == .error { trapDuplicate(value, binding) }
       for (column, value) in values.sorted(by: { $0.key < $1.key }) where column != primary {
-        if update == .modified, let old = try session.value(of: column, at: existing, in: id),
-          old.hasSameBits(as: value)
-        {
+        if update == .modified, try session.value(of: column, at: existing, in: id) == value {
           continue
         }
         try assigning(LinkTarget(classID: id, key: existing), column, value) {

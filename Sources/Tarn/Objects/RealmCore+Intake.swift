@@ -159,7 +159,7 @@ extension RealmCore {
       try takeIn(target, update)
       value = .link(ObjectKey(target._key))
     }
-    if update == .modified, let old, old.hasSameBits(as: value) { return }
+    if update == .modified, old == value { return }
     let row = LinkTarget(classID: place.classID, key: place.key)
     try assigning(row, place.column, value) { () throws(StorageError) in
       try session.set(place.column, at: place.key, in: place.classID, to: value)

@@ -40,7 +40,7 @@ extension RealmCore {
   private func setUnlessEqual(
     _ object: ObjectBase, _ column: ColumnID, _ value: Value, _ update: Realm.UpdatePolicy
   ) {
-    if update == .modified, storedValue(object, column)?.hasSameBits(as: value) == true { return }
+    if update == .modified, storedValue(object, column) == value { return }
     set(object, column, value)
   }
 
@@ -99,13 +99,13 @@ extension RealmCore {
   /// Looks for what adding would trap for, and for values that are not there.
   private func check(_ reader: ValueReader, _ update: Realm.UpdatePolicy) throws(Realm.InvalidValue)
   {
-    var keys: [ClassID: Set<KeyValue>] = [:]
+    var keys: [ClassID: Set<Value>] = [:]
     for (number, made) in reader.made.enumerated() {
       let binding = binding(of: type(of: made.object))
       let key = binding.primaryKey(of: made.object)
       let isThere = key.map { exists($0, binding) } ?? false
       if let key, policy(for: made.object, update) == .error {
-        let isNew = keys[binding.classID, default: []].insert(KeyValue(key)).inserted
+        let isNew = keys[binding.classID, default: []].insert(key).inserted
         guard isNew, !isThere else {
           let name = binding.primaryKey?.name ?? ""
           throw duplicate(key, binding, path: reader.path(to: name, number))

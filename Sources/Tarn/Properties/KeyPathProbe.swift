@@ -13,7 +13,9 @@ enum KeyPathProbe {
     return plain(description.type).flatMap { V._unbox(_BoxedValue($0)) }
   }
 
-  private static func isCustom(_ type: Any.Type) -> Bool {
+  /// True for a type of the program's that makes its own value of what is stored, and for nil or
+  /// such a value.
+  static func isCustom(_ type: Any.Type) -> Bool {
     type is any FailableCustomPersistable.Type
       || (type as? any OptionalProtocol.Type)?.wrappedType is any FailableCustomPersistable.Type
   }

@@ -1,15 +1,37 @@
-/// A section's key as sections are told apart by: values that are none (NaN) are one key.
+import Foundation
+import TarnStore
+
+/// A section's key as sections are told apart by: as groups are, by the value that is stored.
 struct SectionKey<Key: Hashable>: Hashable {
   let key: Key
+  /// The value; nil where the key's own `==` says the same, and for types of the program's.
+  private let element: ElementKey?
 
-  init(_ key: Key) { self.key = key }
+  init(_ key: Key) {
+    self.key = key
+    element = Self.element(key)
+  }
 
+  private static func element(_ key: Key) -> ElementKey? {
+    if Key.self == Int.self || Key.self == Bool.self || Key.self == Date.self { return nil }
+    if Key.self == String.self, let text = key as? String { return ElementKey(.string(text)) }
+    guard let value = key as? any _Persistable, !KeyPathProbe.isCustom(Key.self) else { return nil }
+    return ElementKey(value._box().value)
+  }
+
+  /// False for a value that is unequal to itself.
   private var isSame: Bool { key == key }
 
-  static func == (a: Self, b: Self) -> Bool { a.key == b.key || !a.isSame && !b.isSame }
+  static func == (a: Self, b: Self) -> Bool {
+    switch (a.element, b.element) {
+    case (let a?, let b?): a == b
+    case (nil, nil): a.key == b.key || !a.isSame && !b.isSame
+    default: false
+    }
+  }
 
   func hash(into hasher: inout Hasher) {
-    if isSame { hasher.combine(key) }
+    if let element { hasher.combine(element) } else if isSame { hasher.combine(key) }
   }
 }
 

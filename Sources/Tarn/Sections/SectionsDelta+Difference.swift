@@ -7,6 +7,23 @@ public enum SectionedIdentity<Key: Hashable>: Hashable {
   case section(Key)
   /// An element of the section that began last.
   case element(ElementIdentity)
+
+  /// True for keys that are those of one section, and for elements that are the same.
+  public static func == (a: SectionedIdentity, b: SectionedIdentity) -> Bool {
+    switch (a, b) {
+    case (.section(let a), .section(let b)): SectionKey(a) == SectionKey(b)
+    case (.element(let a), .element(let b)): a == b
+    default: false
+    }
+  }
+
+  /// The same for what is equal.
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .section(let key): hasher.combine(SectionKey(key))
+    case .element(let identity): hasher.combine(identity)
+    }
+  }
 }
 
 extension SectionedIdentity: Sendable where Key: Sendable {}

@@ -14,10 +14,11 @@ final class GroupState: Sendable {
     self.values = values
   }
 
-  /// True if both show the same. NaN is the same as NaN.
+  /// True if both show the same to the bit. All NaN are one: which bits of it come out depends on
+  /// the order in which rows were added.
   fileprivate func shows(_ other: GroupState) -> Bool {
     count == other.count
-      && values.elementsEqual(other.values) { SequenceOrder.compare($0, $1) == 0 }
+      && values.elementsEqual(other.values) { $0 == $1 || $0.isNaN && $1.isNaN }
   }
 }
 
@@ -118,6 +119,10 @@ package final class GroupTable: Sendable {
       changes.modificationsNew.append(new)
     }
   }
+}
+
+extension Value {
+  fileprivate var isNaN: Bool { Scalar(self)?.isNaN == true }
 }
 
 extension GroupValue {

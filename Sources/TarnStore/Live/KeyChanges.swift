@@ -2,25 +2,16 @@
 package struct KeyChanges: Sendable {
   private enum Fate: Sendable { case deleted, inserted, modified }
 
-  /// A key as it is stored: two that only differ in how they are composed of code points are two.
-  private struct StoredKey: Hashable, Sendable {
-    let text: String
-    static func == (a: Self, b: Self) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
-    func hash(into hasher: inout Hasher) {
-      for byte in text.utf8 { hasher.combine(byte) }
-    }
-  }
-
-  private var fates: [StoredKey: Fate] = [:]
+  private var fates: [StoredText: Fate] = [:]
 
   /// What one step did. A key that went and came has another value.
   package init(
     deletions: some Sequence<String> = [], insertions: some Sequence<String> = [],
     modifications: some Sequence<String> = []
   ) {
-    for key in deletions { note(.deleted, StoredKey(text: key)) }
-    for key in insertions { note(.inserted, StoredKey(text: key)) }
-    for key in modifications { note(.modified, StoredKey(text: key)) }
+    for key in deletions { note(.deleted, StoredText(key)) }
+    for key in insertions { note(.inserted, StoredText(key)) }
+    for key in modifications { note(.modified, StoredText(key)) }
   }
 
   /// The difference of two sets of keys, all values being others.
@@ -34,7 +25,7 @@ package struct KeyChanges: Sendable {
     for (key, fate) in later.fates { note(fate, key) }
   }
 
-  private mutating func note(_ fate: Fate, _ key: StoredKey) {
+  private mutating func note(_ fate: Fate, _ key: StoredText) {
     switch (fates[key], fate) {
     case (.deleted, .inserted): fates[key] = .modified
     case (.inserted, .modified): break

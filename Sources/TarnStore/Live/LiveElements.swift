@@ -33,6 +33,14 @@ package enum LiveElements {
     }
   }
 
+  /// Maps: the key at a position.
+  package func key(at position: Int) throws(StorageError) -> String {
+    guard case .sequence(let sequence?) = self else {
+      trap("a key of what is no map: bug in this package")
+    }
+    return try sequence.key(at: position)
+  }
+
   /// Maps: the value under a key, nil if it is not there.
   package func value(for key: String) throws(StorageError) -> Value? {
     guard case .sequence(let sequence?) = self else { return nil }

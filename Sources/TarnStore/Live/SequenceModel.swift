@@ -157,8 +157,8 @@ package struct SequenceModel: LiveModel {
     return try finder.positions(of: concerned, in: now)
   }
 
-  /// A value that went and came within the step stayed, unless it is an object that was deleted:
-  /// one that has its key now is another.
+  /// A value that went and came within the step stayed, and is modified if it came in another form,
+  /// such as 1 as 1.0. An object that was deleted did not stay: one with its key now is another.
   private func keepingRepeats(
     _ script: EditScript, _ old: StoredSequence, _ now: StoredSequence, _ changes: ChangeSet
   ) throws(StorageError) -> EditScript {
@@ -169,7 +169,9 @@ package struct SequenceModel: LiveModel {
     let kept = SetStep.common(removed, added).filter {
       !isReplaced(removed[$0.0].value, by: changes)
     }
+    let reformed = kept.filter { removed[$0.0].value != added[$0.1].value }
     return script.keeping(kept.map { (removed[$0].position, added[$1].position) })
+      .modifying(KeySet(reformed.map { ObjectKey(Int64(added[$0.1].position)) }))
   }
 
   private func isReplaced(_ value: Value, by changes: ChangeSet) -> Bool {

@@ -37,7 +37,8 @@ package struct SetStep: Sendable {
     return changes
   }
 
-  /// An object that went and came back may have changed meanwhile.
+  /// An object that went and came back may have changed meanwhile, and a number may be there in
+  /// another form.
   private static func leaveOutRepeats(_ changes: inout IndexChanges, _ steps: [SetStep]) {
     if changes.deletions.isEmpty || changes.insertions.isEmpty { return }
     let removed = changes.deletions.map {
@@ -51,7 +52,8 @@ package struct SetStep: Sendable {
       changes.insertions.remove(at: new)
       switch removed[old].value {
       case .link, .object: break
-      default: continue
+      // What came back may be the same number in another form.
+      case let value: if value == added[new].value { continue }
       }
       changes.modifications.append(removed[old].position)
       changes.modificationsNew.append(added[new].position)

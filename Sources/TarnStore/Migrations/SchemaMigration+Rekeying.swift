@@ -9,11 +9,11 @@ extension SchemaMigration {
   func uniqueKeys(
     of described: ClassSchema, _ column: ColumnID
   ) throws(StorageError) -> [ObjectKey: ObjectKey] {
-    var seen: Set<KeyValue> = []
+    var seen: Set<Value> = []
     var keys: [ObjectKey: ObjectKey] = [:]
     try session.forEachRow(in: described.id) { key throws(StorageError) in
       let value = try session.value(of: column, at: key, in: described.id) ?? .null
-      guard seen.insert(KeyValue(value)).inserted else {
+      guard seen.insert(value).inserted else {
         throw failure(
           "two objects of class '\(described.name)' have \(value) as their primary key "
             + "'\(described[column].name)' after the migration. The file is as it was.")

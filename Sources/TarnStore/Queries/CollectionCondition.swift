@@ -35,6 +35,11 @@ package struct CollectionCondition: Hashable, Sendable {
     self.test = test
   }
 
+  /// Names count byte by byte: among them are keys of maps.
+  package static func == (a: Self, b: Self) -> Bool {
+    a.path.haveSameBytes(as: b.path) && a.test == b.test
+  }
+
   /// The same condition on an object that a path leads to.
   func behind(_ way: [String]) -> CollectionCondition {
     let test: Test =

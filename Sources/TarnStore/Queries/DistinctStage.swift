@@ -94,25 +94,18 @@ enum GroupValue: Hashable {
 
 /// A value of any type, by which rows are told apart.
 struct AnyKey: Hashable {
-  let value: Value
+  private let element: ElementKey
   /// Of a list or a map, each of which is different: the row that has it.
   private let row: ObjectKey?
 
+  var value: Value { element.value }
+
   init(_ value: Value, of row: ObjectKey) {
-    self.value = value
+    element = ElementKey(value)
     switch value {
     case .list, .map: self.row = row
     default: self.row = nil
     }
-  }
-
-  static func == (a: Self, b: Self) -> Bool {
-    a.row == b.row && SequenceOrder.compare(a.value, b.value) == 0
-  }
-
-  func hash(into hasher: inout Hasher) {
-    hasher.combine(row)
-    if let scalar = Scalar(value) { hasher.combine(scalar) } else { hasher.combine(value) }
   }
 }
 

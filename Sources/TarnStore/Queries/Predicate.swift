@@ -125,6 +125,18 @@ extension Predicate {
 }
 
 extension Operand {
+  /// Names count byte by byte: among them are keys of maps.
+  package static func == (a: Operand, b: Operand) -> Bool {
+    switch (a, b) {
+    case (.path(let a), .path(let b)): a.haveSameBytes(as: b)
+    case (.value(let a), .value(let b)): a == b
+    case (.values(let a), .values(let b)): a == b
+    case (.members(let x, let a), .members(let y, let b)): x == y && a == b
+    case (.shape(let a), .shape(let b)): a == b
+    default: false
+    }
+  }
+
   /// A property by its dotted path.
   package init(path: String) {
     self = .path(path.split(separator: ".", omittingEmptySubsequences: false).map(String.init))

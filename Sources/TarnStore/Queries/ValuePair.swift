@@ -80,20 +80,16 @@ extension ComparisonOperator {
       return unsafe a.withUnsafeBytes { a in
         unsafe b.withUnsafeBytes { b in unsafe accepts(a, b, options) }
       }
-    case (.bool(let a), .bool(let b)): return accepts(equality: a == b)
-    case (.object(let x, let a), .object(let y, let b)):
-      return accepts(equality: x == y && a == b)
-    case (.link, _), (_, .link): return accepts(equality: false)
+    // The key of an object says nothing without its class.
+    case (.link, _), (_, .link): return self == .notEqual
+    case _ where self == .equal: return a.isEqual(inCondition: b)
+    case _ where self == .notEqual: return !a.isEqual(inCondition: b)
+    case (.bool, _): return false
     default:
       guard SequenceOrder.rank(a) == SequenceOrder.rank(b), let a = Scalar(a), let b = Scalar(b)
-      else { return accepts(equality: false) }
+      else { return false }
       return accepts(a, b)
     }
-  }
-
-  /// Of values without an order.
-  private func accepts(equality: Bool) -> Bool {
-    self == .equal ? equality : self == .notEqual && !equality
   }
 
   /// Whether texts or data compare so.

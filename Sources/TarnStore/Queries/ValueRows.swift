@@ -44,27 +44,15 @@ package struct ValueRows: Sendable {
   private static func withoutRepeats(_ sorted: [Int], _ elements: [Value]) -> [Int] {
     var kept: [Int] = []
     for position in sorted {
-      if let last = kept.last, areEqual(elements[last], elements[position]) { continue }
+      if let last = kept.last, elements[last].isSameElement(as: elements[position]) { continue }
       kept.append(position)
     }
     return kept
   }
 
-  private static func areEqual(_ a: Value, _ b: Value) -> Bool {
-    switch (a, b) {
-    case (.list, _), (.map, _), (_, .list), (_, .map): a == b
-    default: SequenceOrder.compare(a, b) == 0
-    }
-  }
-
-  /// True for values that nobody can tell apart.
-  private static func areSame(_ a: Value, _ b: Value) -> Bool {
-    areEqual(a, b) && a.hasSameBits(as: b)
-  }
-
   /// The row of the first element with that value.
   package func position(of value: Value) -> Int? {
-    values.firstIndex { Self.areEqual($0, value) }
+    values.firstIndex { $0.isSameElement(as: value) }
   }
 
   // MARK: - Differences
@@ -113,12 +101,12 @@ package struct ValueRows: Sendable {
   private func forEachEqualPair(_ old: ValueRows, _ body: (_ before: Int, _ now: Int) -> Void) {
     let most = min(old.values.count, values.count)
     var head = 0
-    while head < most, Self.areSame(old.values[head], values[head]) {
+    while head < most, old.values[head] == values[head] {
       body(head, head)
       head += 1
     }
     var (oldEnd, newEnd) = (old.values.count, values.count)
-    while oldEnd > head, newEnd > head, Self.areSame(old.values[oldEnd - 1], values[newEnd - 1]) {
+    while oldEnd > head, newEnd > head, old.values[oldEnd - 1] == values[newEnd - 1] {
       (oldEnd, newEnd) = (oldEnd - 1, newEnd - 1)
       body(oldEnd, newEnd)
     }
@@ -128,7 +116,7 @@ package struct ValueRows: Sendable {
     while i < before.count, j < now.count {
       let (a, b) = (old.values[before[i]], values[now[j]])
       let order = SequenceOrder.compare(a, b)
-      if order == 0, Self.areSame(a, b) { body(before[i], now[j]) }
+      if a == b { body(before[i], now[j]) }
       if order <= 0 { i += 1 }
       if order >= 0 { j += 1 }
     }

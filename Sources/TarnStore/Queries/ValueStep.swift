@@ -6,6 +6,16 @@ package enum ValueStep: Hashable, Sendable {
   case key(String)
   /// Each element, of a map each value.
   case each
+
+  /// Keys count byte by byte.
+  package static func == (a: ValueStep, b: ValueStep) -> Bool {
+    switch (a, b) {
+    case (.position(let a), .position(let b)): a == b
+    case (.key(let a), .key(let b)): a.hasSameBytes(as: b)
+    case (.each, .each): true
+    default: false
+    }
+  }
 }
 
 /// A path is made of names, and a step has one that no property can have.
@@ -14,11 +24,13 @@ extension ValueStep {
 
   /// Nil for the name of a property.
   package init?(_ name: String) {
+    // By bytes: a key may begin with a mark that becomes one character with the quote before it.
+    let bytes = name.utf8
     if name == "[*]" {
       self = .each
-    } else if name.hasPrefix(Self.keyPrefix) {
-      self = .key(String(name.dropFirst(Self.keyPrefix.count)))
-    } else if name.hasPrefix("["), let position = Int(name.dropFirst()) {
+    } else if bytes.starts(with: Self.keyPrefix.utf8) {
+      self = .key(String(Substring(bytes.dropFirst(Self.keyPrefix.utf8.count))))
+    } else if bytes.first == UInt8(ascii: "["), let position = Int(name.dropFirst()) {
       self = .position(position)
     } else {
       return nil

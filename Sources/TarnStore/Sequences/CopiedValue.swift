@@ -68,21 +68,20 @@ package indirect enum CopiedValue: Sendable {
 extension CopiedValue: Hashable {
   package static func == (a: Self, b: Self) -> Bool {
     switch (a, b) {
-    case (.value(let a), .value(let b)): a.hasSameBits(as: b)
+    case (.value(let a), .value(let b)): a == b
     case (.list(let a), .list(let b)): a == b
     case (.map(let keys, let values), .map(let others, let theirs)):
-      keys.count == others.count && zip(keys, others).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
-        && values == theirs
+      keys.haveSameBytes(as: others) && values == theirs
     default: false
     }
   }
 
   package func hash(into hasher: inout Hasher) {
     switch self {
-    case .value(let value): hasher.combine(KeyValue(value))
+    case .value(let value): hasher.combine(value)
     case .list(let items): hasher.combine(items)
     case .map(let keys, let values):
-      for key in keys { hasher.combine(KeyValue(.string(key))) }
+      for key in keys { hasher.combine(StoredText(key)) }
       hasher.combine(values)
     }
   }

@@ -65,7 +65,7 @@ extension OrderKey {
   ) throws(StorageError) -> [ObjectKey] {
     guard isTruncated else { return found }
     var exact: [ObjectKey] = []
-    for key in found where try stored(key)?.hasSameBits(as: value) == true { exact.append(key) }
+    for key in found where try stored(key) == value { exact.append(key) }
     return exact
   }
 }

@@ -1,6 +1,6 @@
 /// One property's value, outside the file. Hot paths read columns directly; this form serves
 /// what must handle any type: predicates' constants, change details, import, export, the shell.
-package enum Value: Hashable, Sendable {
+package enum Value: Sendable {
   case null
   case int(Int64)
   case bool(Bool)
@@ -98,32 +98,4 @@ package struct Bytes16: Hashable, Comparable, Sendable {
     self.low = low
   }
   package static func < (a: Self, b: Self) -> Bool { (a.high, a.low) < (b.high, b.low) }
-}
-
-extension Value {
-  /// True if both are the same to the bit: not a number equals itself, 0 does not equal -0, and
-  /// texts have the same bytes.
-  package func hasSameBits(as other: Value) -> Bool {
-    switch (self, other) {
-    case (.float(let a), .float(let b)): a.bitPattern == b.bitPattern
-    case (.double(let a), .double(let b)): a.bitPattern == b.bitPattern
-    case (.string(let a), .string(let b)): SequenceOrder.compare(a, b) == 0
-    default: self == other
-    }
-  }
-}
-
-/// A value as the primary key of an object: texts are different where their bytes are, as in the
-/// tree, also if they are two spellings of the same letters.
-package struct KeyValue: Hashable, Sendable {
-  package let value: Value
-
-  package init(_ value: Value) { self.value = value }
-
-  package static func == (a: Self, b: Self) -> Bool { a.value.hasSameBits(as: b.value) }
-
-  package func hash(into hasher: inout Hasher) {
-    guard case .string(var text) = value else { return hasher.combine(value) }
-    text.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-  }
 }

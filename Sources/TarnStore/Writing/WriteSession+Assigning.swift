@@ -203,9 +203,9 @@ extension WriteSession {
   ) throws(StorageError) -> Bool {
     let place = sequence.place
     if ownsElements(place) { refuseRepeated(new.compactMap(\.plain), for: place) }
-    let coming = Set(keys.map { KeyValue(.string($0)) })
+    let coming = Set(keys.map(StoredText.init))
     var changed = try remove(from: sequence) { position throws(StorageError) in
-      try !coming.contains(KeyValue(.string(sequence.key(at: position))))
+      try !coming.contains(StoredText(sequence.key(at: position)))
     }
     for (key, copy) in zip(keys, new) {
       let (index, isFound) = try sequence.find(key: key)

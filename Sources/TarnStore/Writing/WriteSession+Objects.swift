@@ -137,8 +137,7 @@ extension WriteSession {
     guard let (cluster, slot) = try edit(key, in: id) else { return false }
     cluster.set(column, slot, value)
     recorder.touch(id, key, column)
-    // Two spellings of the same letters are equal as text, but not in an index.
-    guard !old.hasSameBits(as: value) else { return true }
+    if old == value { return true }
     if described[column].type == .any {
       try drop(old, at: SequencePlace(classID: id, key: key, column: column))
       adopt(value)

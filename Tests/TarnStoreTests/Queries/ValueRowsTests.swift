@@ -30,8 +30,7 @@ import Testing
   }
 
   private func areSame(_ a: [Value], _ b: [Value]) -> Bool {
-    a.count == b.count
-      && zip(a, b).allSatisfy { $0.hasSameBits(as: $1) && SequenceOrder.compare($0, $1) == 0 }
+    a == b
   }
 
   /// A script and what it makes of the elements.

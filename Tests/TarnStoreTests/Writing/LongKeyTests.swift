@@ -28,14 +28,14 @@ import Testing
   }()
 
   /// The rows by their keys' bytes: texts are equal here only if their bytes are.
-  private typealias Model = [KeyValue: [Value]]
+  private typealias Model = [Value: [Value]]
 
   private static func change(
     _ model: inout Model, _ session: WriteSession, _ random: inout SeededRandom
   ) throws {
     let key = Value.string(random.pick(texts))
     let found = try session.find(primaryKey: key, in: id)
-    #expect((found != nil) == (model[KeyValue(key)] != nil))
+    #expect((found != nil) == (model[key] != nil))
     let row = [
       key, .string(random.pick(texts)), .data(Array(random.pick(texts).utf8)),
       .string(random.pick(texts)),
@@ -43,26 +43,26 @@ import Testing
     guard let found else {
       let columns = row.enumerated().map { (ColumnID(UInt16($0)), $1) }
       try session.create(Dictionary(uniqueKeysWithValues: columns), in: id)
-      model[KeyValue(key)] = row
+      model[key] = row
       return
     }
     switch random.below(4) {
     case 0:
       try session.delete(found, in: id)
-      model[KeyValue(key)] = nil
+      model[key] = nil
     case 1:
       // What a migration does.
       let other = Value.string(random.pick(texts))
-      if model[KeyValue(other)] != nil { return }
+      if model[other] != nil { return }
       try session.set(Self.key, at: found, in: id, to: other)
-      model[KeyValue(key)] = nil
-      model[KeyValue(other)] = [other] + row[1...]
+      model[key] = nil
+      model[other] = [other] + row[1...]
       fallthrough
     default:
       for column in 1..<4 {
         try session.set(ColumnID(UInt16(column)), at: found, in: id, to: row[column])
       }
-      if model[KeyValue(key)] != nil { model[KeyValue(key)] = row }
+      if model[key] != nil { model[key] = row }
     }
   }
 
@@ -74,15 +74,15 @@ import Testing
         try rows.session?.find(primaryKey: sought, in: id)
         ?? (rows.session == nil ? rows.reader.find(primaryKey: sought, in: id) : nil)
       let value = try found.map { try rows.plainValue(of: key, at: $0, in: id) }
-      #expect(value.map(KeyValue.init) == model[KeyValue(sought)].map { KeyValue($0[0]) })
+      #expect(value == model[sought].map { $0[0] })
       for column in 1..<4 {
         let sought = column == 2 ? Value.data(Array(text.utf8)) : sought
-        let expected = model.values.filter { KeyValue($0[column]) == KeyValue(sought) }
-          .map { KeyValue($0[0]) }
+        let expected = model.values.filter { $0[column] == sought }
+          .map { $0[0] }
         let query = try CompiledQuery(
           .compare(["", "name", "data", "any"][column], .equal, sought), [], on: id, rows.schema)
         let keys = try query.evaluate(rows).keys
-        let found = try keys.map { KeyValue(try rows.plainValue(of: Self.key, at: $0, in: id)) }
+        let found = try keys.map { try rows.plainValue(of: Self.key, at: $0, in: id) }
         #expect(Set(found) == Set(expected) && found.count == expected.count, "\(column)")
         guard rows.session == nil else { continue }
         let asked = try rows.reader.keys(in: id, where: ColumnID(UInt16(column)), is: sought)

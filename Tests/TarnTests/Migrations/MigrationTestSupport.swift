@@ -88,15 +88,15 @@ extension Realm {
       #expect(try reader.record(of: described.id).rowCount == keys.count)
       for column in reader.schema.indexed(in: described.id)
       where column.collection == .none && column.type != .any {
-        var byValue: [Value: [ObjectKey]] = [:]
+        var byValue: [ElementKey: [ObjectKey]] = [:]
         for key in keys {
           let value = try #require(try reader.value(of: column.id, at: key, in: described.id))
           if value == .null, column.type == .link { continue }
-          byValue[value, default: []].append(key)
+          byValue[ElementKey(value), default: []].append(key)
         }
-        for (value, keys) in byValue {
-          let found = try reader.keys(in: described.id, where: column.id, is: value)
-          #expect(found == keys, "\(described.name).\(column.name) is \(value)")
+        for (element, keys) in byValue {
+          let found = try reader.keys(in: described.id, where: column.id, is: element.value)
+          #expect(found == keys, "\(described.name).\(column.name) is \(element.value)")
         }
       }
     }

@@ -1,0 +1,142 @@
+// When two values are equal. There are three answers, and whoever compares values of a store asks
+// for one of them:
+//
+// - *Same bits*, `==`: is there anything to write, or to tell observers? The type counts, the form
+//   of a number (0 and -0, decimals as 1.0 and 1.00), and every byte of a text.
+// - *Same element*, `isSameElement(as:)` and `ElementKey`: is it in the set already, is it in the
+//   same group, is the key taken? Numbers count by their value, whatever their type.
+// - *Equal in a condition*, `isEqual(inCondition:)`: does the object match? As for elements, but
+//   lists and maps equal nothing.
+//
+// `Scalar`, `OrderKey`, `OrderPrefix`, `UniqueKey` and the domains of conditions are the last two
+// in forms that are quicker to compare; `EqualityTests` holds all of them against each other. The
+// `==` of `String` has no place here: it takes different bytes for the same letters.
+
+// MARK: - Same bits
+
+extension Value: Hashable {
+  /// True if both are the same to the bit.
+  package static func == (a: Value, b: Value) -> Bool {
+    switch (a, b) {
+    case (.null, .null): true
+    case (.int(let a), .int(let b)): a == b
+    case (.bool(let a), .bool(let b)): a == b
+    case (.float(let a), .float(let b)): a.bitPattern == b.bitPattern
+    case (.double(let a), .double(let b)): a.bitPattern == b.bitPattern
+    case (.string(let a), .string(let b)): a.hasSameBytes(as: b)
+    case (.data(let a), .data(let b)): a == b
+    case (.date(let a), .date(let b)): a == b
+    case (.objectID(let a), .objectID(let b)): a == b
+    case (.uuid(let a), .uuid(let b)): a == b
+    case (.decimal(let a), .decimal(let b)): a == b
+    case (.link(let a), .link(let b)): a == b
+    case (.object(let x, let a), .object(let y, let b)): x == y && a == b
+    case (.list(let a), .list(let b)): a == b
+    case (.map(let a), .map(let b)): a == b
+    default: false
+    }
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(SequenceOrder.rank(self))
+    switch self {
+    case .null: break
+    case .int(let value): hasher.combine(value)
+    case .bool(let value): hasher.combine(value)
+    case .float(let value): hasher.combine(value.bitPattern)
+    case .double(let value): hasher.combine(value.bitPattern)
+    case .string(let text): text.hashBytes(into: &hasher)
+    case .data(let bytes): hasher.combine(bytes)
+    case .date(let value): hasher.combine(value)
+    case .objectID(let value): hasher.combine(value)
+    case .uuid(let value): hasher.combine(value)
+    case .decimal(let value): hasher.combine(value)
+    case .link(let key): hasher.combine(key)
+    case .object(let id, let key):
+      hasher.combine(id)
+      hasher.combine(key)
+    case .list(let id), .map(let id): hasher.combine(id)
+    }
+  }
+}
+
+extension String {
+  /// True if both are the same UTF-8. Two spellings of the same letters, such as é in one code
+  /// point and in two, are not.
+  package func hasSameBytes(as other: String) -> Bool {
+    var (a, b) = (self, other)
+    return a.withUTF8 { a in
+      b.withUTF8 { b in
+        unsafe a.count == b.count
+          && compareBytes(UnsafeRawBufferPointer(a), UnsafeRawBufferPointer(b)) == 0
+      }
+    }
+  }
+
+  fileprivate func hashBytes(into hasher: inout Hasher) {
+    var text = self
+    text.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    // So that two texts behind each other are not two others.
+    hasher.combine(0xff as UInt8)
+  }
+}
+
+extension [String] {
+  /// True if both are the same texts to the byte.
+  package func haveSameBytes(as other: [String]) -> Bool {
+    elementsEqual(other) { $0.hasSameBytes(as: $1) }
+  }
+}
+
+/// A text as it is stored: a key for dictionaries and sets of the library's own, which keep two
+/// spellings of the same letters apart.
+package struct StoredText: Hashable, Sendable {
+  package let text: String
+
+  package init(_ text: String) { self.text = text }
+
+  package static func == (a: Self, b: Self) -> Bool { a.text.hasSameBytes(as: b.text) }
+  package func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
+}
+
+// MARK: - Same element
+
+extension Value {
+  /// True if both are one element of a set, one group or one key.
+  ///
+  /// Numbers of all types count by their exact value: 1, 1.0 and 1.00 are one, so are 0 and -0, and
+  /// all that are none (NaN). Text and data count by their bytes. A list or a map is the same as
+  /// itself only.
+  package func isSameElement(as other: Value) -> Bool {
+    switch (self, other) {
+    case (.list, _), (.map, _), (_, .list), (_, .map): self == other
+    default: SequenceOrder.compare(self, other) == 0
+    }
+  }
+}
+
+/// A value by which elements, groups and keys are told apart.
+package struct ElementKey: Hashable, Sendable {
+  package let value: Value
+
+  package init(_ value: Value) { self.value = value }
+
+  package static func == (a: Self, b: Self) -> Bool { a.value.isSameElement(as: b.value) }
+
+  package func hash(into hasher: inout Hasher) {
+    if let scalar = Scalar(value) { hasher.combine(scalar) } else { hasher.combine(value) }
+  }
+}
+
+// MARK: - Equal in a condition
+
+extension Value {
+  /// True if `==` in a condition says so of two values of objects. A constant is first made one of
+  /// the property's type.
+  func isEqual(inCondition other: Value) -> Bool {
+    switch (self, other) {
+    case (.list, _), (.map, _): false
+    default: isSameElement(as: other)
+    }
+  }
+}
