@@ -20,8 +20,7 @@ extension MutableSet: ExpressibleByArrayLiteral {
 }
 
 extension Map: ExpressibleByDictionaryLiteral {
-  /// An unmanaged map of the keys and values. Traps for a key that is given twice, or that contains
-  /// "." or starts with "$".
+  /// An unmanaged map of the keys and values. Traps for a key that is given twice.
   public convenience init(dictionaryLiteral entries: (Key, Value)...) {
     self.init()
     insert(unique: entries)

@@ -48,9 +48,9 @@ public protocol RealmKeyedCollection: Sequence, Equatable, ThreadConfined,
 ///     }
 ///
 /// Objects as values are optional, because any object can be deleted; its key then stays, with nil.
-/// A key must not contain "." or start with "$". Keys are in the order of their UTF-8; two that
-/// differ only in Unicode composition are different. Otherwise like `List`: the map of an unmanaged
-/// object becomes a live view when the object is added, and assigning copies.
+/// Any text is a key. Keys are in the order of their UTF-8; two that differ only in Unicode
+/// composition are different. Otherwise like `List`: the map of an unmanaged object becomes a live
+/// view when the object is added, and assigning copies.
 public final class Map<Key: _MapKey, Value: RealmCollectionValue>: _CollectionProperty {
   public var _handle: _SequenceHandle
 
@@ -71,19 +71,6 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: _CollectionPr
 
   public static func _canHold(_ boxed: _BoxedValue) -> Bool { Value._canHoldElement(boxed) }
   public static func _fits(_ boxed: _BoxedValue) -> Bool { Value._unboxElement(boxed) != nil }
-
-  static func canHold(_ key: String) -> Bool {
-    !key.utf8.contains(UInt8(ascii: ".")) && key.utf8.first != UInt8(ascii: "$")
-  }
-
-  /// Traps for a key that cannot be stored.
-  private static func checked(_ key: String) -> String {
-    require(
-      canHold(key),
-      "The key '\(key)' of a map must not contain '.' nor start with '$'. Write others "
-        + "instead, as percent-encoding does.")
-    return key
-  }
 }
 
 /// A map of any types.
@@ -108,8 +95,7 @@ extension Map: RealmKeyedCollection {
   public var values: [Value] { backing.all.map { typedElement($0, backing.title) } }
 
   /// The value under a key, nil if there is none. Setting nil removes the key; to store nil as a
-  /// value use `updateValue(_:forKey:)`. Setting traps for a key that contains "." or starts with
-  /// "$", and outside of a write.
+  /// value use `updateValue(_:forKey:)`. Setting traps outside of a write.
   public subscript(key: Key) -> Value? {
     get {
       let found = backing.find(key._mapKey)
@@ -126,14 +112,13 @@ extension Map: RealmKeyedCollection {
     set { updateValue(newValue, forKey: key) }
   }
 
-  /// Sets the value under a key, whether or not the key exists. Traps for a key that contains "."
-  /// or starts with "$", and outside of a write.
+  /// Sets the value under a key, whether or not the key exists. Traps outside of a write.
   public func updateValue(_ value: Value, forKey key: Key) {
     set(value._boxElement(), for: key)
   }
 
   func set(_ value: _BoxedValue, for key: Key) {
-    backing.set(value, for: Self.checked(key._mapKey))
+    backing.set(value, for: key._mapKey)
   }
 
   /// Removes a key, if it exists. Objects stay in the Realm.

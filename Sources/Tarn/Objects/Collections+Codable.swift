@@ -2,6 +2,7 @@
 // unmanaged copies.
 
 import Foundation
+import TarnStore
 
 extension UnkeyedEncodingContainer {
   mutating func encode<S: Sequence>(elementsOf elements: S) throws
@@ -14,7 +15,7 @@ extension List: Decodable where Element: Decodable {
   /// Decodes an unmanaged list from an array.
   public convenience init(from decoder: any Decoder) throws {
     self.init()
-    append(objectsIn: try [Element](from: decoder))
+    append(objectsIn: try decoder.storable([Element](from: decoder)))
   }
 }
 
@@ -30,7 +31,7 @@ extension MutableSet: Decodable where Element: Decodable {
   /// Decodes an unmanaged set from an array; equal elements become one.
   public convenience init(from decoder: any Decoder) throws {
     self.init()
-    insert(objectsIn: try [Element](from: decoder))
+    insert(objectsIn: try decoder.storable([Element](from: decoder)))
   }
 }
 
@@ -44,41 +45,20 @@ extension MutableSet: Encodable where Element: Encodable {
 
 extension Map: Decodable where Value: Decodable {
   /// Decodes an unmanaged map from a JSON object.
-  ///
-  /// - Throws: `DecodingError.dataCorrupted` for a key that no map can have.
   public convenience init(from decoder: any Decoder) throws {
     self.init()
     // As a dictionary in a container, whose keys no strategy of the coder changes.
     for (key, value) in try decoder.singleValueContainer().decode([String: Value].self) {
-      guard Self.canHold(key) else {
-        throw DecodingError.dataCorrupted(
-          DecodingError.Context(
-            codingPath: decoder.codingPath,
-            debugDescription: "The key '\(key)' contains '.' or starts with '$'."))
-      }
-      updateValue(value, forKey: Key(_mapKey: key))
+      updateValue(try decoder.storable(value), forKey: Key(_mapKey: key))
     }
   }
 }
 
 extension Map: Encodable where Value: Encodable {
   /// Encodes the values under their keys.
-  ///
-  /// - Throws: `EncodingError.invalidValue` for a map with two keys that are two spellings of the
-  ///   same letters, because coders take them for one.
   public func encode(to encoder: any Encoder) throws {
     var values: [String: Value] = [:]
-    for entry in self {
-      guard values.updateValue(encodable(entry.value), forKey: entry.key._mapKey) == nil else {
-        throw EncodingError.invalidValue(
-          self,
-          EncodingError.Context(
-            codingPath: encoder.codingPath,
-            debugDescription:
-              "The map has the key '\(entry.key._mapKey)' in two spellings that are "
-              + "equal to Swift. Rename one of them."))
-      }
-    }
+    for entry in self { values[entry.key._mapKey] = encodable(entry.value) }
     var container = encoder.singleValueContainer()
     try container.encode(values)
   }
@@ -87,33 +67,19 @@ extension Map: Encodable where Value: Encodable {
 extension AnyRealmValue: Codable {
   /// Decodes JSON values: null, Booleans, integers, other numbers as `Double`, strings, arrays and
   /// objects. A whole number that neither `Int` nor `Double` has exactly is a `Decimal128`.
+  ///
+  /// - Throws: `DecodingError.dataCorrupted` for arrays and objects that are nested more than a
+  ///   hundred levels deep.
   public init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    if container.decodeNil() {
-      self = .none
-    } else if let value = try? container.decode(Bool.self) {
-      self = .bool(value)
-    } else if let value = try? container.decode(Int.self) {
-      self = .int(value)
-    } else if let value = try? container.decode(Double.self) {
-      self = Self.exact(value, container)
-    } else if let value = try? container.decode(String.self) {
-      self = .string(value)
-    } else if let values = try? container.decode([AnyRealmValue].self) {
-      self = .fromArray(values)
-    } else {
-      self = .fromDictionary(try container.decode([String: AnyRealmValue].self))
+    let decoded = try DecodedValue(from: decoder)
+    guard decoded.depth <= SequencePlace.depthMax else {
+      throw DecodingError.dataCorrupted(
+        DecodingError.Context(
+          codingPath: decoder.codingPath,
+          debugDescription: "Lists and maps within values may be up to \(SequencePlace.depthMax) "
+            + "deep, and these are \(decoded.depth) deep."))
     }
-  }
-
-  /// A number as it is, or with the digits that a `Double` loses of a whole one.
-  private static func exact(
-    _ value: Double, _ container: any SingleValueDecodingContainer
-  ) -> AnyRealmValue {
-    guard value.magnitude >= 0x1p63, let whole = try? container.decode(Decimal.self),
-      whole != Decimal(string: "\(value)"), let decimal = try? Decimal128(string: whole.description)
-    else { return .double(value) }
-    return .decimal128(decimal)
+    self = decoded.value
   }
 
   /// Encodes the value as its type does. The type itself is not encoded: a `Date` comes back as
@@ -143,5 +109,66 @@ extension AnyRealmValue: Codable {
           codingPath: encoder.codingPath,
           debugDescription: "A value that is an object cannot be encoded."))
     }
+  }
+}
+
+/// A value of any type, and how deep the lists and maps in it are: 0 for a value that is none.
+private struct DecodedValue: Decodable {
+  let value: AnyRealmValue
+  let depth: Int
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if let single = Self.single(container) {
+      (value, depth) = (single, 0)
+    } else if let values = try? container.decode([DecodedValue].self) {
+      value = .fromArray(values.map(\.value))
+      depth = 1 + (values.lazy.map(\.depth).max() ?? 0)
+    } else {
+      let values = try container.decode([String: DecodedValue].self)
+      value = .fromDictionary(values.mapValues(\.value))
+      depth = 1 + (values.lazy.map(\.value.depth).max() ?? 0)
+    }
+  }
+
+  private static func single(_ container: any SingleValueDecodingContainer) -> AnyRealmValue? {
+    if container.decodeNil() { return AnyRealmValue.none }
+    if let value = try? container.decode(Bool.self) { return .bool(value) }
+    if let value = try? container.decode(Int.self) { return .int(value) }
+    if let value = try? container.decode(Double.self) { return exact(value, container) }
+    return (try? container.decode(String.self)).map { .string($0) }
+  }
+
+  /// A number as it is, or with the digits that a `Double` loses of a whole one.
+  private static func exact(
+    _ value: Double, _ container: any SingleValueDecodingContainer
+  ) -> AnyRealmValue {
+    guard value.magnitude >= 0x1p63, let whole = try? container.decode(Decimal.self),
+      whole != Decimal(string: "\(value)"),
+      let decimal = try? Decimal128(string: whole.description)
+    else { return .double(value) }
+    return .decimal128(decimal)
+  }
+}
+
+extension Decoder {
+  /// The value that was decoded. Throws for a date that no Realm can store, and for an array with
+  /// one.
+  func storable<Value>(_ value: Value) throws -> Value {
+    let dates: [Date?]
+    switch Value.self {
+    case is Date.Type, is Date?.Type: dates = [value as? Date]
+    case is [Date].Type: dates = value as? [Date] ?? []
+    case is [Date?].Type: dates = value as? [Date?] ?? []
+    default: return value
+    }
+    for case let date? in dates where !date.isStorable {
+      throw DecodingError.dataCorrupted(
+        DecodingError.Context(
+          codingPath: codingPath,
+          debugDescription: "A Date must be finite and within 292 billion years to be stored: "
+            + "\(date.timeIntervalSinceReferenceDate)"))
+    }
+    return value
   }
 }

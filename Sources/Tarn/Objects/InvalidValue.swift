@@ -22,8 +22,6 @@ extension Realm {
       case missing
       /// The class has no property of that name that can be set.
       case unknownKey
-      /// A key of a map contains "." or starts with "$".
-      case invalidMapKey
       /// An array has more values than the class has properties.
       case tooManyValues
       /// Lists and maps, or collections of Foundation's, are nested more than a hundred levels
@@ -87,8 +85,6 @@ extension Realm {
       case .refused: return "\(invalid) The property's type has no such value."
       case .missing: return "\(invalid) The property is not optional."
       case .unknownKey: return "Class '\(className)' has no property '\(name ?? "")'."
-      case .invalidMapKey:
-        return "\(invalid) A key of a map must not contain '.' nor start with '$'."
       case .tooManyValues:
         return "\(self.value ?? "") of '\(className)'."
       case .tooDeep:

@@ -3,8 +3,12 @@
 
 extension Persisted: Decodable where Value: _Persistable & Decodable {
   /// Decodes the value of an unmanaged object's property.
+  ///
+  /// - Throws: what the value's type does, and `DecodingError.dataCorrupted` for a date that no
+  ///   Realm can store.
   public init(from decoder: any Decoder) throws {
-    self.init(try decoder.singleValueContainer().decode(Value.self), flags: 0)
+    let value = try decoder.singleValueContainer().decode(Value.self)
+    self.init(try decoder.storable(value), flags: 0)
   }
 }
 

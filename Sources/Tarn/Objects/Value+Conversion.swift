@@ -175,7 +175,7 @@ extension DecimalNumber {
 
 extension Date {
   /// True if there are 64-bit seconds for it.
-  fileprivate var isStorable: Bool {
+  var isStorable: Bool {
     Int64(exactly: timeIntervalSinceReferenceDate.rounded(.down)).map {
       $0 < Int64.max - Date._epochSeconds
     } ?? false

@@ -104,9 +104,6 @@ extension ValueReader {
       guard let entries = entries(of: content) else { throw Unfit(.wrongType) }
       for (key, value) in entries.sorted(by: { ElementOrder.precedes($0.0, $1.0) }) {
         let step = Step.key(key)
-        guard Map<String, AnyRealmValue>.canHold(key) else {
-          throw Unfit(.invalidMapKey).within(step, value)
-        }
         do { result.set(try element(&self, value, step), for: key) } catch {
           throw error.within(step, value)
         }

@@ -42,12 +42,6 @@ struct CheckedCreationTests {
       #"{"number": 1, "horse": {"id": 1, "scores": [1, null]}}"#, .missing, "scores",
       "horse.scores[1]"),
     Wrong(
-      #"{"number": 1, "horse": {"id": 1, "sizes": {"a.b": 1}}}"#, .invalidMapKey, "sizes",
-      "horse.sizes['a.b']"),
-    Wrong(
-      #"{"number": 1, "horse": {"id": 1, "any": [1, {"$a": 2}]}}"#, .invalidMapKey, "any",
-      "horse.any[1]['$a']"),
-    Wrong(
       #"{"number": 1, "horse": {"id": 1, "weight": 1e300}}"#, .outOfRange, "weight",
       "horse.weight"),
     Wrong(

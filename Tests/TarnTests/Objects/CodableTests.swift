@@ -97,9 +97,44 @@ struct CodableTests {
     #expect(try encode(a.realm.objects(Child.self)) == "[\(json)]")
   }
 
-  @Test func aKeyThatNoMapCanHaveIsRefused() {
+  @Test func anyTextIsAKey() throws {
+    let json = #"{"":0,"$type":3,"a.b":1,"a.b.c":2}"#
+    #expect(try encode(JSONDecoder().decode(Map<String, Int>.self, from: Data(json.utf8))) == json)
+    let value = try JSONDecoder().decode(AnyRealmValue.self, from: Data("[\(json)]".utf8))
+    #expect(try encode(value) == "[\(json)]")
+    let a = try open()
+    try a.write {
+      let child = Child()
+      a.realm.add(child)
+      child.setValue(["$x.y": 1], forKey: "scores")
+      child.scores[".z"] = 2
+      #expect(child.scores.keys == ["$x.y", ".z"])
+      #expect(child.scores["$x.y"] == 1)
+    }
+  }
+
+  @Test func whatCannotBeStoredIsRefused() throws {
+    func nested(_ depth: Int) -> Data {
+      Data((String(repeating: "[", count: depth) + String(repeating: "]", count: depth)).utf8)
+    }
+    let deepest = try JSONDecoder().decode(AnyRealmValue.self, from: nested(100))
+    let a = try open()
+    try a.write {
+      let child = Child()
+      child.anything = deepest
+      a.realm.add(child)
+      #expect(child.anything == deepest)
+    }
     #expect(throws: DecodingError.self) {
-      try JSONDecoder().decode(Map<String, Int>.self, from: Data(#"{"a.b":1}"#.utf8))
+      try JSONDecoder().decode(AnyRealmValue.self, from: nested(101))
+    }
+    for json in ["[1e300]", "[-1e19]"] {
+      #expect(throws: DecodingError.self) {
+        try JSONDecoder().decode(List<Date>.self, from: Data(json.utf8))
+      }
+      #expect(throws: DecodingError.self) {
+        try JSONDecoder().decode([Persisted<Date?>].self, from: Data(json.utf8))
+      }
     }
   }
 }
