@@ -33,6 +33,7 @@ struct ClassView: Equatable {
   ///
   /// - Parameter key: what the objects of a group have in common; nil for one group of all.
   init(groupsOf schema: ClassSchema, by key: String?, _ figures: [String]) {
+    let key = key.map { PathText.name($0) }
     let headings = (key.map { [$0] } ?? []) + figures
     let types =
       (key.map { [schema.named($0)?.type ?? .string] } ?? []) + figures.map { _ in .double }

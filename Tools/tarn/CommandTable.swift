@@ -12,6 +12,11 @@ enum CommandTable {
   private static let oneClass = PositionalSpec("CLASS", "the class")
   private static let filter = PositionalSpec(
     "FILTER", "a condition, such as 'age > 5 AND name BEGINSWITH \"R\"'", isOptional: true)
+  private static let namesHelp = """
+    A name with other characters than letters, digits and _ stands in back quotes in conditions:
+    '`Total Amount` > 5'. Elsewhere only the characters that separate names there need them:
+    --sort '`a.b`', --columns '`Last, First`,age'. A back quote within them is doubled.
+    """
   private static let filterOption = OptionSpec.value(
     "where", short: "w", "FILTER", "the same as an option")
   private static let condition = OptionSpec.value(
@@ -57,6 +62,8 @@ enum CommandTable {
       objects together:
 
           tarn query FILE Dog --group breed --aggregates count,max:age,avg:weight
+
+      \(namesHelp)
       """,
     positionals: [file, oneClass, filter],
     options: [
@@ -200,6 +207,8 @@ enum CommandTable {
       An empty VALUE is null if the column may be null; "" is the empty text. Lists, sets, maps,
       embedded objects and values of any type are given as JSON, as 'export' writes them. An
       embedded object needs each member that cannot be null.
+
+      \(namesHelp)
       """,
     positionals: [
       file, oneClass, PositionalSpec("COLUMN=VALUE", "what to set", repeats: true),

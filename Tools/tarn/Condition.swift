@@ -6,17 +6,22 @@ struct Condition {
   private let parsed: ParsedPredicate?
   /// What a message calls it.
   private let name: String
+  private let text: String
 
   /// All objects.
-  init() { (parsed, name) = (nil, "") }
+  init() { (parsed, name, text) = (nil, "", "") }
 
-  /// - Parameter name: where it was given, such as `--where`.
-  init(_ text: String, givenAs name: String) throws(UsageError) {
-    self.name = name
+  /// - Parameters:
+  ///   - name: where it was given, such as `--where`.
+  ///   - names: of the properties that there are, for a message about a text that is wrong.
+  init(
+    _ text: String, givenAs name: String, names: () -> [String] = { [] }
+  ) throws(UsageError) {
+    (self.name, self.text) = (name, text)
     do {
       parsed = try PredicateParser.parse(text, [])
     } catch {
-      throw UsageError("\(name): \(error)")
+      throw UsageError("\(name): \(error.advising(on: names(), in: text))")
     }
   }
 
@@ -30,7 +35,8 @@ struct Condition {
     do {
       try parsed?.check(on: classID, in: schema.schema)
     } catch {
-      throw ToolError("\(name): \(error)")
+      let names = schema[classID].columns.filter { !$0.isRemoved }.map(\.name)
+      throw ToolError("\(name): \(error.advising(on: names, in: text))")
     }
     return try CompiledQuery(predicate, order, on: classID, schema)
   }

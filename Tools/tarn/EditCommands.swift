@@ -46,10 +46,11 @@ struct SetCommand {
     condition = try StoreAccess.deliberateCondition(arguments)
     patience = try WriterPatience(arguments)
     assignments = try arguments.positionals("COLUMN=VALUE").map { text in
-      guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
+      let (name, value) = PathText.first(of: text[...], before: "=")
+      guard let value, !name.isEmpty else {
         throw UsageError("'\(text)' is not of the form COLUMN=VALUE")
       }
-      return (String(text[..<equals]), String(text[text.index(after: equals)...]))
+      return (PathText.name(name), String(value))
     }
   }
 

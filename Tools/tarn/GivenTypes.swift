@@ -13,7 +13,7 @@ struct GivenTypes {
   private var items: [Item] = []
 
   init(_ arguments: ParsedArguments, classes: [String]) throws {
-    for item in arguments.values("types").flatMap({ $0.split(separator: ",") }) {
+    for item in StoreAccess.names("types", arguments) {
       guard let colon = item.lastIndex(of: ":") else {
         throw UsageError("--types takes COLUMN:TYPE, not '\(item)'")
       }
@@ -116,7 +116,7 @@ struct GivenNullables {
   private var items: [(className: String?, name: String, word: String)] = []
 
   init(_ arguments: ParsedArguments, classes: [String]) {
-    for word in arguments.values("nullable").flatMap({ $0.split(separator: ",") }) {
+    for word in StoreAccess.names("nullable", arguments) {
       let (className, name) = qualified(String(word), classes)
       items.append((className, name, String(word)))
     }
@@ -156,12 +156,12 @@ struct GivenNullables {
 }
 
 /// A column's name without its class before it, and that class. A point that follows no class is
-/// part of the name.
+/// part of the name, and what stands in back quotes is a name as a whole.
 private func qualified(_ word: String, _ classes: [String]) -> (className: String?, name: String) {
   for name in classes where word.hasPrefix(name + ".") && word.count > name.count + 1 {
-    return (name, String(word.dropFirst(name.count + 1)))
+    return (name, PathText.name(word.dropFirst(name.count + 1)))
   }
-  return (nil, word)
+  return (nil, PathText.name(word))
 }
 
 extension ColumnReading {

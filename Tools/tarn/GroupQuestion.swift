@@ -18,7 +18,7 @@ struct GroupQuestion {
           + "keys")
     }
     key = arguments.value("group")
-    let names = arguments.values("aggregates").flatMap { $0.split(separator: ",") }
+    let names = StoreAccess.names("aggregates", arguments)
     guard !names.isEmpty || !arguments.has("aggregates") else {
       throw UsageError("--aggregates names none")
     }
@@ -41,7 +41,7 @@ struct GroupQuestion {
 
   /// The way to the property.
   private var path: [String]? {
-    key.map { $0.split(separator: ".", omittingEmptySubsequences: false).map(String.init) }
+    key.map(PathText.names)
   }
 
   /// A group's key, if there are keys, and what is worked out of it.
@@ -68,7 +68,7 @@ struct GroupQuestion {
     let groups = try GroupQuery(query, by: path, terms, reader.schema.schema)
     let table = try groups.evaluate(StoreRows(reader))
     let rows = window.clamped(to: 0..<table.count).lazy.map { row(at: $0, of: table) }
-    let headings = (key.map { [$0] } ?? []) + aggregates
+    let headings = (key.map { [PathText.name($0)] } ?? []) + aggregates
     switch format {
     case .csv?: try writeCSV(headings, rows, output)
     case .jsonLines?: try writeJSON(headings, rows, output)

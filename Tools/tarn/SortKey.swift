@@ -13,7 +13,7 @@ struct SortKey {
 
   /// Throws a `UsageError`.
   init(_ text: String) throws {
-    let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+    let parts = PathText.parts(of: text, separatedBy: ":").map(String.init)
     key = parts[0]
     guard !key.isEmpty else { throw Self.usage(text) }
     for part in parts.dropFirst() {

@@ -53,7 +53,17 @@ enum StoreAccess {
       ("FILTER", arguments.positional("FILTER")), ("--where", arguments.value("where")),
     ].compactMap { name, text in text.map { (name, $0) } }
     guard texts.count < 2 else { throw UsageError("FILTER and --where are the same: give one") }
-    return try texts.first.map { try Condition($0.1, givenAs: $0.0) } ?? Condition()
+    guard let (name, text) = texts.first else { return Condition() }
+    return try Condition(text, givenAs: name, names: { propertyNames(arguments) })
+  }
+
+  /// Those of the class that the command is about, as far as there are any.
+  private static func propertyNames(_ arguments: ParsedArguments) -> [String] {
+    guard let path = arguments.positional("FILE"), let name = arguments.positional("CLASS"),
+      let store = try? openExisting(path),
+      let view = try? SnapshotReader(store.newestSnapshot()).schema
+    else { return [] }
+    return view.schema.named(name)?.columns.filter { !$0.isRemoved }.map(\.name) ?? []
   }
 
   /// As above for a command that changes what it finds: all of a class must be said in so many
@@ -65,9 +75,15 @@ enum StoreAccess {
     return try condition(arguments)
   }
 
+  /// What an option lists between commas, but for those within back quotes.
+  static func names(_ option: String, _ arguments: ParsedArguments) -> [Substring] {
+    arguments.values(option).flatMap { PathText.parts(of: $0, separatedBy: ",") }
+      .filter { !$0.isEmpty }
+  }
+
   /// What `--sort` says.
   static func order(_ arguments: ParsedArguments) throws -> [OrderTerm] {
-    try arguments.values("sort").flatMap { $0.split(separator: ",") }.map { term in
+    try names("sort", arguments).map { term in
       try SortKey(String(term)).term
     }
   }
@@ -83,7 +99,7 @@ enum StoreAccess {
   /// What `--columns` says; nil if it is not given.
   static func columns(_ arguments: ParsedArguments) throws -> [String]? {
     guard arguments.has("columns") else { return nil }
-    let names = arguments.values("columns").flatMap { $0.split(separator: ",") }.map(String.init)
+    let names = names("columns", arguments).map { PathText.name($0) }
     guard !names.isEmpty else { throw UsageError("--columns names no column") }
     guard Set(names).count == names.count else { throw UsageError("--columns has duplicates") }
     return names

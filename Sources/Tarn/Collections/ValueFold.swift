@@ -85,6 +85,7 @@ extension ValueFold {
       trap("Elements of type '\(type)' have no property '\(name)'.")
     }
     if let problem = ScanAggregate.problem(of: name) { trap("\(problem).") }
+    let name = PathText.name(name)
     if type == DynamicObject.self {
       for case let object as DynamicObject in elements {
         object._reflection.foldable(name, total)

@@ -33,7 +33,7 @@ struct KeyPathReader {
   }
 
   private func paths(from roots: [ClassBinding]) -> [ObservedPath] {
-    let names = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    let names = PathText.names(in: keyPath)
     if let objection = PathLimit.objection(toNames: names.count) {
       trap("Cannot observe: \(objection).")
     }
@@ -42,7 +42,7 @@ struct KeyPathReader {
       let from = number == 0 ? roots.map { Way(root: $0, binding: $0) } : ways.flatMap(entered)
       if from.isEmpty { trapNoLink(ways, name) }
       ways = from.compactMap { going($0, to: name) }
-      if ways.isEmpty { trapUnknown(name, from.map(\.binding)) }
+      if ways.isEmpty { trapUnknown(name, names[number...], from.map(\.binding)) }
     }
     return ways.map {
       ObservedPath(classID: $0.root.classID, property: $0.property, dependencies: $0.dependencies)
@@ -99,12 +99,17 @@ struct KeyPathReader {
 
   // MARK: - Refusing
 
-  private func trapUnknown(_ name: String, _ owners: [ClassBinding]) -> Never {
+  private func trapUnknown(
+    _ name: String, _ rest: ArraySlice<String>, _ owners: [ClassBinding]
+  ) -> Never {
     let known = owners.flatMap { $0.reflection.properties.map(\.name) }
     let wanted = name.lowercased()
     func distance(_ other: String) -> Int { editDistance(wanted, other.lowercased()) }
     let nearest = known.min { distance($0) < distance($1) }
-    let hint = nearest.map { " The nearest name is '\($0)'." } ?? ""
+    let hint =
+      if let advice = PathText.advice(for: rest, among: known) {
+        " Note: \(advice)."
+      } else if let nearest { " The nearest name is '\(nearest)'." } else { "" }
     guard owners.count == 1 else {
       trap("No class has the property '\(name)' of the key path '\(keyPath)'.\(hint)")
     }

@@ -64,10 +64,10 @@ public struct NestedChange {
     target.map { core.object($0.key, core.binding(of: $0.classID, isDynamic: isDynamic)) }
   }
 
-  /// The names on the way and that of the property, with dots in between; `"self"` for an element
-  /// as a whole.
+  /// The names on the way and that of the property, with dots in between, and those that have dots
+  /// in back quotes; `"self"` for an element as a whole.
   public var keyPath: String {
-    property.map { (path.map(\.property) + [$0]).joined(separator: ".") } ?? "self"
+    property.map { PathText.text(of: path.map(\.property) + [$0]) } ?? "self"
   }
 
   /// An element as a whole.

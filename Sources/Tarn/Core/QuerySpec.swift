@@ -90,8 +90,7 @@ struct QuerySpec: Hashable {
 
   /// A path in the file's words: names of properties become those of their columns.
   private func columnNames(of keyPath: String) -> [String] {
-    columnNames(
-      of: keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init))
+    columnNames(of: PathText.names(in: keyPath))
   }
 
   func columnNames(of path: [String]) -> [String] {
@@ -133,7 +132,7 @@ struct SectionsName: Hashable {
 
 /// A property to sort by.
 public struct SortDescriptor: Hashable, Sendable, ExpressibleByStringLiteral {
-  /// The property's path, with dots through links.
+  /// The property's path, with dots through links. A name that has dots itself is in back quotes.
   public let keyPath: String
   /// Smallest first.
   public let ascending: Bool

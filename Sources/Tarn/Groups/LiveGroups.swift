@@ -29,7 +29,7 @@ struct GroupShape<Values>: @unchecked Sendable {
   init<Root, each Result>(
     by key: String?, _ aggregates: repeat Aggregate<Root, each Result>
   ) where Values == (repeat each Result) {
-    self.key = key?.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    self.key = key.map(PathText.names)
     var terms: [AggregateTerm] = []
     for aggregate in repeat each aggregates {
       terms.append(AggregateTerm(aggregate.kind, of: aggregate.property))
@@ -72,7 +72,8 @@ struct LiveGroups<Values> {
     let name = GroupsName(
       spec: spec, key: shape.key.map { spec.columnNames(of: $0) },
       terms: shape.terms.map { term in
-        AggregateTerm(term.kind, of: spec.columnNames(of: [term.column]).joined())
+        AggregateTerm(
+          term.kind, of: PathText.text(of: spec.columnNames(of: PathText.names(in: term.column))))
       })
     source = results.core.groups(name)
   }

@@ -20,10 +20,11 @@ extension RealmCollection where Element: KeypathSortable {
     by keyPath: KeyPath<Element, Key>, _ aggregates: repeat Aggregate<Element, each Result>
   ) -> GroupedResults<Key, (repeat each Result)> {
     let name = _name(for: keyPath, .grouping)
+    let names = PathText.names(in: name)
     require(
-      !name.contains(".") || Key.self is any OptionalProtocol.Type,
+      names.count == 1 || Key.self is any OptionalProtocol.Type,
       "Grouping by '\(name)' needs an optional key, as objects without the link have the key nil: "
-        + "write \\.\(name.split(separator: ".").joined(separator: "?.")).")
+        + "write \\.\(names.joined(separator: "?.")).")
     return GroupedResults(liveGroups(GroupShape(by: name, repeat each aggregates)))
   }
 

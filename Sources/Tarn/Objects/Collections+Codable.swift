@@ -56,9 +56,22 @@ extension Map: Decodable where Value: Decodable {
 
 extension Map: Encodable where Value: Encodable {
   /// Encodes the values under their keys.
+  ///
+  /// - Throws: `EncodingError.invalidValue` for a map with two keys that are two spellings of the
+  ///   same letters, because coders take them for one.
   public func encode(to encoder: any Encoder) throws {
     var values: [String: Value] = [:]
-    for entry in self { values[entry.key._mapKey] = encodable(entry.value) }
+    for entry in self {
+      guard values.updateValue(encodable(entry.value), forKey: entry.key._mapKey) == nil else {
+        throw EncodingError.invalidValue(
+          self,
+          EncodingError.Context(
+            codingPath: encoder.codingPath,
+            debugDescription:
+              "The map has the key '\(entry.key._mapKey)' in two spellings that are "
+              + "equal to Swift. Rename one of them."))
+      }
+    }
     var container = encoder.singleValueContainer()
     try container.encode(values)
   }

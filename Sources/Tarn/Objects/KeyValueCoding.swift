@@ -46,8 +46,9 @@ extension Map {
   public func object(forKey key: Key) -> Value? { self[key] }
 
   /// The value at a path that begins with a key, such as `rex.mother.age`; nil if something on the
-  /// way is. Or an aggregate: `@count`, or `@min`, `@max`, `@sum` or `@avg` followed by a path that
-  /// begins at the values, such as `@max.age`, like `List`.
+  /// way is. A key with dots stands in back quotes. Or an aggregate: `@count`, or `@min`, `@max`,
+  /// `@sum` or `@avg` followed by a path that begins at the values, such as `@max.age`, like
+  /// `List`.
   public func value(forKeyPath path: String) -> Any? {
     if path.hasPrefix("@") { return ElementKeys.aggregate(of: values, path) }
     let (key, rest) = PathStep.split(path)
@@ -60,8 +61,7 @@ extension Map {
   /// Sets the value under a key; nil removes the key.
   ///
   /// Accepts what `create(value:)` accepts for a value of the map; objects are stored as they are.
-  /// Traps for a value that does not fit, for a key that contains "." or starts with "$", and
-  /// outside of a write.
+  /// Traps for a value that does not fit, and outside of a write.
   public func setValue(_ value: Any?, forKey key: String) {
     let key = Key(_mapKey: key)
     guard let content = value.flatMap({ flattened($0) }), !(content is NSNull) else {
@@ -104,8 +104,8 @@ enum PathStep {
 
   /// The first name of a path, and what is behind its dot.
   static func split(_ path: String) -> (name: String, rest: String?) {
-    guard let dot = path.firstIndex(of: ".") else { return (path, nil) }
-    return (String(path[..<dot]), String(path[path.index(after: dot)...]))
+    let (name, rest) = PathText.first(of: path[...])
+    return (name, rest.map(String.init))
   }
 
   init(_ value: Any?) {
@@ -181,13 +181,13 @@ private enum ElementKeys {
 
   static func aggregate<C: Collection>(of elements: C, _ path: String) -> Any? {
     if path == "@count" { return elements.count }
-    let parts = path.split(separator: ".", maxSplits: 1)
-    guard parts.count == 2 else { trapOperator(path) }
+    let (name, rest) = PathStep.split(path)
+    guard let rest, !rest.isEmpty else { trapOperator(path) }
     var fold = ValueFold()
-    for value in values(of: elements, String(parts[1])) {
+    for value in values(of: elements, rest) {
       if let value { fold.add(number(value, path)) }
     }
-    switch parts[0] {
+    switch name {
     case "@min": return DynamicValue.unboxed(_BoxedValue(fold.min))
     case "@max": return DynamicValue.unboxed(_BoxedValue(fold.max))
     case "@sum": return DynamicValue.unboxed(_BoxedValue(fold.sum))

@@ -44,16 +44,17 @@ extension ObjectBase {
   }
 
   /// The value at the end of a path of names separated by dots, such as `mother.age`; nil if a link
-  /// on the way is nil. A path behind a collection applies to its elements, such as
-  /// `dogs.@max.age`. Traps if a class on the way has no such property, or if something follows a
-  /// name that is neither a link nor a collection.
+  /// on the way is nil. A name that has dots itself stands in back quotes: `` `a.b`.age ``. A path
+  /// behind a collection applies to its elements, such as `dogs.@max.age`. Traps if a class on the
+  /// way has no such property, or if something follows a name that is neither a link nor a
+  /// collection.
   public func value(forKeyPath path: String) -> Any? {
     let (owner, name, rest, step) = follow(path)
     guard let rest else { return owner.value(forKey: name) }
     return step.value(behind: rest, owner.noLink(name, in: path))
   }
 
-  /// Sets the property at the end of a path of names separated by dots, such as `mother.age`;
+  /// Sets the property at the end of a path as `value(forKeyPath:)` takes it, such as `mother.age`;
   /// behind a collection, the property of each element. Does nothing if a link on the way is nil,
   /// like `?.`. Traps where `setValue(_:forKey:)` and `value(forKeyPath:)` do.
   public func setValue(_ value: Any?, forKeyPath path: String) {
@@ -72,25 +73,31 @@ extension ObjectBase {
   ) -> (owner: ObjectBase, name: String, rest: String?, step: PathStep) {
     var owner = self
     var rest = path[...]
-    while let dot = rest.firstIndex(of: ".") {
-      let name = String(rest[..<dot])
-      rest = rest[rest.index(after: dot)...]
-      let step = PathStep(owner.value(forKey: name))
-      guard case .object(let next) = step else { return (owner, name, String(rest), step) }
+    while true {
+      let (name, behind) = PathText.first(of: rest)
+      guard let behind else { return (owner, name, nil, .nothing) }
+      let step = PathStep(flattened(owner.property(name, before: behind).read(owner)))
+      guard case .object(let next) = step else { return (owner, name, String(behind), step) }
       owner = next
+      rest = behind
     }
-    return (owner, String(rest), nil, .nothing)
   }
 
   private final func noLink(_ name: String, in path: String) -> String {
     "'\(_className).\(name)' in the path '\(path)' is not a link."
   }
 
-  private final func property(_ name: String) -> PropertyReflection {
+  /// - Parameter rest: what stands behind the name in a path.
+  private final func property(
+    _ name: String, before rest: Substring? = nil
+  ) -> PropertyReflection {
     if let core = _core, core.isInvalidated(self) { core.trapInvalid(self) }
     let reflection = _core?.binding(for: self).reflection ?? _reflection
     guard let property = reflection.property(name) else {
-      trap("Class '\(reflection.name)' has no property '\(name)'.")
+      let names = [name] + (rest.map { PathText.names(in: String($0)) } ?? [])
+      let advice = PathText.advice(for: names, among: reflection.properties.lazy.map(\.name))
+      trap(
+        "Class '\(reflection.name)' has no property '\(name)'\(advice.map { "; \($0)" } ?? "").")
     }
     return property
   }

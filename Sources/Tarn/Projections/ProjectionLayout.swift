@@ -14,7 +14,7 @@ struct ProjectedProperty: Sendable {
   let isProjectedCollection: Bool
 
   /// The path's names, with dots.
-  var name: String { path.map(\.name).joined(separator: ".") }
+  var name: String { PathText.text(of: path.map(\.name)) }
 
   /// Where the object's own wrapper keeps the column, 0 if it is behind a link.
   var columnOffset: Int { path.count == 1 ? path[0].offset + path[0].wrapper.columnOffset : 0 }

@@ -25,9 +25,9 @@ public struct _PropertyPath {
   let steps: [PropertyReflection]
 
   /// As the program calls them.
-  var name: String { steps.map(\.name).joined(separator: ".") }
+  var name: String { PathText.text(of: steps.map(\.name)) }
   /// As the file does.
-  var columnName: String { steps.map(\.columnName).joined(separator: ".") }
+  var columnName: String { PathText.text(of: steps.map(\.columnName)) }
 }
 
 extension ObjectBase: KeypathSortable {
@@ -55,7 +55,8 @@ extension KeypathSortable {
 }
 
 /// The name of the property that a key path leads to, with dots after links: "mother.age" for
-/// `\Dog.mother?.age`, and "puppies.age" for `\Dog.puppies[0].age`: an element stands for all.
+/// `\Dog.mother?.age`, and "puppies.age" for `\Dog.puppies[0].age`: an element stands for all. A
+/// name with a dot is in back quotes.
 /// Traps if the path does not consist of persisted properties.
 public func _name<Root: KeypathSortable>(for keyPath: PartialKeyPath<Root>) -> String {
   _name(for: keyPath, .name)

@@ -18,27 +18,38 @@ struct FilterText {
     on spec: QuerySpec, _ core: RealmCore
   ) throws(Realm.Error) -> TarnStore.Predicate {
     let binding = core.binding(of: spec)
+    let schema = core.shown().schema.schema
     return try predicate(
-      on: "'\(binding.schema.name)'", core, renamed: spec.columnNames(of:)
+      on: "'\(binding.schema.name)'", core, names: binding.reflection.properties.map(\.name),
+      renamed: spec.columnNames(of:),
+      isProperty: { name, path in
+        schema.hasProperty(spec.columnNames(of: path + [name]).last!, behind: path, binding.classID)
+      }
     ) { (parsed) throws(PredicateSyntaxError) in
-      try parsed.check(on: binding.classID, in: core.shown().schema.schema)
+      try parsed.check(on: binding.classID, in: schema)
     }
   }
 
   /// - Parameters:
   ///   - core: nil for what is in no Realm.
+  ///   - names: of the properties that the text may name first.
   ///   - renamed: gives a path of the text the names that it has in the file.
+  ///   - isProperty: whether what a path of the file leads to has a property with that name.
   ///   - check: throws what does not fit what is asked for.
   func predicate(
-    on name: String, _ core: RealmCore?, renamed: @escaping ([String]) -> [String] = { $0 },
+    on name: String, _ core: RealmCore?, names: [String] = [],
+    renamed: @escaping ([String]) -> [String] = { $0 },
+    isProperty: @escaping (_ name: String, _ path: [String]) -> Bool = { _, _ in false },
     check: (ParsedPredicate) throws(PredicateSyntaxError) -> Void
   ) throws(Realm.Error) -> TarnStore.Predicate {
     let arguments = arguments.map { FilterArgument($0, core).argument }
     do throws(PredicateSyntaxError) {
-      let parsed = try PredicateParser.parse(text, arguments, renamed: renamed)
+      let parsed = try PredicateParser.parse(
+        text, arguments, renamed: renamed, isProperty: isProperty)
       try check(parsed)
       return parsed.predicate
     } catch {
+      let error = error.advising(on: names, in: text)
       throw Realm.Error(
         .invalidInput,
         message: "Invalid filter \"\(text)\" on \(name) at character \(error.offset + 1): "

@@ -1,3 +1,5 @@
+import TarnStore
+
 /// One property of the objects in a list or set, as a collection of its values: live and read-only.
 ///
 /// ```swift
@@ -182,7 +184,7 @@ private struct PropertySource<Root: ObjectBase, Value: RealmCollectionValue>: Pr
   /// Nothing but the property counts, if it is a stored one.
   private var look: _Look {
     let steps = try? steps()
-    return _Look(keyPaths: steps.map { [$0.map(\.name).joined(separator: ".")] })
+    return _Look(keyPaths: steps.map { [PathText.text(of: $0.map(\.name))] })
   }
 
   func isOf(_ other: Any) -> Bool {

@@ -24,9 +24,9 @@ extension RealmCollection where Element: KeypathSortable {
   /// ```
   ///
   /// Each placeholder stands for the next argument: `%@` for any value that a property can have, an
-  /// object, nil, or a list after `IN` and `BETWEEN`; `%K` for the path of a property; `%d` and
-  /// `%f` for numbers. Arguments are values, whatever they contain, and are never parsed as part of
-  /// the text.
+  /// object, nil, or a list after `IN` and `BETWEEN`; `%K` for the name or the path of a property;
+  /// `%d` and `%f` for numbers. Arguments are values, whatever they contain, and are never parsed
+  /// as part of the text.
   ///
   /// For filters that are part of the program: a text that cannot be parsed traps and says what is
   /// wrong and where. Use `filtered(_:_:)` for texts that come from outside, and `where` for
@@ -45,7 +45,6 @@ extension RealmCollection where Element: KeypathSortable {
   /// - Throws: `Realm.Error.invalidInput` with what is wrong with the text and at which character:
   ///   a syntax error, a property that the class does not have, sides that cannot be compared, or
   ///   arguments that are missing, too many or of the wrong kind.
-  ///   compare, an argument that is missing, too many or of the wrong kind.
   public func filtered(
     _ format: String, _ arguments: Any?...
   ) throws(Realm.Error) -> Results<Element> {

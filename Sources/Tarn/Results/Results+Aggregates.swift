@@ -36,7 +36,9 @@ extension Results {
   /// Of a property of any type, which the store does not add up; nil for others.
   private func folded(_ name: String) -> ValueFold? {
     check()
-    guard spec.values == nil, core.binding(of: spec).reflection.property(name)?.type == .any else {
+    guard spec.values == nil,
+      core.binding(of: spec).reflection.property(PathText.name(name))?.type == .any
+    else {
       return nil
     }
     return ValueFold(of: self, elements: Element.self, property: name)
@@ -47,7 +49,9 @@ extension Results {
     require(
       spec.values == nil, "Elements of type '\(Element.self)' have no property '\(property)'.")
     let query = model.query
-    let name = core.binding(of: spec).reflection.property(property)?.columnName ?? property
+    let reflection = core.binding(of: spec).reflection
+    let found = reflection.property(PathText.name(property))
+    let name = found.map { PathText.text(of: [$0.columnName]) } ?? property
     var aggregate: ScanAggregate
     do {
       aggregate = try ScanAggregate(name, on: query.classID, in: core.shown().schema.schema)

@@ -34,8 +34,8 @@ extension RealmCollection where Element: KeypathSortable {
     require(
       wanted == given,
       "The section key path must match the primary sort descriptor's key path: sections by "
-        + "'\(wanted.joined(separator: "."))' cannot be sorted by "
-        + "'\(given.joined(separator: "."))' first. Put the key path in front.")
+        + "'\(PathText.text(of: wanted))' cannot be sorted by "
+        + "'\(PathText.text(of: given))' first. Put the key path in front.")
     let results = Results<Element>(base.core, spec, createdInWrite: base.createdInWrite)
     return SectionedResults(results, SectionRule(keyPath))
   }

@@ -50,7 +50,7 @@ package final class GroupQuery: Sendable {
     let path = try ColumnPath(names, from: id, in: schema, for: .grouping)
     guard path.type != .link else {
       throw PredicateError(
-        "cannot group by property '\(names.joined(separator: "."))' of class "
+        "cannot group by property '\(Operand.path(names))' of class "
           + "'\(schema[path.classID]?.name ?? "")': it is a link; name a property behind it")
     }
     return path

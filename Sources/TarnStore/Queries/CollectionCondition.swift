@@ -54,8 +54,21 @@ package struct CollectionCondition: Hashable, Sendable {
   }
 
   /// What stands in a path for the keys of a map, and for its values, which are meant without.
-  package static let mapKeys = "@allKeys"
-  package static let mapValues = "@allValues"
+  package static let mapKeys = marker + "@allKeys"
+  package static let mapValues = marker + "@allValues"
+}
+
+extension CollectionCondition {
+  /// What begins a part of a path that is not the name of a property.
+  static let marker = "\0"
+
+  /// How a text names the element that a SUBQUERY looks at.
+  private static let variable = "$x"
+
+  /// The text for a part of a path that is not the name of a property.
+  static func text(of part: String) -> String? {
+    part.hasPrefix(marker) ? String(part.dropFirst(marker.count)) : nil
+  }
 }
 
 /// What can be made of all elements of a collection, by its name behind a path. NaN and null do not
@@ -72,9 +85,6 @@ package enum CollectionAggregate: String, Hashable, Sendable, CaseIterable {
 }
 
 extension CollectionCondition: CustomStringConvertible {
-  /// How a text names the element that a SUBQUERY looks at.
-  private static let variable = "$x"
-
   package var description: String {
     let path = "\(Operand.path(path))"
     switch test {
@@ -93,16 +103,16 @@ extension CollectionCondition: CustomStringConvertible {
     case .aggregate(let aggregate, let op, let right):
       return "\(path).\(aggregate.rawValue) \(op) \(right)"
     case .matching(let predicate, let op, let right):
-      let inner = predicate.behind([Self.variable])
+      let inner = predicate.behind([Self.marker + Self.variable])
       return "SUBQUERY(\(path), \(Self.variable), \(inner)).@count \(op) \(right)"
     }
   }
 }
 
 /// How a path names the objects that link to one through a property of theirs:
-/// `@links.Person.dogs`, one name with dots.
+/// `@links.Person.dogs`, one name with dots, in which those of class and property are quoted.
 package struct BacklinkName: CustomStringConvertible {
-  private static let prefix = "@links."
+  private static let prefix = CollectionCondition.marker + "@links."
   package let origin: String
   package let property: String
 
@@ -114,13 +124,13 @@ package struct BacklinkName: CustomStringConvertible {
   /// Nil for the name of a property.
   init?(_ name: String) {
     guard name.hasPrefix(Self.prefix) else { return nil }
-    let rest = name.dropFirst(Self.prefix.count)
-    guard let dot = rest.lastIndex(of: ".") else { return nil }
-    self.init(origin: String(rest[..<dot]), property: String(rest[rest.index(after: dot)...]))
+    let names = PathText.names(in: String(name.dropFirst(Self.prefix.count)))
+    guard names.count == 2 else { return nil }
+    self.init(origin: names[0], property: names[1])
   }
 
   /// As it stands in a path.
-  package var name: String { "\(Self.prefix)\(origin).\(property)" }
+  package var name: String { Self.prefix + PathText.text(of: [origin, property]) }
   package var description: String { "'\(origin).\(property)'" }
 }
 
@@ -160,7 +170,7 @@ struct CollectionPath {
   /// Throws if a property does not exist, or none of them is a collection.
   init(_ names: [String], from start: ClassID, in schema: StoreSchema) throws(PredicateError) {
     guard let found = try Self.find(names, from: start, in: schema) else {
-      throw PredicateError("'\(names.joined(separator: "."))' does not lead to a collection")
+      throw PredicateError("'\(Operand.path(names))' does not lead to a collection")
     }
     self = found
   }
@@ -192,7 +202,7 @@ struct CollectionPath {
         }
         throw PredicateError(
           "property '\(name)' of class '\(owner.name)' is neither a link nor a collection: "
-            + "'\(names.joined(separator: "."))' leads nowhere")
+            + "'\(Operand.path(names))' leads nowhere")
       }
       steps.append(LinkStep(classID: owner.id, column: column.id, target: target))
       owner = next

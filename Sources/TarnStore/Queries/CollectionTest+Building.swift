@@ -137,7 +137,7 @@ extension PredicateBuilder {
     guard !path.hasSteps, type.isNumeric || type == .date && aggregate.isOfExtremes else {
       throw PredicateError(
         "\(aggregate.rawValue) needs numbers\(aggregate.isOfExtremes ? " or dates" : ""): "
-          + "'\(condition.path.joined(separator: "."))' is of type \(type)")
+          + "'\(Operand.path(condition.path))' is of type \(type)")
     }
     let result = aggregate.type(of: type)
     let total = CollectionTotal.aggregate(aggregate, behind, result)

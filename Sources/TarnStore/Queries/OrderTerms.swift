@@ -11,11 +11,9 @@ package struct OrderTerm: Hashable, Sendable {
     self.collation = collation
   }
 
-  /// A dotted path.
+  /// A path as text.
   package init(_ path: String, isAscending: Bool = true, collation: Collation = .bytes) {
-    self.init(
-      path: path.split(separator: ".", omittingEmptySubsequences: false).map(String.init),
-      isAscending: isAscending, collation: collation)
+    self.init(path: PathText.names(in: path), isAscending: isAscending, collation: collation)
   }
 }
 
@@ -49,14 +47,14 @@ package struct ResolvedOrder: Hashable, Sendable {
       let path = try ColumnPath(term.path, from: classID, in: schema, for: .order)
       guard path.type != .link else {
         throw PredicateError(
-          "cannot sort by property '\(term.path.joined(separator: "."))' of class "
+          "cannot sort by property '\(Operand.path(term.path))' of class "
             + "'\(schema[path.classID]?.name ?? "")': it is a link, which has no order; "
             + "name a property behind it")
       }
       let collator = Collator(term.collation)
       guard collator == nil || path.type == .string else {
         throw PredicateError(
-          "cannot sort property '\(term.path.joined(separator: "."))' of class "
+          "cannot sort property '\(Operand.path(term.path))' of class "
             + "'\(schema[path.classID]?.name ?? "")' by a collation: it is of type \(path.type), "
             + "and only text has one")
       }

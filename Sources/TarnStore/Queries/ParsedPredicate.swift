@@ -107,6 +107,13 @@ package struct ParsedPredicate: Sendable {
   }
 }
 
+extension StoreSchema {
+  /// Whether the objects that a path from a class leads to have a property of that name.
+  package func hasProperty(_ name: String, behind path: [String], _ id: ClassID) -> Bool {
+    id.elements(at: path, in: self).flatMap { self[$0]?.named(name) } != nil
+  }
+}
+
 extension ClassID {
   /// The class of the objects that a path through links and collections leads to; nil if it leads
   /// to none.

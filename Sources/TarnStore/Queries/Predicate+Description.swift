@@ -64,14 +64,19 @@ extension Operand: CustomStringConvertible {
       if let step = ValueStep(name) {
         text += step.description
       } else {
-        text += (text.isEmpty ? "" : ".") + escaped(name)
+        text += (text.isEmpty ? "" : ".") + written(name)
       }
     }
   }
 
-  private static func escaped(_ name: String) -> String {
+  private static func written(_ name: String) -> String {
+    if let links = BacklinkName(name) {
+      return "@links.\(written(links.origin)).\(written(links.property))"
+    }
+    if let text = CollectionCondition.text(of: name) { return text }
+    guard PredicateLexer.isWord(name) else { return PathText.quoted(name) }
     let isTaken =
-      PredicateLexer.reservedWords.contains(name.uppercased())
+      PredicateLexer.reservedWords.contains(name.uppercased()) || PredicateToken.isShape(name)
       || name.utf8.first.map(PredicateLexer.isDigit) == true
     return isTaken ? "#" + name : name
   }

@@ -137,9 +137,9 @@ extension Operand {
     }
   }
 
-  /// A property by its dotted path.
+  /// A property by its path as text.
   package init(path: String) {
-    self = .path(path.split(separator: ".", omittingEmptySubsequences: false).map(String.init))
+    self = .path(PathText.names(in: path))
   }
 
   var isValueOrPath: Bool {

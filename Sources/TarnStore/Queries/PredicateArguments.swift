@@ -88,11 +88,11 @@ struct PredicateArguments {
     }
   }
 
-  /// What stands for `%K`.
-  mutating func path() throws(Mistake) -> [String] {
+  /// What stands for `%K`: a path as text, or the whole name of a property.
+  mutating func path() throws(Mistake) -> String {
     guard case .value(.string(let path)) = try next(for: "K") else {
       throw wrong("not a text, and %K stands for the path of a property")
     }
-    return path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    return path
   }
 }

@@ -14,8 +14,10 @@ package struct PredicateSyntaxError: Error, Equatable, Sendable, CustomStringCon
 }
 
 enum PredicateToken: Equatable {
-  /// A word without meaning of its own, or one made so by a `#` before it.
+  /// A word without meaning of its own.
   case name(String)
+  /// A name in back quotes, or a word behind a `#`: it has no other meaning anywhere.
+  case quotedName(String)
   /// A reserved word, in upper case.
   case keyword(String)
   case value(Value)
@@ -45,6 +47,8 @@ struct PredicateLexer {
     "lld", "lli", "llu", "ld", "li", "lu", "lf", "@", "K", "d", "i", "u", "f",
   ]
 
+  private static let nameQuote = UInt8(ascii: "`")
+
   private let bytes: [UInt8]
   private var position = 0
 
@@ -72,8 +76,9 @@ struct PredicateLexer {
     if byte == UInt8(ascii: "#") {
       position += 1
       guard let name = word() else { throw error(at: position, "expected a name after '#'") }
-      return (.name(name), start)
+      return (.quotedName(name), start)
     }
+    if byte == Self.nameQuote { return (.quotedName(try quotedName()), start) }
     if byte == UInt8(ascii: "%") { return (try placeholder(), start) }
     if byte == UInt8(ascii: "@") {
       position += 1
@@ -103,6 +108,11 @@ struct PredicateLexer {
   private static func isWordPart(_ byte: UInt8) -> Bool {
     isDigit(byte) || byte == UInt8(ascii: "_") || byte >= 0x80
       || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+  }
+
+  /// True for a name that can stand without back quotes.
+  static func isWord(_ name: String) -> Bool {
+    !name.isEmpty && name.utf8.allSatisfy(isWordPart)
   }
 
   private mutating func word() -> String? {
@@ -192,6 +202,21 @@ struct PredicateLexer {
     }
     position += 1
     return .data(result)
+  }
+
+  private mutating func quotedName() throws(PredicateSyntaxError) -> String {
+    let start = position
+    position += 1
+    var name: [UInt8] = []
+    while let byte = peek() {
+      position += 1
+      if byte == Self.nameQuote {
+        guard peek() == Self.nameQuote else { return String(decoding: name, as: UTF8.self) }
+        position += 1
+      }
+      name.append(byte)
+    }
+    throw error(at: start, "the name that starts here has no closing back quote")
   }
 
   private mutating func string() throws(PredicateSyntaxError) -> String {

@@ -3,7 +3,7 @@ extension PredicateParser {
   mutating func valueStep() throws(PredicateSyntaxError) -> ValueStep? {
     guard try take("[") else { return nil }
     let step: ValueStep
-    if case .name(let word) = token, let known = Self.valueSteps[word.uppercased()] {
+    if let word = token.propertyName, let known = Self.valueSteps[word.uppercased()] {
       try advance()
       step = known
     } else {

@@ -28,7 +28,7 @@ extension PredicateParser {
       if let step = try valueStep() {
         names.append(step.name)
       } else if try take(".") {
-        names += try nextParts()
+        names += try nextParts(behind: names)
       } else {
         return names
       }

@@ -20,10 +20,11 @@
 ///     step       = "[" ( text | number | "FIRST" | "LAST" | "#any" ) "]"
 ///     literal    = number | text | data | TRUE | FALSE | NULL | "%@" | "%d" | "%f" | ...
 ///
-/// Keywords are free of case; a property named like one is written behind a `#`. Dates, object
-/// ids and UUIDs are quoted text: resolving tells them apart by the property's type. Data is
+/// Keywords are free of case; a property named like one is written behind a `#`, and one whose name
+/// has other characters than letters, digits and `_` in back quotes, as in `PathText`. Dates,
+/// object ids and UUIDs are quoted text: resolving tells them apart by the property's type. Data is
 /// `X'0a0b'`. A placeholder takes the next argument, which is a value and is never read as text,
-/// but for `%K`, a path. Nothing is looked up in a schema here.
+/// but for `%K`, a name or a path. Nothing is looked up in a schema here.
 package struct PredicateParser {
   /// How deep parentheses and negations may nest: the reader and those who walk the tree recurse.
   package static let depthMax = 100
@@ -35,6 +36,8 @@ package struct PredicateParser {
   var arguments: PredicateArguments
   /// Gives paths the names that they are to have in the predicate.
   let renamed: ([String]) -> [String]
+  /// Whether the objects that a path of the file leads to have a property with a name.
+  private let isProperty: (_ name: String, _ path: [String]) -> Bool
   var conditions: [ParsedPredicate.Condition] = []
   /// The objects that conditions within SUBQUERYs are about, the innermost last.
   var subjects: [(variable: String, path: [String])] = []
@@ -49,11 +52,14 @@ package struct PredicateParser {
   /// - Parameters:
   ///   - arguments: as many as there are placeholders, in their order.
   ///   - renamed: gives a path of the text the names that it has in the file.
+  ///   - isProperty: whether the objects that a path of the file leads to have a property with that
+  ///     name: where `%K` stands for it, it is not read as a path.
   package static func parse(
     _ text: String, _ arguments: [PredicateArgument],
-    renamed: @escaping ([String]) -> [String] = { $0 }
+    renamed: @escaping ([String]) -> [String] = { $0 },
+    isProperty: @escaping (_ name: String, _ path: [String]) -> Bool = { _, _ in false }
   ) throws(PredicateSyntaxError) -> ParsedPredicate {
-    var parser = PredicateParser(PredicateLexer(text), arguments, renamed)
+    var parser = PredicateParser(PredicateLexer(text), arguments, renamed, isProperty)
     try parser.advance()
     let predicate = try parser.disjunction()
     guard parser.token == .end else { throw parser.expected("AND, OR or the end") }
@@ -65,11 +71,13 @@ package struct PredicateParser {
 
   private init(
     _ lexer: PredicateLexer, _ arguments: [PredicateArgument],
-    _ renamed: @escaping ([String]) -> [String]
+    _ renamed: @escaping ([String]) -> [String],
+    _ isProperty: @escaping (_ name: String, _ path: [String]) -> Bool
   ) {
     self.lexer = lexer
     self.arguments = PredicateArguments(arguments)
     self.renamed = renamed
+    self.isProperty = isProperty
   }
 
   mutating func advance() throws(PredicateSyntaxError) {
@@ -306,11 +314,12 @@ package struct PredicateParser {
     if try take("SUBQUERY") { return try subquery() }
     guard try takeVariable() else { return .operand(.path([])) }
     let first = start
+    let isArgument = token == .placeholder("K")
     guard var names = try pathParts() else {
       if let value = try literal() { return .operand(.value(value)) }
       throw expected(PredicateToken.anOperand)
     }
-    if let side = try total(of: names, at: first) { return side }
+    if isArgument, let side = try total(of: names, at: first) { return side }
     while true {
       if let step = try valueStep() {
         names.append(step.name)
@@ -319,16 +328,16 @@ package struct PredicateParser {
       guard try take(".") else { break }
       if try take("@count") { return .count(located(names)) }
       if let aggregate = try self.aggregate() {
-        while try take(".") { names += try nextParts() }
+        while try take(".") { names += try nextParts(behind: names) }
         return .collection(located(names)) { .aggregate(aggregate, $0, $1) }
       }
-      names += try nextParts()
+      names += try nextParts(behind: names)
     }
     return .operand(.path(located(names)))
   }
 
-  mutating func nextParts() throws(PredicateSyntaxError) -> [String] {
-    guard let names = try pathParts() else { throw expected("a property after '.'") }
+  mutating func nextParts(behind names: [String]) throws(PredicateSyntaxError) -> [String] {
+    guard let names = try pathParts(behind: names) else { throw expected("a property after '.'") }
     return names
   }
 
@@ -348,22 +357,27 @@ package struct PredicateParser {
 
   /// A name, or what stands instead: what links here, the keys or values of a map, or the names of
   /// an argument.
-  mutating func pathParts() throws(PredicateSyntaxError) -> [String]? {
+  mutating func pathParts(
+    behind before: [String] = []
+  ) throws(PredicateSyntaxError) -> [String]? {
     switch token {
-    case .name(let name):
+    case .name(let name), .quotedName(let name):
       try advance()
       return [name]
     case .placeholder("K"):
-      return try argument { (all) throws(PredicateArguments.Mistake) in try all.path() }
-    case .symbol(CollectionCondition.mapKeys), .symbol(CollectionCondition.mapValues):
-      guard case .symbol(let name) = token else { return nil }
+      let text = try argument { (all) throws(PredicateArguments.Mistake) in try all.path() }
+      let isName = isProperty(text, renamed((subjects.last?.path ?? []) + before))
+      return isName ? [text] : PathText.names(in: text)
+    case .symbol(let symbol)
+    where [CollectionCondition.mapKeys, CollectionCondition.mapValues]
+      .contains(CollectionCondition.marker + symbol):
       try advance()
-      return [name]
+      return [CollectionCondition.marker + symbol]
     case .symbol("@links"):
       try advance()
       var names: [String] = []
       for _ in 0..<2 {
-        guard try take("."), case .name(let name) = token else {
+        guard try take("."), let name = token.propertyName else {
           throw expected("a class and a property of it, as in @links.Person.dogs")
         }
         names.append(name)

@@ -22,24 +22,35 @@ extension PredicateToken {
     if case .name(let name) = self { name.uppercased() == "GEOWITHIN" } else { false }
   }
 
+  /// Nil for what is no name.
+  var propertyName: String? {
+    switch self {
+    case .name(let name), .quotedName(let name): name
+    default: nil
+    }
+  }
+
   /// True for the beginning of a path.
   var isPath: Bool {
     switch self {
-    case .name, .placeholder("K"), .keyword("SELF"), .symbol("@links"): true
+    case .name, .quotedName, .placeholder("K"), .keyword("SELF"), .symbol("@links"): true
     default: false
     }
   }
 
   /// The word has that meaning behind a property and IN only.
   var isShape: Bool {
-    guard case .name(let name) = self else { return false }
-    return ["GEOBOX", "GEOCIRCLE", "GEOPOLYGON"].contains(name.uppercased())
+    if case .name(let name) = self { Self.isShape(name) } else { false }
+  }
+
+  static func isShape(_ name: String) -> Bool {
+    ["GEOBOX", "GEOCIRCLE", "GEOPOLYGON"].contains(name.uppercased())
   }
 
   /// How an error names this token.
   var found: String {
     switch self {
-    case .name(let name): "'\(name)'"
+    case .name(let name), .quotedName(let name): "'\(name)'"
     case .keyword(let word): word
     case .value(let value): value.predicateText
     case .symbol(let symbol): "'\(symbol)'"

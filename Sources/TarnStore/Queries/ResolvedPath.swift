@@ -16,7 +16,9 @@ package struct PredicateError: Error, Equatable, Sendable, CustomStringConvertib
     }
     message = "class '\(owner.name)' has no property '\(name)'"
     let known = owner.columns.lazy.filter { !$0.isRemoved }.map(\.name)
-    if let near = nearestName(to: name, among: known) {
+    if let advice = PathText.advice(for: path.drop { $0 != name }, among: known) {
+      message += ": \(advice)"
+    } else if let near = nearestName(to: name, among: known) {
       message += ": the nearest name is '\(near)'"
     }
   }
@@ -95,7 +97,7 @@ package struct ColumnPath: Hashable, Sendable {
       guard column.type == .link, let target = column.target, let next = schema[target] else {
         throw PredicateError(
           "property '\(name)' of class '\(owner.name)' is not a link: "
-            + "'\(names.joined(separator: "."))' leads nowhere")
+            + "'\(Operand.path(names))' leads nowhere")
       }
       steps.append(LinkStep(classID: owner.id, column: column.id, target: target))
       owner = next

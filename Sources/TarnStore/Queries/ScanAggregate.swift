@@ -25,11 +25,17 @@ package struct ScanAggregate {
     path = try Self.column(name, on: classID, in: schema)
   }
 
-  /// The column of that name, if it can be aggregated. Throws as `init` does.
+  /// The column of that name, which may stand in back quotes, if it can be aggregated. Throws as
+  /// `init` does.
   static func column(
     _ name: String, on classID: ClassID, in schema: StoreSchema
   ) throws(PredicateError) -> ColumnPath {
-    if let problem = Self.problem(of: name) { throw PredicateError(problem) }
+    if let problem = Self.problem(of: name) {
+      let known = (schema[classID]?.columns ?? []).lazy.filter { !$0.isRemoved }.map(\.name)
+      let advice = PathText.advice(for: PathText.names(in: name), among: known)
+      throw PredicateError(problem + (advice.map { "; \($0)" } ?? ""))
+    }
+    let name = PathText.name(name)
     let path = try ColumnPath([name], from: classID, in: schema, for: .aggregate)
     guard path.type.isNumeric || path.type == .date else {
       throw PredicateError(
@@ -41,7 +47,7 @@ package struct ScanAggregate {
 
   /// What is wrong with a path instead of a name.
   package static func problem(of name: String) -> String? {
-    guard name.contains(".") else { return nil }
+    guard PathText.names(in: name).count > 1 else { return nil }
     return "'\(name)' is not a property of the objects themselves, and only those can be "
       + "aggregated. Go over the objects in Swift instead"
   }

@@ -18,19 +18,23 @@ package enum ValueStep: Hashable, Sendable {
   }
 }
 
-/// A path is made of names, and a step has one that no property can have.
+/// A path is made of names, and a step has one that no property has: it begins with a NUL.
 extension ValueStep {
-  private static let keyPrefix = "[\""
+  private static let everyName = CollectionCondition.marker + "*"
+  private static let keyPrefix = CollectionCondition.marker + "'"
+  private static let positionPrefix = CollectionCondition.marker + "#"
 
   /// Nil for the name of a property.
   package init?(_ name: String) {
     // By bytes: a key may begin with a mark that becomes one character with the quote before it.
     let bytes = name.utf8
-    if name == "[*]" {
+    if name == Self.everyName {
       self = .each
     } else if bytes.starts(with: Self.keyPrefix.utf8) {
       self = .key(String(Substring(bytes.dropFirst(Self.keyPrefix.utf8.count))))
-    } else if bytes.first == UInt8(ascii: "["), let position = Int(name.dropFirst()) {
+    } else if name.hasPrefix(Self.positionPrefix),
+      let position = Int(name.dropFirst(Self.positionPrefix.count))
+    {
       self = .position(position)
     } else {
       return nil
@@ -39,9 +43,9 @@ extension ValueStep {
 
   package var name: String {
     switch self {
-    case .position(let position): "[\(position)"
+    case .position(let position): "\(Self.positionPrefix)\(position)"
     case .key(let key): Self.keyPrefix + key
-    case .each: "[*]"
+    case .each: Self.everyName
     }
   }
 }

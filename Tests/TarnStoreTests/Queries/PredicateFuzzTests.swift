@@ -85,7 +85,11 @@ extension SeededRandom {
   }
 
   private mutating func path() -> String {
-    let names = ["age", "_id", "#in", "SELF", "ärger", "dogs", "@links.Dog.owner", "$x.age", "any"]
+    let names = [
+      "age", "_id", "#in", "SELF", "ärger", "dogs", "@links.Dog.owner", "$x.age", "any",
+      "`a.b ``c`",
+      "@links.`A.b`.`c d`",
+    ]
     var text = pick(names)
     for _ in 0..<below(3) {
       text += pick([
@@ -113,7 +117,7 @@ extension SeededRandom {
       let position = below(bytes.count)
       switch below(3) {
       case 0: bytes.remove(at: position)
-      case 1: bytes.insert(pick(Array("\"'()[]{}.,=<>!&|\\x-0eX#%@$\u{7f}é".utf8)), at: position)
+      case 1: bytes.insert(pick(Array("`\"'()[]{}.,=<>!&|\\x-0eX#%@$\u{7f}é".utf8)), at: position)
       default: bytes.insert(contentsOf: bytes[position...].prefix(below(20)), at: position)
       }
     }

@@ -53,7 +53,7 @@ import Testing
         [2, 3].map { number in
           .collection(
             CollectionCondition(
-              ["bag", "[\"k", "ages"],
+              ["bag", ValueStep.key("k").name, "ages"],
               .matching(
                 .comparison(Comparison(.path([]), .greater, .value(.int(1)))), .equal,
                 .value(.int(number)))))
@@ -123,22 +123,27 @@ import Testing
     (
       "ANY marks.@allKeys LIKE 'a*'",
       .collection(
-        CollectionCondition(["marks", "@allKeys"], .any(.like, .value(.string("a*")), [])))
+        CollectionCondition(
+          ["marks", CollectionCondition.mapKeys], .any(.like, .value(.string("a*")), [])))
     ),
     (
       "3 IN dog.marks.@allValues",
       .collection(
-        CollectionCondition(["dog", "marks", "@allValues"], .any(.equal, .value(.int(3)), [])))
+        CollectionCondition(
+          ["dog", "marks", CollectionCondition.mapValues], .any(.equal, .value(.int(3)), [])))
     ),
     (
       "@links.Person.dogs.@count == 0",
-      .collection(CollectionCondition(["@links.Person.dogs"], .count(.equal, .value(.int(0)))))
+      .collection(
+        CollectionCondition(
+          [BacklinkName(origin: "Person", property: "dogs").name], .count(.equal, .value(.int(0)))))
     ),
     (
       "ANY toy.@links.Dog.toys.name == 'x'",
       .collection(
         CollectionCondition(
-          ["toy", "@links.Dog.toys", "name"], .any(.equal, .value(.string("x")), [])))
+          ["toy", BacklinkName(origin: "Dog", property: "toys").name, "name"],
+          .any(.equal, .value(.string("x")), [])))
     ),
     (
       "ANY dogs.age > limit",
@@ -156,7 +161,10 @@ import Testing
     ),
     (
       "limit < marks['a'][0]",
-      .comparison(Comparison(.path(["limit"]), .less, .path(["marks", "[\"a", "[0"])))
+      .comparison(
+        Comparison(
+          .path(["limit"]), .less,
+          .path(["marks", ValueStep.key("a").name, ValueStep.position(0).name])))
     ),
     (
       "SUBQUERY(dogs, $x, $x.name IN $x.names).@count > 0",

@@ -75,15 +75,17 @@ struct MapTests {
     }
   }
 
-  @Test func keysThatCannotBeStoredTrap() async {
-    for key in ["a.b", ".", "$a"] {
-      let result = await #expect(
-        processExitsWith: .failure, observing: [\.standardErrorContent]
-      ) { [key = key as String] in
-        Map<String, Int>()[key] = 1
-      }
-      let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-      #expect(text.contains("The key '\(key)' of a map must not"))
+  @Test(arguments: CollectionHome.allCases)
+  func anyTextIsAKey(home: CollectionHome) throws {
+    let treasury = try Treasury(home)
+    let named = treasury.chest.named
+    let keys = ["", "$a", ".", "`", "a.b"]
+    for (number, key) in keys.enumerated() { named[key] = Coin(number) }
+    try treasury.everywhere {
+      #expect(named.keys == keys)
+      #expect(named["a.b"]??.value == 4)
+      #expect(named.value(forKeyPath: "`a.b`.value") as? Int == 4)
+      #expect(named.value(forKeyPath: "````.value") as? Int == 3)
     }
   }
 }
