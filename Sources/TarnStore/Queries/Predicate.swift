@@ -101,21 +101,11 @@ extension Predicate {
   }
 
   package static func && (a: Predicate, b: Predicate) -> Predicate {
-    switch (a, b) {
-    case (.and(let left), .and(let right)): .and(left + right)
-    case (.and(let left), _): .and(left + [b])
-    case (_, .and(let right)): .and([a] + right)
-    default: .and([a, b])
-    }
+    .and(PredicateChain.and.joined(a, b))
   }
 
   package static func || (a: Predicate, b: Predicate) -> Predicate {
-    switch (a, b) {
-    case (.or(let left), .or(let right)): .or(left + right)
-    case (.or(let left), _): .or(left + [b])
-    case (_, .or(let right)): .or([a] + right)
-    default: .or([a, b])
-    }
+    .or(PredicateChain.or.joined(a, b))
   }
 
   package static prefix func ! (a: Predicate) -> Predicate {

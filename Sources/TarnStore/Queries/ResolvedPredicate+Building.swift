@@ -33,8 +33,10 @@ struct PredicateBuilder {
     case .comparison(let comparison): return try node(comparison, depth: depth)
     case .collection(let condition): return try node(condition, depth: depth)
     case .not(let inner): return !(try node(inner, depth: depth + 1))
-    case .and(let terms): return .all(try nodes(terms, depth: depth + 1))
-    case .or(let terms): return .any(try nodes(terms, depth: depth + 1))
+    case .and(let terms):
+      return .all(try nodes(PredicateChain.and.united(terms), depth: depth + 1))
+    case .or(let terms):
+      return .any(try nodes(PredicateChain.or.united(terms), depth: depth + 1))
     }
   }
 

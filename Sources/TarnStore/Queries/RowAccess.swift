@@ -55,6 +55,8 @@ private struct RowAccessBuilder {
 
   /// More ranges than that are not intersected with others: the rows are looked at instead.
   private static let mostIntersected = 256
+  /// Ways to the rows of a conjunction that are compared with each other.
+  private static let mostOptions = 64
 
   func option(for node: ResolvedNode) -> RowAccessOption? {
     switch node {
@@ -146,7 +148,12 @@ private struct RowAccessBuilder {
         continue
       }
       isExact = isExact && option.isExact
-      if !merge(option.access, into: &options) { options.append(option.access) }
+      if merge(option.access, into: &options) { continue }
+      if options.count < Self.mostOptions {
+        options.append(option.access)
+      } else {
+        isExact = false
+      }
     }
     options += uniqueAccesses(nodes)
     // Going along links is how it is found what they cost, so they are tried last.
