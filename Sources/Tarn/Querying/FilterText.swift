@@ -79,6 +79,10 @@ private struct FilterArgument {
     case let collection as any RealmCollection:
       return isElement ? .unusable("a list of lists") : values(of: collection, core)
     case is any _CollectionProperty: return .unusable("a map")
+    case let date as Date where !date.isStorable:
+      return .unusable("a date that no Realm can store")
+    case AnyRealmValue.date(let date) as AnyRealmValue where !date.isStorable:
+      return .unusable("a date that no Realm can store")
     case let value as any _Persistable: return boxed(value._box(), core)
     case let shape as any _GeoShape:
       return isElement ? .unusable("a shape") : .shape(shape.stored)
@@ -94,7 +98,7 @@ private struct FilterArgument {
     case let bytes as NSData: return .value(Data(referencing: bytes)._box().value)
     case let date as NSDate:
       let seconds = date.timeIntervalSinceReferenceDate
-      return .value(Date(timeIntervalSinceReferenceDate: seconds)._box().value)
+      return argument(Date(timeIntervalSinceReferenceDate: seconds), core, isElement: isElement)
     case let id as NSUUID:
       return .value(UUID(uuidString: id.uuidString).map { $0._box().value } ?? .null)
     case let text as Substring: return .value(.string(String(text)))

@@ -50,7 +50,8 @@ extension Results {
       spec.values == nil, "Elements of type '\(Element.self)' have no property '\(property)'.")
     let query = model.query
     let reflection = core.binding(of: spec).reflection
-    let found = reflection.property(PathText.name(property))
+    let names = PathText.names(in: property)
+    let found = names.count == 1 ? reflection.property(names[0]) : nil
     let name = found.map { PathText.text(of: [$0.columnName]) } ?? property
     var aggregate: ScanAggregate
     do {

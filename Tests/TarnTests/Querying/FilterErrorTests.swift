@@ -21,6 +21,16 @@ struct FilterErrorTests {
     }
   }
 
+  @Test func aDateThatNoRealmCanStoreIsNoArgument() {
+    let date = Date(timeIntervalSince1970: 1e300)
+    let arguments: [Any] = [
+      date, AnyRealmValue.date(date), NSDate(timeIntervalSince1970: .infinity),
+    ]
+    for argument in arguments {
+      check("day == %@", [argument], 8, "argument 1 is a date that no Realm can store")
+    }
+  }
+
   @Test(arguments: [
     ("", 1, "expected a property or a value, found the end"),
     ("number", 7, "expected a comparison operator, found the end"),

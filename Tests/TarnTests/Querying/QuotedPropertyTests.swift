@@ -121,4 +121,30 @@ class QuotedLine: Object {
     #expect(message.contains(mistake), "\(message)")
     #expect(message.hasSuffix("is written in back quotes: \(advice)."), "\(message)")
   }
+
+  enum Unquoted: String, CaseIterable, Codable {
+    case observing, sorting, reading, aggregating
+  }
+
+  @Test(arguments: Unquoted.allCases)
+  func aKeyPathThatLacksTheQuotesTraps(_ use: Unquoted) async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [path = folder.file("ledger.realm") as String, use = use as Unquoted] in
+      let url = URL(fileURLWithPath: path)
+      let realm = try Realm(
+        configuration: Realm.Configuration(fileURL: url, objectTypes: []),
+        scheduler: ManualScheduler())
+      let lines = realm.dynamicObjects("QuotedLine")
+      switch use {
+      case .observing: _ = lines.observe(keyPaths: ["a.b"]) { _ in }
+      case .sorting: _ = lines.sorted(byKeyPath: "a.b").count
+      case .reading: _ = lines[0].value(forKeyPath: "a.b")
+      case .aggregating: _ = lines.max(ofProperty: "a.b") as Int?
+      }
+      exit(0)
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("the name 'a.b' is written in back quotes: `a.b`"), "\(text)")
+  }
 }
