@@ -19,12 +19,13 @@ struct FilterText {
   ) throws(Realm.Error) -> TarnStore.Predicate {
     let binding = core.binding(of: spec)
     let schema = core.shown().schema.schema
+    func isProperty(_ name: String, _ path: [String]) -> Bool {
+      schema.hasProperty(spec.columnNames(of: path + [name]).last!, behind: path, binding.classID)
+    }
     return try predicate(
       on: "'\(binding.schema.name)'", core, names: binding.reflection.properties.map(\.name),
       renamed: spec.columnNames(of:),
-      isProperty: { name, path in
-        schema.hasProperty(spec.columnNames(of: path + [name]).last!, behind: path, binding.classID)
-      }
+      isProperty: isProperty
     ) { (parsed) throws(PredicateSyntaxError) in
       try parsed.check(on: binding.classID, in: schema)
     }
