@@ -14,11 +14,11 @@ final class GroupState: Sendable {
     self.values = values
   }
 
-  /// True if both show the same to the bit. All NaN are one: which bits of it come out depends on
-  /// the order in which rows were added.
+  /// True if both show the same elements: the form of a number that is worked out depends on how
+  /// its rows came and went.
   fileprivate func shows(_ other: GroupState) -> Bool {
     count == other.count
-      && values.elementsEqual(other.values) { $0 == $1 || $0.isNaN && $1.isNaN }
+      && values.elementsEqual(other.values) { $0.isSameElement(as: $1) }
   }
 }
 
@@ -119,10 +119,6 @@ package final class GroupTable: Sendable {
       changes.modificationsNew.append(new)
     }
   }
-}
-
-extension Value {
-  fileprivate var isNaN: Bool { Scalar(self)?.isNaN == true }
 }
 
 extension GroupValue {
