@@ -31,7 +31,8 @@ import Testing
     let ours = figures.filter { ($0["ours"] as? Double ?? 0) > 0 || $0["id"] as? String == "W9b" }
       .compactMap { $0["id"] as? String }
     let all = [
-      "W1", "W10", "W11", "W11a", "W11c", "W11i", "W11m", "W11r", "W11s", "W11x", "W13", "W1f",
+      "W1", "W10", "W11", "W11a", "W11c", "W11d", "W11i", "W11m", "W11n", "W11r", "W11s", "W11x",
+      "W13", "W1f",
       "W2a",
       "W2b", "W2g",
       "W2m", "W2r", "W2s", "W2t", "W3", "W4", "W4a", "W4o", "W4s", "W5", "W5a", "W5c", "W5g",
