@@ -32,7 +32,14 @@ package final class WaitDescriptor: Sendable {
   /// Errors: `.limitExceeded` when the user has no inotify instance or watch left.
   init() throws(StorageError) {
     descriptor = tarn_above_standard(inotify_init1(Int32(O_NONBLOCK | O_CLOEXEC)))
-    if descriptor < 0 { throw StorageError(errno: errno, operation: "watch", path: "") }
+    guard descriptor < 0 else { return }
+    let number = errno
+    var error = StorageError(errno: number, operation: "watch", path: "")
+    // The same number for two limits, which only the descriptor table could tell apart.
+    if number == EMFILE {
+      error.detail += "; or the user has no inotify instance left: " + Self.way("instances")
+    }
+    throw error
   }
 
   deinit { close(descriptor) }
@@ -43,10 +50,21 @@ package final class WaitDescriptor: Sendable {
     let target = "/proc/self/fd/\(file.descriptor)"
     let watch = unsafe inotify_add_watch(descriptor, target, UInt32(events))
     guard watch >= 0 else {
-      let number = errno == ENOSPC ? EMFILE : errno
+      let number = errno
+      if number == ENOSPC {
+        throw StorageError(
+          .limitExceeded, operation: "watch", path: file.path,
+          detail: "the user has no inotify watch left: " + Self.way("watches"))
+      }
       throw StorageError(errno: number, operation: "watch", path: file.path)
     }
     return watch
+  }
+
+  /// - Parameter what: "instances" or "watches".
+  static func way(_ what: String) -> String {
+    "raise the limit (sysctl fs.inotify.max_user_\(what)), which is "
+      + SystemLimit.value(of: "fs/inotify/max_user_\(what)")
   }
 
   func remove(_ watch: Int32) { _ = inotify_rm_watch(descriptor, watch) }

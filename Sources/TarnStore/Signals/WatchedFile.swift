@@ -102,7 +102,9 @@ package final class WatchedFile: Sendable {
     guard isNews else { return }
     let why =
       switch reason {
-      case .noWatch: "no inotify instance or watch is left for this user"
+      case .noWatch:
+        "no inotify instance or watch is left for this user: "
+          + WaitDescriptor.way("instances") + ", and " + WaitDescriptor.way("watches")
       case .fileLost: "\(file.path) was deleted, moved or replaced while in use"
       }
     StoreLog.shared.write(

@@ -167,7 +167,14 @@ package final class Environment: Sendable {
   }
 
   func error(_ result: Int32, _ operation: String) -> StorageError {
-    StorageError(lmdb: result, operation: operation, path: path)
+    if result == MDB_MAP_FULL || result == MDB_MAP_RESIZED {
+      return error(
+        .addressSpace, operation,
+        "the file needs more than the \(mapByteCount) bytes of address space that this process has "
+          + "taken for it when it opened the store. Let go of every Realm and frozen Realm of it, "
+          + "and open it anew, which takes four times the file's size; nothing was changed")
+    }
+    return StorageError(lmdb: result, operation: operation, path: path)
   }
 
   /// Counts a transaction in. Errors: `.forked`, `.failed` for a closed store.

@@ -16,8 +16,12 @@ final class EnvironmentRegistry: Sendable {
       // What the parent had open is nothing of this process's.
       for (identity, environment) in open where environment.isForked { open[identity] = nil }
       let opened: OpenedFile
+      var options = options
       switch location {
-      case .memory: opened = try FileToOpen(inMemoryAt: location).open(options)
+      case .memory:
+        let target = try FileToOpen(inMemoryAt: location)
+        options.mapByteCount = Self.mapByteCount(for: target, besides: open.values, options)
+        opened = try target.open(options)
       case .file(let path):
         let target = try FileToOpen(path: path, options: options, content: content)
         if let existing = open[target.facts.identity] {
@@ -26,6 +30,7 @@ final class EnvironmentRegistry: Sendable {
           return existing
         }
         let created = target.created
+        options.mapByteCount = Self.mapByteCount(for: target, besides: open.values, options)
         do throws(StorageError) {
           try checkLock(of: target, open.values)
           opened =
@@ -48,6 +53,20 @@ final class EnvironmentRegistry: Sendable {
       open[environment.dataIdentity] = environment
       return environment
     }
+  }
+
+  /// The address space to take for one more store. A terabyte for each would leave none after
+  /// some 120 stores, for threads and memory neither; so the first ones of a process get that, and
+  /// further ones room for what they have and some growth. Opened anew, one gets more.
+  private static func mapByteCount(
+    for target: borrowing FileToOpen, besides open: some Sequence<Environment>,
+    _ options: EnvironmentOptions
+  ) -> Int {
+    let taken = open.reduce(0) { $0 + $1.mapByteCount }
+    guard taken >= options.largeMapsByteCount else { return options.mapByteCount }
+    let wanted = max(options.smallMapByteCount, 4 * Int(target.facts.byteCount))
+    // Whole pages, of any size that a system has.
+    return min(options.mapByteCount, (wanted + 65535) & ~65535)
   }
 
   /// Opens a copy where the data itself cannot be read safely.

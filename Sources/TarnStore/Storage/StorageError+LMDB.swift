@@ -15,7 +15,9 @@ extension StorageError {
     case MDB_PANIC:
       (code, detail) = (.failed, "an earlier failure closed this store; open it anew")
     case MDB_MAP_FULL, MDB_MAP_RESIZED:
-      (code, detail) = (.addressSpace, Self.addressSpaceDetail)
+      (code, detail) = (
+        .addressSpace, "the file needs more address space than this process has taken for it"
+      )
     case MDB_READERS_FULL:
       (code, detail) = (.readersFull, "too many versions are being read at once")
     case MDB_TXN_FULL:
@@ -46,14 +48,31 @@ extension StorageError {
       switch number {
       case ENOMEM: Self.addressSpaceDetail
       case EMFILE:
-        "the process has no file descriptor left: raise its limit (ulimit -n), or close files"
-      case ENFILE: "the system has no file descriptor left (fs.file-max)"
+        "the process has no file descriptor left: raise its limit (ulimit -n), which is "
+          + "\(Self.limit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue))), or close files"
+      case ENFILE:
+        "the system has no file descriptor left: raise its limit (sysctl fs.file-max), which is "
+          + SystemLimit.value(of: "fs/file-max")
       default: unsafe String(cString: strerror(number))
       }
     self.init(code, operation: operation, path: path, detail: detail)
   }
 
   private static var addressSpaceDetail: String {
-    "the process may not have the address space that the file needs; raise its limit (ulimit -v)"
+    let limit = limit(__rlimit_resource_t(RLIMIT_AS.rawValue))
+    if limit != "unlimited" {
+      return "the process may not have the address space that the file needs; raise its limit "
+        + "(ulimit -v), which is \(limit) bytes"
+    }
+    return "the process has no address space left for the file: its open stores and its other maps "
+      + "take all of it, or there are more of them than the system allows (sysctl "
+      + "vm.max_map_count), which is \(SystemLimit.value(of: "vm/max_map_count")); close stores"
+  }
+
+  /// What the process may have of it, as text for people.
+  static func limit(_ resource: __rlimit_resource_t) -> String {
+    var limits = rlimit()
+    guard unsafe getrlimit(resource, &limits) == 0 else { return "unknown" }
+    return limits.rlim_cur == rlim_t.max ? "unlimited" : "\(limits.rlim_cur)"
   }
 }

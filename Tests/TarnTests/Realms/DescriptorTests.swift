@@ -41,7 +41,8 @@ struct DescriptorTests {
         return
       }
       failures += 1
-      guard "\(error)".contains("no file descriptor left: raise its limit (ulimit -n)") else {
+      guard "\(error)".contains("no file descriptor left: raise its limit (ulimit -n), which is ")
+      else {
         throw Unexpected(text: "\(name) with \(spare): \(error)")
       }
     }

@@ -1,0 +1,19 @@
+internal import Glibc
+
+/// Limits that the system's administrator sets, for messages about what ran out.
+enum SystemLimit {
+  /// - Parameter name: as under /proc/sys, "fs/inotify/max_user_watches".
+  /// - Returns: digits, or "unknown" where the system does not show it.
+  static func value(of name: String) -> String {
+    guard
+      let file = try? OwnedDescriptor(
+        opening: "/proc/sys/" + name, flags: O_RDONLY, operation: "read")
+    else { return "unknown" }
+    var text = [UInt8](repeating: 0, count: 64)
+    let count = unsafe text.withUnsafeMutableBytes {
+      unsafe read(file.raw, $0.baseAddress, $0.count)
+    }
+    let digits = text.prefix(max(0, count)).prefix { (0x30...0x39).contains($0) }
+    return digits.isEmpty ? "unknown" : String(decoding: digits, as: UTF8.self)
+  }
+}
