@@ -13,36 +13,38 @@ static uint32_t lasting_mark = 1;
 uint32_t *tarn_fork_mark_ = &lasting_mark;
 static bool unprepared;
 
-// Descriptors plus one, so that zero is an empty slot. Plain atomics: the child handler may run
-// while another thread of the parent was in the middle of anything.
-enum { CHILD_SLOTS = 1024 };
-static int child_slots[CHILD_SLOTS];
+// A bit for each descriptor that a child closes, as many as Linux gives a process unless it was told
+// otherwise (fs.nr_open). Plain atomics: the child handler may run while another thread of the
+// parent was in the middle of anything. Pages of it that nobody needs take no memory.
+enum { CHILD_FDS = 1 << 20, WORD_BITS = 64 };
+static uint64_t child_fds[CHILD_FDS / WORD_BITS];
+// The words that were ever used.
+static int child_words;
 
 // Closes what the child must not keep.
 static void close_in_child(void) {
-  for (int i = 0; i < CHILD_SLOTS; i++) {
-    int slot = __atomic_exchange_n(&child_slots[i], 0, __ATOMIC_RELAXED);
-    if (slot != 0) close(slot - 1);
+  int words = __atomic_load_n(&child_words, __ATOMIC_SEQ_CST);
+  for (int i = 0; i < words; i++) {
+    uint64_t bits = __atomic_exchange_n(&child_fds[i], 0, __ATOMIC_RELAXED);
+    for (; bits != 0; bits &= bits - 1) close(i * WORD_BITS + __builtin_ctzll(bits));
   }
 }
 
 int tarn_close_in_child(int fd) {
-  for (int i = 0; i < CHILD_SLOTS; i++) {
-    int empty = 0;
-    if (__atomic_compare_exchange_n(&child_slots[i], &empty, fd + 1, false, __ATOMIC_SEQ_CST,
-                                    __ATOMIC_SEQ_CST))
-      return 0;
-  }
-  return EMFILE;
+  if (fd < 0 || fd >= CHILD_FDS) return EMFILE;
+  int word = fd / WORD_BITS;
+  int known = __atomic_load_n(&child_words, __ATOMIC_SEQ_CST);
+  while (known <= word && !__atomic_compare_exchange_n(&child_words, &known, word + 1, false,
+                                                       __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+    continue;
+  __atomic_fetch_or(&child_fds[word], UINT64_C(1) << fd % WORD_BITS, __ATOMIC_SEQ_CST);
+  return 0;
 }
 
 void tarn_forget_in_child(int fd) {
-  for (int i = 0; i < CHILD_SLOTS; i++) {
-    int mine = fd + 1;
-    if (__atomic_compare_exchange_n(&child_slots[i], &mine, 0, false, __ATOMIC_SEQ_CST,
-                                    __ATOMIC_SEQ_CST))
-      return;
-  }
+  if (fd < 0 || fd >= CHILD_FDS) return;
+  __atomic_fetch_and(&child_fds[fd / WORD_BITS], ~(UINT64_C(1) << fd % WORD_BITS),
+                     __ATOMIC_SEQ_CST);
 }
 
 void tarn_unlock_and_close(int fd) {

@@ -22,7 +22,7 @@ static inline uint32_t tarn_fork_count(void) {
 // lock in shared memory would be taken in the name of a thread of the parent's.
 bool tarn_forked_unprepared(void);
 // From now on a forked child closes this descriptor first of all, so that it does not keep the
-// parent's locks alive. 0, or an errno: EMFILE if the table (1,024 of them) is full.
+// parent's locks alive. 0, or an errno: EMFILE for a number of 1,048,576 and more.
 int tarn_close_in_child(int fd);
 // Undoes it; call it before the descriptor is closed.
 void tarn_forget_in_child(int fd);
