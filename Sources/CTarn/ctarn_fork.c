@@ -13,8 +13,8 @@ static uint32_t lasting_mark = 1;
 uint32_t *tarn_fork_mark_ = &lasting_mark;
 static bool unprepared;
 
-// A bit for each descriptor that a child closes, as many as Linux gives a process unless it was told
-// otherwise (fs.nr_open). Plain atomics: the child handler may run while another thread of the
+// A bit for each descriptor that a child closes, as many as Linux gives a process unless it was
+// told otherwise (fs.nr_open). Plain atomics: the child handler may run while another thread of the
 // parent was in the middle of anything. Pages of it that nobody needs take no memory.
 enum { CHILD_FDS = 1 << 20, WORD_BITS = 64 };
 static uint64_t child_fds[CHILD_FDS / WORD_BITS];
