@@ -15,7 +15,7 @@ static bool unprepared;
 
 // A bit for each descriptor that a child closes, as many as Linux gives a process unless it was
 // told otherwise (fs.nr_open). Plain atomics: the child handler may run while another thread of the
-// parent was in the middle of anything. Pages of it that nobody needs take no memory.
+// parent was in the middle of anything. Unused pages of the table take no memory.
 enum { CHILD_FDS = 1 << 20, WORD_BITS = 64 };
 static uint64_t child_fds[CHILD_FDS / WORD_BITS];
 // The words that were ever used.

@@ -221,13 +221,13 @@ enum CommandTable {
     options: [condition, all, timeout])
 
   private static let reindex = CommandSpec(
-    "reindex", "Makes indexes anew from the objects.",
+    "reindex", "Rebuilds indexes from the objects.",
     discussion: """
       For a file of which 'inspect --check' says that only indexes are wrong. Indexes of columns and
-      primary keys, links back, and unique rules are made anew in one commit, or nothing is: if two
-      objects have the same primary key, or break a unique rule, all of them are listed and nothing
-      is written. Objects stay as they are and the version stays the same, so that observers hear
-      nothing; programs that have the file open use the new indexes from their next version on.
+      primary keys, links back, and unique rules are rebuilt in one commit. If two objects have the
+      same primary key, or break a unique rule, all such pairs are listed and nothing is written.
+      Objects and the version stay the same, so observers are not called; programs that have the
+      file open use the new indexes from their next version on.
 
       Takes up to 200 MB of memory, however large the file is, and as much room in the file as the
       indexes have.

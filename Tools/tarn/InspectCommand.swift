@@ -80,7 +80,7 @@ struct InspectReport {
     for problem in check.problems { try output.write("  - \(printable(problem))\n") }
     if check.areOnlyIndexesWrong {
       try output.write(
-        "Only indexes are wrong; this makes them anew: \(ReindexCommand.line(for: path))\n")
+        "Only indexes are wrong; this rebuilds them: \(ReindexCommand.line(for: path))\n")
     }
   }
 

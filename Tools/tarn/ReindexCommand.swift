@@ -1,7 +1,7 @@
 import TarnStore
 import ToolSupport
 
-/// `tarn reindex`: makes indexes anew from the objects, in one commit that changes no version.
+/// `tarn reindex`: rebuilds indexes from the objects, in a commit that keeps the version.
 struct ReindexCommand {
   private let path: String
   /// The class, and maybe the column, as they were given.
@@ -37,7 +37,7 @@ struct ReindexCommand {
       return .failure
     }
     try output.write(
-      "made \(indexes.count) index\(indexes.count == 1 ? "" : "es") anew, with "
+      "rebuilt \(indexes.count) index\(indexes.count == 1 ? "" : "es") with "
         + "\(result.entries) entries\n")
     return .success
   }

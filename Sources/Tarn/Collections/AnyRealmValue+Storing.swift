@@ -106,8 +106,8 @@ extension RealmCore {
     }
   }
 
-  /// The list or map that a property holds becomes another of its kind. What is the same in both
-  /// stays as it is, and with `.modified` is not noted as assigned.
+  /// The list or map that a property holds becomes another of its kind. Elements that both have
+  /// stay as they are; with `.modified` they are not noted as assigned.
   ///
   /// - Returns: false if the property holds something else, or is to.
   func assign(
@@ -134,7 +134,7 @@ extension RealmCore {
     return trapping { () throws(StorageError) in try session.make(copy, in: place) }
   }
 
-  /// A value of any type with all that lies in it. Unmanaged objects are added.
+  /// An `AnyRealmValue` with everything in it. Unmanaged objects are added.
   ///
   /// - Parameter place: what it comes into.
   func copy(

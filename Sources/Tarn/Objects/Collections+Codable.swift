@@ -125,7 +125,7 @@ extension AnyRealmValue: Codable {
   }
 }
 
-/// A value of any type, and how deep the lists and maps in it are: 0 for a value that is none.
+/// An `AnyRealmValue`, and how deep its lists and maps are nested: 0 for any other value.
 private struct DecodedValue: Decodable {
   let value: AnyRealmValue
   let depth: Int

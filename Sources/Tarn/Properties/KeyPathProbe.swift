@@ -78,7 +78,7 @@ extension OptionalProtocol {
 
 /// A list, a set or a map, as a key path goes through it.
 protocol CollectionOfValues {
-  /// Of a map, the values.
+  /// The type of the elements; the type of a map's values.
   static var elementType: any RealmCollectionValue.Type { get }
 }
 

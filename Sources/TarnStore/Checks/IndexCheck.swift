@@ -2,9 +2,9 @@
 /// objects ask for is there, that there are no others, and that no two objects have what only one
 /// may have. Finds what is wrong; changes nothing.
 package struct IndexCheck {
-  /// What is wrong with indexes; making them anew mends that.
+  /// Errors in indexes, which rebuilding the indexes mends.
   package private(set) var problems: [String] = []
-  /// What objects break: unique rules, and primary keys that two of them have.
+  /// Unique rules that objects break, and primary keys that two objects have.
   package private(set) var broken: [String] = []
   package private(set) var entries = 0
 

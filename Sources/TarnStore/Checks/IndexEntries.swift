@@ -17,7 +17,7 @@ package enum IndexName: Hashable, Sendable {
   }
 }
 
-/// What the indexes of a class have to hold for its objects, as their rows say.
+/// The entries that the rows of a class require in its indexes.
 extension SnapshotReader {
   /// The indexes of a class: those over columns, then those of unique rules.
   package func indexNames(of id: ClassID) -> [IndexName] {
@@ -67,7 +67,7 @@ extension SnapshotReader {
     }
   }
 
-  /// What messages call an index.
+  /// The name of an index in messages.
   package func title(of index: IndexName) -> String {
     let described = schema[index.classID]
     switch index {

@@ -3,7 +3,7 @@
 /// see; so are those of lists, sets and maps. Finds what is wrong; changes nothing.
 package struct TreeCheck {
   package private(set) var problems: [String] = []
-  /// What is wrong with counts of links; making the indexes anew mends that.
+  /// Wrong counts of links, which rebuilding the indexes mends.
   package private(set) var indexProblems: [String] = []
   private static let problemsMax = 100
 

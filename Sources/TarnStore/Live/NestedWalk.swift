@@ -6,8 +6,8 @@
 ///
 /// A walk goes only where something changed: a class is passed by if nothing that is looked at lies
 /// behind it, and whether anything lies behind an object is found out once. Where objects link to
-/// each other in circles there can be more ways than anybody could list; the search for them ends
-/// after some work, but never without the shortest.
+/// each other in circles there can be too many ways to list; the search ends after a fixed amount
+/// of work, but never without the shortest way.
 ///
 /// Threading: confined to one thread at a time.
 package final class NestedWalk {
@@ -28,7 +28,7 @@ package final class NestedWalk {
   private let sequence: SequenceModel?
   /// Whether something has changed there or behind it, on the ways that are looked along.
   private var leading: [Stand: Bool] = [:]
-  /// The same for what is some links away.
+  /// The same for objects that are some links away.
   private var nearest: NearestChange
 
   /// - Returns: nil if a migration lies between the states: nobody knows what it changed.
@@ -122,7 +122,7 @@ package final class NestedWalk {
     return next
   }
 
-  /// What has changed at the end of one of the shortest ways.
+  /// The changes at the end of one of the shortest ways.
   private func shortestWays(from start: Stand) throws(StorageError) -> [NestedWay] {
     var way = Way(end: start, passed: [start.object])
     while let distance = nearest.knownDistance(of: way.end.object), distance > 0 {

@@ -1,8 +1,8 @@
 /// Whether objects are so many links or fewer away from one that has changed.
 ///
 /// Goes breadth first and never to one object twice in a search, so that a search takes time for
-/// what is there, not for the number of links that it may follow, and needs no deep stack. What a
-/// search has found out about the objects that it passed spares later searches the way.
+/// the objects that it reaches, not for the number of links that it may follow, and does not
+/// recurse. Later searches use the distances that earlier ones have found.
 struct NearestChange {
   /// Calls `visit` with the objects that an object links to, until it returns false.
   ///
@@ -12,7 +12,7 @@ struct NearestChange {
     _ object: LinkTarget, _ left: Int, _ visit: (LinkTarget) -> Bool
   ) throws(StorageError) -> Void
 
-  /// What is known of an object.
+  /// Bounds on the distance from an object to the nearest change.
   private struct Bounds {
     /// A change is at most so many links away; nil if none is known.
     var near: Int?

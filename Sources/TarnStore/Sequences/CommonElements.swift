@@ -1,7 +1,7 @@
 /// The elements that stay where a list becomes another: a longest common subsequence, so that no
 /// other choice deletes and inserts fewer.
 ///
-/// What both lists begin and end with is found first. For the rest, each pair of equal elements is
+/// The common beginning and end are found first. For the rest, each pair of equal elements is
 /// looked at once (Hunt and Szymanski, "A Fast Algorithm for Computing Longest Common
 /// Subsequences", 1977). Where there are more than `pairsMax` such pairs, as in long lists of few
 /// different values, an equal element is looked for only near the same place among its equals, as
@@ -16,16 +16,24 @@ package enum CommonElements {
   package static func pairs<Element: Hashable>(
     _ old: [Element], _ new: [Element], pairsMax: Int = pairsMax
   ) -> [Pair] {
+    let (front, back) = ends(old, new)
+    let middle = middle(
+      old, front.count..<old.count - back.count, new, front.count..<new.count - back.count,
+      pairsMax)
+    return front + middle + back
+  }
+
+  /// The common beginning, and the common end of the rest.
+  static func ends<Element: Equatable>(
+    _ old: [Element], _ new: [Element]
+  ) -> (front: [Pair], back: [Pair]) {
     let front = zip(old, new).prefix { $0 == $1 }.count
     let rest = min(old.count, new.count) - front
     let back = zip(old.reversed(), new.reversed()).prefix(rest).prefix { $0 == $1 }.count
-    var pairs: [Pair] = (0..<front).map { ($0, $0) }
-    pairs += middle(
-      old, front..<old.count - back, new, front..<new.count - back, pairsMax)
-    for index in (0..<back).reversed() {
-      pairs.append((old.count - 1 - index, new.count - 1 - index))
-    }
-    return pairs
+    return (
+      (0..<front).map { ($0, $0) },
+      (0..<back).reversed().map { (old.count - 1 - $0, new.count - 1 - $0) }
+    )
   }
 
   private static func middle<Element: Hashable>(

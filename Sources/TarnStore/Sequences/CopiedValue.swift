@@ -88,7 +88,7 @@ extension CopiedValue: Hashable {
 }
 
 extension CopiedValue {
-  /// What kind of collection it is; none for other values.
+  /// The kind of collection; `.none` for other values.
   var kind: CollectionKind {
     switch self {
     case .value: .none
@@ -106,7 +106,7 @@ extension CopiedValue {
     }
   }
 
-  /// A value that is no list or map.
+  /// The value, if it is neither a list nor a map.
   var plain: Value? {
     if case .value(let value) = self { value } else { nil }
   }

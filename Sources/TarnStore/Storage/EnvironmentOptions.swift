@@ -16,7 +16,7 @@ package struct EnvironmentOptions: Hashable, Sendable {
   /// Once the stores of this process have taken so many bytes of address space, further ones get
   /// less. A quarter of the 47 bits that Linux gives a process: the rest is for everything else.
   package var largeMapsByteCount = 1 << 45
-  /// What such a further store gets, unless four times its file is more.
+  /// The address space for such a further store, unless four times its file is more.
   package var smallMapByteCount = 8 << 30
   /// Read transactions of all processes together. The first process to open the file decides.
   package var readerCount = 4096

@@ -57,7 +57,7 @@ final class EnvironmentRegistry: Sendable {
 
   /// The address space to take for one more store. A terabyte for each would leave none after
   /// some 120 stores, for threads and memory neither; so the first ones of a process get that, and
-  /// further ones room for what they have and some growth. Opened anew, one gets more.
+  /// further ones room for what they have and some growth. A store that is opened again gets more.
   private static func mapByteCount(
     for target: borrowing FileToOpen, besides open: some Sequence<Environment>,
     _ options: EnvironmentOptions

@@ -69,7 +69,7 @@ extension StorageError {
       + "vm.max_map_count), which is \(SystemLimit.value(of: "vm/max_map_count")); close stores"
   }
 
-  /// What the process may have of it, as text for people.
+  /// The limit of the process for a resource, as text for people.
   static func limit(_ resource: __rlimit_resource_t) -> String {
     var limits = rlimit()
     guard unsafe getrlimit(resource, &limits) == 0 else { return "unknown" }

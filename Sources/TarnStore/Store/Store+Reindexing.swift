@@ -1,4 +1,4 @@
-/// What making indexes anew came to.
+/// The result of rebuilding indexes.
 package struct Reindexing: Sendable {
   /// Entries in the indexes that were made.
   package fileprivate(set) var entries = 0
@@ -12,10 +12,10 @@ extension Store {
   /// their values, 128 at most.
   private static let batch = 1 << 20
 
-  /// Makes indexes anew from the rows, in one commit. The caller holds the gate.
+  /// Rebuilds indexes from the rows, in one commit. The caller holds the gate.
   ///
-  /// No version, and no change record: what objects are did not change, so observers hear nothing.
-  /// Who reads an older state goes on with the indexes of that state.
+  /// Neither a version nor a change record is made: no object changed, so observers are not
+  /// called. Readers of an older state keep using the indexes of that state.
   ///
   /// - Throws: nothing was written, unless the code is `.outcomeUnknown`.
   package func reindex(_ indexes: [IndexName]) throws(StorageError) -> Reindexing {

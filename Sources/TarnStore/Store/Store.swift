@@ -108,7 +108,7 @@ package final class Store: Sendable {
     }
     let transaction = try beginReadOfNewest()
     let head = try HeadRecord.read(from: transaction)
-    // Indexes that were made anew are in the same version, and in another transaction.
+    // Rebuilt indexes are in the same version, but in another transaction.
     if let known = state.withLock({ $0.newest }), known.head == head,
       known.transaction.transactionID == transaction.transactionID
     {

@@ -1,8 +1,8 @@
 /// Giving a collection other elements, with as few deletions and insertions as what it has in
 /// common with them allows.
 ///
-/// Elements that are the same to the bit stay. Of a list they are those that `CommonElements`
-/// finds; of a map, what has the same key; of a set, what is equal. A list or map within a value
+/// Elements that are the same to the bit stay: in a list those that `CommonElements` finds, in a
+/// map the values that have the same key, in a set the equal ones. A list or map within a value
 /// becomes what comes in its place if that is of the same kind, by the same rules.
 extension WriteSession {
   /// - Parameter keys: of a map, those of the elements.
@@ -22,7 +22,7 @@ extension WriteSession {
     }
   }
 
-  /// The same for elements that are no lists and maps, or ones that were just made.
+  /// The same for plain values, and for lists and maps that were just made.
   package func put(
     _ values: [Value], keys: [String], in place: SequencePlace
   ) throws(StorageError) {
@@ -116,8 +116,14 @@ extension WriteSession {
       return true
     }
     let old = try copies(of: sequence)
-    let pairs =
-      ownsElements(place) ? Self.ends(old, new) : CommonElements.pairs(old, new)
+    let pairs: [CommonElements.Pair]
+    if ownsElements(place) {
+      // `replaceOwned` keeps the embedded objects between them that come again.
+      let (front, back) = CommonElements.ends(old, new)
+      pairs = front + back
+    } else {
+      pairs = CommonElements.pairs(old, new)
+    }
     if pairs.count == old.count, pairs.count == new.count { return false }
     // From the back, so that positions in front stay.
     var (oldEnd, newEnd) = (old.count, new.count)
@@ -129,18 +135,6 @@ extension WriteSession {
       (oldEnd, newEnd) = (pair.old, pair.new)
     }
     return true
-  }
-
-  /// What both begin and end with. Embedded objects between them go where they come by a rule of
-  /// their own, which keeps those that stay.
-  private static func ends(
-    _ old: [CopiedValue], _ new: [CopiedValue]
-  ) -> [CommonElements.Pair] {
-    let front = zip(old, new).prefix { $0 == $1 }.count
-    let rest = min(old.count, new.count) - front
-    let back = zip(old.reversed(), new.reversed()).prefix(rest).prefix { $0 == $1 }.count
-    return (0..<front).map { ($0, $0) }
-      + (0..<back).reversed().map { (old.count - 1 - $0, new.count - 1 - $0) }
   }
 
   /// Neighbouring elements that have nothing in common with those that come, but for lists and maps

@@ -88,7 +88,7 @@ import Testing
         let title = reader.title(of: index)
         let check = try tarn("inspect", "a.realm", "--check")
         #expect(check.status == 1 && check.output.contains(title), "\(title): \(check.output)")
-        #expect(check.output.hasSuffix("this makes them anew: tarn reindex a.realm\n"))
+        #expect(check.output.hasSuffix("this rebuilds them: tarn reindex a.realm\n"))
         let done = try tarn("reindex", "a.realm", wanted(index, described))
         #expect(done.status == 0, "\(title): \(done.errors)")
         #expect(try self.count(index, store) == count, "\(title)")
