@@ -109,6 +109,48 @@ extension ProcessTests {
       }
     }
 
+    /// The system takes a killed process's locks one after the other, and shows no descriptors of
+    /// it by then: as here, where a mapping keeps the locks of a file whose descriptor is closed.
+    @Test func `a process that was just killed is not taken for one with other data`() throws {
+      let file = try StressFile()
+      _ = try openStore(file.path, within: .seconds(10))
+      var dying: OwnedDescriptor? = try OwnedDescriptor(
+        opening: file.path + "-lock", flags: O_RDWR, operation: "open")
+      let descriptor = dying?.raw ?? -1
+      let mapping = UInt(bitPattern: mmap(nil, 4096, PROT_READ, MAP_SHARED, descriptor, 0))
+      for byte in [0, 12345] as [Int64] { #expect(tarn_lock_shared(descriptor, byte, 1) == 0) }
+      dying = nil
+      let start = ContinuousClock.now
+      let error = #expect(throws: StorageError.self) {
+        try openStore(file.path, within: .milliseconds(150))
+      }
+      #expect(start.duration(to: .now) >= .milliseconds(150))
+      #expect(error?.code == .identity)
+      DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(50)) {
+        munmap(UnsafeMutableRawPointer(bitPattern: mapping), 4096)
+      }
+      _ = try openStore(file.path, within: .seconds(10))
+    }
+
+    @Test func `a process with the lock file and other data is seen at once`() throws {
+      let file = try StressFile()
+      let reader = try StressTool.worker("read", file.path)
+      try #require(reader.line(within: .seconds(20)) { $0.hasPrefix("reading") } != nil)
+      let moved = file.path + ".moved"
+      try FileManager.default.moveItem(atPath: file.path, toPath: moved)
+      try FileManager.default.copyItem(atPath: moved, toPath: file.path)
+      let start = ContinuousClock.now
+      let error = #expect(throws: StorageError.self) {
+        try openStore(file.path, within: .seconds(60))
+      }
+      #expect(start.duration(to: .now) < .seconds(30))
+      #expect(error?.code == .identity)
+      #expect(error?.detail.contains("another data file") == true, "\(error?.detail ?? "")")
+      reader.signal(SIGKILL)
+      #expect(reader.finish().end == .killed(SIGKILL))
+      _ = try openStore(file.path, within: .seconds(10))
+    }
+
     /// LMDB waits for its byte without end, and takes a table of readers for one in use if anybody
     /// has locked it.
     @Test func `a stranger's lock on LMDB's byte is found before LMDB is called`() throws {

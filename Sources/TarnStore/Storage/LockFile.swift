@@ -100,27 +100,37 @@ struct LockFile: ~Copyable {
   /// - Parameter isHeld: whether another process has the store open.
   ///
   /// Errors: `.busy` at the deadline; `.identity` if processes have the lock file open with other
-  /// data.
+  /// data: at once if one of them can be seen, else at the deadline.
   borrowing func awaitTable(
     _ deadline: Deadline, whileOpen isHeld: () -> Bool
   ) throws(StorageError) {
+    var mayBeUsedForOtherData = false
     let isFree = try deadline.wait { () throws(StorageError) in
+      mayBeUsedForOtherData = false
       switch tarn_is_locked_elsewhere(descriptor, Self.tableByte, 1) {
       case 1:
         if isHeld() { return true }
-        if isUsedForOtherData { throw replacedData }
+        mayBeUsedForOtherData = isHeldAsByThisLibrary
+        if mayBeUsedForOtherData, try isHeldByLivingProcess() { throw replacedData }
         return false
       case 2: return false
       default: return true
       }
     }
-    guard isFree else { throw busy(at: Self.tableByte) }
+    guard isFree else { throw mayBeUsedForOtherData ? replacedData : busy(at: Self.tableByte) }
   }
 
   /// Whether a process holds the byte of its id as this library does: shared. LMDB alone holds it
   /// exclusively.
-  private var isUsedForOtherData: Bool {
+  private var isHeldAsByThisLibrary: Bool {
     tarn_is_locked_elsewhere(descriptor, 1, Self.openersByte - 1) == 1
+  }
+
+  /// The kernel takes the locks of a process that was killed one by one, in any order, so that
+  /// this file can be locked for a moment longer than the data. Such a process shows no descriptors
+  /// any more. One that does has locked data, but not that of this opener.
+  private borrowing func isHeldByLivingProcess() throws(StorageError) -> Bool {
+    try !LockHolders.of(identity(), bytes: 1...Self.openersByte - 1).isEmpty
   }
 
   private var replacedData: StorageError {
