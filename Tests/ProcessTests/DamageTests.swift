@@ -37,7 +37,8 @@ extension ProcessTests {
       while try key.withUnsafeBytes({ bytes throws(StorageError) in
         try cursor.seek(atOrAfter: bytes)
       }), cursor.key.first == tag.rawValue {
-        let position = UInt(bitPattern: cursor.value.baseAddress) - environment.mapStart
+        let start = try environment.mapStart(of: environment.firstEngine)
+        let position = UInt(bitPattern: cursor.value.baseAddress) - start
         ranges.append("\(position)-\(position + UInt(cursor.value.count))")
         key = Array(cursor.key) + [0]
       }

@@ -13,6 +13,7 @@ internal import Glibc
 @safe package struct Cursor: ~Copyable {
   private let handle: LMDBHandle
   private let environment: Environment
+  private var engine: Engine
   /// Keeps the view alive for a cursor that reads.
   private var reading: ReadTransaction?
   /// Says when LMDB has closed a cursor that writes.
@@ -25,6 +26,7 @@ internal import Glibc
   package init(_ transaction: ReadTransaction) throws(StorageError) {
     handle = try Self.open(transaction.handle, transaction.environment)
     environment = transaction.environment
+    engine = transaction.engine
     reading = transaction
     life = nil
     unsafe key = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -35,6 +37,7 @@ internal import Glibc
   package init(_ transaction: borrowing WriteTransaction) throws(StorageError) {
     handle = try Self.open(transaction.handle, transaction.environment)
     environment = transaction.environment
+    engine = transaction.engine
     reading = nil
     life = transaction.life
     unsafe key = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -122,6 +125,7 @@ internal import Glibc
     require(transaction.environment === environment, "a transaction of another file")
     let result = unsafe mdb_cursor_renew(transaction.handle.raw, handle.raw)
     if result != 0 { throw environment.error(result, "read") }
+    engine = transaction.engine
     reading = transaction
     unsafe key = UnsafeRawBufferPointer(start: nil, count: 0)
   }
@@ -139,13 +143,13 @@ internal import Glibc
       throw environment.error(result, "read")
     }
     guard let life else {
-      unsafe key = try environment.bounded(foundKey)
-      unsafe value = try environment.bounded(foundValue)
+      unsafe key = try environment.bounded(foundKey, by: engine)
+      unsafe value = try environment.bounded(foundValue, by: engine)
       return true
     }
     changeCount = life.changeCount
-    unsafe key = try environment.boundedOrOwn(foundKey)
-    unsafe value = try environment.boundedOrOwn(foundValue)
+    unsafe key = try environment.boundedOrOwn(foundKey, by: engine)
+    unsafe value = try environment.boundedOrOwn(foundValue, by: engine)
     return true
   }
 }

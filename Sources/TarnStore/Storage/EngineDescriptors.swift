@@ -73,12 +73,19 @@ extension Environment {
   /// Errors: `.failed` if the program closed a descriptor of LMDB's.
   ///
   /// - Parameter onlyPages: the one that unsynced commits write through, and no other.
-  func checkDescriptors(_ operation: String, onlyPages: Bool = false) throws(StorageError) {
-    if let lost = engineDescriptors.lost(dataIdentity, lockIdentity, onlyPages: onlyPages) {
+  func checkDescriptors(
+    of engine: Engine, _ operation: String, onlyPages: Bool = false
+  ) throws(StorageError) {
+    if let lost = engine.descriptors.lost(dataIdentity, lockIdentity, onlyPages: onlyPages) {
       throw error(
         .failed, operation,
         LostDescriptor.detail(lost) + ". Nothing was written; restart the program")
     }
+  }
+
+  /// The same for all that LMDB has opened for the store.
+  func checkDescriptors(_ operation: String) throws(StorageError) {
+    for engine in state.withLock({ $0.engines }) { try checkDescriptors(of: engine, operation) }
   }
 }
 

@@ -30,7 +30,7 @@ extension Environment {
   /// LMDB: `mdb_reader_list`.
   package func readers() -> [ReaderPin] {
     if isForked { return [] }
-    return ReaderTable.slots(of: handle).compactMap { slot in
+    return ReaderTable.slots(of: firstEngine.handle).compactMap { slot in
       slot.transactionID.map { ReaderPin(processID: slot.processID, transactionID: $0) }
     }
   }
@@ -45,7 +45,7 @@ extension Environment {
     // LMDB asks through its lock file who is dead.
     try checkDescriptors("clear readers")
     var dead: Int32 = 0
-    let result = unsafe mdb_reader_check(handle.raw, &dead)
+    let result = unsafe mdb_reader_check(firstEngine.handle.raw, &dead)
     if result != 0 { throw error(result, "clear readers") }
     return Int(dead)
   }
@@ -59,6 +59,7 @@ extension Environment {
 
   /// LMDB: `mdb_env_stat`, `mdb_env_info`.
   package var statistics: EnvironmentStatistics {
+    let handle = firstEngine.handle
     var tree = MDB_stat()
     var info = unsafe MDB_envinfo()
     unsafe mdb_env_stat(handle.raw, &tree)
@@ -129,7 +130,7 @@ extension Environment {
   /// one that is shown there is no newer one. Eight nanoseconds.
   package var newestTransactionIDHint: UInt64 {
     var info = unsafe MDB_envinfo()
-    unsafe mdb_env_info(handle.raw, &info)
+    unsafe mdb_env_info(firstEngine.handle.raw, &info)
     return UInt64(unsafe info.me_last_txnid)
   }
 

@@ -12,7 +12,11 @@ extension Environment {
   /// The same where any problem is an error that names the first one.
   func requireSoundPages() throws(StorageError) {
     let problems = try verifyPages().problems
-    guard let first = problems.first else { return }
+    guard let first = problems.first else {
+      let pin = try beginRead()
+      defer { pin.end() }
+      return pin.engine.findMap(by: pin.handle, pageSize: pageSize)
+    }
     let others = problems.count - 1
     let more = others == 0 ? "" : " (and \(others) more problem\(others == 1 ? "" : "s"))"
     throw StoreHeader.corrupted(path, first + more)
@@ -28,6 +32,7 @@ extension Environment {
       unsafe PageWalker.walkPaths($0, header: header)
     }
     if let problem = problems.first { throw StoreHeader.corrupted(path, problem) }
+    pin.engine.findMap(by: pin.handle, pageSize: pageSize)
   }
 
   /// Walks all pages of the file at the path, for one that may be too damaged to be opened. Others

@@ -59,12 +59,10 @@ package final class Environment: Sendable {
   /// Of the file at the path: the data's, unless that is a copy of it.
   package let sourceIdentity: FileIdentity
   package let lockIdentity: FileIdentity
-  /// Bytes of address space that this process could take for the file.
-  package let mapByteCount: Int
-  let mapStart: UInt
   let pageSize: Int
-  let handle: LMDBHandle
-  let engineDescriptors: EngineDescriptors
+  /// The one that the store was opened with. Transactions go through the newest of `state`; what
+  /// needs none (LMDB's figures, its table of readers) is the same through any.
+  let firstEngine: Engine
   /// Our own description of the data file; holds the lock of step 4.
   let descriptor: Int32
   /// Our own description of the lock file; holds the locks of `LockFile`.
@@ -74,7 +72,7 @@ package final class Environment: Sendable {
   /// What `tarn_fork_count` said when the store was opened.
   private let forkCount: UInt32
 
-  let state = Lock(State())
+  let state: Lock<State>
   /// Length of the file when last asked; values beyond it are not touched.
   let knownByteCount: Atomic<Int>
   /// Raw value of the code that closed the store for writing, or 0.
@@ -85,13 +83,19 @@ package final class Environment: Sendable {
   let writingThread = Atomic<UInt>(0)
 
   struct State {
+    /// In the order in which they were opened; all of them stay until the store is closed.
+    var engines: [Engine]
+    /// The size of the file at which no larger map could be had; 0 if that never happened.
+    var grownInVainAt = 0
     /// Calls of `open` not yet balanced by `close`.
     var openings = 1
     /// Transactions that have not ended.
     var live = 0
     var isClosed = false
-    /// Reset read transactions, ready to be renewed.
+    /// Reset read transactions of the newest engine, ready to be renewed.
     var pool: [LMDBHandle] = []
+
+    var engine: Engine { engines[engines.count - 1] }
   }
 
   /// Reset transactions kept; each holds one slot of the table of readers.
@@ -107,11 +111,9 @@ package final class Environment: Sendable {
     dataIdentity = opened.data.identity
     sourceIdentity = opened.source
     lockIdentity = opened.lock
-    mapByteCount = opened.mapByteCount
-    mapStart = opened.mapStart
     pageSize = opened.pageSize
-    handle = opened.handle
-    engineDescriptors = opened.engineDescriptors
+    firstEngine = opened.engine
+    state = Lock(State(engines: [opened.engine]))
     descriptor = opened.descriptor
     lockDescriptor = opened.lockDescriptor
     created = opened.created
@@ -167,19 +169,15 @@ package final class Environment: Sendable {
   }
 
   func error(_ result: Int32, _ operation: String) -> StorageError {
-    if result == MDB_MAP_FULL || result == MDB_MAP_RESIZED {
-      return error(
-        .addressSpace, operation,
-        "the file needs more than the \(mapByteCount) bytes of address space that this process has "
-          + "taken for it when it opened the store. Let go of every Realm and frozen Realm of it, "
-          + "and open it anew, which takes four times the file's size; nothing was changed")
-    }
+    if result == MDB_MAP_FULL || result == MDB_MAP_RESIZED { return fullMap(operation) }
     return StorageError(lmdb: result, operation: operation, path: path)
   }
 
   /// Counts a transaction in. Errors: `.forked`, `.failed` for a closed store.
-  /// Gives a reset handle of the pool to one that reads, if there is one.
-  func enter(_ operation: String, reads: Bool) throws(StorageError) -> LMDBHandle? {
+  /// Gives what it goes through, and a reset handle of the pool to one that reads, if there is one.
+  func enter(
+    _ operation: String, reads: Bool
+  ) throws(StorageError) -> (Engine, pooled: LMDBHandle?) {
     if isForked {
       throw error(.forked, operation, "the process was forked after it opened the store")
     }
@@ -188,17 +186,21 @@ package final class Environment: Sendable {
         throw error(.failed, operation, "the store is closed")
       }
       state.live += 1
-      return reads ? state.pool.popLast() : nil
+      return (state.engine, reads ? state.pool.popLast() : nil)
     }
   }
 
   /// Counts a transaction out, and keeps its reset handle if there is room.
-  func leave(keeping handle: LMDBHandle?) {
+  ///
+  /// - Parameter engine: what the transaction went through.
+  func leave(keeping handle: LMDBHandle?, of engine: Engine) {
     let (surplus, isLast) = state.withLock { state in
       state.live -= 1
       assert(state.live >= 0, "bug in this package: a transaction ended twice")
       let isLast = state.live == 0 && state.openings == 0
-      guard let handle, state.pool.count < Self.poolCountMax else { return (handle, isLast) }
+      guard let handle, state.pool.count < Self.poolCountMax, state.engine === engine else {
+        return (handle, isLast)
+      }
       state.pool.append(handle)
       return (nil, isLast)
     }
@@ -208,16 +210,17 @@ package final class Environment: Sendable {
 
   /// Ends everything. Only the registry calls this, when no transaction lives.
   func shutDown() {
-    let pool = state.withLock { state in
+    let (engines, pool) = state.withLock { state in
       require(state.live == 0 && !state.isClosed, "bug in this package: closed while in use")
       state.isClosed = true
       defer { state.pool = [] }
-      return state.pool
+      return (state.engines, state.pool)
     }
     for transaction in pool { unsafe mdb_txn_abort(transaction.raw) }
     // The child's copies of LMDB's mutexes and slots are the parent's: leave them alone.
     if isForked { return }
-    unsafe mdb_env_close(handle.raw)
+    // Not before: closing one frees slots of the others in the table of readers.
+    for engine in engines { unsafe mdb_env_close(engine.handle.raw) }
     // Only now: the last closer would destroy the mutexes that the next opener waits for (0.9.26 to
     // 0.9.31), and learns from this lock that it is not the last.
     giveUp(lockDescriptor, lockIdentity)

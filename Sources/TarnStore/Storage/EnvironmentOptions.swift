@@ -8,16 +8,22 @@ package struct EnvironmentOptions: Hashable, Sendable {
     case none
   }
 
+  /// How much address space the stores of this process take together.
+  package struct MapBudget: Hashable, Sendable {
+    /// Once they have taken so many bytes, further ones get less. A quarter of the 47 bits that
+    /// Linux gives a process: the rest is for everything else.
+    package var byteCount = 1 << 45
+    /// What such a further store gets at first, unless four times its file is more.
+    package var smallMapByteCount = 8 << 30
+    package init() {}
+  }
+
   /// Creates nothing and writes nothing; the file must be there.
   package var isReadOnly = false
   package var durability = Durability.strict
   /// Address space to take, in bytes; halved as often as needed where the process may not have it.
   package var mapByteCount = 1 << 40
-  /// Once the stores of this process have taken so many bytes of address space, further ones get
-  /// less. A quarter of the 47 bits that Linux gives a process: the rest is for everything else.
-  package var largeMapsByteCount = 1 << 45
-  /// The address space for such a further store, unless four times its file is more.
-  package var smallMapByteCount = 8 << 30
+  package var budget = MapBudget()
   /// Read transactions of all processes together. The first process to open the file decides.
   package var readerCount = 4096
 

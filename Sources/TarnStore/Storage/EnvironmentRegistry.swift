@@ -16,12 +16,11 @@ final class EnvironmentRegistry: Sendable {
       // What the parent had open is nothing of this process's.
       for (identity, environment) in open where environment.isForked { open[identity] = nil }
       let opened: OpenedFile
-      var options = options
       switch location {
       case .memory:
         let target = try FileToOpen(inMemoryAt: location)
-        options.mapByteCount = Self.mapByteCount(for: target, besides: open.values, options)
-        opened = try target.open(options)
+        let mapByteCount = Self.mapByteCount(for: target, besides: open.values, options)
+        opened = try target.open(options, mapByteCount: mapByteCount)
       case .file(let path):
         let target = try FileToOpen(path: path, options: options, content: content)
         if let existing = open[target.facts.identity] {
@@ -30,12 +29,13 @@ final class EnvironmentRegistry: Sendable {
           return existing
         }
         let created = target.created
-        options.mapByteCount = Self.mapByteCount(for: target, besides: open.values, options)
+        let mapByteCount = Self.mapByteCount(for: target, besides: open.values, options)
         do throws(StorageError) {
           try checkLock(of: target, open.values)
           opened =
             options.isReadOnly
-            ? try openToRead(target, path, options) : try target.open(options)
+            ? try openToRead(target, path, options, mapByteCount)
+            : try target.open(options, mapByteCount: mapByteCount)
         } catch {
           created.remove()
           throw error
@@ -57,31 +57,37 @@ final class EnvironmentRegistry: Sendable {
 
   /// The address space to take for one more store. A terabyte for each would leave none after
   /// some 120 stores, for threads and memory neither; so the first ones of a process get that, and
-  /// further ones room for what they have and some growth. A store that is opened again gets more.
+  /// further ones room for what they have and some growth, and more when they need it.
   private static func mapByteCount(
     for target: borrowing FileToOpen, besides open: some Sequence<Environment>,
     _ options: EnvironmentOptions
   ) -> Int {
-    let taken = open.reduce(0) { $0 + $1.mapByteCount }
-    guard taken >= options.largeMapsByteCount else { return options.mapByteCount }
-    let wanted = max(options.smallMapByteCount, 4 * Int(target.facts.byteCount))
+    let taken = open.reduce(0) { $0 + $1.takenByteCount }
+    guard taken >= options.budget.byteCount else { return options.mapByteCount }
+    let wanted = max(options.budget.smallMapByteCount, 4 * Int(target.facts.byteCount))
     // Whole pages, of any size that a system has.
     return min(options.mapByteCount, (wanted + 65535) & ~65535)
   }
 
+  /// Runs while no file is opened or closed in this process.
+  func whileNothingOpens<R>(_ body: () throws(StorageError) -> R) throws(StorageError) -> R {
+    try open.withLock { _ throws(StorageError) in try body() }
+  }
+
   /// Opens a copy where the data itself cannot be read safely.
   private func openToRead(
-    _ target: consuming FileToOpen, _ path: String, _ options: EnvironmentOptions
+    _ target: consuming FileToOpen, _ path: String, _ options: EnvironmentOptions,
+    _ mapByteCount: Int
   ) throws(StorageError) -> OpenedFile {
     if let obstacle = target.obstacleToLocking(options) {
-      return try target.copied(because: obstacle).open(options)
+      return try target.copied(because: obstacle).open(options, mapByteCount: mapByteCount)
     }
     do throws(StorageError) {
-      return try target.open(options)
+      return try target.open(options, mapByteCount: mapByteCount)
     } catch {
       guard error.code == .readersFull else { throw error }
       let again = try FileToOpen(path: path, options: options, content: nil)
-      return try again.copied(because: error).open(options)
+      return try again.copied(because: error).open(options, mapByteCount: mapByteCount)
     }
   }
 

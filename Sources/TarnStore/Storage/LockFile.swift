@@ -31,6 +31,7 @@ struct LockFile: ~Copyable {
   let path: String
   /// -1 once it was handed on.
   private var descriptor: Int32
+  private let isBorrowed: Bool
 
   /// For LMDB to be led to the file.
   var raw: Int32 { descriptor }
@@ -63,6 +64,14 @@ struct LockFile: ~Copyable {
     if result != 0 { throw StorageError(errno: result, operation: "open", path: path) }
     self.path = path
     descriptor = file.release()
+    isBorrowed = false
+  }
+
+  /// That of a store which this process has open, and whose owner closes it.
+  init(_ path: String, borrowing descriptor: Int32) {
+    self.path = path
+    self.descriptor = descriptor
+    isBorrowed = true
   }
 
   borrowing func identity() throws(StorageError) -> FileIdentity {
@@ -72,7 +81,7 @@ struct LockFile: ~Copyable {
     return facts.identity
   }
 
-  deinit { if descriptor >= 0 { tarn_unlock_and_close(descriptor) } }
+  deinit { if descriptor >= 0, !isBorrowed { tarn_unlock_and_close(descriptor) } }
 
   /// Hands the descriptor to the caller, who closes it by `tarn_unlock_and_close`, after LMDB's
   /// environment.
@@ -158,6 +167,25 @@ struct LockFile: ~Copyable {
     FaultPoint.hit("lock.converted")
     guard result == 0, try share(byte) else { throw Self.sameProcessID(path) }
     FaultPoint.hit("lock.readers")
+  }
+
+  /// Whether a lock is on the byte of this process's id that is not this descriptor's.
+  var isHeldUnderOwnID: Bool { tarn_is_locked_elsewhere(descriptor, Int64(getpid()), 1) != 0 }
+
+  /// Lets LMDB lock the byte of the process's id once more, in the first read of a further
+  /// environment of this process. Its lock there, which is as good, is held throughout.
+  ///
+  /// Errors: those of the body, and as `holdReaders`.
+  borrowing func lendingReaders(_ body: () throws(StorageError) -> Void) throws(StorageError) {
+    let byte = Int64(getpid())
+    // It may be lost; see above.
+    guard tarn_lock_shared_as_process(descriptor, byte) == 0 else {
+      throw Self.sameProcessID(path)
+    }
+    _ = tarn_unlock(descriptor, byte, 1)
+    let outcome = Result { () throws(StorageError) in try body() }
+    try holdReaders()
+    try outcome.get()
   }
 
   /// Two containers whose programs have the same number: LMDB's table and its locks go by it.

@@ -14,11 +14,8 @@ struct OpenedFile {
   /// The file at the path; the data itself unless that is a copy of it.
   let source: FileIdentity
   let lock: FileIdentity
-  let mapByteCount: Int
-  let mapStart: UInt
   let pageSize: Int
-  let handle: LMDBHandle
-  let engineDescriptors: EngineDescriptors
+  let engine: Engine
   /// Ours, of the data.
   let descriptor: Int32
   /// Ours, of the lock file: see `LockFile`.
@@ -169,83 +166,63 @@ struct FileToOpen: ~Copyable {
   }
 
   /// Gives the file to LMDB.
-  consuming func open(_ options: EnvironmentOptions) throws(StorageError) -> OpenedFile {
+  ///
+  /// - Parameter mapByteCount: the address space to take, if the process may have that much.
+  consuming func open(
+    _ options: EnvironmentOptions, mapByteCount: Int? = nil
+  ) throws(StorageError) -> OpenedFile {
     if kind == .shared { try checkLockIsWritable() }
-    // A forked child has its parent's mappings, which nobody uses there.
-    let inherited = try maps()
-    guard inherited.isEmpty || tarn_fork_count() > 0 else {
-      throw StorageError(
-        .alreadyOpen, operation: "open", path: path,
-        detail: "another copy of this library in the same process has the file open")
-    }
     let lock = try openLock(options)
+    try refuseOtherCopy(lock)
     // LMDB opens by path, and would follow any link that somebody has put there meanwhile: it is
     // led to the very files that were looked at.
     let names = try PassingNames(data: file.raw, lock: lock.raw, for: path)
-    let expected = try occupyStandardDescriptors()
-    let (handle, mapByteCount) = try openLMDB(options, lock, at: names.dataPath)
+    let opening = EngineOpening(
+      path: path, lockPath: lockPath, mode: facts.mode, isWritable: isWritable, options: options)
+    let expected = try opening.occupyStandardDescriptors(file.raw)
+    let (handle, taken) = try openLMDB(
+      opening, lock, at: names.dataPath, mapByteCount ?? options.mapByteCount)
     var isDone = false
     // Before the locks go, which live as long as `lock`.
     defer { if !isDone { unsafe mdb_env_close(handle.raw) } }
     let lockIdentity = try checkNames(lock)
-    let engineDescriptors = try findDescriptors(handle, lockIdentity, lock.raw, expected)
+    let descriptors = try opening.findDescriptors(
+      handle, facts.identity, lockIdentity, expected, ours: lock.raw)
     let descriptor = try lockData(lockIdentity)
     defer { if !isDone { tarn_unlock_and_close(descriptor) } }
-    try tryReading(handle)
+    try opening.tryReading(handle)
     try lock.holdReaders()
     lock.endOpening()
-    closeOnExec(handle)
-    let map = try maps().first { $0.fileOffset == 0 && !inherited.contains($0) }
-    guard let map else {
-      throw StorageError(
-        .inputOutput, operation: "open", path: path,
-        detail: "/proc/self/maps does not show what was mapped just now; is /proc mounted?")
-    }
+    opening.closeOnExec(handle)
     var statistics = MDB_stat()
     unsafe mdb_env_stat(handle.raw, &statistics)
     isDone = true
     return OpenedFile(
       path: path, lockPath: lockPath, kind: kind, copyCause: copyCause, isWritable: isWritable,
       data: FileFacts.of(descriptor: descriptor) ?? facts, source: source, lock: lockIdentity,
-      mapByteCount: mapByteCount, mapStart: map.start, pageSize: Int(statistics.ms_psize),
-      handle: handle, engineDescriptors: engineDescriptors, descriptor: descriptor,
-      lockDescriptor: lock.release(), created: created)
+      pageSize: Int(statistics.ms_psize),
+      engine: Engine(handle: handle, descriptors: descriptors, mapByteCount: taken),
+      descriptor: descriptor, lockDescriptor: lock.release(), created: created)
   }
 
-  /// LMDB opens files itself: no number that it gets may be a standard one. Gives the numbers that
-  /// it is expected to get.
-  private borrowing func occupyStandardDescriptors() throws(StorageError) -> [Int32] {
-    let result = tarn_occupy_standard()
-    guard result == 0 else {
-      var error = StorageError(errno: result, operation: "open", path: path)
-      error.detail = "a standard descriptor is closed, and /dev/null cannot be opened in its place"
-      throw error
-    }
-    return EngineDescriptors.expected(copying: file.raw)
-  }
-
-  private borrowing func findDescriptors(
-    _ handle: LMDBHandle, _ lock: FileIdentity, _ ours: Int32, _ expected: [Int32]
-  ) throws(StorageError) -> EngineDescriptors {
-    let found = EngineDescriptors.find(
-      handle, facts.identity, lock, isWritable: isWritable, expected: expected, ours: ours)
-    guard let found else {
-      throw StorageError(
-        .inputOutput, operation: "open", path: path,
-        detail: "the descriptors that were opened just now are not there any more; does another "
-          + "thread close descriptors that it did not open?")
-    }
-    return found
-  }
-
-  private borrowing func maps() throws(StorageError) -> [ProcessMaps.Mapping] {
+  /// Refuses a file that another copy of this library in this process has open: it holds the byte
+  /// of this process's id. Another container's process with this id does so, too; what is mapped
+  /// here tells which of them it is.
+  private borrowing func refuseOtherCopy(_ lock: borrowing LockFile) throws(StorageError) {
+    // A forked child has its parent's mappings, which nobody uses there.
+    guard lock.isHeldUnderOwnID, tarn_fork_count() == 0 else { return }
+    let isMapped: Bool
     do throws(StorageError) {
-      return try ProcessMaps.shared(of: facts.identity)
+      isMapped = try !ProcessMaps.shared(of: facts.identity).isEmpty
     } catch {
       var error = error
       error.path = path
       throw error
     }
+    guard isMapped else { return }
+    throw StorageError(
+      .alreadyOpen, operation: "open", path: path,
+      detail: "another copy of this library in the same process has the file open")
   }
 
   /// Without its lock file a reader's pages are not safe from writers, and LMDB would go on
@@ -279,66 +256,26 @@ struct FileToOpen: ~Copyable {
   /// Opens until both the table of readers is ours and no slot of it is a dead process's that had
   /// this one's id.
   private borrowing func openLMDB(
-    _ options: EnvironmentOptions, _ lock: borrowing LockFile, at dataPath: String
-  ) throws(StorageError) -> (LMDBHandle, Int) {
+    _ opening: EngineOpening, _ lock: borrowing LockFile, at dataPath: String, _ wanted: Int
+  ) throws(StorageError) -> (LMDBHandle, mapByteCount: Int) {
     var mayHaveSlots = true
+    let smallest = max(1 << 20, Int(header?.byteCount ?? 0))
     while true {
-      let (handle, mapByteCount) = try openForOnce(options, at: dataPath)
+      let (handle, mapByteCount) = try opening.open(
+        at: dataPath, mapByteCount: wanted, smallest: smallest)
       var isKept = false
       defer { if !isKept { unsafe mdb_env_close(handle.raw) } }
       if mayHaveSlots, ReaderTable.hasSlots(of: getpid(), handle) {
         // Once LMDB has the byte of our id no living process has it, and closing frees the slots.
-        try tryReading(handle)
+        try opening.tryReading(handle)
         mayHaveSlots = false
       } else if try lock.holdTable() {
         isKept = true
         return (handle, mapByteCount)
-      } else if options.deadline.remaining == .zero {
+      } else if opening.options.deadline.remaining == .zero {
         throw lock.lostTable()
       }
     }
-  }
-
-  /// LMDB: `mdb_env_open`. Retries when a first opener was killed half way; asks for less address
-  /// space where the process may not have that much.
-  private borrowing func openForOnce(
-    _ options: EnvironmentOptions, at dataPath: String
-  ) throws(StorageError) -> (LMDBHandle, Int) {
-    let smallest = max(1 << 20, Int(header?.byteCount ?? 0))
-    var mapByteCount = max(options.mapByteCount, smallest)
-    var attempts = 0
-    while true {
-      let (result, handle) = openOnce(options, mapByteCount, dataPath)
-      if let handle { return (handle, mapByteCount) }
-      switch result {
-      case ENOMEM where mapByteCount / 2 >= smallest:
-        mapByteCount /= 2
-      case EINVAL where attempts < 20, MDB_INVALID where attempts < 20,
-        EAGAIN where attempts < 20:
-        attempts += 1
-        usleep(UInt32(500 * attempts))
-      default:
-        throw StorageError(lmdb: result, operation: "open", path: path)
-      }
-    }
-  }
-
-  private borrowing func openOnce(
-    _ options: EnvironmentOptions, _ mapByteCount: Int, _ dataPath: String
-  ) -> (Int32, LMDBHandle?) {
-    var created: OpaquePointer?
-    var result = unsafe mdb_env_create(&created)
-    guard result == 0, let raw = unsafe created else { return (result, nil) }
-    unsafe mdb_env_set_mapsize(raw, mapByteCount)
-    unsafe mdb_env_set_maxreaders(raw, UInt32(options.readerCount))
-    var flags = UInt32(MDB_NOSUBDIR | MDB_NOTLS)
-    if options.durability == .none { flags |= UInt32(MDB_NOSYNC) }
-    if !isWritable { flags |= UInt32(MDB_RDONLY) }
-    result = unsafe mdb_env_open(raw, dataPath, flags, facts.mode)
-    if result == 0 { return unsafe (0, LMDBHandle(raw: raw)) }
-    // "If this function fails, mdb_env_close() must be called to discard the handle."
-    unsafe mdb_env_close(raw)
-    return (result, nil)
   }
 
   /// Do the paths still lead to the files that were opened? Others would open what lies there now.
@@ -384,30 +321,5 @@ struct FileToOpen: ~Copyable {
       .identity, operation: "open", path: path,
       detail: "another process has the file open with another lock file than \(lockPath);"
         + " use one path for it everywhere, and never delete its lock file")
-  }
-
-  /// The first read transaction gives the tree its order for good (the only shared state that a
-  /// read would write), and shows whether this process can have a slot in the table of readers.
-  private borrowing func tryReading(_ handle: LMDBHandle) throws(StorageError) {
-    var transaction: OpaquePointer?
-    var result = unsafe mdb_txn_begin(handle.raw, nil, UInt32(MDB_RDONLY), &transaction)
-    if result == EAGAIN || result == EACCES { throw LockFile.sameProcessID(path) }
-    if result == MDB_READERS_FULL {
-      throw ReaderTable.full(handle, lockPath, operation: "open", path: path)
-    }
-    guard result == 0 else { throw StorageError(lmdb: result, operation: "open", path: path) }
-    defer { unsafe mdb_txn_abort(transaction) }
-    var tree: MDB_dbi = 0
-    result = unsafe mdb_dbi_open(transaction, nil, 0, &tree)
-    guard result == 0 else { throw StorageError(lmdb: result, operation: "open", path: path) }
-    require(tree == Environment.mainTree, "bug in this package: the main tree moved")
-  }
-
-  /// A program that this process starts must not keep the files open. LMDB 0.9 sees to that for
-  /// its other two descriptors. LMDB: `mdb_env_get_fd`.
-  private borrowing func closeOnExec(_ handle: LMDBHandle) {
-    var raw: Int32 = -1
-    unsafe mdb_env_get_fd(handle.raw, &raw)
-    if raw >= 0 { _ = fcntl(raw, F_SETFD, fcntl(raw, F_GETFD) | FD_CLOEXEC) }
   }
 }

@@ -16,11 +16,13 @@ package final class ReadTransaction: @unchecked Sendable {
   /// Labels the pin in the list of readers. Not a version: LMDB's numbers restart and repeat, and
   /// a reader may even show one commit more than its number says.
   package let transactionID: UInt64
+  let engine: Engine
   let handle: LMDBHandle
   private let hasEnded = Atomic<Bool>(false)
 
-  init(_ environment: Environment, _ handle: LMDBHandle) {
+  init(_ environment: Environment, _ engine: Engine, _ handle: LMDBHandle) {
     self.environment = environment
+    self.engine = engine
     self.handle = handle
     transactionID = UInt64(unsafe mdb_txn_id(handle.raw))
   }
@@ -38,7 +40,7 @@ package final class ReadTransaction: @unchecked Sendable {
     var wanted = unsafe MDB_val(key)
     var found = unsafe MDB_val()
     let result = unsafe mdb_get(handle.raw, Environment.mainTree, &wanted, &found)
-    if result == 0 { return unsafe try environment.bounded(found) }
+    if result == 0 { return unsafe try environment.bounded(found, by: engine) }
     if result == MDB_NOTFOUND { return nil }
     throw environment.error(result, "read")
   }
@@ -49,7 +51,7 @@ package final class ReadTransaction: @unchecked Sendable {
     // In a forked child the slot in shared memory is the parent's pin.
     if environment.isForked { return }
     unsafe mdb_txn_reset(handle.raw)
-    environment.leave(keeping: handle)
+    environment.leave(keeping: handle, of: engine)
   }
 }
 
@@ -61,48 +63,78 @@ extension Environment {
   /// Errors: `.readersFull`, `.addressSpace` if another process made the file larger than this
   /// one may map, `.forked`, `.failed`.
   package func beginRead() throws(StorageError) -> ReadTransaction {
-    if let pooled = try enter("read", reads: true) {
-      let result = unsafe mdb_txn_renew(pooled.raw)
-      if result == 0 { return ReadTransaction(self, pooled) }
-      unsafe mdb_txn_abort(pooled.raw)
-      leave(keeping: nil)
-      throw error(result, "read")
+    while true {
+      let (engine, pooled) = try enter("read", reads: true)
+      let result: Int32
+      if let pooled {
+        result = unsafe mdb_txn_renew(pooled.raw)
+        if result == 0 { return ReadTransaction(self, engine, pooled) }
+        unsafe mdb_txn_abort(pooled.raw)
+      } else {
+        var raw: OpaquePointer?
+        result = unsafe mdb_txn_begin(engine.handle.raw, nil, UInt32(MDB_RDONLY), &raw)
+        if result == 0, let raw = unsafe raw {
+          return unsafe ReadTransaction(self, engine, LMDBHandle(raw: raw))
+        }
+      }
+      defer { leave(keeping: nil, of: engine) }
+      guard result == MDB_MAP_RESIZED else {
+        throw result == MDB_READERS_FULL
+          ? ReaderTable.full(engine.handle, lockPath, operation: "read", path: path)
+          : error(result, "read")
+      }
+      try grow(beyond: engine, "read")
     }
-    var raw: OpaquePointer?
-    let result = unsafe mdb_txn_begin(handle.raw, nil, UInt32(MDB_RDONLY), &raw)
-    guard result == 0, let raw = unsafe raw else {
-      leave(keeping: nil)
-      throw result == MDB_READERS_FULL
-        ? ReaderTable.full(self.handle, lockPath, operation: "read", path: path)
-        : error(result, "read")
-    }
-    return unsafe ReadTransaction(self, LMDBHandle(raw: raw))
   }
 
   /// Bytes that LMDB points at, if they lie within the file. Lengths and page numbers come from
   /// the disk, and touching the map behind the file's end is fatal.
   @inline(__always)
-  func bounded(_ found: MDB_val) throws(StorageError) -> UnsafeRawBufferPointer {
+  func bounded(
+    _ found: MDB_val, by engine: Engine
+  ) throws(StorageError) -> UnsafeRawBufferPointer {
     let start = unsafe UInt(bitPattern: found.mv_data)
     let count = unsafe found.mv_size
     let known = UInt(bitPattern: knownByteCount.load(ordering: .relaxed))
     // A start before the map wraps around and is too large as well.
-    let offset = start &- mapStart
-    if offset > known || count > known - offset { try lookAgain(offset, UInt(count)) }
+    let offset = start &- engine.mapStart.load(ordering: .relaxed)
+    if offset > known || count > known - offset { try lookAgain(start, UInt(count), engine) }
     return unsafe UnsafeRawBufferPointer(start: found.mv_data, count: Int(count))
   }
 
   /// The file may have grown since its length was asked for.
   @inline(never)
-  private func lookAgain(_ offset: UInt, _ count: UInt) throws(StorageError) {
+  private func lookAgain(
+    _ start: UInt, _ count: UInt, _ engine: Engine
+  ) throws(StorageError) {
     guard let facts = FileFacts.of(descriptor: descriptor) else {
       throw error(.inputOutput, "read", "the file's length cannot be read")
     }
     knownByteCount.store(Int(facts.byteCount), ordering: .relaxed)
     let known = UInt(facts.byteCount)
+    let offset = start &- (try mapStart(of: engine))
     if offset > known || count > known - offset {
       throw error(.corrupted, "read", "the file is damaged: a value lies outside of it")
     }
+  }
+
+  /// Where the engine's map begins, by the kernel's list of mappings if nothing has told it before.
+  @inline(never)
+  func mapStart(of engine: Engine) throws(StorageError) -> UInt {
+    let known = engine.mapStart.load(ordering: .relaxed)
+    if known != 0 { return known }
+    let others = state.withLock { $0.engines.map { $0.mapStart.load(ordering: .relaxed) } }
+    let map = try ProcessMaps.shared(of: dataIdentity).first { mapping in
+      mapping.fileOffset == 0 && !others.contains(mapping.start)
+        && Int(mapping.end - mapping.start) >= engine.mapByteCount
+    }
+    guard let map else {
+      throw error(
+        .inputOutput, "read",
+        "/proc/self/maps does not show the file, which is mapped; is /proc mounted?")
+    }
+    engine.mapStart.store(map.start, ordering: .relaxed)
+    return map.start
   }
 }
 

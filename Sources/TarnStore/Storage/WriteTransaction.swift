@@ -7,6 +7,7 @@ import Synchronization
 /// thread; one at a time over all processes.
 package struct WriteTransaction: ~Copyable {
   let environment: Environment
+  let engine: Engine
   let handle: LMDBHandle
   /// Shared with cursors, which LMDB closes itself when a write transaction ends.
   let life: WriteLife
@@ -28,7 +29,7 @@ package struct WriteTransaction: ~Copyable {
     let result = unsafe mdb_get(handle.raw, Environment.mainTree, &wanted, &found)
     if result == MDB_NOTFOUND { return nil }
     guard result == 0 else { throw environment.error(result, "read") }
-    return unsafe try environment.boundedOrOwn(found)
+    return unsafe try environment.boundedOrOwn(found, by: engine)
   }
 
   /// Stores the bytes under the key, replacing what was there.
@@ -96,20 +97,18 @@ extension Environment {
     let me = UInt(tarn_thread_id())
     require(
       writingThread.load(ordering: .relaxed) != me, "a write within a write on the same thread")
-    _ = try enter("write", reads: false)
-    defer { leave(keeping: nil) }
-    var raw: OpaquePointer?
-    let result = unsafe mdb_txn_begin(handle.raw, nil, 0, &raw)
-    guard result == 0, let raw = unsafe raw else { throw beginFailed(result) }
+    let (engine, transaction) = try beginWrite()
+    defer { leave(keeping: nil, of: engine) }
+    let raw = unsafe transaction.raw
     writingThread.store(me, ordering: .relaxed)
     defer { writingThread.store(0, ordering: .relaxed) }
     let life = WriteLife()
     let answer: R
     do throws(StorageError) {
       answer = try body(
-        unsafe WriteTransaction(environment: self, handle: LMDBHandle(raw: raw), life: life))
+        WriteTransaction(environment: self, engine: engine, handle: transaction, life: life))
       // As late as can be; there is nothing of the program's between this and the commit.
-      try checkDescriptors("commit", onlyPages: options.durability == .none)
+      try checkDescriptors(of: engine, "commit", onlyPages: options.durability == .none)
     } catch {
       life.isOver = true
       unsafe mdb_txn_abort(raw)
@@ -118,7 +117,7 @@ extension Environment {
     life.isOver = true
     FaultPoint.hit("storage.beforeCommit")
     let committed = unsafe mdb_txn_commit(raw)
-    if committed != 0 { throw commitFailed(committed) }
+    if committed != 0 { throw commitFailed(committed, engine) }
     FaultPoint.hit("storage.afterCommit")
     extendFile()
     return answer
@@ -127,8 +126,8 @@ extension Environment {
   /// Waits until everything committed is on the disk. LMDB: `mdb_env_sync`.
   package func sync() throws(StorageError) {
     try checkWritable()
-    try checkDescriptors("sync", onlyPages: true)
-    let result = unsafe mdb_env_sync(handle.raw, 1)
+    try checkDescriptors(of: firstEngine, "sync", onlyPages: true)
+    let result = unsafe mdb_env_sync(firstEngine.handle.raw, 1)
     if result != 0 {
       latch(.inputOutput)
       throw error(result, "sync")
@@ -148,16 +147,26 @@ extension Environment {
     latchedCode.store(code.rawValue, ordering: .releasing)
   }
 
-  private func beginFailed(_ result: Int32) -> StorageError {
-    if result == MDB_PANIC { latch(.failed) }
-    return error(result, "write")
+  /// Balance it with `leave`.
+  private func beginWrite() throws(StorageError) -> (Engine, LMDBHandle) {
+    growEarly()
+    while true {
+      let (engine, _) = try enter("write", reads: false)
+      var raw: OpaquePointer?
+      let result = unsafe mdb_txn_begin(engine.handle.raw, nil, 0, &raw)
+      if result == 0, let raw = unsafe raw { return unsafe (engine, LMDBHandle(raw: raw)) }
+      defer { leave(keeping: nil, of: engine) }
+      if result == MDB_PANIC { latch(.failed) }
+      guard result == MDB_MAP_RESIZED else { throw error(result, "write") }
+      try grow(beyond: engine, "write")
+    }
   }
 
   /// LMDB gives one number for several outcomes. It writes pages, syncs them, writes the header;
   /// when the header failed it refuses every later begin, and that is how we know.
-  private func commitFailed(_ result: Int32) -> StorageError {
+  private func commitFailed(_ result: Int32, _ engine: Engine) -> StorageError {
     var probe: OpaquePointer?
-    let begun = unsafe mdb_txn_begin(handle.raw, nil, UInt32(MDB_RDONLY), &probe)
+    let begun = unsafe mdb_txn_begin(engine.handle.raw, nil, UInt32(MDB_RDONLY), &probe)
     if begun == 0 { unsafe mdb_txn_abort(probe) }
     if begun == MDB_PANIC {
       latch(.outcomeUnknown)
@@ -185,7 +194,7 @@ extension Environment {
   /// here costs that look and nothing else.
   private func extendFile() {
     var info = unsafe MDB_envinfo()
-    unsafe mdb_env_info(handle.raw, &info)
+    unsafe mdb_env_info(firstEngine.handle.raw, &info)
     let wanted = Int64(unsafe info.me_last_pgno + 1) * Int64(pageSize)
     if wanted <= Int64(knownByteCount.load(ordering: .relaxed)) { return }
     let facts = FileFacts.of(descriptor: descriptor)
@@ -198,9 +207,13 @@ extension Environment {
 
   /// As `bounded`, for values that may lie in pages which this transaction changed: those are in
   /// the process's own memory.
-  func boundedOrOwn(_ found: MDB_val) throws(StorageError) -> UnsafeRawBufferPointer {
+  func boundedOrOwn(
+    _ found: MDB_val, by engine: Engine
+  ) throws(StorageError) -> UnsafeRawBufferPointer {
     let start = unsafe UInt(bitPattern: found.mv_data)
-    if start &- mapStart < UInt(mapByteCount) { return unsafe try bounded(found) }
+    if start &- (try mapStart(of: engine)) < UInt(engine.mapByteCount) {
+      return unsafe try bounded(found, by: engine)
+    }
     return unsafe UnsafeRawBufferPointer(start: found.mv_data, count: found.mv_size)
   }
 }

@@ -12,6 +12,7 @@ extension Store {
     environmentOptions.isReadOnly = options.isReadOnly
     environmentOptions.durability = options.isDurable ? .strict : .none
     environmentOptions.deadline = options.deadline
+    environmentOptions.budget = options.mapBudget
     if options.isReadOnly, case .memory = location {
       throw StorageError(
         .notAStore, operation: "open", path: location.description,

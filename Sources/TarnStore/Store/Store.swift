@@ -18,6 +18,7 @@ package final class Store: Sendable {
     package var verifiesPages = false
     /// How long opening waits for other processes that open the same file.
     package var deadline = Deadline(after: .seconds(10))
+    package var mapBudget = EnvironmentOptions.MapBudget()
     package init() {}
   }
 

@@ -40,7 +40,7 @@ import Testing
       for number in closed { check(fcntl(number, F_GETFD) >= 0, "\(number) is free") }
       let numbers = Descriptors.leading(to: path) + Descriptors.leading(to: path + "-lock")
       check(numbers.count == 5 && numbers.allSatisfy { $0 > 2 }, "the store: \(numbers)")
-      check(memory.descriptor > 2 && memory.engineDescriptors.pages > 2, "the store in memory")
+      check(memory.descriptor > 2 && memory.firstEngine.descriptors.pages > 2, "the store in memory")
       for number in closed { _ = write(number, "a line of the program's\n", 24) }
       memory.close()
       environment.close()
@@ -107,7 +107,7 @@ import Testing
       let environment = try Environment.open(path: path)
       try environment.put([[1]: [1]])
       let other = OtherFile(in: folder)
-      let number = environment.engineDescriptors.pages
+      let number = environment.firstEngine.descriptors.pages
       other.whileItHas(number) {
         environment.close()
         precondition(Descriptors.target(number) == other.path)
@@ -149,12 +149,12 @@ import Testing
     let environment = try Environment.open(path: folder.file("x.realm"))
     defer { environment.close() }
     let found = EngineDescriptors.find(
-      environment.handle, environment.dataIdentity, environment.lockIdentity, isWritable: true,
+      environment.firstEngine.handle, environment.dataIdentity, environment.lockIdentity, isWritable: true,
       expected: [], ours: environment.lockDescriptor)
-    #expect(found == environment.engineDescriptors)
+    #expect(found == environment.firstEngine.descriptors)
     #expect(
       EngineDescriptors.find(
-        environment.handle, environment.lockIdentity, environment.lockIdentity, isWritable: true,
+        environment.firstEngine.handle, environment.lockIdentity, environment.lockIdentity, isWritable: true,
         expected: [], ours: environment.lockDescriptor) == nil)
   }
 }

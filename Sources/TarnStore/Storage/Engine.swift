@@ -1,0 +1,155 @@
+internal import CLMDB
+internal import CTarn
+internal import Glibc
+import Synchronization
+
+/// LMDB's environment over a store's file: its map of the file, and the descriptors that it writes
+/// and locks by.
+///
+/// A store has one. When the file outgrows the map there is a further one, with a larger map, and
+/// the ones before stay until the store is closed (`Environment+Growing`).
+final class Engine: Sendable {
+  let handle: LMDBHandle
+  let descriptors: EngineDescriptors
+  /// Bytes of address space that the file has here.
+  let mapByteCount: Int
+  /// Where the map begins; 0 as long as that is unknown, since LMDB does not say it.
+  let mapStart = Atomic<UInt>(0)
+
+  init(handle: LMDBHandle, descriptors: EngineDescriptors, mapByteCount: Int) {
+    self.handle = handle
+    self.descriptors = descriptors
+    self.mapByteCount = mapByteCount
+  }
+
+  /// Finds where the map begins: a page of the tree holds its own number. Only for a view whose
+  /// last page was found sound. Does nothing in an empty tree.
+  ///
+  /// The kernel's list of what the process has mapped says it as well, but grows with the number of
+  /// open stores.
+  func findMap(by transaction: LMDBHandle, pageSize: Int) {
+    guard mapStart.load(ordering: .relaxed) == 0 else { return }
+    var cursor: OpaquePointer?
+    guard unsafe mdb_cursor_open(transaction.raw, Environment.mainTree, &cursor) == 0 else {
+      return
+    }
+    defer { unsafe mdb_cursor_close(cursor) }
+    var key = unsafe MDB_val()
+    var value = unsafe MDB_val()
+    // Keys lie in the page of their node, whatever their values do.
+    guard unsafe mdb_cursor_get(cursor, &key, &value, MDB_LAST) == 0,
+      let page = unsafe UnsafeRawPointer(
+        bitPattern: UInt(bitPattern: key.mv_data) & ~UInt(pageSize - 1))
+    else { return }
+    let number = unsafe page.load(as: UInt.self)
+    let start = UInt(bitPattern: page) &- number &* UInt(pageSize)
+    guard number < UInt(mapByteCount / pageSize) else { return }
+    mapStart.store(start, ordering: .relaxed)
+  }
+}
+
+/// How a file is given to LMDB.
+struct EngineOpening {
+  /// As errors call it.
+  let path: String
+  let lockPath: String
+  let mode: mode_t
+  let isWritable: Bool
+  let options: EnvironmentOptions
+
+  /// LMDB: `mdb_env_open`. Retries when a first opener was killed half way; asks for less address
+  /// space where the process may not have that much.
+  ///
+  /// - Parameter smallest: the least address space of use.
+  func open(
+    at dataPath: String, mapByteCount wanted: Int, smallest: Int
+  ) throws(StorageError) -> (LMDBHandle, mapByteCount: Int) {
+    var mapByteCount = max(wanted, smallest)
+    var attempts = 0
+    while true {
+      let (result, handle) = openOnce(mapByteCount, dataPath)
+      if let handle { return (handle, mapByteCount) }
+      switch result {
+      case ENOMEM where mapByteCount / 2 >= smallest:
+        mapByteCount /= 2
+      case EINVAL where attempts < 20, MDB_INVALID where attempts < 20,
+        EAGAIN where attempts < 20:
+        attempts += 1
+        usleep(UInt32(500 * attempts))
+      default:
+        throw StorageError(lmdb: result, operation: "open", path: path)
+      }
+    }
+  }
+
+  private func openOnce(_ mapByteCount: Int, _ dataPath: String) -> (Int32, LMDBHandle?) {
+    var created: OpaquePointer?
+    var result = unsafe mdb_env_create(&created)
+    guard result == 0, let raw = unsafe created else { return (result, nil) }
+    unsafe mdb_env_set_mapsize(raw, mapByteCount)
+    unsafe mdb_env_set_maxreaders(raw, UInt32(options.readerCount))
+    var flags = UInt32(MDB_NOSUBDIR | MDB_NOTLS)
+    if options.durability == .none { flags |= UInt32(MDB_NOSYNC) }
+    if !isWritable { flags |= UInt32(MDB_RDONLY) }
+    result = unsafe mdb_env_open(raw, dataPath, flags, mode)
+    if result == 0 { return unsafe (0, LMDBHandle(raw: raw)) }
+    // "If this function fails, mdb_env_close() must be called to discard the handle."
+    unsafe mdb_env_close(raw)
+    return (result, nil)
+  }
+
+  /// LMDB opens files itself: no number that it gets may be a standard one. Gives the numbers that
+  /// it is expected to get.
+  func occupyStandardDescriptors(_ data: Int32) throws(StorageError) -> [Int32] {
+    let result = tarn_occupy_standard()
+    guard result == 0 else {
+      var error = StorageError(errno: result, operation: "open", path: path)
+      error.detail = "a standard descriptor is closed, and /dev/null cannot be opened in its place"
+      throw error
+    }
+    return EngineDescriptors.expected(copying: data)
+  }
+
+  /// - Parameters:
+  ///   - expected: what `occupyStandardDescriptors` gave.
+  ///   - ours: this library's own descriptor of the lock file.
+  func findDescriptors(
+    _ handle: LMDBHandle, _ data: FileIdentity, _ lock: FileIdentity, _ expected: [Int32],
+    ours: Int32
+  ) throws(StorageError) -> EngineDescriptors {
+    let found = EngineDescriptors.find(
+      handle, data, lock, isWritable: isWritable, expected: expected, ours: ours)
+    guard let found else {
+      throw StorageError(
+        .inputOutput, operation: "open", path: path,
+        detail: "the descriptors that were opened just now are not there any more; does another "
+          + "thread close descriptors that it did not open?")
+    }
+    return found
+  }
+
+  /// The first read transaction gives the tree its order for good (the only shared state that a
+  /// read would write), and shows whether this process can have a slot in the table of readers.
+  func tryReading(_ handle: LMDBHandle) throws(StorageError) {
+    var transaction: OpaquePointer?
+    var result = unsafe mdb_txn_begin(handle.raw, nil, UInt32(MDB_RDONLY), &transaction)
+    if result == EAGAIN || result == EACCES { throw LockFile.sameProcessID(path) }
+    if result == MDB_READERS_FULL {
+      throw ReaderTable.full(handle, lockPath, operation: "open", path: path)
+    }
+    guard result == 0 else { throw StorageError(lmdb: result, operation: "open", path: path) }
+    defer { unsafe mdb_txn_abort(transaction) }
+    var tree: MDB_dbi = 0
+    result = unsafe mdb_dbi_open(transaction, nil, 0, &tree)
+    guard result == 0 else { throw StorageError(lmdb: result, operation: "open", path: path) }
+    require(tree == Environment.mainTree, "bug in this package: the main tree moved")
+  }
+
+  /// A program that this process starts must not keep the files open. LMDB 0.9 sees to that for
+  /// its other two descriptors. LMDB: `mdb_env_get_fd`.
+  func closeOnExec(_ handle: LMDBHandle) {
+    var raw: Int32 = -1
+    unsafe mdb_env_get_fd(handle.raw, &raw)
+    if raw >= 0 { _ = fcntl(raw, F_SETFD, fcntl(raw, F_GETFD) | FD_CLOEXEC) }
+  }
+}
