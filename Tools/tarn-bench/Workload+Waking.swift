@@ -158,7 +158,7 @@ private func wakeAnother(_ bench: Bench, _ wakes: Int, on cpu: Int32) throws -> 
   // Who follows a store in the writer's own process is told right behind the wake of the others.
   let sent = Atomic<Int64>(0)
   let store = try StoreRegistry.open(path, Store.Options())
-  let registration = store.follow(usesWatcher: false) {
+  let registration = try store.follow(usesWatcher: false) {
     sent.store(benchNanoseconds(), ordering: .relaxed)
   }
   defer { registration.end() }

@@ -24,7 +24,8 @@ final class WakeRegistration: Sendable {
     init(_ host: any DeliveryHost) { self.host = host }
   }
 
-  init(_ host: any DeliveryHost) {
+  /// Errors: `.limitExceeded` if the process has no thread or descriptor left for its watcher.
+  init(_ host: any DeliveryHost) throws(StorageError) {
     scheduler = host.scheduler
     target = Target(host)
     guard scheduler.hasTurns else { return }
@@ -39,7 +40,9 @@ final class WakeRegistration: Sendable {
       held.withLock { $0.watched = watched }
     }
     let usesWatcher = held.withLock { $0.watched == nil }
-    let registration = store.follow(usesWatcher: usesWatcher) { [weak self] in self?.schedule() }
+    let registration = try store.follow(usesWatcher: usesWatcher) { [weak self] in
+      self?.schedule()
+    }
     held.withLock { $0.registration = registration }
   }
 

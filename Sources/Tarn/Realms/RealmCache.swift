@@ -55,7 +55,7 @@ enum RealmCache {
     try opening.migrateIfNeeded(store)
     let core = RealmCore(
       store: store, configuration: configuration, scheduler: scheduler, model: model)
-    core.wakeUp = WakeRegistration(core)
+    core.wakeUp = try publicly { () throws(StorageError) in try WakeRegistration(core) }
     core.takeBack = takeBack
     if let left = LeftWrites.take(key) { left.resume(in: core) }
     nonisolated(unsafe) let made = core  // because: it stays on this thread

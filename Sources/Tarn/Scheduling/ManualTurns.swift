@@ -13,7 +13,16 @@ final class ManualTurns: Sendable {
   }
 
   private let state = Lock(State())
-  private let bell = Waker()
+  private let bell: Waker
+
+  /// Traps if the process has no descriptor left.
+  init() {
+    do throws(StorageError) {
+      bell = try Waker()
+    } catch {
+      trap("A ManualScheduler needs a descriptor: \(error.detail).")
+    }
+  }
 
   var isCurrent: Bool { state.withLock { $0.owner } == tarn_thread_id() }
   var hasEnded: Bool { state.withLock { $0.hasEnded } }

@@ -35,7 +35,14 @@ final class LiveWorkers: Sendable {
       state.threads += 1
       return true
     }
-    if isShortOfThreads { BackgroundThread.start("tarn-worker") { self.drain() } }
+    guard isShortOfThreads, !BackgroundThread.start("tarn-worker", { self.drain() }) else { return }
+    // Without a thread the caller does what waits, unless others are at it.
+    let isAlone = state.withLock { state in
+      if state.threads == 1 { return true }
+      state.threads -= 1
+      return false
+    }
+    if isAlone { drain() }
   }
 
   private func drain() {

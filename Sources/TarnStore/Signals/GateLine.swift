@@ -50,7 +50,8 @@ package final class GateLine: Sendable {
   /// Takes the gate if it is free and nobody else's turn. If not, `wake` is called when it is worth
   /// to try again; it may be called more than once.
   ///
-  /// Errors: `.forked`.
+  /// Errors: `.forked`; `.limitExceeded` if nobody could wait, because the process can have no more
+  /// threads.
   func claim(
     _ waiter: WaiterID, orCall wake: @escaping @Sendable () -> Void
   ) throws(StorageError) -> GateToken? {
@@ -74,8 +75,22 @@ package final class GateLine: Sendable {
       state.hasThread = true
       return true
     }
-    if needsThread { BackgroundThread.start("tarn-gate") { [self] in stand() } }
+    if needsThread, !BackgroundThread.start("tarn-gate", { [self] in stand() }) {
+      throw noThread(waiter)
+    }
     return taken.take()
+  }
+
+  /// Takes all out of the line, since nobody would call them; the others try again and get the
+  /// same error, unless there is a thread by then.
+  private func noThread(_ waiter: WaiterID) -> StorageError {
+    let others = state.withLock { state in
+      defer { state.waiting = [] }
+      state.hasThread = false
+      return state.waiting.filter { $0.waiter != waiter }
+    }
+    for other in others { other.wake() }
+    return StorageError(noThreadFor: "write", path: gate.file.path)
   }
 
   private static func tryTicket(_ state: inout State) -> GateToken? {

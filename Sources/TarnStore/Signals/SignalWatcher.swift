@@ -57,23 +57,22 @@ package final class SignalWatcher: Sendable {
   ///
   /// - Parameter isGone: true if the data's files are not at their paths any more; that is told
   ///   once, and then nothing.
+  /// Errors: `.limitExceeded` if the watcher's thread, or its descriptor, cannot be had.
+  ///
   /// - Returns: what ends it when it is let go of. What happens later is not told; a call for what
   ///   happened before may still be under way.
   package func add(
     _ file: SignalFile, seen: UInt64, probeHead: @escaping @Sendable () -> UInt64?,
     isGone: @escaping @Sendable () -> Bool = { false }, onChange: @escaping @Sendable () -> Void
-  ) -> SignalRegistration {
+  ) throws(StorageError) -> SignalRegistration {
     let observer = WatchedFile.Observer(
       probeHead: probeHead, isGone: isGone, onChange: onChange)
     let watched = WatchedFile(file: file, seen: seen, observer: observer)
-    let id = state.withLock { state in
+    let id = try state.withLock { state throws(StorageError) in
+      if state.waker == nil { state.waker = try start(file.path) }
       state.lastID += 1
       state.entries[state.lastID] = Entry(watched: watched)
-      if let waker = state.waker {
-        waker.wake()
-      } else {
-        state.waker = start()
-      }
+      state.waker?.wake()
       return state.lastID
     }
     return SignalRegistration(watcher: self, id: id)
@@ -93,9 +92,12 @@ package final class SignalWatcher: Sendable {
     entry?.watched.cancel()
   }
 
-  private func start() -> Waker {
-    let waker = Waker()
-    BackgroundThread.start("tarn-watcher") { self.run(waker) }
+  /// The thread waits for the caller's lock before it looks for files.
+  private func start(_ path: String) throws(StorageError) -> Waker {
+    let waker = try Waker()
+    guard BackgroundThread.start("tarn-watcher", { self.run(waker) }) else {
+      throw StorageError(noThreadFor: "observe", path: path)
+    }
     return waker
   }
 

@@ -5,16 +5,13 @@ internal import Glibc
 package final class Waker: Sendable {
   package let descriptor: Int32
 
-  /// Traps if the process has no descriptors left.
-  package init() {
+  /// Errors: `.limitExceeded` if the process has no descriptors left.
+  package init() throws(StorageError) {
     descriptor = tarn_event()
-    require(
-      descriptor >= 0,
-      "The process has no file descriptor left for the watcher: raise its limit (ulimit -n), or "
-        + "close files.")
+    if descriptor < 0 { throw StorageError(errno: errno, operation: "observe", path: "") }
   }
 
-  deinit { close(descriptor) }
+  deinit { if descriptor >= 0 { close(descriptor) } }
 
   package func wake() {
     var one: UInt64 = 1

@@ -68,7 +68,7 @@ extension Environment {
   func grow(beyond outgrown: Engine, _ operation: String) throws(StorageError) {
     do throws(StorageError) {
       try EnvironmentRegistry.shared.whileNothingOpens { () throws(StorageError) in
-        guard state.withLock({ $0.engine === outgrown && !$0.isClosed }) else { return }
+        guard state.withLock({ $0.engine === outgrown && !$0.isClosed }) else { return 0 }
         let engine = try openEngine(largerThan: outgrown)
         let pool = state.withLock { state in
           state.engines.append(engine)
@@ -77,6 +77,7 @@ extension Environment {
           return state.pool
         }
         for transaction in pool { unsafe mdb_txn_abort(transaction.raw) }
+        return engine.mapByteCount
       }
       findMap()
     } catch {

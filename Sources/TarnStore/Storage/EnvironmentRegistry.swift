@@ -6,32 +6,59 @@ internal import Glibc
 final class EnvironmentRegistry: Sendable {
   static let shared = EnvironmentRegistry()
 
+  /// What one opening asks for costs the same however many files are open.
+  private struct Open {
+    var environments: [FileIdentity: Environment] = [:]
+    /// Of their lock files.
+    var locks: Set<FileIdentity> = []
+    /// Bytes of address space that all of them have.
+    var takenByteCount = 0
+    var forkCount = tarn_fork_count()
+
+    mutating func add(_ environment: Environment) {
+      environments[environment.dataIdentity] = environment
+      locks.insert(environment.lockIdentity)
+      takenByteCount += environment.takenByteCount
+    }
+
+    mutating func remove(_ environment: Environment) {
+      guard environments[environment.dataIdentity] === environment else { return }
+      environments[environment.dataIdentity] = nil
+      locks.remove(environment.lockIdentity)
+      takenByteCount -= environment.takenByteCount
+    }
+
+    /// What the parent had open is nothing of a forked child's.
+    mutating func forgetParent() {
+      if forkCount != tarn_fork_count() { self = Open() }
+    }
+  }
+
   /// Held while a file is opened or closed, so that these never overlap.
-  private let open = Lock<[FileIdentity: Environment]>([:])
+  private let open = Lock(Open())
 
   func open(
     _ location: StoreLocation, options: EnvironmentOptions, content: Environment.FirstContent?
   ) throws(StorageError) -> Environment {
     try open.withLock { open throws(StorageError) in
-      // What the parent had open is nothing of this process's.
-      for (identity, environment) in open where environment.isForked { open[identity] = nil }
+      open.forgetParent()
       let opened: OpenedFile
       switch location {
       case .memory:
         let target = try FileToOpen(inMemoryAt: location)
-        let mapByteCount = Self.mapByteCount(for: target, besides: open.values, options)
+        let mapByteCount = Self.mapByteCount(for: target, besides: open.takenByteCount, options)
         opened = try target.open(options, mapByteCount: mapByteCount)
       case .file(let path):
         let target = try FileToOpen(path: path, options: options, content: content)
-        if let existing = open[target.facts.identity] {
+        if let existing = open.environments[target.facts.identity] {
           try check(existing, target, options)
           existing.state.withLock { $0.openings += 1 }
           return existing
         }
         let created = target.created
-        let mapByteCount = Self.mapByteCount(for: target, besides: open.values, options)
+        let mapByteCount = Self.mapByteCount(for: target, besides: open.takenByteCount, options)
         do throws(StorageError) {
-          try checkLock(of: target, open.values)
+          try checkLock(of: target, open.locks)
           opened =
             options.isReadOnly
             ? try openToRead(target, path, options, mapByteCount)
@@ -50,7 +77,7 @@ final class EnvironmentRegistry: Sendable {
           throw error
         }
       }
-      open[environment.dataIdentity] = environment
+      open.add(environment)
       return environment
     }
   }
@@ -59,10 +86,8 @@ final class EnvironmentRegistry: Sendable {
   /// some 120 stores, for threads and memory neither; so the first ones of a process get that, and
   /// further ones room for what they have and some growth, and more when they need it.
   private static func mapByteCount(
-    for target: borrowing FileToOpen, besides open: some Sequence<Environment>,
-    _ options: EnvironmentOptions
+    for target: borrowing FileToOpen, besides taken: Int, _ options: EnvironmentOptions
   ) -> Int {
-    let taken = open.reduce(0) { $0 + $1.takenByteCount }
     guard taken >= options.budget.byteCount else { return options.mapByteCount }
     let wanted = max(options.budget.smallMapByteCount, 4 * Int(target.facts.byteCount))
     // Whole pages, of any size that a system has.
@@ -70,8 +95,10 @@ final class EnvironmentRegistry: Sendable {
   }
 
   /// Runs while no file is opened or closed in this process.
-  func whileNothingOpens<R>(_ body: () throws(StorageError) -> R) throws(StorageError) -> R {
-    try open.withLock { _ throws(StorageError) in try body() }
+  ///
+  /// - Parameter body: returns how many bytes of address space it has taken.
+  func whileNothingOpens(_ body: () throws(StorageError) -> Int) throws(StorageError) {
+    try open.withLock { open throws(StorageError) in open.takenByteCount += try body() }
   }
 
   /// Opens a copy where the data itself cannot be read safely.
@@ -92,11 +119,9 @@ final class EnvironmentRegistry: Sendable {
   }
 
   private func checkLock(
-    of target: borrowing FileToOpen, _ others: some Sequence<Environment>
+    of target: borrowing FileToOpen, _ others: Set<FileIdentity>
   ) throws(StorageError) {
-    guard let lock = FileFacts.at(target.lockPath)?.identity,
-      others.contains(where: { $0.lockIdentity == lock })
-    else { return }
+    guard let lock = FileFacts.at(target.lockPath)?.identity, others.contains(lock) else { return }
     throw StorageError(
       .replaced, operation: "open", path: target.path,
       detail: "the file was replaced while this process has the one before it open")
@@ -137,7 +162,7 @@ final class EnvironmentRegistry: Sendable {
       // LMDB would close numbers that are the program's files by now. The next to open the store
       // gets this one again.
       guard isUnused, (try? environment.checkDescriptors("close")) != nil else { return }
-      open[environment.dataIdentity] = nil
+      open.remove(environment)
       environment.shutDown()
     }
   }

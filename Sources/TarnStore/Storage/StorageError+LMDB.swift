@@ -58,6 +58,16 @@ extension StorageError {
     self.init(code, operation: operation, path: path, detail: detail)
   }
 
+  /// A thread of the library's own could not be started.
+  init(noThreadFor operation: String, path: String) {
+    self.init(
+      .limitExceeded, operation: operation, path: path,
+      detail: "the process can start no more threads: its user may have "
+        + "\(Self.limit(__rlimit_resource_t(__RLIMIT_NPROC.rawValue))) (ulimit -u), the system "
+        + "\(SystemLimit.value(of: "kernel/threads-max")) (sysctl kernel.threads-max), and a container "
+        + "as many as its pids limit says; raise what is reached, or end threads")
+  }
+
   private static var addressSpaceDetail: String {
     let limit = limit(__rlimit_resource_t(RLIMIT_AS.rawValue))
     if limit != "unlimited" {

@@ -27,20 +27,23 @@ final class CommitThread: Sendable {
       return !state.hasThread
     }
     if needsThread {
-      BackgroundThread.start("tarn-commit") { [self] in drain() }
+      // Without a thread the caller makes the commit, and waits for the disk.
+      if !BackgroundThread.start("tarn-commit", { [self] in drain() }) { drain(lingering: false) }
     } else {
       bell.ring()
     }
   }
 
-  private func drain() {
+  private func drain(lingering: Bool = true) {
     while true {
       let seen = bell.count
       if let job = state.withLock({ $0.jobs.isEmpty ? nil : $0.jobs.removeFirst() }) {
         job()
         continue
       }
-      BackgroundThread.rest { bell.wait(unless: seen, Self.lingerNanoseconds) }
+      if lingering {
+        BackgroundThread.rest { bell.wait(unless: seen, Self.lingerNanoseconds) }
+      }
       let isOver = state.withLock { state in
         guard state.jobs.isEmpty, bell.count == seen else { return false }
         state.hasThread = false

@@ -29,13 +29,23 @@ final class StoreListeners: Sendable {
   }
 
   /// Tells a listener of other processes' commits too; `register` starts that for the store.
-  func watch(_ id: Int, _ register: () -> SignalRegistration) {
+  ///
+  /// Errors: those of `register`; then it is told of this process's only.
+  func watch(
+    _ id: Int, _ register: () throws(StorageError) -> SignalRegistration
+  ) throws(StorageError) {
     let isFirst = state.withLock { state in
       state.watching.insert(id)
       return state.registration == nil
     }
     guard isFirst else { return }
-    let registration = register()
+    let registration: SignalRegistration
+    do throws(StorageError) {
+      registration = try register()
+    } catch {
+      state.withLock { _ = $0.watching.remove(id) }
+      throw error
+    }
     let surplus = state.withLock { state -> SignalRegistration? in
       guard state.registration == nil, !state.watching.isEmpty else { return registration }
       state.registration = registration
@@ -72,15 +82,19 @@ extension Store {
   ///
   /// - Parameter usesWatcher: false for a caller that looks after other processes' commits itself
   ///   (through a wait descriptor) and wants to hear only of this process's.
+  ///
+  /// Errors: `.limitExceeded` if the process has no thread or descriptor left for its watcher.
   package func follow(
     usesWatcher: Bool, _ onChange: @escaping @Sendable () -> Void
-  ) -> StoreRegistration {
+  ) throws(StorageError) -> StoreRegistration {
     let id = listeners.add(onChange)
+    // Ends it if what follows fails.
+    let registration = StoreRegistration(self, id)
     // Others cannot commit to what only this process has.
     if usesWatcher, isShared {
-      listeners.watch(id) {
+      try listeners.watch(id) { () throws(StorageError) in
         // Weak: a store that is followed by the watcher alone shall close.
-        SignalWatcher.shared.add(signal, seen: signal.version) { [weak self] in
+        try SignalWatcher.shared.add(signal, seen: signal.version) { [weak self] in
           self?.probeHead()?.rawValue
         } isGone: { [weak self] in
           self?.isLost() ?? true
@@ -89,6 +103,6 @@ extension Store {
         }
       }
     }
-    return StoreRegistration(self, id)
+    return registration
   }
 }

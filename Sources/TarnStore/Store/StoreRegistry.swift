@@ -20,7 +20,23 @@ package enum StoreRegistry {
     }
   }
 
-  private static let stores = Lock<[Key: WeakStore]>([:])
+  private struct Stores {
+    private var stores: [Key: WeakStore] = [:]
+    /// Those that are closed by now are forgotten together, so that adding one costs the same
+    /// however many are open.
+    private var sweepsAt = 16
+
+    subscript(key: Key) -> Store? { stores[key]?.store }
+
+    mutating func add(_ store: Store, _ key: Key) {
+      stores[key] = WeakStore(store: store)
+      guard stores.count >= sweepsAt else { return }
+      stores = stores.filter { $0.value.store != nil }
+      sweepsAt = max(16, 2 * stores.count)
+    }
+  }
+
+  private static let stores = Lock(Stores())
   /// Opening is rare and touches several files; one at a time keeps it simple to reason about.
   private static let opening = Lock<Void>(())
 
@@ -63,17 +79,14 @@ package enum StoreRegistry {
       case .file: Key.file(store.environment.sourceIdentity)
       case .memory(let name): Key.memory(name)
       }
-    stores.withLock { stores in
-      stores = stores.filter { $0.value.store != nil }
-      stores[key] = WeakStore(store: store)
-    }
+    stores.withLock { $0.add(store, key) }
     return (store, try store.openingNews + (isExtended ? [(.info, store.extensionNews)] : []))
   }
 
   /// The store that this process has open there. In a forked child the parent's stores are dead; it
   /// opens its own.
   package static func store(at location: StoreLocation) -> Store? {
-    guard let key = Key(location), let known = stores.withLock({ $0[key]?.store }) else {
+    guard let key = Key(location), let known = stores.withLock({ $0[key] }) else {
       return nil
     }
     return known.environment.isForked ? nil : known
@@ -120,6 +133,6 @@ package enum StoreRegistry {
   /// True if this process has the store open.
   package static func isOpen(_ location: StoreLocation) -> Bool {
     guard let key = Key(location) else { return false }
-    return stores.withLock { $0[key]?.store != nil }
+    return stores.withLock { $0[key] != nil }
   }
 }

@@ -16,10 +16,9 @@ enum BackgroundThread {
     }
   }
 
-  /// Traps if the process can have no more threads.
-  ///
   /// - Parameter name: as the system's tools show it; 15 bytes at most.
-  static func start(_ name: StaticString, _ body: @escaping @Sendable () -> Void) {
+  /// - Returns: false if the process can have no more threads.
+  static func start(_ name: StaticString, _ body: @escaping @Sendable () -> Void) -> Bool {
     let argument = unsafe Unmanaged.passRetained(Body(name, body)).toOpaque()
     // Signals are for the program's own threads; the new one inherits this mask.
     var all = sigset_t()
@@ -36,8 +35,13 @@ enum BackgroundThread {
         return nil
       }, argument)
     unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
-    require(result == 0, "no thread could be started")
+    guard result == 0 else {
+      unsafe Unmanaged<Body>.fromOpaque(argument).release()
+      tarn_thread_resting()
+      return false
+    }
     pthread_detach(thread)
+    return true
   }
 
   private static func run(_ started: Unmanaged<Body>) {

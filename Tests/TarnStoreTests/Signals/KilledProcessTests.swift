@@ -62,7 +62,7 @@ import Testing
         return 2
       }
       let semaphore = DispatchSemaphore(value: 0)
-      let registration = SignalWatcher.shared.add(
+      let registration = try SignalWatcher.shared.add(
         signal, seen: 1,
         probeHead: { (try? environment.get([1])).flatMap { $0?.first.map(UInt64.init) } },
         onChange: { semaphore.signal() })

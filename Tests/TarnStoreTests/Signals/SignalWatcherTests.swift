@@ -25,7 +25,7 @@ import Testing
     let writer = try position.open()
     let reader = try position.open()
     let bell = Bell()
-    let registration = SignalWatcher().add(
+    let registration = try SignalWatcher().add(
       reader, seen: 0, probeHead: { nil }, onChange: { bell.ring() })
     for version in 1...50 as ClosedRange<UInt64> {
       writer.raise(to: version)
@@ -39,7 +39,7 @@ import Testing
     let file = try position.open()
     file.raise(to: 3)
     let bell = Bell()
-    let registration = SignalWatcher().add(
+    let registration = try SignalWatcher().add(
       file, seen: 2, probeHead: { nil }, onChange: { bell.ring() })
     #expect(bell.wait())
     registration.cancel()
@@ -50,7 +50,7 @@ import Testing
     let reader = try position.open()
     let bell = Bell()
     let head = Head()
-    let registration = SignalWatcher().add(
+    let registration = try SignalWatcher().add(
       reader, seen: 0, probeHead: { head.get() }, onChange: { bell.ring() })
     head.set(1)
     if writer != nil { writer = nil }
@@ -63,7 +63,7 @@ import Testing
     let reader = try position.open()
     let bell = Bell()
     let head = Head()
-    let registration = SignalWatcher().add(
+    let registration = try SignalWatcher().add(
       reader, seen: 0, probeHead: { head.get() }, onChange: { bell.ring() })
     head.set(4)
     #expect(bell.wait())
@@ -75,7 +75,7 @@ import Testing
     let reader = try position.open()
     let bell = Bell()
     let head = Head()
-    let registration = SignalWatcher().add(
+    let registration = try SignalWatcher().add(
       reader, seen: 0, probeHead: { head.get() }, onChange: { bell.ring() })
     try FileManager.default.removeItem(atPath: position.path)
     // Until the watcher has noticed, and while it polls: each is told.
@@ -91,8 +91,8 @@ import Testing
     let watcher = SignalWatcher()
     let bells = [Bell(), Bell(), Bell()]
     let files = [try position.open(), try position.open(), try other.open()]
-    let registrations = zip(files, bells).map { file, bell in
-      watcher.add(file, seen: 0, probeHead: { nil }, onChange: { bell.ring() })
+    let registrations = try zip(files, bells).map { file, bell in
+      try watcher.add(file, seen: 0, probeHead: { nil }, onChange: { bell.ring() })
     }
     files[0].raise(to: 1)
     files[0].wake()

@@ -22,7 +22,7 @@ import Testing
         fatalError(what)
       }
       for number in closed { close(number) }
-      check(Waker().descriptor > 2, "the waker")
+      check(try Waker().descriptor > 2, "the waker")
       check(try OwnedDescriptor(opening: "/", flags: O_RDONLY, operation: "").raw > 2, "a folder")
       check(try NamelessFiles.inMemory(for: "").raw > 2, "memory")
       check(try NamelessFiles.temporary(for: "").raw > 2, "a nameless file")
@@ -40,7 +40,8 @@ import Testing
       for number in closed { check(fcntl(number, F_GETFD) >= 0, "\(number) is free") }
       let numbers = Descriptors.leading(to: path) + Descriptors.leading(to: path + "-lock")
       check(numbers.count == 5 && numbers.allSatisfy { $0 > 2 }, "the store: \(numbers)")
-      check(memory.descriptor > 2 && memory.firstEngine.descriptors.pages > 2, "the store in memory")
+      check(
+        memory.descriptor > 2 && memory.firstEngine.descriptors.pages > 2, "the store in memory")
       for number in closed { _ = write(number, "a line of the program's\n", 24) }
       memory.close()
       environment.close()
@@ -149,12 +150,14 @@ import Testing
     let environment = try Environment.open(path: folder.file("x.realm"))
     defer { environment.close() }
     let found = EngineDescriptors.find(
-      environment.firstEngine.handle, environment.dataIdentity, environment.lockIdentity, isWritable: true,
+      environment.firstEngine.handle, environment.dataIdentity, environment.lockIdentity,
+      isWritable: true,
       expected: [], ours: environment.lockDescriptor)
     #expect(found == environment.firstEngine.descriptors)
     #expect(
       EngineDescriptors.find(
-        environment.firstEngine.handle, environment.lockIdentity, environment.lockIdentity, isWritable: true,
+        environment.firstEngine.handle, environment.lockIdentity, environment.lockIdentity,
+        isWritable: true,
         expected: [], ours: environment.lockDescriptor) == nil)
   }
 }

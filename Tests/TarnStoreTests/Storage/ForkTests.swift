@@ -141,7 +141,7 @@ import Testing
       let code = Forked.run {
         let done = DispatchSemaphore(value: 0)
         for _ in 1...3 {
-          BackgroundThread.start("tarn-test") {
+          _ = BackgroundThread.start("tarn-test") {
             for _ in 0..<100_000 { count.withLock { $0 += 1 } }
             done.signal()
           }
@@ -158,7 +158,7 @@ import Testing
     await #expect(processExitsWith: .success) {
       let isBusy = DispatchSemaphore(value: 0)
       let worked = Lock(0)
-      BackgroundThread.start("tarn-test") {
+      _ = BackgroundThread.start("tarn-test") {
         for _ in 1...100 {
           isBusy.signal()
           for _ in 0..<1000 { worked.withLock { $0 += 1 } }
@@ -176,7 +176,7 @@ import Testing
       precondition(worked.withLock { $0 } == 100_000)
       let code = Forked.run {
         let done = DispatchSemaphore(value: 0)
-        BackgroundThread.start("tarn-test") { done.signal() }
+        _ = BackgroundThread.start("tarn-test") { done.signal() }
         return done.wait(timeout: .now() + .seconds(20)) == .success ? 0 : 1
       }
       precondition(code == 0, "a child has no threads of its own")
@@ -187,7 +187,7 @@ import Testing
     await #expect(processExitsWith: .success) {
       let isBusy = DispatchSemaphore(value: 0)
       let isOver = DispatchSemaphore(value: 0)
-      BackgroundThread.start("tarn-test") {
+      _ = BackgroundThread.start("tarn-test") {
         isBusy.signal()
         isOver.wait()
       }

@@ -47,9 +47,9 @@ import Testing
       let large = stores.count { $0.environment.mapByteCount == 1 << 40 }
       precondition(large == 32, "\(large) large maps")
       precondition(stores.allSatisfy { $0.environment.mapByteCount >= 8 << 30 })
-      let changes = stores.map { store in
+      let changes = try stores.map { store in
         let seen = DispatchSemaphore(value: 0)
-        let registration = SignalWatcher.shared.add(
+        let registration = try SignalWatcher.shared.add(
           store.signal, seen: store.signal.version, probeHead: { nil }, onChange: { seen.signal() })
         return (seen, registration)
       }
@@ -59,6 +59,43 @@ import Testing
       }
       for (seen, _) in changes { seen.wait() }
       withExtendedLifetime((folder, changes, stores)) {}
+    }
+    if result == nil { Issue.record("\(said.text)") }
+    withExtendedLifetime(kept) {}
+  }
+
+  /// The limit that many systems give a program unless it asks for more.
+  @Test
+  func `with 1,024 descriptors the error of one store too many names them, and the rest go on`()
+    async
+  {
+    let kept = TemporaryFolder()
+    let said = KeptErrors(in: kept.path)
+    let result = await #expect(processExitsWith: .success) { [said = said as KeptErrors] in
+      said.keep()
+      var limits = rlimit(rlim_cur: 1024, rlim_max: 1024)
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
+      let folder = TemporaryFolder()
+      var stores: [Store] = []
+      var options = Store.Options()
+      options.isDurable = false
+      let error = #expect(throws: StorageError.self) {
+        while true {
+          let path = folder.file("\(stores.count).realm")
+          stores.append(try Store.open(.file(path), options).0)
+        }
+      }
+      precondition(error?.code == .limitExceeded, "\(error!)")
+      precondition(error?.detail.contains("ulimit -n), which is 1024") == true, "\(error!)")
+      // Of six each, less the program's own and those that opening takes in passing.
+      precondition((160...170).contains(stores.count), "\(stores.count) stores")
+      // What is left may not do for this.
+      let held = [open("/dev/null", O_RDONLY), open("/dev/null", O_RDONLY)]
+      for store in stores { try store.environment.put([[9, 9, 9]: [1]]) }
+      for descriptor in held where descriptor >= 0 { close(descriptor) }
+      stores.removeLast(2)
+      stores.append(try Store.open(.file(folder.file("last.realm")), options).0)
+      withExtendedLifetime((folder, stores)) {}
     }
     if result == nil { Issue.record("\(said.text)") }
     withExtendedLifetime(kept) {}
