@@ -50,8 +50,8 @@ extension Environment {
   func fullMap(_ operation: String) -> StorageError {
     let engine = state.withLock { $0.engine }
     let full =
-      "the file needs more than the \(engine.mapByteCount) bytes of address space that this process "
-      + "has taken for it; nothing was changed. "
+      "the file needs more than the \(engine.mapByteCount) bytes of address space that this "
+      + "process has taken for it; nothing was changed. "
     do throws(StorageError) {
       try grow(beyond: engine, operation)
       return error(

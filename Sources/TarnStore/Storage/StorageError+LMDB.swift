@@ -64,8 +64,8 @@ extension StorageError {
       .limitExceeded, operation: operation, path: path,
       detail: "the process can start no more threads: its user may have "
         + "\(Self.limit(__rlimit_resource_t(__RLIMIT_NPROC.rawValue))) (ulimit -u), the system "
-        + "\(SystemLimit.value(of: "kernel/threads-max")) (sysctl kernel.threads-max), and a container "
-        + "as many as its pids limit says; raise what is reached, or end threads")
+        + "\(SystemLimit.value(of: "kernel/threads-max")) (sysctl kernel.threads-max), and "
+        + "a container as many as its pids limit says; raise what is reached, or end threads")
   }
 
   private static var addressSpaceDetail: String {

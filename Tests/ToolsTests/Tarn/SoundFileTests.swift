@@ -137,6 +137,27 @@ import Testing
     #expect(try store.newestSnapshot().version == reader.snapshot.version)
   }
 
+  /// Killed at each point of its way, it leaves the index as it was or as it should be.
+  @Test(arguments: ["reindex.begun", "reindex.rows", "storage.beforeCommit", "reindex.done"])
+  func aKillLeavesEitherIndex(_ point: String) throws {
+    let store = try open()
+    try fill(store, seed: 11)
+    let id = try #require(store.newestSnapshot().schema.schema.named("By_string")?.id)
+    let index = IndexName.column(id, ColumnID(1))
+    let whole = try count(index, store)
+    try store.environment.write { transaction throws(StorageError) in
+      try index.packed.removeAll(in: transaction)
+    }
+    let killed = try ToolProcess(
+      folder, ["reindex", "a.realm"], environment: ["TARN_FAULT": point]
+    ).finish()
+    #expect(killed.status == -1)
+    #expect(try count(index, store) == (point == "reindex.done" ? whole : 0))
+    #expect(try tarn("reindex", "a.realm").status == 0)
+    #expect(try count(index, store) == whole)
+    try checkIsSound(point)
+  }
+
   /// Another process that shows the version goes on with the next one, and finds by the new index.
   @Test func observersHearNothing() throws {
     let store = try open()
