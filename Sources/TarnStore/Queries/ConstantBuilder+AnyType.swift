@@ -67,22 +67,4 @@ extension Value {
     default: scalarType.map { [$0] } ?? []
     }
   }
-
-  /// What a column of the value's own type has; nil for null and for collections.
-  var scalarType: ColumnType? {
-    switch self {
-    case .null, .list, .map: nil
-    case .int: .int
-    case .bool: .bool
-    case .float: .float
-    case .double: .double
-    case .string: .string
-    case .data: .data
-    case .date: .date
-    case .objectID: .objectID
-    case .uuid: .uuid
-    case .decimal: .decimal
-    case .link, .object: .link
-    }
-  }
 }

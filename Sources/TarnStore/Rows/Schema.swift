@@ -88,4 +88,13 @@ package struct ColumnSchema: Equatable, Sendable {
     self.deleteRule = deleteRule
     self.isRemoved = isRemoved
   }
+
+  /// The object that a value in this column, or an element of it, links to; nil if it is no link.
+  package func linkTarget(of value: Value) -> LinkTarget? {
+    switch value {
+    case .link(let key): target.map { LinkTarget(classID: $0, key: key) }
+    case .object(let id, let key): LinkTarget(classID: id, key: key)
+    default: nil
+    }
+  }
 }

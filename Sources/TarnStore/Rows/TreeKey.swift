@@ -173,20 +173,3 @@ package struct TreeKey: Sendable {
     return key
   }
 }
-
-extension ObjectKey {
-  /// An unsigned number in the same order: what keys in the tree hold.
-  @inline(__always)
-  package var treeOrder: UInt64 { UInt64(bitPattern: rawValue) ^ (1 << 63) }
-
-  @inline(__always)
-  package init(treeOrder: UInt64) {
-    self.init(Int64(bitPattern: treeOrder ^ (1 << 63)))
-  }
-
-  package static let smallest = ObjectKey(Int64.min)
-  package static let largest = ObjectKey(Int64.max)
-
-  /// The next smaller key, if there is one.
-  var predecessor: ObjectKey { self == .smallest ? self : ObjectKey(rawValue - 1) }
-}

@@ -27,6 +27,23 @@ package struct ObjectKey: RawRepresentable, Hashable, Comparable, Sendable, Bitw
   package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
+extension ObjectKey {
+  /// An unsigned number in the same order: what keys in the tree hold.
+  @inline(__always)
+  package var treeOrder: UInt64 { UInt64(bitPattern: rawValue) ^ (1 << 63) }
+
+  @inline(__always)
+  package init(treeOrder: UInt64) {
+    self.init(Int64(bitPattern: treeOrder ^ (1 << 63)))
+  }
+
+  package static let smallest = ObjectKey(Int64.min)
+  package static let largest = ObjectKey(Int64.max)
+
+  /// The next smaller key, if there is one.
+  var predecessor: ObjectKey { self == .smallest ? self : ObjectKey(rawValue - 1) }
+}
+
 /// An object that something links to.
 package struct LinkTarget: Hashable, Sendable {
   package var classID: ClassID

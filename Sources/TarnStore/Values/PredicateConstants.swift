@@ -58,8 +58,3 @@ extension UInt64 {
     }
   }
 }
-
-extension Value {
-  /// An object that is in no Realm, which no property has. No class has that number.
-  package static let unmanagedObject = Value.object(ClassID(.max), ObjectKey(.max))
-}

@@ -23,6 +23,45 @@ package enum Value: Sendable {
   case map(CollectionID)
 }
 
+extension Value {
+  /// An object that is in no Realm, which no property has. No class has that number.
+  package static let unmanagedObject = Value.object(ClassID(.max), ObjectKey(.max))
+
+  /// What a column of the value's own type has; nil for null and for collections.
+  var scalarType: ColumnType? {
+    switch self {
+    case .null, .list, .map: nil
+    case .int: .int
+    case .bool: .bool
+    case .float: .float
+    case .double: .double
+    case .string: .string
+    case .data: .data
+    case .date: .date
+    case .objectID: .objectID
+    case .uuid: .uuid
+    case .decimal: .decimal
+    case .link, .object: .link
+    }
+  }
+
+  /// The list or map that the value is.
+  var collection: CollectionID? {
+    switch self {
+    case .list(let id), .map(let id): id
+    default: nil
+    }
+  }
+
+  /// True for what names an object.
+  var isLink: Bool {
+    switch self {
+    case .link, .object: true
+    default: false
+    }
+  }
+}
+
 /// What a column holds. The raw values are on disk, and are those of `PropertyType`.
 package enum ColumnType: UInt8, Sendable, CaseIterable {
   case int = 0
