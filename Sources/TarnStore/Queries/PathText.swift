@@ -93,25 +93,3 @@ package enum PathText {
     }
   }
 }
-
-extension PredicateSyntaxError {
-  /// The same with how a name is written that stands there without the back quotes that it needs.
-  ///
-  /// - Parameter names: those of the properties that there are.
-  package func advising(on names: some Sequence<String>, in text: String) -> PredicateSyntaxError {
-    let characters = Array(text)
-    let meant = names.filter { name in
-      let name = Array(name)
-      guard !name.isEmpty, !PredicateLexer.isWord(String(name)) else { return false }
-      return (max(0, offset - name.count)...offset).contains { start in
-        characters.dropFirst(start).starts(with: name)
-      }
-    }
-    guard let name = meant.max(by: { $0.count < $1.count }),
-      !message.contains(PathText.quoted(name))
-    else { return self }
-    return PredicateSyntaxError(
-      offset: offset,
-      message: "\(message); the name '\(name)' is written in back quotes: \(PathText.quoted(name))")
-  }
-}

@@ -74,10 +74,10 @@ extension Operand: CustomStringConvertible {
       return "@links.\(written(links.origin)).\(written(links.property))"
     }
     if let text = CollectionCondition.text(of: name) { return text }
-    guard PredicateLexer.isWord(name) else { return PathText.quoted(name) }
+    guard PredicateWord.isWord(name) else { return PathText.quoted(name) }
     let isTaken =
-      PredicateLexer.reservedWords.contains(name.uppercased()) || PredicateToken.isShape(name)
-      || name.utf8.first.map(PredicateLexer.isDigit) == true
+      PredicateWord.reserved.contains(name.uppercased()) || PredicateWord.isShape(name)
+      || name.utf8.first.map(PredicateWord.isDigit) == true
     return isTaken ? "#" + name : name
   }
 }

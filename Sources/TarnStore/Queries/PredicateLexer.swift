@@ -1,18 +1,4 @@
-/// What is wrong with a predicate's text, and where.
-package struct PredicateSyntaxError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// Characters before the position that the message is about.
-  package var offset: Int
-  /// A sentence: what was expected, and what is there.
-  package var message: String
-
-  package init(offset: Int, message: String) {
-    self.offset = offset
-    self.message = message
-  }
-
-  package var description: String { "character \(offset + 1): \(message)" }
-}
-
+/// What the text of a predicate is made of.
 enum PredicateToken: Equatable {
   /// A word without meaning of its own.
   case name(String)
@@ -30,13 +16,6 @@ enum PredicateToken: Equatable {
 
 /// Splits the text of a predicate into tokens, one at a time.
 struct PredicateLexer {
-  /// Names of properties only behind a `#`. Some have no meaning yet; they are taken already, so
-  /// that a text that works today means the same later.
-  static let reservedWords: Set<String> = [
-    "AND", "OR", "NOT", "IN", "BETWEEN", "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "MATCHES",
-    "TRUE", "FALSE", "YES", "NO", "NULL", "NIL", "TRUEPREDICATE", "FALSEPREDICATE", "ANY", "SOME",
-    "ALL", "NONE", "SUBQUERY", "SELF",
-  ]
   private static let symbols = [
     "&&", "||", "==", "!=", "<>", "<=", "=<", ">=", "=>", "=", "<", ">", "!", "(", ")", "{", "}",
     "[", "]", ",", ".", "$",
@@ -67,7 +46,9 @@ struct PredicateLexer {
     if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
       return (.value(.string(try string())), start)
     }
-    if Self.isDigit(byte) || (byte == UInt8(ascii: "-") && peek(1).map(Self.isDigit) == true) {
+    if PredicateWord.isDigit(byte)
+      || (byte == UInt8(ascii: "-") && peek(1).map(PredicateWord.isDigit) == true)
+    {
       return (.value(try number()), start)
     }
     if byte == UInt8(ascii: "X") || byte == UInt8(ascii: "x"), peek(1) == UInt8(ascii: "'") {
@@ -86,7 +67,7 @@ struct PredicateLexer {
     }
     if let name = word() {
       let upper = name.uppercased()
-      return (Self.reservedWords.contains(upper) ? .keyword(upper) : .name(name), start)
+      return (PredicateWord.reserved.contains(upper) ? .keyword(upper) : .name(name), start)
     }
     for symbol in Self.symbols where bytes[position...].starts(with: symbol.utf8) {
       position += symbol.utf8.count
@@ -101,23 +82,9 @@ struct PredicateLexer {
     position + distance < bytes.count ? bytes[position + distance] : nil
   }
 
-  static func isDigit(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-  }
-
-  private static func isWordPart(_ byte: UInt8) -> Bool {
-    isDigit(byte) || byte == UInt8(ascii: "_") || byte >= 0x80
-      || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-  }
-
-  /// True for a name that can stand without back quotes.
-  static func isWord(_ name: String) -> Bool {
-    !name.isEmpty && name.utf8.allSatisfy(isWordPart)
-  }
-
   private mutating func word() -> String? {
     let start = position
-    while let byte = peek(), Self.isWordPart(byte) { position += 1 }
+    while let byte = peek(), PredicateWord.isPart(byte) { position += 1 }
     return start == position ? nil : String(decoding: bytes[start..<position], as: UTF8.self)
   }
 
@@ -126,7 +93,7 @@ struct PredicateLexer {
     position += 1
     for kind in Self.placeholders where bytes[position...].starts(with: kind.utf8) {
       position += kind.utf8.count
-      if let byte = peek(), Self.isWordPart(byte) { break }
+      if let byte = peek(), PredicateWord.isPart(byte) { break }
       return .placeholder(kind)
     }
     throw error(
@@ -139,23 +106,23 @@ struct PredicateLexer {
     if peek() == UInt8(ascii: "0"), peek(1).map({ $0 | 0x20 }) == UInt8(ascii: "x") {
       return try hexadecimalNumber(start)
     }
-    while let byte = peek(), Self.isDigit(byte) { position += 1 }
+    while let byte = peek(), PredicateWord.isDigit(byte) { position += 1 }
     var isInteger = true
-    if peek() == UInt8(ascii: "."), peek(1).map(Self.isDigit) == true {
+    if peek() == UInt8(ascii: "."), peek(1).map(PredicateWord.isDigit) == true {
       isInteger = false
       position += 1
-      while let byte = peek(), Self.isDigit(byte) { position += 1 }
+      while let byte = peek(), PredicateWord.isDigit(byte) { position += 1 }
     }
     if peek().map({ $0 | 0x20 }) == UInt8(ascii: "e") {
       let sign = peek(1) == UInt8(ascii: "-") || peek(1) == UInt8(ascii: "+") ? 1 : 0
-      if peek(1 + sign).map(Self.isDigit) == true {
+      if peek(1 + sign).map(PredicateWord.isDigit) == true {
         isInteger = false
         position += 1 + sign
-        while let byte = peek(), Self.isDigit(byte) { position += 1 }
+        while let byte = peek(), PredicateWord.isDigit(byte) { position += 1 }
       }
     }
     let text = String(decoding: bytes[start..<position], as: UTF8.self)
-    if let byte = peek(), Self.isWordPart(byte) {
+    if let byte = peek(), PredicateWord.isPart(byte) {
       throw error(at: position, "expected a space or an operator after the number \(text)")
     }
     if isInteger, let value = Int64(text) { return .int(value) }

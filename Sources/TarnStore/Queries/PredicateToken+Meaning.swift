@@ -40,11 +40,7 @@ extension PredicateToken {
 
   /// The word has that meaning behind a property and IN only.
   var isShape: Bool {
-    if case .name(let name) = self { Self.isShape(name) } else { false }
-  }
-
-  static func isShape(_ name: String) -> Bool {
-    ["GEOBOX", "GEOCIRCLE", "GEOPOLYGON"].contains(name.uppercased())
+    if case .name(let name) = self { PredicateWord.isShape(name) } else { false }
   }
 
   /// How an error names this token.

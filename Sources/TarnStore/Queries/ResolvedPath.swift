@@ -1,49 +1,3 @@
-/// Why a predicate or an order does not fit the schema. The shell prints it; where a signature
-/// cannot throw, the same sentence is the trap's message.
-package struct PredicateError: Error, Equatable, Sendable, CustomStringConvertible {
-  package var message: String
-  package init(_ message: String) { self.message = message }
-  package var description: String { message }
-
-  /// A class has no property of a name in a path; or the name is a step, and what comes before has
-  /// nothing to step into.
-  init(noProperty name: String, of owner: ClassSchema, in path: [String]) {
-    if let step = ValueStep(name) {
-      let before = Operand.path(Array(path.prefix { $0 != name }))
-      message =
-        "'\(before)' is no list, map or value of any type, so \(step) leads nowhere behind it"
-      return
-    }
-    message = "class '\(owner.name)' has no property '\(name)'"
-    let known = owner.columns.lazy.filter { !$0.isRemoved }.map(\.name)
-    if let advice = PathText.advice(for: path.drop { $0 != name }, among: known) {
-      message += ": \(advice)"
-    } else if let near = nearestName(to: name, among: known) {
-      message += ": the nearest name is '\(near)'"
-    }
-  }
-}
-
-/// A link, or a collection of links, that a path follows.
-package struct LinkStep: Hashable, Sendable {
-  /// The class that has the link.
-  package var classID: ClassID
-  package var column: ColumnID
-  /// The class that it leads to.
-  package var target: ClassID
-  /// The path goes from the target to the objects that link there.
-  package var isBackwards: Bool
-
-  package init(
-    classID: ClassID, column: ColumnID, target: ClassID, isBackwards: Bool = false
-  ) {
-    self.classID = classID
-    self.column = column
-    self.target = target
-    self.isBackwards = isBackwards
-  }
-}
-
 /// What a path is given for: decides what is said of one that leads to a collection, and whether
 /// it may lead to a value of any type.
 package enum PathPurpose: Sendable {
@@ -135,35 +89,6 @@ package struct ColumnPath: Hashable, Sendable {
           + "conditions on it need ANY, NONE or @count")
     }
     throw PredicateError(noProperty: name, of: owner, in: path)
-  }
-}
-
-/// A column that a query's result depends on, and the links that lead from a row of the query's
-/// class to the rows that have it.
-package struct QueryDependency: Hashable, Sendable {
-  package var links: [LinkStep]
-  package var classID: ClassID
-  package var column: ColumnID
-  /// For what links to the rows the class of the origins, which then has the column.
-  package var origin: ClassID?
-
-  package init(
-    links: [LinkStep], classID: ClassID, column: ColumnID, origin: ClassID? = nil
-  ) {
-    self.links = links
-    self.classID = classID
-    self.column = column
-    self.origin = origin
-  }
-
-  /// True if the rows of the query's class have the column themselves.
-  var isInRow: Bool { links.isEmpty && origin == nil }
-
-  /// The rows at the end of the links that changed there.
-  func touchedKeys(in changes: ChangeSet) -> KeySet {
-    guard let changed = changes[classID] else { return KeySet() }
-    if let origin { return changed.backTouchedKeys(from: origin, column) }
-    return changed.touchedKeys(in: column)
   }
 }
 
