@@ -9,9 +9,11 @@ struct Layers {
   static let engine = Layers(
     module: "Sources/TarnStore",
     folders: [
-      "Threads", "Sorting", "Storage", "Signals", "Values", "Rows", "Changes", "Snapshots",
-      "Sequences",
-      "Writing", "Unique", "Checks", "Migrations", "Store", "Queries", "Groups", "Live",
+      "Threads", "Sorting", "Files", "Storage", "Signals", "Scalars", "Keys", "Records",
+      "Schemas", "Clusters", "Indexes", "Directories", "Changes", "Snapshots", "Sequences",
+      "Writing", "Unique", "Checks", "Migrations", "Store", "Conditions", "Texts", "Parsing",
+      "Reading", "Matching", "Binding", "Scanning", "Reach", "Orders", "OrderedRows", "Queries",
+      "Grouping", "Following",
     ])
 
   static let library = Layers(

@@ -1,8 +1,7 @@
 internal import CLMDB
-internal import Glibc
 
-/// The only code where numbers from LMDB and the system become errors that a person can use.
-/// LMDB's own texts speak of its insides and are never shown.
+/// The only code where numbers from LMDB become errors that a person can use. LMDB's own texts
+/// speak of its insides and are never shown.
 extension StorageError {
   /// What a return value of LMDB means. LMDB returns system error numbers as they are.
   init(lmdb result: Int32, operation: String, path: String) {
@@ -31,58 +30,5 @@ extension StorageError {
       return
     }
     self.init(code, operation: operation, path: path, detail: detail)
-  }
-
-  /// What an error number of the system means.
-  package init(errno number: Int32, operation: String, path: String) {
-    let code: Code
-    switch number {
-    case ENOSPC, EDQUOT: code = .diskFull
-    case EACCES, EPERM, EROFS: code = .permissionDenied
-    case ENOENT: code = .notFound
-    case ENOMEM: code = .addressSpace
-    case EMFILE, ENFILE, EFBIG: code = .limitExceeded
-    default: code = .inputOutput
-    }
-    let detail =
-      switch number {
-      case ENOMEM: Self.addressSpaceDetail
-      case EMFILE:
-        "the process has no file descriptor left: raise its limit (ulimit -n), which is "
-          + "\(Self.limit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue))), or close files"
-      case ENFILE:
-        "the system has no file descriptor left: raise its limit (sysctl fs.file-max), which is "
-          + SystemLimit.value(of: "fs/file-max")
-      default: unsafe String(cString: strerror(number))
-      }
-    self.init(code, operation: operation, path: path, detail: detail)
-  }
-
-  /// A thread of the library's own could not be started.
-  init(noThreadFor operation: String, path: String) {
-    self.init(
-      .limitExceeded, operation: operation, path: path,
-      detail: "the process can start no more threads: its user may have "
-        + "\(Self.limit(__rlimit_resource_t(__RLIMIT_NPROC.rawValue))) (ulimit -u), the system "
-        + "\(SystemLimit.value(of: "kernel/threads-max")) (sysctl kernel.threads-max), and "
-        + "a container as many as its pids limit says; raise what is reached, or end threads")
-  }
-
-  private static var addressSpaceDetail: String {
-    let limit = limit(__rlimit_resource_t(RLIMIT_AS.rawValue))
-    if limit != "unlimited" {
-      return "the process may not have the address space that the file needs; raise its limit "
-        + "(ulimit -v), which is \(limit) bytes"
-    }
-    return "the process has no address space left for the file: its open stores and its other maps "
-      + "take all of it, or there are more of them than the system allows (sysctl "
-      + "vm.max_map_count), which is \(SystemLimit.value(of: "vm/max_map_count")); close stores"
-  }
-
-  /// The limit of the process for a resource, as text for people.
-  static func limit(_ resource: __rlimit_resource_t) -> String {
-    var limits = rlimit()
-    guard unsafe getrlimit(resource, &limits) == 0 else { return "unknown" }
-    return limits.rlim_cur == rlim_t.max ? "unlimited" : "\(limits.rlim_cur)"
   }
 }

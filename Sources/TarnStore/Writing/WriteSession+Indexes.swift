@@ -72,13 +72,4 @@ extension ColumnSchema {
     default: type != .any || filesAll
     }
   }
-
-  /// The object that a value in this column, or an element of it, links to; nil if it is no link.
-  package func linkTarget(of value: Value) -> LinkTarget? {
-    switch value {
-    case .link(let key): target.map { LinkTarget(classID: $0, key: key) }
-    case .object(let id, let key): LinkTarget(classID: id, key: key)
-    default: nil
-    }
-  }
 }

@@ -396,21 +396,3 @@ extension WriteSession {
     for (id, changes) in scripts { recorder.noteSequences(id, changes) }
   }
 }
-
-extension Value {
-  /// The list or map that the value is.
-  var collection: CollectionID? {
-    switch self {
-    case .list(let id), .map(let id): id
-    default: nil
-    }
-  }
-
-  /// True for what names an object.
-  var isLink: Bool {
-    switch self {
-    case .link, .object: true
-    default: false
-    }
-  }
-}

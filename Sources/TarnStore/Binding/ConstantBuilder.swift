@@ -1,0 +1,313 @@
+/// Turns comparisons of one column with constants into tests.
+struct ConstantBuilder {
+  let path: ColumnPath
+  let names: [String]
+  let schema: StoreSchema
+  let options: StringOptions
+  /// What has the column may be missing, which rows do not show.
+  private let mayBeNowhere: Bool
+
+  init(
+    _ path: ColumnPath, _ names: [String], _ schema: StoreSchema, _ options: StringOptions,
+    mayBeNowhere: Bool = false
+  ) {
+    self.path = path
+    self.names = names
+    self.schema = schema
+    self.options = options
+    self.mayBeNowhere = mayBeNowhere
+  }
+
+  func node(_ op: ComparisonOperator, _ value: Value) throws(PredicateError) -> ResolvedNode {
+    try path.check(op, options, names, schema)
+    guard op != .in else { throw PredicateError("IN needs a list of values: \(described)") }
+    if value == .null { return comparisonWithNull(op) }
+    let wanted: ComparisonOperator = op == .notEqual ? .equal : op
+    let node = test(try scalarTest(wanted, value))
+    return op == .notEqual ? !node : node
+  }
+
+  private func comparisonWithNull(_ op: ComparisonOperator) -> ResolvedNode {
+    switch op {
+    case .equal, .lessOrEqual: isNull
+    case .notEqual: !isNull
+    case .greaterOrEqual: path.type == .string ? .constant(true) : isNull
+    case .greater: path.type == .string ? !isNull : .constant(false)
+    case .less, .contains, .beginsWith, .endsWith, .like, .in: .constant(false)
+    }
+  }
+
+  func node(anyOf values: [Value]) throws(PredicateError) -> ResolvedNode {
+    try path.check(.equal, options, names, schema)
+    var kept: [Value] = []
+    var nodes: [ResolvedNode] = []
+    for value in values {
+      if value == .null {
+        nodes.append(isNull)
+      } else if isNaN(value) || path.type == .any && value.scalarType == .bool {
+        nodes.append(try node(.equal, value))
+      } else {
+        kept.append(value)
+      }
+    }
+    if path.type == .bool, Set(try all(kept, bool)).count == 2 {
+      nodes.append(!isNull)
+    } else {
+      nodes.append(test(try membership(kept)))
+    }
+    return .any(nodes)
+  }
+
+  private func isNaN(_ value: Value) -> Bool {
+    if case .string(let text) = value, path.type == .decimal {
+      return DecimalNumber(text: text)?.isNaN == true
+    }
+    return NumericConstant(value)?.isNaN == true
+  }
+
+  private var isNull: ResolvedNode {
+    path.mayBeNull || mayBeNowhere ? .test(ColumnTest(path, .isNull)) : .constant(false)
+  }
+
+  private func test(_ test: ScalarTest?) -> ResolvedNode {
+    test.map { .test(ColumnTest(path, $0)) } ?? .constant(false)
+  }
+
+  /// Nil if no value passes.
+  func scalarTest(
+    _ op: ComparisonOperator, _ value: Value
+  ) throws(PredicateError) -> ScalarTest? {
+    switch path.type {
+    case .int: return Domain<Int64>(op, number: try number(value)).map { .int($0) }
+    case .double, .float:
+      let constant = try floatingNumber(value)
+      if constant.isNaN { return op == .equal ? .isNaN : nil }
+      let domain = Domain<Double>(op, number: constant)
+      if path.type == .double { return domain.map { .double($0) } }
+      return domain?.floats.map { .float($0) }
+    case .bool: return .bool(try bool(value))
+    case .link:
+      if value == .unmanagedObject { return nil }
+      return Domain<Int64>(op, try key(value)).map { .int($0) }
+    case .date: return Domain<Timestamp>(op, try date(value)).map { .date($0) }
+    case .objectID: return Domain<Bytes12>(op, try bytes12(value)).map { .bytes12($0) }
+    case .uuid: return Domain<Bytes16>(op, try bytes16(value)).map { .bytes16($0) }
+    case .decimal:
+      let constant = try decimal(value)
+      if constant.isNaN { return op == .equal ? .isNaN : nil }
+      return Domain<DecimalOrder>(op, number: constant).map { .decimal($0) }
+    case .any: return try testOfAnyType(op, value)
+    case .string, .data:
+      let bytes = try text(value)
+      if op.isTextSearch && bytes.isEmpty { return nil }
+      return .text(TextPattern(.init(op), bytes, options))
+    }
+  }
+
+  func membership(_ values: [Value]) throws(PredicateError) -> ScalarTest? {
+    switch path.type {
+    case .int:
+      // A number that no integer equals is no member.
+      let domains = try all(values, number).compactMap { Domain<Int64>(.equal, number: $0) }
+      return Domain(domains.flatMap(\.values)).map { .int($0) }
+    case .double, .float:
+      let domains = try all(values, floatingNumber).compactMap {
+        Domain<Double>(.equal, number: $0)
+      }
+      let domain = Domain(domains.flatMap(\.values))
+      if path.type == .double { return domain.map { .double($0) } }
+      return domain?.floats.map { .float($0) }
+    case .link:
+      return Domain(try all(values.filter { $0 != .unmanagedObject }, key)).map { .int($0) }
+    case .date: return Domain(try all(values, date)).map { .date($0) }
+    case .objectID: return Domain(try all(values, bytes12)).map { .bytes12($0) }
+    case .uuid: return Domain(try all(values, bytes16)).map { .bytes16($0) }
+    case .bool:
+      return try values.first.map { (value) throws(PredicateError) in .bool(try bool(value)) }
+    case .decimal:
+      let domains = try all(values, decimal).compactMap {
+        Domain<DecimalOrder>(.equal, number: $0)
+      }
+      return Domain(domains.flatMap(\.values)).map { .decimal($0) }
+    case .any: return try membershipOfAnyType(values)
+    case .string, .data:
+      let needles = try all(values, text)
+      if needles.isEmpty { return nil }
+      return .text(TextPattern(anyOf: needles, options))
+    }
+  }
+
+  private func all<T>(
+    _ values: [Value], _ convert: (Value) throws(PredicateError) -> T
+  ) throws(PredicateError) -> [T] {
+    var result: [T] = []
+    for value in values { result.append(try convert(value)) }
+    return result
+  }
+}
+
+// MARK: - Constants in a column's type
+
+extension ConstantBuilder {
+  private var described: String {
+    if names.isEmpty { return "the value" }
+    let owner = schema[path.classID]?.name ?? ""
+    return "property '\(Operand.path(names))' of class '\(owner)'"
+  }
+
+  func mismatch(_ value: Value, _ hint: String = "") -> PredicateError {
+    if case .object(let id, _) = value {
+      let object = schema[id].map { "object of class '\($0.name)'" } ?? "unmanaged object"
+      return PredicateError(
+        "\(described) is of type \(path.typeName(in: schema)), "
+          + "which does not compare with an \(object)")
+    }
+    return PredicateError(
+      "\(described) is of type \(path.typeName(in: schema)), "
+        + "which does not compare with \(value.predicateText)\(hint)")
+  }
+
+  private func number(_ value: Value) throws(PredicateError) -> NumericConstant {
+    guard let number = NumericConstant(value) else { throw mismatch(value) }
+    return number
+  }
+
+  /// A number in the type of a double or float column.
+  private func floatingNumber(_ value: Value) throws(PredicateError) -> NumericConstant {
+    let number = try number(value)
+    return path.type == .float ? number.asFloat : number
+  }
+
+  private func decimal(_ value: Value) throws(PredicateError) -> NumericConstant {
+    switch value {
+    case .float(let value):
+      guard let written = DecimalNumber(text: "\(value)") else { return .double(Double(value)) }
+      return .decimal(written)
+    case .string(let text):
+      guard let decimal = DecimalNumber(text: text) else {
+        throw mismatch(value, ": a decimal is written like 12.50 or \"12.50\"")
+      }
+      return .decimal(decimal)
+    default: return try number(value)
+    }
+  }
+
+  private func bool(_ value: Value) throws(PredicateError) -> Bool {
+    switch value {
+    case .bool(let value): return value
+    case .int(0): return false
+    case .int(1): return true
+    case .string(let text):
+      guard let value = Bool(spelling: text) else { throw mismatch(.string(text)) }
+      return value
+    default: throw mismatch(value)
+    }
+  }
+
+  private func key(_ value: Value) throws(PredicateError) -> Int64 {
+    switch value {
+    case .link(let key): return key.rawValue
+    case .int(let key): return key
+    case .object(let id, let key) where id == path.target: return key.rawValue
+    default: throw mismatch(value, ": a link compares with the key of an object")
+    }
+  }
+
+  private func date(_ value: Value) throws(PredicateError) -> Timestamp {
+    if case .date(let date) = value { return date }
+    guard case .string(let text) = value, let date = Timestamp(iso8601: text) else {
+      throw mismatch(value, ": a date is written like \"2024-05-01T12:30:00Z\"")
+    }
+    return date
+  }
+
+  private func bytes12(_ value: Value) throws(PredicateError) -> Bytes12 {
+    if case .objectID(let id) = value { return id }
+    guard case .string(let text) = value, let id = Bytes12(hexadecimal: text) else {
+      throw mismatch(value, ": an object id is written as 24 hexadecimal digits in quotes")
+    }
+    return id
+  }
+
+  private func bytes16(_ value: Value) throws(PredicateError) -> Bytes16 {
+    if case .uuid(let uuid) = value { return uuid }
+    guard case .string(let text) = value, let uuid = Bytes16(uuidText: text) else {
+      throw mismatch(value, ": a UUID is written as 8-4-4-4-12 hexadecimal digits in quotes")
+    }
+    return uuid
+  }
+
+  private func text(_ value: Value) throws(PredicateError) -> [UInt8] {
+    switch value {
+    case .string(let text): return Array(text.utf8)
+    case .data(let bytes) where path.type == .data: return bytes
+    default: throw mismatch(value)
+    }
+  }
+}
+
+extension ColumnPath {
+  /// Throws if the operator makes no sense for the column's type.
+  func check(
+    _ op: ComparisonOperator, _ options: StringOptions, _ names: [String], _ schema: StoreSchema
+  ) throws(PredicateError) {
+    let isString = type == .string || type == .any
+    let isText = isString || type == .data
+    let isOrder = [.less, .lessOrEqual, .greater, .greaterOrEqual].contains(op)
+    let reason: String
+    if op == .like && !isString {
+      reason = "LIKE needs a string"
+    } else if op.isTextSearch && !isText {
+      reason = "\(op) needs a string or data"
+    } else if isOrder && (type == .bool || type == .link) {
+      reason = "\(op) needs values that have an order"
+    } else if op == .like && options.contains(.diacriticInsensitive) {
+      reason = "LIKE knows no [d]"
+    } else if !options.isEmpty && !isString {
+      reason = "\(options.suffix) needs a string"
+    } else if !options.isEmpty && isOrder {
+      reason = "\(op) knows no \(options.suffix)"
+    } else {
+      return
+    }
+    let owner = schema[classID]?.name ?? ""
+    let what =
+      names.isEmpty
+      ? "the value" : "property '\(Operand.path(names))' of class '\(owner)'"
+    throw PredicateError("\(reason): \(what) is of type \(typeName(in: schema))")
+  }
+
+  func typeName(in schema: StoreSchema) -> String {
+    guard let target else { return "\(type)" }
+    return "link to '\(schema[target]?.name ?? "")'"
+  }
+}
+
+extension ColumnType {
+  var isNumeric: Bool { self == .int || self == .double || self == .float || self == .decimal }
+}
+
+extension Domain {
+  fileprivate var values: [T] {
+    switch self {
+    case .range(let low, let high): low == high ? [low] : [low, high]
+    case .set(let values): values
+    }
+  }
+}
+
+extension TextPattern.Kind {
+  fileprivate init(_ op: ComparisonOperator) {
+    switch op {
+    case .less: self = .less
+    case .lessOrEqual: self = .lessOrEqual
+    case .greater: self = .greater
+    case .greaterOrEqual: self = .greaterOrEqual
+    case .contains: self = .contains
+    case .beginsWith: self = .beginsWith
+    case .endsWith: self = .endsWith
+    case .like: self = .like
+    case .equal, .notEqual, .in: self = .equal
+    }
+  }
+}

@@ -1,0 +1,105 @@
+extension ParsedPredicate {
+  /// Throws what of the text does not fit the class, with its position, as `ResolvedPredicate`
+  /// would without one.
+  package func check(
+    on classID: ClassID, in schema: StoreSchema
+  ) throws(PredicateSyntaxError) {
+    for condition in conditions {
+      // Nil if the collection itself is wrong, which the SUBQUERY as a whole says later.
+      guard let classID = classID.elements(at: condition.subject, in: schema) else { continue }
+      switch condition.predicate {
+      case .comparison(let comparison): try check(comparison, condition, classID, schema)
+      case .collection(let of): try check(of, condition, classID, schema)
+      case .constant, .and, .or, .not: break
+      }
+      do {
+        _ = try ResolvedPredicate(condition.predicate, on: classID, in: schema)
+      } catch {
+        throw lexer.error(at: condition.left, error.message)
+      }
+    }
+  }
+
+  /// The same for conditions on values, which the column describes.
+  package func check(onValuesOf column: ColumnSchema) throws(PredicateSyntaxError) {
+    for condition in conditions where condition.subject.isEmpty {
+      do {
+        _ = try ValueCondition(condition.predicate, column)
+      } catch {
+        throw lexer.error(at: condition.left, error.message)
+      }
+    }
+  }
+
+  private func check(
+    _ comparison: Comparison, _ condition: Condition, _ classID: ClassID, _ schema: StoreSchema
+  ) throws(PredicateSyntaxError) {
+    if let mistake = mistake(in: comparison.left, classID, schema) {
+      throw lexer.error(at: condition.left, mistake)
+    }
+    guard let mistake = mistake(in: comparison.right, classID, schema) else { return }
+    // A word alone behind an operator was mostly meant as text.
+    let isWord =
+      if case .path(let names) = comparison.right { names.count == 1 } else { false }
+    throw lexer.error(
+      at: condition.right, mistake + (isWord ? "; text stands in quotes" : ""))
+  }
+
+  /// Of some element and a property: each path leads somewhere.
+  private func check(
+    _ elements: CollectionCondition, _ condition: Condition, _ classID: ClassID,
+    _ schema: StoreSchema
+  ) throws(PredicateSyntaxError) {
+    guard case .any(_, .path(let right), _) = elements.test else { return }
+    for (names, position) in [(elements.path, condition.left), (right, condition.right)] {
+      do {
+        guard try CollectionPath.find(names, from: classID, in: schema) == nil else { continue }
+        _ = try ColumnPath(names, from: classID, in: schema)
+      } catch {
+        throw lexer.error(at: position, error.message)
+      }
+    }
+  }
+
+  /// Why a path does not lead to one value.
+  private func mistake(
+    in operand: Operand, _ classID: ClassID, _ schema: StoreSchema
+  ) -> String? {
+    guard case .path(let names) = operand else { return nil }
+    // What leads into values is checked with the whole condition.
+    let found = try? CollectionPath.find(names, from: classID, in: schema)
+    if found?.hasSteps == true || names.contains(where: { ValueStep($0) != nil }) { return nil }
+    do {
+      _ = try ColumnPath(names, from: classID, in: schema)
+      return nil
+    } catch {
+      return error.message
+    }
+  }
+}
+
+extension StoreSchema {
+  /// Whether the objects that a path from a class leads to have a property of that name.
+  package func hasProperty(_ name: String, behind path: [String], _ id: ClassID) -> Bool {
+    id.elements(at: path, in: self).flatMap { self[$0]?.named(name) } != nil
+  }
+}
+
+extension ClassID {
+  /// The class of the objects that a path through links and collections leads to; nil if it leads
+  /// to none.
+  fileprivate func elements(at path: [String], in schema: StoreSchema) -> ClassID? {
+    var id = self
+    for name in path where ValueStep(name) == nil {
+      let next: ClassID?
+      if let backlinks = BacklinkName(name) {
+        next = schema.classes.first { $0.name == backlinks.origin }?.id
+      } else {
+        next = schema[id]?.named(name)?.target
+      }
+      guard let next else { return nil }
+      id = next
+    }
+    return id
+  }
+}

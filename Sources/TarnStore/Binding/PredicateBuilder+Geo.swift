@@ -1,0 +1,34 @@
+/// Places are objects in the way of GeoJSON:
+/// `{ type: "Point", coordinates: [longitude, latitude] }`.
+extension PredicateBuilder {
+  /// The condition that the place at a path is within a shape; of no path the object itself is one.
+  func location(
+    _ names: [String], _ shape: GeoShape, _ comparison: Comparison
+  ) throws(PredicateError) -> ResolvedNode {
+    guard comparison.op == .in, comparison.options.isEmpty else {
+      throw PredicateError("a place compares with a shape by IN only: \(comparison)")
+    }
+    let region: GeoRegion
+    do throws(GeoMistake) {
+      region = try GeoRegion(shape)
+    } catch {
+      throw PredicateError("\(error.message): \(comparison)")
+    }
+    let link = names.isEmpty ? nil : try ColumnPath(names, from: classID, in: schema)
+    let place = names.isEmpty ? schema[classID] : link?.target.flatMap { schema[$0] }
+    guard let place, let type = place.named("type"), type.type == .string, type.collection == .none,
+      let coordinates = place.named("coordinates"), coordinates.type == .double,
+      coordinates.collection == .list
+    else {
+      let what =
+        names.isEmpty
+        ? "class '\(schema[classID]?.name ?? "")'" : "what '\(Operand.path(names))' leads to"
+      throw PredicateError(
+        "\(what) is no place, which has a text 'type' and a list of doubles 'coordinates': "
+          + "\(comparison)")
+    }
+    let path = try CollectionPath(names + [coordinates.name], from: classID, in: schema)
+    return .collection(
+      CollectionTest(path, .location(type: ColumnPath(type, of: place.id), region)))
+  }
+}

@@ -1,0 +1,110 @@
+extension ResolvedPredicate {
+  /// Binds a predicate to a class. Throws, with the names of the class and the property, if a
+  /// property does not exist, a path leads through something else than links, a constant does
+  /// not fit its column or an operator its type.
+  package init(
+    _ predicate: Predicate, on classID: ClassID, in schema: StoreSchema
+  ) throws(PredicateError) {
+    guard schema[classID] != nil else {
+      throw PredicateError("there is no class with id \(classID.rawValue)")
+    }
+    let builder = PredicateBuilder(classID: classID, schema: schema)
+    self.init(classID: classID, root: try builder.node(predicate, depth: 0))
+  }
+}
+
+/// Turns a tree of names into one of columns.
+struct PredicateBuilder {
+  let classID: ClassID
+  let schema: StoreSchema
+  /// The object is an element of a map or list that may have none there, so that all of its
+  /// properties may be null.
+  var isElement = false
+
+  /// Deeper trees than the parser makes come from programs; past this the walks would overflow.
+  static let depthMax = 2 * PredicateParser.depthMax
+
+  func node(_ predicate: Predicate, depth: Int) throws(PredicateError) -> ResolvedNode {
+    guard depth <= Self.depthMax else {
+      throw PredicateError("the predicate is nested deeper than \(Self.depthMax) levels")
+    }
+    switch predicate {
+    case .constant(let value): return .constant(value)
+    case .comparison(let comparison): return try node(comparison, depth: depth)
+    case .collection(let condition): return try node(condition, depth: depth)
+    case .not(let inner): return !(try node(inner, depth: depth + 1))
+    case .and(let terms):
+      return .all(try nodes(PredicateChain.and.united(terms), depth: depth + 1))
+    case .or(let terms):
+      return .any(try nodes(PredicateChain.or.united(terms), depth: depth + 1))
+    }
+  }
+
+  private func nodes(_ terms: [Predicate], depth: Int) throws(PredicateError) -> [ResolvedNode] {
+    var result: [ResolvedNode] = []
+    for term in terms { result.append(try node(term, depth: depth)) }
+    return result
+  }
+
+  private func node(
+    _ comparison: Comparison, depth: Int
+  ) throws(PredicateError) -> ResolvedNode {
+    if let node = try nodeOfElement(comparison, depth) { return node }
+    let options = comparison.options
+    switch (comparison.left, comparison.right) {
+    case (.path(let names), .value(let value)):
+      return try constants(names, options).node(comparison.op, value)
+    case (.path(let names), .values(let values)):
+      guard comparison.op == .in else {
+        throw PredicateError("a list of values is allowed only after IN: \(comparison)")
+      }
+      return try constants(names, options).node(anyOf: values)
+    case (.value(let value), .path(let names)):
+      guard let op = comparison.op.mirrored else {
+        throw PredicateError("\(comparison.op) needs a property on its left: \(comparison)")
+      }
+      return try constants(names, options).node(op, value)
+    case (.path(let left), .path(let right)):
+      if let node = try embeddedPair(comparison, left, right, depth) { return node }
+      return try pair(comparison, left, right, depth)
+    case (.path(let names), .members(let name, let members)),
+      (.members(let name, let members), .path(let names)):
+      return try node(comparison, names, membersOf: name, members, depth)
+    case (.path(let names), .shape(let shape)):
+      return try location(names, shape, comparison)
+    default:
+      throw PredicateError("a comparison needs a property on one side: \(comparison)")
+    }
+  }
+
+  /// Builds tests of the column at a path.
+  private func constants(
+    _ names: [String], _ options: StringOptions
+  ) throws(PredicateError) -> ConstantBuilder {
+    let path = try ColumnPath(names, from: classID, in: schema)
+    return ConstantBuilder(path, names, schema, options, mayBeNowhere: isElement)
+  }
+
+  /// What a link leads to against the members of an object.
+  private func node(
+    _ comparison: Comparison, _ names: [String], membersOf name: String, _ members: Predicate,
+    _ depth: Int
+  ) throws(PredicateError) -> ResolvedNode {
+    let path = try ColumnPath(names, from: classID, in: schema)
+    guard path.type == .link, let target = path.target else {
+      throw PredicateError(
+        "property '\(Operand.path(names))' of class '\(schema[path.classID]?.name ?? "")' "
+          + "is of type \(path.typeName(in: schema)), which does not compare with an object of "
+          + "class '\(name)'")
+    }
+    // Says what does not fit in the words of the class that has the members.
+    let inner = PredicateBuilder(classID: target, schema: schema)
+    _ = try inner.node(.equal, membersOf: name, members, comparison, depth: depth + 1)
+    guard comparison.op == .equal || comparison.op == .notEqual else {
+      throw PredicateError("embedded objects compare with == and != only: \(comparison)")
+    }
+    let isThere = ResolvedNode.test(ColumnTest(path, .isNull, isNegated: true))
+    let isEqual = ResolvedNode.all([isThere, try node(members.behind(names), depth: depth + 1)])
+    return comparison.op == .equal ? isEqual : !isEqual
+  }
+}

@@ -1,0 +1,24 @@
+/// How a path names the objects that link to one through a property of theirs:
+/// `@links.Person.dogs`, one name with dots, in which those of class and property are quoted.
+package struct BacklinkName: CustomStringConvertible {
+  private static let prefix = CollectionCondition.marker + "@links."
+  package let origin: String
+  package let property: String
+
+  package init(origin: String, property: String) {
+    self.origin = origin
+    self.property = property
+  }
+
+  /// Nil for the name of a property.
+  init?(_ name: String) {
+    guard name.hasPrefix(Self.prefix) else { return nil }
+    let names = PathText.names(in: String(name.dropFirst(Self.prefix.count)))
+    guard names.count == 2 else { return nil }
+    self.init(origin: names[0], property: names[1])
+  }
+
+  /// As it stands in a path.
+  package var name: String { Self.prefix + PathText.text(of: [origin, property]) }
+  package var description: String { "'\(origin).\(property)'" }
+}

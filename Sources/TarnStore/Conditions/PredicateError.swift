@@ -1,0 +1,25 @@
+/// Why a predicate or an order does not fit the schema. The shell prints it; where a signature
+/// cannot throw, the same sentence is the trap's message.
+package struct PredicateError: Error, Equatable, Sendable, CustomStringConvertible {
+  package var message: String
+  package init(_ message: String) { self.message = message }
+  package var description: String { message }
+
+  /// A class has no property of a name in a path; or the name is a step, and what comes before has
+  /// nothing to step into.
+  init(noProperty name: String, of owner: ClassSchema, in path: [String]) {
+    if let step = ValueStep(name) {
+      let before = Operand.path(Array(path.prefix { $0 != name }))
+      message =
+        "'\(before)' is no list, map or value of any type, so \(step) leads nowhere behind it"
+      return
+    }
+    message = "class '\(owner.name)' has no property '\(name)'"
+    let known = owner.columns.lazy.filter { !$0.isRemoved }.map(\.name)
+    if let advice = PathText.advice(for: path.drop { $0 != name }, among: known) {
+      message += ": \(advice)"
+    } else if let near = nearestName(to: name, among: known) {
+      message += ": the nearest name is '\(near)'"
+    }
+  }
+}

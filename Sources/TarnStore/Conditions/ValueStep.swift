@@ -1,0 +1,73 @@
+/// A step from a map to what it has under a key, or into a list or map within a value of any type.
+package enum ValueStep: Hashable, Sendable {
+  /// The element there. Negative ones count from the end: -1 is the last one.
+  case position(Int)
+  /// What a map has under that key.
+  case key(String)
+  /// Each element, of a map each value.
+  case each
+
+  /// Keys count byte by byte.
+  package static func == (a: ValueStep, b: ValueStep) -> Bool {
+    switch (a, b) {
+    case (.position(let a), .position(let b)): a == b
+    case (.key(let a), .key(let b)): a.hasSameBytes(as: b)
+    case (.each, .each): true
+    default: false
+    }
+  }
+}
+
+/// A path is made of names, and a step has one that no property has: it begins with a NUL.
+extension ValueStep {
+  private static let everyName = CollectionCondition.marker + "*"
+  private static let keyPrefix = CollectionCondition.marker + "'"
+  private static let positionPrefix = CollectionCondition.marker + "#"
+
+  /// Nil for the name of a property.
+  package init?(_ name: String) {
+    // By bytes: a key may begin with a mark that becomes one character with the quote before it.
+    let bytes = name.utf8
+    if name == Self.everyName {
+      self = .each
+    } else if bytes.starts(with: Self.keyPrefix.utf8) {
+      self = .key(String(Substring(bytes.dropFirst(Self.keyPrefix.utf8.count))))
+    } else if name.hasPrefix(Self.positionPrefix),
+      let position = Int(name.dropFirst(Self.positionPrefix.count))
+    {
+      self = .position(position)
+    } else {
+      return nil
+    }
+  }
+
+  package var name: String {
+    switch self {
+    case .position(let position): "\(Self.positionPrefix)\(position)"
+    case .key(let key): Self.keyPrefix + key
+    case .each: Self.everyName
+    }
+  }
+}
+
+extension ValueStep: CustomStringConvertible {
+  /// As a text has it behind a property.
+  package var description: String {
+    switch self {
+    case .position(-1): "[LAST]"
+    case .position(let position): "[\(position)]"
+    case .key(let key): "[\(Value.string(key).predicateText)]"
+    case .each: "[#any]"
+    }
+  }
+
+  /// What is wrong with the step into a collection of that kind; nil if nothing.
+  func mistake(into collection: CollectionKind) -> String? {
+    switch (collection, self) {
+    case (.none, _), (.list, .position), (.map, .key), (_, .each): nil
+    case (.list, .key): "the elements of a list have positions, not keys"
+    case (.map, .position): "the values of a map have keys, not positions"
+    case (.set, _): "the elements of a set have neither positions nor keys"
+    }
+  }
+}

@@ -1,0 +1,117 @@
+/// An order of a class's rows, bound to its columns. Immutable; any thread may use it.
+///
+/// Ascending: null, NaN, then by value (numbers exactly, text byte by byte), and last the rows for
+/// which a link along the path leads nowhere. Values of any type come by kind first, as
+/// `SequenceOrder` has them. Descending is the reverse of all of that. Texts that are equal to a
+/// collation are ordered byte by byte after all terms. Rows that are equal in all of that follow
+/// each other by ascending object key, whatever the directions, so the order of two different rows
+/// is always decided.
+package struct ResolvedOrder: Hashable, Sendable {
+  package struct Term: Hashable, Sendable {
+    package var path: ColumnPath
+    package var isAscending: Bool
+    /// Nil for the order of the values themselves, which is that of indexes.
+    var collator: Collator?
+  }
+
+  package let classID: ClassID
+  package let terms: [Term]
+
+  /// Throws, with the names of class and property, for a property that does not exist or has
+  /// no order of its own (a link).
+  package init(
+    _ terms: [OrderTerm], on classID: ClassID, in schema: StoreSchema
+  ) throws(PredicateError) {
+    self.classID = classID
+    var resolved: [Term] = []
+    for term in terms {
+      let path = try ColumnPath(term.path, from: classID, in: schema, for: .order)
+      guard path.type != .link else {
+        throw PredicateError(
+          "cannot sort by property '\(Operand.path(term.path))' of class "
+            + "'\(schema[path.classID]?.name ?? "")': it is a link, which has no order; "
+            + "name a property behind it")
+      }
+      let collator = Collator(term.collation)
+      guard collator == nil || path.type == .string else {
+        throw PredicateError(
+          "cannot sort property '\(Operand.path(term.path))' of class "
+            + "'\(schema[path.classID]?.name ?? "")' by a collation: it is of type \(path.type), "
+            + "and only text has one")
+      }
+      resolved.append(Term(path: path, isAscending: term.isAscending, collator: collator))
+    }
+    // Texts that a collation has as equal are told apart by their bytes in the end.
+    self.terms =
+      resolved
+      + resolved.filter { $0.collator != nil }.map {
+        Term(path: $0.path, isAscending: $0.isAscending)
+      }
+  }
+
+  init(_ terms: [Term], on classID: ClassID) {
+    self.classID = classID
+    self.terms = terms
+  }
+
+  /// The same order without what the object keys decide anyway: a primary key that they are.
+  func withoutKeys(of schema: ClassSchema) -> ResolvedOrder {
+    guard schema.keyIsPrimary,
+      let end = terms.firstIndex(where: {
+        $0.path.links.isEmpty && $0.path.column == schema.primaryKey && $0.isAscending
+      })
+    else { return self }
+    return ResolvedOrder(Array(terms[..<end]), on: classID)
+  }
+
+  /// True if the rows are sorted by their object keys, the greatest first: by a primary key that
+  /// they are, whatever comes behind it.
+  func isThatOfKeysReversed(_ schema: ClassSchema) -> Bool {
+    guard schema.keyIsPrimary, let first = terms.first, !first.isAscending else { return false }
+    return first.path.links.isEmpty && first.path.column == schema.primaryKey
+  }
+
+  /// True if rows whose prefixes have the same high word are equal, so that their keys decide.
+  var isDecidedByFirstWord: Bool { terms.count == 1 && !SortColumn(terms[0]).hasLows }
+
+  /// Every column that can change the order, each once.
+  package var dependencies: [QueryDependency] {
+    var seen: Set<QueryDependency> = []
+    return terms.flatMap(\.path.dependencies).filter { seen.insert($0).inserted }
+  }
+}
+
+extension RowSource {
+  /// The prefix of a row's value for a term, turned around for a descending one.
+  func orderPrefix<Rows: RowReading>(
+    _ rows: Rows, _ slot: Int, _ term: ResolvedOrder.Term
+  ) throws(StorageError) -> OrderPrefix {
+    let prefix: OrderPrefix
+    if term.path.links.isEmpty {
+      prefix = try valuePrefix(rows, slot, term)
+    } else {
+      let found = try withTarget(rows, slot, term.path.links, from: 0) {
+        (rows, slot) throws(StorageError) in try valuePrefix(rows, slot, term)
+      }
+      prefix = found ?? .broken
+    }
+    return prefix.reversed(if: !term.isAscending)
+  }
+
+  private func valuePrefix<Rows: RowReading>(
+    _ rows: Rows, _ slot: Int, _ term: ResolvedOrder.Term
+  ) throws(StorageError) -> OrderPrefix {
+    let path = term.path
+    if path.type == .any {
+      return OrderPrefix(ofAny: try anyValue(rows, slot, path.classID, path.column))
+    }
+    guard path.type == .string || path.type == .data else {
+      return OrderPrefix(rows.scalar(path, slot), mayBeNull: path.mayBeNull)
+    }
+    return try unsafe withText(rows, slot, path) { bytes in
+      guard let bytes = unsafe bytes else { return .null }
+      if let collator = term.collator { return unsafe OrderPrefix(collator.key(of: bytes)) }
+      return unsafe OrderPrefix(bytes)
+    }
+  }
+}

@@ -1,0 +1,36 @@
+/// What is wrong with a predicate's text, and where.
+package struct PredicateSyntaxError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// Characters before the position that the message is about.
+  package var offset: Int
+  /// A sentence: what was expected, and what is there.
+  package var message: String
+
+  package init(offset: Int, message: String) {
+    self.offset = offset
+    self.message = message
+  }
+
+  package var description: String { "character \(offset + 1): \(message)" }
+}
+
+extension PredicateSyntaxError {
+  /// The same with how a name is written that stands there without the back quotes that it needs.
+  ///
+  /// - Parameter names: those of the properties that there are.
+  package func advising(on names: some Sequence<String>, in text: String) -> PredicateSyntaxError {
+    let characters = Array(text)
+    let meant = names.filter { name in
+      let name = Array(name)
+      guard !name.isEmpty, !PredicateWord.isWord(String(name)) else { return false }
+      return (max(0, offset - name.count)...offset).contains { start in
+        characters.dropFirst(start).starts(with: name)
+      }
+    }
+    guard let name = meant.max(by: { $0.count < $1.count }),
+      !message.contains(PathText.quoted(name))
+    else { return self }
+    return PredicateSyntaxError(
+      offset: offset,
+      message: "\(message); the name '\(name)' is written in back quotes: \(PathText.quoted(name))")
+  }
+}

@@ -1,0 +1,99 @@
+extension PredicateToken {
+  var comparisonOperator: ComparisonOperator? {
+    switch self {
+    case .symbol("=="), .symbol("="): .equal
+    case .symbol("!="), .symbol("<>"): .notEqual
+    case .symbol("<"): .less
+    case .symbol("<="), .symbol("=<"): .lessOrEqual
+    case .symbol(">"): .greater
+    case .symbol(">="), .symbol("=>"): .greaterOrEqual
+    case .keyword("CONTAINS"): .contains
+    case .keyword("BEGINSWITH"): .beginsWith
+    case .keyword("ENDSWITH"): .endsWith
+    case .keyword("LIKE"): .like
+    case .keyword("IN"): .in
+    case _ where isGeoWithin: .in
+    default: nil
+    }
+  }
+
+  /// The word has that meaning as an operator only: elsewhere it is the name of a property.
+  var isGeoWithin: Bool {
+    if case .name(let name) = self { name.uppercased() == "GEOWITHIN" } else { false }
+  }
+
+  /// Nil for what is no name.
+  var propertyName: String? {
+    switch self {
+    case .name(let name), .quotedName(let name): name
+    default: nil
+    }
+  }
+
+  /// True for the beginning of a path.
+  var isPath: Bool {
+    switch self {
+    case .name, .quotedName, .placeholder("K"), .keyword("SELF"), .symbol("@links"): true
+    default: false
+    }
+  }
+
+  /// The word has that meaning behind a property and IN only.
+  var isShape: Bool {
+    if case .name(let name) = self { PredicateWord.isShape(name) } else { false }
+  }
+
+  /// How an error names this token.
+  var found: String {
+    switch self {
+    case .name(let name), .quotedName(let name): "'\(name)'"
+    case .keyword(let word): word
+    case .value(let value): value.predicateText
+    case .symbol(let symbol): "'\(symbol)'"
+    case .placeholder(let kind): "%\(kind)"
+    case .end: "the end"
+    }
+  }
+
+  static let anOperator = "a comparison operator"
+  static let anOperand = "a property or a value"
+
+  /// What other languages call operators.
+  private static let synonyms = [
+    "STARTSWITH": "BEGINSWITH", "STARTS": "BEGINSWITH", "ENDS": "ENDSWITH", "ILIKE": "LIKE[c]",
+    "IS": "==", "EQUALS": "==", "EQ": "==",
+  ]
+  private static let operatorWords = [
+    "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "BETWEEN", "GEOWITHIN",
+  ]
+
+  /// What was probably meant by a token that stands where something else was expected.
+  func advice(for expected: String) -> String {
+    switch self {
+    case .name(let word) where expected == Self.anOperator:
+      let meant =
+        Self.synonyms[word.uppercased()] ?? nearestName(to: word, among: Self.operatorWords)
+      return meant.map { ": write \($0)" } ?? ""
+    case .keyword(let word) where expected == Self.anOperand:
+      return ["AND", "OR", "NOT"].contains(word)
+        ? "" : ": a property of that name is written behind a '#'"
+    case .symbol("=") where expected == Self.anOperand: return ": equality is written =="
+    default: return ""
+    }
+  }
+
+  /// What an error says of a token that has a meaning elsewhere, but none here yet.
+  var refusal: String? {
+    switch self {
+    case .keyword("MATCHES"): "MATCHES is not supported: use LIKE with * and ?"
+    case .keyword("ALL"):
+      "ALL is not supported: write NONE and the opposite, or compare @min or @max"
+    case .symbol(let symbol) where CollectionAggregate(rawValue: symbol) != nil:
+      "\(symbol) stands behind a collection, once in a path: dogs.\(symbol).age, or ages.\(symbol)"
+    case .symbol(let symbol) where symbol.hasPrefix("@"):
+      "\(symbol) is not supported: on collections there are ANY, NONE, IN, SUBQUERY, @count, @min, "
+        + "@max, @sum and @avg"
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,149 @@
+/// A collection that a path leads to, and what the path names behind it.
+struct CollectionPath {
+  /// Where the elements come from.
+  enum Elements: Hashable {
+    /// A list or set, or a map, of which the values.
+    case values(ColumnID)
+    case keys(ColumnID)
+    /// The objects of a class whose column links to the object.
+    case origins(ClassID, ColumnID)
+    /// What the steps lead to from a collection on, or from a value of any type.
+    case at(ColumnID, [ValueStep])
+  }
+
+  let links: [LinkStep]
+  /// The class of the object that has the collection.
+  let owner: ClassSchema
+  let elements: Elements
+  /// What describes an element; of what links to an object a link to the class of that.
+  let column: ColumnSchema
+  /// From an element on.
+  let rest: [String]
+  /// True unless a column of any type has the value.
+  var isInCollection = true
+
+  /// True if the path leads into a collection or a value of any type, to one element of it or to
+  /// each.
+  var hasSteps: Bool { if case .at = elements { true } else { false } }
+
+  /// True if the path leads to one element of a collection, if it is there at all.
+  var leadsToOneElement: Bool {
+    if case .at(_, let steps) = elements { isInCollection && !steps.contains(.each) } else { false }
+  }
+
+  /// Throws if a property does not exist, or none of them is a collection.
+  init(_ names: [String], from start: ClassID, in schema: StoreSchema) throws(PredicateError) {
+    guard let found = try Self.find(names, from: start, in: schema) else {
+      throw PredicateError("'\(Operand.path(names))' does not lead to a collection")
+    }
+    self = found
+  }
+
+  /// The first collection of a path; nil if it follows to-one links only.
+  ///
+  /// - Throws: where the path goes on behind something that leads nowhere, or has too many names.
+  static func find(
+    _ names: [String], from start: ClassID, in schema: StoreSchema
+  ) throws(PredicateError) -> CollectionPath? {
+    try PathLimit.check(names)
+    guard var owner = schema[start] else { throw PredicateError("a path needs a class") }
+    var steps: [LinkStep] = []
+    for (index, name) in names.enumerated() {
+      let rest = Array(names[(index + 1)...])
+      if let backlinks = BacklinkName(name) {
+        return try CollectionPath(backlinks, to: owner, steps, rest, schema)
+      }
+      guard let column = owner.named(name) else {
+        throw PredicateError(noProperty: name, of: owner, in: names)
+      }
+      if column.collection != .none || column.type == .any {
+        return try CollectionPath(column, of: owner, steps, rest, names)
+      }
+      if index + 1 == names.count { return nil }
+      guard column.type == .link, let target = column.target, let next = schema[target] else {
+        if ValueStep(rest[0]) != nil {
+          throw PredicateError(noProperty: rest[0], of: owner, in: names)
+        }
+        throw PredicateError(
+          "property '\(name)' of class '\(owner.name)' is neither a link nor a collection: "
+            + "'\(Operand.path(names))' leads nowhere")
+      }
+      steps.append(LinkStep(classID: owner.id, column: column.id, target: target))
+      owner = next
+    }
+    return nil
+  }
+
+  private init(
+    _ column: ColumnSchema, of owner: ClassSchema, _ links: [LinkStep], _ rest: [String],
+    _ names: [String]
+  ) throws(PredicateError) {
+    self.links = links
+    self.owner = owner
+    var rest = rest
+    if column.collection == .map, rest.count > 1, rest[0] == CollectionCondition.mapValues,
+      ValueStep(rest[1]) != nil
+    {
+      // On from each value.
+      rest[0] = ValueStep.each.name
+    }
+    let steps = Array(rest.lazy.map { ValueStep($0) }.prefix { $0 != nil }.compactMap(\.self))
+    if !steps.isEmpty || column.collection == .none {
+      try Self.check(steps, into: column, of: owner, names)
+      var element = column
+      (element.collection, element.isOptional) = (.none, true)
+      self.column = element
+      isInCollection = column.collection != .none
+      elements = .at(column.id, steps)
+      self.rest = Array(rest.dropFirst(steps.count))
+      return
+    }
+    var (column, areKeys) = (column, false)
+    if column.collection == .map, let first = rest.first,
+      [CollectionCondition.mapKeys, CollectionCondition.mapValues].contains(first)
+    {
+      areKeys = first == CollectionCondition.mapKeys
+      rest.removeFirst()
+    }
+    elements = areKeys ? .keys(column.id) : .values(column.id)
+    if areKeys {
+      (column.type, column.isOptional, column.target) = (.string, false, nil)
+    }
+    self.column = column
+    self.rest = rest
+  }
+
+  private static func check(
+    _ steps: [ValueStep], into column: ColumnSchema, of owner: ClassSchema, _ names: [String]
+  ) throws(PredicateError) {
+    let property = "property '\(column.name)' of class '\(owner.name)'"
+    if let first = steps.first, let mistake = first.mistake(into: column.collection) {
+      throw PredicateError("\(mistake): \(property) in \(Operand.path(names))")
+    }
+    if column.collection != .none, column.type != .any, steps.count > 1 {
+      throw PredicateError(
+        "the elements of \(property) have no elements of their own: \(Operand.path(names))")
+    }
+  }
+
+  private init(
+    _ name: BacklinkName, to owner: ClassSchema, _ links: [LinkStep], _ rest: [String],
+    _ schema: StoreSchema
+  ) throws(PredicateError) {
+    guard let origin = schema.classes.first(where: { $0.name == name.origin }) else {
+      throw PredicateError("there is no class '\(name.origin)' that could link here")
+    }
+    guard var column = origin.named(name.property) else {
+      throw PredicateError(noProperty: name.property, of: origin, in: [])
+    }
+    guard column.type == .link, column.target == owner.id else {
+      throw PredicateError("\(name) does not link to objects of class '\(owner.name)'")
+    }
+    self.links = links
+    self.owner = owner
+    elements = .origins(origin.id, column.id)
+    (column.target, column.isOptional) = (origin.id, false)
+    self.column = column
+    self.rest = rest
+  }
+}

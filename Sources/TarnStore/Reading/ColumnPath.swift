@@ -1,0 +1,107 @@
+/// What a path is given for: decides what is said of one that leads to a collection, and whether
+/// it may lead to a value of any type.
+package enum PathPurpose: Sendable {
+  case condition, order, distinct, grouping, aggregate
+
+  fileprivate var takesAnyType: Bool { self == .order || self == .distinct }
+
+  /// Of a property that is a collection: the rule and the way out.
+  fileprivate var ruleOfCollections: String {
+    switch self {
+    case .condition: "conditions on it need ANY, NONE or @count"
+    case .order: "objects cannot be ordered by it. Sort by a property with one value, or in Swift"
+    case .distinct, .grouping:
+      "objects cannot be told apart by it. Name properties with one value, or group in Swift"
+    case .aggregate:
+      "only properties with one value can be aggregated. Use the collection's own min, max, sum "
+        + "and average, or go over the objects"
+    }
+  }
+}
+
+/// A column of a class, or of a class that is reached through links.
+package struct ColumnPath: Hashable, Sendable {
+  /// The links to follow first; none for a column of the class itself.
+  package var links: [LinkStep]
+  /// The class that has the column.
+  package var classID: ClassID
+  package var column: ColumnID
+  package var type: ColumnType
+  package var isOptional: Bool
+  /// For a link the class that it leads to.
+  package var target: ClassID?
+
+  /// True if a row may be without a value there: the column is optional, or a link on the way
+  /// may lead nowhere.
+  package var mayBeNull: Bool { isOptional || !links.isEmpty }
+
+  /// Finds the columns of a path of names. Throws if there is none, if one before the last is not a
+  /// link, or if there are too many.
+  package init(
+    _ names: [String], from start: ClassID, in schema: StoreSchema,
+    for purpose: PathPurpose = .condition
+  ) throws(PredicateError) {
+    try PathLimit.check(names)
+    guard var owner = schema[start], let last = names.last else {
+      throw PredicateError("SELF is an object here: compare a property of it")
+    }
+    var steps: [LinkStep] = []
+    for name in names.dropLast() {
+      let column = try Self.find(name, in: owner, purpose, names)
+      guard column.type == .link, let target = column.target, let next = schema[target] else {
+        throw PredicateError(
+          "property '\(name)' of class '\(owner.name)' is not a link: "
+            + "'\(Operand.path(names))' leads nowhere")
+      }
+      steps.append(LinkStep(classID: owner.id, column: column.id, target: target))
+      owner = next
+    }
+    let column = try Self.find(last, in: owner, purpose, names)
+    self.init(column, of: owner.id, links: steps)
+  }
+
+  package init(_ column: ColumnSchema, of classID: ClassID, links: [LinkStep] = []) {
+    self.links = links
+    self.classID = classID
+    self.column = column.id
+    type = column.type
+    // A link may always lead nowhere, whatever the schema says of it.
+    isOptional = column.isOptional || column.type == .link || column.type == .any
+    target = column.target
+  }
+
+  private static func find(
+    _ name: String, in owner: ClassSchema, _ purpose: PathPurpose, _ path: [String]
+  ) throws(PredicateError) -> ColumnSchema {
+    if let column = owner.named(name) {
+      if column.collection == .none, column.type != .any || purpose.takesAnyType {
+        return column
+      }
+      let reason =
+        column.collection == .none
+        ? "of any type, which queries cannot look into"
+        : "a collection: \(purpose.ruleOfCollections)"
+      throw PredicateError("property '\(name)' of class '\(owner.name)' is \(reason)")
+    }
+    if let backlinks = BacklinkName(name) {
+      throw PredicateError(
+        "what links to objects of class '\(owner.name)' through \(backlinks) is a collection: "
+          + "conditions on it need ANY, NONE or @count")
+    }
+    throw PredicateError(noProperty: name, of: owner, in: path)
+  }
+}
+
+extension ColumnPath {
+  /// The column itself and each link column on the way to it.
+  package var dependencies: [QueryDependency] {
+    var result: [QueryDependency] = []
+    for (index, link) in links.enumerated() {
+      result.append(
+        QueryDependency(
+          links: Array(links[..<index]), classID: link.classID, column: link.column))
+    }
+    result.append(QueryDependency(links: links, classID: classID, column: column))
+    return result
+  }
+}

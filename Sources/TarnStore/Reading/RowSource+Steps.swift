@@ -1,0 +1,69 @@
+extension RowSource {
+  /// The value of a column of any type.
+  func anyValue<Rows: RowReading>(
+    _ rows: Rows, _ slot: Int, _ classID: ClassID, _ column: ColumnID
+  ) throws(StorageError) -> Value {
+    switch try rows.bytes(column, slot) {
+    case .null: return .null
+    case .inline(let bytes): return try unsafe Value(cell: bytes, .any)
+    case .long:
+      return try unsafe withLongValue(classID, rows.key(at: slot), column) {
+        (bytes) throws(StorageError) in try unsafe Value(cell: bytes, .any)
+      }
+    }
+  }
+
+  /// Calls `body` with what the steps lead to from a value on, and from each element of a
+  /// collection where a step says so, until it returns false. Steps that name one element give
+  /// null where there is none.
+  ///
+  /// - Parameter place: of the property that has the value, or of the collection that it is in.
+  /// - Returns: false if `body` did.
+  func forEachValue(
+    at steps: ArraySlice<ValueStep>, of value: Value, in place: SequencePlace,
+    _ body: (Value, SequencePlace) throws(StorageError) -> Bool
+  ) throws(StorageError) -> Bool {
+    guard !steps.isEmpty else { return try body(value, place) }
+    switch value {
+    case .list(let id), .map(let id):
+      return try forEachValue(at: steps, from: place.nested(id), body)
+    default: return steps.contains(.each) ? true : try body(.null, place)
+    }
+  }
+
+  /// The same from a collection on; there is at least one step.
+  func forEachValue(
+    at steps: ArraySlice<ValueStep>, from place: SequencePlace,
+    _ body: (Value, SequencePlace) throws(StorageError) -> Bool
+  ) throws(StorageError) -> Bool {
+    guard let step = steps.first else { return true }
+    let rest = steps.dropFirst()
+    if step != .each {
+      guard let element = try element(of: place, at: step) else {
+        return rest.contains(.each) ? true : try body(.null, place)
+      }
+      return try forEachValue(at: rest, of: element, in: place, body)
+    }
+    var goesOn = true
+    try forEachElement(of: place) { (element) throws(StorageError) in
+      goesOn = try forEachValue(at: rest, of: element, in: place, body)
+      return goesOn
+    }
+    return goesOn
+  }
+}
+
+extension SequenceReading {
+  /// One element; nil if there is none, or the step does not lead into such a collection.
+  func element(at step: ValueStep) throws(StorageError) -> Value? {
+    switch step {
+    case .position(let position) where !shape.isMap:
+      let index = position < 0 ? position + count : position
+      return (0..<count).contains(index) ? try value(at: index) : nil
+    case .key(let key) where shape.isMap:
+      let (index, isFound) = try find(key: key)
+      return isFound ? try value(at: index) : nil
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,82 @@
+/// Reads what a `RecordWriter` wrote, within bounds, or throws `.corrupted`: the bytes come from a
+/// file.
+@safe struct RecordReader {
+  private let bytes: UnsafeRawBufferPointer
+  private(set) var offset: Int
+  private var end: Int
+
+  init(_ bytes: UnsafeRawBufferPointer, from offset: Int = 0) {
+    unsafe self.bytes = bytes
+    self.offset = offset
+    end = bytes.count
+  }
+
+  var remaining: Int { end - offset }
+
+  mutating func byte() throws(StorageError) -> UInt8 {
+    guard offset < end else { throw .damagedRecord("it ends early") }
+    defer { offset += 1 }
+    return unsafe bytes[offset]
+  }
+
+  mutating func word<Word: FixedWidthInteger & BitwiseCopyable>(
+    _ type: Word.Type = Word.self
+  ) throws(StorageError) -> Word {
+    guard remaining >= MemoryLayout<Word>.size else { throw .damagedRecord("it ends early") }
+    defer { offset += MemoryLayout<Word>.size }
+    return unsafe Word(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Word.self))
+  }
+
+  mutating func varint() throws(StorageError) -> UInt64 {
+    var value: UInt64 = 0
+    var shift: UInt64 = 0
+    while true {
+      let next = try byte()
+      if shift == 63 && next > 1 { throw .damagedRecord("a number is too large") }
+      value |= UInt64(next & 0x7F) << shift
+      if next < 0x80 { return value }
+      shift += 7
+      if shift > 63 { throw .damagedRecord("a number is too long") }
+    }
+  }
+
+  /// A varint that has to fit the type.
+  mutating func number<Number: FixedWidthInteger>(
+    _ type: Number.Type = Number.self
+  ) throws(StorageError) -> Number {
+    guard let number = Number(exactly: try varint()) else {
+      throw .damagedRecord("a number is too large")
+    }
+    return number
+  }
+
+  /// The next `count` bytes.
+  mutating func rest(of count: Int) throws(StorageError) -> UnsafeRawBufferPointer {
+    guard count >= 0 && count <= remaining else { throw .damagedRecord("it ends early") }
+    defer { offset += count }
+    return unsafe UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
+  }
+
+  /// A reader of the next `count` bytes, which this one then has behind it.
+  mutating func part(_ count: Int) throws(StorageError) -> RecordReader {
+    guard count >= 0 && count <= remaining else { throw .damagedRecord("it ends early") }
+    var part = self
+    part.end = offset + count
+    offset += count
+    return part
+  }
+}
+
+extension StorageError {
+  static func damagedRecord(_ detail: String) -> StorageError {
+    StorageError(
+      .corrupted, operation: "read record", path: "",
+      detail: "A record is damaged: \(detail).")
+  }
+
+  static func newerRecord(_ detail: String) -> StorageError {
+    StorageError(
+      .newerFormat, operation: "read change record", path: "",
+      detail: "A change record was written by a newer version of Tarn: \(detail).")
+  }
+}

@@ -1,0 +1,42 @@
+/// A column. `isIndexed` keeps an index over its values. A link column is always indexed: that
+/// index holds the backlinks. Of a collection `type`, `isOptional` and `target` describe the
+/// elements.
+package struct ColumnSchema: Equatable, Sendable {
+  package var id: ColumnID
+  package var name: String
+  package var type: ColumnType
+  package var collection: CollectionKind
+  package var isOptional: Bool
+  package var isIndexed: Bool
+  /// For a link the class that it points to, else nil.
+  package var target: ClassID?
+  /// For a link what becomes of its target when the object is deleted.
+  package var deleteRule: DeleteRule
+  /// The property is gone from the model; the id stays taken and clusters hold nothing for it.
+  package var isRemoved: Bool
+
+  package init(
+    id: ColumnID, name: String, type: ColumnType, collection: CollectionKind = .none,
+    isOptional: Bool = false, isIndexed: Bool = false, target: ClassID? = nil,
+    deleteRule: DeleteRule = .nullify, isRemoved: Bool = false
+  ) {
+    self.id = id
+    self.name = name
+    self.type = type
+    self.collection = collection
+    self.isOptional = isOptional
+    self.isIndexed = isIndexed
+    self.target = target
+    self.deleteRule = deleteRule
+    self.isRemoved = isRemoved
+  }
+
+  /// The object that a value in this column, or an element of it, links to; nil if it is no link.
+  package func linkTarget(of value: Value) -> LinkTarget? {
+    switch value {
+    case .link(let key): target.map { LinkTarget(classID: $0, key: key) }
+    case .object(let id, let key): LinkTarget(classID: id, key: key)
+    default: nil
+    }
+  }
+}
