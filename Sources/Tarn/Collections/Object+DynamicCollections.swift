@@ -116,3 +116,24 @@ extension ObjectBase {
     return ManagedSequence(self, column, as: property)
   }
 }
+
+extension ObjectBase: DynamicReading {
+  /// A property of a dynamic object, nil for null. Traps for an invalidated object.
+  final func dynamicValue(of property: PropertyReflection) -> Any? {
+    guard let core = _core else { return nil }
+    if core.isInvalidated(self) { core.trapInvalid(self) }
+    let binding = core.binding(for: self)
+    let column = core.column(of: property, in: binding)
+    if property.collection != .none {
+      return ManagedSequence(self, column, as: property).dynamicCollection
+    }
+    let value = core.storedValue(self, column)
+    switch value {
+    case nil: return nil
+    case .list?, .map?:
+      let boxed = ManagedSequence(self, column, as: property).boxed(value ?? .null)
+      return (boxed.nested as? ManagedSequence)?.dynamicCollection
+    case let value?: return core.swiftValue(value, of: property)
+    }
+  }
+}

@@ -88,8 +88,8 @@ extension ValueFold {
     let name = PathText.name(name)
     if type == DynamicObject.self {
       for case let object as DynamicObject in elements {
-        object._reflection.foldable(name, total)
-        add((object.value(forKey: name) as? any _Persistable)?._box().value ?? .null)
+        let property = object._reflection.foldable(name, total)
+        add((property.readFlat(object) as? any _Persistable)?._box().value ?? .null)
       }
       return
     }
@@ -103,7 +103,6 @@ extension ValueFold {
 
 extension ClassReflection {
   /// The property of that name. Traps if it is none of which there are extremes, or totals.
-  @discardableResult
   fileprivate func foldable(_ property: String, _ total: String?) -> PropertyReflection {
     guard let found = self.property(property), found.collection == .none,
       [.int, .float, .double, .decimal, .date, .any].contains(found.type)

@@ -38,7 +38,7 @@ struct PropertyReflection: Sendable {
 
   /// The property's value, of a managed or unmanaged object of the class.
   func read(_ object: ObjectBase) -> Any {
-    if isDynamic { return object._core?.dynamicValue(object, self) as Any }
+    if isDynamic { return (object as any DynamicReading).dynamicValue(of: self) as Any }
     return withExtendedLifetime(object) { unsafe wrapper.read(object, at: field(of: object)) }
   }
   /// The same without the optional around it; nil for a collection.

@@ -21,12 +21,6 @@ public final class DynamicObject: Object {
 
   /// Dynamic objects are of the classes in files; this class is in none.
   public override class func shouldIncludeInDefaultSchema() -> Bool { false }
-
-  /// The property of that name; see `subscript(_:)`.
-  public subscript(dynamicMember name: String) -> Any? {
-    get { self[name] }
-    set { self[name] = newValue }
-  }
 }
 
 extension PropertyReflection {
@@ -57,11 +51,11 @@ enum DynamicValue: AnyPersisted {
     case .float(let value): value
     case .double(let value): value
     case .string(let value): value
-    case .data: Data._unbox(boxed)
-    case .date: Date._unbox(boxed)
-    case .objectID: ObjectId._unbox(boxed)
-    case .uuid: UUID._unbox(boxed)
-    case .decimal: Decimal128._unbox(boxed)
+    case .data(let bytes): Data(bytes)
+    case .date(let time): Date(time)
+    case .objectID(let bytes): ObjectId(bytes)
+    case .uuid(let bytes): UUID(bytes)
+    case .decimal(let cell): Decimal128(cell)
     }
   }
 
@@ -95,4 +89,10 @@ enum DynamicValue: AnyPersisted {
   static func hasOwnDefault(at field: UnsafeRawPointer) -> Bool { hasNoStorage() }
   static func canHold(_ boxed: _BoxedValue) -> Bool { true }
   static func fits(_ boxed: _BoxedValue) -> Bool { true }
+}
+
+/// An object whose properties are read as the file describes them: as every object can be.
+protocol DynamicReading {
+  /// The value of a property of a managed object, nil for null. Traps for an invalidated object.
+  func dynamicValue(of property: PropertyReflection) -> Any?
 }

@@ -64,3 +64,8 @@ extension ObjectBase {
     return self === other || _isSameRow(as: other)
   }
 }
+
+extension ObjectBase {
+  /// The Realm that the object belongs to, nil while it is unmanaged.
+  public var realm: Realm? { _core.map { Realm($0) } }
+}

@@ -25,12 +25,6 @@ public struct Realm: Equatable {
   /// True if no object of any class exists.
   public var isEmpty: Bool { core.isEmpty }
 
-  /// True from the beginning of a write on this instance until its commit or cancel.
-  public var isInWriteTransaction: Bool {
-    core.checkThread()
-    return core.isInWriteTransaction
-  }
-
   /// True (the default) to follow other instances' commits in turns of the scheduler. False to stay
   /// until `refresh()` or a write; realm-level observers then get `.refreshRequired`. Always false
   /// for a frozen Realm, where setting it to true traps.

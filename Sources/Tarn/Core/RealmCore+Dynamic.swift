@@ -52,24 +52,6 @@ extension RealmCore {
     return column
   }
 
-  /// A property of a dynamic object, nil for null. Traps for an invalidated object.
-  func dynamicValue(_ object: ObjectBase, _ property: PropertyReflection) -> Any? {
-    if isInvalidated(object) { trapInvalid(object) }
-    let binding = binding(for: object)
-    let column = column(of: property, in: binding)
-    if property.collection != .none {
-      return ManagedSequence(object, column, as: property).dynamicCollection
-    }
-    let value = storedValue(object, column)
-    switch value {
-    case nil: return nil
-    case .list?, .map?:
-      let boxed = ManagedSequence(object, column, as: property).boxed(value ?? .null)
-      return (boxed.nested as? ManagedSequence)?.dynamicCollection
-    case let value?: return swiftValue(value, of: property)
-    }
-  }
-
   /// What a row has in a column.
   func storedValue(_ object: ObjectBase, _ column: ColumnID) -> Value? {
     let key = ObjectKey(object._key)

@@ -61,7 +61,7 @@ extension RealmCore {
   /// Traps where nothing can be observed, here or elsewhere.
   func checkHasChanges(isRealmLevel: Bool = false) {
     checkThread()
-    asyncWrites?.finishSync()
+    pendingWrites?.finishSync()
     if isFrozen { trapFrozen("Nothing changes in, and so nothing can be observed of,") }
     require(
       isRealmLevel || session == nil || session?.isEmpty == true,

@@ -58,7 +58,7 @@ import TarnStore
   private(set) var delivery: Delivery!
   var autorefresh = true
   /// Writes that wait for their turn or for the disk; nil until there is one.
-  @safe @exclusivity(unchecked) final var asyncWrites: AsyncWrites?
+  @safe @exclusivity(unchecked) final var pendingWrites: (any PendingWrites)?
   /// The instance can be told of commits.
   var wakeUp: WakeRegistration?
   /// Called at the instance's end by who handed it out: with an open write that it may have.
@@ -89,7 +89,7 @@ import TarnStore
   deinit {
     delivery.cancelWork()
     wakeUp?.end()
-    asyncWrites?.end()
+    pendingWrites?.end()
     takeBack?(self)
     unsafe context.deallocate()
   }
@@ -99,7 +99,7 @@ import TarnStore
   /// The instance's thread ends, and this is called there. Nobody can be called any more; what
   /// waits to be called, and tokens that others have, would keep the instance.
   func threadEnded() {
-    asyncWrites?.abandon()
+    pendingWrites?.abandon()
     dropObservations()
     confined?.letGo()
   }
@@ -109,7 +109,7 @@ import TarnStore
     let takeBack = takeBack.take()
     takeBack?(self)
     // No turn comes any more, and a turn that does not come lets go of what is queued.
-    asyncWrites?.askForTurn()
+    pendingWrites?.askForTurn()
   }
 
   // MARK: - Confinement
@@ -229,4 +229,15 @@ import TarnStore
 enum Generation {
   private static let last = Atomic<UInt64>(0)
   static func next() -> UInt64 { last.wrappingAdd(1, ordering: .relaxed).newValue }
+}
+
+/// What the instance asks of writes that wait for their turn or for the disk.
+protocol PendingWrites: AnyObject {
+  /// Waits for the disk, if something is on its way there, and moves the instance.
+  func finishSync()
+  /// Nobody is left to be called.
+  func abandon()
+  func askForTurn()
+  /// The instance goes.
+  func end()
 }

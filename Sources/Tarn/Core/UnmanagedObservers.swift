@@ -157,6 +157,8 @@ extension ObjectBase {
 
 /// A collection as the object knows it that has it.
 protocol UnmanagedCollection: AnyObject {
+  /// The elements; nil if the collection is managed by now.
+  var unmanagedElements: [_BoxedValue]? { get }
   /// Makes the collection, and those within it, tell the observers of a property that holds it.
   func noteObservers(_ property: UnmanagedProperty)
   /// Undoes that.

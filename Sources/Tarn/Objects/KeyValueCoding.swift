@@ -94,6 +94,14 @@ extension Map {
   }
 }
 
+/// A map of any types.
+protocol AnyMap {
+  func value(forKeyPath path: String) -> Any?
+  func setValue(_ value: Any?, forKeyPath path: String)
+}
+
+extension Map: AnyMap {}
+
 /// What a name in a path leads to, from which the rest of the path goes on.
 enum PathStep {
   case nothing

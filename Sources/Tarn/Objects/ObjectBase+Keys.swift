@@ -102,3 +102,11 @@ extension ObjectBase {
     return property
   }
 }
+
+extension DynamicObject {
+  /// The property of that name; see `subscript(_:)`.
+  public subscript(dynamicMember name: String) -> Any? {
+    get { self[name] }
+    set { self[name] = newValue }
+  }
+}

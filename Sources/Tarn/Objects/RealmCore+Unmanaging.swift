@@ -4,11 +4,6 @@ import TarnStore
 /// What becomes of the objects that a cancelled write had added, where the configuration asks for
 /// them back: the same Swift objects are unmanaged again, with the values that they had at last.
 extension RealmCore {
-  /// Notes an object that the open write has just made managed.
-  func noteAdded(_ object: ObjectBase) {
-    if configuration.returnsObjectsOfCancelledWrites { write.noteAdded(object) }
-  }
-
   /// To be called while the write is still open. What is to be done once it is not.
   func prepareUnmanage() -> () -> Void {
     let objects = write.takeAddedObjects().filter { $0._core === self && !isInvalidated($0) }

@@ -81,19 +81,6 @@ extension RealmCore {
     keepRefused(reader, update)
   }
 
-  func trapDuplicate(_ primaryKey: Value, _ binding: ClassBinding) -> Never {
-    trap(duplicate(primaryKey, binding, path: "").description)
-  }
-
-  private func duplicate(
-    _ primaryKey: Value, _ binding: ClassBinding, path: String
-  ) -> Realm.InvalidValue {
-    let name = binding.primaryKey?.name
-    return Realm.InvalidValue(
-      .duplicatePrimaryKey, binding.schema.name, name, path: path,
-      value: ShownValue(_BoxedValue(primaryKey)))
-  }
-
   // MARK: - Checking
 
   /// Looks for what adding would trap for, and for values that are not there.

@@ -30,11 +30,6 @@ extension ObjectId: _PersistableScalar, _Indexable, _PrimaryKey {
   }
 }
 
-extension ObjectId {
-  var bytes: Bytes12 { Bytes12(high: _high, low: _low) }
-  init(_ bytes: Bytes12) { self.init(high: bytes.high, low: bytes.low) }
-}
-
 extension UUID: _PersistableScalar, _Indexable, _PrimaryKey {
   public static var _description: _ColumnDescription { _ColumnDescription(.uuid) }
   public static func _default() -> UUID { UUID() }
@@ -57,17 +52,6 @@ extension UUID: _PersistableScalar, _Indexable, _PrimaryKey {
   public static func _unbox(_ boxed: _BoxedValue) -> UUID? {
     guard case .uuid(let bytes) = boxed.value else { return nil }
     return UUID(bytes)
-  }
-}
-
-extension UUID {
-  var bytes: Bytes16 {
-    let halves = unsafe unsafeBitCast(uuid, to: (UInt64, UInt64).self)
-    return Bytes16(high: UInt64(bigEndian: halves.0), low: UInt64(bigEndian: halves.1))
-  }
-  init(_ bytes: Bytes16) {
-    let halves = (bytes.high.bigEndian, bytes.low.bigEndian)
-    unsafe self.init(uuid: unsafeBitCast(halves, to: uuid_t.self))
   }
 }
 
@@ -124,34 +108,6 @@ extension Date: _PersistableScalar, _Indexable {
   public func _box() -> _BoxedValue { _BoxedValue(.date(timestamp)) }
   public static func _unbox(_ boxed: _BoxedValue) -> Date? {
     guard case .date(let time) = boxed.value else { return nil }
-    return Date(_seconds: time.seconds, nanoseconds: time.nanoseconds)
-  }
-}
-
-extension Date {
-  /// From 1970 to 2001, where Foundation counts from.
-  @usableFromInline static var _epochSeconds: Int64 { 978_307_200 }
-
-  @inlinable init(_seconds seconds: Int64, nanoseconds: Int32) {
-    self.init(
-      timeIntervalSinceReferenceDate: Double(seconds &- Date._epochSeconds)
-        + Double(nanoseconds) / 1e9)
-  }
-
-  /// The nearest nanosecond. A date further than about 17 minutes from 1 January 2001 is stored
-  /// exactly: there a Double's steps are wider than the rounding. Traps for dates that are not
-  /// finite, or beyond the 64-bit seconds.
-  var timestamp: Timestamp {
-    let interval = timeIntervalSinceReferenceDate
-    let whole = interval.rounded(.down)
-    guard let since2001 = Int64(exactly: whole), since2001 < Int64.max - Date._epochSeconds else {
-      trap("A Date must be finite and within 292 billion years to be stored: \(interval)")
-    }
-    let seconds = since2001 + Date._epochSeconds
-    let nanoseconds = Int32(((interval - whole) * 1e9).rounded())
-    if nanoseconds == 1_000_000_000 {
-      return Timestamp(seconds: seconds + 1, nanoseconds: 0)
-    }
-    return Timestamp(seconds: seconds, nanoseconds: nanoseconds)
+    return Date(time)
   }
 }

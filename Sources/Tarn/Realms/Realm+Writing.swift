@@ -1,6 +1,12 @@
 import TarnStore
 
 extension Realm {
+  /// True from the beginning of a write on this instance until its commit or cancel.
+  public var isInWriteTransaction: Bool {
+    core.checkThread()
+    return core.isInWriteTransaction
+  }
+
   /// Runs `block` in a write transaction and commits all of it, or nothing.
   ///
   /// Waits until no other thread or process writes, moves to the newest version (observers are

@@ -2,6 +2,11 @@ import TarnStore
 
 /// Writes that nobody waits for.
 extension RealmCore {
+  /// Writes that wait for their turn or for the disk; nil until there is one.
+  var asyncWrites: AsyncWrites? {
+    pendingWrites.map { unsafe unsafeDowncast($0, to: AsyncWrites.self) }
+  }
+
   /// What waits to be written. Traps where nothing can be told later.
   func asyncWritesToUse(_ operation: String) -> AsyncWrites {
     checkThread()
@@ -19,7 +24,7 @@ extension RealmCore {
         + "comes in which the block or the completion could be called. Keep it, or use write.")
     if let asyncWrites { return asyncWrites }
     let made = AsyncWrites(self)
-    asyncWrites = made
+    pendingWrites = made
     return made
   }
 

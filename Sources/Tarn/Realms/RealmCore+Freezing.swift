@@ -34,10 +34,4 @@ extension RealmCore {
     }
     return RealmCache.here(store, configuration, home: frozen.home, for: "to thaw what was frozen")
   }
-
-  /// The accessor of this instance for the row that another instance's accessor is of; nil if it
-  /// is not there.
-  func counterpart(of object: ObjectBase) -> ObjectBase? {
-    ObjectPassage(object)?.object(in: self)
-  }
 }

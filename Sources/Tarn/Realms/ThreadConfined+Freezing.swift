@@ -110,9 +110,3 @@ extension Realm {
         + "Use it with its own Realm.")
   }
 }
-
-extension ObjectBase: ThreadConfined {
-  public func _counterpart(in realm: Realm) -> Self? {
-    realm.core.counterpart(of: self).map { unsafe unsafeDowncast($0, to: Self.self) }
-  }
-}

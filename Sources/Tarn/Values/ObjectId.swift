@@ -139,3 +139,8 @@ private struct Source: ~Copyable {
 
   func next() -> UInt32 { counter.wrappingAdd(1, ordering: .relaxed).oldValue }
 }
+
+extension ObjectId {
+  var bytes: Bytes12 { Bytes12(high: _high, low: _low) }
+  init(_ bytes: Bytes12) { self.init(high: bytes.high, low: bytes.low) }
+}

@@ -95,6 +95,11 @@ extension RealmCore {
       ArrivingObject(object: object, binding: binding, policy: update, isMerged: false))
   }
 
+  /// Notes an object that the open write has just made managed.
+  func noteAdded(_ object: ObjectBase) {
+    if configuration.returnsObjectsOfCancelledWrites { write.noteAdded(object) }
+  }
+
   /// Makes an unmanaged object an accessor of a row that its values will be written over.
   func merge(_ object: ObjectBase, into key: ObjectKey, _ update: Realm.UpdatePolicy) {
     if object._state.contains(.observed) { refuseObserved(object) }
@@ -118,14 +123,14 @@ extension RealmCore {
     // Of an object that was made of values the properties that they name.
     let given = intake.given(object)
     var singles: [(property: PropertyReflection, column: ColumnID, boxed: _BoxedValue)] = []
-    var collections: [(column: ColumnID, collection: any _CollectionProperty)] = []
+    var collections: [(column: ColumnID, collection: any ArrivingCollection)] = []
     // Its values are read as what they are still, those of an unmanaged object.
     unsafe object._context = nil
     for (property, column) in binding.columns
     where column != binding.schema.primaryKey && given?.contains(property.name) ?? true {
       if property.collection == .none {
         singles.append((property, column, property.readBoxed(object)))
-      } else if let collection = property.read(object) as? any _CollectionProperty {
+      } else if let collection = property.read(object) as? any ArrivingCollection {
         collections.append((column, collection))
       }
     }
@@ -179,4 +184,24 @@ extension RealmCore {
       try session.set(place.column, at: place.key, in: place.classID, to: value)
     }
   }
+}
+
+extension RealmCore {
+  func trapDuplicate(_ primaryKey: Value, _ binding: ClassBinding) -> Never {
+    trap(duplicate(primaryKey, binding, path: "").description)
+  }
+
+  func duplicate(
+    _ primaryKey: Value, _ binding: ClassBinding, path: String
+  ) -> Realm.InvalidValue {
+    let name = binding.primaryKey?.name
+    return Realm.InvalidValue(
+      .duplicatePrimaryKey, binding.schema.name, name, path: path,
+      value: ShownValue(stored: primaryKey))
+  }
+}
+
+/// A collection of an unmanaged object, on its way into a Realm with that.
+protocol ArrivingCollection {
+  func becomeManaged(_ object: ObjectBase, _ column: ColumnID, update: Realm.UpdatePolicy)
 }

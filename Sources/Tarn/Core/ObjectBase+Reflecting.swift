@@ -29,14 +29,15 @@ private struct MirroredText: CustomStringConvertible, CustomReflectable {
   /// Nil for what can lead to no object.
   init?(ifNotPlain value: Any) {
     switch flattened(value) {
-    case let value as AnyRealmValue:
-      switch value {
-      case .object, .list, .dictionary: break
-      default: return nil
-      }
+    case let value as any VariantValue: if !value.leadsToObjects { return nil }
     case is ObjectBase, is any DumpedCollection, is [Any], is [String: Any]: break
     default: return nil
     }
     description = TextDump.text { $0.append(value: value) }
   }
+}
+
+/// A value of one of several kinds, some of which can lead to objects.
+protocol VariantValue {
+  var leadsToObjects: Bool { get }
 }

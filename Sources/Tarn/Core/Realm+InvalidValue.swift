@@ -37,6 +37,10 @@ extension Realm {
       case tooManyElements
     }
 
+    /// The most elements that a collection is made from: some of Swift's, such as a range, have
+    /// more than there is memory for.
+    static let elementsMax = 100_000_000
+
     /// What is wrong with the value.
     public let reason: Reason
     /// The class of the object that the value was for.
@@ -92,7 +96,7 @@ extension Realm {
       case .unreadable:
         return "\(invalid) It has been deleted or invalidated, or belongs to another thread."
       case .tooManyElements:
-        return "\(invalid) A collection can have at most \(CheckedValue.elementsMax) elements."
+        return "\(invalid) A collection can have at most \(Self.elementsMax) elements."
       case .duplicatePrimaryKey:
         return "Attempting to create an object of type '\(className)' with an existing primary key "
           + "value '\(self.value ?? "nil")'. Pass update: .modified to change that object."

@@ -17,7 +17,7 @@ import TarnStore
 ///   that the program makes itself.
 ///
 /// Threading: confined to the instance's scheduler.
-final class AsyncWrites {
+final class AsyncWrites: PendingWrites {
   typealias Completion = (Realm.Error?) -> Void
 
   /// What waits to begin.

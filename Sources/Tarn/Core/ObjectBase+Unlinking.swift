@@ -41,15 +41,15 @@ extension Persisted where Value: _Persistable {
     var collection: AnyObject? = unsafe takeCollection(wrapper)
     // The program may have it, too.
     guard isKnownUniquelyReferenced(&collection),
-      let backing = (collection as? any _CollectionProperty)?.backing, backing.core == nil
+      let elements = (collection as? any UnmanagedCollection)?.unmanagedElements
     else { return }
-    pending += backing.all.compactMap(\.object)
+    pending += elements.compactMap(\.object)
   }
 
   private static func takeCollection(
     _ wrapper: UnsafeMutablePointer<Self>
-  ) -> (any _CollectionProperty)? {
+  ) -> (any UnmanagedCollection)? {
     defer { unsafe wrapper.pointee._value = nil }
-    return unsafe wrapper.pointee._value as? any _CollectionProperty
+    return unsafe wrapper.pointee._value as? any UnmanagedCollection
   }
 }

@@ -1,45 +1,22 @@
 import Foundation
 import TarnStore
 
-/// A value for a message. Any value may be shown: nothing is read that cannot be read here, the
-/// depth and the length are bounded, and only types of this library, Swift and Foundation describe
-/// themselves.
-struct ShownValue {
-  private static let lengthMax = 100
+/// Any value may be shown: nothing is read that cannot be read here, the depth and the length are
+/// bounded, and only types of this library, Swift and Foundation describe themselves.
+extension ShownValue {
   private static let elementsMax = 20
   private static let depthMax = 3
 
-  let text: String?
-  let type: String?
-
   init(_ value: Any?) {
     let content = value.flatMap { flattened($0) }
-    text = content.map { Self.text($0, 0) }
-    type = content.map { Self.shortened(Self.typeName($0)) }
+    self.init(
+      text: content.map { Self.text($0, 0) },
+      type: content.map { Self.shortened(Self.typeName($0)) })
   }
 
   /// For a value that cannot be looked into.
   init(typeOf value: Any) {
-    text = "…"
-    type = Self.shortened("\(Swift.type(of: value))")
-  }
-
-  /// The beginning and the end of a long text, such as a path.
-  static func ends(of text: String) -> String {
-    let scalars = text.unicodeScalars
-    guard scalars.count > 2 * lengthMax else { return text }
-    return "\(String(scalars.prefix(lengthMax)))…\(String(scalars.suffix(lengthMax)))"
-  }
-
-  /// In scalars, since a single character may have any number of them.
-  private static func shortened(_ text: String) -> String {
-    let scalars = text.unicodeScalars
-    guard
-      let end = scalars.index(
-        scalars.startIndex, offsetBy: lengthMax, limitedBy: scalars.endIndex),
-      end < scalars.endIndex
-    else { return text }
-    return "\(String(scalars[..<end]))…"
+    self.init(text: "…", type: Self.shortened("\(Swift.type(of: value))"))
   }
 
   private static func text(_ value: Any, _ depth: Int) -> String {
