@@ -55,7 +55,7 @@ extension LinkingObjects {
   public var _derivation: _Derivation {
     guard let target, let core = target._core else { _Derivation.trapUnmanaged() }
     core.checkThread()
-    if core.isInvalidated(target) { core.trapInvalid(target) }
+    if target._isInvalidated { target._trapInvalid() }
     let binding = core.binding(of: Element.self)
     guard let column = binding.column(originProperty) else {
       trap("no column for '\(originProperty)': bug in this package")

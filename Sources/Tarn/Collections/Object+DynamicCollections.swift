@@ -103,7 +103,7 @@ extension ObjectBase {
         "'\(_className).\(name)': an unmanaged object has no dynamic collections. Add it to a "
           + "Realm first.")
     }
-    if core.isInvalidated(self) { core.trapInvalid(self) }
+    if _isInvalidated { _trapInvalid() }
     let own = core.binding(for: self)
     let column = own.reflection.property(name).flatMap { own.column($0.name) }
     let binding = core.dynamicBinding(own.reflection.name)
@@ -121,13 +121,13 @@ extension ObjectBase: DynamicReading {
   /// A property of a dynamic object, nil for null. Traps for an invalidated object.
   final func dynamicValue(of property: PropertyReflection) -> Any? {
     guard let core = _core else { return nil }
-    if core.isInvalidated(self) { core.trapInvalid(self) }
+    if _isInvalidated { _trapInvalid() }
     let binding = core.binding(for: self)
     let column = core.column(of: property, in: binding)
     if property.collection != .none {
       return ManagedSequence(self, column, as: property).dynamicCollection
     }
-    let value = core.storedValue(self, column)
+    let value = _storedValue(column)
     switch value {
     case nil: return nil
     case .list?, .map?:

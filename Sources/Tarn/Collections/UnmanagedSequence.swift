@@ -19,7 +19,7 @@ final class UnmanagedSequence: SequenceBacking {
 
   init(_ kind: CollectionKind) { self.kind = kind }
 
-  var core: RealmCore? { nil }
+  var ownInstance: Instance? { nil }
   var isInvalidated: Bool { false }
   var title: String { "an unmanaged \(kind)" }
 

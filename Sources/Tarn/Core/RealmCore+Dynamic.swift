@@ -6,24 +6,20 @@ extension RealmCore {
   /// How dynamic objects of the class meet the file. Traps if the file has no such class.
   func dynamicBinding(_ name: String) -> ClassBinding {
     let schema = schemaToBind()
-    if let known = classes.known(name) ?? frozen?.here().classes.known(name) { return known }
+    if let known = classes.known(name) ?? classesOfThread?.known(name) { return known }
     guard let described = schema.schema.named(name), !described.isVacant else {
       trap(
         "The file has no class '\(name)'. Use the name that it has there, without module; see the "
           + "Realm's schema.")
     }
     let binding = ClassBinding(ClassReflection(schema.schema, described), described)
-    if let frozen {
-      frozen.here().classes.keep(binding, forDynamic: name)
-    } else {
-      classes.keep(binding, forDynamic: name)
-    }
+    (classesOfThread ?? classes).keep(binding, forDynamic: name)
     return binding
   }
 
   /// The row of a managed object as a dynamic one.
   func dynamicObject(for object: ObjectBase) -> DynamicObject {
-    if isInvalidated(object) { trapInvalid(object) }
+    if object._isInvalidated { object._trapInvalid() }
     return dynamicObject(ObjectKey(object._key), dynamicBinding(object._className))
   }
 
@@ -50,15 +46,5 @@ extension RealmCore {
           + "migration removed it. Ask for the object again.")
     }
     return column
-  }
-
-  /// What a row has in a column.
-  func storedValue(_ object: ObjectBase, _ column: ColumnID) -> Value? {
-    let key = ObjectKey(object._key)
-    let id = object._binding!.classID
-    return trapping { () throws(StorageError) in
-      if let session { return try session.value(of: column, at: key, in: id) }
-      return try shown().value(of: column, at: key, in: id)
-    }
   }
 }

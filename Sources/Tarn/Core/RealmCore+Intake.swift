@@ -12,10 +12,13 @@ extension RealmCore {
   ) -> R {
     guard let session else { trap("objects come in outside of a write: bug in this package") }
     return trapping { () throws(StorageError) in
-      if intake.isOpen { return try change(session) }
+      if write.isInLargerChange { return try change(session) }
       return try session.changing { () throws(StorageError) in
-        intake.open()
-        defer { intake.close() }
+        write.isInLargerChange = true
+        defer {
+          write.isInLargerChange = false
+          intake.close()
+        }
         let result = try change(session)
         intake.lineUp()
         while let (next, behind) = intake.next() {
@@ -60,7 +63,7 @@ extension RealmCore {
     require(
       !(object is DynamicObject),
       "A DynamicObject cannot be added: make one with dynamicCreate(_:value:update:).")
-    if object._state.contains(.observed) { refuseObserved(object) }
+    if object._state.contains(.observed) { object._refuseObserved() }
     let session = writing("add objects")
     let binding = binding(of: type(of: object))
     let primaryKey = binding.primaryKey(of: object)
@@ -73,7 +76,7 @@ extension RealmCore {
     let row = try inserting(into: binding.classID) { () throws(StorageError) in
       try session.create(primaryKey: primaryKey, in: binding.classID)
     }
-    attach(object, row.key, binding)
+    object._attach(to: self, row.key, binding)
     object._createdInWrite = write.mark
     unsafe object._working = unsafe Unmanaged.passUnretained(row.cluster)
     unsafe object._image = unsafe tarn_cluster_empty()
@@ -102,9 +105,9 @@ extension RealmCore {
 
   /// Makes an unmanaged object an accessor of a row that its values will be written over.
   func merge(_ object: ObjectBase, into key: ObjectKey, _ update: Realm.UpdatePolicy) {
-    if object._state.contains(.observed) { refuseObserved(object) }
+    if object._state.contains(.observed) { object._refuseObserved() }
     let binding = binding(of: type(of: object))
-    attach(object, key, binding)
+    object._attach(to: self, key, binding)
     if isNew(key, binding.classID) { object._createdInWrite = write.mark }
     intake.append(
       ArrivingObject(object: object, binding: binding, policy: update, isMerged: true))

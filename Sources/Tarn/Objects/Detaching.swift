@@ -27,8 +27,8 @@ private final class Detacher {
 
   /// The object's copy, itself if it is unmanaged.
   private func copy(_ object: ObjectBase) -> ObjectBase {
-    guard let core = object._core else { return object }
-    if core.isInvalidated(object) { core.trapInvalid(object) }
+    guard object._core != nil else { return object }
+    if object._isInvalidated { object._trapInvalid() }
     let row = LinkTarget(classID: object._binding!.classID, key: ObjectKey(object._key))
     if let known = copies[row] { return known }
     let copy = type(of: object).init()

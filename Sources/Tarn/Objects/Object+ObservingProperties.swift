@@ -53,7 +53,7 @@ extension ObjectObservable {
       if core.isFrozen {
         core.trapFrozen("Nothing changes in, and so no property can be observed of,")
       }
-      require(!core.isInvalidated(self), "Cannot observe a deleted or invalidated object.")
+      require(!_isInvalidated, "Cannot observe a deleted or invalidated object.")
     }
     let observation = KeyPathObservation(self, keyPath, options, block)
     if let core = _core { core.add(observation) } else { observation.hook() }

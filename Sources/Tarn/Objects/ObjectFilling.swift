@@ -41,7 +41,7 @@ extension ObjectBase {
   /// columns. Of a managed object as it is stored, be it a value that the property's type refuses.
   final func _givenValues(byColumn: Bool) -> [(name: String, value: Any)] {
     let core = _core
-    if let core, core.isInvalidated(self) { core.trapInvalid(self) }
+    if core != nil, _isInvalidated { _trapInvalid() }
     let isByColumn = byColumn || self is DynamicObject
     return _reflection.properties.filter { !$0.isComputed }.compactMap { property in
       let value = core.map { $0.givenValue(self, property) } ?? _unmanagedValue(property)
@@ -63,7 +63,7 @@ extension RealmCore {
     let column = column(of: property, in: binding(for: object))
     let sequence = ManagedSequence(object, column)
     if property.collection != .none { return _SequenceHandle(sequence) }
-    let value = storedValue(object, column) ?? .null
+    let value = object._storedValue(column) ?? .null
     if value == .null, !property.isOptional, property.type != .any {
       return property.isDynamic ? nil : property.readBoxed(object)
     }

@@ -6,7 +6,9 @@ import TarnStore
 extension RealmCore {
   /// To be called while the write is still open. What is to be done once it is not.
   func prepareUnmanage() -> () -> Void {
-    let objects = write.takeAddedObjects().filter { $0._core === self && !isInvalidated($0) }
+    let objects = write.takeAddedObjects().compactMap { $0 as? ObjectBase }.filter {
+      $0._core === self && !$0._isInvalidated
+    }
     guard !objects.isEmpty else { return {} }
     var byRow: [LinkTarget: ObjectBase] = [:]
     for object in objects { byRow[row(of: object)] = object }
@@ -49,7 +51,7 @@ extension ObjectBase {
   /// Makes a managed object an unmanaged one, with these values.
   fileprivate final func _becomeUnmanaged(_ values: [(PropertyReflection, UnmanagedValue)]) {
     unsafe _context = nil
-    _core = nil
+    _instance = nil
     _binding = nil
     unsafe _working = nil
     unsafe _image = nil

@@ -40,7 +40,7 @@ extension RealmCore {
   private func setUnlessEqual(
     _ object: ObjectBase, _ column: ColumnID, _ value: Value, _ update: Realm.UpdatePolicy
   ) {
-    if update == .modified, storedValue(object, column) == value { return }
+    if update == .modified, object._storedValue(column) == value { return }
     set(object, column, value)
   }
 

@@ -18,16 +18,14 @@ extension RealmCore {
   func sharedResult(
     _ name: WeakTable<QuerySpec>.Name, _ make: () -> LiveResult
   ) -> LiveResult {
-    if let frozen { return frozen.source(name, make) }
-    if let known = knownResult(name) { return known }
-    let live = make()
-    liveResults.insert(live, for: name)
-    return live
+    knownResult(name) ?? shared.results.share(make(), as: name)
   }
 
   /// The shared rows of a query, nil if nobody has them.
   func knownResult(_ name: WeakTable<QuerySpec>.Name) -> LiveResult? {
-    guard let known = liveResults[name] as? LiveResult, !known.isOwnerGone else { return nil }
+    guard let known = shared.results.known(name) as? LiveResult, !known.isOwnerGone else {
+      return nil
+    }
     return known
   }
 

@@ -8,17 +8,18 @@ import Synchronization
 /// Nobody is told of the end of an actor, so it is looked for while a write is open. A write that
 /// is over in less time costs two flags, and at most one look for all that begin within that time.
 final class OpenWriteWatch: @unchecked Sendable {
-  // because: `core` is set before this is shared, and used when nothing runs on the actor any more.
+  // because: `end` is set before this is shared, and called when nothing runs on the actor.
   private static let interval = DispatchTimeInterval.milliseconds(50)
 
-  private weak let core: RealmCore?
+  private let end: () -> Void
   private let scheduler: Scheduler
   private let isOpen = Atomic<Bool>(false)
   private let isLooking = Atomic<Bool>(false)
 
-  init(_ core: RealmCore) {
-    self.core = core
-    scheduler = core.scheduler
+  /// - Parameter end: ends the write; called when no code is isolated to the actor any more.
+  init(_ scheduler: Scheduler, _ end: @escaping () -> Void) {
+    self.scheduler = scheduler
+    self.end = end
   }
 
   func writeBegan() {
@@ -50,6 +51,6 @@ final class OpenWriteWatch: @unchecked Sendable {
       tarn_unchecked_begin()
       defer { tarn_unchecked_end() }
     #endif
-    core?.actorLeftWrite()
+    end()
   }
 }

@@ -1,7 +1,7 @@
 import TarnStore
 
 /// Registering observers.
-extension RealmCore {
+extension Instance {
   func observe(
     _ source: any ObservedSource, seen reach: Reach = .standard,
     _ block: @escaping (CollectionObservation.News) -> Void
@@ -31,19 +31,6 @@ extension RealmCore {
     return NotificationToken(observation.state, confinedHost())
   }
 
-  /// What observers of a list, set or map share.
-  func liveSequence(
-    at place: SequencePlace, _ kind: CollectionKind
-  ) -> LiveSource<SequenceModel> {
-    let name = WeakTable.Name(place)
-    if let known = liveSequences[name] as? LiveSource<SequenceModel>, !known.isGone {
-      return known
-    }
-    let live = LiveSource(SequenceModel(place, kind, shown().schema), on: self)
-    liveSequences.insert(live, for: name)
-    return live
-  }
-
   /// Traps where nothing can be observed. Where no change can be followed, a turn is scheduled that
   /// gives the new observer its error.
   func checkCanObserve(isRealmLevel: Bool = false) {
@@ -61,7 +48,7 @@ extension RealmCore {
   /// Traps where nothing can be observed, here or elsewhere.
   func checkHasChanges(isRealmLevel: Bool = false) {
     checkThread()
-    pendingWrites?.finishSync()
+    finishWriting()
     if isFrozen { trapFrozen("Nothing changes in, and so nothing can be observed of,") }
     require(
       isRealmLevel || session == nil || session?.isEmpty == true,

@@ -139,20 +139,16 @@ extension ObjectBase {
   }
 }
 
-extension RealmCore {
-  /// Traps for an object that has observers and is to be added.
-  func refuseObserved(_ object: ObjectBase) {
-    require(
-      object.hasNoObservers,
-      "An object of class '\(object._className)' with observed properties cannot be added to a "
-        + "Realm: what its observers are told of would be another thing. Invalidate their tokens "
-        + "first, and observe it anew once it is added.")
-    object._endObservers()
-  }
-}
-
 extension ObjectBase {
-  fileprivate final var hasNoObservers: Bool { unmanagedObservers?.isEmpty != false }
+  /// Traps for an object that has observers and is to be added.
+  final func _refuseObserved() {
+    require(
+      unmanagedObservers?.isEmpty != false,
+      "An object of class '\(_className)' with observed properties cannot be added to a Realm: "
+        + "what its observers are told of would be another thing. Invalidate their tokens first, "
+        + "and observe it anew once it is added.")
+    _endObservers()
+  }
 }
 
 /// A collection as the object knows it that has it.

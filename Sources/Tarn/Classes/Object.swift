@@ -51,7 +51,7 @@ extension ObjectBase: Hashable {
   private var comparesByRow: Bool { hashesByRow && !_state.contains(.invalidated) }
 
   final func _isSameRow(as other: ObjectBase) -> Bool {
-    _core != nil && _core === other._core && _key == other._key
+    _instance != nil && _instance === other._instance && _key == other._key
       && _binding?.classID == other._binding?.classID
   }
 }
@@ -67,5 +67,5 @@ extension ObjectBase {
 
 extension ObjectBase {
   /// The Realm that the object belongs to, nil while it is unmanaged.
-  public var realm: Realm? { _core.map { Realm($0) } }
+  public var realm: Realm? { _instance.map { Realm($0) } }
 }

@@ -10,7 +10,7 @@ extension ObjectBase {
   private final var workingCluster: WorkingCluster? {
     guard let working = unsafe _working else { return nil }
     assert(
-      unsafe _core?.writesRow(of: self, in: working.toOpaque()) != false,
+      unsafe _instance == nil || _isWritten(in: working.toOpaque()),
       "an accessor has a column that the open write does not know: bug in this package")
     return unsafe working.takeUnretainedValue()
   }
@@ -28,8 +28,8 @@ extension ObjectBase {
   private final func tracked<Raw: _LoadedValue>(
     _ column: UInt16, _ load: (UnsafeRawPointer) -> Raw
   ) -> Raw? {
-    guard let core = _core, let tracking = core.tracking else { return nil }
-    guard let image = unsafe core.image(of: self, ColumnID(column), tracking) else { return nil }
+    guard let tracking = _instance?.tracking else { return nil }
+    guard let image = unsafe _image(ColumnID(column), noting: tracking) else { return nil }
     let raw = unsafe load(image)
     return raw.state == TARN_STATE_SLOW ? nil : raw
   }
@@ -120,7 +120,7 @@ extension ObjectBase {
   final func withSlowBytes<R>(
     _ column: UInt16, _ state: tarn_state, _ body: (UnsafeRawBufferPointer) -> R
   ) -> R? {
-    func long() -> R { unsafe _core!.longBytes(self, ColumnID(column)).withUnsafeBytes(body) }
+    func long() -> R { unsafe _longBytes(ColumnID(column)).withUnsafeBytes(body) }
     if state == TARN_STATE_LONG { return long() }
     if let raw = unsafe tracked(column, { unsafe tarn_cluster_bytes($0, UInt32(column), _slot) }) {
       switch raw.state {

@@ -1,7 +1,7 @@
 import TarnStore
 
 /// What cannot be done with an instance as it is.
-extension RealmCore {
+extension Instance {
   /// Traps outside of a write.
   func writing(_ operation: String) -> WriteSession {
     checkThread()
@@ -20,20 +20,6 @@ extension RealmCore {
     trap(
       "\(operation) a frozen Realm: what is frozen of '\(store.path)'\(version) never changes. "
         + "Call thaw() on the object, the collection or the Realm, and use what that gives.")
-  }
-
-  /// The open write, to set a property. Traps outside of one.
-  func writing(_ object: ObjectBase, _ column: ColumnID) -> WriteSession {
-    if isFrozen { trapFrozen("Cannot set \(object._propertyName(column.rawValue)) of") }
-    return writing("modify managed objects")
-  }
-
-  /// Traps for a frozen object where one of this instance is needed.
-  func refuseFrozen(_ object: ObjectBase) {
-    guard object._state.contains(.frozen) else { return }
-    trap(
-      "A frozen object of class '\(object._className)' cannot become part of a live Realm, nor be "
-        + "deleted from it. thaw() it first, and use what that gives.")
   }
 
   /// Traps in an observer of a property that is called in the middle of what it is told of.

@@ -1,7 +1,7 @@
 import TarnStore
 
 /// How the shown version moves.
-extension RealmCore {
+extension Instance {
   /// Moves to `snapshot`, which covers `changes` since the shown one, as one step. Everything that
   /// observers need is worked out here, while both ends are held.
   ///
@@ -96,7 +96,7 @@ extension RealmCore {
   /// - Throws: `.schemaMismatch` naming every difference.
   func newestFittingSnapshot() throws(StorageError) -> Snapshot {
     let newest = try store.newestSnapshot()
-    let problems = classes.problems(at: newest.schema)
+    let problems = problems(at: newest.schema)
     guard problems.isEmpty else {
       let list = problems.map { "- " + $0 }.joined(separator: "\n")
       throw StorageError(

@@ -5,7 +5,7 @@ import TarnStore
 ///
 /// They are called before and after each change, in the middle of the write. Those that are called
 /// before it, and those of changes that are parts of a larger one, may not end the write.
-extension RealmCore {
+extension Instance {
   /// Makes a change that has these effects.
   ///
   /// - Parameter ids: classes with other changes than those.
@@ -15,39 +15,11 @@ extension RealmCore {
   ) throws(E) -> R {
     let telling = delivery.telling { table.begin(effects, in: ids) }
     let result = try change()
-    if intake.isOpen { delivery.telling { telling.finish() } } else { telling.finish() }
+    if write.isInLargerChange { delivery.telling { telling.finish() } } else { telling.finish() }
     return result
   }
 
-  /// Makes an assignment to a property that leads to no embedded object.
-  ///
-  /// - Parameter store: makes it. Told whether nobody observes the object.
-  func assigning(
-    _ object: ObjectBase, _ column: ColumnID, _ table: PropertyTable, _ store: (Bool) -> Void
-  ) {
-    let row = LinkTarget(classID: object._binding!.classID, key: ObjectKey(object._key))
-    guard table.watches(row) else { return store(tracking == nil) }
-    checkAssignable(object, column)
-    telling([PropertyEffect(row, column)], table) { store(false) }
-  }
-
   /// Makes an assignment of a value as it is stored; null for one that is not stored yet.
-  func assigning(
-    _ object: ObjectBase, _ column: ColumnID, _ value: Value, _ table: PropertyTable,
-    _ store: () -> Void
-  ) {
-    checkAssignable(object, column)
-    let row = LinkTarget(classID: object._binding!.classID, key: ObjectKey(object._key))
-    telling(effects(ofSetting: column, of: row, to: value), table, store)
-  }
-
-  private func checkAssignable(_ object: ObjectBase, _ column: ColumnID) {
-    _ = writing(object, column)
-    object._binding!.checkAssignable(column, on: object)
-    if isInvalidated(object) { trapInvalid(object) }
-  }
-
-  /// The same for a row that is known to be there.
   func assigning<E: Error>(
     _ row: LinkTarget, _ column: ColumnID, _ value: Value, _ store: () throws(E) -> Void
   ) throws(E) {
@@ -59,7 +31,7 @@ extension RealmCore {
 
   /// Pointing a link to an embedded object elsewhere deletes that, and takes the new one from where
   /// it was.
-  private func effects(
+  func effects(
     ofSetting column: ColumnID, of row: LinkTarget, to value: Value
   ) -> [PropertyEffect] {
     let assignment = PropertyEffect(row, column)

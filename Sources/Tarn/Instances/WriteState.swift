@@ -30,12 +30,14 @@ final class WriteState {
   private var gateToken: GateToken?
   /// Where the gate may have to be given up for an actor that has gone.
   var watch: OpenWriteWatch?
+  /// A change is being made that consists of several, as one that brings objects.
+  var isInLargerChange = false
   /// Names the instance's last write.
   private(set) var serial: UInt64 = 0
   /// The same for what is born in it.
   private(set) var mark: WriteMark?
   /// What it has made managed, where that is wanted back if it is cancelled.
-  private var addedObjects: [ObjectBase] = []
+  private var addedObjects: [AnyObject] = []
   /// So many of these before the savepoint.
   private var addedBefore = 0
 
@@ -101,10 +103,10 @@ final class WriteState {
     settle()
   }
 
-  func noteAdded(_ object: ObjectBase) { addedObjects.append(object) }
+  func noteAdded(_ object: AnyObject) { addedObjects.append(object) }
 
   /// Those since the savepoint, if there is one.
-  func takeAddedObjects() -> [ObjectBase] {
+  func takeAddedObjects() -> [AnyObject] {
     defer { addedObjects.removeSubrange(addedBefore...) }
     return Array(addedObjects[addedBefore...])
   }

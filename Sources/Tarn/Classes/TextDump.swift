@@ -131,8 +131,8 @@ extension PropertyReflection {
   /// enum without such a case does, and reading it would trap.
   func readForText(_ object: ObjectBase) -> Any {
     guard collection == .none, !isOptional, !isComputed, !isDynamic, type != .link, type != .any,
-      let core = object._core, let column = core.binding(for: object).column(name),
-      let stored = core.storedValue(object, column), stored != .null,
+      let column = object._binding?.column(name),
+      let stored = object._storedValue(column), stored != .null,
       wrapper.unboxed(_BoxedValue(stored)) == nil,
       let shown = DynamicValue.unboxed(_BoxedValue(stored))
     else { return read(object) }

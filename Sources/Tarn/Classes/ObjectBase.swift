@@ -12,7 +12,7 @@ import TarnStore
 @safe open class ObjectBase: CustomStringConvertible, CustomReflectable {
   // The way of a read. `_validate` compares `_generation` and the running thread with the
   // Realm's context; if both agree, `_image` and `_slot` say where the row is and a property is
-  // one load from there. Otherwise RealmCore.locate brings these fields up to date or traps.
+  // one load from there. Otherwise `_locate` brings these fields up to date or traps.
   // While a transaction edits the row, `_image` is an image without columns: every load from it
   // reports "slow", and the slow path reads from `_working`.
   //
@@ -20,7 +20,7 @@ import TarnStore
   // that is what keeps a read at a few nanoseconds in the client. Those that are no pointers are
   // marked as safe: exclusivity cannot be violated, because no access to them runs other code.
 
-  /// The Realm instance's generation and thread; nil while unmanaged. Lives as long as `_core`.
+  /// The Realm instance's generation and thread; nil while unmanaged. Lives as long as `_instance`.
   @exclusivity(unchecked) @usableFromInline
   final var _context: UnsafeMutablePointer<tarn_context>?
   /// The generation for which `_image`, `_slot` and `_working` are right.
@@ -31,10 +31,10 @@ import TarnStore
   /// The row's slot, in `_image` or in `_working`.
   @safe @exclusivity(unchecked) @usableFromInline final var _slot: UInt32 = 0
   @safe @exclusivity(unchecked) @usableFromInline final var _state = _ObjectState()
-  /// Columns (the first 64) that may be set directly, for `_generation`: RealmCore has noted them
-  /// as touched and they need no upkeep of indexes or links.
+  /// Columns (the first 64) that may be set directly, for `_generation`: the instance has noted
+  /// them as touched and they need no upkeep of indexes or links.
   @safe @exclusivity(unchecked) @usableFromInline final var _warmColumns: UInt64 = 0
-  @safe @exclusivity(unchecked) @usableFromInline final var _core: RealmCore?
+  @safe @exclusivity(unchecked) @usableFromInline final var _instance: Instance?
   /// The cluster under edit that holds the row, for `_generation`. The open write keeps it alive.
   ///
   /// It does not dangle: it is used behind `_validate` alone, and what lets go of such a cluster
@@ -127,42 +127,34 @@ extension ObjectBase {
     if moved | elsewhere != 0 { _locate() }
   }
 
-  // Runs no user code: with "releasenone" the caller need not retain the object around a read.
-  @_effects(releasenone) @inline(never) @usableFromInline
-  final func _locate() {
-    _core!.locate(self)
-  }
-
-  /// True if the column may be set without asking the core; only right after `_validate`.
+  /// True if the column may be set without asking the instance; only right after `_validate`.
   @inlinable @inline(__always)
   final func _isWarm(_ column: UInt16) -> Bool {
     column < 64 && _warmColumns & (1 &<< UInt64(truncatingIfNeeded: column)) != 0
   }
 
-  /// The slow way of an assignment to a managed object: asks the core, then writes.
+  /// The slow way of an assignment to a managed object: asks the instance, then writes.
   @inline(never) @usableFromInline
   final func _set(_ column: UInt16, _ boxed: _BoxedValue) {
-    let core = _core!
-    if let properties = core.properties {
-      core.assigning(self, ColumnID(column), properties) { set(column, boxed, in: core, warms: $0) }
+    let instance = _instance!
+    if let properties = instance.properties {
+      _assigning(ColumnID(column), properties) { set(column, boxed, warms: $0) }
     } else {
-      set(column, boxed, in: core, warms: core.tracking == nil)
+      set(column, boxed, warms: instance.tracking == nil)
     }
   }
 
-  /// - Parameter warms: whether later assignments need not ask the core.
+  /// - Parameter warms: whether later assignments need not ask the instance.
   @inline(__always)
-  private final func set(
-    _ column: UInt16, _ boxed: _BoxedValue, in core: RealmCore, warms: Bool
-  ) {
+  private final func set(_ column: UInt16, _ boxed: _BoxedValue, warms: Bool) {
     let id = ColumnID(column)
     let binding = _binding!
     if binding.needsUpkeep(id) {
       binding.checkAssignable(id, on: self)
-      core.setIndexed(self, id, boxed.value)
+      _setIndexed(id, boxed.value)
       return
     }
-    let (cluster, slot) = core.edit(self, id)
+    let (cluster, slot) = _edit(id)
     cluster.set(id, slot, boxed.value)
     if column < 64, warms, unsafe _working != nil { _warmColumns |= 1 << UInt64(column) }
   }
@@ -192,8 +184,8 @@ extension ObjectBase {
   /// True if the object was deleted or its Realm invalidated. Any other use of it then traps.
   /// Always false for an unmanaged object. Traps on a thread other than the Realm's.
   public var isInvalidated: Bool {
-    guard let core = _core else { return false }
-    if let tracking = core.tracking, let row = core.row(of: self) { tracking.note(.object(row)) }
-    return core.isInvalidated(self)
+    guard let instance = _instance else { return false }
+    if let tracking = instance.tracking, let row = _row { tracking.note(.object(row)) }
+    return _isInvalidated
   }
 }

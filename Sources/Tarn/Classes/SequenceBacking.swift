@@ -8,7 +8,7 @@ import TarnStore
 /// collections check them, to name themselves in the trap.
 protocol SequenceBacking: AnyObject {
   /// The instance that the sequence belongs to, nil while it is unmanaged.
-  var core: RealmCore? { get }
+  var ownInstance: Instance? { get }
   /// True if the object that the sequence belongs to was deleted or its Realm invalidated.
   var isInvalidated: Bool { get }
   /// True if both are the same collection of one instance, or unmanaged and equal.
@@ -66,12 +66,12 @@ extension SequenceBacking {
 
   /// True if both are the same collection, or one is unmanaged and their elements are equal.
   func equals(_ other: any SequenceBacking) -> Bool {
-    guard (core == nil) != (other.core == nil) else { return isEqual(to: other) }
+    guard (ownInstance == nil) != (other.ownInstance == nil) else { return isEqual(to: other) }
     guard kind == other.kind, !isInvalidated, !other.isInvalidated, count == other.count else {
       return false
     }
     // The order of an unmanaged set of objects is its own.
-    if kind == .set, core == nil { return other.equals(self) }
+    if kind == .set, ownInstance == nil { return other.equals(self) }
     if kind == .set { return other.all.allSatisfy { index(of: $0) != nil } }
     if kind == .map, !allKeys.haveSameBytes(as: other.allKeys) { return false }
     return zip(all, other.all).allSatisfy { ElementOrder.areEqual($0, $1) }
@@ -87,7 +87,7 @@ extension SequenceBacking {
 /// The elements that a sequence had at a moment. Objects are made when they are asked for.
 enum SequenceSnapshot {
   case boxed([_BoxedValue])
-  case stored([Value], of: ManagedSequence)
+  case stored([Value], of: any StoredElements)
 
   var count: Int {
     switch self {
@@ -110,4 +110,10 @@ enum SequenceSnapshot {
     case .stored(let values, let sequence): sequence.boxed(values[index])
     }
   }
+}
+
+/// What gives the stored elements of a sequence as the program sees them.
+protocol StoredElements: AnyObject {
+  var title: String { get }
+  func boxed(_ value: Value) -> _BoxedValue
 }

@@ -19,7 +19,7 @@ final class Tracking: Observable {
     case classes(Set<ClassID>)
   }
 
-  private unowned let core: RealmCore
+  private unowned let instance: Instance
   private let registrar = ObservationRegistrar()
   private var tokens: [Subject: WeakToken] = [:]
   private var cleanUpAt = 64
@@ -30,7 +30,7 @@ final class Tracking: Observable {
     weak var token: TrackingToken?
   }
 
-  init(_ core: RealmCore) { self.core = core }
+  init(_ instance: Instance) { self.instance = instance }
 
   /// Of what the key paths are; nobody reads it.
   subscript(token: TrackingToken) -> Int { 0 }
@@ -76,11 +76,11 @@ final class Tracking: Observable {
       tokens = all.filter { $0.value.token != nil }
       cleanUpAt = max(64, 2 * tokens.count)
     }
-    let observation = TrackingObservation(self, core, subject)
-    let token = TrackingToken(TrackingHost(core, observation.state, subject))
+    let observation = TrackingObservation(self, instance, subject)
+    let token = TrackingToken(TrackingHost(instance, observation.state, subject))
     observation.token = token
     tokens[subject] = WeakToken(token: token)
-    core.add(observation)
+    instance.add(observation)
     return token
   }
 
@@ -126,15 +126,15 @@ final class TrackingToken: Hashable {
 /// Ends the observation of a token wherever that goes. It keeps nothing.
 private final class TrackingHost: @unchecked Sendable {
   // because: the instance is used on its scheduler alone.
-  private weak var core: RealmCore?
+  private weak var instance: Instance?
   private let scheduler: Scheduler
   private let subject: Tracking.Subject
   let state: ObservationState
 
-  init(_ core: RealmCore, _ state: ObservationState, _ subject: Tracking.Subject) {
-    self.core = core
+  init(_ instance: Instance, _ state: ObservationState, _ subject: Tracking.Subject) {
+    self.instance = instance
     self.subject = subject
-    scheduler = core.scheduler
+    scheduler = instance.scheduler
     self.state = state
   }
 
@@ -144,8 +144,8 @@ private final class TrackingHost: @unchecked Sendable {
   }
 
   private func unlink() {
-    core?.endProperty(state)
-    core?.tracking?.forget(subject)
+    instance?.endProperty(state)
+    instance?.tracking?.forget(subject)
   }
 }
 
@@ -154,12 +154,12 @@ private final class TrackingObservation: PropertyObservation {
   weak var token: TrackingToken?
   // The instance has both.
   private unowned let tracking: Tracking
-  private unowned let core: RealmCore
+  private unowned let instance: Instance
   private let subject: Tracking.Subject
 
-  init(_ tracking: Tracking, _ core: RealmCore, _ subject: Tracking.Subject) {
+  init(_ tracking: Tracking, _ instance: Instance, _ subject: Tracking.Subject) {
     self.tracking = tracking
-    self.core = core
+    self.instance = instance
     self.subject = subject
   }
 
@@ -168,9 +168,9 @@ private final class TrackingObservation: PropertyObservation {
       PropertyHook(observation: self, column: column, isRoot: true, isLast: true)
     }
     switch subject {
-    case .property(let row, let column): core.properties?.hook(entry(column), to: row)
-    case .object(let row): core.properties?.hook(entry(nil), to: row)
-    case .classes(let ids): for id in ids { core.properties?.hook(entry(nil), to: id) }
+    case .property(let row, let column): instance.properties?.hook(entry(column), to: row)
+    case .object(let row): instance.properties?.hook(entry(nil), to: row)
+    case .classes(let ids): for id in ids { instance.properties?.hook(entry(nil), to: id) }
     }
   }
 
@@ -179,33 +179,4 @@ private final class TrackingObservation: PropertyObservation {
     tracking.willChange(token)
     return { [tracking] in tracking.didChange(token) }
   }
-}
-
-extension RealmCore {
-  /// Where a managed object is.
-  func row(of object: ObjectBase) -> LinkTarget? {
-    object._binding.map { LinkTarget(classID: $0.classID, key: ObjectKey(object._key)) }
-  }
-
-  /// Notes that a property is read.
-  ///
-  /// - Returns: the image that the row is in; nil if it is under edit.
-  func image(
-    of object: ObjectBase, _ column: ColumnID, _ tracking: Tracking
-  ) -> UnsafeRawPointer? {
-    guard let row = row(of: object) else { return nil }
-    tracking.note(.property(row, column))
-    if unsafe object._working != nil { return nil }
-    return unsafe trapping { () throws(StorageError) in
-      guard let session else { return unsafe try shown().row(row.key, in: row.classID)?.0.address }
-      guard case .image(let image, _)? = try session.location(of: row.key, in: row.classID) else {
-        return nil
-      }
-      return unsafe image.address
-    }
-  }
-}
-
-extension ClusterImage {
-  fileprivate var address: UnsafeRawPointer? { unsafe bytes.baseAddress }
 }
