@@ -21,6 +21,8 @@ struct PropertyReflection: Sendable {
   var dynamicTarget: String?
   /// True if the declaration, or the class's `init`, gives a value.
   var hasOwnDefault = true
+  /// A property of objects whose class the program does not have: there is no wrapper.
+  var isDynamic = false
 
   var type: ColumnType { unsafe description.type }
   var collection: CollectionKind { unsafe description.collection }
@@ -28,8 +30,6 @@ struct PropertyReflection: Sendable {
   var isComputed: Bool { unsafe description.isComputed }
   var target: ObjectBase.Type? { unsafe description.target }
   var initial: Value? { unsafe description.initial }
-  /// A property of objects whose class the program does not have: there is no wrapper.
-  var isDynamic: Bool { wrapper == DynamicValue.self }
 
   /// Where the wrapper of this property is in an object. Good while the object lives.
   func field(of object: ObjectBase) -> UnsafeMutableRawPointer {
@@ -71,6 +71,12 @@ extension PropertyReflection {
   }
 }
 
+/// An object whose properties are read as the file describes them: as every object can be.
+protocol DynamicReading {
+  /// The value of a property of a managed object, nil for null. Traps for an invalidated object.
+  func dynamicValue(of property: PropertyReflection) -> Any?
+}
+
 /// What a model class declares, found once in a process and kept.
 final class ClassReflection: Sendable {
   let type: ObjectBase.Type
@@ -80,6 +86,8 @@ final class ClassReflection: Sendable {
   let properties: [PropertyReflection]
   /// Number of the primary key among `properties`.
   let primaryKey: Int?
+  /// The program does not have the class.
+  let isDynamic: Bool
   /// Combinations that are unique, of numbers among `properties`.
   let uniqueRules: [[Int]]
   private let numbers: [String: Int]
@@ -106,6 +114,7 @@ final class ClassReflection: Sendable {
 
   init(_ type: ObjectBase.Type) throws(ModelError) {
     self.type = type
+    isDynamic = false
     name = Self.name(of: type)
     let declared = Self.declaredProperties(of: type)
     let ignored = Set(type.ignoredProperties())
@@ -126,8 +135,8 @@ final class ClassReflection: Sendable {
         \(keys.map { "'\($0.name)'" }.joined(separator: ", ")). Leave one.
         """)
     }
-    let key = (type as? Object.Type)?.primaryKey() ?? keys.first?.name
-    if let key, type is EmbeddedObject.Type {
+    let key = type._primaryKeyName ?? keys.first?.name
+    if let key, type._isOfEmbedded {
       throw ModelError(
         "The embedded class '\(name)' has a primary key, '\(key)': its objects are found through "
           + "the object that has them.")
@@ -150,19 +159,18 @@ final class ClassReflection: Sendable {
     try checkColumns()
   }
 
-  /// The reflection of a class as a file describes it; its properties are called as their columns.
-  init(_ schema: StoreSchema, _ described: ClassSchema) {
-    type = DynamicObject.self
-    name = described.name
-    properties = described.columns.filter { !$0.isRemoved }.map {
-      PropertyReflection(schema, $0, isPrimaryKey: $0.id == described.primaryKey)
-    }
+  /// What a class of a file is, which the program does not have.
+  init(
+    dynamic type: ObjectBase.Type, _ name: String, _ properties: [PropertyReflection],
+    uniqueRules: [[Int]]
+  ) {
+    self.type = type
+    self.name = name
+    self.properties = properties
+    self.uniqueRules = uniqueRules
+    isDynamic = true
     primaryKey = properties.firstIndex(where: \.isPrimaryKey)
     numbers = Dictionary(properties.enumerated().map { ($1.name, $0) }) { first, _ in first }
-    let indices = Dictionary(properties.enumerated().map { ($1.columnName, $0) }) { $1 }
-    uniqueRules = described.uniqueRules.map { rule in
-      rule.compactMap { indices[described[$0].name] }
-    }
   }
 
   /// The property of that name in the program, or nil.

@@ -1,4 +1,3 @@
-import Foundation
 import TarnStore
 
 /// An object of any class in a file, even of one that the program does not have. Its properties are
@@ -36,28 +35,28 @@ extension PropertyReflection {
       name: column.name, columnName: column.name, offset: 0, wrapper: DynamicValue.self,
       description: description, isIndexed: column.isIndexed && column.type != .link,
       isPrimaryKey: isPrimaryKey,
-      originProperty: nil, dynamicTarget: target)
+      originProperty: nil, dynamicTarget: target, isDynamic: true)
+  }
+}
+
+extension ClassReflection {
+  /// The reflection of a class as a file describes it; its properties are called as their columns.
+  convenience init(_ schema: StoreSchema, _ described: ClassSchema) {
+    let properties = described.columns.filter { !$0.isRemoved }.map {
+      PropertyReflection(schema, $0, isPrimaryKey: $0.id == described.primaryKey)
+    }
+    let indices = Dictionary(properties.enumerated().map { ($1.columnName, $0) }) { $1 }
+    let uniqueRules = described.uniqueRules.map { rule in
+      rule.compactMap { indices[described[$0].name] }
+    }
+    self.init(dynamic: DynamicObject.self, described.name, properties, uniqueRules: uniqueRules)
   }
 }
 
 /// Stands where a property of a class of the program has its wrapper. Dynamic properties have no
 /// storage in the object, so that only values are converted here.
 enum DynamicValue: AnyPersisted {
-  static func unboxed(_ boxed: _BoxedValue) -> Any? {
-    switch boxed.value {
-    case .null, .link, .object, .list, .map: nil
-    case .int(let number): Int(number)
-    case .bool(let value): value
-    case .float(let value): value
-    case .double(let value): value
-    case .string(let value): value
-    case .data(let bytes): Data(bytes)
-    case .date(let time): Date(time)
-    case .objectID(let bytes): ObjectId(bytes)
-    case .uuid(let bytes): UUID(bytes)
-    case .decimal(let cell): Decimal128(cell)
-    }
-  }
+  static func unboxed(_ boxed: _BoxedValue) -> Any? { boxed.value.plain }
 
   private static func hasNoStorage() -> Never {
     trap("a dynamic property has no wrapper: bug in this package")
@@ -89,10 +88,4 @@ enum DynamicValue: AnyPersisted {
   static func hasOwnDefault(at field: UnsafeRawPointer) -> Bool { hasNoStorage() }
   static func canHold(_ boxed: _BoxedValue) -> Bool { true }
   static func fits(_ boxed: _BoxedValue) -> Bool { true }
-}
-
-/// An object whose properties are read as the file describes them: as every object can be.
-protocol DynamicReading {
-  /// The value of a property of a managed object, nil for null. Traps for an invalidated object.
-  func dynamicValue(of property: PropertyReflection) -> Any?
 }

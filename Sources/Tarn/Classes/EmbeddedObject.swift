@@ -15,4 +15,6 @@
 open class EmbeddedObject: ObjectBase {
   /// Creates an unmanaged object; properties have their defaults.
   public required init() { super.init() }
+
+  override class var _isOfEmbedded: Bool { true }
 }

@@ -176,7 +176,8 @@ extension ObjectBase {
     let instance = managing
     checkAssignable(column)
     let row = LinkTarget(classID: _binding!.classID, key: ObjectKey(_key))
-    instance.telling(instance.effects(ofSetting: column, of: row, to: value), table, store)
+    let effects = table.effects(ofSetting: column, of: row, to: value, in: instance.session)
+    instance.telling(effects, table, store)
   }
 
   private final func checkAssignable(_ column: ColumnID) {

@@ -74,7 +74,7 @@ extension SequenceBacking {
     if kind == .set, ownInstance == nil { return other.equals(self) }
     if kind == .set { return other.all.allSatisfy { index(of: $0) != nil } }
     if kind == .map, !allKeys.haveSameBytes(as: other.allKeys) { return false }
-    return zip(all, other.all).allSatisfy { ElementOrder.areEqual($0, $1) }
+    return zip(all, other.all).allSatisfy { $0.isSameElement(as: $1) }
   }
 
   /// Takes over the elements of another sequence of the same kind.
@@ -116,4 +116,20 @@ enum SequenceSnapshot {
 protocol StoredElements: AnyObject {
   var title: String { get }
   func boxed(_ value: Value) -> _BoxedValue
+}
+
+extension _BoxedValue {
+  /// True for the same object, for values that are the same element, and for lists and maps within
+  /// values that have the same elements.
+  func isSameElement(as other: _BoxedValue) -> Bool {
+    if let first = object {
+      guard let second = other.object else { return false }
+      return first === second || first._isSameRow(as: second)
+    }
+    if let first = nested {
+      guard let second = other.nested else { return false }
+      return first.kind == second.kind && first.equals(second)
+    }
+    return other.object == nil && other.nested == nil && value.isSameElement(as: other.value)
+  }
 }

@@ -134,7 +134,7 @@ extension PropertyReflection {
       let column = object._binding?.column(name),
       let stored = object._storedValue(column), stored != .null,
       wrapper.unboxed(_BoxedValue(stored)) == nil,
-      let shown = DynamicValue.unboxed(_BoxedValue(stored))
+      let shown = stored.plain
     else { return read(object) }
     return shown
   }

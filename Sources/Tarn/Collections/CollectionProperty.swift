@@ -77,10 +77,6 @@ extension UnmanagedCollection where Self: _CollectionProperty {
   }
 }
 
-extension List: UnmanagedCollection, ArrivingCollection {}
-extension MutableSet: UnmanagedCollection, ArrivingCollection {}
-extension Map: UnmanagedCollection, ArrivingCollection {}
-
 extension UnmanagedSequence: UnmanagedCollection {
   var unmanagedElements: [_BoxedValue]? { all }
   func noteObservers(_ property: UnmanagedProperty) { note(property, isOwn: false) }

@@ -21,12 +21,12 @@ enum StoredSearch {
 
   static func first<C: Collection>(_ boxed: _BoxedValue, in elements: C) -> C.Index?
   where C.Element: RealmCollectionValue {
-    elements.firstIndex { ElementOrder.areEqual($0._boxElement(), boxed) }
+    elements.firstIndex { $0._boxElement().isSameElement(as: boxed) }
   }
 
   static func last<C: BidirectionalCollection>(_ boxed: _BoxedValue, in elements: C) -> C.Index?
   where C.Element: RealmCollectionValue {
-    elements.lastIndex { ElementOrder.areEqual($0._boxElement(), boxed) }
+    elements.lastIndex { $0._boxElement().isSameElement(as: boxed) }
   }
 }
 

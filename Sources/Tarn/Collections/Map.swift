@@ -198,3 +198,5 @@ extension Map: Sendable {}
 
 @available(*, unavailable, message: "it belongs to one thread or actor: make the loop there")
 extension MapIterator: Sendable {}
+
+extension Map: UnmanagedCollection, ArrivingCollection {}

@@ -280,7 +280,7 @@ final class ManagedSequence: SequenceBacking, StoredElements {
   func index(of value: _BoxedValue) -> Int? {
     let view = view()
     // Lists and maps within values are found by what is in them.
-    if value.nested != nil { return all.firstIndex { ElementOrder.areEqual($0, value) } }
+    if value.nested != nil { return all.firstIndex { $0.isSameElement(as: value) } }
     guard let sought = sought(value) else { return nil }
     return trapping { () throws(StorageError) in
       if kind == .set {

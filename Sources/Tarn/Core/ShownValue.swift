@@ -9,7 +9,7 @@ struct ShownValue {
 
   /// A value as it is stored, which leads to nothing.
   init(stored value: Value) {
-    let content = DynamicValue.unboxed(_BoxedValue(value))
+    let content = value.plain
     text = content.map { Self.shortened("\($0)") }
     type = content.map { "\(Swift.type(of: $0))" }
   }

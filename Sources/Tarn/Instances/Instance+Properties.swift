@@ -1,4 +1,3 @@
-import Foundation
 import TarnStore
 
 /// Tells observers of properties what local changes do.
@@ -24,98 +23,8 @@ extension Instance {
     _ row: LinkTarget, _ column: ColumnID, _ value: Value, _ store: () throws(E) -> Void
   ) throws(E) {
     guard let properties else { return try store() }
-    try telling(effects(ofSetting: column, of: row, to: value), properties, store)
-  }
-
-  // MARK: - Effects
-
-  /// Pointing a link to an embedded object elsewhere deletes that, and takes the new one from where
-  /// it was.
-  func effects(
-    ofSetting column: ColumnID, of row: LinkTarget, to value: Value
-  ) -> [PropertyEffect] {
-    let assignment = PropertyEffect(row, column)
-    guard let session, let target = session.schema[row.classID][column].target,
-      session.schema.isEmbedded(target)
-    else { return [assignment] }
-    let described = session.schema[row.classID][column]
-    let former = trapping { () throws(StorageError) in
-      try session.value(of: column, at: row.key, in: row.classID)
-    }
-    let (old, new) = (former.flatMap(described.linkTarget), described.linkTarget(of: value))
-    if old == new { return [assignment] }
-    return [assignment]
-      + effects(ofDeleting: old.map { [$0] } ?? [], taking: new.map { [$0] } ?? []) {
-        $0.row == row && $0.column == column
-      }
-  }
-
-  /// What goes when objects are deleted, and what loses links to them or to embedded ones that
-  /// come to another owner.
-  ///
-  /// - Parameter isKnown: says what the caller tells by itself.
-  func effects(
-    ofDeleting objects: [LinkTarget], taking taken: [LinkTarget] = [],
-    except isKnown: (PropertyEffect) -> Bool = { _ in false }
-  ) -> [PropertyEffect] {
-    guard let session, let properties, !(objects.isEmpty && taken.isEmpty) else { return [] }
-    let bystanders = trapping { () throws(StorageError) in
-      try session.bystanders(ofDeleting: objects, taking: taken)
-    }
-    let lost = Set(bystanders.gone + taken)
-    var effects = bystanders.gone.map { PropertyEffect($0, .leaving(forGood: false)) }
-    for holder in bystanders.holders {
-      let row = LinkTarget(classID: holder.classID, key: holder.key)
-      guard properties.watches(row, holder.column) else { continue }
-      let effect = effect(on: row, holder.column) { lost.contains($0) }
-      if let effect, !isKnown(effect) { effects.append(effect) }
-    }
-    return effects
-  }
-
-  /// What becomes of a property when these objects are lost to it; nil if it has none of them.
-  private func effect(
-    on row: LinkTarget, _ column: ColumnID, ofLosing isLost: (LinkTarget) -> Bool
-  ) -> PropertyEffect? {
-    guard let session else { return nil }
-    let described = session.schema[row.classID][column]
-    guard described.type == .link || described.type == .any else { return nil }
-    guard described.collection != .none else {
-      let value = trapping { () throws(StorageError) in
-        try session.value(of: column, at: row.key, in: row.classID)
-      }
-      switch value {
-      case .list, .map: return PropertyEffect(row, column)
-      case let value?:
-        return described.linkTarget(of: value).map(isLost) == true
-          ? PropertyEffect(row, column) : nil
-      case nil: return nil
-      }
-    }
-    let positions = positions(in: row, described, where: isLost)
-    if positions.isEmpty { return described.type == .any ? PropertyEffect(row, column) : nil }
-    guard described.collection == .list else { return PropertyEffect(row, column) }
-    // Without the object an element of any type is null, others go.
-    let kind: PropertyEffect.Kind =
-      described.type == .any ? .replacement(positions) : .removal(positions)
-    return PropertyEffect(row, column, kind)
-  }
-
-  private func positions(
-    in row: LinkTarget, _ column: ColumnSchema, where matches: (LinkTarget) -> Bool
-  ) -> IndexSet {
-    var positions = IndexSet()
-    let place = SequencePlace(classID: row.classID, key: row.key, column: column.id)
-    trapping { () throws(StorageError) in
-      guard let sequence = try session?.sequence(at: place) else { return }
-      var position = 0
-      try sequence.forEach(in: 0..<sequence.count) { value in
-        if let target = column.linkTarget(of: value), matches(target) { positions.insert(position) }
-        position += 1
-        return true
-      }
-    }
-    return positions
+    let effects = properties.effects(ofSetting: column, of: row, to: value, in: session)
+    try telling(effects, properties, store)
   }
 
   // MARK: - Deleting
@@ -123,7 +32,7 @@ extension Instance {
   /// Deletes objects of this instance.
   func deleting(_ objects: @autoclosure () -> [LinkTarget], _ delete: () -> Void) {
     guard let properties else { return delete() }
-    telling(effects(ofDeleting: objects()), properties, delete)
+    telling(properties.effects(ofDeleting: objects(), in: session), properties, delete)
   }
 
   /// Deletes all objects of these classes.
@@ -136,7 +45,8 @@ extension Instance {
       PropertyEffect($0, .leaving(forGood: false))
     }
     for (row, column) in properties.properties where !goes(row) {
-      if let effect = effect(on: row, column, ofLosing: goes) { effects.append(effect) }
+      let effect = properties.effect(on: row, column, in: session, ofLosing: goes)
+      if let effect { effects.append(effect) }
     }
     telling(effects, in: ids, properties, clear)
   }

@@ -105,7 +105,9 @@ import TarnStore
   /// The reader over the shown snapshot; starts at the newest one if there is none.
   final func shown() -> SnapshotReader {
     if state.needsReset, session == nil {
-      if trapping({ () throws(StorageError) in try advance() }) { delivery.postponeDidChange() }
+      if trapping({ () throws(StorageError) in try delivery.advance() }) {
+        delivery.postponeDidChange()
+      }
       scheduleTurn()
     }
     if let reader = state.reader { return reader }

@@ -196,10 +196,10 @@ private enum ElementKeys {
       if let value { fold.add(number(value, path)) }
     }
     switch name {
-    case "@min": return DynamicValue.unboxed(_BoxedValue(fold.min))
-    case "@max": return DynamicValue.unboxed(_BoxedValue(fold.max))
-    case "@sum": return DynamicValue.unboxed(_BoxedValue(fold.sum))
-    case "@avg": return DynamicValue.unboxed(_BoxedValue(fold.average))
+    case "@min": return fold.min.plain
+    case "@max": return fold.max.plain
+    case "@sum": return fold.sum.plain
+    case "@avg": return fold.average.plain
     default: trapOperator(path)
     }
   }

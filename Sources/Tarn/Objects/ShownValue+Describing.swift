@@ -25,7 +25,7 @@ extension ShownValue {
     switch value {
     case let object as ObjectBase: return "\(object._className) { … }"
     case let boxed as _BoxedValue:
-      text = DynamicValue.unboxed(boxed).map { self.text($0, depth) } ?? "nil"
+      text = boxed.value.plain.map { self.text($0, depth) } ?? "nil"
     case let date as Date: text = self.text(of: date)
     case AnyRealmValue.date(let date): text = self.text(of: date)
     case AnyRealmValue.string(let string): text = shortened(string)
@@ -78,7 +78,7 @@ extension ShownValue {
 
   private static func typeName(_ value: Any) -> String {
     if let boxed = value as? _BoxedValue {
-      return DynamicValue.unboxed(boxed).map { typeName($0) } ?? "nil"
+      return boxed.value.plain.map { typeName($0) } ?? "nil"
     }
     // Its own type is private to Foundation.
     let isNumber = Swift.type(of: value) is AnyObject.Type && value is NSNumber

@@ -59,7 +59,7 @@ extension RealmCore {
     delivery.cancelWorkAhead()
     let hadVersion = reader != nil
     let restarts = state.needsReset
-    let moved = trapping { () throws(StorageError) in try advance() }
+    let moved = trapping { () throws(StorageError) in try delivery.advance() }
     delivery.tellOfMove(moved && hadVersion)
     if session == nil { delivery.deliverRound() }
     return moved || restarts

@@ -163,7 +163,23 @@ extension RealmCore {
     }
     let news = delivery.observers.readOldValues(rest, try former.rows())
     endSession()
-    try moveAfterCommit(to: snapshot, rest, news, from: former)
+    try delivery.moveAfterCommit(to: snapshot, rest, news, from: former)
     for observation in parts.last?.skipped ?? [] { observation.skip(step: step, from: former) }
+  }
+
+  /// Logs a commit that shares its transaction with later ones, with the last of which the instance
+  /// will move: to observers it is a step of its own.
+  private func passThrough(
+    _ changes: ChangeSet, from former: PastState, to between: StateBetween
+  ) throws(StorageError) {
+    let news = delivery.observers.readOldValues(changes, try former.rows())
+    state.passThrough(changes)
+    let move = LiveMove(changes, from: former, to: between.rows)
+    // Keys of sections are asked of the program, whose code reads what is shown.
+    write.showing(between.session) {
+      rowsMoved()
+      delivery.observers.log(move, step: step, news)
+    }
+    rowsMoved()
   }
 }

@@ -41,7 +41,7 @@ extension RealmCore {
       try store.environment.checkLength("begin a write")
       delivery.cancelWorkAhead()
       // Without the gate as far as it goes: nobody waits for what observers' results cost.
-      var moved = try advance()
+      var moved = try delivery.advance()
       delivery.observers.prepareInitials()
       guard let token = try takeGate() else {
         delivery.tellOfMove(moved)
@@ -50,7 +50,7 @@ extension RealmCore {
       }
       write.hold(token)
       FaultPoint.hit("gate.held")
-      if try advance() { moved = true }
+      if try delivery.advance() { moved = true }
       write.begin(WriteSession(shown()) { [unowned self] in rowsMoved() })
       rowsMoved()
       delivery.tellOfMove(moved)
@@ -79,7 +79,6 @@ extension RealmCore {
       return try asyncWrites.commitNow { commitLater(withoutNotifying: tokens, nil) }
     }
     let skipped = activeObservations(of: tokens)
-    let news = newsBeforeCommit(session)
     // The session reads what the instance shows, and that is about to move.
     let former = session.base
     let snapshot: Snapshot
@@ -95,7 +94,7 @@ extension RealmCore {
     if let token = write.takeGateToken() { store.announce(snapshot.version, token) }
     endSession()
     do {
-      try moveAfterCommit(to: snapshot, changes, news)
+      try delivery.moveAfterCommit(to: snapshot, changes)
     } catch {
       delivery.fail(error)
       throw Realm.Error(error)
@@ -136,14 +135,6 @@ extension RealmCore {
       "A token to be left out must be an active one of this very Realm instance. Leave out those "
         + "that are invalidated or come from another one.")
     return found
-  }
-
-  /// What the observed objects that this write touches had before it.
-  func newsBeforeCommit(_ session: WriteSession) -> [ObjectNews] {
-    guard delivery.observers.hasObjects else { return [] }
-    let version = session.base.version
-    let changes = session.recorder.changeSet(from: version, to: version.next)
-    return delivery.observers.readOldValues(changes, StoreRows(shown()))
   }
 
   func cancelWrite() {
