@@ -209,12 +209,12 @@ extension ModelSchema.Class {
     ClassDefinition(
       name: name,
       properties: columns.map { column in
-        ClassDefinition.Property(
+        .init(
           name: column.name, type: column.type, collection: column.collection,
           isOptional: column.isOptional, isIndexed: column.isIndexed,
           isPrimaryKey: column.name == primaryKey, target: column.target,
           deleteRule: column.deleteRule, initial: column.initial)
-      }, isEmbedded: reflection.type is EmbeddedObject.Type,
+      }, isEmbedded: reflection.type._isOfEmbedded,
       uniqueRules: reflection.uniqueRules.map { rule in
         rule.map { reflection.properties[$0].columnName }
       })

@@ -126,3 +126,23 @@ private struct ObjectTypeList: Equatable, Sendable {
     a.types.map { ObjectIdentifier($0) } == b.types.map { ObjectIdentifier($0) }
   }
 }
+
+extension Realm.Configuration {
+  /// Where the store lies.
+  var location: StoreLocation {
+    if let inMemoryIdentifier { return .memory(inMemoryIdentifier) }
+    guard let fileURL else {
+      trap("A configuration needs a fileURL or an inMemoryIdentifier.")
+    }
+    return .file(fileURL.path)
+  }
+
+  func storeOptions(_ model: ModelSchema) -> Store.Options {
+    var options = Store.Options()
+    options.isReadOnly = readOnly
+    options.isDurable = durability == .full && inMemoryIdentifier == nil
+    options.classes = model.definitions
+    options.schemaVersion = schemaVersion
+    return options
+  }
+}

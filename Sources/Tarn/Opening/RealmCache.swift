@@ -186,23 +186,3 @@ extension Scheduler.Key {
     }
   }
 }
-
-extension Realm.Configuration {
-  /// Where the store lies.
-  var location: StoreLocation {
-    if let inMemoryIdentifier { return .memory(inMemoryIdentifier) }
-    guard let fileURL else {
-      trap("A configuration needs a fileURL or an inMemoryIdentifier.")
-    }
-    return .file(fileURL.path)
-  }
-
-  func storeOptions(_ model: ModelSchema) -> Store.Options {
-    var options = Store.Options()
-    options.isReadOnly = readOnly
-    options.isDurable = durability == .full && inMemoryIdentifier == nil
-    options.classes = model.definitions
-    options.schemaVersion = schemaVersion
-    return options
-  }
-}
