@@ -19,8 +19,9 @@ struct Layers {
   static let library = Layers(
     module: "Sources/Tarn",
     folders: [
-      "Logging", "Values", "Live", "Scheduling", "Observing", "Core", "Properties", "Collections",
-      "Objects", "Querying", "Results", "Groups", "Sections", "Projections", "Realms",
+      "Logging", "Primitives", "Sources", "Scheduling", "Observing", "Instances", "Classes",
+      "Core", "Properties", "Collections", "Objects", "Querying", "Results", "Groups", "Sections",
+      "Projections", "Transactions", "Migrating", "Opening", "Freezing", "Passing", "Realms",
     ])
 }
 

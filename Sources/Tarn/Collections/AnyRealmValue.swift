@@ -183,3 +183,12 @@ extension AnyRealmValue: Dumped {
 
 @available(*, unavailable, message: "it may hold an object: pass the value in it")
 extension AnyRealmValue: Sendable {}
+
+extension AnyRealmValue: VariantValue {
+  var leadsToObjects: Bool {
+    switch self {
+    case .object, .list, .dictionary: true
+    default: false
+    }
+  }
+}

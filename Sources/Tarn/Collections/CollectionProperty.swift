@@ -68,6 +68,7 @@ extension _CollectionProperty {
 }
 
 extension UnmanagedCollection where Self: _CollectionProperty {
+  var unmanagedElements: [_BoxedValue]? { backing.core == nil ? backing.all : nil }
   func noteObservers(_ property: UnmanagedProperty) {
     (backing as? UnmanagedSequence)?.note(property, isOwn: true)
   }
@@ -76,11 +77,8 @@ extension UnmanagedCollection where Self: _CollectionProperty {
   }
 }
 
-extension List: UnmanagedCollection {}
-extension MutableSet: UnmanagedCollection {}
-extension Map: UnmanagedCollection {}
-
 extension UnmanagedSequence: UnmanagedCollection {
+  var unmanagedElements: [_BoxedValue]? { all }
   func noteObservers(_ property: UnmanagedProperty) { note(property, isOwn: false) }
 }
 
@@ -90,5 +88,12 @@ extension PropertyReflection {
     self.init(
       name: "", columnName: "", offset: 0, wrapper: Persisted<C>.self,
       description: C._description, isIndexed: false, isPrimaryKey: false, originProperty: nil)
+  }
+}
+
+extension _CollectionProperty {
+  public func _counterpart(in realm: Realm) -> Self? {
+    guard let managed = backing as? ManagedSequence else { return nil }
+    return ManagedSequence(managed, in: realm.core).map { Self(_handle: _SequenceHandle($0)) }
   }
 }

@@ -34,3 +34,35 @@ extension ManagedSequence {
     return _Derivation(instance, spec, createdInWrite: createdInWrite)
   }
 }
+
+extension _CollectionProperty {
+  /// The collection's elements, of that type.
+  func derivation(of type: Any.Type) -> _Derivation {
+    guard let managed = backing as? ManagedSequence else { _Derivation.trapUnmanaged() }
+    return managed.derivation(of: type)
+  }
+}
+
+extension List {
+  public var _derivation: _Derivation { derivation(of: Element.self) }
+}
+
+extension MutableSet {
+  public var _derivation: _Derivation { derivation(of: Element.self) }
+}
+
+extension LinkingObjects {
+  public var _derivation: _Derivation {
+    guard let target, let core = target._core else { _Derivation.trapUnmanaged() }
+    core.checkThread()
+    if target._isInvalidated { target._trapInvalid() }
+    let binding = core.binding(of: Element.self)
+    guard let column = binding.column(originProperty) else {
+      trap("no column for '\(originProperty)': bug in this package")
+    }
+    let owner = LinkTarget(classID: target._binding!.classID, key: ObjectKey(target._key))
+    var spec = QuerySpec(Element.self)
+    spec.origin = .backlinks(to: owner, from: binding.classID, column)
+    return _Derivation(core, spec, createdInWrite: target._createdInWrite)
+  }
+}

@@ -91,7 +91,7 @@ extension RealmCore {
     _ target: ObjectBase, from origin: ObjectBase.Type, property: String
   ) -> LiveSource<BacklinksModel> {
     checkThread()
-    if isInvalidated(target) { trapInvalid(target) }
+    if target._isInvalidated { target._trapInvalid() }
     let binding = binding(of: origin)
     guard let column = binding.column(property) else {
       trap("no column for '\(property)': bug in this package")

@@ -118,3 +118,10 @@ extension Persisted {
 
 @available(*, unavailable, message: "it belongs to one thread or actor: pass a ThreadSafeReference")
 extension LinkingObjects: Sendable {}
+
+extension LinkingObjects {
+  public func _counterpart(in realm: Realm) -> LinkingObjects? {
+    guard let target = target?._counterpart(in: realm) else { return nil }
+    return LinkingObjects(originProperty: originProperty, target: target)
+  }
+}

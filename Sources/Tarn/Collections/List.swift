@@ -236,3 +236,5 @@ extension List: _Linking where Element: ObjectBase {}
 
 @available(*, unavailable, message: "it belongs to one thread or actor: pass a ThreadSafeReference")
 extension List: Sendable {}
+
+extension List: UnmanagedCollection, ArrivingCollection {}

@@ -73,14 +73,6 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: _CollectionPr
   public static func _fits(_ boxed: _BoxedValue) -> Bool { Value._unboxElement(boxed) != nil }
 }
 
-/// A map of any types.
-protocol AnyMap {
-  func value(forKeyPath path: String) -> Any?
-  func setValue(_ value: Any?, forKeyPath path: String)
-}
-
-extension Map: AnyMap {}
-
 extension Map: RealmKeyedCollection {
   /// The number of keys.
   public var count: Int { backing.count }
@@ -206,3 +198,5 @@ extension Map: Sendable {}
 
 @available(*, unavailable, message: "it belongs to one thread or actor: make the loop there")
 extension MapIterator: Sendable {}
+
+extension Map: UnmanagedCollection, ArrivingCollection {}

@@ -103,3 +103,5 @@ extension MutableSet: _Linking where Element: ObjectBase {}
 
 @available(*, unavailable, message: "it belongs to one thread or actor: pass a ThreadSafeReference")
 extension MutableSet: Sendable {}
+
+extension MutableSet: UnmanagedCollection, ArrivingCollection {}

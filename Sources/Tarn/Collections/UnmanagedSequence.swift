@@ -19,7 +19,7 @@ final class UnmanagedSequence: SequenceBacking {
 
   init(_ kind: CollectionKind) { self.kind = kind }
 
-  var core: RealmCore? { nil }
+  var ownInstance: Instance? { nil }
   var isInvalidated: Bool { false }
   var title: String { "an unmanaged \(kind)" }
 
@@ -29,7 +29,7 @@ final class UnmanagedSequence: SequenceBacking {
       other.keys.haveSameBytes(as: keys)
     else { return false }
     if kind == .set, !objects.isEmpty { return objects == other.objects }
-    return zip(values, other.values).allSatisfy { ElementOrder.areEqual($0, $1) }
+    return zip(values, other.values).allSatisfy { $0.isSameElement(as: $1) }
   }
 
   // MARK: - Reading
@@ -45,7 +45,7 @@ final class UnmanagedSequence: SequenceBacking {
       let found = find(value)
       return found.isFound ? found.index : nil
     }
-    return values.firstIndex { ElementOrder.areEqual($0, value) }
+    return values.firstIndex { $0.isSameElement(as: value) }
   }
 
   func find(_ key: String) -> (index: Int, isFound: Bool) {

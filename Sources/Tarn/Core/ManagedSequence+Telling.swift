@@ -19,13 +19,13 @@ extension ManagedSequence {
     let here = PropertyEffect(row, place.column, isOfProperty ? kind() : .setting)
     if here.kind.isOfNothing { return try change() }
     guard holdsEmbedded else { return try instance.telling([here], properties, change) }
-    try instance.telling(effects(here, leaving(), coming()), properties, change)
+    try instance.telling(effects(here, leaving(), coming(), properties), properties, change)
   }
 
   /// Elements that leave a collection of embedded objects are deleted, and those that come are
   /// taken from where they were.
   private func effects(
-    _ here: PropertyEffect, _ leaving: Range<Int>, _ coming: [_BoxedValue]
+    _ here: PropertyEffect, _ leaving: Range<Int>, _ coming: [_BoxedValue], _ table: PropertyTable
   ) -> [PropertyEffect] {
     let view = view()
     let column = instance.schemaToBind()[place.classID][place.column]
@@ -40,7 +40,7 @@ extension ManagedSequence {
       .map { LinkTarget(classID: $0._binding!.classID, key: ObjectKey($0._key)) }
     let deleted = present[leaving].compactMap { $0 }.filter { !taken.contains($0) }
     let isMove = present.contains { $0.map(taken.contains) == true }
-    let others = instance.effects(ofDeleting: deleted, taking: taken) {
+    let others = table.effects(ofDeleting: deleted, taking: taken, in: instance.session) {
       $0.row == here.row && $0.column == here.column
     }
     return [isMove ? PropertyEffect(here.row, place.column) : here] + others

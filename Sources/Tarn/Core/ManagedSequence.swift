@@ -6,7 +6,7 @@ import TarnStore
 /// It names the row and the column and does not hold the object, so that objects and their
 /// collections do not keep each other alive. What it reads through is found anew whenever the
 /// instance has moved, and kept there until it does.
-final class ManagedSequence: SequenceBacking {
+final class ManagedSequence: SequenceBacking, StoredElements {
   let place: SequencePlace
   let instance: RealmCore
   let property: PropertyReflection
@@ -53,7 +53,7 @@ final class ManagedSequence: SequenceBacking {
     self.createdInWrite = createdInWrite
   }
 
-  var core: RealmCore? { instance }
+  var ownInstance: Instance? { instance }
 
   private var name: String {
     // What is let go of can say no more.
@@ -203,7 +203,7 @@ final class ManagedSequence: SequenceBacking {
           + "class '\(name)'.")
     }
     if let core = object._core, core !== instance {
-      instance.refuseFrozen(object)
+      object._refuseFrozen()
       if instance.isOfOldSide(object) { return .link(ObjectKey(object._key)) }
       trap(
         "Cannot put an object of another Realm into a collection: one of class "
@@ -280,7 +280,7 @@ final class ManagedSequence: SequenceBacking {
   func index(of value: _BoxedValue) -> Int? {
     let view = view()
     // Lists and maps within values are found by what is in them.
-    if value.nested != nil { return all.firstIndex { ElementOrder.areEqual($0, value) } }
+    if value.nested != nil { return all.firstIndex { $0.isSameElement(as: value) } }
     guard let sought = sought(value) else { return nil }
     return trapping { () throws(StorageError) in
       if kind == .set {

@@ -24,19 +24,13 @@ final class ObjectIntake {
   private var arriving: [ArrivingObject] = []
   /// The embedded ones among those that came with the change that is being made.
   private var embedded: Set<LinkTarget> = []
-  /// While a change is made that may bring objects.
-  private(set) var isOpen = false
   /// What becomes of objects that are linked to and that exist.
   private(set) var policy = Realm.UpdatePolicy.error
   /// Of objects that are made of values: which properties those name.
   private var given: GivenProperties = [:]
 
-  func open() { isOpen = true }
-
-  func close() {
-    isOpen = false
-    embedded.removeAll(keepingCapacity: true)
-  }
+  /// The change that brought objects has been made.
+  func close() { embedded.removeAll(keepingCapacity: true) }
 
   // MARK: - The order of arriving
 

@@ -39,26 +39,3 @@ struct PassedKeyPath<Root, Value>: @unchecked Sendable {
   // because: a key path never changes, and one to a property holds nothing but that.
   let keyPath: KeyPath<Root, Value>
 }
-
-extension RealmCore {
-  /// The open write, if it made that row.
-  func writeThatMade(_ row: LinkTarget) -> WriteMark? {
-    isNew(row.key, row.classID) ? write.mark : nil
-  }
-
-  /// The open write, if it made that collection: the object, or the list or map within a value,
-  /// whose number the next write may use again.
-  func writeThatMade(_ place: SequencePlace) -> WriteMark? {
-    guard let session else { return nil }
-    let committed = trapping { () throws(StorageError) in try session.reader.sequence(at: place) }
-    return committed == nil ? write.mark : nil
-  }
-
-  /// True if there is that object, an open write's changes included.
-  func has(_ object: LinkTarget) -> Bool {
-    trapping { () throws(StorageError) in
-      if let session { return try session.location(of: object.key, in: object.classID) != nil }
-      return try shown().row(object.key, in: object.classID) != nil
-    }
-  }
-}

@@ -6,24 +6,20 @@ extension RealmCore {
   /// How dynamic objects of the class meet the file. Traps if the file has no such class.
   func dynamicBinding(_ name: String) -> ClassBinding {
     let schema = schemaToBind()
-    if let known = classes.known(name) ?? frozen?.here().classes.known(name) { return known }
+    if let known = classes.known(name) ?? classesOfThread?.known(name) { return known }
     guard let described = schema.schema.named(name), !described.isVacant else {
       trap(
         "The file has no class '\(name)'. Use the name that it has there, without module; see the "
           + "Realm's schema.")
     }
     let binding = ClassBinding(ClassReflection(schema.schema, described), described)
-    if let frozen {
-      frozen.here().classes.keep(binding, forDynamic: name)
-    } else {
-      classes.keep(binding, forDynamic: name)
-    }
+    (classesOfThread ?? classes).keep(binding, forDynamic: name)
     return binding
   }
 
   /// The row of a managed object as a dynamic one.
   func dynamicObject(for object: ObjectBase) -> DynamicObject {
-    if isInvalidated(object) { trapInvalid(object) }
+    if object._isInvalidated { object._trapInvalid() }
     return dynamicObject(ObjectKey(object._key), dynamicBinding(object._className))
   }
 
@@ -50,33 +46,5 @@ extension RealmCore {
           + "migration removed it. Ask for the object again.")
     }
     return column
-  }
-
-  /// A property of a dynamic object, nil for null. Traps for an invalidated object.
-  func dynamicValue(_ object: ObjectBase, _ property: PropertyReflection) -> Any? {
-    if isInvalidated(object) { trapInvalid(object) }
-    let binding = binding(for: object)
-    let column = column(of: property, in: binding)
-    if property.collection != .none {
-      return ManagedSequence(object, column, as: property).dynamicCollection
-    }
-    let value = storedValue(object, column)
-    switch value {
-    case nil: return nil
-    case .list?, .map?:
-      let boxed = ManagedSequence(object, column, as: property).boxed(value ?? .null)
-      return (boxed.nested as? ManagedSequence)?.dynamicCollection
-    case let value?: return swiftValue(value, of: property)
-    }
-  }
-
-  /// What a row has in a column.
-  func storedValue(_ object: ObjectBase, _ column: ColumnID) -> Value? {
-    let key = ObjectKey(object._key)
-    let id = object._binding!.classID
-    return trapping { () throws(StorageError) in
-      if let session { return try session.value(of: column, at: key, in: id) }
-      return try shown().value(of: column, at: key, in: id)
-    }
   }
 }

@@ -154,15 +154,11 @@ enum GroupsNews {
 extension RealmCore {
   /// The shared groups of results. Traps for properties that cannot be used so.
   fileprivate func groups(_ name: GroupsName) -> LiveSource<GroupsModel> {
-    func make() -> LiveSource<GroupsModel> { LiveSource(groupsModel(name), on: self) }
-    let shared = WeakTable.Name(name)
-    if let frozen { return frozen.groups(shared, make) }
-    if let known = liveGroups[shared] as? LiveSource<GroupsModel>, !known.isOwnerGone {
+    let key = WeakTable.Name(name)
+    if let known = shared.groups.known(key) as? LiveSource<GroupsModel>, !known.isOwnerGone {
       return known
     }
-    let made = make()
-    liveGroups.insert(made, for: shared)
-    return made
+    return shared.groups.share(LiveSource(groupsModel(name), on: self), as: key)
   }
 
   private func groupsModel(_ name: GroupsName) -> GroupsModel {

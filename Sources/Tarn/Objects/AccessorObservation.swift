@@ -38,7 +38,7 @@ class AccessorObservation: ObjectObservation {
 
   override var isGone: Bool {
     revive()
-    return core.isInvalidated(object)
+    return object._isInvalidated
   }
 
   private func revive() {
@@ -151,7 +151,7 @@ extension RealmCore {
   /// Traps for what cannot be observed.
   private func observedState(_ object: ObjectBase) -> ObservationState {
     checkCanObserve()
-    require(!isInvalidated(object), "Cannot observe a deleted or invalidated object.")
+    require(!object._isInvalidated, "Cannot observe a deleted or invalidated object.")
     return ObservationState(.object(object._binding!.classID, ObjectKey(object._key)))
   }
 

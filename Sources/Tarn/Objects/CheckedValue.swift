@@ -2,10 +2,6 @@ import Foundation
 
 /// Values that would end the program if they were read.
 enum CheckedValue {
-  /// The most elements that a collection is made from: some of Swift's, such as a range, have more
-  /// than there is memory for.
-  static let elementsMax = 100_000_000
-
   /// Why the value cannot be read by the code that runs here; nil if it can.
   static func fault(in value: Any) -> Realm.InvalidValue.Reason? {
     switch value {
@@ -28,7 +24,7 @@ enum CheckedValue {
     }
     // One without a count may have no end.
     guard let collection = sequence as? any Collection else { return .wrongType }
-    return collection.count <= elementsMax ? nil : .tooManyElements
+    return collection.count <= Realm.InvalidValue.elementsMax ? nil : .tooManyElements
   }
 
   /// How many levels of Swift's collections may lie within each other. A cast of one to a class

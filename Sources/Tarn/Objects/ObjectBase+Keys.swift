@@ -91,7 +91,7 @@ extension ObjectBase {
   private final func property(
     _ name: String, before rest: Substring? = nil
   ) -> PropertyReflection {
-    if let core = _core, core.isInvalidated(self) { core.trapInvalid(self) }
+    if _isInvalidated { _trapInvalid() }
     let reflection = _core?.binding(for: self).reflection ?? _reflection
     guard let property = reflection.property(name) else {
       let names = [name] + (rest.map { PathText.names(in: String($0)) } ?? [])
@@ -100,5 +100,13 @@ extension ObjectBase {
         "Class '\(reflection.name)' has no property '\(name)'\(advice.map { "; \($0)" } ?? "").")
     }
     return property
+  }
+}
+
+extension DynamicObject {
+  /// The property of that name; see `subscript(_:)`.
+  public subscript(dynamicMember name: String) -> Any? {
+    get { self[name] }
+    set { self[name] = newValue }
   }
 }

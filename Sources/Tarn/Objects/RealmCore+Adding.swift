@@ -6,13 +6,13 @@ extension RealmCore {
   func add(_ object: ObjectBase, update: Realm.UpdatePolicy) {
     _ = writing("add objects")
     if let core = object._core {
-      refuseFrozen(object)
+      object._refuseFrozen()
       require(
         core === self,
         "Cannot add an object that belongs to another Realm. Copy it, or freeze it there and "
           + "thaw it here.")
       require(
-        !isInvalidated(object),
+        !object._isInvalidated,
         "Adding a deleted or invalidated object to a Realm is not permitted: it was one of class "
           + "'\(object._className)'. Create a new one."
       )
@@ -38,9 +38,9 @@ extension RealmCore {
 
   func delete(_ object: ObjectBase) {
     let session = writing("delete objects")
-    refuseFrozen(object)
+    object._refuseFrozen()
     requireOwn(object)
-    if isInvalidated(object) { trapInvalid(object) }
+    if object._isInvalidated { object._trapInvalid() }
     let row = LinkTarget(classID: object._binding!.classID, key: ObjectKey(object._key))
     deleting([row]) {
       trapping { () throws(StorageError) in _ = try session.delete(row.key, in: row.classID) }
@@ -53,9 +53,9 @@ extension RealmCore {
     let session = writing("delete objects")
     var keys: [ClassID: [ObjectKey]] = [:]
     for object in objects {
-      refuseFrozen(object)
+      object._refuseFrozen()
       requireOwn(object)
-      if isInvalidated(object) { trapInvalid(object) }
+      if object._isInvalidated { object._trapInvalid() }
       keys[object._binding!.classID, default: []].append(ObjectKey(object._key))
     }
     deleting(keys.flatMap { id, keys in keys.map { LinkTarget(classID: id, key: $0) } }) {

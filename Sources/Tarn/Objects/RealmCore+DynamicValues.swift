@@ -96,7 +96,7 @@ extension RealmCore {
       if target._core == nil { add(target, update: policy(for: target, .error)) }
       checkLinkable(target)
       let link = Value.link(ObjectKey(target._key))
-      if update == .modified, storedValue(object, column) == link { return }
+      if update == .modified, object._storedValue(column) == link { return }
       set(object, column, link)
     }
   }

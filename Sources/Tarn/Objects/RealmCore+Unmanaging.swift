@@ -4,14 +4,11 @@ import TarnStore
 /// What becomes of the objects that a cancelled write had added, where the configuration asks for
 /// them back: the same Swift objects are unmanaged again, with the values that they had at last.
 extension RealmCore {
-  /// Notes an object that the open write has just made managed.
-  func noteAdded(_ object: ObjectBase) {
-    if configuration.returnsObjectsOfCancelledWrites { write.noteAdded(object) }
-  }
-
   /// To be called while the write is still open. What is to be done once it is not.
   func prepareUnmanage() -> () -> Void {
-    let objects = write.takeAddedObjects().filter { $0._core === self && !isInvalidated($0) }
+    let objects = write.takeAddedObjects().compactMap { $0 as? ObjectBase }.filter {
+      $0._core === self && !$0._isInvalidated
+    }
     guard !objects.isEmpty else { return {} }
     var byRow: [LinkTarget: ObjectBase] = [:]
     for object in objects { byRow[row(of: object)] = object }
@@ -54,7 +51,7 @@ extension ObjectBase {
   /// Makes a managed object an unmanaged one, with these values.
   fileprivate final func _becomeUnmanaged(_ values: [(PropertyReflection, UnmanagedValue)]) {
     unsafe _context = nil
-    _core = nil
+    _instance = nil
     _binding = nil
     unsafe _working = nil
     unsafe _image = nil

@@ -40,7 +40,7 @@ extension RealmCore {
   private func setUnlessEqual(
     _ object: ObjectBase, _ column: ColumnID, _ value: Value, _ update: Realm.UpdatePolicy
   ) {
-    if update == .modified, storedValue(object, column) == value { return }
+    if update == .modified, object._storedValue(column) == value { return }
     set(object, column, value)
   }
 
@@ -79,19 +79,6 @@ extension RealmCore {
     add(object, update: update)
     intake.restore(outer)
     keepRefused(reader, update)
-  }
-
-  func trapDuplicate(_ primaryKey: Value, _ binding: ClassBinding) -> Never {
-    trap(duplicate(primaryKey, binding, path: "").description)
-  }
-
-  private func duplicate(
-    _ primaryKey: Value, _ binding: ClassBinding, path: String
-  ) -> Realm.InvalidValue {
-    let name = binding.primaryKey?.name
-    return Realm.InvalidValue(
-      .duplicatePrimaryKey, binding.schema.name, name, path: path,
-      value: ShownValue(_BoxedValue(primaryKey)))
   }
 
   // MARK: - Checking

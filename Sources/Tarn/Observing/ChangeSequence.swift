@@ -147,6 +147,8 @@ final class PulledCollectionObservation: CollectionObservation, PulledObservatio
 
   var isExhausted: Bool { source.isGone && !view.hasSteps(after: seen, upTo: .max) }
 
+  override var isPulled: Bool { true }
+
   override var isFirstCallDue: Bool { super.isFirstCallDue && signal.isWaiting }
 
   override func hasPendingChange(upTo target: Int) -> Bool {

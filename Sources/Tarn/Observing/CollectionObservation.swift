@@ -61,6 +61,9 @@ class CollectionObservation: Observation {
 
   override var readsTarget: Bool { asksForElements }
 
+  /// A loop asks for the steps, which may take its time.
+  var isPulled: Bool { false }
+
   /// It is called in the next round for the first time.
   var isFirstCallDue: Bool { needsInitial }
 

@@ -13,7 +13,7 @@ extension Delivery {
   /// - Returns: true if the version changed.
   func followInTurn() throws(StorageError) -> Bool {
     let mayMove = host.autorefresh && (host.reader != nil || observers.wantsTurns)
-    guard workLimits.usesWorker else { return mayMove ? try host.advance() : false }
+    guard workLimits.usesWorker else { return mayMove ? try advance() : false }
     var moved = false
     if let ahead = workAhead, let end = ahead.work.end {
       workAhead = nil
@@ -22,7 +22,7 @@ extension Delivery {
       case .failed:
         // Here it ends as it would have without a worker.
         observers.awaitNobody()
-        return mayMove ? try host.advance() : false
+        return mayMove ? try advance() : false
       case .done(let changes, let answers):
         moved = try take(ahead, changes, answers, mayMove)
       }
@@ -57,7 +57,8 @@ extension Delivery {
       for (source, answer) in zip(ahead.sources, answers) where answer.isStep {
         prepared[ObjectIdentifier(source)] = answer
       }
-      try host.move(to: ahead.work.snapshot, changes, prepared: prepared, news: nil)
+      try move(
+        PreparedMove(snapshot: ahead.work.snapshot, changes: changes, prepared: prepared))
       // What was committed meanwhile comes in a turn of its own.
       host.scheduleTurn()
     }
@@ -100,13 +101,13 @@ extension Delivery {
   // MARK: - Handing over
 
   private func advanceOrHandOver() throws(StorageError) -> Bool {
-    guard let reader = host.reader, !host.needsReset, !observers.isEmpty else {
-      return try host.advance()
+    guard let reader = host.reader, !host.state.needsReset, !observers.isEmpty else {
+      return try advance()
     }
     if let workAhead, workAhead.isMove, workAhead.step == host.step { return false }
     let newest = try host.newestFittingSnapshot()
     let shown = reader.snapshot
-    guard newest.version > shown.version else { return try host.advance(to: newest) }
+    guard newest.version > shown.version else { return try advance(to: newest) }
     let isMuch = try host.store.isMuch(
       after: shown.version, upTo: newest, commits: workLimits.commits,
       bytes: workLimits.recordBytes)
@@ -120,7 +121,7 @@ extension Delivery {
       saturatingSum($0, workLimits.rows(of: $1.cost(ofFollowing: changes)))
     }
     if rows <= workLimits.rows {
-      try host.move(to: newest, changes, prepared: [:], news: nil)
+      try move(PreparedMove(snapshot: newest, changes: changes, concerned: concerned))
       return true
     }
     enqueueMove(from: shown, to: newest, .known(changes), concerned)

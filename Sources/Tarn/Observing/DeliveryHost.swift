@@ -14,16 +14,17 @@ protocol DeliveryHost: LiveHost {
   var properties: PropertyTable? { get }
   /// Takes an ended observation of a property out.
   func endProperty(_ state: ObservationState)
+  /// Forgets observations of properties whose objects are gone for good.
+  func endProperties()
   /// Lets go of all observations. Nothing is read for that: the scheduler may be gone.
   func dropObservations()
 
   // MARK: What it shows
-  /// The reader over the shown snapshot; nil until something is read.
-  var reader: SnapshotReader? { get }
+  var state: ShownState { get }
   /// The open write, nil outside of one.
   var session: WriteSession? { get }
-  /// What is shown is only where the next difference starts from.
-  var needsReset: Bool { get }
+  /// Makes every accessor find its row anew at its next use.
+  func rowsMoved()
 
   // MARK: How it moves
   /// It follows commits in its turns.
@@ -34,18 +35,9 @@ protocol DeliveryHost: LiveHost {
   func scheduleTurn()
   /// The newest snapshot. Throws if the program's classes do not match it.
   func newestFittingSnapshot() throws(StorageError) -> Snapshot
-  /// Moves to the newest version.
-  ///
-  /// - Returns: true if the version changed.
-  func advance() throws(StorageError) -> Bool
-  /// Moves to a snapshot that is as new as the shown one or newer.
-  func advance(to newest: Snapshot) throws(StorageError) -> Bool
-  /// Moves to `snapshot`, which covers `changes` since the shown one, as one step.
-  ///
-  /// - Parameters:
-  ///   - prepared: what a worker has worked out of it already.
-  ///   - news: what observed objects had before, if that had to be read earlier.
-  func move(
-    to snapshot: Snapshot, _ changes: ChangeSet, prepared: PreparedSteps, news: [ObjectNews]?
-  ) throws(StorageError)
+}
+
+extension DeliveryHost {
+  /// The reader over the shown snapshot; nil until something is read.
+  var reader: SnapshotReader? { state.reader }
 }

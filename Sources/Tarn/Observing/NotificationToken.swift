@@ -1,4 +1,3 @@
-import Synchronization
 import TarnStore
 
 /// Keeps an observation alive. Releasing the last reference ends it; so does `invalidate()`.
@@ -57,72 +56,9 @@ public final class NotificationToken: Sendable {
   }
 }
 
-/// The life of one observation, shared by its token and by the instance that calls it.
-///
-/// The step to dead happens once, and a callback starts only while it has not: so none starts
-/// after `invalidate()` has returned on the observing scheduler.
-final class ObservationState: Sendable {
-  let target: ObservationTarget
-  private let isAlive = Atomic<Bool>(true)
-
-  init(_ target: ObservationTarget) { self.target = target }
-
-  var isActive: Bool { isAlive.load(ordering: .acquiring) }
-
-  /// False if it had ended before.
-  @discardableResult
-  func end() -> Bool { isAlive.exchange(false, ordering: .acquiringAndReleasing) }
-}
-
-/// What an observation observes, where its instance has registered it.
-enum ObservationTarget: Sendable {
-  case realm
-  case object(ClassID, ObjectKey)
-  case collection(WeakSource)
-  case property
-  /// By another token, in another instance.
-  case elsewhere
-}
-
 /// What a token keeps alive, and takes its observation out of.
 protocol TokenHost: AnyObject, Sendable {
   /// This code runs where the observation is called.
   var isCurrent: Bool { get }
   func unlink(_ state: ObservationState)
-}
-
-/// Reaches an instance from elsewhere, on its scheduler. It goes with the last token.
-final class ConfinedHost: TokenHost, @unchecked Sendable {
-  // because: `host` is used on its scheduler alone, and after the scheduler's end by `deinit`.
-  private var host: (any DeliveryHost)?
-  private let scheduler: Scheduler
-
-  init(_ host: any DeliveryHost) {
-    self.host = host
-    scheduler = host.scheduler
-  }
-
-  /// Observations hold closures, and these what they came from, which keeps the instance. They are
-  /// taken out in a turn, which does not come where the actor is gone. Then all tokens have ended,
-  /// no code can be isolated to the actor any more, and nobody else has this.
-  deinit {
-    if scheduler.isGone { host?.dropObservations() }
-  }
-
-  /// The thread ends, whose turns these were: tokens keep nothing any more.
-  func letGo() { host = nil }
-
-  var isCurrent: Bool { scheduler.isCurrent }
-
-  /// Takes an ended observation out of the instance's tables, with the closure that it holds:
-  /// here, or in a later turn of the instance's scheduler.
-  func unlink(_ state: ObservationState) {
-    if scheduler.isCurrent { return remove(state) }
-    scheduler.schedule { self.remove(state) }
-  }
-
-  private func remove(_ state: ObservationState) {
-    if case .property = state.target { return host?.endProperty(state) ?? () }
-    host?.delivery.observers.remove(state)
-  }
 }

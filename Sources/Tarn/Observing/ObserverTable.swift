@@ -25,7 +25,6 @@ final class ObserverTable {
   static let stepsKept = 32
 
   var isEmpty: Bool { count == 0 }
-  var hasObjects: Bool { !objects.isEmpty }
   /// Later turns have somebody to tell.
   var wantsTurns: Bool { count > 0 }
 
@@ -127,8 +126,13 @@ final class ObserverTable {
 
   /// Logs what the step that was just made means for each observation that it concerns.
   ///
-  /// - Parameter prepared: what a worker has made of the step for these sources.
-  func log(_ move: LiveMove, step: Int, _ news: [ObjectNews], _ prepared: PreparedSteps) {
+  /// - Parameters:
+  ///   - prepared: what a worker has made of the step for these sources.
+  ///   - concerned: the sources that it can concern; nil if they have not been looked for yet.
+  func log(
+    _ move: LiveMove, step: Int, _ news: [ObjectNews], _ prepared: PreparedSteps = [:],
+    concerned: [any ObservedSource]? = nil
+  ) {
     for item in news {
       for observation in item.observations {
         if observation.log(item, step: step) { enqueue(observation) }
@@ -138,7 +142,7 @@ final class ObserverTable {
       try pathWatches.log(move, step: step) { enqueue($0) }
     }
     var asked: [any ObservedSource] = []
-    for source in sources.concerned(by: move.changes) {
+    for source in concerned ?? sources.concerned(by: move.changes) {
       let isNews = trapping { () throws(StorageError) in
         try source.follow(move, prepared: prepared)
       }
@@ -164,7 +168,7 @@ final class ObserverTable {
   ) {
     let alone = ObserverTable()
     alone.add(observation)
-    alone.log(move, step: step, alone.readOldValues(move.changes, StoreRows(past.shown())), [:])
+    alone.log(move, step: step, alone.readOldValues(move.changes, StoreRows(past.shown())))
     guard observation.isQueued else { return }
     observation.isQueued = false
     enqueue(observation)
@@ -174,7 +178,7 @@ final class ObserverTable {
     guard let former = move.former.state else { return }
     let wasKeeper = observation.firstStepKept != nil
     observation.note(step: step, from: former)
-    if !wasKeeper, observation is PulledCollectionObservation, observation.firstStepKept != nil {
+    if !wasKeeper, observation.isPulled, observation.firstStepKept != nil {
       keepers.append(observation)
     }
   }

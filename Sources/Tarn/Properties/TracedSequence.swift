@@ -13,7 +13,7 @@ final class TracedSequence: SequenceBacking {
     self.element = element
   }
 
-  var core: RealmCore? { nil }
+  var ownInstance: Instance? { nil }
   var isInvalidated: Bool { false }
   var title: String { "a \(kind) behind a key path" }
   func isEqual(to other: any SequenceBacking) -> Bool { other === self }

@@ -19,7 +19,7 @@ import TarnStore
 /// In generic code `\T.age` can mean what a protocol requires, and then has no getter to compare.
 /// What it gives back cannot tell either: a property may be computed from another and be like it
 /// for all values but one. So it stands for nothing that is in the file.
-final class Tracer {
+final class Tracer: PropertyTracing {
   /// A property that was read.
   struct Step {
     /// Nil for one that `ignoredProperties()` names.
@@ -45,7 +45,7 @@ final class Tracer {
   private var isChain = true
   private var objects: [ObjectBase] = []
   /// The first property that was read of what stands in front of the object.
-  fileprivate var front: KeyPathShape.Property?
+  private var front: KeyPathShape.Property?
   /// What the last property was read as.
   private var lastValue: Any?
 
@@ -149,7 +149,7 @@ final class Tracer {
   }
 
   /// What a property of a traced object is read as.
-  fileprivate func value<V: _Persistable>(
+  override func value<V: _Persistable>(
     of object: ObjectBase, _ number: UInt16, _ keyPath: AnyKeyPath, default make: () -> V
   ) -> V {
     if object !== tip { isChain = false }
@@ -175,6 +175,10 @@ final class Tracer {
     return value
   }
 
+  override func noteFront(_ keyPath: () -> AnyKeyPath) {
+    if front == nil { front = KeyPathShape(keyPath())?.onlyProperty }
+  }
+
   /// A collection that shows one element everywhere, which becomes what was read last.
   private func collection<V: _Persistable>(
     _: V.Type, of target: ObjectBase.Type?, count: Int
@@ -191,23 +195,6 @@ final class Tracer {
 }
 
 extension ObjectBase {
-  /// The value of a property of an object that a key path is traced with.
-  @inline(never) @usableFromInline
-  final func _trace<V: _Persistable>(_ number: UInt16, _ keyPath: () -> AnyKeyPath) -> V {
-    guard let image = unsafe _image else { return V._default() }
-    let tracer = unsafe Unmanaged<Tracer>.fromOpaque(image).takeUnretainedValue()
-    return tracer.value(of: self, number, keyPath(), default: V._default)
-  }
-
-  /// Notes through which property of something else this object, which a key path is traced with,
-  /// is about to be read.
-  @inline(never) @usableFromInline
-  final func _noteFront(_ keyPath: () -> AnyKeyPath) {
-    guard let image = unsafe _image else { return }
-    let tracer = unsafe Unmanaged<Tracer>.fromOpaque(image).takeUnretainedValue()
-    if tracer.front == nil { tracer.front = KeyPathShape(keyPath())?.onlyProperty }
-  }
-
   /// The parts of a key path that are properties, if all could be stored ones as far as their types
   /// tell: no getter of another type need be called then.
   fileprivate static func propertiesThatMayBeStored<Root: ObjectBase>(

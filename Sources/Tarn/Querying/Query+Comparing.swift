@@ -98,7 +98,7 @@ extension Query {
       "A query cannot compare with an object of another Realm, which is one of class "
         + "'\(object._className)' here: look it up in this Realm by its primary key.")
     require(
-      !core.isInvalidated(object),
+      !object._isInvalidated,
       "A query cannot compare with an object that has been deleted, which is one of class "
         + "'\(object._className)' here: check isInvalidated first.")
   }

@@ -1,16 +1,6 @@
 import TarnStore
 
 extension Realm {
-  /// What adding does if the primary key already exists.
-  public enum UpdatePolicy: Int, Sendable {
-    /// Traps.
-    case error = 1
-    /// Writes the properties whose values differ; observers are told only of those.
-    case modified = 3
-    /// Writes every property, even if its value is equal.
-    case all = 2
-  }
-
   /// Adds an unmanaged object, and those that it links to, to the Realm. From then on the same
   /// Swift object is a live view of its row. An object that is already in this Realm is left as it
   /// is.
@@ -135,9 +125,4 @@ extension Realm {
     core.checkThread()
     return core.object(type, primaryKey: key)
   }
-}
-
-extension ObjectBase {
-  /// The Realm that the object belongs to, nil while it is unmanaged.
-  public var realm: Realm? { _core.map { Realm($0) } }
 }

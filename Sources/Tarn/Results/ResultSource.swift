@@ -35,7 +35,7 @@ final class ResultSource {
   /// The rows for one more use.
   var live: LiveResult {
     guard case .unused = state else { return shared }
-    let known = core.liveResults.isEmpty ? nil : core.knownResult(WeakTable.Name(spec))
+    let known = core.shared.results.isEmpty ? nil : core.knownResult(WeakTable.Name(spec))
     let live = known ?? LiveResult(model, on: core)
     state = known == nil ? .used(live) : .shared(live)
     return live

@@ -273,3 +273,11 @@ extension Results: Sendable {}
 
 @available(*, unavailable, message: "it belongs to one thread or actor: make the loop there")
 extension Results.Iterator: Sendable {}
+
+extension Results {
+  public func _counterpart(in realm: Realm) -> Results? {
+    let other = realm.core
+    if let owner = spec.origin?.owner, !other.has(owner) { return nil }
+    return Results(other, spec)
+  }
+}

@@ -172,17 +172,9 @@ extension RealmCore {
       return other?.frozen(on: self) ?? LiveSections(results, rule, like: other)
     }
     let name = WeakTable.Name(SectionsName(spec: results.spec, keyPath: keyPath))
-    if let known = knownSections(name) as? LiveSections<Key>, !known.source.isOwnerGone {
+    if let known = shared.sections.known(name) as? LiveSections<Key>, !known.source.isOwnerGone {
       return known
     }
-    let made = LiveSections(results, rule, like: other)
-    if let frozen { return frozen.share(made, as: name) }
-    liveSections.insert(made, for: name)
-    return made
-  }
-
-  private func knownSections(_ name: WeakTable<SectionsName>.Name) -> AnyObject? {
-    if let frozen { return frozen.sections(name) }
-    return liveSections[name]
+    return shared.sections.share(LiveSections(results, rule, like: other), as: name)
   }
 }

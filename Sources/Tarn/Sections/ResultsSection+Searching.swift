@@ -1,4 +1,4 @@
-// Values are found as in `Collections+Searching`.
+// Values are found as in `RealmCollection+Searching`.
 
 extension ResultsSection {
   public func _customContainsEquatableElement(_ element: Element) -> Bool? {

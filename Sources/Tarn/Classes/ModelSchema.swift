@@ -1,0 +1,222 @@
+import CTarn
+import TarnStore
+
+/// What a program's models ask of a file: classes and columns by name, in no file's numbers.
+///
+/// Describing them takes far longer than opening a file that is open, so that it is done once for
+/// each choice of classes; see `of`.
+final class ModelSchema: Sendable {
+  struct Column: Equatable, Sendable {
+    var name: String
+    /// Of a collection this and the rest describe the elements.
+    var type: ColumnType
+    var collection = CollectionKind.none
+    var isOptional: Bool
+    /// Includes the primary key unless its value is the object key, and every link.
+    var isIndexed: Bool
+    /// The name of the class that a link points to.
+    var target: String?
+    var deleteRule = DeleteRule.nullify
+    /// What objects get that are older than the property; nil for null or the type's zero.
+    var initial: Value?
+  }
+
+  struct Class: Sendable {
+    var name: String
+    var reflection: ClassReflection
+    /// In the order of declaration.
+    var columns: [Column]
+    /// The primary key's column name.
+    var primaryKey: String?
+  }
+
+  /// In the order of their names.
+  let classes: [Class]
+  /// What a file is asked for.
+  let definitions: [ClassDefinition]
+  private let numbers: [String: Int]
+
+  /// The reflection of a class that is in the schema, else nil.
+  func reflection(of type: ObjectBase.Type) -> ClassReflection? {
+    guard let known = self[ClassReflection.name(of: type)]?.reflection, known.type == type else {
+      return nil
+    }
+    return known
+  }
+
+  subscript(name: String) -> Class? { numbers[name].map { classes[$0] } }
+
+  /// Of no class.
+  static let empty = ModelSchema(classes: [])
+
+  private init(classes: [Class]) {
+    self.classes = classes
+    definitions = classes.map(\.definition)
+    numbers = Dictionary(uniqueKeysWithValues: classes.enumerated().map { ($1.name, $0) })
+  }
+
+  /// Describes the given classes, or all of the program that want to be in default schemas.
+  ///
+  /// - Throws: what contradicts itself in any of them, all at once.
+  convenience init(_ types: [ObjectBase.Type]? = nil) throws(ModelError) {
+    var reflections: [String: ClassReflection] = [:]
+    var problems: [String] = []
+    var refused: Set<String> = []
+    for type in types ?? ModelSchema.discoverClasses() {
+      let reflection: ClassReflection
+      do {
+        reflection = try ClassReflection.find(type)
+      } catch {
+        problems.append(error.description)
+        refused.insert(ClassReflection.name(of: type))
+        continue
+      }
+      if let other = reflections.updateValue(reflection, forKey: reflection.name),
+        other.type != type
+      {
+        problems.append(
+          """
+          Two model classes are called '\(reflection.name)': \(String(reflecting: other.type)) and \
+          \(String(reflecting: type)). Rename one, override its className(), or list the \
+          classes of each Realm in Configuration.objectTypes.
+          """)
+      }
+    }
+    let classes = reflections.values.sorted { $0.name < $1.name }.map {
+      ModelSchema.describe($0, among: reflections, refused, &problems)
+    }
+    guard problems.isEmpty else { throw ModelError(problems) }
+    self.init(classes: classes)
+  }
+
+  private static func describe(
+    _ reflection: ClassReflection, among known: [String: ClassReflection],
+    _ refused: Set<String>, _ problems: inout [String]
+  ) -> Class {
+    var columns: [Column] = []
+    for property in reflection.properties {
+      let target = property.target.map { ClassReflection.name(of: $0) }
+      if let target, known[target] == nil {
+        if refused.contains(target) { continue }
+        problems.append(
+          """
+          '\(reflection.name).\(property.name)' points to class '\(target)', which is not in the \
+          schema. Add \(target).self to Configuration.objectTypes.
+          """)
+        continue
+      }
+      if property.isComputed {
+        checkOrigin(of: property, in: reflection, known[target!]!, &problems)
+        continue
+      }
+      let keyIsRow = property.isPrimaryKey && property.type == .int && !property.isOptional
+      columns.append(
+        Column(
+          name: property.columnName, type: property.type, collection: property.collection,
+          isOptional: property.isOptional,
+          isIndexed: property.isIndexed || property.type == .link
+            || property.isPrimaryKey && !keyIsRow,
+          target: target, deleteRule: property.deleteRule, initial: property.initial))
+    }
+    return Class(
+      name: reflection.name, reflection: reflection, columns: columns,
+      primaryKey: reflection.primaryKey.map { reflection.properties[$0].columnName })
+  }
+
+  private static func checkOrigin(
+    of property: PropertyReflection, in reflection: ClassReflection, _ origin: ClassReflection,
+    _ problems: inout [String]
+  ) {
+    let name = property.originProperty ?? ""
+    if let other = origin.property(name), !other.isComputed,
+      other.target.map({ ClassReflection.name(of: $0) }) == reflection.name
+    {
+      return
+    }
+    problems.append(
+      """
+      '\(reflection.name).\(property.name)' shows what links here through \
+      '\(origin.name).\(name)', but that is no link to '\(reflection.name)'.
+      """)
+  }
+
+  /// Every class of the running program that is a model, is not generic, and does not
+  /// refuse to be in default schemas.
+  static func discoverClasses() -> [ObjectBase.Type] {
+    var found: [ObjectBase.Type] = []
+    let root = unsafe unsafeBitCast(ObjectBase.self as AnyObject.Type, to: UnsafeRawPointer.self)
+    unsafe withUnsafeMutablePointer(to: &found) { pointer in
+      unsafe tarn_subclasses(
+        root,
+        { metadata, context in
+          let type = unsafe unsafeBitCast(metadata!, to: AnyObject.Type.self) as! ObjectBase.Type
+          unsafe context!.assumingMemoryBound(to: [ObjectBase.Type].self).pointee.append(type)
+        }, unsafe pointer)
+    }
+    return found.filter { type in
+      type != Object.self && type != EmbeddedObject.self && type.shouldIncludeInDefaultSchema()
+    }
+  }
+}
+
+// MARK: - Once for each choice of classes
+
+extension ModelSchema {
+  private struct Known: Sendable {
+    /// All classes of the program, and how many binaries it had loaded when they were looked for.
+    var all: (binaries: Int64, model: ModelSchema)?
+    var lists: [[ObjectIdentifier]: ModelSchema] = [:]
+  }
+
+  private static let known = Lock(Known())
+  private static let listsMax = 64
+
+  /// The model of the given classes, or of all of the program that want to be in default schemas.
+  /// Those of libraries that were loaded since the last time are found. Traps for classes that
+  /// contradict themselves, with all that is wrong with them.
+  static func of(_ types: [ObjectBase.Type]?) -> ModelSchema {
+    // Before the classes are looked for: a library that is loaded meanwhile is looked at next time.
+    let binaries = tarn_binary_count()
+    let list = types.map { $0.map { ObjectIdentifier($0) } }
+    let found = known.withLock { known in
+      if let list { return known.lists[list] }
+      return known.all.flatMap { $0.binaries == binaries ? $0.model : nil }
+    }
+    if let found { return found }
+    let made: ModelSchema
+    do { made = try ModelSchema(types) } catch { trap(error.description) }
+    return known.withLock { known in
+      guard let list else {
+        // Most libraries bring no classes: what was made for the model before stays right.
+        let model = known.all.flatMap { $0.model.describesSame(made) ? $0.model : nil } ?? made
+        known.all = (binaries, model)
+        return model
+      }
+      if known.lists.count >= listsMax { known.lists = [:] }
+      let model = known.lists[list] ?? made
+      known.lists[list] = model
+      return model
+    }
+  }
+
+  private func describesSame(_ other: ModelSchema) -> Bool {
+    classes.elementsEqual(other.classes) { $0.reflection === $1.reflection }
+  }
+}
+
+extension ModelSchema.Class {
+  fileprivate var definition: ClassDefinition {
+    ClassDefinition(
+      name: name,
+      properties: columns.map { column in
+        .init(
+          name: column.name, type: column.type, collection: column.collection,
+          isOptional: column.isOptional, isIndexed: column.isIndexed,
+          isPrimaryKey: column.name == primaryKey, target: column.target,
+          deleteRule: column.deleteRule, initial: column.initial)
+      }, isEmbedded: reflection.type._isOfEmbedded,
+      uniqueRules: reflection.uniqueRules.map { rule in
+        rule.map { reflection.properties[$0].columnName }
+      })
+  }
+}

@@ -1,0 +1,264 @@
+import CTarn
+import TarnStore
+
+/// Where a managed object's row is in what its instance shows.
+extension ObjectBase {
+  /// The object's instance. Traps for an unmanaged object.
+  @inline(__always)
+  private final var managing: Instance {
+    guard let _instance else { trap("an unmanaged object has no row: bug in this package") }
+    return _instance
+  }
+
+  /// The slow path of every read: checks the thread, finds the row in what is shown now.
+  ///
+  /// Traps if the row is gone, the Realm was invalidated, or this is the wrong thread. Runs no user
+  /// code: the getters promise that, and so, with "releasenone", the caller need not retain the
+  /// object around a read.
+  @_effects(releasenone) @inline(never) @usableFromInline
+  final func _locate() {
+    let instance = managing
+    if instance.isFrozen {
+      if _isInvalidated { _trapInvalid() }
+      return
+    }
+    _warmColumns = 0
+    instance.checkThread()
+    if !find(in: instance) { _trapInvalid() }
+  }
+
+  final func _trapInvalid() -> Never {
+    if let damage {
+      trap(
+        "Tarn cannot go on reading: the file is damaged: \(damage). `tarn inspect --check` looks "
+          + "at all of it.")
+    }
+    trap(
+      "Object has been deleted or invalidated: an object of class '\(_className)' is used after "
+        + "that. Check isInvalidated first.")
+  }
+
+  /// Why the row is not there although what is shown says that it is; nil for one that is gone.
+  private final var damage: String? {
+    guard let instance = _instance, _life == instance.state.life,
+      _createdInWrite?.wasCancelled != true, instance.frozen?.isInvalidated != true,
+      let id = _binding?.classID,
+      let reader = instance.session?.reader ?? instance.reader
+        ?? instance.frozen.map(instance.shown)
+    else { return nil }
+    return reader.damage(behindMissing: ObjectKey(_key), in: id)
+  }
+
+  /// Brings the accessor's row up to date. False if its row is not there.
+  private final func find(in instance: Instance) -> Bool {
+    if _state.contains(.invalidated) { return false }
+    guard _life == instance.state.life, _createdInWrite?.wasCancelled != true else {
+      _state.insert(.invalidated)
+      return false
+    }
+    let found = trapping { () throws(StorageError) in
+      try _findRow(ObjectKey(_key), in: _binding!.classID, of: instance)
+    }
+    if found {
+      _generation = unsafe instance.context.pointee.generation
+    } else if instance.session == nil {
+      _state.insert(.invalidated)
+    }
+    return found
+  }
+
+  /// Makes the accessor one of the row with that key. False if it is not there.
+  final func _findRow(
+    _ key: ObjectKey, in id: ClassID, of instance: Instance
+  ) throws(StorageError) -> Bool {
+    guard let session = instance.session else {
+      guard let (image, slot) = try instance.shown().row(key, in: id) else { return false }
+      show(image, slot, instance)
+      return true
+    }
+    switch try session.location(of: key, in: id) {
+    case nil: return false
+    case .image(let image, let slot): show(image, slot, instance)
+    case .working(let cluster, let slot): show(cluster, slot)
+    }
+    return true
+  }
+
+  private final func show(_ cluster: WorkingCluster, _ slot: Int) {
+    unsafe _image = unsafe tarn_cluster_empty()
+    unsafe _working = unsafe Unmanaged.passUnretained(cluster)
+    _slot = UInt32(slot)
+  }
+
+  private final func show(_ image: ClusterImage, _ slot: Int, _ instance: Instance) {
+    // Where reads are noted, all of them take the slow path.
+    unsafe _image =
+      instance.tracking == nil ? unsafe image.address : unsafe tarn_cluster_empty()
+    unsafe _working = nil
+    _slot = UInt32(slot)
+  }
+
+  /// True if the open write has the row in the cluster at that address, where the object looks for
+  /// it. Reads nothing there.
+  final func _isWritten(in cluster: UnsafeMutableRawPointer) -> Bool {
+    guard let session = _instance?.session, let id = _binding?.classID,
+      case .working(let found, let slot)? = try? session.location(of: ObjectKey(_key), in: id)
+    else { return false }
+    return unsafe Unmanaged.passUnretained(found).toOpaque() == cluster && slot == _slot
+  }
+
+  /// True if the row of a managed object is gone at the version shown. Traps on the wrong thread.
+  final var _isInvalidated: Bool {
+    guard let instance = _instance else { return false }
+    if let frozen = instance.frozen { return frozen.isInvalidated || _state.contains(.invalidated) }
+    instance.checkThread()
+    if _state.contains(.invalidated) { return true }
+    if unsafe _generation == instance.context.pointee.generation { return false }
+    return !find(in: instance)
+  }
+
+  /// Where a managed object is; nil for an unmanaged one.
+  final var _row: LinkTarget? {
+    _binding.map { LinkTarget(classID: $0.classID, key: ObjectKey(_key)) }
+  }
+
+  // MARK: - Setting properties
+
+  /// The open write, to set a property. Traps outside of one.
+  @discardableResult
+  final func _writing(_ column: ColumnID) -> WriteSession {
+    let instance = managing
+    if instance.isFrozen { instance.trapFrozen("Cannot set \(_propertyName(column.rawValue)) of") }
+    return instance.writing("modify managed objects")
+  }
+
+  /// Where to write a property that has neither index nor link; notes it as touched.
+  final func _edit(_ column: ColumnID) -> (cluster: WorkingCluster, slot: Int) {
+    let instance = managing
+    let session = _writing(column)
+    if unsafe _generation != instance.context.pointee.generation, !find(in: instance) {
+      _trapInvalid()
+    }
+    let (id, key) = (_binding!.classID, ObjectKey(_key))
+    let row = trapping { () throws(StorageError) in try session.edit(key, in: id) }
+    guard let row else { _trapInvalid() }
+    show(row.cluster, row.slot)
+    _generation = unsafe instance.context.pointee.generation
+    session.recorder.touch(id, key, column)
+    return row
+  }
+
+  /// Sets a property whose column has an index. Its observers are the caller's business.
+  final func _setIndexed(_ column: ColumnID, _ value: Value) {
+    let session = _writing(column)
+    if _isInvalidated { _trapInvalid() }
+    let done = trapping { () throws(StorageError) in
+      try session.set(column, at: ObjectKey(_key), in: _binding!.classID, to: value)
+    }
+    if !done { _trapInvalid() }
+  }
+
+  /// Makes an assignment to a property that leads to no embedded object.
+  ///
+  /// - Parameter store: makes it. Told whether nobody observes the object.
+  final func _assigning(_ column: ColumnID, _ table: PropertyTable, _ store: (Bool) -> Void) {
+    let instance = managing
+    let row = LinkTarget(classID: _binding!.classID, key: ObjectKey(_key))
+    guard table.watches(row) else { return store(instance.tracking == nil) }
+    checkAssignable(column)
+    instance.telling([PropertyEffect(row, column)], table) { store(false) }
+  }
+
+  /// Makes an assignment of a value as it is stored; null for one that is not stored yet.
+  final func _assigning(
+    _ column: ColumnID, _ value: Value, _ table: PropertyTable, _ store: () -> Void
+  ) {
+    let instance = managing
+    checkAssignable(column)
+    let row = LinkTarget(classID: _binding!.classID, key: ObjectKey(_key))
+    let effects = table.effects(ofSetting: column, of: row, to: value, in: instance.session)
+    instance.telling(effects, table, store)
+  }
+
+  private final func checkAssignable(_ column: ColumnID) {
+    _writing(column)
+    _binding!.checkAssignable(column, on: self)
+    if _isInvalidated { _trapInvalid() }
+  }
+
+  // MARK: - Reading
+
+  /// Notes that a property is read.
+  ///
+  /// - Returns: the image that the row is in; nil if it is under edit.
+  final func _image(_ column: ColumnID, noting tracking: Tracking) -> UnsafeRawPointer? {
+    guard let instance = _instance, let row = _row else { return nil }
+    tracking.note(.property(row, column))
+    if unsafe _working != nil { return nil }
+    return unsafe trapping { () throws(StorageError) in
+      guard let session = instance.session else {
+        return unsafe try instance.shown().row(row.key, in: row.classID)?.0.address
+      }
+      guard case .image(let image, _)? = try session.location(of: row.key, in: row.classID) else {
+        return nil
+      }
+      return unsafe image.address
+    }
+  }
+
+  /// What the row has in a column.
+  final func _storedValue(_ column: ColumnID) -> Value? {
+    let (instance, id, key) = (managing, _binding!.classID, ObjectKey(_key))
+    return trapping { () throws(StorageError) in
+      if let session = instance.session { return try session.value(of: column, at: key, in: id) }
+      return try instance.shown().value(of: column, at: key, in: id)
+    }
+  }
+
+  /// The bytes of a value that is kept in pieces.
+  final func _longBytes(_ column: ColumnID) -> [UInt8] {
+    let (instance, id, key) = (managing, _binding!.classID, ObjectKey(_key))
+    return trapping { () throws(StorageError) in
+      if let session = instance.session {
+        return try session.longBytes(of: column, at: key, in: id)
+      }
+      return try instance.shown().longBytes(of: column, at: key, in: id)
+    }
+  }
+
+  // MARK: - Becoming managed
+
+  /// Makes the object an accessor of a row, which is looked for at its next use.
+  final func _attach(to instance: Instance, _ key: ObjectKey, _ binding: ClassBinding) {
+    _key = key.rawValue
+    _binding = binding
+    _instance = instance
+    _life = instance.state.life
+    _generation = 0
+    unsafe _context = unsafe instance.context
+    if instance.isFrozen { _state = .frozen }
+  }
+
+  /// Finds the row of an accessor of a frozen instance. It is not looked for again, so that any
+  /// number of threads can read through the accessor.
+  final func _locateForGood() {
+    let instance = managing
+    let isThere = trapping { () throws(StorageError) in
+      try _findRow(ObjectKey(_key), in: _binding!.classID, of: instance)
+    }
+    if !isThere { _state.insert(.invalidated) }
+    _generation = unsafe instance.context.pointee.generation
+  }
+
+  /// Traps for a frozen object where one of a live instance is needed.
+  final func _refuseFrozen() {
+    guard _state.contains(.frozen) else { return }
+    trap(
+      "A frozen object of class '\(_className)' cannot become part of a live Realm, nor be deleted "
+        + "from it. thaw() it first, and use what that gives.")
+  }
+}
+
+extension ClusterImage {
+  fileprivate var address: UnsafeRawPointer? { unsafe bytes.baseAddress }
+}

@@ -1,0 +1,25 @@
+import TarnStore
+
+/// What backlinks are to every Realm of their file: the object that is linked to, and through which
+/// property.
+private struct LinkingPassage<Element: ObjectBase>: Passage {
+  let target: ObjectPassage
+  let originProperty: String
+
+  var anchor: PassageAnchor { target.anchor }
+
+  func arrival(in core: RealmCore) -> (any ThreadConfined)? {
+    target.object(in: core).map {
+      LinkingObjects<Element>(originProperty: originProperty, target: $0)
+    }
+  }
+}
+
+extension LinkingObjects {
+  public func _passage() -> _Passage {
+    guard let target else { trap("backlinks of no object: bug in this package") }
+    return _Passage(
+      LinkingPassage<Element>(target: target.objectPassage, originProperty: originProperty),
+      createdInWrite: target._createdInWrite)
+  }
+}

@@ -1,0 +1,29 @@
+import TarnStore
+
+/// What a list, set or map is to every Realm of its file: where it is.
+private struct SequencePassage<Collection: _CollectionProperty & ThreadConfined>: Passage {
+  let place: SequencePlace
+  let property: PropertyReflection
+  let kind: CollectionKind
+
+  var anchor: PassageAnchor { .sequence(place) }
+
+  func arrival(in core: RealmCore) -> (any ThreadConfined)? {
+    guard core.sequence(at: place)?.reading != nil else { return nil }
+    let sequence = ManagedSequence(
+      core, property, kind, at: place, createdInWrite: core.writeThatMade(place))
+    return Collection(_handle: _SequenceHandle(sequence))
+  }
+}
+
+extension _CollectionProperty where Self: ThreadConfined {
+  public func _passage() -> _Passage {
+    guard let managed = backing as? ManagedSequence else {
+      trap("an unmanaged collection has no place: bug in this package")
+    }
+    return _Passage(
+      SequencePassage<Self>(
+        place: managed.place, property: managed.property, kind: managed.kind),
+      createdInWrite: managed.instance.writeThatMade(managed.place) ?? managed.createdInWrite)
+  }
+}

@@ -1,0 +1,115 @@
+import TarnStore
+
+extension ValueFold {
+  /// A result in the type that was asked for; nil for null.
+  static func typed<T: _Persistable>(_ value: Value, _ name: String) -> T? {
+    if value == .null { return nil }
+    if let typed: T = held(value) { return typed }
+    switch value {
+    case .int(let number):
+      guard let type = T.self as? any FixedWidthInteger.Type else { break }
+      trap(
+        "The result for \(name) is \(number), out of the range of '\(T.self)', "
+          + "\(range(of: type)): a program whose model declares a wider type stored it. Declare "
+          + "the property as Int, or ask for the result as Int.")
+    case .float, .double, .decimal:
+      guard T.self is any FixedWidthInteger.Type else { break }
+      // Elements that are numbers have no property to ask for.
+      let wayOut =
+        name.hasPrefix("property")
+        ? "Ask for it as Double or Decimal128, as sum(ofProperty:) can."
+        : "Add the elements as Double."
+      trap("The result for \(name) does not fit '\(T.self)': it is \(value). \(wayOut)")
+    default: break
+    }
+    trap("The result for \(name) is not of type '\(T.self)'. Ask for its type: it is \(value).")
+  }
+
+  private static func range<Whole: FixedWidthInteger>(of _: Whole.Type) -> String {
+    "\(Whole.min) to \(Whole.max)"
+  }
+
+  /// The same; nil too for what the type cannot hold.
+  static func held<T: _Persistable>(_ value: Value) -> T? {
+    if let typed = T._unbox(_BoxedValue(value)) { return typed }
+    // A sum of a type that is wider than the property's, or an average.
+    guard let type = T.self as? any AddableType.Type, let nearest = nearest(to: value) else {
+      return nil
+    }
+    if let whole = T.self as? any FixedWidthInteger.Type {
+      return isHeld(nearest, by: whole) ? type.init(_nearest: nearest) as? T : nil
+    }
+    return type.init(_nearest: nearest) as? T
+  }
+
+  /// True for a result that the type holds, and for null.
+  static func isHeld<T: _Persistable>(_ value: Value, by type: T.Type) -> Bool {
+    value == .null || (held(value) as T?) != nil
+  }
+
+  private static func isHeld<Whole: FixedWidthInteger>(
+    _ number: Double, by type: Whole.Type
+  ) -> Bool {
+    Whole(exactly: number.rounded(.towardZero)) != nil
+  }
+
+  private static func nearest(to value: Value) -> Double? {
+    switch value {
+    case .int(let number): Double(number)
+    case .float(let number): Double(number)
+    case .double(let number): number
+    case .decimal(let cell): DecimalNumber(cell).nearestDouble
+    default: nil
+    }
+  }
+}
+
+extension ValueFold {
+  /// The values themselves.
+  init<S: Sequence>(of values: S) where S.Element: RealmCollectionValue {
+    self.init()
+    for value in values { add(value._boxElement().value) }
+  }
+
+  /// A property of objects, of those that are there.
+  ///
+  /// - Parameters:
+  ///   - type: what the elements are. Traps for other types than classes, and for a class without
+  ///     such a property that is a number, a date or of any type.
+  ///   - total: what dates do not have, if that is wanted.
+  init<S: Sequence>(
+    of elements: S, elements type: Any.Type, property name: String, total: String? = nil
+  ) {
+    self.init()
+    guard let type = (type as? any KeypathSortable.Type)?._objectType else {
+      trap("Elements of type '\(type)' have no property '\(name)'.")
+    }
+    if let problem = ScanAggregate.problem(of: name) { trap("\(problem).") }
+    let name = PathText.name(name)
+    if type == DynamicObject.self {
+      for case let object as DynamicObject in elements {
+        let property = object._reflection.foldable(name, total)
+        add((property.readFlat(object) as? any _Persistable)?._box().value ?? .null)
+      }
+      return
+    }
+    let property = ClassReflection.of(type).foldable(name, total)
+    for element in elements {
+      let object = (element as? any KeypathSortable)?._boxElement().object
+      if let object { add(property.readBoxed(object).value) }
+    }
+  }
+}
+
+extension ClassReflection {
+  /// The property of that name. Traps if it is none of which there are extremes, or totals.
+  fileprivate func foldable(_ property: String, _ total: String?) -> PropertyReflection {
+    guard let found = self.property(property), found.collection == .none,
+      [.int, .float, .double, .decimal, .date, .any].contains(found.type)
+    else {
+      trap("Class '\(name)' has no property '\(property)' that is a number or a date.")
+    }
+    if let total, found.type == .date { trap("Dates have no \(total): property '\(property)'.") }
+    return found
+  }
+}

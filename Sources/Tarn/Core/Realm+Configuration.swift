@@ -1,0 +1,148 @@
+public import Foundation
+import TarnStore
+
+extension Realm {
+  /// Which file a Realm opens, and how.
+  public struct Configuration: Sendable, Equatable, CustomStringConvertible {
+    /// How far a commit goes before `write` returns.
+    public enum Durability: Sendable {
+      /// The commit has been synced to the disk: it survives a power failure.
+      case full
+      /// The commit is in the operating system's hands: it survives the death of the process, but
+      /// not of the machine. The setting is stored in the file when it is created and is the same
+      /// for everyone who opens it. Meant for data that can be recreated, and for benchmarks.
+      case relaxed
+    }
+
+    /// The configuration that `Realm()` opens. Threading: any.
+    public static var defaultConfiguration: Configuration {
+      get { shared.withLock { $0 } }
+      set { shared.withLock { $0 = newValue } }
+    }
+
+    private static let shared = Lock(Configuration())
+
+    /// The file: `default.realm` in the working directory unless set. Nil for an in-memory Realm.
+    /// Setting it clears `inMemoryIdentifier`.
+    public var fileURL: URL? {
+      didSet { if fileURL != nil { inMemoryIdentifier = nil } }
+    }
+
+    /// The name of an in-memory Realm of this process. It goes away with its last instance, or with
+    /// the process. The process's threads share it by this name; the same name in another process
+    /// is another Realm. Setting it clears `fileURL`.
+    public var inMemoryIdentifier: String? {
+      didSet { if inMemoryIdentifier != nil { fileURL = nil } }
+    }
+
+    /// True to refuse every write, and to refuse to create the file. Other processes' commits are
+    /// followed and observed as usual, unless this user may not write the lock file or no read
+    /// transaction is left: then the Realm has a private copy of the newest commit, which never
+    /// changes, and its observers are called once with an error that names the cause.
+    public var readOnly = false
+
+    /// The classes that the Realm knows; nil for all classes that the program has loaded. Linked
+    /// classes must be among them.
+    public var objectTypes: [ObjectBase.Type]? {
+      get { objectTypeList?.types }
+      set { objectTypeList = newValue.map { ObjectTypeList(types: $0) } }
+    }
+
+    /// How far a commit goes before `write` returns.
+    public var durability = Durability.full
+
+    /// How many versions of the file may be in use at once; beginning a write traps if there are
+    /// more. A version that a worker prepares for an instance counts. Nil for no limit.
+    public var maximumNumberOfActiveVersions: UInt?
+
+    /// The version of the program's model. Raise it whenever the model changes by more than added
+    /// classes, properties or indexes; see the article on migrations.
+    public var schemaVersion: UInt64 = 0
+
+    /// Converts the data of an older model to this one; see ``Migration``. Called when a file with
+    /// a lower `schemaVersion` is opened, but not for a new file.
+    public var migrationBlock: MigrationBlock? {
+      get { migration?.block }
+      set { migration = newValue.map { MigrationHolder($0) } }
+    }
+
+    /// True to delete the file and start with an empty one where a migration would be needed: for
+    /// development, and for data that can be recreated. Opening throws `Realm.Error.alreadyOpen`
+    /// while anybody has the file open. A file with a higher `schemaVersion` is never deleted:
+    /// opening it throws `Realm.Error.schemaMismatch`, as it does without this.
+    public var deleteRealmIfMigrationNeeded = false
+
+    /// True to get back the objects that a cancelled write had added: the same Swift objects become
+    /// unmanaged again, with the values that they had in the write, and can be added once more.
+    /// Otherwise they are invalidated. Costs a reference to each added object until the write ends.
+    public var returnsObjectsOfCancelledWrites = false
+
+    /// True to let Swift's Observation follow what is read: `withObservationTracking { dog.age }`
+    /// is told when a local assignment, a move of the Realm, a cancelled write or a deletion
+    /// changes it, and so with collections; see <doc:Properties>. Every read then takes many times
+    /// as long. Off, it costs nothing.
+    public var tracksObservation = false
+
+    private var objectTypeList: ObjectTypeList?
+    private var migration: MigrationHolder?
+
+    /// The file, or the name of an in-memory Realm, and the settings that differ from the defaults.
+    /// An `inMemoryIdentifier` takes precedence over a file.
+    public init(
+      fileURL: URL? = URL(fileURLWithPath: "default.realm"), inMemoryIdentifier: String? = nil,
+      readOnly: Bool = false, schemaVersion: UInt64 = 0, migrationBlock: MigrationBlock? = nil,
+      deleteRealmIfMigrationNeeded: Bool = false, objectTypes: [ObjectBase.Type]? = nil,
+      durability: Durability = .full
+    ) {
+      self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
+      self.inMemoryIdentifier = inMemoryIdentifier
+      self.readOnly = readOnly
+      self.durability = durability
+      self.schemaVersion = schemaVersion
+      self.deleteRealmIfMigrationNeeded = deleteRealmIfMigrationNeeded
+      self.migrationBlock = migrationBlock
+      self.objectTypes = objectTypes
+    }
+
+    /// What identifies the store: the file's path, or the name of the in-memory Realm.
+    public var description: String {
+      let location = inMemoryIdentifier.map { "in memory '\($0)'" } ?? fileURL?.path ?? "nowhere"
+      return "Realm.Configuration(\(location)\(readOnly ? ", read-only" : ""))"
+    }
+  }
+}
+
+/// Blocks do not compare; this compares by where the block was set.
+private final class MigrationHolder: Equatable, Sendable {
+  let block: MigrationBlock
+  init(_ block: @escaping MigrationBlock) { self.block = block }
+  static func == (a: MigrationHolder, b: MigrationHolder) -> Bool { a === b }
+}
+
+/// Metatypes do not compare; this compares them by identity.
+private struct ObjectTypeList: Equatable, Sendable {
+  let types: [ObjectBase.Type]
+  static func == (a: Self, b: Self) -> Bool {
+    a.types.map { ObjectIdentifier($0) } == b.types.map { ObjectIdentifier($0) }
+  }
+}
+
+extension Realm.Configuration {
+  /// Where the store lies.
+  var location: StoreLocation {
+    if let inMemoryIdentifier { return .memory(inMemoryIdentifier) }
+    guard let fileURL else {
+      trap("A configuration needs a fileURL or an inMemoryIdentifier.")
+    }
+    return .file(fileURL.path)
+  }
+
+  func storeOptions(_ model: ModelSchema) -> Store.Options {
+    var options = Store.Options()
+    options.isReadOnly = readOnly
+    options.isDurable = durability == .full && inMemoryIdentifier == nil
+    options.classes = model.definitions
+    options.schemaVersion = schemaVersion
+    return options
+  }
+}

@@ -1,0 +1,92 @@
+import TarnStore
+
+/// Values of any type on their way into rows.
+extension RealmCore {
+  func setAny(
+    _ object: ObjectBase, _ column: ColumnID, _ boxed: _BoxedValue,
+    _ update: Realm.UpdatePolicy = .error
+  ) {
+    object._writing(column)
+    if object._isInvalidated { object._trapInvalid() }
+    let place = SequencePlace(
+      classID: object._binding!.classID, key: ObjectKey(object._key), column: column)
+    let row = LinkTarget(classID: place.classID, key: place.key)
+    takingIn { session throws(StorageError) in
+      let copy = copy(boxed, in: place, update)
+      if update == .modified, try session.holds(copy, at: place) { return }
+      try assigning(row, column, .null) { () throws(StorageError) in
+        if try assign(copy, overValueAt: place, update) { return }
+        object._setIndexed(column, try session.make(copy, in: place))
+      }
+    }
+  }
+
+  /// The list or map that a property holds becomes another of its kind. Elements that both have
+  /// stay as they are; with `.modified` they are not noted as assigned.
+  ///
+  /// - Returns: false if the property holds something else, or is to.
+  func assign(
+    _ copy: CopiedValue, overValueAt place: SequencePlace, _ update: Realm.UpdatePolicy
+  ) throws(StorageError) -> Bool {
+    let session = writing("modify managed objects")
+    guard let old = try session.value(of: place.column, at: place.key, in: place.classID),
+      let changed = try session.assign(copy, over: old, at: place)
+    else { return false }
+    if !changed, update != .modified { session.noteAssigned(place) }
+    return true
+  }
+
+  /// A value of any type as it is stored at a place: an unmanaged object is added first, a list or
+  /// map copied into a new one, which the caller then puts there.
+  func stored(
+    _ boxed: _BoxedValue, in place: SequencePlace, _ update: Realm.UpdatePolicy
+  ) -> Value {
+    if let object = boxed.object { return storedLink(object, update) }
+    if boxed.nested == nil { return boxed.value }
+    // Read before anything is written: what is copied may be what is about to be replaced.
+    let copy = copy(boxed, in: place, update)
+    let session = writing("modify managed objects")
+    return trapping { () throws(StorageError) in try session.make(copy, in: place) }
+  }
+
+  /// An `AnyRealmValue` with everything in it. Unmanaged objects are added.
+  ///
+  /// - Parameter place: what it comes into.
+  func copy(
+    _ boxed: _BoxedValue, in place: SequencePlace, _ update: Realm.UpdatePolicy
+  ) -> CopiedValue {
+    copy(boxed, depth: place.depth, update)
+  }
+
+  private func copy(
+    _ boxed: _BoxedValue, depth: Int, _ update: Realm.UpdatePolicy
+  ) -> CopiedValue {
+    if let object = boxed.object { return .value(storedLink(object, update)) }
+    guard let nested = boxed.nested else { return .value(boxed.value) }
+    require(
+      depth < SequencePlace.depthMax,
+      "Lists and maps within values may be up to \(SequencePlace.depthMax) deep.")
+    let keys = nested.kind == .map ? nested.allKeys : []
+    let items = nested.all.map { copy($0, depth: depth + 1, update) }
+    return nested.kind == .map ? .map(keys: keys, values: items) : .list(items)
+  }
+
+  private func storedLink(_ object: ObjectBase, _ update: Realm.UpdatePolicy) -> Value {
+    trapping { () throws(StorageError) in try takeIn(object, update) }
+    let id = object._binding!.classID
+    require(
+      !schemaToBind().isEmbedded(id),
+      "An object of the embedded class '\(object._className)' cannot be a value of any type: it "
+        + "belongs to the property that has it. Copy its values.")
+    return .object(id, ObjectKey(object._key))
+  }
+
+  /// An object of any class: of the program's class of that name, else a dynamic one.
+  func object(_ key: ObjectKey, of id: ClassID) -> ObjectBase {
+    let name = schemaToBind()[id].name
+    guard let type = classes.model[name]?.reflection.type else {
+      return object(key, dynamicBinding(name))
+    }
+    return object(type, key)
+  }
+}

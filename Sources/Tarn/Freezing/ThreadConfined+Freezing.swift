@@ -1,0 +1,112 @@
+import TarnStore
+
+extension ThreadConfined {
+  /// True if this belongs to a frozen Realm: it never changes, and any thread may read it.
+  public var isFrozen: Bool { realm?.isFrozen ?? false }
+
+  /// This as it is now, for any thread; see ``Realm/freeze()``. Something frozen is returned as it
+  /// is.
+  ///
+  /// Traps if it is unmanaged or invalidated.
+  public func freeze() -> Self {
+    let realm = realmToLeave("frozen")
+    return realm.isFrozen ? self : frozen(in: realm.freeze())
+  }
+
+  /// The live counterpart in the Realm that belongs to the calling code, or nil if the object does
+  /// not exist there; see ``Realm/thaw()``. Something live is returned as it is.
+  ///
+  /// Traps if it is unmanaged or invalidated.
+  public func thaw() -> Self? {
+    let realm = realmToLeave("thawed")
+    return realm.isFrozen ? _counterpart(in: realm.thaw()) : self
+  }
+
+  /// The Realm that it is in. Traps for what is in none, or invalidated.
+  func realmToLeave(_ done: String) -> Realm {
+    guard let realm else {
+      trap(
+        "'\(Self.self)': only what is managed by a Realm can be \(done). Add the object first.")
+    }
+    require(
+      !isInvalidated,
+      "'\(Self.self)' has been deleted or invalidated and cannot be \(done). Check isInvalidated "
+        + "first.")
+    return realm
+  }
+
+  fileprivate func frozen(in realm: Realm) -> Self {
+    guard let frozen = _counterpart(in: realm) else {
+      trap(
+        "'\(Self.self)' was made in the open write and cannot be frozen: freezing gives the state "
+          + "before the write. Commit it first.")
+    }
+    return frozen
+  }
+}
+
+extension Realm {
+  /// True if the Realm never changes and any thread may read it; see ``freeze()``. Threading: any.
+  public var isFrozen: Bool { core.isFrozen }
+
+  /// The Realm, frozen at the version that it shows.
+  ///
+  /// A frozen Realm, and every object and collection that is read through it, may be read on any
+  /// thread, on several at the same time. It does not change, cannot be written to and cannot be
+  /// observed. It keeps its version in the file for as long as anything of it is referenced,
+  /// whatever becomes of the Realm that it came from. The pages of that version cannot be reused,
+  /// so do not keep one for long while much is written.
+  ///
+  /// In a write it shows the state before the write. Freezing a frozen Realm returns it. Two Realms
+  /// of one file that were opened with the same settings and show the same version have the same
+  /// frozen Realm.
+  ///
+  /// - Returns: the frozen Realm. Its type does not say that it is frozen, so neither it nor what
+  ///   is read through it is `Sendable`; pass it on as `nonisolated(unsafe)`.
+  public func freeze() -> Realm { Realm(core.freeze()) }
+
+  /// The live Realm of the same file that belongs to the calling code: to the running queue, manual
+  /// scheduler, main thread or other thread. One that is already open there is not refreshed; if
+  /// none is, one is opened for the thread. A live Realm is returned as it is.
+  ///
+  /// Traps for a live Realm of another thread, and if the file cannot be opened.
+  public func thaw() -> Realm { Realm(core.thaw()) }
+
+  /// An object or collection of this Realm, frozen; see ``ThreadConfined/freeze()``.
+  ///
+  /// Traps where that does, and for anything that is neither frozen nor of this Realm.
+  public func freeze<Confined: ThreadConfined>(_ confined: Confined) -> Confined {
+    let realm = confined.realmToLeave("frozen")
+    if realm.isFrozen { return confined }
+    checkIsOwn(realm)
+    return confined.frozen(in: freeze())
+  }
+
+  /// The counterpart of something frozen in this live Realm, as it shows it now; nil if the object
+  /// does not exist here. Use it if you know which Realm you want; ``ThreadConfined/thaw()`` finds
+  /// the one that belongs to the calling code. Something live is returned as it is.
+  ///
+  /// Traps if this Realm is frozen, of another file, or belongs elsewhere than where this runs.
+  public func thaw<Confined: ThreadConfined>(_ confined: Confined) -> Confined? {
+    let realm = confined.realmToLeave("thawed")
+    if isFrozen { core.trapFrozen("Nothing can be thawed into") }
+    core.checkThread()
+    guard realm.isFrozen else {
+      checkIsOwn(realm)
+      return confined
+    }
+    require(
+      realm.core.store === core.store,
+      "What is frozen is of '\(realm.core.store.path)' and has no counterpart in "
+        + "'\(core.store.path)'. Thaw it in a Realm of its own file.")
+    return confined._counterpart(in: self)
+  }
+
+  private func checkIsOwn(_ realm: Realm) {
+    core.checkThread()
+    require(
+      realm == self,
+      "The object or collection belongs to another instance, that of '\(realm.core.store.path)'. "
+        + "Use it with its own Realm.")
+  }
+}

@@ -1,0 +1,31 @@
+import TarnStore
+
+/// Where the shown version can move to.
+extension Instance {
+  /// The newest snapshot, if the program's classes fit its schema: every property has the column
+  /// that it had. Then all that was found before stays right.
+  ///
+  /// - Throws: `.schemaMismatch` naming every difference.
+  func newestFittingSnapshot() throws(StorageError) -> Snapshot {
+    let newest = try store.newestSnapshot()
+    let problems = problems(at: newest.schema)
+    guard problems.isEmpty else {
+      let list = problems.map { "- " + $0 }.joined(separator: "\n")
+      throw StorageError(
+        .schemaMismatch, operation: "follow", path: store.path,
+        detail: "the file was migrated to schema version \(newest.head.schemaVersion), which the "
+          + "classes of this program do not match:\n\(list)\nThis instance stays at the version "
+          + "that it shows; open the file again with the new classes.")
+    }
+    return newest
+  }
+
+  var isBehind: Bool {
+    guard let shownVersion else { return false }
+    return store.newestKnownVersion > shownVersion
+  }
+
+  func scheduleTurn() {
+    wakeUp?.schedule()
+  }
+}

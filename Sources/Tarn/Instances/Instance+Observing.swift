@@ -1,0 +1,71 @@
+import TarnStore
+
+/// Registering observers.
+extension Instance {
+  func observe(
+    _ source: any ObservedSource, seen reach: Reach = .standard,
+    _ block: @escaping (CollectionObservation.News) -> Void
+  ) -> NotificationToken {
+    observe(source, seen: reach, readsTarget: false) { news, _ in block(news) }
+  }
+
+  /// - Parameter readsTarget: whether `block` asks for the elements that news lead to.
+  func observe(
+    _ source: any ObservedSource, seen reach: Reach, readsTarget: Bool,
+    _ block: @escaping CollectionObservation.Block
+  ) -> NotificationToken {
+    checkCanObserve()
+    let view = source.view(reach)
+    let state = ObservationState(.collection(WeakSource(source, view)))
+    return add(
+      CollectionObservation(
+        state: state, serial: delivery.observers.claimSerial(), seen: step, source: source, view,
+        readsTarget: readsTarget, block: block))
+  }
+
+  /// Takes an observation of a collection in; its first call comes in a later turn.
+  func add(_ observation: CollectionObservation) -> NotificationToken {
+    delivery.observers.add(observation)
+    _ = shown()
+    scheduleTurn()
+    return NotificationToken(observation.state, confinedHost())
+  }
+
+  /// Traps where nothing can be observed. Where no change can be followed, a turn is scheduled that
+  /// gives the new observer its error.
+  func checkCanObserve(isRealmLevel: Bool = false) {
+    checkHasChanges(isRealmLevel: isRealmLevel)
+    require(
+      scheduler.hasTurns,
+      "Can only add notification blocks from within run loops, on serial queues, or with a "
+        + "ManualScheduler: a plain thread has no later turn in which they could be called. "
+        + "Observe a Realm that was opened on the main thread, on a serial queue, in an actor or "
+        + "inside a run loop; where this thread is to see changes, call refresh()."
+        + scheduler.adviceForTasks)
+    if delivery.refusal != nil { scheduleTurn() }
+  }
+
+  /// Traps where nothing can be observed, here or elsewhere.
+  func checkHasChanges(isRealmLevel: Bool = false) {
+    checkThread()
+    finishWriting()
+    if isFrozen { trapFrozen("Nothing changes in, and so nothing can be observed of,") }
+    require(
+      isRealmLevel || session == nil || session?.isEmpty == true,
+      "Cannot create asynchronous query after making changes in a write transaction.")
+  }
+
+  func dropObservations() {
+    delivery.dropObservations()
+    properties?.endStates()
+    properties = nil
+  }
+
+  /// How tokens reach the instance.
+  func confinedHost() -> ConfinedHost {
+    if let confined { return confined }
+    let made = ConfinedHost(self)
+    confined = made
+    return made
+  }
+}

@@ -1,0 +1,36 @@
+import TarnStore
+
+/// Rows as they are now, and which of them the open write made.
+extension Instance {
+  /// True if the open write made that row, so that its accessors die if it is cancelled.
+  func isNew(_ key: ObjectKey, _ id: ClassID) -> Bool {
+    guard let session, session.hasInserted(into: id) else { return false }
+    return trapping { () throws(StorageError) in
+      if let earlier = write.savepoint, try earlier.location(of: key, in: id) != nil {
+        return false
+      }
+      return try session.reader.row(key, in: id) == nil
+    }
+  }
+
+  /// The open write, if it made that row.
+  func writeThatMade(_ row: LinkTarget) -> WriteMark? {
+    isNew(row.key, row.classID) ? write.mark : nil
+  }
+
+  /// The open write, if it made that collection: the object, or the list or map within a value,
+  /// whose number the next write may use again.
+  func writeThatMade(_ place: SequencePlace) -> WriteMark? {
+    guard let session else { return nil }
+    let committed = trapping { () throws(StorageError) in try session.reader.sequence(at: place) }
+    return committed == nil ? write.mark : nil
+  }
+
+  /// True if there is that object, an open write's changes included.
+  func has(_ object: LinkTarget) -> Bool {
+    trapping { () throws(StorageError) in
+      if let session { return try session.location(of: object.key, in: object.classID) != nil }
+      return try shown().row(object.key, in: object.classID) != nil
+    }
+  }
+}

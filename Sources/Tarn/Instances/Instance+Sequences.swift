@@ -1,0 +1,26 @@
+import TarnStore
+
+extension Instance {
+  /// The collection as it is read now, an open write's changes included; nil if its object is not
+  /// there. What is found is kept until rows move; collections within values of an open write are
+  /// not, because they go without that.
+  func sequence(at place: SequencePlace) -> SequenceView? {
+    if let session, place.nested != nil {
+      return trapping { () throws(StorageError) in
+        try session.sequence(at: place).map { SequenceView($0) }
+      }
+    }
+    if let frozen { return readable(frozen).here().sequence(at: place) }
+    if let known = sequences[place] { return known }
+    guard let found = find(place) else { return nil }
+    return sequences.keep(found, at: place)
+  }
+
+  private func find(_ place: SequencePlace) -> (any SequenceReading)? {
+    if let session {
+      return trapping { () throws(StorageError) in try session.sequence(at: place) }
+    }
+    let reader = shown()
+    return trapping { () throws(StorageError) in try reader.sequence(at: place) }
+  }
+}

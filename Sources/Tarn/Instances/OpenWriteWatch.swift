@@ -1,0 +1,56 @@
+import CTarn
+import Dispatch
+import Synchronization
+
+/// Notices an actor that has gone while its instance has a write open: all other writers wait for
+/// that, and a token or a queued block may hold the instance for long.
+///
+/// Nobody is told of the end of an actor, so it is looked for while a write is open. A write that
+/// is over in less time costs two flags, and at most one look for all that begin within that time.
+final class OpenWriteWatch: @unchecked Sendable {
+  // because: `end` is set before this is shared, and called when nothing runs on the actor.
+  private static let interval = DispatchTimeInterval.milliseconds(50)
+
+  private let end: () -> Void
+  private let scheduler: Scheduler
+  private let isOpen = Atomic<Bool>(false)
+  private let isLooking = Atomic<Bool>(false)
+
+  /// - Parameter end: ends the write; called when no code is isolated to the actor any more.
+  init(_ scheduler: Scheduler, _ end: @escaping () -> Void) {
+    self.scheduler = scheduler
+    self.end = end
+  }
+
+  func writeBegan() {
+    isOpen.store(true, ordering: .sequentiallyConsistent)
+    lookLater()
+  }
+
+  func writeEnded() { isOpen.store(false, ordering: .sequentiallyConsistent) }
+
+  private func lookLater() {
+    guard !isLooking.exchange(true, ordering: .sequentiallyConsistent) else { return }
+    DispatchQueue.global().asyncAfter(deadline: .now() + Self.interval) { [weak self] in
+      self?.look()
+    }
+  }
+
+  private func look() {
+    // Cleared before the other is read, so that a write which begins now is looked for again.
+    isLooking.store(false, ordering: .sequentiallyConsistent)
+    guard isOpen.load(ordering: .sequentiallyConsistent) else { return }
+    if scheduler.isGone { endWrite() } else { lookLater() }
+  }
+
+  private func endWrite() {
+    // What ran on the actor let go of it after its last use of the instance; `isGone` read that
+    // count, and what is read from here on comes after it.
+    atomicMemoryFence(ordering: .acquiring)
+    #if THREAD_SANITIZER
+      tarn_unchecked_begin()
+      defer { tarn_unchecked_end() }
+    #endif
+    end()
+  }
+}

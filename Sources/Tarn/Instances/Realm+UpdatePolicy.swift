@@ -1,0 +1,11 @@
+extension Realm {
+  /// What adding does if the primary key already exists.
+  public enum UpdatePolicy: Int, Sendable {
+    /// Traps.
+    case error = 1
+    /// Writes the properties whose values differ; observers are told only of those.
+    case modified = 3
+    /// Writes every property, even if its value is equal.
+    case all = 2
+  }
+}

@@ -1,0 +1,54 @@
+import TarnStore
+
+extension ObjectBase {
+  /// An unmanaged copy of the object, and of everything that it links to: objects, collections,
+  /// values at any depth. An object that is reached along two paths is copied once: cycles stay
+  /// cycles. Use it for data that outlives the Realm, goes to another thread or is encoded.
+  ///
+  /// Traps on a thread other than the Realm's and for an invalidated object.
+  public func detached() -> Self {
+    unsafe unsafeDowncast(Detacher().detach(self), to: Self.self)
+  }
+}
+
+/// Makes unmanaged copies of objects and of what they lead to: by a list, so that chains of links
+/// may be as long as they like.
+private final class Detacher {
+  /// What has been copied, by its row.
+  private var copies: [LinkTarget: ObjectBase] = [:]
+  /// Copies that have no values yet, with what they are copies of.
+  private var pending: [(object: ObjectBase, copy: ObjectBase)] = []
+
+  func detach(_ object: ObjectBase) -> ObjectBase {
+    let result = copy(object)
+    while let next = pending.popLast() { fill(next.copy, from: next.object) }
+    return result
+  }
+
+  /// The object's copy, itself if it is unmanaged.
+  private func copy(_ object: ObjectBase) -> ObjectBase {
+    guard object._core != nil else { return object }
+    if object._isInvalidated { object._trapInvalid() }
+    let row = LinkTarget(classID: object._binding!.classID, key: ObjectKey(object._key))
+    if let known = copies[row] { return known }
+    let copy = type(of: object).init()
+    copies[row] = copy
+    pending.append((object, copy))
+    return copy
+  }
+
+  private func fill(_ copy: ObjectBase, from object: ObjectBase) {
+    let properties = ClassReflection.of(type(of: object)).properties
+    if properties.contains(where: \.leadsOn) { copy._state.insert(.unlinksWhenItGoes) }
+    for property in properties where !property.isComputed {
+      if property.collection != .none {
+        let collection = property.read(object) as! any _CollectionProperty
+        property.write(elements: collection.backing.detached(self.copy), copy)
+        continue
+      }
+      require(
+        property.write(property.readBoxed(object).detached(self.copy), copy),
+        "a value is not of its own property's type: bug in this package")
+    }
+  }
+}

@@ -1,0 +1,231 @@
+import Foundation
+import TarnStore
+
+extension RealmCollection {
+  /// A property of each element, in the order of the collection; nil where it is null. The key
+  /// "self" returns the elements themselves. For a set the values are a set, too: each is there
+  /// once, where it comes first.
+  ///
+  /// Traps if the elements are not objects or have no such property.
+  public func value(forKey key: String) -> [Any?] {
+    ElementKeys.distinctValues(of: self, key)
+  }
+
+  /// A property of each element behind links, such as `mother.age`, like `value(forKey:)`; or an
+  /// aggregate: `@count`, or `@min`, `@max`, `@sum` or `@avg` followed by a path, such as
+  /// `@max.age`. Aggregates ignore nil and NaN; without any values, the sum is 0 and the others are
+  /// nil. `@sum.self` is the sum of the elements themselves.
+  ///
+  /// Traps where `value(forKey:)` does, for other operators, and for values that are neither
+  /// numbers nor dates.
+  public func value(forKeyPath path: String) -> Any? {
+    path.hasPrefix("@")
+      ? ElementKeys.aggregate(of: self, path) : ElementKeys.distinctValues(of: self, path)
+  }
+
+  /// Sets a property of each element, like `setValue(_:forKey:)` of an object, and traps where that
+  /// does; a managed collection traps even if it is empty.
+  public func setValue(_ value: Any?, forKey key: String) {
+    ElementKeys.set(value, of: self, key, realm)
+  }
+
+  /// Sets a property behind links of each element, such as `mother.age`, as
+  /// ``ObjectBase/setValue(_:forKeyPath:)`` does.
+  public func setValue(_ value: Any?, forKeyPath path: String) {
+    ElementKeys.set(value, of: self, path, realm)
+  }
+}
+
+extension Map {
+  /// The value under a key; nil if there is none or the value is nil.
+  ///
+  /// For a property of all values, use the values: `map.values.map { $0?.age }`.
+  public func value(forKey key: String) -> Any? { flattened(self[Key(_mapKey: key)] as Any) }
+
+  /// The value under a key, nil if there is none; the same as the subscript.
+  public func object(forKey key: Key) -> Value? { self[key] }
+
+  /// The value at a path that begins with a key, such as `rex.mother.age`; nil if something on the
+  /// way is. A key with dots stands in back quotes. Or an aggregate: `@count`, or `@min`, `@max`,
+  /// `@sum` or `@avg` followed by a path that begins at the values, such as `@max.age`, like
+  /// `List`.
+  public func value(forKeyPath path: String) -> Any? {
+    if path.hasPrefix("@") { return ElementKeys.aggregate(of: values, path) }
+    let (key, rest) = PathStep.split(path)
+    let value = value(forKey: key)
+    guard let rest else { return value }
+    return PathStep(value)
+      .value(behind: rest, "The value under '\(key)' in '\(path)' is not an object.")
+  }
+
+  /// Sets the value under a key; nil removes the key.
+  ///
+  /// Accepts what `create(value:)` accepts for a value of the map; objects are stored as they are.
+  /// Traps for a value that does not fit, and outside of a write.
+  public func setValue(_ value: Any?, forKey key: String) {
+    let key = Key(_mapKey: key)
+    guard let content = value.flatMap({ flattened($0) }), !(content is NSNull) else {
+      return removeObject(for: key)
+    }
+    let core = backing.core
+    let property = (backing as? ManagedSequence)?.property ?? PropertyReflection(of: Map.self)
+    var reader = ValueReader(.taken, core, keepsRefused: core != nil)
+    do throws(Realm.InvalidValue) {
+      guard let boxed = try reader.readElement(content, for: property) else {
+        trap(
+          "Invalid value '\(content)' of type '\(type(of: content))' for the key '\(key)': the map "
+            + "holds values of type '\(Value.self)'.")
+      }
+      core?.makeRows(for: reader, .error)
+      set(boxed, for: key)
+      core?.keepRefused(reader, .error)
+    } catch {
+      trap(error.description)
+    }
+  }
+
+  /// Sets the value at a path that begins with a key, such as `rex.mother.age`, like
+  /// ``ObjectBase/setValue(_:forKeyPath:)``.
+  public func setValue(_ value: Any?, forKeyPath path: String) {
+    let (key, rest) = PathStep.split(path)
+    guard let rest else { return setValue(value, forKey: key) }
+    PathStep(self.value(forKey: key))
+      .set(value, behind: rest, "The value under '\(key)' in '\(path)' is not an object.")
+  }
+}
+
+/// A map of any types.
+protocol AnyMap {
+  func value(forKeyPath path: String) -> Any?
+  func setValue(_ value: Any?, forKeyPath path: String)
+}
+
+extension Map: AnyMap {}
+
+/// What a name in a path leads to, from which the rest of the path goes on.
+enum PathStep {
+  case nothing
+  case object(ObjectBase)
+  case elements(any RealmCollection)
+  case map(any AnyMap)
+  case value
+
+  /// The first name of a path, and what is behind its dot.
+  static func split(_ path: String) -> (name: String, rest: String?) {
+    let (name, rest) = PathText.first(of: path[...])
+    return (name, rest.map(String.init))
+  }
+
+  init(_ value: Any?) {
+    switch value.flatMap({ flattened($0) }) {
+    case nil: self = .nothing
+    case let object as ObjectBase: self = .object(object)
+    case let element as any KeypathSortable:
+      self = element._boxElement().object.map { .object($0) } ?? .value
+    case let elements as any RealmCollection: self = .elements(elements)
+    case let map as any AnyMap: self = .map(map)
+    case let value as AnyRealmValue:
+      switch value {
+      case .none: self = .nothing
+      case .object(let object): self = .object(object)
+      case .list(let list): self = .elements(list)
+      case .dictionary(let map): self = .map(map)
+      default: self = .value
+      }
+    default: self = .value
+    }
+  }
+
+  /// What the rest of the path leads to. Traps for a value that nothing can be behind.
+  func value(behind path: String, _ mistake: @autoclosure () -> String) -> Any? {
+    switch self {
+    case .nothing: return nil
+    case .object(let object): return object.value(forKeyPath: path)
+    case .elements(let elements): return elements.value(forKeyPath: path)
+    case .map(let map): return map.value(forKeyPath: path)
+    case .value: trap(mistake())
+    }
+  }
+
+  /// Sets what the rest of the path leads to; nothing if this is nil.
+  func set(_ value: Any?, behind path: String, _ mistake: @autoclosure () -> String) {
+    switch self {
+    case .nothing: break
+    case .object(let object): object.setValue(value, forKeyPath: path)
+    case .elements(let elements): elements.setValue(value, forKeyPath: path)
+    case .map(let map): map.setValue(value, forKeyPath: path)
+    case .value: trap(mistake())
+    }
+  }
+}
+
+/// Properties of the elements of a collection by name.
+private enum ElementKeys {
+  /// What `value(forKey:)` returns: of a set without repeats.
+  static func distinctValues<C: RealmCollection>(of elements: C, _ path: String) -> [Any?] {
+    let values = values(of: elements, path)
+    guard elements._isSet else { return values }
+    var seen: Set<AnyHashable?> = []
+    return values.filter { value in
+      guard let value else { return seen.insert(nil).inserted }
+      if let stored = value as? any _Persistable {
+        let boxed = stored._box()
+        if boxed.object == nil, boxed.nested == nil {
+          return seen.insert(ElementKey(boxed.value)).inserted
+        }
+      }
+      guard let value = value as? AnyHashable else { return true }
+      return seen.insert(value).inserted
+    }
+  }
+
+  private static func values<S: Sequence>(of elements: S, _ path: String) -> [Any?] {
+    elements.map { element in
+      if path == "self" { return flattened(element) }
+      return PathStep(element)
+        .value(behind: path, "Elements of type '\(S.Element.self)' have no property '\(path)'.")
+    }
+  }
+
+  static func aggregate<C: Collection>(of elements: C, _ path: String) -> Any? {
+    if path == "@count" { return elements.count }
+    let (name, rest) = PathStep.split(path)
+    guard let rest, !rest.isEmpty else { trapOperator(path) }
+    var fold = ValueFold()
+    for value in values(of: elements, rest) {
+      if let value { fold.add(number(value, path)) }
+    }
+    switch name {
+    case "@min": return fold.min.plain
+    case "@max": return fold.max.plain
+    case "@sum": return fold.sum.plain
+    case "@avg": return fold.average.plain
+    default: trapOperator(path)
+    }
+  }
+
+  static func set(
+    _ value: Any?, of elements: some Sequence, _ path: String, _ realm: Realm?
+  ) {
+    if let realm { _ = realm.core.writing("modify managed objects") }
+    for element in elements {
+      PathStep(element).set(
+        value, behind: path, "Elements of type '\(type(of: element))' have no property '\(path)'.")
+    }
+  }
+
+  private static func number(_ value: Any, _ path: String) -> Value {
+    let boxed = (value as? any _Persistable)?._box().value ?? .null
+    switch boxed {
+    case .date where !path.hasPrefix("@m"): trap("Dates have no sum and no average: '\(path)'.")
+    case .int, .float, .double, .decimal, .date: return boxed
+    default: trap("The path '\(path)' leads to '\(value)', which is no number and no date.")
+    }
+  }
+
+  private static func trapOperator(_ path: String) -> Never {
+    trap(
+      "The path '\(path)' is neither '@count' nor '@min', '@max', '@sum' or '@avg' with a property."
+    )
+  }
+}

@@ -1,0 +1,73 @@
+import TarnStore
+
+/// How the shown version moves.
+extension Delivery {
+  /// Moves the instance as one step. Everything that observers need is worked out here, while both
+  /// ends are held.
+  func move(_ move: PreparedMove) throws(StorageError) {
+    guard let properties = host.properties else { return try step(move) }
+    let changes = move.changes
+    // All before the move, and then all of them after it: nobody sees half of it.
+    let telling = telling {
+      properties.begin(properties.effects(of: changes), in: changes.classes.map(\.id))
+    }
+    try step(move)
+    self.telling { telling.finish() }
+    host.endProperties()
+  }
+
+  /// The same after the instance's own commit, of which observers of properties know.
+  ///
+  /// - Parameters:
+  ///   - news: what observed objects had before; nil to read it from what is shown.
+  ///   - former: what there was before, if that is not what is shown.
+  func moveAfterCommit(
+    to snapshot: Snapshot, _ changes: ChangeSet, _ news: [ObjectNews]? = nil,
+    from former: PastState? = nil
+  ) throws(StorageError) {
+    host.endProperties()
+    try step(PreparedMove(snapshot: snapshot, changes: changes), news, from: former)
+  }
+
+  private func step(
+    _ move: PreparedMove, _ news: [ObjectNews]? = nil, from past: PastState? = nil
+  ) throws(StorageError) {
+    guard let reader = host.reader else {
+      host.state.begin(with: try SnapshotReader(move.snapshot))
+      return host.rowsMoved()
+    }
+    let news = news ?? observers.readOldValues(move.changes, StoreRows(reader))
+    let former = try host.state.move(reader, to: move.snapshot, move.changes)
+    host.rowsMoved()
+    let made = LiveMove(move.changes, from: past ?? .version(former), to: StoreRows(reader))
+    observers.log(made, step: host.step, news, move.prepared, concerned: move.concerned)
+  }
+
+  /// Moves to the newest version.
+  ///
+  /// - Returns: true if the version changed.
+  func advance() throws(StorageError) -> Bool {
+    host.state.clearReset()
+    return try advance(to: host.newestFittingSnapshot())
+  }
+
+  /// Moves to a snapshot that is as new as the shown one or newer.
+  func advance(to newest: Snapshot) throws(StorageError) -> Bool {
+    guard let reader = host.reader else {
+      let changes = ChangeSet(from: .zero, to: newest.version)
+      try move(PreparedMove(snapshot: newest, changes: changes))
+      return true
+    }
+    let shown = reader.snapshot
+    if newest.version == shown.version {
+      if newest.schema.epoch != shown.schema.epoch {
+        try reader.move(to: newest)
+        host.rowsMoved()
+      }
+      return false
+    }
+    let changes = try ChangeLog.changes(from: shown, to: newest)
+    try move(PreparedMove(snapshot: newest, changes: changes))
+    return true
+  }
+}

@@ -1,0 +1,29 @@
+import Synchronization
+import TarnStore
+
+/// The life of one observation, shared by its token and by the instance that calls it.
+///
+/// The step to dead happens once, and a callback starts only while it has not: so none starts
+/// after `invalidate()` has returned on the observing scheduler.
+final class ObservationState: Sendable {
+  let target: ObservationTarget
+  private let isAlive = Atomic<Bool>(true)
+
+  init(_ target: ObservationTarget) { self.target = target }
+
+  var isActive: Bool { isAlive.load(ordering: .acquiring) }
+
+  /// False if it had ended before.
+  @discardableResult
+  func end() -> Bool { isAlive.exchange(false, ordering: .acquiringAndReleasing) }
+}
+
+/// What an observation observes, where its instance has registered it.
+enum ObservationTarget: Sendable {
+  case realm
+  case object(ClassID, ObjectKey)
+  case collection(WeakSource)
+  case property
+  /// By another token, in another instance.
+  case elsewhere
+}

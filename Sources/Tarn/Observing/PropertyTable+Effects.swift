@@ -1,0 +1,97 @@
+import Foundation
+import TarnStore
+
+/// What a change in the open write does to what is observed.
+extension PropertyTable {
+  /// Pointing a link to an embedded object elsewhere deletes that, and takes the new one from where
+  /// it was.
+  func effects(
+    ofSetting column: ColumnID, of row: LinkTarget, to value: Value, in session: WriteSession?
+  ) -> [PropertyEffect] {
+    let assignment = PropertyEffect(row, column)
+    guard let session, let target = session.schema[row.classID][column].target,
+      session.schema.isEmbedded(target)
+    else { return [assignment] }
+    let described = session.schema[row.classID][column]
+    let former = trapping { () throws(StorageError) in
+      try session.value(of: column, at: row.key, in: row.classID)
+    }
+    let (old, new) = (former.flatMap(described.linkTarget), described.linkTarget(of: value))
+    if old == new { return [assignment] }
+    return [assignment]
+      + effects(
+        ofDeleting: old.map { [$0] } ?? [], taking: new.map { [$0] } ?? [], in: session
+      ) {
+        $0.row == row && $0.column == column
+      }
+  }
+
+  /// What goes when objects are deleted, and what loses links to them or to embedded ones that
+  /// come to another owner.
+  ///
+  /// - Parameter isKnown: says what the caller tells by itself.
+  func effects(
+    ofDeleting objects: [LinkTarget], taking taken: [LinkTarget] = [], in session: WriteSession?,
+    except isKnown: (PropertyEffect) -> Bool = { _ in false }
+  ) -> [PropertyEffect] {
+    guard let session, !(objects.isEmpty && taken.isEmpty) else { return [] }
+    let bystanders = trapping { () throws(StorageError) in
+      try session.bystanders(ofDeleting: objects, taking: taken)
+    }
+    let lost = Set(bystanders.gone + taken)
+    var effects = bystanders.gone.map { PropertyEffect($0, .leaving(forGood: false)) }
+    for holder in bystanders.holders {
+      let row = LinkTarget(classID: holder.classID, key: holder.key)
+      guard watches(row, holder.column) else { continue }
+      let effect = effect(on: row, holder.column, in: session) { lost.contains($0) }
+      if let effect, !isKnown(effect) { effects.append(effect) }
+    }
+    return effects
+  }
+
+  /// What becomes of a property when these objects are lost to it; nil if it has none of them.
+  func effect(
+    on row: LinkTarget, _ column: ColumnID, in session: WriteSession,
+    ofLosing isLost: (LinkTarget) -> Bool
+  ) -> PropertyEffect? {
+    let described = session.schema[row.classID][column]
+    guard described.type == .link || described.type == .any else { return nil }
+    guard described.collection != .none else {
+      let value = trapping { () throws(StorageError) in
+        try session.value(of: column, at: row.key, in: row.classID)
+      }
+      switch value {
+      case .list, .map: return PropertyEffect(row, column)
+      case let value?:
+        return described.linkTarget(of: value).map(isLost) == true
+          ? PropertyEffect(row, column) : nil
+      case nil: return nil
+      }
+    }
+    let positions = positions(in: row, described, session, where: isLost)
+    if positions.isEmpty { return described.type == .any ? PropertyEffect(row, column) : nil }
+    guard described.collection == .list else { return PropertyEffect(row, column) }
+    // Without the object an element of any type is null, others go.
+    let kind: PropertyEffect.Kind =
+      described.type == .any ? .replacement(positions) : .removal(positions)
+    return PropertyEffect(row, column, kind)
+  }
+
+  private func positions(
+    in row: LinkTarget, _ column: ColumnSchema, _ session: WriteSession,
+    where matches: (LinkTarget) -> Bool
+  ) -> IndexSet {
+    var positions = IndexSet()
+    let place = SequencePlace(classID: row.classID, key: row.key, column: column.id)
+    trapping { () throws(StorageError) in
+      guard let sequence = try session.sequence(at: place) else { return }
+      var position = 0
+      try sequence.forEach(in: 0..<sequence.count) { value in
+        if let target = column.linkTarget(of: value), matches(target) { positions.insert(position) }
+        position += 1
+        return true
+      }
+    }
+    return positions
+  }
+}

@@ -1,0 +1,59 @@
+import TarnStore
+
+extension LiveSource<ResultModel> {
+  /// The rows now, an open write's changes included.
+  ///
+  /// - Parameter createdInWrite: the write that created the object that has the collection, while
+  ///   it was open. If it is cancelled, there are no rows.
+  func current(createdInWrite: WriteMark?) -> ResultRows {
+    if createdInWrite?.wasCancelled == true { return model.nothing }
+    return trapping { () throws(StorageError) in try current() }
+  }
+}
+
+extension RealmCore {
+  /// The shared rows of a query.
+  ///
+  /// - Parameter make: called if nobody shares rows yet.
+  func sharedResult(
+    _ name: WeakTable<QuerySpec>.Name, _ make: () -> LiveResult
+  ) -> LiveResult {
+    knownResult(name) ?? shared.results.share(make(), as: name)
+  }
+
+  /// The shared rows of a query, nil if nobody has them.
+  func knownResult(_ name: WeakTable<QuerySpec>.Name) -> LiveResult? {
+    guard let known = shared.results.known(name) as? LiveResult, !known.isOwnerGone else {
+      return nil
+    }
+    return known
+  }
+
+  func liveModel(of spec: QuerySpec) -> ResultModel {
+    if let window = spec.window {
+      return .window(WindowModel(liveModel(ofWhole: spec), window))
+    }
+    return liveModel(ofWhole: spec)
+  }
+
+  private func liveModel(ofWhole spec: QuerySpec) -> ResultModel {
+    if let values = spec.values, case .sequence(let place)? = spec.origin {
+      return .values(
+        ValuesModel(
+          place, ascending: values.ascending, isDistinct: values.isDistinct, shown().schema))
+    }
+    if spec.origin == nil, spec.stages.isEmpty { return .query(compiled(spec)) }
+    return .elements(ElementsModel(compiled(spec), spec.origin ?? .objects))
+  }
+
+  private func compiled(_ spec: QuerySpec) -> CompiledQuery {
+    let binding = binding(of: spec)
+    do {
+      return try CompiledQuery(
+        spec.predicate, spec.firstOrderTerms, spec.distinctTerms, on: binding.classID,
+        shown().schema, ofElements: spec.origin != nil || !spec.stages.isEmpty)
+    } catch {
+      trap("Invalid query on '\(binding.schema.name)': \(error)")
+    }
+  }
+}

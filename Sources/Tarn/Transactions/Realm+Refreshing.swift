@@ -1,0 +1,91 @@
+import TarnStore
+
+extension Realm {
+  /// Moves to the newest version and calls the observers that it concerns before it returns. Does
+  /// nothing inside a write or an observer's callback, and on a frozen Realm.
+  ///
+  /// - Returns: true if the version changed or there was none yet.
+  @discardableResult
+  public func refresh() -> Bool { core.refresh() }
+
+  /// Moves to the newest version and calls the observers that it concerns before it returns; see
+  /// ``refresh()``. For Realms of actors, the main actor included: traps for any other.
+  ///
+  /// - Parameter _isolation: the calling code's actor; not to be given.
+  /// - Returns: true if the version changed; false too if there was none yet, in a write, for a
+  ///   frozen Realm, and if the task is cancelled.
+  @discardableResult
+  public func asyncRefresh(_isolation: isolated any Actor = #isolation) async -> Bool {
+    if core.isFrozen { return false }
+    require(
+      core.scheduler.isActorOrMain,
+      "asyncRefresh() is for Realms of actors: this one belongs to \(core.ownSide). Call "
+        + "refresh() there, or open the Realm with try await Realm(actor:).")
+    core.checkThread()
+    // A Realm that shows nothing yet starts at the newest version when it is asked for something.
+    if Task.isCancelled || core.reader == nil { return false }
+    return core.refresh()
+  }
+
+  /// Releases the shown version: every object and collection obtained so far is invalidated, and an
+  /// open write is cancelled. The next use starts at the newest version. Observers stay. Does
+  /// nothing inside an observer's callback.
+  ///
+  /// A frozen Realm has no other version: reading through it, and through everything that came from
+  /// it, traps from then on.
+  public func invalidate() { core.invalidate() }
+}
+
+extension RealmCore {
+  /// Moves an instance that is opened once more to the newest version, unless it is in a write or
+  /// a callback.
+  ///
+  /// - Throws: if the file cannot be followed any more.
+  func catchUpIfIdle() throws(Realm.Error) {
+    if let failure = delivery.failure { throw Realm.Error(failure) }
+    if reader != nil { _ = refresh() }
+  }
+
+  fileprivate func refresh() -> Bool {
+    if isFrozen { return false }
+    checkThread()
+    refuseInSectionKey("refresh the Realm")
+    if session != nil || delivery.refusesRefresh { return false }
+    if let failure = delivery.failure {
+      // Nothing can come any more, and what is shown stays.
+      if failure.code == .replaced { return false }
+      trap("Tarn cannot go on reading: \(failure)")
+    }
+    delivery.cancelWorkAhead()
+    let hadVersion = reader != nil
+    let restarts = state.needsReset
+    let moved = trapping { () throws(StorageError) in try delivery.advance() }
+    delivery.tellOfMove(moved && hadVersion)
+    if session == nil { delivery.deliverRound() }
+    return moved || restarts
+  }
+
+  /// Ends the shown version: accessors are invalid until they find their rows in a new one.
+  func invalidate() {
+    if let frozen { return frozen.invalidate() }
+    checkThread()
+    refuseInSectionKey("invalidate the Realm")
+    guard !delivery.isBusy else { return }
+    asyncWrites?.finishSync()
+    asyncWrites?.dropBlocks()
+    if session != nil {
+      cancelWrite()
+      // It may have shared a transaction with others.
+      asyncWrites?.finishSync()
+    }
+    let telling = properties.map { table in delivery.telling { table.beginEnd() } }
+    let isObserved = !delivery.observers.isEmpty
+    state.invalidate(keepsState: isObserved)
+    if isObserved { scheduleTurn() }
+    rowsMoved()
+    guard let telling else { return }
+    delivery.telling { telling.finish() }
+    properties?.endAll()
+    properties = nil
+  }
+}

@@ -1,0 +1,196 @@
+import TarnStore
+
+/// Write transactions of an instance.
+///
+/// A begin first catches up and calls observers without holding the gate, as far as that can be
+/// done; then it takes the gate, catches up with what was committed meanwhile, and only then is
+/// the write open. Callbacks that are called by the begin run with the write open and may use it,
+/// or cancel it.
+extension RealmCore {
+  var isInWriteTransaction: Bool { write.isOpen }
+
+  /// Begins a write, waiting for the gate as long as that takes.
+  ///
+  /// Errors: those of the store; `.busy` after the timeout.
+  func beginWrite(timeout: Duration? = nil) throws(Realm.Error) {
+    checkThread()
+    asyncWrites?.finishSync()
+    _ = try beginWrite { [store, asyncWrites] () throws(StorageError) in
+      guard let asyncWrites else { return try store.acquireGate(timeout: timeout) }
+      return try store.acquireGate(insteadOf: asyncWrites.waiter, timeout: timeout)
+    }
+  }
+
+  /// Begins a write with the gate that `takeGate` gives.
+  ///
+  /// - Returns: false, and nothing was begun, if it gives none.
+  func beginWrite(
+    _ takeGate: () throws(StorageError) -> GateToken?
+  ) throws(Realm.Error) -> Bool {
+    if isFrozen { trapFrozen("Can't perform transactions on") }
+    refuseInSectionKey("begin a write transaction")
+    refuseWhileTelling("begin a write transaction")
+    require(!configuration.readOnly, "Can't perform transactions on read-only Realms.")
+    require(
+      session == nil,
+      "The Realm is already in a write transaction. Check isInWriteTransaction "
+        + "first where code may be called inside and outside of one.")
+    if let failure = delivery.failure { throw Realm.Error(failure) }
+    checkActiveVersions()
+    do {
+      try store.environment.checkLength("begin a write")
+      delivery.cancelWorkAhead()
+      // Without the gate as far as it goes: nobody waits for what observers' results cost.
+      var moved = try delivery.advance()
+      delivery.observers.prepareInitials()
+      guard let token = try takeGate() else {
+        delivery.tellOfMove(moved)
+        delivery.showCommit()
+        return false
+      }
+      write.hold(token)
+      FaultPoint.hit("gate.held")
+      if try delivery.advance() { moved = true }
+      write.begin(WriteSession(shown()) { [unowned self] in rowsMoved() })
+      rowsMoved()
+      delivery.tellOfMove(moved)
+      delivery.deliverRoundForBegin()
+      return true
+    } catch {
+      endWrite()
+      throw Realm.Error(error)
+    }
+  }
+
+  private func checkActiveVersions() {
+    guard let most = configuration.maximumNumberOfActiveVersions else { return }
+    let active = store.activeVersionCount()
+    require(
+      active <= most,
+      "Number of active versions (\(active)) in the Realm exceeded the limit of \(most): "
+        + "'\(store.path)' keeps them for frozen objects, iterators and instances that do not "
+        + "advance. Let go of these, or raise maximumNumberOfActiveVersions.")
+  }
+
+  func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws(Realm.Error) {
+    checkThread()
+    let session = sessionToCommit()
+    if write.savepoint != nil, let asyncWrites {
+      return try asyncWrites.commitNow { commitLater(withoutNotifying: tokens, nil) }
+    }
+    let skipped = activeObservations(of: tokens)
+    // The session reads what the instance shows, and that is about to move.
+    let former = session.base
+    let snapshot: Snapshot
+    let changes: ChangeSet
+    do {
+      (snapshot, changes) = try store.commit(session)
+    } catch {
+      cancelWrite()
+      throw Realm.Error(error)
+    }
+    write.mark?.commit()
+    // Others are told before this instance cleans up: they wait, and it does not.
+    if let token = write.takeGateToken() { store.announce(snapshot.version, token) }
+    endSession()
+    do {
+      try delivery.moveAfterCommit(to: snapshot, changes)
+    } catch {
+      delivery.fail(error)
+      throw Realm.Error(error)
+    }
+    for observation in skipped { observation.skip(step: step, from: .version(former)) }
+    delivery.tellOfCommit(session, except: identities(of: tokens))
+    asyncWrites?.writeEnded()
+  }
+
+  /// The open write. Traps where it cannot be committed.
+  func sessionToCommit() -> WriteSession {
+    refuseInSectionKey("commit the write transaction")
+    refuseWhileTelling("commit the write transaction")
+    guard let session, write.isOpen else {
+      trap(
+        "Can't commit a non-existing write transaction. Call beginWrite() first, once for each "
+          + "commitWrite(); in realm.write { … } the commit comes by itself.")
+    }
+    return session
+  }
+
+  func identities(of tokens: [NotificationToken]) -> Set<ObjectIdentifier> {
+    Set(tokens.compactMap(\.identity))
+  }
+
+  /// The observations that a commit is to leave out. Traps for a token that is none of this
+  /// instance's active ones.
+  @discardableResult
+  func activeObservations(of tokens: [NotificationToken]) -> [Observation] {
+    let wanted = identities(of: tokens)
+    require(
+      properties.map { table in !wanted.contains(where: table.contains) } ?? true,
+      "An observer of a property is called at the assignment and cannot be left out of a commit. "
+        + "End it before, or observe the object: object.observe { change in … }.")
+    let found = delivery.observers.observations(wanted).filter(\.state.isActive)
+    require(
+      found.count == wanted.count && tokens.allSatisfy { $0.identity != nil },
+      "A token to be left out must be an active one of this very Realm instance. Leave out those "
+        + "that are invalidated or come from another one.")
+    return found
+  }
+
+  func cancelWrite() {
+    checkThread()
+    refuseInSectionKey("cancel the write transaction")
+    refuseWhileTelling("cancel the write transaction")
+    require(
+      write.isOpen,
+      "Can't cancel a non-existing write transaction. Check isInWriteTransaction first.")
+    rollBack()
+    asyncWrites?.writeEnded()
+  }
+
+  /// Takes back everything since the write began.
+  func rollBack() {
+    let telling = tellOfCancelling()
+    let unmanage = prepareUnmanage()
+    if let savepoint = write.savepoint {
+      write.mark?.cancel()
+      savepoint.rowsMoved = { [unowned self] in rowsMoved() }
+      write.returnToSavepoint()
+      rowsMoved()
+    } else {
+      if write.active != nil { write.mark?.cancel() }
+      endWrite()
+    }
+    unmanage()
+    if let telling { delivery.telling { telling.finish() } }
+    // What blocks before it in the same transaction have deleted is not gone yet.
+    if telling != nil, session == nil { endProperties() }
+    delivery.makeUpForOwedTurn()
+  }
+
+  /// Tells observers of properties that the write's changes are about to be taken back, or those
+  /// since its savepoint.
+  private func tellOfCancelling() -> PropertyTelling? {
+    guard let properties, let session, !session.isEmpty else { return nil }
+    let start = write.savepoint?.recorder.position ?? .start
+    let changes = session.recorder.changes(since: start)
+    let effects = properties.effects(ofCancelling: changes) { row, column in
+      guard session.schema[row.classID][column].collection != .none else { return nil }
+      let place = SequencePlace(classID: row.classID, key: row.key, column: column)
+      return trapping { () throws(StorageError) in try session.sequence(at: place)?.script }
+    }
+    return delivery.telling { properties.begin(effects, in: changes.classes.map(\.id)) }
+  }
+
+  /// Lets go of the write and of the gate.
+  private func endWrite() {
+    endSession()
+    write.takeGateToken()?.release()
+  }
+
+  /// Lets go of what the write has in memory, and of every accessor's row there.
+  func endSession() {
+    write.end()
+    rowsMoved()
+  }
+}
