@@ -2,7 +2,7 @@
 #define CTARN_PACKAGES_H
 // Names the Debian package that is missing, before the compiler names a header of it.
 #if !__has_include(<bid_conf.h>)
-#error "Intel's decimal library is missing. Run `make setup`, or: apt-get install libintelrdfpmath-dev"
+#error "A decimal library is missing. Run `make setup`, or: apt-get install libintelrdfpmath-dev"
 #endif
 #if !__has_include(<unicode/ucol.h>)
 #error "ICU is missing. Run `make setup`, or install it: apt-get install libicu-dev"
