@@ -65,17 +65,17 @@ package struct BenchPages {
   private var hasOneRun: Bool { results.runs.count == 1 }
 
   private func table(_ group: BenchGroup) -> String {
-    let head = ["", "workload", "Tarn", "baseline", "SQLite", "target", "ratio", ""]
+    let head = ["workload", "Tarn", "baseline", "SQLite", "ratio", "target"]
     var rows = [head + (hasOneRun ? [] : ["run"])]
     rows.append(rows[0].map { _ in "---" })
     for recorded in recorded(group) {
       let figure = recorded.figure
       func cell(_ value: Double?) -> String { value.map(figure.unit.text) ?? "–" }
+      let verdict = figure.isReached.map { $0 ? ", reached" : ", missed" } ?? ""
       rows.append(
         [
-          figure.id, figure.title, cell(figure.ours), cell(figure.floor), cell(figure.sqlite),
-          figure.targetText, figure.ratio.map { digits($0) } ?? "–",
-          figure.isReached.map { $0 ? "reached" : "missed" } ?? "",
+          "\(figure.id) \(figure.title)", cell(figure.ours), cell(figure.floor),
+          cell(figure.sqlite), figure.ratio.map { digits($0) } ?? "–", figure.targetText + verdict,
         ] + (hasOneRun ? [] : [letter(recorded.run)]))
     }
     return rows.map { "| " + $0.joined(separator: " | ") + " |" }.joined(separator: "\n")

@@ -57,7 +57,7 @@ import ToolSupport
     let history = "Tools/bench-history.ndjson"
     try files.copyItem(atPath: "\(Self.root)/\(history)", toPath: "\(folder.path)/\(history)")
     for page in Self.pages {
-      let other = try text("\(Self.root)/\(page)").replacing(" | reached", with: " | frogs")
+      let other = try text("\(Self.root)/\(page)").replacing(", reached |", with: ", frogs |")
       try Data(other.utf8).write(to: folder.url(page))
     }
   }

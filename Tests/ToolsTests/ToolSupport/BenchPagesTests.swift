@@ -85,10 +85,10 @@ import Testing
         <!-- /bench -->
 
         <!-- bench:eight -->
-        |  | workload | Tarn | baseline | SQLite | target | ratio |  |
-        | --- | --- | --- | --- | --- | --- | --- | --- |
-        | W2a | durable commits | 4,000/s | 5,000/s | – | ≥ 0.85 × | 0.8 | missed |
-        | W7 | age > 50, 1 change | 30 µs | 150 µs | 250 ms | ≤ 100 µs | 0.2 | reached |
+        | workload | Tarn | baseline | SQLite | ratio | target |
+        | --- | --- | --- | --- | --- | --- |
+        | W2a durable commits | 4,000/s | 5,000/s | – | 0.8 | ≥ 0.85 ×, missed |
+        | W7 age > 50, 1 change | 30 µs | 150 µs | 250 ms | 0.2 | ≤ 100 µs, reached |
         <!-- /bench -->
 
         One change: <!-- bench:W7.ours -->30 µs<!-- /bench -->, \
@@ -112,10 +112,10 @@ import Testing
         - a: on 2024-01-30 on Frog, 2 cores, 24 GiB, Linux 6.1, commit abc
         - b: on 2024-01-31 on Frog, 2 cores, 24 GiB, Linux 6.1, commit abc
         <!-- /bench --><!-- bench:eight -->
-        |  | workload | Tarn | baseline | SQLite | target | ratio |  | run |
-        | --- | --- | --- | --- | --- | --- | --- | --- | --- |
-        | W2a | durable commits | 4,500/s | 5,000/s | – | ≥ 0.85 × | 0.9 | reached | b |
-        | W7 | age > 50, 1 change | 30 µs | 150 µs | 250 ms | ≤ 100 µs | 0.2 | reached | a |
+        | workload | Tarn | baseline | SQLite | ratio | target | run |
+        | --- | --- | --- | --- | --- | --- | --- |
+        | W2a durable commits | 4,500/s | 5,000/s | – | 0.9 | ≥ 0.85 ×, reached | b |
+        | W7 age > 50, 1 change | 30 µs | 150 µs | 250 ms | 0.2 | ≤ 100 µs, reached | a |
         <!-- /bench -->
         """)
   }
