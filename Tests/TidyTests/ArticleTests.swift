@@ -9,6 +9,17 @@ import Testing
         "Sources/Tarn/Documentation.docc/\(name).md"), encoding: .utf8)
   }
 
+  @Test func theLinksOfTheReadmeLeadToFiles() throws {
+    let readme = try String(
+      contentsOf: SourceTree.root.appendingPathComponent("README.md"), encoding: .utf8)
+    let files = readme.matches(of: /\]\(((?!http)[^)#]+)/).map { String($0.1) }
+    let missing = files.filter { file in
+      !FileManager.default.fileExists(atPath: SourceTree.root.appendingPathComponent(file).path)
+    }
+    #expect(missing == [])
+    #expect(files.count > 10)
+  }
+
   @Test func theTestsOfFailuresExist() throws {
     let text = try article("RecoveryTests").replacing("\n", with: " ")
     let lines = SourceTree.files.filter { $0.path.hasPrefix("Tests/") }.flatMap(\.lines)
