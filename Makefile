@@ -8,7 +8,9 @@ SEED ?= 1
 SECONDS ?= 60
 COUNT ?= 10000
 OBJECTS ?= 1000000
-HISTORY ?= build/bench.ndjson
+# A run with a million objects goes into the project's history, a quick look does not.
+FULL := $(filter 1000000,$(OBJECTS))
+HISTORY ?= $(if $(FULL),Tools/bench-history.ndjson,build/bench.ndjson)
 FILTER ?=
 export TARN_COMMIT ?= $(shell git describe --always --dirty 2>/dev/null)
 
@@ -20,7 +22,7 @@ TEST := swift test --disable-xctest
 WITH_THREADS := '(Observ|Fork|FreezingTh|Reacting|Round|Skipping|WorkAhead|FreeLoop|Scheduler|Instance|Ended|Write|Signal|Gate|Environment|Killed|ReferenceThread|ThreadSafe|PassingHome)[A-Za-z]*Tests/'
 WITH_POINTERS := '(Cluster|GroupedSums|SortBuffer|Collection|Directory|Index|LongValues|Nested|Page|Record|RowAccess|Scan|Signal|TreeKey|Adding|Unmanaged|Embedded|AnyRealm|List|Map|MutableSet)[A-Za-z]*Tests/'
 
-.PHONY: help setup demo test test-release check format lint bench stress damage docs
+.PHONY: help setup demo test test-release check format lint bench bench-pages stress damage docs
 .PHONY: sanitize sanitize-engine sanitize-address sanitize-thread clean
 
 help: ## list what can be made
@@ -53,10 +55,15 @@ lint: ## check the layout of the sources
 format: ## lay the sources out
 	swift format --in-place --recursive $(SWIFT_FILES)
 
-bench: setup ## measure against LMDB and SQLite; OBJECTS=1000000, HISTORY=file to append to
+bench: setup ## measure against LMDB and SQLite, write tables and charts; OBJECTS=10000 for a quick look
 	swift build -c release --product tarn-bench
 	@mkdir -p $(dir $(HISTORY))
 	$(RELEASE)/tarn-bench --objects $(OBJECTS) --append $(HISTORY)
+	$(if $(FULL),$(RELEASE)/tarn-bench --pages .)
+
+bench-pages: ## write the tables and charts of the documentation from the history, without measuring
+	swift build -c release --product tarn-bench
+	$(RELEASE)/tarn-bench --pages .
 
 stress: setup ## real processes on one file, checked as they go; SEED=1 SECONDS=60
 	swift build -c release --product tarn-stress

@@ -1,4 +1,5 @@
 #include "ctarn_collation.h"
+#include "ctarn_packages.h"
 #include <stddef.h>
 #include <unicode/ucol.h>
 

@@ -1,4 +1,5 @@
 #include "ctarn_decimal.h"
+#include "ctarn_packages.h"
 
 // The variant of the library that takes operands, rounding mode and flags by address: what is
 // passed does not hang on how a compiler passes sixteen bytes, and no state is shared by threads.

@@ -42,12 +42,13 @@ import Testing
     expectNone(LayerChecks.everyFileHasALayer(SourceTree.files, layers))
   }
 
-  /// The README's list begins with the highest layer.
+  /// The article lists the highest layer first.
   @Test(arguments: [Layers.engine, .library])
-  func theReadmeShowsTheLayers(_ layers: Layers) throws {
-    let readme = try String(
-      contentsOf: SourceTree.root.appendingPathComponent("README.md"), encoding: .utf8)
-    let lines = readme.split(separator: "\n", omittingEmptySubsequences: false)
+  func theArchitectureShowsTheLayers(_ layers: Layers) throws {
+    let article = try String(
+      contentsOf: SourceTree.root.appendingPathComponent(
+        "Sources/Tarn/Documentation.docc/Architecture.md"), encoding: .utf8)
+    let lines = article.split(separator: "\n", omittingEmptySubsequences: false)
     let start = try #require(lines.firstIndex { $0.hasPrefix("The folders of `\(layers.name)`") })
     let list = lines[start...].drop { !$0.hasPrefix("    ") }.prefix { $0.hasPrefix("    ") }
     let folders = list.compactMap { $0.split(separator: " ").first.map(String.init) }

@@ -1,7 +1,7 @@
 #ifndef FLOORS_LMDB_H
 #define FLOORS_LMDB_H
 #include "floors_support.h"
-#include <lmdb.h>
+#include "floors_packages.h"
 
 // Two trees: rows by row number, and row numbers by id. That is one more look-up than a store
 // keyed by id would need, and what any engine needs whose keys are not its row numbers.

@@ -1,8 +1,8 @@
 #define _GNU_SOURCE  // memmem
 #include "floors_lmdb.h"
 #include "floors_support.h"
+#include "floors_packages.h"
 #include <errno.h>
-#include <lmdb.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

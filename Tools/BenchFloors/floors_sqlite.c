@@ -1,8 +1,8 @@
 // The same jobs on SQLite, as a careful user would write them: one table with an integer primary
 // key, prepared statements kept for the life of the store, WAL, a page cache that holds the data.
 #include "floors_support.h"
+#include "floors_packages.h"
 #include <errno.h>
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

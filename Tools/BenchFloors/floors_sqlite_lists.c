@@ -1,7 +1,7 @@
 // Collections on SQLite: a list as rows by position, a set and a map as tables by their keys.
 #include "floors_support.h"
+#include "floors_packages.h"
 #include <errno.h>
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

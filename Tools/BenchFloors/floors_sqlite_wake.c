@@ -1,8 +1,8 @@
 // The SQLite side of the latency between two processes. Nothing wakes a reader there, so the
 // watcher does what applications do: it looks once a millisecond.
 #include "floors_support.h"
+#include "floors_packages.h"
 #include <errno.h>
-#include <sqlite3.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,9 +1,8 @@
 // What the floors share: time, random numbers, the packed row, paths, memory reads.
 #include "floors_support.h"
+#include "floors_packages.h"
 #include <errno.h>
-#include <lmdb.h>
 #include <malloc.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -33,7 +33,8 @@ package enum BenchTarget: Sendable, Equatable {
   case value(Double)
 }
 
-/// One line of the benchmark: a workload on the library, on its floor, on SQLite.
+/// One line of the benchmark: a workload on the library, on its baseline (a plain C program on raw
+/// LMDB that does only that job, unless the title names another one), on SQLite.
 package struct BenchFigure: Sendable, Equatable {
   /// The workload's short name, such as `W2a`.
   package let id: String
@@ -101,7 +102,7 @@ func digits(_ value: Double) -> String {
 }
 
 /// A whole number with commas between thousands.
-func grouped(_ value: Double) -> String {
+package func grouped(_ value: Double) -> String {
   guard value.isFinite, abs(value) < 1e15 else { return "\(value)" }
   let plain = String(Int64(abs(value).rounded()))
   var text = ""

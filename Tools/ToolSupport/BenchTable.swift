@@ -32,7 +32,7 @@ package struct BenchMachine: Sendable, Equatable {
 }
 
 /// The figures of one run, as a table for people and as one JSON object for a history.
-package struct BenchTable: Sendable {
+package struct BenchTable: Sendable, Equatable {
   package var figures: [BenchFigure] = []
   package let machine: BenchMachine
   /// How many objects the workloads had.
@@ -47,7 +47,7 @@ package struct BenchTable: Sendable {
   package func text(terminal: Terminal? = nil) -> String {
     typealias Column = TextTable.Column
     var table = TextTable([
-      Column(""), Column("workload"), Column("ours", .right), Column("floor", .right),
+      Column(""), Column("workload"), Column("Tarn", .right), Column("baseline", .right),
       Column("ratio", .right), Column("target", .right), Column("SQLite", .right), Column(""),
     ])
     for figure in figures {
@@ -103,6 +103,8 @@ package struct BenchTable: Sendable {
     json.beginObject()
     json.key("id")
     json.string(figure.id)
+    json.key("title")
+    json.string(figure.title)
     json.key("unit")
     json.string(figure.unit.rawValue)
     let values = [
@@ -113,8 +115,24 @@ package struct BenchTable: Sendable {
       json.key(name)
       if let value { json.double(value) } else { json.null() }
     }
+    json.key("target")
+    write(figure.target, &json)
     json.key("reached")
     if let isReached = figure.isReached { json.bool(isReached) } else { json.null() }
+    json.endObject()
+  }
+
+  private static func write(_ target: BenchTarget?, _ json: inout JSONText) {
+    guard let target else { return json.null() }
+    json.beginObject()
+    switch target {
+    case .ratio(let limit):
+      json.key("ratio")
+      json.double(limit)
+    case .value(let limit):
+      json.key("value")
+      json.double(limit)
+    }
     json.endObject()
   }
 }

@@ -36,6 +36,9 @@ func benchText<Bytes>(_ bytes: inout Bytes) -> String {
   }
 }
 
+/// A number of objects as the titles of workloads have it: `1,000,000`.
+func amount(_ count: Int) -> String { grouped(Double(count)) }
+
 /// The clock of all measurements: monotonic, and the same in every process.
 func benchNow() -> Double {
   var time = timespec()

@@ -5,29 +5,36 @@ import ToolSupport
 /// The command line of `tarn-bench`: what is measured, and where the figures go.
 enum BenchProgram {
   private static let parser = CommandLineParser(
-    program: "tarn-bench", version: "0.1.0",
+    program: "tarn-bench", version: ToolVersion.text,
     summary: "Compares Tarn with raw LMDB and SQLite.",
     commands: [
       CommandSpec(
         "tarn-bench", "Compares Tarn with raw LMDB and SQLite.",
         discussion: """
           Each workload runs through the public Swift API, next to a plain C program on raw LMDB \
-          that does the same job and nothing else (the floor), and next to SQLite. Compare the \
+          that does the same job and nothing else (the baseline), and next to SQLite. Compare the \
           ratios: absolute figures vary with the load of the machine.
           """,
         options: [
-          .value("objects", "N", "number of objects in the workloads (default 1000000)"),
-          .value("only", "LIST", "workloads to run, such as W1,W3 (default all)"),
+          .value("objects", "N", "number of objects in the workloads (default: 1000000)"),
+          .value("only", "LIST", "workloads to run, such as W1,W3 (default: all)"),
           .flag("json", "print one JSON object instead of the table"),
           .value("append", "FILE", "append the figures to FILE as a line of JSON"),
           .flag("tiny", "2,000 objects and few rounds: a check that it works, not a measurement"),
           .value("folder", "DIR", "where to create the stores (default: the temporary folder)"),
+          .value(
+            "pages", "ROOT",
+            "measure nothing: write the newest figures of ROOT's history into its documentation"),
         ])
     ])
 
   static func run() -> ExitCode {
     let arguments = parser.parseOrExit()
     do {
+      if let root = arguments.value("pages") {
+        try BenchDocumentation(root: root).update()
+        return .success
+      }
       let options = try BenchOptions(arguments)
       let bench = try Bench(options)
       defer { bench.removeFolder() }

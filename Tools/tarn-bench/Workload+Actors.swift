@@ -74,7 +74,7 @@ func measureActors(_ bench: Bench) throws {
   loop.end()
   bench.add(
     BenchFigure(
-      "W8a", "commit to the call on an actor, p50; floor: in a run loop", .seconds,
+      "W8a", "commit to callback on an actor, p50; baseline: in a run loop", .seconds,
       ours: Statistics.median(ours), floor: Statistics.median(floor), target: .ratio(2)))
   bench.add(
     BenchFigure(

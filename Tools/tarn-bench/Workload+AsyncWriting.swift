@@ -68,12 +68,13 @@ func measureAsyncWrites(_ bench: Bench) throws {
     try waiting { await actor.end() }
     bench.add(
       BenchFigure(
-        id, "asyncWrite of one Int on an actor, \(title); floor: write", .seconds,
+        id, "asyncWrite of one Int on an actor, \(title); baseline: write", .seconds,
         ours: medians[0], floor: medians[1], target: .ratio(3)))
     guard isDurable else { continue }
     bench.add(
       BenchFigure(
-        "W2t", "one of \(many) grouped durable commits; floor: write", .seconds, ours: medians[2],
+        "W2t", "one of \(amount(many)) grouped durable commits; baseline: write", .seconds,
+        ours: medians[2],
         floor: medians[1], target: .ratio(0.2)))
   }
 }

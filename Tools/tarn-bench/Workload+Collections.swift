@@ -98,11 +98,13 @@ private func measureIteration(_ bench: Bench, _ shelves: Shelves) throws {
   }
   bench.add(
     BenchFigure(
-      "W11i", "iterate over a list of \(bench.objects), per element", .seconds, ours: medians[0],
+      "W11i", "iterate over a list of \(amount(bench.objects)), per element", .seconds,
+      ours: medians[0],
       floor: medians[1], sqlite: medians[2], target: .ratio(2)))
   bench.add(
     BenchFigure(
-      "W11x", "the same by position", .seconds, ours: medians[3], floor: medians[1]))
+      "W11x", "read that list by position, per element", .seconds, ours: medians[3],
+      floor: medians[1]))
 }
 
 /// W11s and W11m: members of the set, values of the map.
@@ -131,7 +133,8 @@ private func measureMembers(_ bench: Bench, _ shelves: Shelves) throws {
   try check("members")
   bench.add(
     BenchFigure(
-      "W11s", "contains, a set of \(rows)", .seconds, ours: medians[0], floor: medians[1],
+      "W11s", "contains, a set of \(amount(bench.objects))", .seconds, ours: medians[0],
+      floor: medians[1],
       sqlite: medians[2], target: .ratio(1.5)))
   medians = try bench.alternate([
     {
@@ -149,7 +152,8 @@ private func measureMembers(_ bench: Bench, _ shelves: Shelves) throws {
   try check("keys")
   bench.add(
     BenchFigure(
-      "W11m", "value by key, a map of \(rows)", .seconds, ours: medians[0], floor: medians[1],
+      "W11m", "value by key, a map of \(amount(bench.objects))", .seconds, ours: medians[0],
+      floor: medians[1],
       sqlite: medians[2], target: .ratio(1.5)))
 }
 
@@ -179,19 +183,19 @@ private func measureListInserts(_ bench: Bench, _ shelves: Shelves) throws {
       BenchFigure(id, title, .seconds, ours: medians[0], floor: medians[1], target: target))
   }
   try figure(
-    "W11", "insert in the middle of a list of \(rows)", .value(1e-6),
+    "W11", "insert in the middle of a list of \(amount(rows))", .value(1e-6),
     [
       { try measure(inserts) { _ in list.count / 2 } },
       { try seconds { bf_lists_insert(shelves.lmdb, Int64(floorInserts), 0, $0) } },
     ])
   try figure(
-    "W11r", "insert all over it", .value(1e-6),
+    "W11r", "insert at positions all over that list", .value(1e-6),
     [
       { try measure(inserts) { BenchStores.scattered($0, rows) } },
       { try seconds { bf_lists_insert(shelves.lmdb, Int64(inserts), 1, $0) } },
     ])
   try figure(
-    "W11c", "one insert and its commit", nil,
+    "W11c", "one insert in the middle, and its commit", nil,
     [
       {
         let time = try benchTime {
@@ -225,7 +229,8 @@ private func measureListAppends(_ bench: Bench, _ shelves: Shelves) throws {
     ])
   bench.add(
     BenchFigure(
-      "W11a", "append to a list, one by one", .seconds, ours: medians[0], floor: medians[1],
+      "W11a", "append to a list one by one, per element", .seconds, ours: medians[0],
+      floor: medians[1],
       sqlite: medians[2]))
 }
 
@@ -269,10 +274,10 @@ private func measureListAssignments(_ bench: Bench, _ shelves: Shelves) throws {
       ])
     bench.add(BenchFigure(id, title, .seconds, ours: medians[0], floor: medians[1]))
   }
-  try figure("W11d", "assign a list of \(count) with one more, per element") { round in
+  try figure("W11d", "assign a list of \(amount(count)) with one more, per element") { round in
     Array(0..<count / 2) + [-round] + Array(count / 2..<count)
   }
-  try figure("W11n", "assign a list of \(count) others, per element") { round in
+  try figure("W11n", "assign a list of \(amount(count)) others, per element") { round in
     (0..<count).map { -$0 - round }
   }
 }

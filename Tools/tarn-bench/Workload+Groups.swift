@@ -30,11 +30,11 @@ func measureGrouping(_ bench: Bench) throws {
   }
   bench.add(
     BenchFigure(
-      "W5g", "100 groups by age, count and sum of score", .seconds, ours: ours.min() ?? 0,
+      "W5g", "100 groups by age, count and sum", .seconds, ours: ours.min() ?? 0,
       floor: floor, target: .ratio(1.5)))
   bench.add(
     BenchFigure(
-      "W5gm", "the same with minimum and maximum of score", .seconds, ours: ends.min() ?? 0,
+      "W5gm", "100 groups by age, minimum and maximum too", .seconds, ours: ends.min() ?? 0,
       floor: floor))
 }
 
@@ -60,11 +60,11 @@ func measureObservedGroups(_ bench: Bench) throws {
   }
   bench.add(
     BenchFigure(
-      "W7g", "100 groups of all, observed, 1 change: commit to callback", .seconds, ours: sums,
+      "W7g", "100 groups observed, 1 change: commit to callback", .seconds, ours: sums,
       floor: floor, target: .value(100e-6)))
   bench.add(
     BenchFigure(
-      "W7gm", "the same with extremes, which come and go", .seconds, ours: ends, floor: floor,
+      "W7gm", "W7g with minimum and maximum, which change", .seconds, ours: ends, floor: floor,
       target: .value(100e-6)))
 }
 

@@ -43,15 +43,16 @@ func measureIndexedLookups(_ bench: Bench) throws {
   ])
   bench.add(
     BenchFigure(
-      "W5q", "where primary key == x, first", .seconds, ours: medians[0], floor: medians[2],
+      "W5q", "first object where primary key == x", .seconds, ours: medians[0], floor: medians[2],
       target: .ratio(3)))
   bench.add(
     BenchFigure(
-      "W5i", "where indexed property == x, first", .seconds, ours: medians[1], floor: medians[2],
+      "W5i", "first object where an indexed property == x", .seconds, ours: medians[1],
+      floor: medians[2],
       target: .ratio(3)))
   bench.add(
     BenchFigure(
-      "W5y", "build such results", .seconds, ours: Statistics.median(building),
+      "W5y", "build results of such a query", .seconds, ours: Statistics.median(building),
       target: .value(3e-6)))
 }
 
@@ -86,7 +87,7 @@ func measureIndexedRange(_ bench: Bench) throws {
   }
   bench.add(
     BenchFigure(
-      "W5r", "100 by an indexed range, in its order", .seconds, ours: medians[0],
+      "W5r", "100 objects by a range of an index, in its order", .seconds, ours: medians[0],
       floor: medians[1], target: .ratio(3)))
 }
 
@@ -118,8 +119,8 @@ func measureFirstByIndex(_ bench: Bench) throws {
     throw ToolError("\(found) and \(foundWriting) are first, not \(expected) and the last written")
   }
   for (name, title, time) in [
-    ("W6i", "sorted by an indexed property, first", medians[0]),
-    ("W6w", "the same within a write that changed 100", medians[1]),
+    ("W6i", "sort by an indexed property, read the first", medians[0]),
+    ("W6w", "W6i in a write that has changed 100 objects", medians[1]),
   ] {
     bench.add(BenchFigure(name, title, .seconds, ours: time, floor: medians[2]))
   }

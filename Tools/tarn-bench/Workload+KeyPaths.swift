@@ -43,7 +43,7 @@ func measureLongKeyPath(_ bench: Bench) throws {
   }
   bench.add(
     BenchFigure(
-      "W7p", "\(count) observed along 4 links, 1 change at the end", .seconds,
+      "W7p", "\(amount(count)) observed along 4 links, 1 change at the end", .seconds,
       ours: Statistics.median(times), floor: try keyPathFloor(stores, lookups: 4, bench),
       target: .value(100e-6)))
 }
@@ -101,7 +101,7 @@ func measureManyKeyPaths(_ bench: Bench) throws {
   }
   bench.add(
     BenchFigure(
-      "W7t", "\(tokens.count) tokens with key paths on \(count), 1 matches", .seconds,
+      "W7t", "\(amount(tokens.count)) tokens with key paths, 1 matches the change", .seconds,
       ours: Statistics.median(times), floor: try keyPathFloor(stores, lookups: 3, bench),
       target: .value(1e-3)))
 }

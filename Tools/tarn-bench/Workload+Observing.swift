@@ -90,10 +90,10 @@ func measureOneChange(_ bench: Bench) throws {
       floor: floor, sqlite: sqlite, target: .value(100e-6)))
   bench.add(
     BenchFigure(
-      "W7n", "the same with 10,000 objects", .seconds, ours: few, target: .value(100e-6)))
+      "W7n", "W7 with 10,000 objects", .seconds, ours: few, target: .value(100e-6)))
   bench.add(
     BenchFigure(
-      "W7r", "W7 (ours) against W7n (floor)", .seconds, ours: many, floor: few,
+      "W7r", "W7 again; baseline: W7n", .seconds, ours: many, floor: few,
       target: .ratio(2)))
 }
 
@@ -111,7 +111,7 @@ func measureWindow(_ bench: Bench) throws {
   let floor = try seconds { bf_lmdb_reinsert(stores.lmdb, Int64(rounds), &inOrder, $0) }
   bench.add(
     BenchFigure(
-      "W7w", "a window of 50 of them, 1 change: commit to callback", .seconds, ours: ours,
+      "W7w", "W7 with a window of 50 observed", .seconds, ours: ours,
       floor: floor, target: .value(100e-6)))
 }
 
@@ -138,7 +138,7 @@ func measureScatteredCommit(_ bench: Bench) throws {
     ])
   bench.add(
     BenchFigure(
-      "W7kc", "of which the commit of \(changes), nobody observing", .seconds, ours: medians[0],
+      "W7kc", "the commit of W7k alone, without observers", .seconds, ours: medians[0],
       floor: medians[1], sqlite: medians[2]))
 }
 
@@ -164,7 +164,8 @@ func measureManyChanges(_ bench: Bench) throws {
     }
     bench.add(
       BenchFigure(
-        id, "the same, \(changes) changes", .seconds, ours: ours, floor: requery, sqlite: sqlite,
+        id, "W7 with \(amount(changes)) changes; baseline: query again", .seconds, ours: ours,
+        floor: requery, sqlite: sqlite,
         target: .value(limit)))
   }
 }
@@ -187,7 +188,7 @@ func measureForeignCommit(_ bench: Bench) throws {
   }
   bench.add(
     BenchFigure(
-      "W7b", "begin on the observing instance after a foreign commit", .seconds,
+      "W7b", "begin a write after another instance's commit", .seconds,
       ours: Statistics.median(times), target: .value(200e-6)))
 }
 
@@ -223,7 +224,8 @@ func measureManyResults(_ bench: Bench) throws {
   for token in tokens { token.invalidate() }
   bench.add(
     BenchFigure(
-      "W7m", "100 observed results of \(objects), 1 change, last callback", .seconds,
+      "W7m", "100 observed results of \(amount(objects)) objects, 1 change: last callback",
+      .seconds,
       ours: Statistics.median(times), target: .value(3e-3)))
 }
 
@@ -262,7 +264,8 @@ func measureObjectObservers(_ bench: Bench) throws {
   for token in tokens { token.invalidate() }
   bench.add(
     BenchFigure(
-      "W9", "\(count) object observers, one changes", .seconds, ours: Statistics.median(times),
+      "W9", "\(amount(count)) object observers, one object changes", .seconds,
+      ours: Statistics.median(times),
       target: .value(50e-6)))
   bench.add(
     BenchFigure(

@@ -71,6 +71,6 @@ func measurePassing(_ bench: Bench) throws {
   let seconds = Double(numbers.times(1).pointee.read) * 1e-9 / Double(commits)
   bench.add(
     BenchFigure(
-      "W8p", "CPU of a process per commit that concerns none of its observers", .seconds,
+      "W8p", "CPU time of a process per commit that concerns no observer", .seconds,
       ours: seconds, target: .value(30e-6)))
 }

@@ -78,7 +78,7 @@ func measureOpening(_ bench: Bench) throws {
   ])
   bench.add(
     BenchFigure(
-      "W10", "open a file of \(bench.objects), find one object", .seconds, ours: ours,
+      "W10", "open a file of \(amount(bench.objects)) objects, find one", .seconds, ours: ours,
       floor: floors[0], sqlite: floors[1], target: .value(0.5e-3)))
 }
 

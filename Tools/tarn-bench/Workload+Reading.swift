@@ -49,12 +49,14 @@ func measureReads(_ bench: Bench) throws {
   guard sums.0 > 0, sums.1 > 0 else { throw ToolError("the persons are empty") }
   bench.add(
     BenchFigure(
-      "W4", "read an Int of a live object", .seconds, ours: ours[1], floor: ours[0],
+      "W4", "read an Int of a live object; baseline: of memory", .seconds, ours: ours[1],
+      floor: ours[0],
       target: .value(5e-9)))
   bench.add(try measureTrackedReads(bench, floor: ours[0]))
   bench.add(
     BenchFigure(
-      "W4s", "read a 12-character String of one", .seconds, ours: ours[2], floor: ours[3],
+      "W4s", "read a 12-character String; baseline: of memory", .seconds, ours: ours[2],
+      floor: ours[3],
       target: .value(25e-9)))
 }
 
@@ -70,7 +72,9 @@ private func measureTrackedReads(_ bench: Bench, floor: Double) throws -> BenchF
     { benchTime { sum &+= readAges(people, reads / people.count) } / Double(reads) }
   ])
   guard sum > 0 else { throw ToolError("the persons are empty") }
-  return BenchFigure("W4o", "the same with Observation on", .seconds, ours: ours[0], floor: floor)
+  return BenchFigure(
+    "W4o", "read an Int with Observation on; baseline: of memory", .seconds, ours: ours[0],
+    floor: floor)
 }
 
 @inline(never)
@@ -155,6 +159,6 @@ func measureSorting(_ bench: Bench) throws {
         id, title, .seconds, ours: medians[0], floor: medians[1], sqlite: medians[2],
         target: .ratio(target)))
   }
-  try measure("W6", "sorted by age, first", 0, 0.3) { people.sorted(by: \.age).first }
-  try measure("W6n", "sorted by name, first", 1, 0.4) { people.sorted(by: \.name).first }
+  try measure("W6", "sort by age, read the first", 0, 0.3) { people.sorted(by: \.age).first }
+  try measure("W6n", "sort by name, read the first", 1, 0.4) { people.sorted(by: \.name).first }
 }

@@ -88,7 +88,7 @@ private struct SourceKind {
           realm.objects(Kin.self).sectioned(by: \.group).observe { _ in clock.call() }
         }, change: age),
       SourceKind(
-        id: "W7xe", name: "a list, filtered and sorted, of which one goes and one comes",
+        id: "W7xe", name: "a list, filtered and sorted, one replaced",
         observe: { realm, clock in
           members(realm).where { $0.age > 0 }.sorted(by: \.name).observe { _ in clock.call() }
         },
@@ -122,11 +122,13 @@ func measureSources(_ bench: Bench) throws {
     guard let measured = times[kind.id] else { continue }
     bench.add(
       BenchFigure(
-        kind.id, "\(counts[1]) observed as \(kind.name), 1 change", .seconds, ours: measured[1],
+        kind.id, "\(amount(counts[1])) observed as \(kind.name), 1 change", .seconds,
+        ours: measured[1],
         floor: floor, target: .value(100e-6)))
     bench.add(
       BenchFigure(
-        kind.id + "r", "the same (ours) against \(counts[0]) (floor)", .seconds, ours: measured[1],
+        kind.id + "r", "\(kind.id) again; baseline: with \(amount(counts[0]))", .seconds,
+        ours: measured[1],
         floor: measured[0], target: .ratio(2)))
   }
 }

@@ -123,20 +123,21 @@ func measureWake(_ bench: Bench) throws {
   }
   let latencies = part(\.read, after: \.began)
   add(
-    "W8", "commit here to value read in another process, p50", Statistics.median(latencies),
+    "W8", "commit here, value read in another process, p50", Statistics.median(latencies),
     floors.0.p50, sqlite: floors.1.p50, target: .ratio(2.5))
   add(
-    "W8b", "the same, p99", Statistics.percentile(0.99, of: latencies), floors.0.p99,
+    "W8b", "commit here, value read in another process, p99",
+    Statistics.percentile(0.99, of: latencies), floors.0.p99,
     sqlite: floors.1.p99, target: .ratio(2.5))
   add(
-    "W8c", "of that: commit, until the wake is sent",
+    "W8c", "of W8: the commit, until the wake is sent",
     Statistics.median(part(\.sent, after: \.began)),
     floors.0.commit)
   add(
-    "W8w", "of that: wake, until the other process runs",
+    "W8w", "of W8: the wake, until the other process runs",
     Statistics.median(part(\.woken, after: \.sent)), floors.0.wake)
   add(
-    "W8t", "of that: turn, until it has the value",
+    "W8t", "of W8: the turn, until it has the value",
     Statistics.median(part(\.read, after: \.woken)), floors.0.turn)
 }
 

@@ -9,7 +9,8 @@ func measureInsert(_ bench: Bench) throws {
   let rates = stores.insertSeconds.map { Double(bench.objects) / $0 }
   bench.add(
     BenchFigure(
-      "W1", "insert, one write, realm.add", .perSecond, ours: rates[0], floor: rates[1],
+      "W1", "insert \(amount(bench.objects)) objects in one write", .perSecond, ours: rates[0],
+      floor: rates[1],
       sqlite: rates[2], target: .ratio(1 / 1.5)))
   var bytes: (Int64, Int64) = (0, 0)
   try floor(bf_lmdb_file_bytes(stores.lmdb, &bytes.0))
@@ -20,7 +21,7 @@ func measureInsert(_ bench: Bench) throws {
   let limit = 75 * 1_048_576.0 * Double(bench.objects) / 1e6
   bench.add(
     BenchFigure(
-      "W1f", "file size after that", .bytes, ours: ours, floor: Double(bytes.0),
+      "W1f", "file size after W1", .bytes, ours: ours, floor: Double(bytes.0),
       sqlite: Double(bytes.1), target: .value(limit)))
 }
 
@@ -35,7 +36,7 @@ func measureBulkUpdate(_ bench: Bench) throws {
   ])
   bench.add(
     BenchFigure(
-      "W2m", "one write, \(updates) scattered updates", .seconds, ours: medians[0],
+      "W2m", "one write, \(amount(updates)) scattered updates", .seconds, ours: medians[0],
       floor: medians[1], sqlite: medians[2], target: .ratio(0.6)))
 }
 
@@ -119,5 +120,5 @@ func measureAgedCommits(_ bench: Bench) throws {
   try floor(bf_lmdb_age(stores.lmdb, 3, Int64(updates), Int64(small)))
   try floor(bf_sqlite_age(stores.sqlite, 3, Int64(updates), Int64(small)))
   try measureCommits(
-    bench, stores, stores.realm, "W2g", "commits of one Int, aged file, no fsync", 0.8, 0)
+    bench, stores, stores.realm, "W2g", "commits of one Int on an aged file, no fsync", 0.8, 0)
 }

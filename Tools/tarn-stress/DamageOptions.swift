@@ -10,7 +10,8 @@ struct DamageOptions {
 
   static func fromCommandLine() throws -> DamageOptions {
     let parser = CommandLineParser(
-      program: "tarn-stress damage", version: "0.1", summary: command.summary, commands: [command])
+      program: "tarn-stress damage", version: ToolVersion.text, summary: command.summary,
+      commands: [command])
     var options = DamageOptions()
     let parsed = parser.parseOrExit(Array(CommandLine.arguments.dropFirst(2)))
     options.seed = UInt64(try parsed.integer("seed", default: 1, in: 0...Int.max))

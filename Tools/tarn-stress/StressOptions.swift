@@ -13,7 +13,7 @@ struct StressOptions {
 
   static func fromCommandLine() throws -> StressOptions {
     let parser = CommandLineParser(
-      program: "tarn-stress", version: "0.1",
+      program: "tarn-stress", version: ToolVersion.text,
       summary: "Stresses one file with many processes and checks what they see.",
       commands: [command])
     var arguments = Array(CommandLine.arguments.dropFirst())

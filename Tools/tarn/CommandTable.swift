@@ -140,7 +140,8 @@ enum CommandTable {
         "nullable", "[CLASS.]COL,...", repeats: true, "make columns nullable, existing ones too"),
       .flag("update", "update existing objects where values differ"),
       .value("on-error", "refuse|skip|ignore", "what to do about bad lines (default: refuse)"),
-      .value("batch", "N", "objects per commit (default: all in one)"), timeout,
+      .value("batch", "N", "objects per commit, with --on-error skip or ignore (default: all)"),
+      timeout,
     ])
 
   private static let exporting = CommandSpec(

@@ -10,7 +10,7 @@ import ToolSupport
 /// system would end a command for, because a file is damaged, ends with 1 as well: see `LastWords`.
 enum TarnProgram {
   static let parser = CommandLineParser(
-    program: "tarn", version: "0.1 (LMDB \(Environment.engineVersion))",
+    program: "tarn", version: "\(ToolVersion.text) (LMDB \(Environment.engineVersion))",
     summary: "Inspects, queries, watches and changes Tarn stores, and imports and exports data.",
     commands: CommandTable.commands)
 

@@ -24,10 +24,9 @@ extension LinkingObjects: RealmCollection, DumpedCollection {
   func append(to dump: inout TextDump) { append("LinkingObjects<\(Element.self)>", to: &dump) }
 
   /// Calls `block` first with `.initial` and then with the exact difference whenever objects began
-  /// or ceased to link here, or one that does has changed, itself or up to three links
-  /// away.
-  /// An object that links here twice is there twice. If the object that is linked to is deleted,
-  /// all are reported as deleted, and nothing follows.
+  /// or ceased to link here, or one that does has changed, itself or up to three links away. An
+  /// object that links here twice is there twice. If the object that is linked to is deleted, all
+  /// are reported as deleted, and nothing follows.
   ///
   /// Traps on an unmanaged or invalidated object, on a thread that has no later turns, and in a
   /// write that has changed something.

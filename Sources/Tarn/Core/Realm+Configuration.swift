@@ -36,9 +36,10 @@ extension Realm {
     }
 
     /// True to refuse every write, and to refuse to create the file. Other processes' commits are
-    /// followed and observed as usual, unless this user may not write the lock file or no read
-    /// transaction is left: then the Realm has a private copy of the newest commit, which never
-    /// changes, and its observers are called once with an error that names the cause.
+    /// followed and observed as usual, unless this user may not write the lock file or the signal
+    /// file, the disk has no room for them, or no read transaction is left. Then the Realm has a
+    /// private copy of the newest commit, which never changes, and its observers are called once
+    /// with an error that names the cause.
     public var readOnly = false
 
     /// The classes that the Realm knows; nil for all classes that the program has loaded. Linked

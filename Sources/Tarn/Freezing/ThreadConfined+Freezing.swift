@@ -65,9 +65,9 @@ extension Realm {
   ///   is read through it is `Sendable`; pass it on as `nonisolated(unsafe)`.
   public func freeze() -> Realm { Realm(core.freeze()) }
 
-  /// The live Realm of the same file that belongs to the calling code: to the running queue, manual
-  /// scheduler, main thread or other thread. One that is already open there is not refreshed; if
-  /// none is, one is opened for the thread. A live Realm is returned as it is.
+  /// The live Realm of the same file that belongs to the calling code: to the running queue, actor,
+  /// manual scheduler, main thread or other thread. One that is already open there is not
+  /// refreshed; if none is, one is opened for the thread. A live Realm is returned as it is.
   ///
   /// Traps for a live Realm of another thread, and if the file cannot be opened.
   public func thaw() -> Realm { Realm(core.thaw()) }

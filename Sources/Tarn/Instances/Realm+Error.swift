@@ -13,15 +13,16 @@ extension Realm {
     public enum Code: Int, Sendable, CaseIterable {
       /// Something else; the message says what.
       case fail = 1
-      /// The file cannot be reached.
+      /// Not used by Tarn.
       case fileAccess = 2
       /// The process may not read or write the file, its companions or its folder.
       case filePermissionDenied = 3
-      /// A file already exists where one should be created.
+      /// Not used by Tarn.
       case fileExists = 4
-      /// There is no file, and the Realm is read-only.
+      /// There is no file, and the Realm is read-only or the migration a dry run; or there is no
+      /// such folder.
       case fileNotFound = 5
-      /// The file has an older format that has to be converted first.
+      /// Not used by Tarn.
       case fileFormatUpgradeRequired = 6
       /// The data, lock and signal files at the path do not belong together.
       case incompatibleLockFile = 8
@@ -47,7 +48,7 @@ extension Realm {
       case fileOperationFailed = 19
       /// The file is not a Tarn store, or it is damaged.
       case invalidDatabase = 20
-      /// The file is neither the expected one nor a copy of it.
+      /// Not used by Tarn.
       case incompatibleHistories = 21
       /// Not used by Tarn.
       case noSubscriptionForWrite = 22

@@ -1,8 +1,8 @@
-/// A file of live objects, as one thread, queue or scheduler sees it.
+/// A file of live objects, as one thread, queue, actor or scheduler sees it.
 ///
 /// Any number of processes may have the same file open. One writes at a time. Every other process
-/// learns of the commit within microseconds, moves to the new version in one step in its next turn,
-/// and its observers get the exact difference.
+/// learns of the commit within tens of microseconds, moves to the new version in one step in its
+/// next turn, and its observers get the exact difference.
 ///
 /// A Realm is a handle on an instance that belongs to where it was opened. Opening the same file
 /// there again returns the same instance. Everything that comes from an instance must be used where

@@ -44,7 +44,7 @@ extension ObjectBase {
   }
 
   /// The value at the end of a path of names separated by dots, such as `mother.age`; nil if a link
-  /// on the way is nil. A name that has dots itself stands in back quotes: `` `a.b`.age ``. A path
+  /// on the way is nil. A name that has dots itself stands in back quotes: \`a.b\`.age. A path
   /// behind a collection applies to its elements, such as `dogs.@max.age`. Traps if a class on the
   /// way has no such property, or if something follows a name that is neither a link nor a
   /// collection.

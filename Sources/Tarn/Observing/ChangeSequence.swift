@@ -18,10 +18,10 @@ import TarnStore
 /// when the loop is left, and after an error or a deletion: of the object, or of the one that has
 /// the list, set, map or links. The loop then ends, too.
 ///
-/// Threading: belongs to its Realm's thread, queue or main actor, and so does the loop: write it in
-/// code of the main actor, or of an actor that runs on the Realm's queue. Traps elsewhere, and
-/// where nothing can be observed: on a thread that has no later turns, for frozen objects and
-/// collections, and in a write that has changed something.
+/// Threading: belongs to its Realm's thread, queue or actor, and so does the loop: write it in code
+/// of the main actor, of the actor that the Realm was opened for, or of an actor that runs on the
+/// Realm's queue. Traps elsewhere, and where nothing can be observed: on a thread that has no later
+/// turns, for frozen objects and collections, and in a write that has changed something.
 public struct ChangeSequence<Element>: AsyncSequence {
   private let makeFeed: () -> ChangeFeed<Element>
 

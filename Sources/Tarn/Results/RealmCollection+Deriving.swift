@@ -25,8 +25,8 @@ extension RealmCollection where Element: KeypathSortable {
     sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending, collation: collation)])
   }
 
-  /// The objects ordered by a property, which may be reached through one link. Traps for an
-  /// unmanaged or invalidated collection.
+  /// The objects ordered by a property, which may be reached through any number of to-one links.
+  /// Traps for an unmanaged or invalidated collection.
   public func sorted(
     byKeyPath keyPath: String, ascending: Bool = true, collation: Collation = .bytes
   ) -> Results<Element> {
@@ -74,8 +74,8 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
     sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending, collation: collation)])
   }
 
-  /// The objects among the values, ordered by a property, which may be reached through one link.
-  /// Traps for an unmanaged or invalidated map.
+  /// The objects among the values, ordered by a property, which may be reached through any number
+  /// of to-one links. Traps for an unmanaged or invalidated map.
   public func sorted(
     byKeyPath keyPath: String, ascending: Bool = true, collation: Collation = .bytes
   ) -> Results<Value.Wrapped> {

@@ -16,8 +16,8 @@ extension RealmCollection where Element: KeypathSortable {
   /// equal to nothing. Conditions apply before it, wherever they stand: `distinct(by:)` and then
   /// `where` takes the first of each group among the objects that match.
   ///
-  /// The results are live. Evaluating them goes over all objects that match; observers pay for that
-  /// in each step in which one came or went, or one of the properties changed. An object that
+  /// The results are live. Evaluating them goes over all objects that match. While they are
+  /// observed, only the first step does so; later ones take time for what changed. An object that
   /// becomes equal to an earlier one is reported as deleted; changes of an object that is not shown
   /// are not reported.
   ///

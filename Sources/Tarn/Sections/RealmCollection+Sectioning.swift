@@ -44,10 +44,9 @@ extension RealmCollection where Element: KeypathSortable {
   /// objects; within a section in the order of `sortDescriptors`.
   ///
   /// `block` is called on the Realm's thread, queue or actor for every object at the first use, and
-  /// again for those that came or changed, themselves or up to three
-  /// links away. It must return the same
-  /// key as long as an object is unchanged, and change nothing: it traps if it begins, makes or
-  /// ends a write, or refreshes or invalidates the Realm.
+  /// again for those that were added or changed, themselves or up to three links away. It must
+  /// return the same key as long as an object is unchanged, and change nothing: it traps if it
+  /// begins, makes or ends a write, or refreshes or invalidates the Realm.
   ///
   /// Traps for an unmanaged or invalidated collection, without a descriptor, and for keys that are
   /// objects or collections.

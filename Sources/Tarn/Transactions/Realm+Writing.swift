@@ -10,9 +10,10 @@ extension Realm {
   /// Runs `block` in a write transaction and commits all of it, or nothing.
   ///
   /// Waits until no other thread or process writes, moves to the newest version (observers are
-  /// called for that before the block runs), then runs the block. When this returns, the commit is
-  /// on disk. If the block throws, its changes are rolled back and the error goes to the caller.
-  /// The block may end the write itself.
+  /// called for that before the block runs), then runs the block. When this returns, the block's
+  /// changes are committed: they are on disk if the file's durability is `.full`. If the block
+  /// throws, its changes are rolled back and the error goes to the caller. The block may end the
+  /// write itself.
   ///
   /// - Parameters:
   ///   - tokens: observations that are not told of this commit.

@@ -2,7 +2,7 @@ internal import CTarn
 internal import Glibc
 
 /// The threads that live work runs on: one less than the machine has processors, which leaves one
-/// to the program's own loop. A thread is there while something waits, and ends then.
+/// to the program's own loop, but at least one. A thread exists while something waits for it.
 ///
 /// Threading: any thread.
 final class LiveWorkers: Sendable {

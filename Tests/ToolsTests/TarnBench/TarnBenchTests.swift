@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
+import ToolSupport
 
 /// The benchmark itself, at a size at which its figures mean nothing.
 @Suite(.serialized) struct TarnBenchTests {
@@ -30,17 +31,67 @@ import Testing
     // A sanitizer's allocator does not tell how much it gave, so that W9b is nothing there.
     let ours = figures.filter { ($0["ours"] as? Double ?? 0) > 0 || $0["id"] as? String == "W9b" }
       .compactMap { $0["id"] as? String }
-    let all = [
-      "W1", "W10", "W11", "W11a", "W11c", "W11d", "W11i", "W11m", "W11n", "W11r", "W11s", "W11x",
-      "W13", "W1f", "W2a", "W2b", "W2g", "W2m", "W2r", "W2s", "W2t", "W3", "W4", "W4a", "W4o",
-      "W4s", "W5", "W5a", "W5c", "W5g", "W5gm", "W5i", "W5n", "W5q", "W5r", "W5y", "W6", "W6i",
-      "W6n", "W6p", "W6pf", "W6pk", "W6w", "W7", "W7b", "W7g", "W7gm", "W7k", "W7kc", "W7l", "W7m",
-      "W7n", "W7p", "W7r", "W7t", "W7w", "W7xc", "W7xcr", "W7xd", "W7xdr", "W7xe", "W7xer", "W7xf",
-      "W7xfr", "W7xg", "W7xgr", "W7xl", "W7xlr", "W7xs", "W7xsr", "W7xv", "W7xvr", "W8", "W8a",
-      "W8b", "W8c", "W8p", "W8t", "W8w", "W9", "W9b",
-    ]
-    #expect(ours.sorted() == all)
+    // Each of them has a place in the documentation.
+    #expect(ours.sorted() == BenchGroup.all.flatMap(\.ids).sorted())
     #expect(folder.names == ["history.ndjson"])
+    let recorded = try BenchHistory(run.output).newest(objects: 2000)
+    #expect(recorded.figures.count == figures.count)
+  }
+
+  private static let root = URL(fileURLWithPath: #filePath).pathComponents.dropLast(4)
+    .joined(separator: "/")
+  private static let catalog = "Sources/Tarn/Documentation.docc"
+  private static let pages = ["README.md", "\(catalog)/Benchmarks.md"]
+
+  private func text(_ path: String) throws -> String {
+    try String(contentsOfFile: path, encoding: .utf8)
+  }
+
+  /// A copy of what has figures in it, with other figures.
+  private func copyOfDocumentation(_ folder: TemporaryFolder) throws {
+    let files = FileManager.default
+    for part in ["Tools", Self.catalog + "/Resources"] {
+      try files.createDirectory(
+        atPath: "\(folder.path)/\(part)", withIntermediateDirectories: true)
+    }
+    let history = "Tools/bench-history.ndjson"
+    try files.copyItem(atPath: "\(Self.root)/\(history)", toPath: "\(folder.path)/\(history)")
+    for page in Self.pages {
+      let other = try text("\(Self.root)/\(page)").replacing(", reached |", with: ", frogs |")
+      try Data(other.utf8).write(to: folder.url(page))
+    }
+  }
+
+  @Test func `the documentation shows the newest figures of the history`() throws {
+    let folder = TemporaryFolder()
+    try copyOfDocumentation(folder)
+    #expect(try run(["--pages", folder.path]).status == 0)
+    let charts = try FileManager.default
+      .contentsOfDirectory(atPath: "\(folder.path)/\(Self.catalog)/Resources")
+    #expect(charts.count == 1 + BenchGroup.all.count)
+    for file in Self.pages + charts.map({ "\(Self.catalog)/Resources/\($0)" }) {
+      #expect(
+        try text("\(folder.path)/\(file)") == text("\(Self.root)/\(file)"),
+        "\(file) has other figures than the history: make bench-pages")
+    }
+  }
+
+  @Test func `every group of workloads has its table and its chart`() throws {
+    let article = try text("\(Self.root)/\(Self.pages[1])")
+    for group in BenchGroup.all {
+      #expect(article.contains("## \(group.title)\n"))
+      #expect(article.contains("<!-- bench:\(group.name) -->"))
+      #expect(article.contains("](bench-\(group.name))"))
+    }
+    let readme = try text("\(Self.root)/README.md")
+    #expect(readme.contains("(\(Self.catalog)/Resources/bench-eight.svg)"))
+  }
+
+  @Test func `a history without a large run is refused`() throws {
+    let folder = TemporaryFolder()
+    try copyOfDocumentation(folder)
+    _ = try folder.file("Tools/bench-history.ndjson", [])
+    #expect(try run(["--pages", folder.path]).status == 1)
   }
 
   @Test func `an unknown workload is refused`() throws {

@@ -52,10 +52,10 @@ import Testing
       table.text() == """
         Frog "9", 2 cores, 1024 MiB, Linux 6.1, commit abc, 1,000,000 objects
 
-             workload           ours  floor  ratio    target  SQLite
-        W2a  durable commits    90/s  100/s  0.9 ×  ≥ 0.85 ×   120/s  reached
-        W7   one change       500 ms      –      –  ≤ 100 µs       –  missed
-        W9   many observers        –      –      –         –       –
+             workload           Tarn  baseline  ratio    target  SQLite
+        W2a  durable commits    90/s     100/s  0.9 ×  ≥ 0.85 ×   120/s  reached
+        W7   one change       500 ms         –      –  ≤ 100 µs       –  missed
+        W9   many observers        –         –      –         –       –
 
         1 of 2 targets reached
 

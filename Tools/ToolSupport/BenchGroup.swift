@@ -1,0 +1,46 @@
+/// Workloads that the documentation shows together: in one table, and those with something to
+/// compare them with in one chart.
+package struct BenchGroup: Sendable {
+  /// The name of its place in the documentation, and of its chart.
+  package let name: String
+  package let title: String
+  package let ids: [String]
+
+  package static let all = [
+    BenchGroup(
+      name: "writing", title: "Writing",
+      ids: ["W1", "W1f", "W2a", "W2b", "W2g", "W2m", "W2r", "W2s", "W2t"]),
+    BenchGroup(
+      name: "reading", title: "Opening and reading",
+      ids: ["W10", "W13", "W3", "W4", "W4a", "W4o", "W4s"]),
+    BenchGroup(
+      name: "queries", title: "Queries and groups",
+      ids: ["W5", "W5n", "W5c", "W5a", "W5q", "W5i", "W5y", "W5r", "W5g", "W5gm"]),
+    BenchGroup(
+      name: "sorting", title: "Sorting and pages",
+      ids: ["W6", "W6n", "W6i", "W6w", "W6p", "W6pk", "W6pf"]),
+    BenchGroup(
+      name: "observing", title: "Observing",
+      ids: [
+        "W7", "W7n", "W7r", "W7w", "W7k", "W7kc", "W7l", "W7b", "W7m", "W7g", "W7gm", "W7p", "W7t",
+        "W9", "W9b",
+      ]),
+    BenchGroup(
+      name: "sources", title: "What can be observed",
+      ids: [
+        "W7xc", "W7xcr", "W7xl", "W7xlr", "W7xf", "W7xfr", "W7xs", "W7xsr", "W7xd", "W7xdr",
+        "W7xv", "W7xvr", "W7xg", "W7xgr", "W7xe", "W7xer",
+      ]),
+    BenchGroup(
+      name: "processes", title: "Other processes and actors",
+      ids: ["W8", "W8b", "W8c", "W8w", "W8t", "W8p", "W8a"]),
+    BenchGroup(
+      name: "collections", title: "Lists, sets and maps",
+      ids: ["W11", "W11r", "W11c", "W11a", "W11d", "W11n", "W11i", "W11x", "W11s", "W11m"]),
+  ]
+
+  /// The figures that the README shows.
+  package static let eight = BenchGroup(
+    name: "eight", title: "Eight figures",
+    ids: ["W1", "W2a", "W3", "W4", "W5", "W6", "W7", "W8"])
+}
