@@ -77,7 +77,6 @@ struct CollectionTrapTests: TrapSuite {
     try expect("Index 1 is out of bounds (must be 0 or less)", in: result)
   }
 
-  /// S110.
   @Test func observingAnUnmanagedCollection() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]

@@ -56,7 +56,7 @@ struct DistinctResultsTests {
     #expect(hounds.distinct(by: ["yard.rooms"]).map(\.id) == [3])
   }
 
-  /// S187: those who become equal to an earlier one go; who is not shown may do what he likes.
+  /// Those who become equal to an earlier one go; who is not shown may do what he likes.
   @Test func observersAreToldOfTheFirst() throws {
     let calls = try told(
       hounds.distinct(by: ["age"]),

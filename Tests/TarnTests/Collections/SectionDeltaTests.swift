@@ -118,7 +118,7 @@ struct SectionDeltaTests {
     #expect(old.applying(difference) == new)
   }
 
-  /// S147: whatever a callback has written meanwhile, a delta is of the version that it leads to.
+  /// Whatever a callback has written meanwhile, a delta is of the version that it leads to.
   @Test func aDeltaKeepsToItsVersion() throws {
     let a = try open()
     var left = 3

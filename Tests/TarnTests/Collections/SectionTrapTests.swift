@@ -8,7 +8,6 @@ struct SectionTrapTests: TrapSuite {
   private let shelter = Result { try Shelter() }
   private var folder: String { get throws { try shelter.get().folder } }
 
-  /// S213.
   @Test func withoutADescriptor() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -19,7 +18,6 @@ struct SectionTrapTests: TrapSuite {
     try expect("There must be at least one SortDescriptor", in: result)
   }
 
-  /// S213.
   @Test func sortedByAnotherProperty() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -30,7 +28,6 @@ struct SectionTrapTests: TrapSuite {
     try expect("must match the primary sort descriptor's key path", in: result)
   }
 
-  /// S213.
   @Test func byALink() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]

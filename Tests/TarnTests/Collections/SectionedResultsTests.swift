@@ -33,7 +33,6 @@ struct SectionedResultsTests {
     #expect(text(a.cats.where { $0.age > 15 }.sectioned(by: \.name)) == "a: 2, b: 4, c: 3")
   }
 
-  /// S213.
   @Test func aBlockMakesSectionsInTheOrderOfTheirFirstRows() throws {
     let a = try open()
     let sections = a.cats.sectioned(by: { $0.name }, sortDescriptors: ["age"])

@@ -19,7 +19,6 @@ struct SchedulerProgramTests {
     try BuiltLibrary().run(program, [word, folder.file("\(word).realm")])
   }
 
-  /// S114, S115.
   @Test func aProgramIsToldInItsRunLoopAndUnderDispatchMain() throws {
     let program = try build(SchedulerPrograms.synchronous)
     for word in ["run-loop", "dispatch-main"] {
@@ -53,7 +52,6 @@ struct SchedulerProgramTests {
       + "loop or with a ManualScheduler."
   ]
 
-  /// S115, S271.
   @Test func aProgramIsToldInItsAsynchronousMain() throws {
     let program = try build(SchedulerPrograms.asynchronous, ["-parse-as-library"])
     let callback = try run(program, "callback")

@@ -60,7 +60,6 @@ struct AddingTests {
     #expect(a.cats.count == 3)
   }
 
-  /// S178.
   @Test func updatingWithModifiedWritesAndTellsWhatDiffers() throws {
     let a = try Shelter().open(cats: 2)
     let recorder = CatRecorder(a.cats)

@@ -4,7 +4,6 @@ import Testing
 @testable import Tarn
 
 struct CollectionDeltaTests {
-  /// S170.
   @Test func whatWasModifiedHasItsNewPositionsBesideTheOldOnes() throws {
     let instance = try PackInstance(Shelter())
     try instance.write { for id in 0..<5 { instance.realm.add(Cub(id)) } }
@@ -112,7 +111,7 @@ struct CollectionDeltaTests {
     token.invalidate()
   }
 
-  /// S147: a callback before this one has written, so that the list shows more than is told.
+  /// A callback before this one has written, so that the list shows more than is told.
   @Test func aDeltaGivesWhatItLeadsToThoughACallbackHasWrittenSince() throws {
     let instance = try PackInstance(Shelter())
     try instance.write { instance.pack.numbers.append(objectsIn: [1, 2]) }

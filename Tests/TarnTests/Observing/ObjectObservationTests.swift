@@ -36,7 +36,6 @@ private final class CatWatch {
 }
 
 struct ObjectObservationTests {
-  /// S220, S221, S223, S224, S225, S226, S233.
   @Test func oneCallListsEveryPropertyOnceInOrderWithItsOldAndNewValue() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 2)
@@ -89,7 +88,6 @@ struct ObjectObservationTests {
     token.invalidate()
   }
 
-  /// S228, S232.
   @Test func ownWritesAreToldWithOldValuesToo() throws {
     let a = try Shelter().open(cats: 2)
     let watch = CatWatch(a.cat(1)!)
@@ -103,7 +101,6 @@ struct ObjectObservationTests {
     #expect(watch.calls.count == 1)
   }
 
-  /// S230, S235.
   @Test func localAndRemoteChangesComeInOneCallWithTheFirstOldValue() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 2)
@@ -115,7 +112,6 @@ struct ObjectObservationTests {
     #expect(watch.calls == ["age 10 → 30"])
   }
 
-  /// S222, S229, S236.
   @Test func linksAreToldWithTheObjectsAndNotWhatLiesBehindThem() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 2)
@@ -135,7 +131,6 @@ struct ObjectObservationTests {
       ])
   }
 
-  /// S231.
   @Test func deletionIsToldOnceAndInsteadOfChanges() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 3)
@@ -169,7 +164,6 @@ struct ObjectObservationTests {
     #expect(watch.calls == ["age 10 → 6"])
   }
 
-  /// S234.
   @Test func anObjectKnownByItsBaseClassIsObservedByTheTypeThatTheClosureNames() throws {
     let a = try Shelter().open(cats: 2)
     let object: Object = a.cat(1)!

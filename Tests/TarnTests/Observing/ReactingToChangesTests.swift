@@ -78,7 +78,6 @@ private final class AgeCounter {
 }
 
 struct ReactingToChangesTests {
-  /// S174, S259.
   @Test func aListFollowsWritesOfOthersAndItsOwn() throws {
     let shelter = try Shelter()
     let here = try shelter.open()
@@ -119,7 +118,6 @@ struct ReactingToChangesTests {
       ])
   }
 
-  /// S154.
   @Test func aWholeRealmIsFollowed() throws {
     let shelter = try Shelter()
     let here = try shelter.open()

@@ -80,7 +80,7 @@ struct TableScreenTests {
 
   enum Pattern: CaseIterable { case observing, direct, refreshing, background }
 
-  /// S153: however the user's deletions and others' writes mix.
+  /// However the user's deletions and others' writes mix.
   @Test(arguments: Pattern.allCases, Array(1...4) as [UInt64])
   func tablesStayRight(pattern: Pattern, seed: UInt64) throws {
     let screen =

@@ -10,7 +10,7 @@ struct TurnTests {
     return (try shelter.open(cats: 1), try shelter.open())
   }
 
-  /// S128, S130: not by the commit but by a later turn, a refresh or the begin of the next write.
+  /// Not by the commit but by a later turn, a refresh or the begin of the next write.
   @Test func aCommitCallsNobodyThatObservesObjects() throws {
     let (a, _) = try pair()
     let recorder = CatRecorder(a.cats)
@@ -36,7 +36,7 @@ struct TurnTests {
     token.invalidate()
   }
 
-  /// S133, S138: what was told last is what is read, and what this instance has written since.
+  /// What was told last is what is read, and what this instance has written since.
   @Test func betweenCallsNothingMovesButOwnWrites() throws {
     let (a, b) = try pair()
     let recorder = CatRecorder(b.cats)
@@ -52,7 +52,7 @@ struct TurnTests {
     #expect(recorder.calls.dropFirst() == ["-[] +[1] ~[]", "-[] +[2, 3] ~[]"])
   }
 
-  /// S134, S136: what others observe has moved, too; they are called in the order in which they
+  /// What others observe has moved, too; they are called in the order in which they
   /// came.
   @Test func inACallAllElseHasMoved() throws {
     let (a, b) = try pair()
@@ -78,7 +78,7 @@ struct TurnTests {
     for token in tokens + [homes] { token.invalidate() }
   }
 
-  /// S140: the first call comes though the Realm was invalidated.
+  /// The first call comes though the Realm was invalidated.
   @Test func firstCallsOutliveInvalidating() throws {
     let (a, b) = try pair()
     let recorder = CatRecorder(b.cats)
@@ -91,7 +91,7 @@ struct TurnTests {
     #expect(recorder.calls == ["initial 1", "-[] +[1] ~[]"] && recorder.problems == [])
   }
 
-  /// S116: in a write that has changed nothing yet; the Realm itself at any time.
+  /// In a write that has changed nothing yet; the Realm itself at any time.
   @Test func anObserverThatComesInAWrite() throws {
     let (a, _) = try pair()
     var told = 0
@@ -110,7 +110,7 @@ struct TurnTests {
 
   // MARK: - Realms
 
-  /// S155, S156, S159: one call for a move, however many commits it covers and though nothing is
+  /// One call for a move, however many commits it covers and though nothing is
   /// shown; none where nothing moves.
   @Test func aRealmTellsOfEachMove() throws {
     let (a, b) = try pair()
@@ -137,7 +137,7 @@ struct TurnTests {
     token.invalidate()
   }
 
-  /// S157: once for each time that there is something new; a write moves as a refresh does.
+  /// Once for each time that there is something new; a write moves as a refresh does.
   @Test func aRealmThatDoesNotFollowMayWriteWhenItIsTold() throws {
     let (a, b) = try pair()
     b.realm.autorefresh = false

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tarn
 
-/// Key paths that the compiler has checked, as observers take them: S237, S238, S243.
+/// Key paths that the compiler has checked, as observers take them.
 struct TypedKeyPathTests {
   /// No Realm and no object of the program's is needed.
   @Test func collectionsAreGoneThroughByAnyOfTheirElements() {

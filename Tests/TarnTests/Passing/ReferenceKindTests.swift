@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tarn
 
-/// S297, S301, S308: what can be passed to another instance, and that it is the same there.
+/// What can be passed to another instance, and that it is the same there.
 struct ReferenceKindTests {
   private let a: Instance
   private let b: Instance

@@ -21,7 +21,6 @@ struct ReferenceRuleTests {
 
   // MARK: - Life
 
-  /// S298, with more than it asks for.
   @Test func itIsResolvedAgainAndAgain() throws {
     let reference = ThreadSafeReference(to: a.glacier(1)!)
     let copy = reference
@@ -51,7 +50,7 @@ struct ReferenceRuleTests {
     #expect(b.realm.resolve(all)?.count == 1 && b.realm.resolve(links)?.isEmpty == true)
   }
 
-  /// S305, decided: keys only.
+  /// A reference keeps keys only.
   @Test func noVersionIsKept() throws {
     let references = (0..<20).map { number in
       try? a.write { a.glacier(1)!.age = number }
@@ -78,7 +77,6 @@ struct ReferenceRuleTests {
 
   // MARK: - Versions
 
-  /// S302 (a), and the note of S303.
   @Test func aRealmThatShowsNothingStartsAtTheSourcesVersion() throws {
     let reference = ThreadSafeReference(to: a.glacier(1)!)
     let version = a.shownVersion
@@ -107,7 +105,6 @@ struct ReferenceRuleTests {
     #expect(try open().realm.resolve(made) == nil)
   }
 
-  /// S302 (b)
   @Test func anOlderRealmIsRefreshed() throws {
     let b = try open()
     let recorder = Recorder()
@@ -141,7 +138,6 @@ struct ReferenceRuleTests {
     #expect(b.realm.resolve(made)?.id == 3)
   }
 
-  /// S302 (c)
   @Test func aNewerRealmStays() throws {
     let reference = ThreadSafeReference(to: a.glacier(1)!)
     let b = try open()
@@ -151,7 +147,7 @@ struct ReferenceRuleTests {
     #expect(b.realm.resolve(reference)?.age == 5 && b.shownVersion == version)
   }
 
-  /// S300: within a write there is no refresh; what is there is found.
+  /// Within a write there is no refresh; what is there is found.
   @Test func inAWriteItIsResolvedToo() throws {
     let reference = ThreadSafeReference(to: a.glacier(1)!)
     let stones = ThreadSafeReference(to: a.glacier(1)!.stones)
@@ -168,7 +164,7 @@ struct ReferenceRuleTests {
 
   // MARK: - Cancelled writes
 
-  /// S306. The next write gives out the same keys.
+  /// The next write gives out the same keys.
   @Test func whatACancelledWriteMadeIsNeverFound() throws {
     a.realm.beginWrite()
     let (glacier, stone) = (Glacier(9), Stone(90))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tarn
 
-/// S309 to S312: variables that any thread may read and set.
+/// Variables that any thread may read and set.
 struct ThreadSafeTests {
   private let shelter: Shelter
   private let a: Instance
@@ -21,7 +21,6 @@ struct ThreadSafeTests {
     @ThreadSafe var old: Results<Glacier>?
   }
 
-  /// S309
   @Test func itIsReadWhereItIsUsed() throws {
     @ThreadSafe var glacier = a.glacier(1)
     #expect(glacier?.realm == a.realm && glacier == a.glacier(1))
@@ -65,7 +64,6 @@ struct ThreadSafeTests {
     #expect(name(a.glacier(3)) == "glacier 3" && name(nil) == "none")
   }
 
-  /// S310
   @Test func itIsNilOnceTheObjectIsGone() throws {
     @ThreadSafe var glacier = a.glacier(1)
     @ThreadSafe var other = a.glacier(2)
@@ -75,7 +73,6 @@ struct ThreadSafeTests {
     #expect(other == nil)
   }
 
-  /// S310
   @Test func anyThreadSetsItToAnObjectOfAnyRealm() throws {
     @ThreadSafe var glacier = a.glacier(1)
     let configuration = shelter.iceConfiguration
@@ -90,7 +87,6 @@ struct ThreadSafeTests {
     #expect(glacier?.name == "elsewhere" && glacier?.realm == elsewhere.realm)
   }
 
-  /// S312
   @Test func itMayBeDeletedBeforeTheWrite() throws {
     @ThreadSafe var glacier = a.glacier(1)
     let b = try shelter.openIce()
@@ -101,7 +97,6 @@ struct ThreadSafeTests {
     #expect(wasGone && glacier == nil)
   }
 
-  /// S311
   @Test func readersAndWritersMayMeet() throws {
     @ThreadSafe var glacier = a.glacier(1)
     let configuration = shelter.iceConfiguration

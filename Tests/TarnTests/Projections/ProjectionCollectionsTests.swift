@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tarn
 
-/// Observing results of projections and projected collections: S331, S332.
+/// Observing results of projections and projected collections.
 struct ProjectionCollectionsTests {
   private let a: Instance
   private let b: Instance
@@ -26,7 +26,6 @@ struct ProjectionCollectionsTests {
     }
   }
 
-  /// S332
   @Test func resultsTellWhereTheyHaveChanged() throws {
     var calls: [String] = []
     var names: [String] = []
@@ -47,7 +46,6 @@ struct ProjectionCollectionsTests {
     token.invalidate()
   }
 
-  /// S332, S328
   @Test func resultsAlongLabels() throws {
     var calls: [String: [String]] = [:]
     func observe(_ name: String, _ keyPaths: [String]) -> NotificationToken {
@@ -82,7 +80,6 @@ struct ProjectionCollectionsTests {
     for token in tokens { token.invalidate() }
   }
 
-  /// S331
   @Test func projectedCollectionsTellAsListsDo() throws {
     var calls: [String] = []
     let card = try a.card(1)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tarn
 
-/// Results of projections: S332, on the objects' properties.
+/// Results of projections, on the objects' properties.
 struct ProjectionResultsTests {
   private let instance: Instance
   private var cards: Results<ClimberCard> { instance.cards }

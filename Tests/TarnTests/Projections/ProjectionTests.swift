@@ -14,7 +14,6 @@ struct ProjectionTests {
     try instance.addClimbers()
   }
 
-  /// S324
   @Test func readingGoesToTheObject() throws {
     for card in [try instance.card(1), instance.cards[0]] {
       #expect(card.name == "Ida" && card.lastName == "Berg" && card.familyName == "Berg")
@@ -31,7 +30,6 @@ struct ProjectionTests {
     #expect(ClimberDetails(projecting: try instance.card(2).rootObject).number == 2)
   }
 
-  /// S324
   @Test func assigningGoesToTheObject() throws {
     let (card, climber) = (try instance.card(1), instance.climber(1)!)
     try instance.write {
@@ -54,7 +52,7 @@ struct ProjectionTests {
     #expect(climber.friends.map(\.id) == [3] && climber.anything == .int(4))
   }
 
-  /// S324: behind links assigning is like `?.`
+  /// Behind links assigning is like `?.`
   @Test func assigningBehindLinks() throws {
     let (card, none) = (try instance.card(1), try instance.card(2))
     try instance.write {
@@ -67,7 +65,6 @@ struct ProjectionTests {
     #expect(none.mobile == nil && none.rootObject.extras == nil && none.hut == nil)
   }
 
-  /// S331
   @Test func propertiesOfListsMembers() throws {
     let card = try instance.card(1)
     let names: ProjectedCollection<String> = card.friendNames
@@ -79,7 +76,6 @@ struct ProjectionTests {
     #expect(Array(names) == ["Moritz", "Eva", "Ida"] && names == card.friendNames)
   }
 
-  /// S324
   @Test func unmanagedObjects() {
     let climber = Climber(7, "Uta")
     let card = ClimberCard(projecting: climber)
@@ -93,7 +89,7 @@ struct ProjectionTests {
     #expect(climber.extras?.email == "udo@example.org" && card.email == "udo@example.org")
   }
 
-  /// S324: assigned before and after the object comes into a Realm.
+  /// Assigned before and after the object comes into a Realm.
   @Test func anObjectThatIsAdded() throws {
     let card = ClimberCard(projecting: Climber(7, "Uta"))
     try instance.write {
@@ -116,7 +112,6 @@ struct ProjectionTests {
     #expect(instance.climber(1)?.hut?.name == "Mid")
   }
 
-  /// S334
   @Test func equality() throws {
     let (card, same) = (try instance.card(1), try instance.card(1))
     #expect(card == same && card.hashValue == same.hashValue && card == instance.cards[0])
@@ -130,7 +125,6 @@ struct ProjectionTests {
     #expect(HutCard(projecting: hut) == HutCard(projecting: instance.climber(1)!.hut!))
   }
 
-  /// S334
   @Test func freezingAndThawing() throws {
     let card = try instance.card(1)
     let frozen = card.freeze()
@@ -149,7 +143,7 @@ struct ProjectionTests {
     #expect(instance.realm.thaw(all[2]) == nil && instance.realm.thaw(all) == instance.cards)
   }
 
-  /// S334: any thread may read what is frozen.
+  /// Any thread may read what is frozen.
   @Test func frozenOnesOnOtherThreads() throws {
     nonisolated(unsafe) let frozen = instance.cards.freeze()  // because: it is frozen
     let texts = Lock<[String]>([])

@@ -11,7 +11,7 @@ struct PropertyAdvanceTests {
     return (try shelter.open(cats: 3), try shelter.open())
   }
 
-  /// S337, S338: by a refresh, in a turn, and at the begin of a write; old to new once.
+  /// By a refresh, in a turn, and at the begin of a write; old to new once.
   @Test func manyCommitsAreOneCallAtEachKindOfMove() throws {
     let (a, b) = try pair()
     let age = watch(b.cat(1)!, \.age, [.prior, .old, .new])
@@ -40,7 +40,7 @@ struct PropertyAdvanceTests {
     #expect(age.news == [])
   }
 
-  /// S347: all calls before the move, then all after it; before it nobody sees the new state,
+  /// All calls before the move, then all after it; before it nobody sees the new state,
   /// and afterwards nobody sees the old one.
   @Test func allAreToldBeforeTheMoveAndThenAllAfterIt() throws {
     let (a, b) = try pair()
@@ -69,7 +69,7 @@ struct PropertyAdvanceTests {
     #expect(order == [])
   }
 
-  /// S347: the same where a write is cancelled.
+  /// The same where a write is cancelled.
   @Test func aCancelTellsAllBeforeAndThenAllAfter() throws {
     let (a, _) = try pair()
     let cats = (0..<3).map { a.cat($0)! }
@@ -101,7 +101,7 @@ struct PropertyAdvanceTests {
     #expect(age.calls == ["10 → 1", "1 → 2"])
   }
 
-  /// S343: deletions elsewhere; another object under the same key is another one.
+  /// Deletions elsewhere; another object under the same key is another one.
   @Test func deletionsElsewhereAreTold() throws {
     let (a, b) = try pair()
     try a.write { a.cat(1)!.home = Home("High Street") }
@@ -171,7 +171,7 @@ struct PropertyAdvanceTests {
     #expect(age.news == [] && b.realm.core.properties == nil)
   }
 
-  /// S337 across processes: the other one observes until it is told of the last commit.
+  /// Across processes: the other one observes until it is told of the last commit.
   @Test func anotherProcessCommits() async throws {
     let shelter = try Shelter()
     _ = try shelter.open(cats: 2)

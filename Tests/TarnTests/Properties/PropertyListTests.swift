@@ -5,7 +5,7 @@ import Testing
 
 /// Lists, sets and maps as properties, and key paths of several steps.
 struct PropertyListTests {
-  /// S340: each method of a list, by its kind and positions.
+  /// Each method of a list, by its kind and positions.
   @Test func methodsOfAListAreToldWithTheirPositions() throws {
     let a = try Shelter().openKennel(5, 6, 7)
     let list = a.kennel.hounds
@@ -41,7 +41,7 @@ struct PropertyListTests {
     }
   }
 
-  /// S340: sets and maps have no positions.
+  /// Sets and maps have no positions.
   @Test func setsAndMapsAreSet() throws {
     let a = try Shelter().openKennel(5, 6, 7)
     let kennel = a.kennel
@@ -66,7 +66,7 @@ struct PropertyListTests {
     #expect(seen.news == ["- → -"])
   }
 
-  /// S341: one kind of change in an advance has its positions; more than one, or a move, does not.
+  /// One kind of change in an advance has its positions; more than one, or a move, does not.
   @Test func anAdvanceTellsOneKindOfChangeOfAList() throws {
     let a = try Shelter().openKennel(5, 6, 7)
     let b = try Instance(a.realm.configuration)
@@ -90,7 +90,7 @@ struct PropertyListTests {
     #expect(try told({ a.kennel.hounds = list }) == [])
   }
 
-  /// S335, S343: whether a list is there.
+  /// Whether a list is there.
   @Test func theEndOfAListIsTold() throws {
     let a = try Shelter().openKennel(5)
     let b = try Instance(a.realm.configuration)
@@ -111,7 +111,7 @@ struct PropertyListTests {
     #expect(unmanaged.news == ["- → false"])
   }
 
-  /// S344: each link on the way, and what is behind it.
+  /// Each link on the way, and what is behind it.
   @Test func aPathFollowsItsLinks() throws {
     let a = try Shelter().open(cats: 2)
     let b = try Instance(a.realm.configuration)
@@ -151,7 +151,7 @@ struct PropertyListTests {
     try told("unseen → z") { homes[1].street = "z" }
   }
 
-  /// S344: several links of a path change in one advance: one call.
+  /// Several links of a path change in one advance: one call.
   @Test func aPathIsToldOnceForAnAdvance() throws {
     let a = try Shelter().open(cats: 2)
     let b = try Instance(a.realm.configuration)

@@ -11,7 +11,7 @@ struct PropertyObservingTests {
     return a
   }
 
-  /// S337: at the assignment, in the write, before the commit; to the same value as well.
+  /// At the assignment, in the write, before the commit; to the same value as well.
   @Test func anAssignmentIsToldWhenItIsMade() throws {
     let a = try shelter()
     let (cat, other) = (a.cat(1)!, a.cat(1)!)
@@ -37,7 +37,7 @@ struct PropertyObservingTests {
     #expect(age.objects.allSatisfy { $0 === cat })
   }
 
-  /// S337: what was assigned to before in the same write does not pass by.
+  /// What was assigned to before in the same write does not pass by.
   @Test func anObserverThatComesInTheMiddleOfAWriteIsTold() throws {
     let a = try shelter()
     let cat = a.cat(1)!
@@ -53,7 +53,7 @@ struct PropertyObservingTests {
     #expect(a.realm.core.properties == nil)
   }
 
-  /// S346: what the options ask for.
+  /// What the options ask for.
   @Test func theOptionsSayWhatIsTold() throws {
     let a = try shelter()
     let cat = a.cat(1)!
@@ -65,7 +65,7 @@ struct PropertyObservingTests {
     #expect(bare.news == ["- → -"] && initial.news == ["- → 7"])
   }
 
-  /// S335: properties of every type, set in every way.
+  /// Properties of every type, set in every way.
   @Test func everyTypeAndEveryWayOfSetting() throws {
     let a = try shelter()
     let cat = a.cat(1)!
@@ -93,7 +93,7 @@ struct PropertyObservingTests {
     #expect(id.news == [])
   }
 
-  /// S336: unmanaged objects.
+  /// Unmanaged objects.
   @Test func unmanagedObjectsAreObservedInTheSameWay() {
     let cat = Cat(1, "a", home: Home("High Street"))
     let name = watch(cat, \.name, [.initial, .old, .new, .prior])
@@ -115,7 +115,7 @@ struct PropertyObservingTests {
     #expect(name.news == [])
   }
 
-  /// S336, S340: lists, sets and maps of unmanaged objects.
+  /// Lists, sets and maps of unmanaged objects.
   @Test func unmanagedCollectionsAreObserved() {
     let kennel = Kennel(1)
     let hounds = watch(kennel, \.hounds)
@@ -143,7 +143,7 @@ struct PropertyObservingTests {
     #expect(hounds.news == ["- → []"])
   }
 
-  /// S96: after its observers are gone an object can be added.
+  /// After its observers are gone an object can be added.
   @Test func anObjectCanBeAddedWhenItsObserversAreGone() throws {
     let a = try Shelter().open()
     let cat = Cat(1)
@@ -192,7 +192,7 @@ struct PropertyObservingTests {
     #expect(end.news == ["true → false"])
   }
 
-  /// S342: values go back, also those of lists and of objects that were deleted or made.
+  /// Values go back, also those of lists and of objects that were deleted or made.
   @Test func aCancelledWriteIsToldAsValuesThatGoBack() throws {
     let a = try Shelter().openKennel(5, 6, 7)
     let (kennel, hound) = (a.kennel, a.hound(1)!)
@@ -220,7 +220,7 @@ struct PropertyObservingTests {
     #expect(age.news == ["6 → 8"])
   }
 
-  /// S343: `isInvalidated`, and links that become nil; nothing of the object's own properties.
+  /// `isInvalidated`, and links that become nil; nothing of the object's own properties.
   @Test func aDeletionIsTold() throws {
     let a = try shelter()
     let (cat, home) = (a.cat(1)!, a.cat(1)!.home!)
@@ -239,7 +239,7 @@ struct PropertyObservingTests {
     #expect(catEnd.news == ["false → true"] && link.news == [])
   }
 
-  /// S343: embedded objects go with their owner, and come to another one.
+  /// Embedded objects go with their owner, and come to another one.
   @Test func embeddedObjectsAreToldOf() throws {
     let a = try Shelter().openKennels()
     try a.write {

@@ -15,7 +15,7 @@ struct PropertyTrapTests: TrapSuite {
   private let shelter = Result { try Shelter() }
   private var folder: String { get throws { try shelter.get().folder } }
 
-  /// S96: an object with observers cannot be added.
+  /// An object with observers cannot be added.
   @Test func addingAnObservedObject() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -29,7 +29,7 @@ struct PropertyTrapTests: TrapSuite {
     try expect("with observed properties cannot be added", in: result)
   }
 
-  /// S96: nor by a link.
+  /// Nor by a link.
   @Test func addingAnObservedObjectByALink() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -43,7 +43,7 @@ struct PropertyTrapTests: TrapSuite {
     try expect("with observed properties cannot be added", in: result)
   }
 
-  /// S335: LinkingObjects, where the compiler cannot see it.
+  /// LinkingObjects, where the compiler cannot see it.
   @Test func observingLinkingObjects() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -93,7 +93,7 @@ struct PropertyTrapTests: TrapSuite {
     try expect("Of a collection only \\.isInvalidated", in: result)
   }
 
-  /// DIFFS 35: while observers are told of a move, no write begins, before it or after it.
+  /// While observers are told of a move, no write begins, before it or after it.
   @Test(arguments: [true, false])
   func beginningAWriteDuringAMove(isPrior: Bool) async throws {
     let result = await #expect(
@@ -124,7 +124,7 @@ struct PropertyTrapTests: TrapSuite {
     try expect("Cannot cancel the write transaction in the observer of a property", in: result)
   }
 
-  /// S339: a write that is only beginning is not open yet.
+  /// A write that is only beginning is not open yet.
   @Test func changingAnObjectInTheBeginOfAWrite() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]

@@ -23,7 +23,7 @@ private final class Changes: Sendable {
   }
 }
 
-/// DIFFS 35, S346: Swift's Observation, which a Realm takes part in if it is asked to.
+/// Swift's Observation, which a Realm takes part in if it is asked to.
 struct TrackingTests {
   private func open(_ shelter: Shelter) throws -> Instance {
     var configuration = shelter.configuration

@@ -5,13 +5,14 @@ import Testing
 
 @testable import Tarn
 
-/// S71: commits that share one transaction.
+/// Commits that share one transaction.
 struct AsyncWriteGroupTests {
   private func version(_ instance: Instance) -> UInt64 {
     instance.realm.core.shownVersion!.rawValue
   }
 
-  @Test("S71") func groupedCommitsShareATransactionAndEndInOrder() throws {
+  @Test("commits of a group share one transaction and complete in order")
+  func groupedCommitsShareATransactionAndEndInOrder() throws {
     let shelter = try Shelter(.full)
     let a = try shelter.open()
     try a.add(1_000)
@@ -36,7 +37,8 @@ struct AsyncWriteGroupTests {
     #expect(try shelter.open().cats.count == 101)
   }
 
-  @Test("S71") func aBlockOfAGroupIsTakenBackAlone() throws {
+  @Test("a failing block of a group is rolled back without the others")
+  func aBlockOfAGroupIsTakenBackAlone() throws {
     let shelter = try Shelter(.full)
     let a = try shelter.open()
     try a.write { for id in 0..<30 { a.realm.add(Cat(id, age: id)) } }
@@ -129,7 +131,9 @@ struct AsyncWriteGroupTests {
   }
 
   /// Whoever is left out of one commit of a group is told of those before it and of those after it.
-  @Test("S71 S79", arguments: Array(1...8) as [UInt64])
+  @Test(
+    "a token excluded from one commit of a group gets the others",
+    arguments: Array(1...8) as [UInt64])
   func whoIsLeftOutOfACommitIsToldOfTheOthers(seed: UInt64) throws {
     let a = try Shelter(.full).open()
     var ages = Dictionary(uniqueKeysWithValues: (0..<20).map { ($0, 5 * $0) })
@@ -173,7 +177,8 @@ struct AsyncWriteGroupTests {
     }
   }
 
-  @Test("S71 S79") func anObjectsObserverIsLeftOutOfOneOfAGroup() throws {
+  @Test("an object's observer can be excluded from one commit of a group")
+  func anObjectsObserverIsLeftOutOfOneOfAGroup() throws {
     let a = try Shelter(.full).open(cats: 1)
     var told: [String] = []
     let token = a.cat(0)!.observe { (change: ObjectChange<Cat>) in
@@ -205,7 +210,8 @@ struct AsyncWriteGroupTests {
     other.invalidate()
   }
 
-  @Test("S71") func observersOfPropertiesAreToldOfEachBlock() throws {
+  @Test("property observers are called for each block of a group")
+  func observersOfPropertiesAreToldOfEachBlock() throws {
     let a = try Shelter(.full).open(cats: 2)
     let (cat, other) = (a.cat(0)!, a.cat(1)!)
     let (age, end) = (watch(cat, \.age), watch(other, \.isInvalidated))
@@ -238,7 +244,9 @@ struct AsyncWriteGroupTests {
   }
 
   /// What is left out lies before, between or behind what is told.
-  @Test("S71 S79", arguments: 0..<16)
+  @Test(
+    "nested changes of a group come only from commits that do not exclude the token",
+    arguments: 0..<16)
   func nestedChangesAreThoseOfThePartsThatAreTold(leftOut: Int) throws {
     let shelter = try Shelter(.full)
     let a = try shelter.open()
@@ -289,7 +297,9 @@ struct AsyncWriteGroupTests {
   }
 
   /// Keys of sections are asked of what there was after each commit.
-  @Test("S71 S79", arguments: Array(1...6) as [UInt64])
+  @Test(
+    "sections report a group as they report its single commits",
+    arguments: Array(1...6) as [UInt64])
   func sectionsByABlockAreToldOfAGroupAsOfItsCommits(seed: UInt64) throws {
     func run(isGrouped: Bool) throws -> (calls: [String], versions: UInt64) {
       let a = try Shelter(.full).open(cats: 8)
@@ -323,7 +333,8 @@ struct AsyncWriteGroupTests {
     #expect(single.versions == 60 && grouped.versions == 3)
   }
 
-  @Test("S71") func objectsOfABlockThatIsTakenBackAreGivenBack() throws {
+  @Test("objects added by a block that is rolled back are unmanaged again")
+  func objectsOfABlockThatIsTakenBackAreGivenBack() throws {
     let shelter = try Shelter(.full)
     var configuration = shelter.configuration
     configuration.returnsObjectsOfCancelledWrites = true

@@ -143,7 +143,7 @@ private actor Visitor {
 }
 
 struct AsyncWriteStormTests {
-  @Test("S69 S72", arguments: durabilities)
+  @Test("blocks that are cancelled at random never run, and the others do", arguments: durabilities)
   func everythingThatIsCancelledKeepsItsWord(
     _ durability: Realm.Configuration.Durability
   ) throws {
@@ -172,7 +172,9 @@ struct AsyncWriteStormTests {
     #expect(b.realm.core.store.gate.holder == nil)
   }
 
-  @Test("S77 S276", .timeLimit(.minutes(5)), arguments: durabilities)
+  @Test(
+    "instances may be released at any moment while writes are queued",
+    .timeLimit(.minutes(5)), arguments: durabilities)
   func everythingMayGoAtAnyMoment(_ durability: Realm.Configuration.Durability) async throws {
     let shelter = try Shelter(durability)
     let configuration = shelter.configuration

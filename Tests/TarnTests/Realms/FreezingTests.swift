@@ -5,7 +5,6 @@ import Testing
 
 /// What is frozen shows one version for good.
 struct FreezingTests {
-  /// S313, S318.
   @Test func aThousandCommitsDoNotChangeWhatIsFrozen() throws {
     let a = try Shelter().openIce(glaciers: 2)
     let glacier = try #require(a.glacier(1))
@@ -30,7 +29,6 @@ struct FreezingTests {
     #expect(a.realm.activeVersions == 1)
   }
 
-  /// S321.
   @Test func whatIsFrozenOutlivesItsRealm() throws {
     let shelter = try Shelter()
     let frozen: Glacier
@@ -67,7 +65,6 @@ struct FreezingTests {
     #expect(try Realm.deleteFiles(for: shelter.iceConfiguration))
   }
 
-  /// S320.
   @Test func theFrozenRealmOfAVersionIsShared() throws {
     let shelter = try Shelter()
     let a = try shelter.openIce(glaciers: 1)
@@ -93,7 +90,6 @@ struct FreezingTests {
     #expect(c.realm.freeze().objects(Cat.self).isEmpty)
   }
 
-  /// S313.
   @Test func freezingWhatIsFrozenGivesItBack() throws {
     let a = try Shelter().openIce(glaciers: 1)
     let frozen = a.glacier(1)!.freeze()
@@ -106,7 +102,6 @@ struct FreezingTests {
     #expect(results.freeze() == results)
   }
 
-  /// S323.
   @Test func whatIsReadThroughFrozenThingsIsFrozen() throws {
     let a = try Shelter().openIce(glaciers: 1)
     let glacier = a.glacier(1)!.freeze()
@@ -130,7 +125,6 @@ struct FreezingTests {
     #expect(!glacier.detached().isFrozen)
   }
 
-  /// S314.
   @Test func inAWriteTheStateBeforeItIsFrozen() throws {
     let a = try Shelter().openIce(glaciers: 2)
     let text = a.glacier(1)!.text
@@ -182,7 +176,6 @@ struct FreezingTests {
     #expect(a.glacier(1)!.stones.freeze() == a.glacier(1)!.stones.freeze())
   }
 
-  /// S319.
   @Test func invalidatingAFrozenRealm() throws {
     let a = try Shelter().openIce(glaciers: 1)
     let frozen = a.realm.freeze()

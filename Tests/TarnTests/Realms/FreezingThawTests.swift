@@ -6,7 +6,6 @@ import Testing
 
 /// From what is frozen to what lives where the code runs.
 struct FreezingThawTests {
-  /// S317.
   @Test func everythingHasALiveCounterpart() throws {
     let a = try Shelter().openIce(glaciers: 2)
     let frozen = a.glacier(1)!.freeze()
@@ -36,7 +35,6 @@ struct FreezingThawTests {
     #expect(frozen.realm?.thaw() == a.realm)
   }
 
-  /// S317.
   @Test func whatIsGoneHasNone() throws {
     let a = try Shelter().openIce(glaciers: 2)
     let frozen = a.glacier(1)!.freeze()
@@ -50,7 +48,6 @@ struct FreezingThawTests {
     #expect(frozen.name == "glacier 1" && list.count == 4 && results.count == 4)
   }
 
-  /// S317.
   @Test func whatIsLiveStaysAsItIs() throws {
     let a = try Shelter().openIce(glaciers: 1)
     let glacier = a.glacier(1)!
@@ -59,7 +56,6 @@ struct FreezingThawTests {
     #expect(a.realm.thaw(glacier) === glacier && a.glaciers.thaw() == a.glaciers)
   }
 
-  /// S317.
   @Test func theLiveRealmIsNotRefreshed() throws {
     let shelter = try Shelter()
     let a = try shelter.openIce(glaciers: 1)
@@ -116,7 +112,6 @@ struct FreezingThawTests {
     #expect(a.glacier(1)?.age == 11)
   }
 
-  /// S322.
   @Test func aThawedListTakesThawedObjects() throws {
     let a = try Shelter().openIce(glaciers: 2)
     let list = a.glacier(1)!.stones.freeze()

@@ -6,7 +6,6 @@ import Testing
 
 /// Several threads read the same frozen things at once, while the live Realm goes on.
 struct FreezingThreadTests {
-  /// S313.
   @Test func objectsAndCollections() throws {
     let a = try Shelter().openIce(glaciers: 2, depths: 2_500)
     let live = a.glacier(1)!

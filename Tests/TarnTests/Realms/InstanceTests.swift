@@ -57,7 +57,6 @@ struct InstanceTests {
     #expect(!b.realm.refresh())
   }
 
-  /// S129.
   @Test func aTurnAdvancesUnlessAutorefreshIsOff() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 1)
@@ -79,7 +78,6 @@ struct InstanceTests {
     #expect(b.cats.count == 4)
   }
 
-  /// S129, S157, S162, S164.
   @Test func withoutAutorefreshObserversHearOfTheirOwnWritesAndWaitForOthers() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 1)
@@ -106,7 +104,6 @@ struct InstanceTests {
     token.invalidate()
   }
 
-  /// S151, S157.
   @Test func refreshInARefreshRequiredHandlerAdvancesAndInDidChangeDoesNothing() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 1)
@@ -127,7 +124,6 @@ struct InstanceTests {
     token.invalidate()
   }
 
-  /// S128.
   @Test func refreshTellsOfTheInstancesOwnWrites() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 1)
@@ -139,7 +135,6 @@ struct InstanceTests {
     #expect(recorder.calls.last == "-[] +[1] ~[]")
   }
 
-  /// S151.
   @Test func refreshInAWriteAndInACallbackDoesNothing() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 1)
@@ -181,7 +176,6 @@ struct InstanceTests {
     #expect(a.cats.count == 1)
   }
 
-  /// S140.
   @Test func observersOutliveInvalidating() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 3)
@@ -307,7 +301,6 @@ struct InstanceTests {
     #expect(core == nil)
   }
 
-  /// S126.
   @Test func aTokenKeepsTheObservationWorkingWithoutARealm() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 1)

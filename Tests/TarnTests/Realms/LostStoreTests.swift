@@ -22,7 +22,6 @@ struct LostStoreTests {
     }
   }
 
-  /// S118.
   @Test(arguments: Loss.allCases)
   func observersAreToldOnceThatTheFileIsGone(loss: Loss) throws {
     let shelter = try Shelter()
@@ -102,7 +101,6 @@ struct LostStoreTests {
     queue.sync { _ = token?.invalidate() }
   }
 
-  /// S112.
   @Test func aReadOnlyRealmFollowsAndIsObserved() throws {
     let shelter = try Shelter()
     let writer = try shelter.open(cats: 1)

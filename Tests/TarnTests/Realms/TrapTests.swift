@@ -88,7 +88,7 @@ struct TrapTests: TrapSuite {
     try expect("already in a write transaction", in: result)
   }
 
-  /// S145: in the begin that a callback caused it is called inside of that write.
+  /// In the begin that a callback caused it is called inside of that write.
   @Test func aWriteInACallbackThatABeginHasMade() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -119,7 +119,6 @@ struct TrapTests: TrapSuite {
     try expect("Can't cancel a non-existing write transaction", in: cancel)
   }
 
-  /// S114.
   @Test func observingOnAPlainThread() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -131,7 +130,6 @@ struct TrapTests: TrapSuite {
     try expect("Can only add notification blocks from within run loops", in: result)
   }
 
-  /// S116.
   @Test func observingAfterChangesInAWrite() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -144,7 +142,6 @@ struct TrapTests: TrapSuite {
     try expect("after making changes in a write transaction", in: result)
   }
 
-  /// S110, S111.
   @Test func observingWhatIsNotManagedOrDeleted() async throws {
     let unmanaged = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -237,7 +234,6 @@ struct TrapTests: TrapSuite {
     try expect("another Realm", in: linked)
   }
 
-  /// S265.
   @Test func aTokenToLeaveOutThatIsNotActiveHere() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -250,7 +246,7 @@ struct TrapTests: TrapSuite {
     try expect("must be an active one", in: result)
   }
 
-  /// S265, S266: one of another instance, and where no write is open.
+  /// One of another instance, and where no write is open.
   @Test func tokensThatCannotBeLeftOut() async throws {
     let foreign = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]

@@ -81,7 +81,6 @@ struct WriteTests {
     #expect(a.cats.count == 4)
   }
 
-  /// S128.
   @Test func beginningShowsTheNewestVersionAndTellsObserversFirst() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 1)
@@ -99,7 +98,6 @@ struct WriteTests {
     b.realm.cancelWrite()
   }
 
-  /// S130.
   @Test func beginningMakesTheFirstCallBeforeTheWrite() throws {
     let a = try Shelter().open(cats: 1)
     let recorder = CatRecorder(a.cats)
@@ -110,7 +108,6 @@ struct WriteTests {
     #expect(recorder.problems == [])
   }
 
-  /// S150.
   @Test func aCallbackOfTheBeginMayCancelOrUseTheWrite() throws {
     let a = try Shelter().open(cats: 1)
     let cancelling = CatRecorder()
@@ -185,7 +182,6 @@ struct WriteTests {
     #expect(home.isInvalidated)
   }
 
-  /// S155, S161.
   @Test func anEmptyCommitTellsRealmObserversOnly() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 1)

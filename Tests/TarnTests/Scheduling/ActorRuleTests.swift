@@ -13,7 +13,7 @@ import Testing
 
   private static let behaviors: [Realm.OpenBehavior] = [.never, .once, .always]
 
-  @Test("S278", arguments: behaviors) @MainActor
+  @Test("opening downloads nothing, whatever the open behavior", arguments: behaviors) @MainActor
   func nothingIsDownloaded(_ behavior: Realm.OpenBehavior) async throws {
     let configuration = ActorPet.configuration(url)
     let realm = try await Realm(configuration: configuration, downloadBeforeOpen: behavior)
@@ -24,7 +24,8 @@ import Testing
     #expect(again == realm && here == realm)
   }
 
-  @Test("S281") @MainActor func aReadOnlyRealmMovesToTheNewestAndAFrozenOneDoesNot() async throws {
+  @Test("asyncRefresh moves a read-only Realm to the newest version, not a frozen one")
+  @MainActor func aReadOnlyRealmMovesToTheNewestAndAFrozenOneDoesNot() async throws {
     try ActorPet.add(1, to: url)
     var configuration = ActorPet.configuration(url)
     configuration.readOnly = true
@@ -39,7 +40,8 @@ import Testing
     #expect(pets.count == 2 && frozen.objects(ActorPet.self).count == 1)
   }
 
-  @Test("S282") func manyMayWaitForARefresh() async throws {
+  @Test("many tasks may wait for a refresh, which moves the Realm once")
+  func manyMayWaitForARefresh() async throws {
     let kennel = try await PetActor(url)
     await kennel.follow(false)
     #expect(await kennel.count == 0)
@@ -52,7 +54,8 @@ import Testing
     #expect(await kennel.count == 1)
   }
 
-  @Test("S283") func whatBelongsToNoActorIsNotRefreshedThere() async throws {
+  @Test("a Realm that belongs to no actor cannot be refreshed on one")
+  func whatBelongsToNoActorIsNotRefreshedThere() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { @MainActor [path = folder.path as String] in
@@ -64,7 +67,8 @@ import Testing
       in: result)
   }
 
-  @Test("S295") func aTokenOfAnotherActorCannotBeLeftOutHere() async throws {
+  @Test("a token of another actor cannot be excluded from a write here")
+  func aTokenOfAnotherActorCannotBeLeftOutHere() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { @MainActor [path = folder.file("pets.realm") as String] in
