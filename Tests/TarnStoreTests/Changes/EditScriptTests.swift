@@ -173,13 +173,15 @@ struct EditScriptTests {
   }
 
   @Test("that use a position twice are refused")
-  func twiceIsRefused() async {
-    await #expect(processExitsWith: .failure) {
+  func twiceIsRefused() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       var builder = EditScript.Builder(oldCount: 3)
       builder.append(old: 1)
       builder.append(old: 2)
       builder.append(old: 1)
       _ = builder.finish()
     }
+    let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    #expect(text.contains("a script has a position twice"), "\(text)")
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tarn
 
-@Suite struct RowAccessTests {
+@Suite struct RowAccessTests: TrapSuite {
   private func filled() -> ModelEverything {
     let object = ModelEverything()
     object.int = -5
@@ -138,8 +138,8 @@ import Testing
     #expect(date.timestamp == Timestamp(seconds: 978_307_201, nanoseconds: 0))
   }
 
-  @Test func numbersThatDoNotFitTrap() async {
-    await #expect(processExitsWith: .failure) {
+  @Test func numbersThatDoNotFitTrap() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let stage = RowStage()
       let rows = WorkingCluster(try storeSchema(ModelEverything.self))
       let view = ModelEverything()
@@ -147,6 +147,7 @@ import Testing
       rows.setInt(try #require(rows.schema.named("int8")).id, 0, 300)
       _ = view.int8
     }
+    try expect("holds 300, which does not fit", in: result)
   }
 
   @Test func unknownCasesReadAsNilOrTrap() async throws {
@@ -156,7 +157,7 @@ import Testing
     stage.show(view, rows, slot: rows.insert(ObjectKey(1)))
     rows.setString(try #require(rows.schema.named("optionalMood")).id, 0, "gone")
     #expect(view.optionalMood == nil)
-    await #expect(processExitsWith: .failure) {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let stage = RowStage()
       let rows = WorkingCluster(try storeSchema(ModelEverything.self))
       let view = ModelEverything()
@@ -164,5 +165,6 @@ import Testing
       rows.setString(try #require(rows.schema.named("mood")).id, 0, "gone")
       _ = view.mood
     }
+    try expect("holds gone, which is no case of", in: result)
   }
 }

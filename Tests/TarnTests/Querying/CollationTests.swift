@@ -13,7 +13,7 @@ class Guest: Object {
 }
 
 /// Text in the order of a collation, against arrays sorted by Foundation.
-@Suite struct CollationTests {
+@Suite struct CollationTests: TrapSuite {
   private func open(_ shelter: Shelter) throws -> Instance {
     var configuration = shelter.configuration
     configuration.fileURL = URL(fileURLWithPath: shelter.folder + "/guests.realm")
@@ -209,10 +209,11 @@ class Guest: Object {
         == .caseInsensitive)
   }
 
-  @Test func `only text has a collation`() async {
-    await #expect(processExitsWith: .failure) {
+  @Test func `only text has a collation`() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let instance = try CollationTests().open(Shelter())
       _ = instance.realm.objects(Guest.self).sorted(by: \.age, collation: .caseInsensitive).count
     }
+    try expect("cannot sort property 'age' of class 'Guest' by a collation", in: result)
   }
 }

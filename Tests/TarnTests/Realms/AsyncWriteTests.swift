@@ -422,36 +422,34 @@ struct AsyncWriteTests {
 }
 
 @Suite struct AsyncWriteTrapTests: TrapSuite {
-  @Test("queueing a write on a thread without a scheduler traps")
-  func aPlainThreadHasNoLaterTurn() async throws {
-    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+  static let traps = [
+    TrapCase(
+      "queueing a write on a thread without a scheduler",
+      "Can't write asynchronously on a plain thread"
+    ) { shelter in
+      let configuration = shelter.configuration
       let ended = DispatchSemaphore(value: 0)
       let thread = Thread {
-        let shelter = try! Shelter(.relaxed)
-        let realm = try! Realm(configuration: shelter.configuration)
+        let realm = try! Realm(configuration: configuration)
         realm.writeAsync {}
-        withExtendedLifetime(shelter) { _ = ended.signal() }
+        ended.signal()
       }
       thread.start()
       _ = ended.wait(timeout: .now() + 10)
-    }
-    try expect("Can't write asynchronously on a plain thread", in: result)
-  }
-
-  @Test("queueing a write after the scheduler was released traps")
-  func whoHasLetGoOfItsSchedulerHasNone() async throws {
-    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      let shelter = try Shelter(.relaxed)
+    },
+    TrapCase(
+      "queueing a write after the scheduler was released",
+      "when nobody has the Realm's ManualScheduler any more"
+    ) { shelter in
       let realm = try Realm(configuration: shelter.configuration, scheduler: ManualScheduler())
       realm.writeAsync {}
-    }
-    try expect("when nobody has the Realm's ManualScheduler any more", in: result)
-  }
-
-  @Test("changing an object after commitAsyncWrite() traps")
-  func nothingCanBeChangedAfterTheCommit() async throws {
-    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      let a = try Shelter(.full).open()
+    },
+    TrapCase(
+      "changing an object after commitAsyncWrite()",
+      "Cannot modify managed objects outside of a write transaction"
+    ) { shelter in
+      shelter.durability = .full
+      let a = try shelter.open()
       try a.add(1)
       let cat = a.cat(1)!
       a.realm.beginWrite()
@@ -459,7 +457,18 @@ struct AsyncWriteTests {
       a.realm.commitAsyncWrite()
       guard cat.name == "warm" else { return }
       cat.name = "late"
+    },
+  ]
+
+  private let folder = TemporaryFolder()
+
+  @Test(arguments: traps.map(\.name))
+  func stops(_ name: String) async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [path = folder.path as String, name] in
+      try await AsyncWriteTrapTests.traps.named(name).run(Shelter(within: path))
     }
-    try expect("Cannot modify managed objects outside of a write transaction", in: result)
+    try expect(Self.traps.named(name).message, in: result)
   }
 }

@@ -329,18 +329,25 @@ struct UniquePropertiesTests {
 }
 
 extension UniquePropertiesTests: TrapSuite {
-  @Test func declarationsThatCannotBeTrap() async throws {
+  static let traps = [
+    TrapCase("an unknown property", "names a property 'nothing' in uniqueProperties()") { _ in
+      _ = Houses.Nameless.sharedSchema()
+    },
+    TrapCase("a list", "'Listed.numbers' cannot be in uniqueProperties()") { _ in
+      _ = Houses.Listed.sharedSchema()
+    },
+    TrapCase("no property, or one twice", "is empty, or names a property twice") { _ in
+      _ = Houses.Twice.sharedSchema()
+    },
+  ]
+
+  @Test(arguments: traps.map(\.name))
+  func declarationsThatCannotBeTrap(_ name: String) async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { _ = Houses.Nameless.sharedSchema() }
-    try expect("names a property 'nothing' in uniqueProperties()", in: result)
-    let list = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { _ = Houses.Listed.sharedSchema() }
-    try expect("'Listed.numbers' cannot be in uniqueProperties()", in: list)
-    let twice = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { _ = Houses.Twice.sharedSchema() }
-    try expect("is empty, or names a property twice", in: twice)
+    ) { [path = folder.path as String, name] in
+      try await UniquePropertiesTests.traps.named(name).run(Shelter(within: path))
+    }
+    try expect(Self.traps.named(name).message, in: result)
   }
 }
