@@ -95,7 +95,8 @@ struct EditScriptTests {
         order.insert(order.remove(at: from), at: to)
         let script = SequenceModel.script(Array(0..<9), order, set: [from])
         let changes = script.indexChanges(withMoves: true)
-        #expect(changes.deletions == [from] && changes.insertions == [to], "\(from) to \(to)")
+        #expect(changes.deletions == [from], "\(from) to \(to)")
+        #expect(changes.insertions == [to], "\(from) to \(to)")
         #expect(changes.moves == [.init(from: from, to: to)])
         #expect(changes.modifications.isEmpty)
       }
@@ -106,7 +107,8 @@ struct EditScriptTests {
   func unsetElementsStay() {
     for set in 0...1 {
       let changes = SequenceModel.script([0, 1], [1, 0], set: [set]).indexChanges()
-      #expect(changes.deletions == [set] && changes.insertions == [1 - set])
+      #expect(changes.deletions == [set])
+      #expect(changes.insertions == [1 - set])
       #expect(changes.modifications.isEmpty)
     }
     let swapped = SequenceModel.script([0, 1], [1, 0], set: [])
@@ -121,7 +123,8 @@ struct EditScriptTests {
     #expect(there.composing(back).isIdentity)
     let set = SequenceModel.script([2, 0, 1], [0, 1, 2], set: [1])
     let both = there.composing(set)
-    #expect(both.keepsPositions && !both.isIdentity)
+    #expect(both.keepsPositions)
+    #expect(!both.isIdentity)
     var expected = IndexChanges()
     expected.modifications = [1]
     expected.modificationsNew = [1]

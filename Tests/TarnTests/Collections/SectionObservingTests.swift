@@ -162,7 +162,9 @@ struct SectionObservingTests {
       }
     }
     a.pump()
-    #expect(left == 0 && keys.count == 6 && sections.count == 6)
+    #expect(left == 0)
+    #expect(keys.count == 6)
+    #expect(sections.count == 6)
     writer.invalidate()
     token.invalidate()
   }
@@ -236,7 +238,8 @@ struct SectionObservingTests {
     #expect(recorder.calls.last == "-[2.0] +[2.1] ~[] -[] +[]")
     try instance.write { instance.realm.delete(instance.kennel) }
     instance.pump()
-    #expect(recorder.calls.last == "-[] +[] ~[] -[0, 1, 2] +[]" && recorder.problems == [])
+    #expect(recorder.calls.last == "-[] +[] ~[] -[0, 1, 2] +[]")
+    #expect(recorder.problems == [])
     recorder.token?.invalidate()
   }
 }

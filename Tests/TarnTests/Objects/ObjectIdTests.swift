@@ -49,7 +49,8 @@ import Testing
   @Test func partsGoWhereTheyBelong() {
     let time = Date(timeIntervalSince1970: 256)
     let id = ObjectId(timestamp: time, machineId: 0xABCDEF, processId: 0x1234)
-    #expect(id.stringValue.hasPrefix("00000100abcdef1234") && id.timestamp == time)
+    #expect(id.stringValue.hasPrefix("00000100abcdef1234"))
+    #expect(id.timestamp == time)
   }
 
   @Test func codingIsAsAString() throws {

@@ -153,7 +153,9 @@ struct ObservedKindsTests {
     b.pump()
     try a.write { a.kennel.hounds = a.kennel.hounds }
     b.pump()
-    #expect(recorder.calls == ["initial 2"] && all.calls == ["initial 1"] && told == 0)
+    #expect(recorder.calls == ["initial 2"])
+    #expect(all.calls == ["initial 1"])
+    #expect(told == 0)
     token.invalidate()
   }
 
@@ -183,7 +185,8 @@ struct ObservedKindsTests {
     b.pump()
     #expect(
       recorder.calls == ["initial 3", "-[] +[] ~[2]", "-[0] +[2] ~[]", "-[0, 1, 2] +[] ~[]"])
-    #expect(told == ["price", "deleted"] && recorder.problems == [])
+    #expect(told == ["price", "deleted"])
+    #expect(recorder.problems == [])
     #expect(!token.invalidate())
   }
 
@@ -206,7 +209,9 @@ struct ObservedKindsTests {
       safe.other[0] = .double(1)
     }
     b.pump()
-    #expect(safes.calls == ["initial 1", "-[] +[] ~[0]"] && safes.mirror == ["double(1.0)"])
-    #expect(values.calls == ["initial 1", "-[] +[] ~[0]"] && values.mirror == ["double(1.0)"])
+    #expect(safes.calls == ["initial 1", "-[] +[] ~[0]"])
+    #expect(safes.mirror == ["double(1.0)"])
+    #expect(values.calls == ["initial 1", "-[] +[] ~[0]"])
+    #expect(values.mirror == ["double(1.0)"])
   }
 }

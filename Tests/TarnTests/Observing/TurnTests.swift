@@ -24,7 +24,8 @@ struct TurnTests {
       }
       let before = (recorder.calls.count, told)
       try call()
-      #expect(recorder.calls.count == before.0 + 1 && told == before.1 + 1)
+      #expect(recorder.calls.count == before.0 + 1)
+      #expect(told == before.1 + 1)
     }
     try commit(1) { a.pump() }
     try commit(2) { a.realm.refresh() }
@@ -44,11 +45,13 @@ struct TurnTests {
     try a.add(5)
     #expect(b.cats.map(\.id) == recorder.mirror)
     try b.add(6)
-    #expect(recorder.mirror == [0, 5] && b.cats.map(\.id) == [0, 5, 6])
+    #expect(recorder.mirror == [0, 5])
+    #expect(b.cats.map(\.id) == [0, 5, 6])
     try a.add(7)
     #expect(b.cats.map(\.id) == [0, 5, 6])
     b.pump()
-    #expect(b.cats.map(\.id) == [0, 5, 6, 7] && recorder.mirror == [0, 5, 6, 7])
+    #expect(b.cats.map(\.id) == [0, 5, 6, 7])
+    #expect(recorder.mirror == [0, 5, 6, 7])
     #expect(recorder.calls.dropFirst() == ["-[] +[1] ~[]", "-[] +[2, 3] ~[]"])
   }
 
@@ -88,7 +91,8 @@ struct TurnTests {
     b.realm.invalidate()
     try a.add(5)
     b.pump()
-    #expect(recorder.calls == ["initial 1", "-[] +[1] ~[]"] && recorder.problems == [])
+    #expect(recorder.calls == ["initial 1", "-[] +[1] ~[]"])
+    #expect(recorder.problems == [])
   }
 
   /// In a write that has changed nothing yet; the Realm itself at any time.
@@ -100,11 +104,13 @@ struct TurnTests {
     a.realm.add(Cat(1))
     let token = a.realm.observe { _, _ in told += 1 }
     try a.realm.commitWrite()
-    #expect(told == 1 && recorder.calls == [])
+    #expect(told == 1)
+    #expect(recorder.calls == [])
     a.pump()
     try a.add(2)
     a.pump()
-    #expect(recorder.calls == ["initial 2", "-[] +[2] ~[]"] && recorder.problems == [])
+    #expect(recorder.calls == ["initial 2", "-[] +[2] ~[]"])
+    #expect(recorder.problems == [])
     token.invalidate()
   }
 
@@ -154,7 +160,8 @@ struct TurnTests {
       try a.add(id)
       b.pump()
     }
-    #expect(told == ["refreshRequired", "refreshRequired"] && b.cats.count == 1)
+    #expect(told == ["refreshRequired", "refreshRequired"])
+    #expect(b.cats.count == 1)
     isWriting = true
     try a.add(3)
     b.pump()

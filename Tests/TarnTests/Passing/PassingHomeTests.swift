@@ -56,7 +56,8 @@ struct PassingHomeTests {
     #expect(try await keeper.delete($wrapped) == nil)
     #expect(token.invalidate())
     await realm.asyncRefresh()
-    #expect(pet.isInvalidated && wrapped == nil)
+    #expect(pet.isInvalidated)
+    #expect(wrapped == nil)
   }
 
   /// There is no refresh in a callback: what it shows is what its observer is told of.
@@ -85,7 +86,8 @@ struct PassingHomeTests {
   @Test func aVariableTakesWhatIsFrozen() throws {
     @ThreadSafe var glacier = a.glacier(1)?.freeze()
     try a.write { a.glacier(1)!.age = 30 }
-    #expect(glacier?.age == 30 && glacier?.realm == a.realm)
+    #expect(glacier?.age == 30)
+    #expect(glacier?.realm == a.realm)
   }
 }
 

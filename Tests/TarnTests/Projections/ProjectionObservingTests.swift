@@ -217,11 +217,13 @@ struct ProjectionObservingTests {
     let recorder = ProjectionRecorder(card)
     try a.write { card.name = "Iris" }
     a.pump()
-    #expect(recorder.objects.count == 1 && recorder.objects[0] === card)
+    try #require(recorder.objects.count == 1)
+    #expect(recorder.objects[0] === card)
     a.realm.invalidate()
     try b.write { b.climber(1)!.firstName = "Irma" }
     a.pump()
-    #expect(recorder.objects.last?.name == "Irma" && card.isInvalidated)
+    #expect(recorder.objects.last?.name == "Irma")
+    #expect(card.isInvalidated)
   }
 
   /// A commit that is not told of, and a token that has ended.
@@ -234,7 +236,8 @@ struct ProjectionObservingTests {
     #expect(count == 0)
     try a.write { card.name = "Irma" }
     a.pump()
-    #expect(count == 1 && token.invalidate())
+    #expect(count == 1)
+    #expect(token.invalidate())
     try a.write { card.name = "Ina" }
     a.pump()
     #expect(count == 1)

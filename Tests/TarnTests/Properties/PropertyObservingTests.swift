@@ -33,7 +33,8 @@ struct PropertyObservingTests {
     }
     a.pump()
     a.realm.refresh()
-    #expect(age.news == [] && name.news == [])
+    #expect(age.news == [])
+    #expect(name.news == [])
     #expect(age.objects.allSatisfy { $0 === cat })
   }
 
@@ -60,9 +61,12 @@ struct PropertyObservingTests {
     let bare = watch(cat, \.age, [])
     let initial = watch(cat, \.age, [.initial, .new])
     let initialOnly = watch(cat, \.age, .initial)
-    #expect(initial.news == ["- → 10"] && initialOnly.news == ["- → -"] && bare.news == [])
+    #expect(initial.news == ["- → 10"])
+    #expect(initialOnly.news == ["- → -"])
+    #expect(bare.news == [])
     try a.write { cat.age = 7 }
-    #expect(bare.news == ["- → -"] && initial.news == ["- → 7"])
+    #expect(bare.news == ["- → -"])
+    #expect(initial.news == ["- → 7"])
   }
 
   /// Properties of every type, set in every way.
@@ -138,7 +142,8 @@ struct PropertyObservingTests {
     kennel.named["a"] = hound
     kennel.named["b"] = nil
     kennel.named["a"] = nil
-    #expect(pack.news.count == 2 && named.news.count == 2)
+    #expect(pack.news.count == 2)
+    #expect(named.news.count == 2)
     kennel.hounds = List<Hound>()
     #expect(hounds.news == ["- → []"])
   }
@@ -152,7 +157,8 @@ struct PropertyObservingTests {
     try a.write { a.realm.add(cat) }
     let managed = watch(cat, \.name)
     try a.write { cat.name = "x" }
-    #expect(managed.news == [" → x"] && name.news == [])
+    #expect(managed.news == [" → x"])
+    #expect(name.news == [])
   }
 
   /// A token keeps the object, and an object does not keep its observers.
@@ -165,7 +171,8 @@ struct PropertyObservingTests {
     released?.age = 2
     #expect(told == 1)
     token = nil
-    #expect(released == nil && token == nil)
+    #expect(released == nil)
+    #expect(token == nil)
     let shelter = try Shelter()
     weak var core: RealmCore?
     do {
@@ -174,7 +181,8 @@ struct PropertyObservingTests {
       var managed: NotificationToken? = a.cat(0)!.observe(\.age) { _, _ in told += 1 }
       try a.write { a.cat(0)!.age = 3 }
       managed = nil
-      #expect(told == 2 && managed == nil)
+      #expect(told == 2)
+      #expect(managed == nil)
     }
     #expect(core == nil)
   }
@@ -206,16 +214,23 @@ struct PropertyObservingTests {
     let made = a.hound(3)!
     let madeEnd = watch(made, \.isInvalidated)
     let madeAge = watch(made, \.age)
-    #expect(age.news == ["6 → 1", "1 → 2"] && hounds.news == ["insertion [3]"])
+    #expect(age.news == ["6 → 1", "1 → 2"])
+    #expect(hounds.news == ["insertion [3]"])
     a.realm.cancelWrite()
-    #expect(age.news == ["2 → 6"] && hounds.news == ["removal [3]"] && end.news == [])
-    #expect(madeEnd.news == ["false → true"] && madeAge.news == [])
+    #expect(age.news == ["2 → 6"])
+    #expect(hounds.news == ["removal [3]"])
+    #expect(end.news == [])
+    #expect(madeEnd.news == ["false → true"])
+    #expect(madeAge.news == [])
     #expect(madeEnd.token?.invalidate() == false)
     a.realm.beginWrite()
     a.realm.delete(hound)
-    #expect(end.news == ["false → true"] && hounds.news == ["removal [1]"] && age.news == [])
+    #expect(end.news == ["false → true"])
+    #expect(hounds.news == ["removal [1]"])
+    #expect(age.news == [])
     a.realm.cancelWrite()
-    #expect(end.news == ["true → false"] && hounds.news == ["insertion [1]"])
+    #expect(end.news == ["true → false"])
+    #expect(hounds.news == ["insertion [1]"])
     try a.write { a.hound(1)!.age = 8 }
     #expect(age.news == ["6 → 8"])
   }
@@ -231,12 +246,15 @@ struct PropertyObservingTests {
     try a.write {
       a.realm.delete(home)
       #expect(end.news == ["before: false → -", "false → true"])
-      #expect(link.news == ["gone → nil"] && behind.news == ["High Street → nil"])
+      #expect(link.news == ["gone → nil"])
+      #expect(behind.news == ["High Street → nil"])
     }
-    #expect(street.news == [] && street.token?.invalidate() == false)
+    #expect(street.news == [])
+    #expect(street.token?.invalidate() == false)
     let catEnd = watch(cat, \.isInvalidated)
     try a.write { a.realm.deleteAll() }
-    #expect(catEnd.news == ["false → true"] && link.news == [])
+    #expect(catEnd.news == ["false → true"])
+    #expect(link.news == [])
   }
 
   /// Embedded objects go with their owner, and come to another one.
@@ -253,14 +271,16 @@ struct PropertyObservingTests {
     let ends = Array(a.kennel.tickets).map { watch($0, \.isInvalidated) }
     try a.write {
       other.tickets.append(a.kennel.tickets[1])
-      #expect(tickets.news == ["removal [1]"] && others.news == ["insertion [0]"])
+      #expect(tickets.news == ["removal [1]"])
+      #expect(others.news == ["insertion [0]"])
       a.kennel.tickets.remove(at: 0)
       #expect(tickets.news == ["removal [0]"])
       #expect(ends.map(\.news) == [["false → true"], [], []])
       a.realm.delete(other)
       #expect(ends.map(\.news) == [[], ["false → true"], []])
     }
-    #expect(others.news == [] && tickets.news == [])
+    #expect(others.news == [])
+    #expect(tickets.news == [])
   }
 
   /// Realm.invalidate ends the objects, and their observers.
@@ -268,9 +288,11 @@ struct PropertyObservingTests {
     let a = try shelter()
     let (end, age) = (watch(a.cat(1)!, \.isInvalidated), watch(a.cat(1)!, \.age))
     a.realm.invalidate()
-    #expect(end.news == ["false → true"] && age.news == [])
+    #expect(end.news == ["false → true"])
+    #expect(age.news == [])
     try a.write { a.cat(1)!.age = 5 }
-    #expect(age.news == [] && age.token?.invalidate() == false)
+    #expect(age.news == [])
+    #expect(age.token?.invalidate() == false)
     #expect(a.realm.core.properties == nil)
   }
 
@@ -286,7 +308,9 @@ struct PropertyObservingTests {
     }
     a.realm.beginWrite()
     cat.age = 1
-    #expect(!a.realm.isInWriteTransaction && cat.age == 10)
-    #expect(first.calls == ["10 → 1"] && second.calls == [])
+    #expect(!a.realm.isInWriteTransaction)
+    #expect(cat.age == 10)
+    #expect(first.calls == ["10 → 1"])
+    #expect(second.calls == [])
   }
 }

@@ -93,7 +93,9 @@ private final class CancellationStorm {
     #expect(Set(told) == began.subtracting(unheard))
     #expect(told == told.sorted())
     #expect(Set(instance.cats.map(\.id)) == began)
-    #expect(!dropped.isEmpty && !unheard.isEmpty && !told.isEmpty)
+    #expect(!dropped.isEmpty)
+    #expect(!unheard.isEmpty)
+    #expect(!told.isEmpty)
   }
 }
 

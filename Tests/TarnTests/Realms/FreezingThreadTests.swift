@@ -137,6 +137,7 @@ struct FreezingThreadTests {
       // What is read may be gone right after it was asked whether it is.
       glacier.isInvalidated || glacier.isFrozen ? nil : "state"
     }
-    #expect(problems == [] && glacier.isInvalidated)
+    #expect(problems == [])
+    #expect(glacier.isInvalidated)
   }
 }

@@ -61,7 +61,8 @@ struct InstanceTests {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 1)
     let b = try shelter.open()
-    #expect(b.cats.count == 1 && b.realm.autorefresh)
+    #expect(b.cats.count == 1)
+    #expect(b.realm.autorefresh)
     try a.add(7)
     b.pump()
     #expect(b.cats.count == 2)
@@ -160,10 +161,12 @@ struct InstanceTests {
     try a.add(8)
     try a.add(9)
     b.realm.invalidate()
-    #expect(cat.isInvalidated && cats.isInvalidated)
+    #expect(cat.isInvalidated)
+    #expect(cats.isInvalidated)
     #expect(b.cats.count == 3)
     #expect(b.cats.where { $0.age >= 0 }.map(\.id) == [0, 8, 9])
-    #expect(cat.isInvalidated && cats.isInvalidated)
+    #expect(cat.isInvalidated)
+    #expect(cats.isInvalidated)
   }
 
   @Test func invalidatingCancelsAnOpenWrite() throws {
@@ -262,7 +265,8 @@ struct InstanceTests {
     scheduler.pump()
     try other.add(7)
     scheduler.pump()
-    #expect(calls == 2 && core.value == nil)
+    #expect(calls == 2)
+    #expect(core.value == nil)
     scheduler.pump()
   }
 
@@ -281,7 +285,8 @@ struct InstanceTests {
     realm!.writeAsync { calls += 10 }
     realm!.writeAsync { calls += 10 }
     while scheduler.pump() {}
-    #expect(calls % 10 == 1 && core.value == nil)
+    #expect(calls % 10 == 1)
+    #expect(core.value == nil)
     #expect(try shelter.open().cats.count == 1)
   }
 
