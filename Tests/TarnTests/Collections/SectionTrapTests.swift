@@ -67,7 +67,7 @@ struct SectionTrapTests: TrapSuite {
   ]
 
   /// Blocks that do more than return a key.
-  static let keyTraps = Deed.allCases.map { deed in
+  static let keyTraps: [TrapCase] = Deed.allCases.map { deed in
     TrapCase(
       "a key block that does more than read: \(deed)",
       deed.message + " while the keys of sections are worked out"

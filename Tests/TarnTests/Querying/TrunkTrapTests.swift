@@ -5,7 +5,7 @@ import Testing
 
 /// What traps says why, and what to write instead.
 struct TrunkTrapTests: TrapSuite {
-  static let traps = [
+  static let traps: [TrapCase] = [
     TrapCase(
       "nil of a property that is never nil",
       "'limit' is never nil, because its type is not optional: leave the condition out"

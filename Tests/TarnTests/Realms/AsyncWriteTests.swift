@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Tarn
@@ -424,7 +425,7 @@ struct AsyncWriteTests {
 }
 
 @Suite struct AsyncWriteTrapTests: TrapSuite {
-  static let traps = [
+  static let traps: [TrapCase] = [
     TrapCase(
       "queueing a write on a thread without a scheduler",
       "Can't write asynchronously on a plain thread"

@@ -330,7 +330,7 @@ struct UniquePropertiesTests {
 }
 
 extension UniquePropertiesTests: TrapSuite {
-  static let traps = [
+  static let traps: [TrapCase] = [
     TrapCase("an unknown property", "names a property 'nothing' in uniqueProperties()") { _ in
       _ = Houses.Nameless.sharedSchema()
     },
