@@ -156,9 +156,10 @@ import Testing
     let check = try IndexCheck(reader.schema[Self.id], reader)
     #expect(check.problems == [])
     #expect(check.entries == 3000)
-    #expect(throws: StorageError.self) {
+    let code = StorageError.code {
       try store.write { try $0.create(row(4000, .int(5), "5"), in: Self.id) }
     }
+    #expect(code == .notUnique)
     try store.write { try $0.create(row(4000, .int(5), "7"), in: Self.id) }
   }
 
@@ -259,9 +260,10 @@ import Testing
       try PackedIndex(Self.id, uniqueRule: 0).apply(entries, in: transaction)
     }
     try store.write { try $0.create(row(2, .int(2), "b"), in: Self.id) }
-    #expect(throws: StorageError.self) {
+    let code = StorageError.code {
       try store.write { try $0.create(row(3, .int(2), "b"), in: Self.id) }
     }
+    #expect(code == .notUnique)
     let reader = try SnapshotReader(store.newestSnapshot())
     #expect(
       try IndexCheck(reader.schema[Self.id], reader).problems

@@ -19,7 +19,7 @@ import Testing
 
   @Test func aTextThatIsNoNumberIsRefused() throws {
     #expect(try Decimal128(string: "-1.50E+3").stringValue == "-1.50E+3")
-    let error = #expect(throws: (any Error).self) { try Decimal128(string: "12 EUR") }
+    let error = #expect(throws: DecimalFormatError.self) { try Decimal128(string: "12 EUR") }
     #expect("\(error as Any)".contains("\"12 EUR\" is not a Decimal128"))
   }
 

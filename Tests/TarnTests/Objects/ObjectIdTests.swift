@@ -18,7 +18,8 @@ import Testing
 
   @Test(arguments: ["", "507f1f77bcf86cd79943901", "507f1f77bcf86cd7994390111", "xyz", "é"])
   func otherTextIsRefused(_ text: String) {
-    #expect(throws: (any Error).self) { try ObjectId(string: text) }
+    let error = #expect(throws: ObjectIdFormatError.self) { try ObjectId(string: text) }
+    #expect(error?.text == text)
   }
 
   @Test func generatedIdentifiersDifferAndTellTheTime() {

@@ -40,7 +40,9 @@ struct FreezingTests {
     }
     #expect(frozen.text == text)
     #expect(frozen.realm?.objects(Stone.self).count == 3)
-    #expect(throws: Realm.Error.self) { try Realm.deleteFiles(for: shelter.iceConfiguration) }
+    #expect(throws: Realm.Error.alreadyOpen) {
+      try Realm.deleteFiles(for: shelter.iceConfiguration)
+    }
     let b = try shelter.openIce()
     try b.write { b.realm.deleteAll() }
     #expect(frozen.text == text)

@@ -1,7 +1,7 @@
 import Testing
 
-/// A mistake of a program, and the message that must stop it. Reports show the name. The process that
-/// makes the mistake looks it up by its name: nothing else is passed to that process.
+/// A mistake of a program, and the message that must stop it. Reports show the name. The process
+/// that makes the mistake looks it up by its name: nothing else is passed to that process.
 struct TrapCase: Sendable {
   let name: String
   let message: String

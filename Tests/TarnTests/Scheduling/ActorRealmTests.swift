@@ -204,7 +204,7 @@ private func countIn(_ kennel: isolated PetActor) -> Int {
 
   @Test func whatCannotBeOpenedThrows() async throws {
     try Data("no store".utf8).write(to: url)
-    await #expect(throws: Realm.Error.self) { _ = try await PetActor(url) }
+    await #expect(throws: Realm.Error.invalidDatabase) { _ = try await PetActor(url) }
   }
 
   /// The actor lets go of its Realm, and the Realm does not keep the actor.
