@@ -1,6 +1,7 @@
 import Foundation
-import Tarn
 import Testing
+
+@testable import Tarn
 
 @Suite struct Decimal128Tests {
   @Test func literalsAreTheNumbersThatAreWritten() {
