@@ -329,7 +329,10 @@ struct UniquePropertiesTests {
   }
 }
 
-extension UniquePropertiesTests: TrapSuite {
+/// What a program that declares unique properties wrongly is told before it stops.
+struct UniqueDeclarationTests: TrapSuite {
+  private let folder = TemporaryFolder()
+
   static let traps: [TrapCase] = [
     TrapCase("an unknown property", "names a property 'nothing' in uniqueProperties()") { _ in
       _ = Houses.Nameless.sharedSchema()
@@ -343,11 +346,11 @@ extension UniquePropertiesTests: TrapSuite {
   ]
 
   @Test(arguments: traps.map(\.name))
-  func declarationsThatCannotBeTrap(_ name: String) async throws {
+  func stops(_ name: String) async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [path = folder.path as String, name] in
-      try await UniquePropertiesTests.traps.named(name).run(Shelter(within: path))
+      try await UniqueDeclarationTests.traps.named(name).run(Shelter(within: path))
     }
     try expect(Self.traps.named(name).message, in: result)
   }
