@@ -166,10 +166,18 @@ import Testing
   }
 
   @Test func papersFromOutside() {
-    for mention in ["STYLE" + ".md", ".." + "/shared/x", "/wo" + "rk/main", "SP" + "EC S1"] {
+    for mention in ["STYLE" + ".md", ".." + "/shared/x", "/wo" + "rk/main", "SP" + "EC S" + "1"] {
       #expect(lines(WordChecks.noForeignPapers(swift("\n// see \(mention)\n"))) == [2])
     }
     #expect(WordChecks.noForeignPapers(swift("// README.md, Format.md, a network/path\n")).isEmpty)
+  }
+
+  @Test func codesFromOutside() {
+    let code = "S" + "63"
+    for mention in ["/// \(code).", "@Test(\"\(code)\") func t() {}", "/// \("DIF" + "FS") 35"] {
+      #expect(lines(WordChecks.noForeignCodes(swift("\n\(mention)\n"))) == [2])
+    }
+    #expect(WordChecks.noForeignCodes(swift("// S, \(code)x, AS63, SHA256, S_63\n")).isEmpty)
   }
 
   @Test func unexplainedCFunctions() {

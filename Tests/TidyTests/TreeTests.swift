@@ -64,5 +64,6 @@ import Testing
   @Test func whatIsPublicIsDocumented() { expectNone(WordChecks.documentedPublic) }
   @Test func noMarkersAreLeft() { expectNone(WordChecks.noMarkers) }
   @Test func noPapersFromOutsideAreMentioned() { expectNone(WordChecks.noForeignPapers) }
+  @Test func noCodesOfPapersAreUsed() { expectNone(WordChecks.noForeignCodes) }
   @Test func everyCFunctionIsExplained() { expectNone(WordChecks.commentsOnC(SourceTree.files)) }
 }

@@ -124,7 +124,8 @@ enum WordChecks {
   /// The tree explains itself: no mention of papers that do not come with it.
   static func noForeignPapers(_ file: SourceFile) -> [Finding] {
     let papers = [
-      "API", "CONTRACT", "DESIGN", "DEVELOPERS", "DIFFS", "PLATFORM", "ROADMAP", "SPEC", "STORAGE",
+      "API", "CONTRACT", "DESIGN", "DEVELOPERS", "DIF" + "FS", "PLATFORM", "ROADMAP", "SPEC",
+      "STORAGE",
       "STYLE", "TARGETS",
     ].map { $0 + ".md" }
     let mentions = papers + [".." + "/shared", "/wo" + "rk/", "SP" + "EC S", "SP" + "EC §"]
@@ -133,6 +134,21 @@ enum WordChecks {
         Finding(file, number + 1, "mentions '\($0)', which is not part of the project")
       }
     }
+  }
+
+  /// Numbered rules of papers that do not come with the project, such as an S and a number: the
+  /// comment or the name of a test states the rule itself.
+  static func noForeignCodes(_ file: SourceFile) -> [Finding] {
+    file.lines.enumerated().flatMap { number, line in
+      words(in: line).filter { isForeignCode($0.word) }.map {
+        Finding(file, number + 1, "the code '\($0.word)' is explained nowhere: state the rule")
+      }
+    }
+  }
+
+  private static func isForeignCode(_ word: Substring) -> Bool {
+    let isDecimal = word.dropFirst().utf8.allSatisfy { (48...57).contains($0) }
+    return word.first == "S" && word.count > 1 && isDecimal || word == "DIF" + "FS"
   }
 
   /// Every C function of ours is explained, where it is declared or where it is defined.

@@ -4,8 +4,8 @@ import Testing
 
 @Suite("Scripts of sequences")
 struct EditScriptTests {
-  private func history(_ random: inout SeededRandom) -> SequenceModel {
-    var model = SequenceModel(count: random.pick([0, 1, 2, 5, 12, 40]))
+  private func history(_ random: inout SeededRandom) -> PlainSequence {
+    var model = PlainSequence(count: random.pick([0, 1, 2, 5, 12, 40]))
     for _ in 0..<12 {
       for _ in 0..<random.pick([0, 1, 2, 5, 30]) { model.edit(&random) }
       model.commit()
@@ -75,7 +75,7 @@ struct EditScriptTests {
 
       let positions = Dictionary(uniqueKeysWithValues: zip(old, old.indices))
       let kept = new.compactMap { positions[$0] }
-      #expect(staying.count == SequenceModel.longestIncreasing(kept), "seed \(seed)")
+      #expect(staying.count == PlainSequence.longestIncreasing(kept), "seed \(seed)")
 
       let set = model.set(from: first, to: last).union(others.map { old[$0] })
       let modified = staying.filter { set.contains($0) }
@@ -93,9 +93,10 @@ struct EditScriptTests {
       for to in 0..<9 where from != to {
         var order = Array(0..<9)
         order.insert(order.remove(at: from), at: to)
-        let script = SequenceModel.script(Array(0..<9), order, set: [from])
+        let script = PlainSequence.script(Array(0..<9), order, set: [from])
         let changes = script.indexChanges(withMoves: true)
-        #expect(changes.deletions == [from] && changes.insertions == [to], "\(from) to \(to)")
+        #expect(changes.deletions == [from], "\(from) to \(to)")
+        #expect(changes.insertions == [to], "\(from) to \(to)")
         #expect(changes.moves == [.init(from: from, to: to)])
         #expect(changes.modifications.isEmpty)
       }
@@ -105,23 +106,25 @@ struct EditScriptTests {
   @Test("let those move that were set, where there is a choice")
   func unsetElementsStay() {
     for set in 0...1 {
-      let changes = SequenceModel.script([0, 1], [1, 0], set: [set]).indexChanges()
-      #expect(changes.deletions == [set] && changes.insertions == [1 - set])
+      let changes = PlainSequence.script([0, 1], [1, 0], set: [set]).indexChanges()
+      #expect(changes.deletions == [set])
+      #expect(changes.insertions == [1 - set])
       #expect(changes.modifications.isEmpty)
     }
-    let swapped = SequenceModel.script([0, 1], [1, 0], set: [])
+    let swapped = PlainSequence.script([0, 1], [1, 0], set: [])
     #expect(swapped.modifying(KeySet(ObjectKey(0))).indexChanges().deletions == [1])
   }
 
   @Test("of what was undone say nothing but that values were set")
   func undone() {
-    let there = SequenceModel.script([0, 1, 2], [2, 0, 1], set: [])
-    let back = SequenceModel.script([2, 0, 1], [0, 1, 2], set: [])
+    let there = PlainSequence.script([0, 1, 2], [2, 0, 1], set: [])
+    let back = PlainSequence.script([2, 0, 1], [0, 1, 2], set: [])
     #expect(there.composing(back) == .identity(count: 3))
     #expect(there.composing(back).isIdentity)
-    let set = SequenceModel.script([2, 0, 1], [0, 1, 2], set: [1])
+    let set = PlainSequence.script([2, 0, 1], [0, 1, 2], set: [1])
     let both = there.composing(set)
-    #expect(both.keepsPositions && !both.isIdentity)
+    #expect(both.keepsPositions)
+    #expect(!both.isIdentity)
     var expected = IndexChanges()
     expected.modifications = [1]
     expected.modificationsNew = [1]
@@ -164,22 +167,24 @@ struct EditScriptTests {
     let middle = old.shuffled(using: &random)
     let new = middle.shuffled(using: &random)
     let set = Set(old.filter { _ in random.chance(20) })
-    let first = SequenceModel.script(old, middle, set: set)
-    let second = SequenceModel.script(middle, new, set: [])
+    let first = PlainSequence.script(old, middle, set: set)
+    let second = PlainSequence.script(middle, new, set: [])
     let both = first.composing(second)
-    #expect(both == SequenceModel.script(old, new, set: set))
+    #expect(both == PlainSequence.script(old, new, set: set))
     let changes = both.indexChanges()
-    #expect(changes.deletions.count == old.count - SequenceModel.longestIncreasing(new))
+    #expect(changes.deletions.count == old.count - PlainSequence.longestIncreasing(new))
   }
 
   @Test("that use a position twice are refused")
-  func twiceIsRefused() async {
-    await #expect(processExitsWith: .failure) {
+  func twiceIsRefused() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       var builder = EditScript.Builder(oldCount: 3)
       builder.append(old: 1)
       builder.append(old: 2)
       builder.append(old: 1)
       _ = builder.finish()
     }
+    let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    #expect(text.contains("a script has a position twice"), "\(text)")
   }
 }

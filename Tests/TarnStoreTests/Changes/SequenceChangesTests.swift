@@ -65,7 +65,7 @@ private struct ListsModel {
       names.map { name in
         let old = before[name.key]?.lists[name] ?? []
         let new = objects[name.key]?.lists[name] ?? []
-        return SequenceChange(name: name, script: SequenceModel.script(old, new, set: set))
+        return SequenceChange(name: name, script: PlainSequence.script(old, new, set: set))
       })
     let version = Version(UInt64(states.count))
     states.append(objects)
@@ -93,7 +93,7 @@ private struct ListsModel {
     for (key, old) in states[from] {
       guard let new = states[to][key], new.number == old.number else { continue }
       for name in Self.names(key) {
-        let script = SequenceModel.script(old.lists[name]!, new.lists[name]!, set: set)
+        let script = PlainSequence.script(old.lists[name]!, new.lists[name]!, set: set)
         if !script.isIdentity { result.append(SequenceChange(name: name, script: script)) }
       }
     }

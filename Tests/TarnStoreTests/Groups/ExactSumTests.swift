@@ -59,7 +59,8 @@ import Testing
       sum.remove(number)
       wide.remove(number)
     }
-    #expect(sum.value == 0 && wide.value == 0)
+    #expect(sum.value == 0)
+    #expect(wide.value == 0)
   }
 
   private static func units(_ number: Double) -> Int128 { Int128(number * 0x1p93) }
@@ -174,7 +175,8 @@ import Testing
     var there = (0..<200).map { _ in UInt64(numbers.below(50)) }
     var values = CountedValues(ContiguousArray(there))
     for _ in 0..<2000 {
-      #expect(values.least == there.min() && values.greatest == there.max())
+      #expect(values.least == there.min())
+      #expect(values.greatest == there.max())
       if numbers.chance(there.count > 20 ? 55 : 40), !there.isEmpty {
         values.remove(there.remove(at: numbers.below(there.count)))
       } else {
@@ -184,7 +186,8 @@ import Testing
       }
     }
     while let value = there.popLast() { values.remove(value) }
-    #expect(values.least == nil && values.greatest == nil)
+    #expect(values.least == nil)
+    #expect(values.greatest == nil)
   }
 
   @Test func `orders lead back to values`() {

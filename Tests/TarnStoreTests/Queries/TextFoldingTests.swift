@@ -24,7 +24,8 @@ import Testing
   func `texts that differ in what does not count are equal`(
     _ a: String, _ b: String, _ options: TarnStore.StringOptions
   ) {
-    #expect(Self.matches(a, .equal, b, options) && Self.matches(b, .equal, a, options))
+    #expect(Self.matches(a, .equal, b, options))
+    #expect(Self.matches(b, .equal, a, options))
     #expect(!Self.matches(a, .equal, b, []))
     #expect(Self.matches("x" + a + "y", .contains, b, options))
     #expect(Self.matches(a + "y", .beginsWith, b, options))
@@ -39,7 +40,8 @@ import Testing
   func `what counts tells texts apart`(
     _ a: String, _ b: String, _ options: TarnStore.StringOptions
   ) {
-    #expect(!Self.matches(a, .equal, b, options) && !Self.matches(b, .equal, a, options))
+    #expect(!Self.matches(a, .equal, b, options))
+    #expect(!Self.matches(b, .equal, a, options))
   }
 
   @Test func `every letter of Unicode equals itself in the other case`() {
@@ -75,7 +77,8 @@ import Testing
         let scanned = try query.evaluate(rows).keys
         let tested = try keys.filter { try query.predicate.matches($0, in: rows) }
         #expect(scanned == tested, "\(op) \(options)")
-        #expect(!scanned.isEmpty && scanned.count < keys.count)
+        #expect(!scanned.isEmpty)
+        #expect(scanned.count < keys.count)
       }
     }
   }

@@ -31,7 +31,9 @@ private func check(
       let position = random.below(total)
       let (first, offset, rows) = try #require(try directory.select(position, &cursor))
       let before = expected.prefix { $0.first < first }.reduce(0) { $0 + $1.rows }
-      #expect(before + offset == position && offset < rows && rows == model[first]!)
+      #expect(before + offset == position)
+      #expect(offset < rows)
+      #expect(rows == model[first]!)
       #expect(try directory.rank(first, &cursor) == before)
     }
     for key in [ObjectKey.smallest, ObjectKey(Int64(random.below(1_000_000))), .largest] {

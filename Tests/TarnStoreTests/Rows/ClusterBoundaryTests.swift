@@ -24,10 +24,12 @@ import Testing
         }
         let images = try encode(cluster)
         try ClusterFixture.validated(images[0]) { image in
-          #expect(image.key(at: 0).rawValue == .min && image.key(at: 1).rawValue == .max)
+          #expect(image.key(at: 0).rawValue == .min)
+          #expect(image.key(at: 1).rawValue == .max)
           for (slot, number) in [a, b].enumerated() {
             #expect(image.int(ColumnID(0), slot) == number)
-            #expect(image.int(ColumnID(1), slot) == number && !image.isNull(ColumnID(1), slot))
+            #expect(image.int(ColumnID(1), slot) == number)
+            #expect(!image.isNull(ColumnID(1), slot))
             #expect(
               image.date(ColumnID(2), slot)
                 == Timestamp(seconds: number, nanoseconds: 999_999_999))
@@ -47,7 +49,8 @@ import Testing
     let images = try encode(cluster)
     #expect(images.count == 1)
     try ClusterFixture.validated(images[0]) { image in
-      #expect(image.rowCount == 1_024 && image.int(ColumnID(0), 1_023) == 7)
+      #expect(image.rowCount == 1_024)
+      #expect(image.int(ColumnID(0), 1_023) == 7)
     }
   }
 
@@ -103,7 +106,8 @@ import Testing
     model.images = try model.encode(cluster)
     try model.check()
     #expect(model.images.count == 3)
-    #expect(!model.longs.isEmpty && model.longs.count < 120)
+    #expect(!model.longs.isEmpty)
+    #expect(model.longs.count < 120)
     #expect(model.longs.values.allSatisfy { $0.count > 150 })
   }
 
@@ -164,7 +168,9 @@ import Testing
   @Test func anEmptyImageAnswersNothing() throws {
     let image = try ClusterImage(validating: ClusterImage.empty.bytes)
     try image.verifyChecksum()
-    #expect(image.rowCount == 0 && image.columnCount == 0)
-    #expect(image.slot(of: ObjectKey(0)) == nil && image.slot(atOrAfter: ObjectKey(.min)) == 0)
+    #expect(image.rowCount == 0)
+    #expect(image.columnCount == 0)
+    #expect(image.slot(of: ObjectKey(0)) == nil)
+    #expect(image.slot(atOrAfter: ObjectKey(.min)) == 0)
   }
 }

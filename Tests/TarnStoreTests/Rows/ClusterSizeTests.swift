@@ -36,7 +36,8 @@ import Testing
     model.images = try model.encode(cluster)
     try model.check()
     let sizes = model.images.map(\.bytes.count)
-    #expect(sizes.count > 5 && sizes.max()! < sizes.min()! * 5 / 4)
+    try #require(sizes.count > 5)
+    #expect(sizes.max()! < sizes.min()! * 5 / 4)
   }
 
   @Test func rowsWithoutValuesStayBelowTheMostRowsOfAnImage() throws {
@@ -71,7 +72,8 @@ import Testing
     let after = try ClusterFixture.validated(before) { image in
       let edited = try WorkingCluster(image, person)
       edited.setInt(ColumnID(2), 7, 55)
-      #expect(edited.int(ColumnID(2), 7) == 55 && edited.int(ColumnID(2), 8) == 8)
+      #expect(edited.int(ColumnID(2), 7) == 55)
+      #expect(edited.int(ColumnID(2), 8) == 8)
       return try model.encode(edited)[0].bytes
     }
     let changed = before.indices.filter { before[$0] != after[$0] }
@@ -142,9 +144,11 @@ import Testing
     try ClusterFixture.validated(try model.encode(cluster)[0].bytes) { image in
       let edited = try WorkingCluster(image, schema)
       edited.setNull(ColumnID(0), 1)
-      #expect(edited.int(ColumnID(0), 1) == 0 && edited.isNull(ColumnID(0), 1))
+      #expect(edited.int(ColumnID(0), 1) == 0)
+      #expect(edited.isNull(ColumnID(0), 1))
       edited.setInt(ColumnID(0), 2, 1 << 40)
-      #expect(edited.int(ColumnID(0), 1) == 0 && edited.isNull(ColumnID(0), 1))
+      #expect(edited.int(ColumnID(0), 1) == 0)
+      #expect(edited.isNull(ColumnID(0), 1))
     }
   }
 

@@ -34,26 +34,35 @@ private func bytes(_ key: TreeKey) -> [UInt8] { key.withBytes { Array($0) } }
       let number = UInt16(random.below(65_536))
       TreeKey.cluster(id, first: object).withBytes { key in
         let parsed = TreeKey.parseCluster(key)
-        #expect(parsed?.classID == id && parsed?.first == object)
-        #expect(TreeKey.parseDirectory(key) == nil && TreeKey.parseChange(key) == nil)
+        #expect(parsed?.classID == id)
+        #expect(parsed?.first == object)
+        #expect(TreeKey.parseDirectory(key) == nil)
+        #expect(TreeKey.parseChange(key) == nil)
         #expect(TreeKey.tag(of: key) == .cluster)
       }
       TreeKey.directory(id, first: object).withBytes { key in
         let parsed = TreeKey.parseDirectory(key)
-        #expect(parsed?.classID == id && parsed?.first == object)
+        #expect(parsed?.classID == id)
+        #expect(parsed?.first == object)
       }
       TreeKey.longValue(id, object, column, piece: UInt32(number) << 8).withBytes { key in
         let parsed = TreeKey.parseLongValue(key)
-        #expect(parsed?.classID == id && parsed?.object == object)
-        #expect(parsed?.column == column && parsed?.piece == UInt32(number) << 8)
+        #expect(parsed?.classID == id)
+        #expect(parsed?.object == object)
+        #expect(parsed?.column == column)
+        #expect(parsed?.piece == UInt32(number) << 8)
       }
       TreeKey.change(version, id, chunk: number).withBytes { key in
         let parsed = TreeKey.parseChange(key)
-        #expect(parsed?.version == version && parsed?.classID == id && parsed?.chunk == number)
+        #expect(parsed?.version == version)
+        #expect(parsed?.classID == id)
+        #expect(parsed?.chunk == number)
       }
       TreeKey.changeHeader(version).withBytes { key in
         let parsed = TreeKey.parseChange(key)
-        #expect(parsed?.version == version && parsed?.classID == nil && parsed?.chunk == 0)
+        #expect(parsed?.version == version)
+        #expect(parsed?.classID == nil)
+        #expect(parsed?.chunk == 0)
       }
       TreeKey.classRecord(id).withBytes { #expect(TreeKey.parseClassRecord($0) == id) }
       TreeKey.schema(piece: number).withBytes { #expect(TreeKey.parseSchema($0) == number) }
@@ -76,8 +85,10 @@ private func bytes(_ key: TreeKey) -> [UInt8] { key.withBytes { Array($0) } }
   @Test func `nothing is read from bytes that are no such key`() {
     for count in 0..<30 {
       [UInt8](repeating: 0x20, count: count).withUnsafeBytes { key in
-        #expect(TreeKey.parseCluster(key) == nil && TreeKey.parseSchema(key) == nil)
-        #expect(TreeKey.parseLongValue(key) == nil && TreeKey.parseClassRecord(key) == nil)
+        #expect(TreeKey.parseCluster(key) == nil)
+        #expect(TreeKey.parseSchema(key) == nil)
+        #expect(TreeKey.parseLongValue(key) == nil)
+        #expect(TreeKey.parseClassRecord(key) == nil)
       }
     }
     [UInt8]([0x56]).withUnsafeBytes { #expect(TreeKey.tag(of: $0) == nil) }

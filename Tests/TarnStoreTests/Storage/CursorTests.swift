@@ -27,7 +27,10 @@ import Testing
       let before = keys.last { !wanted.lexicographicallyPrecedes($0) }
       try withBytes(wanted) { wanted throws(StorageError) in
         #expect(try cursor.seek(atOrAfter: wanted) == (after != nil))
-        if let after { #expect(Array(cursor.key) == after && Array(cursor.value) == after + [1]) }
+        if let after {
+          #expect(Array(cursor.key) == after)
+          #expect(Array(cursor.value) == after + [1])
+        }
         #expect(try cursor.seek(atOrBefore: wanted) == (before != nil))
         if let before { #expect(Array(cursor.key) == before) }
       }
@@ -101,7 +104,8 @@ import Testing
       try transaction.put([1], [7])
       var cursor = try Cursor(transaction)
       #expect(try cursor.last())
-      #expect(Array(cursor.key) == [7] && Array(cursor.value) == [1])
+      #expect(Array(cursor.key) == [7])
+      #expect(Array(cursor.value) == [1])
       try transaction.put([2], [8])
       #expect(try cursor.last())
       #expect(Array(cursor.key) == [8])

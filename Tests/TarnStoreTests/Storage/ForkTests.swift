@@ -199,14 +199,16 @@ import Testing
     }
   }
 
-  @Test func `a write within a write is a programmer's error`() async {
-    await #expect(processExitsWith: .failure) {
+  @Test func `a write within a write is a programmer's error`() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let folder = TemporaryFolder()
       let environment = try Environment.open(path: folder.file("x.realm"))
       // Nobody tidies up after a trap.
       try FileManager.default.removeItem(atPath: folder.path)
       try environment.write { _ throws(StorageError) in try environment.put([[1]: [1]]) }
     }
+    let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    #expect(text.contains("a write within a write on the same thread"), "\(text)")
   }
 }
 

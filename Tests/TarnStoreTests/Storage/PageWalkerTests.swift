@@ -29,7 +29,9 @@ import Testing
     try makeStore(seed)
     let report = try Environment.verifyPages(path: path)
     #expect(report.problems == [])
-    #expect(report.branchPages > 0 && report.overflowPages > 0 && report.freePages > 0)
+    #expect(report.branchPages > 0)
+    #expect(report.overflowPages > 0)
+    #expect(report.freePages > 0)
     #expect(report.unreachablePages == 0)
   }
 

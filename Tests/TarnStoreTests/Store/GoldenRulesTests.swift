@@ -83,7 +83,8 @@ import Testing
     let reader = try SnapshotReader(store.newestSnapshot())
     for (described, count) in zip(reader.schema.schema.classes, [1_000, 19]) {
       let check = try IndexCheck(described, reader)
-      #expect(check.problems == [] && check.entries >= count, "\(check.entries)")
+      #expect(check.problems == [], "\(check.entries)")
+      #expect(check.entries >= count, "\(check.entries)")
     }
   }
 

@@ -87,9 +87,11 @@ import Testing
   /// Bits that no arithmetic makes, but a file may hold.
   @Test func everyPatternMeansSomething() {
     let tooGreat = DecimalNumber(high: 0x3041_ffff_ffff_ffff, low: .max)
-    #expect(tooGreat.text == "0" && tooGreat.order == DecimalNumber.zero.order)
+    #expect(tooGreat.text == "0")
+    #expect(tooGreat.order == DecimalNumber.zero.order)
     let alsoTooGreat = DecimalNumber(high: 0xec10 << 48, low: 5)
-    #expect(alsoTooGreat.text == "-0" && alsoTooGreat.isZero)
+    #expect(alsoTooGreat.text == "-0")
+    #expect(alsoTooGreat.isZero)
     var random = SeededRandom(seed: 5)
     for _ in 0..<20_000 {
       let mask: UInt64 = random.pick([0, 0x7800 << 48, 0x6000 << 48, 0x7c00 << 48])
@@ -120,7 +122,8 @@ import Testing
     ]
     for (text, below, isExact) in cases {
       let found = try #require(DecimalNumber(text: text)).doubleBelow
-      #expect(found.value == below && found.isExact == isExact, "\(text)")
+      #expect(found.value == below, "\(text)")
+      #expect(found.isExact == isExact, "\(text)")
     }
   }
 
@@ -130,7 +133,8 @@ import Testing
     #expect(DecimalOrder.leastNumber < DecimalNumber.greatest.negated.order)
     #expect(DecimalNumber.greatest.order < DecimalOrder.greatestNumber)
     let least = DecimalNumber(isNegative: false, coefficient: 1, exponent: -6176)
-    #expect(DecimalNumber.zero.order < least.order && least.negated.order < least.order)
+    #expect(DecimalNumber.zero.order < least.order)
+    #expect(least.negated.order < least.order)
     #expect(least.negated.order < DecimalNumber.zero.negated.order)
   }
 

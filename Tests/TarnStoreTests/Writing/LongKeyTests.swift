@@ -83,7 +83,8 @@ import Testing
           .compare(["", "name", "data", "any"][column], .equal, sought), [], on: id, rows.schema)
         let keys = try query.evaluate(rows).keys
         let found = try keys.map { try rows.plainValue(of: Self.key, at: $0, in: id) }
-        #expect(Set(found) == Set(expected) && found.count == expected.count, "\(column)")
+        #expect(Set(found) == Set(expected), "\(column)")
+        #expect(found.count == expected.count, "\(column)")
         guard rows.session == nil else { continue }
         let asked = try rows.reader.keys(in: id, where: ColumnID(UInt16(column)), is: sought)
         #expect(asked == keys)

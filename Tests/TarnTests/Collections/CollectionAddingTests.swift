@@ -12,17 +12,24 @@ struct CollectionAddingTests {
     tags.insert("t")
     scores["s"] = 2
     coins.append(objectsIn: [Coin(7), Coin(8)])
-    #expect(chest.numbers === numbers && numbers.realm == nil)
+    #expect(chest.numbers === numbers)
+    #expect(numbers.realm == nil)
     try a.write {
       a.realm.add(chest)
       chest.numbers.append(5)
       coins[0].value = 9
     }
-    #expect(numbers.realm == a.realm && numbers == chest.numbers && numbers != List<Int>())
-    #expect(Array(numbers) == [4, 5] && Array(tags) == ["t"] && scores["s"] == 2)
+    #expect(numbers.realm == a.realm)
+    #expect(numbers == chest.numbers)
+    #expect(numbers != List<Int>())
+    #expect(Array(numbers) == [4, 5])
+    #expect(Array(tags) == ["t"])
+    #expect(scores["s"] == 2)
     #expect(a.realm.objects(Coin.self).map(\.value) == [9, 8])
     try a.write { a.realm.delete(chest) }
-    #expect(numbers.isInvalidated && tags.isInvalidated && scores.isInvalidated)
+    #expect(numbers.isInvalidated)
+    #expect(tags.isInvalidated)
+    #expect(scores.isInvalidated)
     #expect("\(numbers)" == "List<Int> [invalidated]")
   }
 
@@ -32,7 +39,8 @@ struct CollectionAddingTests {
     first.inner.append(objectsIn: [second, first])
     second.inner.append(first)
     try a.write { a.realm.add(first) }
-    #expect(first.inner.map(\.id) == [2, 1] && second.inner.map(\.id) == [1])
+    #expect(first.inner.map(\.id) == [2, 1])
+    #expect(second.inner.map(\.id) == [1])
     #expect(a.chests.count == 2)
     #expect(first.description.contains("inner = List<Chest>"))
   }
@@ -62,14 +70,18 @@ struct CollectionAddingTests {
           "moods": ["wild", CatMood.sleepy] as [Any],
           "inner": [["id": 2, "inner": [["id": 3]]]],
         ] as [String: Any])
-      #expect(Array(chest.numbers) == [1, 2] && Array(chest.words) == ["a", nil])
-      #expect(Array(chest.tags) == ["x", "y"] && chest.scores["p"] == 1)
+      #expect(Array(chest.numbers) == [1, 2])
+      #expect(Array(chest.words) == ["a", nil])
+      #expect(Array(chest.tags) == ["x", "y"])
+      #expect(chest.scores["p"] == 1)
       #expect(chest.coins.map(\.value) == [3, 4, 5])
-      #expect(chest.named["k"]??.value == 6 && chest.named["n"] == .some(nil))
+      #expect(chest.named["k"]??.value == 6)
+      #expect(chest.named["n"] == .some(nil))
       #expect(Array(chest.moods) == [.wild, .sleepy])
       #expect(chest.inner.first?.inner.first?.id == 3)
       let copy = a.realm.create(Chest.self, value: chest, update: .modified)
-      #expect(copy.isSameObject(as: chest) && copy.coins.map(\.value) == [3, 4, 5])
+      #expect(copy.isSameObject(as: chest))
+      #expect(copy.coins.map(\.value) == [3, 4, 5])
     }
   }
 
@@ -95,15 +107,19 @@ struct CollectionAddingTests {
     try a.write { a.realm.add(new, update: .modified) }
     a.pump()
     #expect(told == ["tags"])
-    #expect(held.realm == a.realm && Array(held) == ["b"] && Array(new.numbers) == [1, 2])
-    #expect(Array(try #require(a.chest(2)).numbers) == [9] && a.chests.count == 2)
+    #expect(held.realm == a.realm)
+    #expect(Array(held) == ["b"])
+    #expect(Array(new.numbers) == [1, 2])
+    #expect(Array(try #require(a.chest(2)).numbers) == [9])
+    #expect(a.chests.count == 2)
     told = []
     try a.write {
       a.realm.create(
         Chest.self, value: ["id": 1, "numbers": [1, 2]] as [String: Any], update: .all)
     }
     a.pump()
-    #expect(told == ["numbers"] && Array(new.tags) == ["b"])
+    #expect(told == ["numbers"])
+    #expect(Array(new.tags) == ["b"])
     token.invalidate()
   }
 
@@ -116,7 +132,8 @@ struct CollectionAddingTests {
       a.realm.add(chests)
       chests[2].coins.append(objectsIn: [coin, coin])
       chests[0].coins.append(coin)
-      #expect(coin.chests.map(\.id) == [1, 3, 3] && coin.chests.count == 3)
+      #expect(coin.chests.map(\.id) == [1, 3, 3])
+      #expect(coin.chests.count == 3)
     }
     #expect(coin.chests.map(\.id) == [1, 3, 3])
     try a.write { a.chest(3)?.coins.removeLast() }
@@ -135,16 +152,20 @@ struct CollectionAddingTests {
       chests[1].gems.insert(coin)
       chests[1].named.merge(["a": coin, "b": coin, "c": nil]) { _, new in new }
     }
-    #expect(coin.gemChests.map(\.id) == [1, 2] && coin.namedChests.map(\.id) == [2, 2])
+    #expect(coin.gemChests.map(\.id) == [1, 2])
+    #expect(coin.namedChests.map(\.id) == [2, 2])
     #expect(coin.namedChests.index(of: try #require(a.chest(2))) == 0)
-    #expect(coin.gemChests == coin.gemChests && coin.gemChests != coin.namedChests)
+    #expect(coin.gemChests == coin.gemChests)
+    #expect(coin.gemChests != coin.namedChests)
     try a.write {
       a.chest(2)?.named["a"] = nil
       a.chest(1)?.gems.removeAll()
     }
-    #expect(coin.gemChests.map(\.id) == [2] && coin.namedChests.map(\.id) == [2])
+    #expect(coin.gemChests.map(\.id) == [2])
+    #expect(coin.namedChests.map(\.id) == [2])
     try a.write { a.chest(2)?.named.updateValue(nil, forKey: "b") }
-    #expect(coin.namedChests.isEmpty && coin.gemChests.first?.id == 2)
+    #expect(coin.namedChests.isEmpty)
+    #expect(coin.gemChests.first?.id == 2)
   }
 
   @Test func deletingAnObjectTakesItOutOfCollections() throws {
@@ -159,8 +180,10 @@ struct CollectionAddingTests {
       a.realm.delete(coin)
       #expect(chest.coins.map(\.value) == [2])
     }
-    #expect(chest.coins.map(\.value) == [2] && chest.gems.map(\.value) == [2])
-    #expect(chest.named.keys == ["a"] && chest.named["a"] == .some(nil))
+    #expect(chest.coins.map(\.value) == [2])
+    #expect(chest.gems.map(\.value) == [2])
+    #expect(chest.named.keys == ["a"])
+    #expect(chest.named["a"] == .some(nil))
   }
 
   @Test func loopsGoOverWhatWasThere() throws {
@@ -174,7 +197,8 @@ struct CollectionAddingTests {
         seen.append(number)
         chest.numbers.removeFirst()
       }
-      #expect(seen == Array(0..<500) && chest.numbers.isEmpty)
+      #expect(seen == Array(0..<500))
+      #expect(chest.numbers.isEmpty)
     }
   }
 
@@ -194,7 +218,9 @@ struct CollectionAddingTests {
       a.realm.delete(chest.gems)
       a.realm.delete(chest.named)
     }
-    #expect(chest.coins.isEmpty && chest.gems.isEmpty && chest.named.values == [nil, nil])
+    #expect(chest.coins.isEmpty)
+    #expect(chest.gems.isEmpty)
+    #expect(chest.named.values == [nil, nil])
     #expect(a.realm.objects(Coin.self).map(\.value) == [4, 5])
   }
 
@@ -212,15 +238,20 @@ struct CollectionAddingTests {
       held.name = "B"
     }
     func count() -> Int { a.realm.objects(Route.self).first?.stops.count ?? 0 }
-    #expect(route.stops.map(\.name) == ["a", "B", "c"] && route.named["x"]??.name == "x")
+    #expect(route.stops.map(\.name) == ["a", "B", "c"])
+    #expect(route.named["x"]??.name == "x")
     try a.write {
       route.stops.remove(at: 1)
       route.stops[0] = Stop("d")
     }
-    #expect(held.isInvalidated && route.stops.map(\.name) == ["d", "c"])
+    #expect(held.isInvalidated)
+    #expect(route.stops.map(\.name) == ["d", "c"])
     let (last, named) = (route.stops[1], try #require(route.named["x"] ?? nil))
     try a.write { a.realm.delete(route) }
-    #expect(last.isInvalidated && named.isInvalidated && count() == 0 && a.realm.isEmpty)
+    #expect(last.isInvalidated)
+    #expect(named.isInvalidated)
+    #expect(count() == 0)
+    #expect(a.realm.isEmpty)
   }
 }
 

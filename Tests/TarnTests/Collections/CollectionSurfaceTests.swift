@@ -26,9 +26,14 @@ struct CollectionSurfaceTests {
   }
 
   private func reading<C: RealmCollection>(_ hounds: C) where C.Element == Hound {
-    #expect(hounds.realm != nil && !hounds.isInvalidated && !hounds.isFrozen)
-    #expect(hounds.count == 3 && hounds.first?.id == 0 && hounds.last?.id == 2)
-    #expect(hounds[1].id == 1 && hounds.description.contains("h1"))
+    #expect(hounds.realm != nil)
+    #expect(!hounds.isInvalidated)
+    #expect(!hounds.isFrozen)
+    #expect(hounds.count == 3)
+    #expect(hounds.first?.id == 0)
+    #expect(hounds.last?.id == 2)
+    #expect(hounds[1].id == 1)
+    #expect(hounds.description.contains("h1"))
     #expect(hounds.index(of: instance.hound(2)!) == 2)
     #expect(hounds.index(matching: { $0.age == 3 }) == 2)
     #expect(hounds.index(matching: "age == %@", 1) == 1)
@@ -55,9 +60,14 @@ struct CollectionSurfaceTests {
     let most: Double? = hounds.max(ofProperty: "weight")
     let sum: Int = hounds.sum(ofProperty: "age")
     let average: Double? = hounds.average(ofProperty: "age")
-    #expect(least == 1 && most == 2.5 && sum == 9 && average == 3)
-    #expect(hounds.min(of: \.age) == 1 && hounds.max(of: \.weight) == 2.5)
-    #expect(hounds.sum(of: \.age) == 9 && hounds.average(of: \.weight) == 2.5)
+    #expect(least == 1)
+    #expect(most == 2.5)
+    #expect(sum == 9)
+    #expect(average == 3)
+    #expect(hounds.min(of: \.age) == 1)
+    #expect(hounds.max(of: \.weight) == 2.5)
+    #expect(hounds.sum(of: \.age) == 9)
+    #expect(hounds.average(of: \.weight) == 2.5)
     #expect(hounds.value(forKey: "age") as? [Int] == [5, 1, 3])
     #expect(hounds.value(forKeyPath: "@sum.age") as? Int == 9)
   }
@@ -67,9 +77,12 @@ struct CollectionSurfaceTests {
     instance.pump()
     try instance.write { hounds.setValue("all \(recorder.calls.count)", forKey: "name") }
     instance.pump()
-    #expect(recorder.calls == ["initial 3", "-[] +[] ~[0, 1, 2]"] && recorder.problems == [])
+    #expect(recorder.calls == ["initial 3", "-[] +[] ~[0, 1, 2]"])
+    #expect(recorder.problems == [])
     let frozen = hounds.freeze()
-    #expect(frozen.isFrozen && frozen.count == 3 && frozen.thaw()?.first?.id == 0)
+    #expect(frozen.isFrozen)
+    #expect(frozen.count == 3)
+    #expect(frozen.thaw()?.first?.id == 0)
   }
 
   /// Nothing is done before an element is asked for, and then for that one.
@@ -84,10 +97,13 @@ struct CollectionSurfaceTests {
       return hound.age > 1
     }
     #expect(asked.isEmpty)
-    #expect(ages.dropFirst().first == 1 && asked == [1])
-    #expect(old.first?.id == 0 && Set(asked) == [0, 1])
+    #expect(ages.dropFirst().first == 1)
+    #expect(asked == [1])
+    #expect(old.first?.id == 0)
+    #expect(Set(asked) == [0, 1])
     let array: [Int] = hounds.map(\.age)
-    #expect(array == [5, 1, 3] && Array(ages) == array)
+    #expect(array == [5, 1, 3])
+    #expect(Array(ages) == array)
   }
 
   private func all<C: RealmCollection>(_ hounds: C) throws where C.Element == Hound {
@@ -112,7 +128,8 @@ struct CollectionSurfaceTests {
   ) throws where C: Encodable, C.Element == Int {
     #expect(Array(numbers.sorted(ascending: false)) == expected.sorted(by: >))
     #expect(Set(numbers.distinct()) == Set(expected))
-    #expect(numbers.min() == expected.min() && numbers.max() == expected.max())
+    #expect(numbers.min() == expected.min())
+    #expect(numbers.max() == expected.max())
     #expect(numbers.sum() == expected.reduce(0, +))
     let average: Double? = numbers.average()
     #expect(average == Double(expected.reduce(0, +)) / Double(expected.count))
@@ -131,7 +148,9 @@ struct CollectionSurfaceTests {
     try values(chest.numbers, [3, 1, 3])
     try values(AnyRealmCollection(chest.numbers), [3, 1, 3])
     try values(chest.numbers.sorted(ascending: true), [1, 3, 3])
-    #expect(chest.sizes.min() == 1 && chest.sizes.max() == 2.5 && chest.sizes.sum() == 3.5)
+    #expect(chest.sizes.min() == 1)
+    #expect(chest.sizes.max() == 2.5)
+    #expect(chest.sizes.sum() == 3.5)
   }
 
   @Test func mapsOfObjects() throws {
@@ -146,9 +165,14 @@ struct CollectionSurfaceTests {
     let most: Int? = named.max(ofProperty: "age")
     let sum: Int = named.sum(ofProperty: "age")
     let average: Double? = named.average(ofProperty: "age")
-    #expect(least == 1 && most == 5 && sum == 9 && average == 3)
-    #expect(named.min(of: \.weight) == 2.5 && named.max(of: \.age) == 5)
-    #expect(named.sum(of: \.weight) == 2.5 && named.average(of: \.age) == 3)
+    #expect(least == 1)
+    #expect(most == 5)
+    #expect(sum == 9)
+    #expect(average == 3)
+    #expect(named.min(of: \.weight) == 2.5)
+    #expect(named.max(of: \.age) == 5)
+    #expect(named.sum(of: \.weight) == 2.5)
+    #expect(named.average(of: \.age) == 3)
     #expect((named.value(forKey: "k0") as? Hound)?.age == 5)
     try instance.write { named.setValue(7, forKeyPath: "k2.age") }
     #expect(named.contains { key, value in key == "k2" && value?.age == 7 })
@@ -160,20 +184,27 @@ struct CollectionSurfaceTests {
     try instance.write { instance.realm.add(Chest(1)) }
     let chest = instance.chest(1)!
     let scores = chest.scores
-    #expect(scores.min() == nil && scores.sum() == 0)
+    #expect(scores.min() == nil)
+    #expect(scores.sum() == 0)
     try instance.write {
       scores["b"] = 2
       scores.updateValue(4, forKey: "a")
       scores.merge(["a": 1, "c": 3]) { $0 + $1 }
       scores.removeObject(for: "nothing")
     }
-    #expect(scores.keys == ["a", "b", "c"] && scores.values == [5, 2, 3] && scores.count == 3)
+    #expect(scores.keys == ["a", "b", "c"])
+    #expect(scores.values == [5, 2, 3])
+    #expect(scores.count == 3)
     #expect(scores.asKeyValueSequence().map(\.key) == ["a", "b", "c"])
-    #expect(scores.map(\.value) == [5, 2, 3] && scores["d", default: 9] == 9)
-    #expect(scores.min() == 2 && scores.max() == 5 && scores.sum() == 10)
+    #expect(scores.map(\.value) == [5, 2, 3])
+    #expect(scores["d", default: 9] == 9)
+    #expect(scores.min() == 2)
+    #expect(scores.max() == 5)
+    #expect(scores.sum() == 10)
     let average: Double? = scores.average()
     #expect(average == 10.0 / 3)
-    #expect(Array(scores.sorted(ascending: true)) == [2, 3, 5] && scores.distinct().count == 3)
+    #expect(Array(scores.sorted(ascending: true)) == [2, 3, 5])
+    #expect(scores.distinct().count == 3)
     let copy = try JSONDecoder().decode(
       Map<String, Int>.self, from: JSONEncoder().encode(scores))
     #expect(copy.values == [5, 2, 3])
@@ -183,11 +214,16 @@ struct CollectionSurfaceTests {
 
   @Test func optionalValuesOfMaps() {
     let map = Map<String, Double?>()
-    #expect(map.min() == nil && map.max() == nil && map.sum() == 0)
+    #expect(map.min() == nil)
+    #expect(map.max() == nil)
+    #expect(map.sum() == 0)
     for (key, value) in [("a", 2), ("b", nil), ("c", .nan), ("d", 1.5)] as [(String, Double?)] {
       map.updateValue(value, forKey: key)
     }
     let average: Double? = map.average()
-    #expect(map.min() == 1.5 && map.max() == 2 && map.sum() == 3.5 && average == 1.75)
+    #expect(map.min() == 1.5)
+    #expect(map.max() == 2)
+    #expect(map.sum() == 3.5)
+    #expect(average == 1.75)
   }
 }

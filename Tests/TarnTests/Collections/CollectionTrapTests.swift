@@ -8,20 +8,15 @@ struct CollectionTrapTests: TrapSuite {
   private let shelter = Result { try Shelter() }
   private var folder: String { get throws { try shelter.get().folder } }
 
-  @Test func changingOutsideOfAWrite() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      try Shelter(within: folder).openWithChest().numbers.append(1)
-    }
-    try expect("Cannot modify managed collections outside of a write transaction", in: result)
-  }
-
-  @Test func anotherThread() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let chest = try Shelter(within: folder).openWithChest()
+  static let traps: [TrapCase] = [
+    TrapCase(
+      "changing outside of a write",
+      "Cannot modify managed collections outside of a write transaction"
+    ) { shelter in
+      try shelter.openWithChest().numbers.append(1)
+    },
+    TrapCase("reading on another thread", "Realm accessed from incorrect thread") { shelter in
+      let chest = try shelter.openWithChest()
       nonisolated(unsafe) let list = chest.numbers  // because: this breaks the rule on purpose
       let done = DispatchSemaphore(value: 0)
       Thread.detachNewThread {
@@ -29,72 +24,57 @@ struct CollectionTrapTests: TrapSuite {
         done.signal()
       }
       done.wait()
-    }
-    try expect("Realm accessed from incorrect thread", in: result)
-  }
-
-  @Test func afterTheObjectWasDeleted() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let chest = try Shelter(within: folder).openWithChest()
+    },
+    TrapCase(
+      "reading after the object was deleted",
+      "The collection 'Chest.tags' is used after its object was deleted"
+    ) { shelter in
+      let chest = try shelter.openWithChest()
       let tags = chest.tags
       let realm = chest.realm!
       try realm.write { realm.delete(chest) }
       precondition(tags.isInvalidated)
       print(tags.count)
-    }
-    try expect("The collection 'Chest.tags' is used after its object was deleted", in: result)
-  }
-
-  @Test func anObjectOfAnotherRealm() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let other = try Shelter(within: folder).openWithChest()
-      let chest = try Shelter(within: folder).openWithChest()
+    },
+    TrapCase(
+      "appending an object of another Realm",
+      "Cannot put an object of another Realm into a collection"
+    ) { shelter in
+      let other = try shelter.openWithChest()
+      let chest = try shelter.openWithChest()
       try chest.realm!.write { chest.inner.append(other) }
-    }
-    try expect("Cannot put an object of another Realm into a collection", in: result)
-  }
-
-  @Test func aPositionThatIsNotThere() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let list = try Shelter(within: folder).openWithChest().numbers
+    },
+    TrapCase("an index out of bounds", "Index 3 is out of bounds (must be less than 3)") {
+      shelter in
+      let list = try shelter.openWithChest().numbers
       print(list[3])
-    }
-    try expect("Index 3 is out of bounds (must be less than 3)", in: result)
-  }
-
-  @Test func anUnmanagedPositionThatIsNotThere() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) {
+    },
+    TrapCase(
+      "an index out of bounds of an unmanaged list", "Index 1 is out of bounds (must be 0 or less)"
+    ) { _ in
       List<Int>().insert(1, at: 1)
-    }
-    try expect("Index 1 is out of bounds (must be 0 or less)", in: result)
-  }
-
-  /// S110.
-  @Test func observingAnUnmanagedCollection() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) {
+    },
+    TrapCase(
+      "observing an unmanaged collection",
+      "Only collections which are managed by a Realm support change"
+    ) { _ in
       _ = List<Int>().observe { _ in }
-    }
-    try expect("Only collections which are managed by a Realm support change", in: result)
-  }
+    },
+    TrapCase("creating an object with an element of another type", "for property 'Chest.numbers'") {
+      shelter in
+      let realm = try shelter.openChests().realm
+      try realm.write { realm.create(Chest.self, value: ["id": 3, "numbers": [1, "two"]]) }
+    },
+  ]
 
-  @Test func aValueOfAWrongType() async throws {
+  @Test(arguments: traps.map(\.name))
+  func stops(_ name: String) async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let realm = try Shelter(within: folder).openChests().realm
-      try realm.write { realm.create(Chest.self, value: ["id": 3, "numbers": [1, "two"]]) }
+    ) { [folder = try folder as String, name] in
+      try await CollectionTrapTests.traps.named(name).run(Shelter(within: folder))
     }
-    try expect("for property 'Chest.numbers'", in: result)
+    try expect(Self.traps.named(name).message, in: result)
   }
 }
 

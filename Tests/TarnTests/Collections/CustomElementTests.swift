@@ -44,9 +44,12 @@ struct CustomElementTests {
     palette.optionals = ["a": Tint(9, 10), "b": nil]
     func check() {
       #expect(Array(palette.list) == [Tint(1, 2), Tint(3, 4)])
-      #expect(palette.map["a"] == Tint(5, 6) && palette.map.values.last == Tint(7, 8))
-      #expect(palette.map.keys == ["a", "b"] && palette.map["c"] == nil)
-      #expect(palette.optionals["a"] == Tint(9, 10) && palette.optionals["b"] == .some(nil))
+      #expect(palette.map["a"] == Tint(5, 6))
+      #expect(palette.map.values.last == Tint(7, 8))
+      #expect(palette.map.keys == ["a", "b"])
+      #expect(palette.map["c"] == nil)
+      #expect(palette.optionals["a"] == Tint(9, 10))
+      #expect(palette.optionals["b"] == .some(nil))
     }
     check()
     let realm = try open()
@@ -77,7 +80,9 @@ struct CustomElementTests {
       realm.add(palette)
       realm.delete(realm.dynamicObjects("TintRow"))
     }
-    #expect(palette.map.keys == ["a"] && palette.map["a"] == Tint(0, 0))
-    #expect(palette.map.values == [Tint(0, 0)] && palette.map.map(\.value) == [Tint(0, 0)])
+    #expect(palette.map.keys == ["a"])
+    #expect(palette.map["a"] == Tint(0, 0))
+    #expect(palette.map.values == [Tint(0, 0)])
+    #expect(palette.map.map(\.value) == [Tint(0, 0)])
   }
 }

@@ -108,7 +108,6 @@ struct DerivedResultsTests {
     #expect(results.isEmpty)
   }
 
-  /// S198.
   @Test func movesAreToldToFiltersOnly() throws {
     let (filtered, change) = observe(hounds.where { $0.age < 4 })
     let sorted = SequenceRecorder(hounds.sorted(by: \.age)) { $0.text }
@@ -121,7 +120,6 @@ struct DerivedResultsTests {
     #expect(sorted.calls == ["initial 4"])
   }
 
-  /// S184, S198.
   @Test func sortedOnesAreModifiedInPlaceOrMove() throws {
     let (_, change) = observe(hounds.sorted(by: \.age))
     #expect(try change { b.hound(2)!.age = 4 } == ["-[] +[] ~[2]"])
@@ -131,7 +129,6 @@ struct DerivedResultsTests {
     #expect(try change { b.realm.delete(b.hound(2)!) } == ["-[3, 4] +[] ~[]"])
   }
 
-  /// S175, S176.
   @Test func filtersSeeWhatBeginsAndCeasesToMatch() throws {
     let (_, change) = observe(hounds.where { $0.age > 2 })
     #expect(try change { b.hound(1)!.age = 4 } == ["-[] +[1] ~[]"])
@@ -149,7 +146,6 @@ struct DerivedResultsTests {
     #expect(try change { b.kennel.hounds[1] = b.kennel.hounds[1] } == ["-[] +[] ~[1]"])
   }
 
-  /// S211.
   @Test func whenTheOwnerGoes() throws {
     let results = hounds.sorted(by: \.age)
     let (recorder, change) = observe(results)
@@ -171,7 +167,6 @@ struct DerivedResultsTests {
     #expect(a.kennel.hounds.sorted(by: \.age).count == 1)
   }
 
-  /// S131, S195.
   @Test func severalCommitsAreOneCall() throws {
     let (recorder, _) = observe(hounds.sorted(by: \.age))
     try b.write { b.kennel.hounds.remove(at: 0) }

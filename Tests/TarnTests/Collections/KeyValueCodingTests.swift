@@ -58,7 +58,9 @@ struct KeyValueCodingTests {
       #expect(Set(pack.value(forKey: "name") as! [String]) == ["x", "y"])
       #expect(pack.value(forKey: "name").count == 2)
       let yards = pack.value(forKey: "yard") as! [Yard?]
-      #expect(yards.count == 2 && yards.contains(yard) && yards.contains(nil))
+      #expect(yards.count == 2)
+      #expect(yards.contains(yard))
+      #expect(yards.contains(nil))
       #expect((pack.value(forKeyPath: "yard.rooms") as? [Int?])?.count == 2)
       #expect(AnyRealmCollection(pack).value(forKey: "name").count == 2)
       #expect(pack.value(forKey: "self").count == 3)
@@ -110,8 +112,10 @@ struct KeyValueCodingTests {
     chest.named.setValue(Coin(5), forKey: "rex")
     try treasury.everywhere {
       #expect(chest.scores.value(forKey: "a") as? Int == 1)
-      #expect(chest.scores.object(forKey: "age") == 2 && chest.scores.value(forKey: "x") == nil)
-      #expect(chest.notes.keys == ["a", "c"] && chest.notes.value(forKey: "c") == nil)
+      #expect(chest.scores.object(forKey: "age") == 2)
+      #expect(chest.scores.value(forKey: "x") == nil)
+      #expect(chest.notes.keys == ["a", "c"])
+      #expect(chest.notes.value(forKey: "c") == nil)
       #expect(chest.notes.object(forKey: "c") == .some(nil))
       #expect((chest.named.value(forKey: "rex") as? Coin)?.value == 5)
       #expect(chest.named.value(forKeyPath: "rex.value") as? Int == 5)
@@ -127,8 +131,10 @@ struct KeyValueCodingTests {
     chest.setValue(8, forKeyPath: "named.max.value")
     chest.scores.setValue(nil, forKey: "a")
     try treasury.everywhere {
-      #expect(chest.named["rex"]??.value == 6 && chest.named.count == 1)
-      #expect(chest.scores.keys == ["age"] && chest.scores["age"] == 7)
+      #expect(chest.named["rex"]??.value == 6)
+      #expect(chest.named.count == 1)
+      #expect(chest.scores.keys == ["age"])
+      #expect(chest.scores["age"] == 7)
     }
   }
 
@@ -150,7 +156,8 @@ struct KeyValueCodingTests {
     #expect(hound.yard == nil)
     hound.yard = Yard(2)
     hound.setValue(5, forKeyPath: "yard.rooms")
-    #expect(hound.yard?.rooms == 5 && hound.value(forKeyPath: "yard.rooms") as? Int == 5)
+    #expect(hound.yard?.rooms == 5)
+    #expect(hound.value(forKeyPath: "yard.rooms") as? Int == 5)
     hound.setValue("rex", forKeyPath: "name")
     #expect(hound.name == "rex")
   }
@@ -166,7 +173,8 @@ struct KeyValueCodingTests {
     #expect(map.value(forKeyPath: "none.deep") == nil)
     map.setValue(7, forKeyPath: "coin.value")
     map.setValue(6, forKeyPath: "more.deep.deeper")
-    #expect(coin.value == 7 && map.value(forKeyPath: "more.deep.deeper") as? AnyRealmValue == 6)
+    #expect(coin.value == 7)
+    #expect(map.value(forKeyPath: "more.deep.deeper") as? AnyRealmValue == 6)
     let list: List<AnyRealmValue> = [.object(coin), nil]
     #expect(list.value(forKey: "value") as? [Int?] == [7, nil])
   }

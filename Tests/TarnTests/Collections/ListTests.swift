@@ -8,7 +8,9 @@ struct ListTests {
   func elementsComeAndGo(home: CollectionHome) throws {
     let treasury = try Treasury(home)
     let list = treasury.chest.numbers
-    #expect(list.isEmpty && list.first == nil && list.last == nil)
+    #expect(list.isEmpty)
+    #expect(list.first == nil)
+    #expect(list.last == nil)
     list.append(3)
     list.append(objectsIn: [5, 7, 9])
     list.insert(1, at: 0)
@@ -24,7 +26,10 @@ struct ListTests {
     list.removeSubrange(..<2)
     #expect(Array(list) == [9])
     list.removeAll()
-    try treasury.everywhere { #expect(list.isEmpty && list.count == 0) }
+    try treasury.everywhere {
+      #expect(list.isEmpty)
+      #expect(list.count == 0)
+    }
   }
 
   @Test(arguments: CollectionHome.allCases)
@@ -44,11 +49,13 @@ struct ListTests {
     #expect(Array(list) == [60, 30, 20, 1, 50, 40, 0])
     list[1..<3] = list[5...]
     #expect(Array(list) == [60, 40, 0, 1, 50, 40, 0])
-    #expect(Array(list[2..<4]) == [0, 1] && list[2..<4].startIndex == 2)
+    #expect(Array(list[2..<4]) == [0, 1])
+    #expect(list[2..<4].startIndex == 2)
     var sorted = list
     sorted.sort()
     try treasury.everywhere { #expect(Array(list) == [0, 0, 1, 40, 40, 50, 60]) }
-    #expect(list.index(of: 40) == 3 && list.index(of: 41) == nil)
+    #expect(list.index(of: 40) == 3)
+    #expect(list.index(of: 41) == nil)
     #expect(list.objects(at: [0, 6]) == [0, 60])
   }
 
@@ -78,13 +85,18 @@ struct ListTests {
     other.append(objectsIn: [4, 5])
     chest.numbers = other
     other.append(6)
-    try treasury.everywhere { #expect(Array(chest.numbers) == [4, 5] && Array(mine) == [4, 5]) }
-    #expect(chest.numbers == mine && chest.numbers != other)
+    try treasury.everywhere {
+      #expect(Array(chest.numbers) == [4, 5])
+      #expect(Array(mine) == [4, 5])
+    }
+    #expect(chest.numbers == mine)
+    #expect(chest.numbers != other)
     chest.numbers = mine
     #expect(Array(mine) == [4, 5])
     other.removeAll()
     other.append(objectsIn: [4, 5])
-    #expect(chest.numbers == other && other == chest.numbers)
+    #expect(chest.numbers == other)
+    #expect(other == chest.numbers)
   }
 
   @Test(arguments: CollectionHome.allCases)
@@ -100,7 +112,8 @@ struct ListTests {
     try treasury.everywhere {
       #expect(chest.coins.map(\.value) == [6, 6, 7])
       #expect(chest.coins[1].isSameObject(as: coin))
-      #expect(chest.coins.index(of: coin) == 0 && chest.coins.index(of: Coin(6)) == nil)
+      #expect(chest.coins.index(of: coin) == 0)
+      #expect(chest.coins.index(of: Coin(6)) == nil)
     }
     chest.coins[0] = chest.coins[2]
     #expect(chest.coins.map(\.value) == [7, 6, 7])
@@ -111,7 +124,8 @@ struct ListTests {
   func aggregates(home: CollectionHome) throws {
     let treasury = try Treasury(home)
     let chest = treasury.chest
-    #expect(chest.numbers.min() == nil && chest.numbers.sum() == 0)
+    #expect(chest.numbers.min() == nil)
+    #expect(chest.numbers.sum() == 0)
     #expect(chest.numbers.average() as Double? == nil)
     chest.numbers.append(objectsIn: [4, -2, 7])
     chest.sizes.insert(objectsIn: [nil, 1.5, .nan, 3])
@@ -121,11 +135,17 @@ struct ListTests {
       chest.coins.append(coin)
     }
     try treasury.everywhere {
-      #expect(chest.numbers.min() == -2 && chest.numbers.max() == 7 && chest.numbers.sum() == 9)
+      #expect(chest.numbers.min() == -2)
+      #expect(chest.numbers.max() == 7)
+      #expect(chest.numbers.sum() == 9)
       #expect(chest.numbers.average() as Double? == 3)
-      #expect(chest.sizes.min() == 1.5 && chest.sizes.max() == 3 && chest.sizes.sum() == 4.5)
-      #expect(chest.coins.min(of: \.value) == 3 && chest.coins.max(of: \.value) == 9)
-      #expect(chest.coins.sum(of: \.weight) == 6 && chest.coins.average(of: \.weight) == 3)
+      #expect(chest.sizes.min() == 1.5)
+      #expect(chest.sizes.max() == 3)
+      #expect(chest.sizes.sum() == 4.5)
+      #expect(chest.coins.min(of: \.value) == 3)
+      #expect(chest.coins.max(of: \.value) == 9)
+      #expect(chest.coins.sum(of: \.weight) == 6)
+      #expect(chest.coins.average(of: \.weight) == 3)
       #expect(chest.coins.sum(ofProperty: "value") as Int == 17)
       #expect(chest.coins.average(ofProperty: "value") as Int? == 5)
     }
@@ -160,19 +180,28 @@ struct ListTests {
     all.floatMap.updateValue(nil, forKey: "b")
     all.uuidMap["u"] = uuid
     func check(_ all: Elements) {
-      #expect(Array(all.ints) == [.min, 0, .max] && Array(all.bytes) == [.min, .max])
-      #expect(Array(all.bools) == [true, false] && Array(all.floats) == [1.5, .infinity])
+      #expect(Array(all.ints) == [.min, 0, .max])
+      #expect(Array(all.bytes) == [.min, .max])
+      #expect(Array(all.bools) == [true, false])
+      #expect(Array(all.floats) == [1.5, .infinity])
       #expect(Array(all.doubles) == [-0.5, .pi])
       #expect(Array(all.strings) == ["", "ä", String(repeating: "x", count: 50)])
-      #expect(Array(all.data) == [Data(), Data([1, 2])] && Array(all.dates) == [date])
-      #expect(Array(all.ids) == [id] && Array(all.uuids) == [uuid])
-      #expect(Array(all.moods) == [.wild, .sleepy] && Array(all.optionalInts) == [nil, 4])
+      #expect(Array(all.data) == [Data(), Data([1, 2])])
+      #expect(Array(all.dates) == [date])
+      #expect(Array(all.ids) == [id])
+      #expect(Array(all.uuids) == [uuid])
+      #expect(Array(all.moods) == [.wild, .sleepy])
+      #expect(Array(all.optionalInts) == [nil, 4])
       #expect(Array(all.optionalData) == [nil, Data([7])])
       #expect(Array(all.optionalMoods) == [nil, .wild])
-      #expect(Array(all.intSet) == [nil, -1, 3] && Array(all.dateSet) == [date, date + 1])
-      #expect(Array(all.dataSet) == [Data([1, 5]), Data([2])] && Array(all.idSet) == [id])
-      #expect(all.floatMap["a"] == 2.5 && all.floatMap["b"] == .some(nil))
-      #expect(all.floatMap["c"] == nil && all.uuidMap["u"] == uuid)
+      #expect(Array(all.intSet) == [nil, -1, 3])
+      #expect(Array(all.dateSet) == [date, date + 1])
+      #expect(Array(all.dataSet) == [Data([1, 5]), Data([2])])
+      #expect(Array(all.idSet) == [id])
+      #expect(all.floatMap["a"] == 2.5)
+      #expect(all.floatMap["b"] == .some(nil))
+      #expect(all.floatMap["c"] == nil)
+      #expect(all.uuidMap["u"] == uuid)
     }
     check(all)
     a.realm.beginWrite()

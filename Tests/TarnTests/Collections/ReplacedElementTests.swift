@@ -36,7 +36,8 @@ struct ReplacedElementTests {
     try b.write { replace(1, b) { b.kennel.pack.insert($0) } }
     a.pump()
     #expect(recorder.calls == ["initial 4", "-[1] +[1] ~[]"])
-    #expect(recorder.mirror == a.kennel.pack.map(\.text) && recorder.problems == [])
+    #expect(recorder.mirror == a.kennel.pack.map(\.text))
+    #expect(recorder.problems == [])
     // Out and in again, and the object changed.
     try b.write {
       let hound = b.hound(2)!
@@ -45,7 +46,8 @@ struct ReplacedElementTests {
       b.kennel.pack.insert(hound)
     }
     a.pump()
-    #expect(recorder.calls.last == "-[] +[] ~[2]" && recorder.problems == [])
+    #expect(recorder.calls.last == "-[] +[] ~[2]")
+    #expect(recorder.problems == [])
     try b.write {
       b.kennel.pack.remove(b.hound(2)!)
       b.kennel.pack.insert(b.hound(2)!)
@@ -64,7 +66,8 @@ struct ReplacedElementTests {
     }
     try b.write { b.kennel.pack.remove(b.hound(3)!) }
     a.pump()
-    #expect(recorder.problems == [] && recorder.calls.count == 2)
+    #expect(recorder.problems == [])
+    #expect(recorder.calls.count == 2)
     #expect(recorder.mirror == a.kennel.pack.map(\.text))
   }
 
@@ -79,8 +82,10 @@ struct ReplacedElementTests {
       }
     }
     a.pump()
-    #expect(list.calls == ["initial 4", "-[1] +[1] ~[]"] && list.problems == [])
-    #expect(map.calls == ["initial 1", #"-[] +[] ~["a"]"#] && map.problems == [])
+    #expect(list.calls == ["initial 4", "-[1] +[1] ~[]"])
+    #expect(list.problems == [])
+    #expect(map.calls == ["initial 1", #"-[] +[] ~["a"]"#])
+    #expect(map.problems == [])
   }
 
   @Test(arguments: Array(1...6) as [UInt64])
@@ -96,8 +101,11 @@ struct ReplacedElementTests {
       if operations.numbers.chance(60) { a.pump() }
     }
     a.pump()
-    #expect(set.problems == [] && list.problems == [] && map.problems == [])
-    #expect(set.mirror == a.kennel.pack.map(\.text) && set.calls.count > 10)
+    #expect(set.problems == [])
+    #expect(list.problems == [])
+    #expect(map.problems == [])
+    #expect(set.mirror == a.kennel.pack.map(\.text))
+    #expect(set.calls.count > 10)
   }
 
   @Test func amongValuesOfAnyType() throws {
@@ -128,8 +136,11 @@ struct ReplacedElementTests {
       all.values[1] = .object(other)
     }
     c.pump()
-    #expect(list.problems == [] && sorted.problems == [] && sections.problems == [])
-    #expect(list.calls.count == 2 && sorted.mirror.last == "object 1")
+    #expect(list.problems == [])
+    #expect(sorted.problems == [])
+    #expect(sections.problems == [])
+    #expect(list.calls.count == 2)
+    #expect(sorted.mirror.last == "object 1")
     #expect(sections.mirror.last?.rows == ["object 1"])
   }
 }

@@ -51,10 +51,15 @@ struct SectionDeltaTests {
     let delta = try last(keeper, a)
     #expect(delta.modifications == [[0, 1], [1, 1]])
     #expect(delta.modificationsNew == [[1, 0], [2, 1]])
-    #expect(delta.deletions == [[0, 0]] && delta.insertions == [[0, 0]])
-    #expect(delta.sectionsToInsert == [0] && delta.moves.isEmpty && delta.sectionMoves.isEmpty)
-    #expect(delta.keys == ["A", "a", "b", "c"] && delta.count == 4)
-    #expect(delta.count(of: 2) == 2 && delta.key(of: 2) == "b")
+    #expect(delta.deletions == [[0, 0]])
+    #expect(delta.insertions == [[0, 0]])
+    #expect(delta.sectionsToInsert == [0])
+    #expect(delta.moves.isEmpty)
+    #expect(delta.sectionMoves.isEmpty)
+    #expect(delta.keys == ["A", "a", "b", "c"])
+    #expect(delta.count == 4)
+    #expect(delta.count(of: 2) == 2)
+    #expect(delta.key(of: 2) == "b")
     #expect(delta.element(at: [2, 1]).id == 4)
   }
 
@@ -75,7 +80,8 @@ struct SectionDeltaTests {
       ])
     #expect(delta.deletions == [[0, 0], [1, 1]])
     #expect(delta.insertions == [[1, 0], [1, 1], [2, 0]])
-    #expect(delta.sectionsToDelete == [2] && delta.sectionsToInsert == [2])
+    #expect(delta.sectionsToDelete == [2])
+    #expect(delta.sectionsToInsert == [2])
     #expect(delta.sectionMoves.isEmpty)
   }
 
@@ -91,7 +97,8 @@ struct SectionDeltaTests {
         Delta.Move(from: [0, 0], to: [1, 0]), Delta.Move(from: [0, 1], to: [1, 1]),
         Delta.Move(from: [1, 1], to: [0, 0]),
       ])
-    #expect(delta.deletions == [[1, 1]] && delta.insertions == [[0, 0], [1, 0], [1, 1]])
+    #expect(delta.deletions == [[1, 1]])
+    #expect(delta.insertions == [[0, 0], [1, 0], [1, 1]])
   }
 
   /// The two positions of a move know of each other, those of what changed do not.
@@ -118,7 +125,7 @@ struct SectionDeltaTests {
     #expect(old.applying(difference) == new)
   }
 
-  /// S147: whatever a callback has written meanwhile, a delta is of the version that it leads to.
+  /// Whatever a callback has written meanwhile, a delta is of the version that it leads to.
   @Test func aDeltaKeepsToItsVersion() throws {
     let a = try open()
     var left = 3
@@ -144,7 +151,8 @@ struct SectionDeltaTests {
         ["n1": [0, 101], "b": [1, 4], "a": [2], "c": [3], "n2": [102]],
         ["n0": [0, 100], "b": [1, 4], "a": [2], "c": [3], "n1": [101], "n2": [102]],
       ])
-    #expect(copy.map(\.key) == sections.allKeys && held.count > 2)
+    #expect(copy.map(\.key) == sections.allKeys)
+    #expect(held.count > 2)
     writer.invalidate()
     token.invalidate()
   }
@@ -179,7 +187,8 @@ struct SectionDeltaTests {
     #expect(
       delta.nested(at: [1, 0]).map(\.text) == ["list[0>0].\(appended)", "list[1>1].name"])
     let section = try #require(rows.last)
-    #expect(section.modifications == [1] && section.modificationsNew == [0])
+    #expect(section.modifications == [1])
+    #expect(section.modificationsNew == [0])
     #expect(section.nested(at: 0).map(\.text) == ["list[1>1].name"])
     all.invalidate()
     one.invalidate()

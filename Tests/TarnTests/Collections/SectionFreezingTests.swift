@@ -31,13 +31,21 @@ struct SectionFreezingTests {
     }
     #expect(text(live) == "a: 2, b: 4, c: 3, d: 0")
     #expect(text(frozen) == "a: 0 2, b: 1 4, c: 3")
-    #expect(section.map(\.id) == [1, 4] && section.key == "b")
-    #expect(frozen.isFrozen && section.isFrozen && frozen[0].isFrozen && frozen[0][0].isFrozen)
-    #expect(!live.isFrozen && !live[0].isFrozen)
-    #expect(frozen.freeze() == frozen && frozen[2].freeze() == frozen[2])
+    #expect(section.map(\.id) == [1, 4])
+    #expect(section.key == "b")
+    #expect(frozen.isFrozen)
+    #expect(section.isFrozen)
+    #expect(frozen[0].isFrozen)
+    #expect(frozen[0][0].isFrozen)
+    #expect(!live.isFrozen)
+    #expect(!live[0].isFrozen)
+    #expect(frozen.freeze() == frozen)
+    #expect(frozen[2].freeze() == frozen[2])
     #expect(frozen[IndexPath(item: 1, section: 0)].id == 2)
-    #expect(frozen.realm == section.realm && frozen.realm?.isFrozen == true)
-    #expect(frozen != live && frozen != live.freeze())
+    #expect(frozen.realm == section.realm)
+    #expect(frozen.realm?.isFrozen == true)
+    #expect(frozen != live)
+    #expect(frozen != live.freeze())
   }
 
   @Test func thawedSectionsAreThoseOfTheRealm() throws {
@@ -46,10 +54,15 @@ struct SectionFreezingTests {
     let (frozen, b, c) = (live.freeze(), live[1].freeze(), live[2].freeze())
     try a.write { a.realm.delete(a.cats.where { $0.id != 4 }) }
     let thawed = try #require(frozen.thaw())
-    #expect(thawed == live && text(thawed) == "b: 4" && live.thaw() == live)
-    #expect(b.thaw() == live[0] && b.thaw()?.map(\.id) == [4])
-    #expect(c.thaw() == nil && c.count == 1)
-    #expect(a.realm.thaw(frozen) == live && a.realm.thaw(c) == nil)
+    #expect(thawed == live)
+    #expect(text(thawed) == "b: 4")
+    #expect(live.thaw() == live)
+    #expect(b.thaw() == live[0])
+    #expect(b.thaw()?.map(\.id) == [4])
+    #expect(c.thaw() == nil)
+    #expect(c.count == 1)
+    #expect(a.realm.thaw(frozen) == live)
+    #expect(a.realm.thaw(c) == nil)
   }
 
   @Test func sectionsByABlock() throws {
@@ -60,17 +73,24 @@ struct SectionFreezingTests {
         calls += 1
         return cat.age > 15
       }, sortDescriptors: ["age"])
-    #expect(live.count == 2 && calls == 5)
+    #expect(live.count == 2)
+    #expect(calls == 5)
     let frozen = live.freeze()
     // What is known already is not asked for again.
-    #expect(live.freeze() == frozen && calls == 5)
+    #expect(live.freeze() == frozen)
+    #expect(calls == 5)
     try a.write { a.cat(0)!.age = 99 }
-    #expect(text(live) == "false: 1, true: 2 3 4 0" && calls == 6)
-    #expect(text(frozen) == "false: 0 1, true: 2 3 4" && calls == 6)
+    #expect(text(live) == "false: 1, true: 2 3 4 0")
+    #expect(calls == 6)
+    #expect(text(frozen) == "false: 0 1, true: 2 3 4")
+    #expect(calls == 6)
     let thawed = try #require(frozen.thaw())
-    #expect(text(thawed) == text(live) && calls == 11)
+    #expect(text(thawed) == text(live))
+    #expect(calls == 11)
     let later = live.freeze()
-    #expect(later != frozen && text(later) == text(live) && calls == 11)
+    #expect(later != frozen)
+    #expect(text(later) == text(live))
+    #expect(calls == 11)
   }
 
   @Test func observedSectionsAreFrozenAsTheyAre() throws {
@@ -86,8 +106,10 @@ struct SectionFreezingTests {
     try a.write { a.realm.add(Cat(5, "e", age: 50)) }
     let frozen = live.freeze()
     a.pump()
-    #expect(text(frozen) == "a: 0 2, b: 1 4, c: 3, e: 5" && calls == 6)
-    #expect(recorder.problems == [] && recorder.calls.count == 2)
+    #expect(text(frozen) == "a: 0 2, b: 1 4, c: 3, e: 5")
+    #expect(calls == 6)
+    #expect(recorder.problems == [])
+    #expect(recorder.calls.count == 2)
   }
 
   @Test func inAWriteTheStateBeforeItIsFrozen() throws {
@@ -100,7 +122,8 @@ struct SectionFreezingTests {
       a.cat(0)!.name = "longer"
       #expect(text(live) == "a: 2, b: 1 4, longer: 0")
       #expect(text(live.freeze()) == "a: 0 2, b: 1 4, c: 3")
-      #expect(text(byBlock.freeze()) == "1: 0 1 2 3 4" && text(byBlock) == "6: 0, 1: 1 2 4")
+      #expect(text(byBlock.freeze()) == "1: 0 1 2 3 4")
+      #expect(text(byBlock) == "6: 0, 1: 1 2 4")
       #expect(live[0].freeze().map(\.id) == [0, 2])
     }
     #expect(text(live.freeze()) == "a: 2, b: 1 4, longer: 0")
@@ -127,7 +150,8 @@ struct SectionFreezingTests {
       (frozen, sections) = (made.realm?.core, made.sections)
       #expect(made.count == 3)
     }
-    #expect(frozen == nil && sections == nil)
+    #expect(frozen == nil)
+    #expect(sections == nil)
   }
 
   @Test func sectionsOfWhatIsGone() throws {
@@ -137,8 +161,11 @@ struct SectionFreezingTests {
     let values = a.glacier(1)!.depths.sectioned(by: { $0 % 7 })
     let (frozen, frozenValues) = (sections.freeze(), values.freeze())
     try a.write { a.realm.delete(a.glaciers) }
-    #expect(sections.isEmpty && values.isEmpty)
-    #expect(frozen.allKeys == [10, 11, 12] && frozenValues.map(\.count) == [3])
-    #expect(frozen.thaw() == nil && frozenValues.thaw() == nil)
+    #expect(sections.isEmpty)
+    #expect(values.isEmpty)
+    #expect(frozen.allKeys == [10, 11, 12])
+    #expect(frozenValues.map(\.count) == [3])
+    #expect(frozen.thaw() == nil)
+    #expect(frozenValues.thaw() == nil)
   }
 }

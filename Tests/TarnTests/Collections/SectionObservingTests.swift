@@ -28,7 +28,6 @@ struct SectionObservingTests {
     return Array(recorder.calls.dropFirst())
   }
 
-  /// S212, S214.
   @Test func rowsThatChangeAreToldByTheirOldPosition() throws {
     let a = try open()
     let recorder = byName(a)
@@ -40,7 +39,7 @@ struct SectionObservingTests {
     #expect(told(recorder, a) == ["-[] +[] ~[1.1, 2.0] -[] +[]"])
   }
 
-  /// S217: one that others have shifted within its section is modified still.
+  /// One that others have shifted within its section is modified still.
   @Test func aRowThatWasShiftedAndChangedIsModified() throws {
     let a = try open()
     let recorder = byName(a)
@@ -51,7 +50,6 @@ struct SectionObservingTests {
     #expect(told(recorder, a) == ["-[0.0] +[] ~[0.1] -[] +[]"])
   }
 
-  /// S215.
   @Test func rowsOfASectionThatGoesAreNotTold() throws {
     let a = try open()
     let recorder = byName(a)
@@ -59,7 +57,6 @@ struct SectionObservingTests {
     #expect(told(recorder, a) == ["-[0.0] +[] ~[] -[1] +[]"])
   }
 
-  /// S214, S215.
   @Test func rowsOfASectionThatComesAreTold() throws {
     let a = try open()
     let recorder = byName(a)
@@ -71,7 +68,6 @@ struct SectionObservingTests {
     #expect(told(recorder, a) == ["-[] +[1.0, 1.1, 2.2] ~[] -[] +[1]"])
   }
 
-  /// S216.
   @Test func aRowThatGoesToAnotherSectionIsDeletedAndInserted() throws {
     let a = try open()
     let recorder = byName(a)
@@ -166,12 +162,13 @@ struct SectionObservingTests {
       }
     }
     a.pump()
-    #expect(left == 0 && keys.count == 6 && sections.count == 6)
+    #expect(left == 0)
+    #expect(keys.count == 6)
+    #expect(sections.count == 6)
     writer.invalidate()
     token.invalidate()
   }
 
-  /// S218.
   @Test func oneSectionIsToldOfItsOwnChangesOnly() throws {
     let a = try open()
     var calls: [String] = []
@@ -241,7 +238,8 @@ struct SectionObservingTests {
     #expect(recorder.calls.last == "-[2.0] +[2.1] ~[] -[] +[]")
     try instance.write { instance.realm.delete(instance.kennel) }
     instance.pump()
-    #expect(recorder.calls.last == "-[] +[] ~[] -[0, 1, 2] +[]" && recorder.problems == [])
+    #expect(recorder.calls.last == "-[] +[] ~[] -[0, 1, 2] +[]")
+    #expect(recorder.problems == [])
     recorder.token?.invalidate()
   }
 }

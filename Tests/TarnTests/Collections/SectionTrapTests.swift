@@ -8,108 +8,84 @@ struct SectionTrapTests: TrapSuite {
   private let shelter = Result { try Shelter() }
   private var folder: String { get throws { try shelter.get().folder } }
 
-  /// S213.
-  @Test func withoutADescriptor() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let instance = try Shelter(within: folder).open()
+  static let traps: [TrapCase] = [
+    TrapCase("sectioning without a sort descriptor", "There must be at least one SortDescriptor") {
+      shelter in
+      let instance = try shelter.open()
       _ = instance.cats.sectioned(by: { $0.name }, sortDescriptors: [])
-    }
-    try expect("There must be at least one SortDescriptor", in: result)
-  }
-
-  /// S213.
-  @Test func sortedByAnotherProperty() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let instance = try Shelter(within: folder).open()
+    },
+    TrapCase(
+      "sectioning by a property that is not the first sort key",
+      "must match the primary sort descriptor's key path"
+    ) { shelter in
+      let instance = try shelter.open()
       _ = instance.cats.sectioned(by: \.name, sortDescriptors: ["age", "name"])
-    }
-    try expect("must match the primary sort descriptor's key path", in: result)
-  }
-
-  /// S213.
-  @Test func byALink() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let instance = try Shelter(within: folder).open()
+    },
+    TrapCase("sectioning by a link", "Links are not supported as section keys") { shelter in
+      let instance = try shelter.open()
       _ = instance.cats.sectioned(by: \.home)
-    }
-    try expect("Links are not supported as section keys", in: result)
-  }
-
-  @Test func byALinkFromABlock() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let instance = try Shelter(within: folder).open(cats: 1)
+    },
+    TrapCase("a key block that returns a link", "Links are not supported as section keys") {
+      shelter in
+      let instance = try shelter.open(cats: 1)
       let sections = instance.cats.sectioned(
         by: { AnyRealmValue.object($0) }, sortDescriptors: ["age"])
       print(sections.count)
-    }
-    try expect("Links are not supported as section keys", in: result)
-  }
-
-  @Test func ofAnUnmanagedList() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) {
+    },
+    TrapCase("sectioning an unmanaged list", "Only collections which are managed by a Realm") { _ in
       _ = Kennel(1).hounds.sectioned(by: \.age)
-    }
-    try expect("Only collections which are managed by a Realm", in: result)
-  }
-
-  @Test func aSectionThatIsNotThere() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let instance = try Shelter(within: folder).open(cats: 2)
+    },
+    TrapCase(
+      "the index of a section out of bounds", "Index 2 is out of bounds (must be less than 2)"
+    ) { shelter in
+      let instance = try shelter.open(cats: 2)
       print(instance.cats.sectioned(by: \.name)[2])
-    }
-    try expect("Index 2 is out of bounds (must be less than 2)", in: result)
-  }
-
-  @Test func aPositionInASectionThatWent() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let instance = try Shelter(within: folder).open(cats: 2)
+    },
+    TrapCase("an index in a section that is gone", "Index 0 is out of bounds (must be less than 0)")
+    { shelter in
+      let instance = try shelter.open(cats: 2)
       let section = instance.cats.sectioned(by: \.name)[0]
       try instance.write { instance.realm.delete(section[0]) }
       print(section[0])
-    }
-    try expect("Index 0 is out of bounds (must be less than 0)", in: result)
-  }
-
-  @Test func observingAfterAChangeInAWrite() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let instance = try Shelter(within: folder).open(cats: 2)
+    },
+    TrapCase(
+      "observing after a change in a write", "Cannot create asynchronous query after making changes"
+    ) { shelter in
+      let instance = try shelter.open(cats: 2)
       let sections = instance.cats.sectioned(by: \.name)
       instance.realm.beginWrite()
       instance.realm.add(Cat(3))
       _ = sections.observe { _ in }
-    }
-    try expect("Cannot create asynchronous query after making changes", in: result)
-  }
-
-  @Test func afterItsRealmWasInvalidated() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let instance = try Shelter(within: folder).open(cats: 2)
+    },
+    TrapCase("reading after the Realm was invalidated", "has been invalidated with its Realm") {
+      shelter in
+      let instance = try shelter.open(cats: 2)
       let sections = instance.cats.sectioned(by: \.name)
       instance.realm.invalidate()
       print(sections.count)
-    }
-    try expect("has been invalidated with its Realm", in: result)
+    },
+  ]
+
+  /// Blocks that do more than return a key.
+  static let keyTraps: [TrapCase] = Deed.allCases.map { deed in
+    TrapCase(
+      "a key block that does more than read: \(deed)",
+      deed.message + " while the keys of sections are worked out"
+    ) { try deed.make(in: $0.open(cats: 2)) }
   }
 
-  /// What a block that says keys does although it may only read.
+  @Test(arguments: (traps + keyTraps).map(\.name))
+  func stops(_ name: String) async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [folder = try folder as String, name] in
+      try await (SectionTrapTests.traps + SectionTrapTests.keyTraps).named(name).run(
+        Shelter(within: folder))
+    }
+    try expect((Self.traps + Self.keyTraps).named(name).message, in: result)
+  }
+
+  /// What a block that returns keys does although it may only read.
   enum Deed: String, CaseIterable, Codable {
     case write, change, commit, cancel, refresh, invalidate, changeWhileTold
 
@@ -151,15 +127,5 @@ struct SectionTrapTests: TrapSuite {
       if [.change, .commit, .cancel].contains(self) { realm.beginWrite() }
       print(sections.count)
     }
-  }
-
-  @Test(arguments: Deed.allCases)
-  func aKeyThatDoesMoreThanReading(_ deed: Deed) async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String, deed = deed as Deed] in
-      try deed.make(in: try Shelter(within: folder).open(cats: 2))
-    }
-    try expect(deed.message + " while the keys of sections are worked out", in: result)
   }
 }

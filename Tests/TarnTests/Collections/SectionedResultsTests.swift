@@ -33,7 +33,6 @@ struct SectionedResultsTests {
     #expect(text(a.cats.where { $0.age > 15 }.sectioned(by: \.name)) == "a: 2, b: 4, c: 3")
   }
 
-  /// S213.
   @Test func aBlockMakesSectionsInTheOrderOfTheirFirstRows() throws {
     let a = try open()
     let sections = a.cats.sectioned(by: { $0.name }, sortDescriptors: ["age"])
@@ -46,12 +45,19 @@ struct SectionedResultsTests {
   @Test func whatCanBeAskedOfThem() throws {
     let a = try open()
     let sections = a.cats.sectioned(by: \.name)
-    #expect(sections.count == 3 && sections.allKeys == ["a", "b", "c"])
-    #expect(sections[1].key == "b" && sections[1].id == "b" && sections[1].count == 2)
-    #expect(sections[1][1].id == 4 && sections[1].last?.id == 4)
+    #expect(sections.count == 3)
+    #expect(sections.allKeys == ["a", "b", "c"])
+    #expect(sections[1].key == "b")
+    #expect(sections[1].id == "b")
+    #expect(sections[1].count == 2)
+    #expect(sections[1][1].id == 4)
+    #expect(sections[1].last?.id == 4)
     #expect(sections[IndexPath(item: 1, section: 0)].id == 2)
-    #expect(sections[0].realm == a.realm && !sections.isInvalidated && !sections[0].isInvalidated)
-    #expect(sections.first?.key == "a" && sections.last?.key == "c")
+    #expect(sections[0].realm == a.realm)
+    #expect(!sections.isInvalidated)
+    #expect(!sections[0].isInvalidated)
+    #expect(sections.first?.key == "a")
+    #expect(sections.last?.key == "c")
     #expect(sections.description.contains("SectionedResults<String, Cat> ("))
     #expect(sections[2].description.hasPrefix("ResultsSection<String, Cat> c ("))
     #expect(sections.flatMap { $0 }.map(\.id) == [0, 2, 1, 4, 3])
@@ -61,7 +67,8 @@ struct SectionedResultsTests {
     let a = try open()
     let sections = a.cats.sectioned(by: \.name)
     #expect(sections == a.cats.sectioned(by: \.name))
-    #expect(sections[0] == a.cats.sectioned(by: \.name)[0] && sections[0] != sections[1])
+    #expect(sections[0] == a.cats.sectioned(by: \.name)[0])
+    #expect(sections[0] != sections[1])
     #expect(sections != a.cats.sectioned(by: \.name, ascending: false))
     #expect(sections != a.cats.where { $0.age > 1 }.sectioned(by: \.name))
     let block = a.cats.sectioned(by: { $0.name }, sortDescriptors: ["name"])
@@ -81,7 +88,8 @@ struct SectionedResultsTests {
         return cat.age / 30
       }, sortDescriptors: ["age"])
     #expect(asked == [])
-    #expect(sections.allKeys == [0, 1, 2, 3] && asked.count == 10)
+    #expect(sections.allKeys == [0, 1, 2, 3])
+    #expect(asked.count == 10)
     asked = []
     _ = (sections.count, sections[2].count, sections[0][0])
     #expect(asked == [])
@@ -104,10 +112,12 @@ struct SectionedResultsTests {
     asked = []
     try a.write { a.cat(5)?.age = 33 }
     a.pump()
-    #expect(asked == [5] && sections[1].map(\.id) == [3, 20, 5])
+    #expect(asked == [5])
+    #expect(sections[1].map(\.id) == [3, 20, 5])
     token.invalidate()
     try a.write { a.cat(6)?.name = "y" }
-    #expect(sections.count == 3 && asked == [5, 6])
+    #expect(sections.count == 3)
+    #expect(asked == [5, 6])
   }
 
   @Test func anOpenWriteIsShownAndACancelledOneIsForgotten() throws {
@@ -119,10 +129,12 @@ struct SectionedResultsTests {
     let section = sections[1]
     #expect(section.map(\.id) == [9])
     a.realm.delete(a.cats.where { $0.name == "a" })
-    #expect(sections.allKeys == ["aa", "b", "c"] && section.map(\.id) == [9])
+    #expect(sections.allKeys == ["aa", "b", "c"])
+    #expect(section.map(\.id) == [9])
     a.realm.cancelWrite()
     #expect(text(sections) == "a: 0 2, b: 1 4, c: 3")
-    #expect(section.isInvalidated && section.isEmpty)
+    #expect(section.isInvalidated)
+    #expect(section.isEmpty)
   }
 
   @Test func aLoopGoesOverWhatThereWasWhenItBegan() throws {
@@ -148,7 +160,8 @@ struct SectionedResultsTests {
     }
     let sections = a.cats.sectioned(by: \.weight)
     #expect(sections.map { $0.map(\.id) } == [[2, 3], [0, 1], [4]])
-    #expect(sections[1].count == 2 && sections[1] == sections[1])
+    #expect(sections[1].count == 2)
+    #expect(sections[1] == sections[1])
   }
 
   @Test func anInvalidatedRealmEndsThem() throws {
@@ -156,7 +169,8 @@ struct SectionedResultsTests {
     let sections = a.cats.sectioned(by: \.name)
     let section = sections[0]
     a.realm.invalidate()
-    #expect(sections.isInvalidated && section.isInvalidated)
+    #expect(sections.isInvalidated)
+    #expect(section.isInvalidated)
     #expect(sections.description == "SectionedResults<String, Cat> [invalidated]")
     #expect(text(a.cats.sectioned(by: \.name)) == "a: 0 2, b: 1 4, c: 3")
   }
@@ -170,6 +184,7 @@ struct SectionedResultsTests {
     let odd = hounds.sectioned(by: { $0.age % 2 == 1 }, sortDescriptors: ["age"])
     #expect(odd.map { $0.map(\.id) } == [[1, 1, 0, 2], [3]])
     try instance.write { instance.realm.delete(instance.kennel) }
-    #expect(sections.isEmpty && odd.isEmpty)
+    #expect(sections.isEmpty)
+    #expect(odd.isEmpty)
   }
 }

@@ -72,12 +72,18 @@ struct ValueResultsTests {
     #expect(Array(chest.numbers.sorted(ascending: true).sorted(ascending: false)).first == 3)
   }
 
-  @Test func membersOfACollection() {
+  @Test func membersOfACollection() throws {
     let sorted = chest.numbers.sorted(ascending: true)
-    #expect(sorted.count == 5 && sorted[2] == 2 && sorted.first == 1 && sorted.last == 3)
-    #expect(sorted.index(of: 3) == 3 && sorted.index(of: 9) == nil)
+    try #require(sorted.count == 5)
+    #expect(sorted[2] == 2)
+    #expect(sorted.first == 1)
+    #expect(sorted.last == 3)
+    #expect(sorted.index(of: 3) == 3)
+    #expect(sorted.index(of: 9) == nil)
     #expect(sorted.objects(at: [0, 4]) == [1, 3])
-    #expect(sorted.min() == 1 && sorted.max() == 3 && sorted.sum() == 10)
+    #expect(sorted.min() == 1)
+    #expect(sorted.max() == 3)
+    #expect(sorted.sum() == 10)
     #expect(sorted.average() == 2.0)
     #expect(chest.sizes.sorted().max() == 2.5)
     #expect(chest.sizes.sorted().sum() == 1.5)
@@ -85,7 +91,8 @@ struct ValueResultsTests {
     #expect(sorted != chest.numbers.distinct())
     #expect(
       chest.numbers.distinct().description == "Results<Int> (\n\t[0] 3,\n\t[1] 1,\n\t[2] 2\n)")
-    #expect(sorted.realm == a.realm && !sorted.isInvalidated)
+    #expect(sorted.realm == a.realm)
+    #expect(!sorted.isInvalidated)
     #expect(sorted.value(forKeyPath: "@sum.self") as? Int == 10)
     #expect(chest.words.sorted(ascending: false).first == "b")
   }
@@ -139,8 +146,12 @@ struct ValueResultsTests {
       ])
     }
     let sorted = mixture.values.sorted(ascending: true)
-    #expect(sorted.first == AnyRealmValue.none && sorted[1] == true && sorted[2] == 1.5)
-    #expect(sorted[3] == 2 && sorted[5] == "text" && sorted[6].object(Mixture.self)?.id == 0)
+    #expect(sorted.first == AnyRealmValue.none)
+    #expect(sorted[1] == true)
+    #expect(sorted[2] == 1.5)
+    #expect(sorted[3] == 2)
+    #expect(sorted[5] == "text")
+    #expect(sorted[6].object(Mixture.self)?.id == 0)
     #expect(sorted.last?.listValue.map { Array($0) } == [1, 2])
     #expect(sorted.index(of: .object(mixture)) == 6)
     #expect(mixture.values.distinct().count == 7)
@@ -208,7 +219,8 @@ struct ValueResultsTests {
     let (recorder, change) = observe(results)
     #expect(try change { b.chest(1)!.scores["w"] = 5 } == ["-[] +[2] ~[]"])
     #expect(try change { b.realm.delete(b.chest(1)!) } == ["-[0, 1, 2, 3] +[] ~[]"])
-    #expect(results.isEmpty && recorder.mirror.isEmpty)
+    #expect(results.isEmpty)
+    #expect(recorder.mirror.isEmpty)
     #expect(try change { b.realm.add(Chest(1)) } == [])
     #expect(a.chest(1)!.scores.sorted(ascending: true).isEmpty)
   }

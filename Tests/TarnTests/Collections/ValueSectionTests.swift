@@ -38,7 +38,8 @@ struct ValueSectionTests {
     #expect(text(chest.numbers.sectioned(by: { $0 % 2 == 0 })) == "true: 10 22 32, false: 11 31 31")
     #expect(text(chest.tags.sectioned(by: \.count)) == "5: black, 4: blue, 3: red")
     let letters = chest.words.sectioned(by: { $0?.prefix(1).description })
-    #expect(letters.allKeys == [nil, "a", "b"] && letters.map(\.count) == [2, 2, 1])
+    #expect(letters.allKeys == [nil, "a", "b"])
+    #expect(letters.map(\.count) == [2, 2, 1])
     #expect(chest.moods.sectioned(by: { $0 }).map(\.count) == [1, 2])
     #expect(text(chest.scores.sorted().sectioned(by: { $0 })) == "3: 3, 7: 7 7")
     let any = AnyRealmCollection(chest.numbers)
@@ -53,9 +54,12 @@ struct ValueSectionTests {
 
   @Test func whatCanBeAskedOfThem() {
     let sections = chest.numbers.sectioned(by: { $0 / 10 })
-    #expect(sections[IndexPath(item: 2, section: 2)] == 32 && sections[0][1] == 11)
-    #expect(sections[2].last == 32 && sections[1].id == 2)
-    #expect(sections.realm == a.realm && sections[0].realm == a.realm)
+    #expect(sections[IndexPath(item: 2, section: 2)] == 32)
+    #expect(sections[0][1] == 11)
+    #expect(sections[2].last == 32)
+    #expect(sections[1].id == 2)
+    #expect(sections.realm == a.realm)
+    #expect(sections[0].realm == a.realm)
     #expect(sections.description.contains("SectionedResults<Int, Int> ("))
     #expect(sections.flatMap { $0 } == chest.numbers.sorted())
   }
@@ -67,7 +71,8 @@ struct ValueSectionTests {
         asked.append(number)
         return number / 10
       })
-    #expect(sections.count == 3 && asked == [10, 11, 22, 31, 31, 32])
+    #expect(sections.count == 3)
+    #expect(asked == [10, 11, 22, 31, 31, 32])
     asked = []
     try a.write {
       chest.numbers.append(12)
@@ -79,7 +84,8 @@ struct ValueSectionTests {
     // Once in the write, and once for what follows from the commit.
     #expect(asked == [12, 12])
     try a.write { a.realm.delete(chest) }
-    #expect(sections.isEmpty && !sections.isInvalidated)
+    #expect(sections.isEmpty)
+    #expect(!sections.isInvalidated)
   }
 
   @Test func observersAreToldOfThem() throws {
@@ -97,7 +103,8 @@ struct ValueSectionTests {
     #expect(try change { $0.remove(at: 2) } == "-[] +[] ~[] -[1] +[]")
     #expect(try change { $0[0] = 14 } == "-[1.0] +[0.3] ~[] -[] +[]")
     let calls = recorder.calls.count
-    #expect(try change { $0.move(from: 0, to: 3) } != nil && recorder.calls.count == calls)
+    #expect(try change { $0.move(from: 0, to: 3) } != nil)
+    #expect(recorder.calls.count == calls)
     #expect(try change { $0.removeAll() } == "-[] +[] ~[] -[0, 1, 2] +[]")
     try b.write { b.realm.delete(b.chest(1)!) }
     a.pump()
@@ -151,7 +158,8 @@ struct ValueSectionTests {
     #expect(sections.map(\.count) == [2, 2, 1])
     try d.write { d.realm.objects(Mixture.self)[0].friend = nil }
     c.pump()
-    #expect(recorder.calls.last == "-[] +[2.0] ~[] -[2] +[2]" && recorder.problems == [])
+    #expect(recorder.calls.last == "-[] +[2.0] ~[] -[2] +[2]")
+    #expect(recorder.problems == [])
     #expect(sections.allKeys.last == "object true")
   }
 }

@@ -192,7 +192,7 @@ struct CompilerMessageTests {
 
   // MARK: - Observing and projecting
 
-  /// What links to an object is not assigned to it; S335. The compiler finds no reason why not.
+  /// Links to an object cannot be assigned at the object. The compiler does not know this.
   @Test func observingLinkingObjectsIsWarnedOf() throws {
     let warnings = try errors(
       "warning",

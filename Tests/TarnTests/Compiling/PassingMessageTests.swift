@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// S280: what may go from one thread or actor to another, what may not, and what the compiler says
+/// What may go from one thread or actor to another, what may not, and what the compiler says
 /// of that.
 struct PassingMessageTests {
   private static let reference = "it belongs to one thread or actor: pass a ThreadSafeReference"
@@ -188,7 +188,7 @@ struct PassingMessageTests {
     """
   }
 
-  /// S309: the page's sample as it stands compiles. The compiler warns of every `var` that such a
+  /// The page's sample as it stands compiles. The compiler warns of every `var` that such a
   /// closure captures, and of its type, whatever its wrapper says.
   @Test func wrappersCompileAsInThePage() throws {
     let said = try said([Self.deleting("", "object")], mode: "5").map(\.text)

@@ -134,7 +134,8 @@ extension PropertiesOfType {
     let sorted = managed[keyPath: list].sorted()
     for sample in samples {
       let first = sorted.firstIndex { bits($0).isSameElement(as: sample.bits) }
-      #expect(sorted.index(of: sample.value) == first && first != nil)
+      #expect(sorted.index(of: sample.value) == first)
+      #expect(first != nil)
       expectFirst(sample.value, at: first, in: sorted, "\(sample.bits), sorted")
     }
   }

@@ -33,12 +33,16 @@ struct GroupTests {
       by: \.owner, .sum(of: \.coins), .max(of: \.weight), .average(of: \.coins), .count)
     #expect(groups.map(\.key) == ["a", "b"])
     let (sum, most, average, count): (Int, Double?, Double?, Int) = groups[1].values
-    #expect(sum == 8 && most == 2.5 && average == 4 && count == 2)
+    #expect(sum == 8)
+    #expect(most == 2.5)
+    #expect(average == 4)
+    #expect(count == 2)
     #expect(groups[0].values.1 == nil)
     let one = instance.purses.grouped(by: \.owner, .sum(of: \.weight))
     #expect(one.map(\.values) == [0, 4])
     #expect(one.group(for: "b")?.values == 4)
-    #expect(one.group(for: "c") == nil && one.group(for: nil) == nil)
+    #expect(one.group(for: "c") == nil)
+    #expect(one.group(for: nil) == nil)
     let none = instance.purses.grouped(by: \.owner)
     #expect(none.map(\.count) == [1, 2])
     let named: GroupedResults<String?, (Int, Double?)> = instance.purses.grouped(
@@ -68,7 +72,8 @@ struct GroupTests {
     let asked = instance.purses.aggregate(Aggregate<Purse, Double>.sum(ofProperty: "coins"))
     #expect(asked.value == 18_446_744_073_709_551_616)
     let groups = "\(instance.purses.grouped(by: \.owner, .sum(of: \.coins)))"
-    #expect(groups.contains("[b] 2: 1.8446744073709552e+19") && groups.contains("[c] 1: 5"))
+    #expect(groups.contains("[b] 2: 1.8446744073709552e+19"))
+    #expect(groups.contains("[c] 1: 5"))
   }
 
   @Test func keysAreInTheOrderOfSorting() throws {
@@ -210,7 +215,8 @@ struct GroupTests {
     #expect(groups.map(\.values) == [1])
     try instance.write { add(3, owner: nil, coins: 5) }
     #expect(groups.map(\.key) == [nil, "a"])
-    #expect(frozen.map(\.values) == [1] && frozen.isFrozen)
+    #expect(frozen.map(\.values) == [1])
+    #expect(frozen.isFrozen)
     #expect(frozen.thaw()?.count == 2)
   }
 
@@ -263,7 +269,8 @@ struct GroupTests {
     #expect(groups[0].count == 429)
     #expect(groups.dropFirst().allSatisfy { "owner \($0.values)" == $0.key })
     let few = instance.purses.grouped(by: \.coins, .max(of: \.id))
-    #expect(few.map(\.key) == Array(0..<3000) && few.map(\.values) == Array(0..<3000))
+    #expect(few.map(\.key) == Array(0..<3000))
+    #expect(few.map(\.values) == Array(0..<3000))
   }
 }
 
@@ -303,7 +310,8 @@ struct GroupTests {
       }
       try add(round, round % 2 == 0 ? "b" : "a", coins: round + 1)
     }
-    #expect(copy.map(\.key) == ["a", "b"] && copy.map(\.values) == [2, 4])
+    #expect(copy.map(\.key) == ["a", "b"])
+    #expect(copy.map(\.values) == [2, 4])
     #expect(told == ["0", "0 to 1", "1 to 3", "3 to 6"])
   }
 }

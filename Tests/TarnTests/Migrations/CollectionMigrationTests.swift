@@ -96,8 +96,10 @@ struct CollectionMigrationTests {
     let marks = try #require(boxes[0].marks as? MutableSet<Int>)
     let sizes = try #require(boxes[0].sizes as? Map<String, Int>)
     let inside = try #require(boxes[0].inside as? List<DynamicObject>)
-    #expect(Array(tags) == Self.tags && Array(marks) == [1, 2, 3])
-    #expect(sizes == ["small": 1, "large": 9] && inside.map { $0.id as? Int } == [2, 2])
+    #expect(Array(tags) == Self.tags)
+    #expect(Array(marks) == [1, 2, 3])
+    #expect(sizes == ["small": 1, "large": 9])
+    #expect(inside.map { $0.id as? Int } == [2, 2])
     try realm.write {
       tags.append("more")
       marks.insert(7)
@@ -105,8 +107,11 @@ struct CollectionMigrationTests {
       inside.removeLast()
       inside.append(boxes[0])
     }
-    #expect(tags.last == "more" && marks.contains(7) && sizes.keys == ["large", "small", "x"])
-    #expect(inside.map { $0.id as? Int } == [2, 1] && inside.max(ofProperty: "id") == 2)
+    #expect(tags.last == "more")
+    #expect(marks.contains(7))
+    #expect(sizes.keys == ["large", "small", "x"])
+    #expect(inside.map { $0.id as? Int } == [2, 1])
+    #expect(inside.max(ofProperty: "id") == 2)
     #expect(inside.filter("id == 1").count == 1)
     try realm.write {
       boxes[1].tags = ["one", "two"]
@@ -127,9 +132,12 @@ struct CollectionMigrationTests {
     #expect(boxes[2].sizes as? Map<String, Int> == ["small": 1, "large": 9, "x": 0])
     #expect(boxes[2].inside as? List<DynamicObject> == [boxes[1], boxes[0]])
     let schema = boxes[0].objectSchema
-    #expect(schema["tags"]?.isArray == true && schema["tags"]?.type == .string)
-    #expect(schema["marks"]?.isSet == true && schema["sizes"]?.isMap == true)
-    #expect(schema["inside"]?.objectClassName == "Box" && schema["id"]?.isArray == false)
+    #expect(schema["tags"]?.isArray == true)
+    #expect(schema["tags"]?.type == .string)
+    #expect(schema["marks"]?.isSet == true)
+    #expect(schema["sizes"]?.isMap == true)
+    #expect(schema["inside"]?.objectClassName == "Box")
+    #expect(schema["id"]?.isArray == false)
   }
 
   @Test func collectionsAreRenamedRemovedAndChanged() throws {
@@ -144,14 +152,17 @@ struct CollectionMigrationTests {
     }
     let boxes = realm.objects(BoxNew.Box.self)
     #expect(Array(boxes[0].labels) == Self.tags)
-    #expect(boxes[0].sizes["large"] == "9 cm" && boxes[0].sizes.count == 2)
-    #expect(boxes[0].inside.map(\.id) == [2, 2] && boxes[1].labels.isEmpty)
+    #expect(boxes[0].sizes["large"] == "9 cm")
+    #expect(boxes[0].sizes.count == 2)
+    #expect(boxes[0].inside.map(\.id) == [2, 2])
+    #expect(boxes[1].labels.isEmpty)
     try realm.write { boxes[0].labels.remove(at: 0) }
     #expect(boxes[0].labels.count == 499)
     try realm.checkIndexes()
     let reader = realm.core.shown()
     let described = try #require(reader.schema.schema.named("Box"))
-    #expect(described.named("marks") == nil && described.named("tags") == nil)
+    #expect(described.named("marks") == nil)
+    #expect(described.named("tags") == nil)
   }
 
   @Test func elementsBecomeRequiredAndOptionalAgain() throws {
@@ -169,12 +180,15 @@ struct CollectionMigrationTests {
     try {
       let realm = try open([BoxStrict.Box.self], version: 1)
       let box = try #require(realm.objects(BoxStrict.Box.self).first)
-      #expect(Array(box.words) == ["a", "", "b", ""] && Array(box.marks) == [0, 3])
-      #expect(box.sizes["none"] == 0 && box.sizes["one"] == 1)
+      #expect(Array(box.words) == ["a", "", "b", ""])
+      #expect(Array(box.marks) == [0, 3])
+      #expect(box.sizes["none"] == 0)
+      #expect(box.sizes["one"] == 1)
     }()
     let realm = try open([BoxLoose.Box.self], version: 2)
     let box = try #require(realm.objects(BoxLoose.Box.self).first)
-    #expect(Array(box.words) == ["a", "", "b", ""] && Array(box.marks) == [0, 3])
+    #expect(Array(box.words) == ["a", "", "b", ""])
+    #expect(Array(box.marks) == [0, 3])
     try realm.write { box.words.append(nil) }
     #expect(box.words.count == 5)
   }
@@ -185,7 +199,8 @@ struct CollectionMigrationTests {
       migration.renameProperty(onType: "Box", from: "inside", to: "contents")
     }
     let boxes = realm.objects(BoxRenamed.Box.self)
-    #expect(boxes[0].contents.map(\.id) == [2, 2] && boxes[1].contents.isEmpty)
+    #expect(boxes[0].contents.map(\.id) == [2, 2])
+    #expect(boxes[1].contents.isEmpty)
     try realm.write { realm.delete(boxes[1]) }
     #expect(boxes[0].contents.isEmpty)
   }
@@ -198,8 +213,10 @@ struct CollectionMigrationTests {
       }
     }
     let boxes = realm.objects(BoxRekeyed.Box.self)
-    #expect(boxes.map(\.number) == [1, 2] && boxes.map(\.id) == [2, 1])
-    #expect(boxes[1].inside.map(\.id) == [2, 2] && boxes[0].inside.isEmpty)
+    #expect(boxes.map(\.number) == [1, 2])
+    #expect(boxes.map(\.id) == [2, 1])
+    #expect(boxes[1].inside.map(\.id) == [2, 2])
+    #expect(boxes[0].inside.isEmpty)
     try realm.checkIndexes()
   }
 }

@@ -105,8 +105,10 @@ struct MigrationCounterpartTests {
         ])
     }
     let holder = try #require(realm.objects(WebByID.Holder.self).last)
-    #expect(holder.list.map(\.name) == ["one", "two", "one"] && holder.set.count == 2)
-    #expect((holder.map["x"] ?? nil)?.name == "one" && holder.part?.nodes.first?.name == "one")
+    #expect(holder.list.map(\.name) == ["one", "two", "one"])
+    #expect(holder.set.count == 2)
+    #expect((holder.map["x"] ?? nil)?.name == "one")
+    #expect(holder.part?.nodes.first?.name == "one")
     let deep = holder.any.listValue?.first?.dictionaryValue?["deep"]
     #expect(deep?.object(WebByID.Node.self)?.name == "one")
     #expect((holder.partMap["y"] ?? nil)?.nodes.count == 2)
@@ -125,7 +127,8 @@ struct MigrationCounterpartTests {
     let realm = try Realm(configuration: configuration)
     try realm.checkIndexes()
     let three = try #require(realm.object(ofType: WebByCode.Node.self, forPrimaryKey: 3))
-    #expect(three.one?.code == 1 && realm.objects(WebByCode.Node.self).count == 3)
+    #expect(three.one?.code == 1)
+    #expect(realm.objects(WebByCode.Node.self).count == 3)
   }
 
   @Test func aListOfTheNewSideFindsAndLosesOldObjects() throws {
@@ -135,10 +138,12 @@ struct MigrationCounterpartTests {
         let one = old!["one"] as! MigrationObject
         let list = new!["list"] as! List<MigrationObject>
         let set = new!["set"] as! MutableSet<MigrationObject>
-        #expect(list.index(of: one) == 0 && set.contains(one))
+        #expect(list.index(of: one) == 0)
+        #expect(set.contains(one))
         #expect(list.filter("one == %@", one).count == 3)
         set.remove(one)
-        #expect(!set.contains(one) && set.count == 1)
+        #expect(!set.contains(one))
+        #expect(set.count == 1)
       }
     }
     let realm = try Realm(configuration: configuration)

@@ -80,9 +80,11 @@ struct MigrationLinkTests: TrapSuite {
         migration.create("Sheep", value: ["name": "Holly"]))
     }
     let meadow = try #require(realm.objects(MeadowNew.Meadow.self).first)
-    #expect(meadow.first?.name == "Dolly" && meadow.byName["best"]??.name == "Dolly")
+    #expect(meadow.first?.name == "Dolly")
+    #expect(meadow.byName["best"]??.name == "Dolly")
     let names: [String] = meadow.all.map(\.name)
-    #expect(names == ["Molly", "Polly", "Dolly", "Holly"] && meadow.kinds.count == 2)
+    #expect(names == ["Molly", "Polly", "Dolly", "Holly"])
+    #expect(meadow.kinds.count == 2)
     #expect(meadow.any.object(MeadowNew.Sheep.self)?.name == "Dolly")
     #expect(meadow.plants == ["clover", "fern"])
     #expect(realm.objects(MeadowNew.Sheep.self).count == 4)
@@ -115,17 +117,23 @@ struct MigrationLinkTests: TrapSuite {
       new.byName = ["x": MeadowNew.Sheep(value: ["Jilly"])]
       new.any = MeadowNew.Sheep(value: ["Lilly"])
       new.size = 1.5
-      #expect(sheep.realm == nil && (new.size as? Float) == 1.5)
+      #expect(sheep.realm == nil)
+      #expect((new.size as? Float) == 1.5)
       migration.create("Meadow", value: ["id": 2, "first": sheep, "size": 2.5])
     }
     let meadow = try #require(realm.objects(MeadowNew.Meadow.self).first)
-    #expect(meadow.first?.name == "Tilly" && meadow.first?.lambs.first?.name == "Billy")
-    #expect(meadow.first?.friend?.isSameObject(as: meadow.first) == true && meadow.size == 1.5)
-    #expect(meadow.all.count == 2 && meadow.all[0].isSameObject(as: meadow.all[1]))
-    #expect(meadow.kinds.first?.name == "Willy" && meadow.byName["x"]??.name == "Jilly")
+    #expect(meadow.first?.name == "Tilly")
+    #expect(meadow.first?.lambs.first?.name == "Billy")
+    #expect(meadow.first?.friend?.isSameObject(as: meadow.first) == true)
+    #expect(meadow.size == 1.5)
+    try #require(meadow.all.count == 2)
+    #expect(meadow.all[0].isSameObject(as: meadow.all[1]))
+    #expect(meadow.kinds.first?.name == "Willy")
+    #expect(meadow.byName["x"]??.name == "Jilly")
     #expect(meadow.any.object(MeadowNew.Sheep.self)?.name == "Lilly")
     let other = try #require(realm.object(ofType: MeadowNew.Meadow.self, forPrimaryKey: 2))
-    #expect(other.first?.friend?.name == "Tilly" && other.size == 2.5)
+    #expect(other.first?.friend?.name == "Tilly")
+    #expect(other.size == 2.5)
     try realm.checkIndexes()
   }
 
@@ -140,6 +148,7 @@ struct MigrationLinkTests: TrapSuite {
     }
     let meadow = realm.dynamicObjects("Meadow")[0]
     #expect(meadow.value(forKeyPath: "first.friend.name") as? String == "Milly")
-    #expect(meadow.size as? Float == 2 && realm.dynamicObjects("Sheep").count == 2)
+    #expect(meadow.size as? Float == 2)
+    #expect(realm.dynamicObjects("Sheep").count == 2)
   }
 }

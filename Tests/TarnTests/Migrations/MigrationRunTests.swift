@@ -22,12 +22,14 @@ struct MigrationRunTests {
     let error = #expect(throws: Realm.Error.self) {
       try file.open(PetsTyped.types, version: 1, block) { _ in }
     }
-    #expect(error?.code == .fail && error?.message.contains("Refusal") == true)
+    #expect(error?.code == .fail)
+    #expect(error?.message.contains("Refusal") == true)
     let own: MigrationBlock = { _, _ in throw Realm.Error(.invalidInput, message: "mine") }
     let thrown = #expect(throws: Realm.Error.self) {
       try file.open(PetsTyped.types, version: 1, own) { _ in }
     }
-    #expect(thrown?.code == .invalidInput && thrown?.message == "mine")
+    #expect(thrown?.code == .invalidInput)
+    #expect(thrown?.message == "mine")
     #expect(try file.contents() == before)
     try file.open(PetsOld.types) { realm in try realm.write { realm.deleteAll() } as Void }
   }
@@ -36,7 +38,8 @@ struct MigrationRunTests {
     let file = try PetFile()
     try file.open(PetsMoody.types, version: 1) { realm in
       let pets = realm.objects(PetsMoody.Pet.self)
-      #expect(pets.count > 1 && pets.allSatisfy { $0.mood == .calm })
+      #expect(pets.count > 1)
+      #expect(pets.allSatisfy { $0.mood == .calm })
       try realm.write { pets[0].mood = .wild }
       #expect(pets.map(\.mood) == [.wild] + Array(repeating: .calm, count: pets.count - 1))
     }
@@ -60,7 +63,8 @@ struct MigrationRunTests {
     let configuration = PetFile.configuration(
       folder.url("new.realm"), PetsOld.types, version: 7, block)
     let report = try Realm.performMigration(for: configuration)
-    #expect(!report.wasNeeded && report.newSchemaVersion == 7)
+    #expect(!report.wasNeeded)
+    #expect(report.newSchemaVersion == 7)
     #expect(try schemaVersionAtURL(folder.url("new.realm")) == 7)
     #expect(runs.load(ordering: .relaxed) == 0)
     #expect(try Realm(configuration: configuration).isEmpty)
@@ -109,7 +113,8 @@ struct MigrationRunTests {
       }
       migration.create("Collar", value: [3])
       migration.enumerateObjects(ofType: "Collar") { old, new in
-        #expect(old == nil && new?.size as? Int == 3)
+        #expect(old == nil)
+        #expect(new?.size as? Int == 3)
       }
     }
     try file.open(PetsAdded.types, version: 1, block) { realm in
@@ -131,11 +136,16 @@ struct MigrationRunTests {
     let report = try Realm.performMigration(for: configuration, dryRun: true) { step in
       progress.withLock { $0.append(step) }
     }
-    #expect(report.wasNeeded && report.oldSchemaVersion == 0 && report.newSchemaVersion == 1)
+    #expect(report.wasNeeded)
+    #expect(report.oldSchemaVersion == 0)
+    #expect(report.newSchemaVersion == 1)
     #expect(report.differences == ["Property 'Pet.age' has been changed from int to string."])
     let counts = try #require(report.classes["Pet"])
-    #expect(counts.enumerated == 3 && counts.modified == 2 && counts.deleted == 1)
-    #expect(counts.remaining == 2 && counts.inserted == 0)
+    #expect(counts.enumerated == 3)
+    #expect(counts.modified == 2)
+    #expect(counts.deleted == 1)
+    #expect(counts.remaining == 2)
+    #expect(counts.inserted == 0)
     #expect(report.description.contains("Pet: 2 objects; 0 inserted, 1 deleted, 2 modified"))
     #expect(progress.withLock { $0.first?.totalObjects } == 3)
     #expect(progress.withLock { $0.last?.completedObjects } == 3)
@@ -214,7 +224,8 @@ struct MigrationRunTests {
       migration.enumerateObjects(ofType: "Pet") { old, new in new?.title = old?.name }
     }
     let report = try Realm.performMigration(for: configuration)
-    #expect(report.classes["Pet"]?.enumerated == 3 && report.classes["Dog"] == nil)
+    #expect(report.classes["Pet"]?.enumerated == 3)
+    #expect(report.classes["Dog"] == nil)
   }
 
   @Test func readOnlyFilesAreNotMigrated() throws {
@@ -296,7 +307,8 @@ struct MigrationRunTests {
     try realm.write { first.age = 11 }
     try file.open(PetsAdded.types) { other in
       let pet = other.objects(PetsAdded.Pet.self)[0]
-      #expect(pet.age == 11 && pet.weight == 3)
+      #expect(pet.age == 11)
+      #expect(pet.weight == 3)
     }
   }
 

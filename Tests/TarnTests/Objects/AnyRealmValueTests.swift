@@ -57,15 +57,18 @@ struct AnyRealmValueTests {
   }
 
   @Test func numbersOfDifferentTypesAreDifferent() {
-    #expect(AnyRealmValue.int(1) != .double(1) && AnyRealmValue.float(1) != .double(1))
-    #expect(AnyRealmValue.int(1).doubleValue == nil && AnyRealmValue.int(1).intValue == 1)
+    #expect(AnyRealmValue.int(1) != .double(1))
+    #expect(AnyRealmValue.float(1) != .double(1))
+    #expect(AnyRealmValue.int(1).doubleValue == nil)
+    #expect(AnyRealmValue.int(1).intValue == 1)
   }
 
   @Test func anObjectIsAddedAndForgottenWhenItIsDeleted() throws {
     let a = try open()
     let cat = Cat(3, "Mia")
     let setting = try addSetting(a, .object(cat))
-    #expect(cat.realm == a.realm && setting.value.object(Cat.self)?.name == "Mia")
+    #expect(cat.realm == a.realm)
+    #expect(setting.value.object(Cat.self)?.name == "Mia")
     try a.write { setting.value = .object(cat) }
     try a.write {
       setting.history.append(objectsIn: [.object(cat), 5, .object(cat)])
@@ -85,7 +88,8 @@ struct AnyRealmValueTests {
     let setting = try addSetting(a, ["numbers": [1, 2.5, "three"], "deep": ["a": ["b": [nil]]]])
     let map = try #require(setting.value.dictionaryValue)
     let numbers = try #require(map["numbers"]?.listValue)
-    #expect(numbers.count == 3 && numbers[2] == "three")
+    try #require(numbers.count == 3)
+    #expect(numbers[2] == "three")
     let deep = map["deep"]?.dictionaryValue?["a"]?.dictionaryValue?["b"]?.listValue
     #expect(deep?[0] == AnyRealmValue.none)
     try a.write {
@@ -93,10 +97,12 @@ struct AnyRealmValueTests {
       numbers[0] = ["nested": .object(Cat(9, "Tom"))]
     }
     let again = setting.value.dictionaryValue?["numbers"]?.listValue
-    #expect(again?.count == 4 && again?[3] == true)
+    #expect(again?.count == 4)
+    #expect(again?[3] == true)
     #expect(again?[0].dictionaryValue?["nested"]?.object(Cat.self)?.name == "Tom")
     try a.write { setting.value = "done" }
-    #expect(numbers.isInvalidated && map.isInvalidated)
+    #expect(numbers.isInvalidated)
+    #expect(map.isInvalidated)
   }
 
   @Test func aValueCanBeMadeOfWhatItIsNow() throws {
@@ -107,7 +113,8 @@ struct AnyRealmValueTests {
       setting.value = ["was": old]
     }
     let was = setting.value.dictionaryValue?["was"]?.listValue
-    #expect(was?.count == 2 && was?[1].listValue?[1] == 3)
+    #expect(was?.count == 2)
+    #expect(was?[1].listValue?[1] == 3)
   }
 
   @Test func valuesByNameTakePlainDictionariesAndArrays() throws {
@@ -140,7 +147,8 @@ struct AnyRealmValueTests {
       a.realm.create(Setting.self, value: ["name": "", "value": 6.0], update: .modified)
     }
     a.pump()
-    #expect(calls == [["value"]] && setting.value == 6.0)
+    #expect(calls == [["value"]])
+    #expect(setting.value == 6.0)
     token.invalidate()
   }
 
@@ -174,7 +182,8 @@ struct AnyRealmValueTests {
     #expect(Array(list) == [9, "new", 2])
     try a.write { setting.value = 1 }
     b.pump()
-    #expect(calls.last == "-[0, 1, 2] +[] ~[]" && list.isInvalidated)
+    #expect(calls.last == "-[0, 1, 2] +[] ~[]")
+    #expect(list.isInvalidated)
     token.invalidate()
   }
 

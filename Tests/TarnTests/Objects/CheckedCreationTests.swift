@@ -63,7 +63,8 @@ struct CheckedCreationTests {
           Issue.record("\(wrong.values) was taken")
         } catch {
           #expect(error.reason == wrong.reason, "\(wrong.values): \(error)")
-          #expect(error.propertyName == wrong.property && error.path == wrong.path, "\(error)")
+          #expect(error.propertyName == wrong.property, "\(error)")
+          #expect(error.path == wrong.path, "\(error)")
         }
       }
       #expect(instance.realm.objects(StableBox.self).isEmpty)
@@ -81,7 +82,8 @@ struct CheckedCreationTests {
       let values = try json(#"{"number": 1, "boxes": [{"number": "many"}]}"#)
       try instance.realm.create(StableBox.self, checking: values)
     } catch let error as Realm.InvalidValue {
-      #expect(error.className == "StableBox" && error.value == "many")
+      #expect(error.className == "StableBox")
+      #expect(error.value == "many")
       #expect(error.valueType == "String")
       #expect(
         error.description == "Invalid value 'many' of type 'String' for property "
@@ -109,7 +111,9 @@ struct CheckedCreationTests {
       let horse = try instance.realm.create(
         StableHorse.self, checking: ["id": 40, "name": "x", "front": ["horse": NSNull()]],
         update: .modified)
-      #expect(horse.age == 3 && horse.name == "x" && horse.front?.n == 1)
+      #expect(horse.age == 3)
+      #expect(horse.name == "x")
+      #expect(horse.front?.n == 1)
       #expect(throws: Realm.InvalidValue.self) {
         try instance.realm.create(StableHorse.self, checking: ["id": 41], update: .modified)
       }

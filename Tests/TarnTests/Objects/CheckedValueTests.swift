@@ -86,7 +86,8 @@ struct CheckedValueTests {
           ("leaf", Day(start: date)),
         ] as [(String, Any)] {
           let error = refusal(realm, ["id": 1, name: value])
-          #expect(error?.reason == .wrongType && error?.propertyName == name, "\(name)")
+          #expect(error?.reason == .wrongType, "\(name)")
+          #expect(error?.propertyName == name, "\(name)")
         }
         #expect(refusal(realm, date)?.reason == .wrongType)
         let stranger = Stranger()
@@ -193,7 +194,8 @@ struct CheckedValueTests {
         ("any", AnyRealmValue.object(ledger)),
       ] as [(String, Any)] {
         let error = refusal(realm, ["id": 1, name: value])
-        #expect(error?.propertyName == name && error?.reason != .missing, "\(name)")
+        #expect(error?.propertyName == name, "\(name)")
+        #expect(error?.reason != .missing, "\(name)")
       }
       #expect(refusal(realm, ["id": 1, "next": ledger])?.reason == .unreadable)
       #expect(refusal(realm, ["id": 1, "next": holder])?.reason == .unreadable)
@@ -226,7 +228,8 @@ struct CheckedValueTests {
     try withRealm { realm in
       for (name, value) in values {
         let error = refusal(realm, ["id": 1, name: value])
-        #expect(error?.reason == .unreadable && error?.propertyName == name, "\(name)")
+        #expect(error?.reason == .unreadable, "\(name)")
+        #expect(error?.propertyName == name, "\(name)")
       }
     }
     values = []

@@ -35,10 +35,18 @@ class CabinetDrawer: Object {
       drawer.working = drawer
     }
     let drawer = try #require(realm.object(ofType: CabinetDrawer.self, forPrimaryKey: "a"))
-    #expect(drawer.key == "a" && drawer.core == "b" && drawer.image == "c")
-    #expect(drawer.binding == 1 && drawer.createdInWrite == 2 && drawer.context == 3)
-    #expect(drawer.generation == 4 && drawer.life == 5.5 && Array(drawer.slot) == [6, 7])
-    #expect(drawer.state && drawer.warmColumns == 8 && drawer.working == drawer)
+    #expect(drawer.key == "a")
+    #expect(drawer.core == "b")
+    #expect(drawer.image == "c")
+    #expect(drawer.binding == 1)
+    #expect(drawer.createdInWrite == 2)
+    #expect(drawer.context == 3)
+    #expect(drawer.generation == 4)
+    #expect(drawer.life == 5.5)
+    #expect(Array(drawer.slot) == [6, 7])
+    #expect(drawer.state)
+    #expect(drawer.warmColumns == 8)
+    #expect(drawer.working == drawer)
     #expect(realm.objects(CabinetDrawer.self).where { $0.state && $0.generation == 4 }.count == 1)
   }
 }

@@ -15,10 +15,15 @@ struct CreatedCopyTests {
     original.friends["self"] = original
     try instance.write {
       let copy = instance.realm.create(StableHorse.self, value: original)
-      #expect(original.realm == nil && mother.realm == nil && mother.legs[0].realm == nil)
-      #expect(copy.mother?.id == 2 && copy.mother?.legs.map(\.n) == [3])
-      #expect(copy.mother?.spot == StableSpot(x: 5) && Array(copy.scores) == [1, 2])
-      #expect(copy.foals.map(\.id) == [2, 1] && copy.foals[1].isSameObject(as: copy))
+      #expect(original.realm == nil)
+      #expect(mother.realm == nil)
+      #expect(mother.legs[0].realm == nil)
+      #expect(copy.mother?.id == 2)
+      #expect(copy.mother?.legs.map(\.n) == [3])
+      #expect(copy.mother?.spot == StableSpot(x: 5))
+      #expect(Array(copy.scores) == [1, 2])
+      try #require(copy.foals.map(\.id) == [2, 1])
+      #expect(copy.foals[1].isSameObject(as: copy))
       #expect(copy.any.object(StableHorse.self)?.isSameObject(as: copy.mother) == true)
       #expect(copy.friends["self"]??.isSameObject(as: copy) == true)
       // Nested in values, too.
@@ -27,11 +32,14 @@ struct CreatedCopyTests {
       let box = instance.realm.create(
         StableBox.self, value: ["horse": other, "boxes": [["horse": other]]] as [String: Any])
       instance.realm.create(StableHorse.self, value: ["id": 4, "front": leg, "legs": [leg, leg]])
-      #expect(other.realm == nil && box.horse?.id == 3 && leg.realm == nil)
+      #expect(other.realm == nil)
+      #expect(box.horse?.id == 3)
+      #expect(leg.realm == nil)
       #expect(box.boxes[0].horse?.isSameObject(as: box.horse) == true)
     }
     let four = try #require(instance.realm.object(ofType: StableHorse.self, forPrimaryKey: 4))
-    #expect(four.front?.n == 1 && four.legs.map(\.n) == [1, 1])
+    #expect(four.front?.n == 1)
+    #expect(four.legs.map(\.n) == [1, 1])
     original.friends.removeAll()
     original.foals.removeAll()
     mother.id = 7
@@ -52,9 +60,11 @@ struct CreatedCopyTests {
       try second.write {
         second.realm.deleteAll()
         let copy = second.realm.create(StableHorse.self, value: source)
-        #expect(copy.mother?.isSameObject(as: copy) == true && Array(copy.scores) == [4])
+        #expect(copy.mother?.isSameObject(as: copy) == true)
+        #expect(Array(copy.scores) == [4])
         #expect(copy.any.listValue?[0].object(StableHorse.self)?.isSameObject(as: copy) == true)
-        #expect(copy.foals[0].isSameObject(as: copy.legs[0].horse) && copy.foals[0].id == 9)
+        #expect(copy.foals[0].isSameObject(as: copy.legs[0].horse))
+        #expect(copy.foals[0].id == 9)
         let box = second.realm.create(StableBox.self, value: ["horse": copy, "number": 1])
         #expect(box.horse?.isSameObject(as: copy) == true)
         let raw = second.realm.dynamicObject(ofType: "StableHorse", forPrimaryKey: 1)
@@ -74,7 +84,8 @@ struct CreatedCopyTests {
       let copy = first.realm.create(StableHorse.self, value: frozen, update: .modified)
       #expect(copy.isSameObject(as: horse))
       let box = first.realm.create(StableBox.self, value: ["boxes": [["number": 2]]])
-      #expect(box.boxes[0].realm != nil && box.number == 0)
+      #expect(box.boxes[0].realm != nil)
+      #expect(box.number == 0)
     }
   }
 
@@ -85,7 +96,8 @@ struct CreatedCopyTests {
     let source = try #require(first.realm.dynamicObject(ofType: "StableHorse", forPrimaryKey: 1))
     try second.write {
       let typed = second.realm.create(StableHorse.self, value: source)
-      #expect(typed.legs.map(\.n) == [1] && typed.foals.map(\.id) == [2])
+      #expect(typed.legs.map(\.n) == [1])
+      #expect(typed.foals.map(\.id) == [2])
       second.realm.deleteAll()
       let dynamic = second.realm.dynamicCreate("StableHorse", value: source)
       #expect(dynamic.dynamicList("foals").first?.id as? Int == 2)
@@ -102,7 +114,8 @@ struct CreatedCopyTests {
     var reader = ValueReader(.copied, instance.realm.core, keepsRefused: true)
     let copy = StableBox()
     try reader.fill(copy, ClassReflection.of(StableBox.self), from: boxes[0])
-    #expect(reader.made.count == 20_000 && copy.next?.next?.number == 2)
+    #expect(reader.made.count == 20_000)
+    #expect(copy.next?.next?.number == 2)
     // Links are let go of one by one: to let go of the first would follow them all.
     for box in boxes { box.next = nil }
     for made in reader.made { (made.object as? StableBox)?.next = nil }
@@ -138,7 +151,9 @@ struct CreatedCopyTests {
     }
     let realm = try Realm(configuration: configuration)
     let horse = try #require(realm.object(ofType: StableHorse.self, forPrimaryKey: 1))
-    #expect(horse.mother?.id == 5 && horse.mother?.foals.first?.id == 6 && horse.weight == 2.5)
+    #expect(horse.mother?.id == 5)
+    #expect(horse.mother?.foals.first?.id == 6)
+    #expect(horse.weight == 2.5)
     #expect(realm.objects(StableBox.self).first?.horse?.id == 7)
   }
 }

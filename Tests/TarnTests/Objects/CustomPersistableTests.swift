@@ -69,13 +69,17 @@ struct CustomPersistableTests {
   @Test func valuesComeBackAsTheyWere() throws {
     let a = try open(Shelter(), [Parcel.self, PointObject.self])
     let parcel = Parcel()
-    #expect(parcel.share == Percent(0) && parcel.otherTag == nil)
+    #expect(parcel.share == Percent(0))
+    #expect(parcel.otherTag == nil)
     parcel.otherTag = Tag("blue")
     parcel.share = Percent(40)
     try a.write { a.realm.add(parcel) }
-    #expect(parcel.tag == Tag("new") && parcel.otherTag == Tag("blue"))
-    #expect(parcel.share == Percent(40) && parcel.otherShare == nil)
-    #expect(parcel.point == Point2D(x: 1, y: 2) && parcel.otherPoint == nil)
+    #expect(parcel.tag == Tag("new"))
+    #expect(parcel.otherTag == Tag("blue"))
+    #expect(parcel.share == Percent(40))
+    #expect(parcel.otherShare == nil)
+    #expect(parcel.point == Point2D(x: 1, y: 2))
+    #expect(parcel.otherPoint == nil)
     try a.write {
       parcel.tag = Tag("")
       parcel.otherTag = nil
@@ -83,8 +87,11 @@ struct CustomPersistableTests {
       parcel.point = Point2D(x: 3, y: 4)
       parcel.otherPoint = Point2D(x: 5, y: 6)
     }
-    #expect(parcel.tag == Tag("") && parcel.otherTag == nil && parcel.otherShare == Percent(100))
-    #expect(parcel.point == Point2D(x: 3, y: 4) && parcel.otherPoint == Point2D(x: 5, y: 6))
+    #expect(parcel.tag == Tag(""))
+    #expect(parcel.otherTag == nil)
+    #expect(parcel.otherShare == Percent(100))
+    #expect(parcel.point == Point2D(x: 3, y: 4))
+    #expect(parcel.otherPoint == Point2D(x: 5, y: 6))
     let core = a.realm.core
     let points = try core.rows().count(of: core.binding(of: PointObject.self).classID)
     #expect(points == 2, "what was replaced is gone")
@@ -98,7 +105,8 @@ struct CustomPersistableTests {
     }
     let a = try open(shelter, [Parcel.self, PointObject.self])
     let parcel = try #require(a.realm.object(ofType: Parcel.self, forPrimaryKey: 1))
-    #expect(parcel.otherShare == nil && parcel.share == Percent(0))
+    #expect(parcel.otherShare == nil)
+    #expect(parcel.share == Percent(0))
     #expect(parcel.point == Point2D(x: 0, y: 0), "the column is younger than the row")
   }
 
@@ -107,7 +115,9 @@ struct CustomPersistableTests {
     try a.write {
       let parcel = a.realm.create(
         Parcel.self, value: ["id": 1, "tag": Tag("x"), "otherTag": "y", "share": 5])
-      #expect(parcel.tag == Tag("x") && parcel.otherTag == Tag("y") && parcel.share == Percent(5))
+      #expect(parcel.tag == Tag("x"))
+      #expect(parcel.otherTag == Tag("y"))
+      #expect(parcel.share == Percent(5))
     }
   }
 
@@ -117,7 +127,8 @@ struct CustomPersistableTests {
     try a.write {
       let parcel = a.realm.create(
         Parcel.self, value: ["id": 1, "point": null, "otherPoint": null] as [String: Any])
-      #expect(parcel.point == Point2D(x: 0, y: 0) && parcel.otherPoint == nil)
+      #expect(parcel.point == Point2D(x: 0, y: 0))
+      #expect(parcel.otherPoint == nil)
       parcel.point = Point2D(x: 3, y: 4)
       a.realm.create(Parcel.self, value: ["id": 1, "point": null] as [String: Any], update: .all)
       #expect(parcel.point == Point2D(x: 0, y: 0))
@@ -159,6 +170,8 @@ struct CustomPersistableTests {
       _ = a.realm.object(ofType: Parcel.self, forPrimaryKey: 1)!.share
     }
     let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-    #expect(text.contains("share") && text.contains("400") && text.contains("Percent"), "\(text)")
+    #expect(text.contains("share"), "\(text)")
+    #expect(text.contains("400"), "\(text)")
+    #expect(text.contains("Percent"), "\(text)")
   }
 }

@@ -56,7 +56,8 @@ private enum Before {
     let instance = try Instance(configuration, shelter)
     let invoices = instance.realm.objects(Invoice.self)
     #expect(invoices.map(\.total.stringValue) == Self.totals.map(\.stringValue))
-    #expect(invoices[0].tip == nil && invoices[5].tip?.stringValue == "2.1000")
+    #expect(invoices[0].tip == nil)
+    #expect(invoices[5].tip?.stringValue == "2.1000")
     #expect(invoices.allSatisfy { $0.tax.stringValue == "0.20" })
     try instance.realm.write {
       invoices[0].total += "0.05"
@@ -66,8 +67,11 @@ private enum Before {
     }
     let other = try Instance(configuration, shelter)
     let first = try #require(other.realm.object(ofType: Invoice.self, forPrimaryKey: 0))
-    #expect(first.total.stringValue == "1.15" && first.tip == 3)
-    #expect(Invoice().total == 0 && Invoice().total.stringValue == "0" && Invoice().tip == nil)
+    #expect(first.total.stringValue == "1.15")
+    #expect(first.tip == 3)
+    #expect(Invoice().total == 0)
+    #expect(Invoice().total.stringValue == "0")
+    #expect(Invoice().tip == nil)
   }
 
   @Test func conditionsCompareByValue() throws {
@@ -76,12 +80,15 @@ private enum Before {
       invoices.where(condition).map(\.id)
     }
     #expect(ids { $0.total == 1.1 } == [0, 5])
-    #expect(ids { $0.total == "NaN" } == [1] && ids { $0.total == 0 } == [2])
-    #expect(ids { $0.total > 1.1 } == [3, 8] && ids { $0.total <= 0 } == [2, 4, 6])
+    #expect(ids { $0.total == "NaN" } == [1])
+    #expect(ids { $0.total == 0 } == [2])
+    #expect(ids { $0.total > 1.1 } == [3, 8])
+    #expect(ids { $0.total <= 0 } == [2, 4, 6])
     #expect(ids { $0.total < 0.1 && $0.total > 0 } == [7])
     #expect(ids { $0.total.contains(0.1...1.1) } == [0, 5, 9])
     #expect(ids { $0.total.in([0.1, "-7.250"]) } == [6, 9])
-    #expect(ids { $0.tip == nil } == [0, 3, 6, 9] && ids { $0.tip > 2 } == [5, 8])
+    #expect(ids { $0.tip == nil } == [0, 3, 6, 9])
+    #expect(ids { $0.tip > 2 } == [5, 8])
     #expect(ids { $0.total >= "Infinity" } == [3])
   }
 
@@ -95,16 +102,21 @@ private enum Before {
 
   @Test func aggregatesAreDecimals() throws {
     let invoices = try filled().realm.objects(Invoice.self)
-    #expect(invoices.min(of: \.total) == "-Infinity" && invoices.max(of: \.total) == "Infinity")
+    #expect(invoices.min(of: \.total) == "-Infinity")
+    #expect(invoices.max(of: \.total) == "Infinity")
     let some = invoices.where { $0.total.in([1.1, 0.1, "-7.25"]) }
     #expect(some.sum(of: \.total).stringValue == "-4.9500")
     #expect(some.average(of: \.total)?.stringValue == "-1.2375")
-    #expect(some.min(of: \.total) == -7.25 && some.max(of: \.tip) == 2.1)
+    #expect(some.min(of: \.total) == -7.25)
+    #expect(some.max(of: \.tip) == 2.1)
     let rounded: Double? = some.average(ofProperty: "total")
-    #expect(rounded == -1.2375 && some.sum(of: \.tax).stringValue == "0.80")
+    #expect(rounded == -1.2375)
+    #expect(some.sum(of: \.tax).stringValue == "0.80")
     let none = invoices.where { $0.total == 99 }
-    #expect(none.sum(of: \.total) == 0 && none.average(of: \.total) == nil)
-    #expect(none.min(of: \.tip) == nil && none.average(of: \.tip) == nil)
+    #expect(none.sum(of: \.total) == 0)
+    #expect(none.average(of: \.total) == nil)
+    #expect(none.min(of: \.tip) == nil)
+    #expect(none.average(of: \.tip) == nil)
   }
 
   @Test func observersSeeThemChange() throws {
@@ -137,7 +149,8 @@ private enum Before {
     }
     let instance = try Instance(configuration, shelter)
     let invoice = try #require(instance.realm.objects(Invoice.self).first)
-    #expect(invoice.total.stringValue == "0" && invoice.tip == nil)
+    #expect(invoice.total.stringValue == "0")
+    #expect(invoice.tip == nil)
     #expect((invoice.total + 1).stringValue == "1")
   }
 }

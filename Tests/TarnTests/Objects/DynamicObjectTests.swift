@@ -58,7 +58,9 @@ struct DynamicObjectTests {
     let realm = try Realm(configuration: configuration([]))
     let objects = realm.dynamicObjects("ModelEverything")
     let object = try #require(objects.first)
-    #expect(objects.count == 1 && object.int as? Int == 3 && object["optionalInt"] == nil)
+    #expect(objects.count == 1)
+    #expect(object.int as? Int == 3)
+    #expect(object["optionalInt"] == nil)
     let id = try #require(object._id as? ObjectId)
     var values = Self.values
     values["mood"] = "wild"
@@ -70,12 +72,14 @@ struct DynamicObjectTests {
     #expect((object.link as? DynamicObject) == object)
     #expect(object.value(forKeyPath: "link.link.string") as? String == "text")
     let found = realm.dynamicObject(ofType: "ModelEverything", forPrimaryKey: id)
-    #expect(found == object && found?.isSameObject(as: object) == true)
+    #expect(found == object)
+    #expect(found?.isSameObject(as: object) == true)
     #expect(realm.dynamicObject(ofType: "ModelEverything", forPrimaryKey: ObjectId()) == nil)
     try realm.write {
       for name in values.keys where name.hasPrefix("optional") { object[name] = nil }
     }
-    #expect(object.optionalString == nil && object.string as? String == "text")
+    #expect(object.optionalString == nil)
+    #expect(object.string as? String == "text")
     #expect(object.description.contains("string = text"))
   }
 
@@ -86,11 +90,13 @@ struct DynamicObjectTests {
         "Cat", value: ["id": 4, "name": "Mia", "home": ["street": "Main", "rooms": 2]])
       #expect(cat.value(forKeyPath: "home.street") as? String == "Main")
       realm.dynamicCreate("Cat", value: ["id": 4, "age": 9], update: .modified)
-      #expect(cat.age as? Int == 9 && cat.name as? String == "Mia")
+      #expect(cat.age as? Int == 9)
+      #expect(cat.name as? String == "Mia")
       let home = realm.dynamicCreate("Home", value: ["Second", 5])
       cat.home = home
       let typed = try #require(realm.object(ofType: Cat.self, forPrimaryKey: 4))
-      #expect(typed.home?.rooms == 5 && typed.age == 9)
+      #expect(typed.home?.rooms == 5)
+      #expect(typed.age == 9)
       cat.home = typed.home
       typed.setValue(nil, forKey: "home")
       #expect(cat.home == nil)
@@ -103,7 +109,8 @@ struct DynamicObjectTests {
     let cat = try #require(cats.first)
     #expect(cats.index(of: cat) == 0)
     try realm.write { realm.delete(cat) }
-    #expect(cat.isInvalidated && cats.isEmpty)
+    #expect(cat.isInvalidated)
+    #expect(cats.isEmpty)
     try realm.write { realm.delete(realm.dynamicObjects("Home")) }
     #expect(realm.objects(Home.self).isEmpty)
   }
@@ -144,7 +151,8 @@ struct DynamicObjectTests {
     while scheduler.pump() {}
     #expect(told.prefix(2) == ["initial 0", "2 -[] +[0, 1] ~[]"])
     #expect(told[2...3] == ["2 -[] +[] ~[0]", "1: [\"age Optional(0) Optional(5)\"]"])
-    #expect(told[5].hasPrefix("1: [\"home Optional(Home {") && told[5].hasSuffix(" nil\"]"))
+    #expect(told[5].hasPrefix("1: [\"home Optional(Home {"))
+    #expect(told[5].hasSuffix(" nil\"]"))
     #expect(told.suffix(2) == ["0 -[0, 1] +[] ~[]", "deleted"])
     token.invalidate()
     objectToken.invalidate()
@@ -158,15 +166,25 @@ struct DynamicObjectTests {
     let schema = realm.schema
     #expect(schema.objectSchema.map(\.className) == ["Cat", "Home", "ModelEverything"])
     let cat = try #require(schema["Cat"])
-    #expect(cat == Cat.sharedSchema() && cat.objectClass == Cat.self)
+    #expect(cat == Cat.sharedSchema())
+    #expect(cat.objectClass == Cat.self)
     #expect(cat.properties.map(\.name) == ["id", "name", "age", "weight", "mood", "home"])
-    #expect(cat.primaryKeyProperty?.name == "id" && !cat.isEmbedded && !cat.isAsymmetric)
-    #expect(cat["age"]?.isIndexed == true && cat["name"]?.isIndexed == false)
-    #expect(cat["weight"]?.isOptional == true && cat["weight"]?.type == .double)
-    #expect(cat["home"]?.type == .object && cat["home"]?.objectClassName == "Home")
-    #expect(cat["mood"]?.type == .string && cat["nothing"] == nil && schema["Nothing"] == nil)
+    #expect(cat.primaryKeyProperty?.name == "id")
+    #expect(!cat.isEmbedded)
+    #expect(!cat.isAsymmetric)
+    #expect(cat["age"]?.isIndexed == true)
+    #expect(cat["name"]?.isIndexed == false)
+    #expect(cat["weight"]?.isOptional == true)
+    #expect(cat["weight"]?.type == .double)
+    #expect(cat["home"]?.type == .object)
+    #expect(cat["home"]?.objectClassName == "Home")
+    #expect(cat["mood"]?.type == .string)
+    #expect(cat["nothing"] == nil)
+    #expect(schema["Nothing"] == nil)
     let cats = try #require(schema["Home"]?["cats"])
-    #expect(cats.type == .linkingObjects && cats.isArray && cats.objectClassName == "Cat")
+    #expect(cats.type == .linkingObjects)
+    #expect(cats.isArray)
+    #expect(cats.objectClassName == "Cat")
     let everything = try #require(schema["ModelEverything"])
     let types: [String: PropertyType] = [
       "int": .int, "int8": .int, "bool": .bool, "string": .string, "data": .data, "date": .date,
@@ -179,7 +197,8 @@ struct DynamicObjectTests {
     try realm.write { realm.add(object) }
     #expect(object.objectSchema == cat)
     let dynamic = realm.dynamicObjects("Cat")[0].objectSchema
-    #expect(dynamic.objectClass == DynamicObject.self && dynamic["age"] == cat["age"])
+    #expect(dynamic.objectClass == DynamicObject.self)
+    #expect(dynamic["age"] == cat["age"])
     #expect(cat.description.contains("age: int, indexed"))
   }
 
@@ -200,7 +219,8 @@ struct DynamicObjectTests {
     do { _ = try Realm(configuration: configuration([Cat.self, Home.self])) }
     let file = try Realm(configuration: configuration([])).schema
     let cat = try #require(file["Cat"])
-    #expect(cat["home"]?.isIndexed == false && cat["age"]?.isIndexed == true)
+    #expect(cat["home"]?.isIndexed == false)
+    #expect(cat["age"]?.isIndexed == true)
     #expect(cat.properties == Cat.sharedSchema().properties)
   }
 
@@ -230,11 +250,13 @@ struct DynamicObjectTests {
       created.content = [[1], created]
       created.other = [["x": [1, 2]], created]
     }
-    #expect(plain(created.content) == "[[1], Safe]" && plain(typed["content"]) == "[[1], Safe]")
+    #expect(plain(created.content) == "[[1], Safe]")
+    #expect(plain(typed["content"]) == "[[1], Safe]")
     #expect(plain(created.other) == "[[x: [1, 2]], Safe]")
     #expect(typed.other[1].object(Safe.self)?.isSameObject(as: typed) == true)
     try realm.write { created.content = 4 }
-    #expect(typed.content == .int(4) && created.content as? Int == 4)
+    #expect(typed.content == .int(4))
+    #expect(created.content as? Int == 4)
   }
 
   /// Values without their optionals and their types.

@@ -65,7 +65,8 @@ struct DynamicSurfaceTests: TrapSuite {
       let dynamic = try #require(realm.dynamicObject(ofType: "Ranch", forPrimaryKey: 1))
       let names: MutableSet<String?> = dynamic.dynamicMutableSet("names")
       #expect(Array(dynamic.dynamicList("numbers") as List<Int>) == [3, 4, 5])
-      #expect(names.count == 2 && names.contains(nil))
+      #expect(names.count == 2)
+      #expect(names.contains(nil))
       #expect(ranch.dynamicList("partners").isEmpty)
     }
   }
@@ -74,12 +75,15 @@ struct DynamicSurfaceTests: TrapSuite {
     let realm = try open()
     let ranch = try addRanch(realm)
     let dynamic = realm.dynamicObjects("Ranch")[0]
-    #expect(dynamic.isSameObject(as: ranch) && ranch.isSameObject(as: dynamic))
-    #expect(dynamic == ranch as ObjectBase && dynamic.hashValue == ranch.hashValue)
+    #expect(dynamic.isSameObject(as: ranch))
+    #expect(ranch.isSameObject(as: dynamic))
+    #expect(dynamic == ranch as ObjectBase)
+    #expect(dynamic.hashValue == ranch.hashValue)
     #expect(Set<ObjectBase>([dynamic, ranch]).count == 1)
     #expect(ranch.freeze().isSameObject(as: dynamic) == false)
     let other = try realm.write { realm.create(Ranch.self, value: ["id": 2]) }
-    #expect(!dynamic.isSameObject(as: other) && !other.isSameObject(as: dynamic))
+    #expect(!dynamic.isSameObject(as: other))
+    #expect(!other.isSameObject(as: dynamic))
   }
 
   @Test func anObjectInAValueIsThereByName() throws {
@@ -88,7 +92,8 @@ struct DynamicSurfaceTests: TrapSuite {
     let value = AnyRealmValue.object(ranch)
     #expect(value.dynamicObject?.id as? Int == 1)
     #expect(value.dynamicObject?.isSameObject(as: ranch) == true)
-    #expect(ranch.anys[1].dynamicObject?.id as? Int == 1 && ranch.anys[0].dynamicObject == nil)
+    #expect(ranch.anys[1].dynamicObject?.id as? Int == 1)
+    #expect(ranch.anys[0].dynamicObject == nil)
     #expect(AnyRealmValue.object(Ranch()).dynamicObject == nil)
     let dynamic = try #require(realm.dynamicObjects("Ranch").first)
     #expect(AnyRealmValue.object(dynamic).dynamicObject === dynamic)
@@ -110,16 +115,22 @@ struct DynamicSurfaceTests: TrapSuite {
     let fences = try #require(ranch.fences as? List<DynamicObject>)
     let anys = try #require(ranch.anys as? List<AnyRealmValue>)
     let map = try #require(ranch.any as? Map<String, AnyRealmValue>)
-    #expect(numbers == [1, 2] && names == [nil, "a"] && sizes == ["x": 1.5, "y": nil])
-    #expect(partners.map { $0.id as? Int } == [1] && rivals.first?.id as? Int == 1)
-    #expect(byName["me"]??.id as? Int == 1 && byName["nobody"] == .some(nil))
-    #expect(fences[0].length as? Int == 5 && anys.count == 3)
+    #expect(numbers == [1, 2])
+    #expect(names == [nil, "a"])
+    #expect(sizes == ["x": 1.5, "y": nil])
+    #expect(partners.map { $0.id as? Int } == [1])
+    #expect(rivals.first?.id as? Int == 1)
+    #expect(byName["me"]??.id as? Int == 1)
+    #expect(byName["nobody"] == .some(nil))
+    #expect(fences[0].length as? Int == 5)
+    #expect(anys.count == 3)
     #expect(anys[1].object(DynamicObject.self)?.id as? Int == 1)
     #expect(map["list"]?.listValue?[1].object(DynamicObject.self)?.id as? Int == 1)
     #expect(ranch.anySet is MutableSet<AnyRealmValue>)
     #expect(ranch.value(forKeyPath: "partners.@max.id") as? Int == 1)
     #expect(ranch.value(forKeyPath: "byName.me.id") as? Int == 1)
-    #expect(partners.sum(ofProperty: "id") == 1 && partners.filter("id == 1").count == 1)
+    #expect(partners.sum(ofProperty: "id") == 1)
+    #expect(partners.filter("id == 1").count == 1)
     try realm.write {
       numbers.append(3)
       partners.append(ranch)
@@ -130,11 +141,15 @@ struct DynamicSurfaceTests: TrapSuite {
       let made = realm.dynamicCreate("Ranch", value: ["id": 2])
       partners.append(made)
     }
-    #expect((ranch.numbers as? List<Int>)?.last == 3 && partners.count == 3)
-    #expect(byName["nobody"]??.id as? Int == 1 && map["list"]?.listValue?.last == "x")
-    #expect(fences[0].length as? Int == 7 && partners[2].id as? Int == 2)
+    #expect((ranch.numbers as? List<Int>)?.last == 3)
+    #expect(partners.count == 3)
+    #expect(byName["nobody"]??.id as? Int == 1)
+    #expect(map["list"]?.listValue?.last == "x")
+    #expect(fences[0].length as? Int == 7)
+    #expect(partners[2].id as? Int == 2)
     try realm.write { realm.delete(ranch) }
-    #expect(numbers.isInvalidated && "\(partners)" == "List<DynamicObject> [invalidated]")
+    #expect(numbers.isInvalidated)
+    #expect("\(partners)" == "List<DynamicObject> [invalidated]")
   }
 
   @Test func schemasTellComputedPropertiesApart() throws {
@@ -143,14 +158,17 @@ struct DynamicSurfaceTests: TrapSuite {
     for schema in [Ranch.sharedSchema(), realm.schema["Ranch"]!, ranch.objectSchema] {
       #expect(!schema.properties.contains { $0.name == "owners" })
       #expect(schema.computedProperties.map(\.name) == ["owners"])
-      #expect(schema["owners"]?.type == .linkingObjects && schema["owners"]?.isArray == true)
+      #expect(schema["owners"]?.type == .linkingObjects)
+      #expect(schema["owners"]?.isArray == true)
       #expect(schema.description.contains("owners: [Ranch]"))
     }
     let names = ranch.objectSchema.properties.map(\.name)
     try realm.write {
       for name in names.dropFirst() { ranch[name] = ranch[name] }
     }
-    #expect(ranch.numbers == [1, 2] && ranch.partners.count == 1 && ranch.fences.count == 1)
+    #expect(ranch.numbers == [1, 2])
+    #expect(ranch.partners.count == 1)
+    #expect(ranch.fences.count == 1)
     #expect(realm.dynamicObjects("Ranch")[0].objectSchema.computedProperties.isEmpty)
   }
 
@@ -178,12 +196,18 @@ struct DynamicSurfaceTests: TrapSuite {
         try set(values)
         let (list, map) = (ranch.anys, ranch.anyMap)
         let averages: [Double?] = [list.average(), ranch.anySet.average(), map.average()]
-        #expect(list.min() == least && list.max() == most && list.sum() == sum, "\(values)")
-        #expect(ranch.anySet.min() == least && ranch.anySet.sum() == sum, "\(values)")
-        #expect(map.min() == least && map.max() == most && map.sum() == sum, "\(values)")
+        #expect(list.min() == least, "\(values)")
+        #expect(list.max() == most, "\(values)")
+        #expect(list.sum() == sum, "\(values)")
+        #expect(ranch.anySet.min() == least, "\(values)")
+        #expect(ranch.anySet.sum() == sum, "\(values)")
+        #expect(map.min() == least, "\(values)")
+        #expect(map.max() == most, "\(values)")
+        #expect(map.sum() == sum, "\(values)")
         #expect(averages == [average, average, average], "\(values)")
         guard isManaged else { return }
-        #expect(list.sorted(ascending: true).sum() == sum && list.sorted().max() == most)
+        #expect(list.sorted(ascending: true).sum() == sum)
+        #expect(list.sorted().max() == most)
         #expect(AnyRealmCollection(list).min() == least)
       }
       try check([], nil, nil, 0, nil)
@@ -196,8 +220,10 @@ struct DynamicSurfaceTests: TrapSuite {
     }
     try realm.write { ranch.any = 4 }
     let ranches = realm.objects(Ranch.self)
-    #expect(ranches.max(of: \.any) == 4 && ranches.sum(of: \.any) == 4)
-    #expect(ranches.min(ofProperty: "any") == 4 && ranches.average(of: \.any) == 4)
+    #expect(ranches.max(of: \.any) == 4)
+    #expect(ranches.sum(of: \.any) == 4)
+    #expect(ranches.min(ofProperty: "any") == 4)
+    #expect(ranches.average(of: \.any) == 4)
   }
 
   @Test func datesHaveNoSum() async throws {

@@ -71,7 +71,9 @@ struct EmbeddedSliceTests: TrapSuite {
     list[2...][3] = 9
     list[3...][3...].reverse()
     #expect(Array(list) == [1, 5, 2, 3, 9])
-    #expect(Array(list[1..<3]) == [5, 2] && list[3...].first == 3 && list[2...].indices == 2..<5)
+    #expect(Array(list[1..<3]) == [5, 2])
+    #expect(list[3...].first == 3)
+    #expect(list[2...].indices == 2..<5)
   }
 
   enum Mistake: String, CaseIterable, Codable {

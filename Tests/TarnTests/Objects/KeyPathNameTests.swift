@@ -8,7 +8,8 @@ import Testing
     #expect(_name(for: \ModelDog._id) == "_id")
     #expect(_name(for: \ModelDog.mood) == "mood")
     #expect(_name(for: \ModelDog.favouriteToy) == "favouriteToy")
-    #expect(_name(for: \ModelPuppy.weeks) == "weeks" && _name(for: \ModelPuppy.age) == "age")
+    #expect(_name(for: \ModelPuppy.weeks) == "weeks")
+    #expect(_name(for: \ModelPuppy.age) == "age")
     #expect(_name(for: \ModelToy.dogs) == "dogs")
   }
 

@@ -101,17 +101,28 @@ struct ManagedCodableTests {
 
   @Test func whatMayBeMissingOrNull() throws {
     let crate = try decode(1)
-    #expect(crate.weight == nil && crate.lid == nil && crate.inner == nil)
-    #expect(crate.crates.isEmpty && crate.marks.isEmpty && crate.owners.isEmpty)
-    #expect(crate.price == "1.5" && crate.size == .large && crate.bytes == Data([1, 2]))
+    #expect(crate.weight == nil)
+    #expect(crate.lid == nil)
+    #expect(crate.inner == nil)
+    #expect(crate.crates.isEmpty)
+    #expect(crate.marks.isEmpty)
+    #expect(crate.owners.isEmpty)
+    #expect(crate.price == "1.5")
+    #expect(crate.size == .large)
+    #expect(crate.bytes == Data([1, 2]))
     #expect(crate.packed == Date(timeIntervalSinceReferenceDate: 10))
-    #expect(crate.realm == nil && crate.shade == "not stored")
+    #expect(crate.realm == nil)
+    #expect(crate.shade == "not stored")
     let nulls = try decode(
       1, #","weight":null,"lid":null,"inner":null,"crates":null,"marks":null,"owners":null"#)
-    #expect(nulls.weight == nil && nulls.lid == nil && nulls.crates.isEmpty)
-    #expect(nulls.marks.isEmpty && nulls.owners.isEmpty)
+    #expect(nulls.weight == nil)
+    #expect(nulls.lid == nil)
+    #expect(nulls.crates.isEmpty)
+    #expect(nulls.marks.isEmpty)
+    #expect(nulls.owners.isEmpty)
     let encoded = text(try coder().encode(crate))
-    #expect(encoded.contains(#""crates":[]"#) && encoded.contains(#""weight":null"#))
+    #expect(encoded.contains(#""crates":[]"#))
+    #expect(encoded.contains(#""weight":null"#))
     #expect(encoded.contains(#""price":"1.5""#))
   }
 
@@ -129,10 +140,15 @@ struct ManagedCodableTests {
 
   @Test func aDecodedObjectIsAdded() throws {
     let crate = try filled().0
-    #expect(crate.realm == a.realm && crate.name == "c1" && crate.weight == 2.5)
-    #expect(crate.lid?.handle?.length == 3 && crate.lids.map(\.colour) == ["red", nil])
-    #expect(Array(crate.marks) == [1, 2] && crate.owners["b"] == .some(nil))
-    #expect(crate.inner?.outer.first == crate && crate.crates[0].id == 3)
+    #expect(crate.realm == a.realm)
+    #expect(crate.name == "c1")
+    #expect(crate.weight == 2.5)
+    #expect(crate.lid?.handle?.length == 3)
+    #expect(crate.lids.map(\.colour) == ["red", nil])
+    #expect(Array(crate.marks) == [1, 2])
+    #expect(crate.owners["b"] == .some(nil))
+    #expect(crate.inner?.outer.first == crate)
+    #expect(crate.crates[0].id == 3)
     #expect(a.realm.objects(Crate.self).count == 3)
   }
 
@@ -160,7 +176,8 @@ struct ManagedCodableTests {
     delivery.second = nil
     #expect(!text(try coder().encode(delivery)).contains("second"))
     let decoded = try JSONDecoder().decode(Delivery.self, from: Data(all.utf8))
-    #expect(decoded.second?.id == 2 && decoded.first.realm == nil)
+    #expect(decoded.second?.id == 2)
+    #expect(decoded.first.realm == nil)
     // Unmanaged, with a link to a managed one.
     let other = try decode(9)
     other.inner = crate
@@ -192,7 +209,8 @@ struct ManagedCodableTests {
     }
     encoder.keyEncodingStrategy = .convertToSnakeCase
     let encoded = text(try encoder.encode(crate))
-    #expect(encoded.contains(#""bytes":2,"#) && encoded.contains(#""packed":978307210"#))
+    #expect(encoded.contains(#""bytes":2,"#))
+    #expect(encoded.contains(#""packed":978307210"#))
     #expect(encoded.contains(#""owners":{"firstOwner":"x"}"#))
     let decoder = JSONDecoder()
     decoder.dateDecodingStrategy = .iso8601
@@ -225,10 +243,13 @@ struct ManagedCodableTests {
     let set = try decoder.decode(MutableSet<String>.self, from: Data(#"["b","a","b"]"#.utf8))
     #expect(set.count == 2)
     let map = try decoder.decode(Map<String, Lid?>.self, from: Data(#"{"a":{},"b":null}"#.utf8))
-    #expect(map.keys == ["a", "b"] && map["a"]??.colour == nil)
+    #expect(map.keys == ["a", "b"])
+    #expect(map["a"]??.colour == nil)
     #expect(text(try coder().encode(map)).hasPrefix(#"{"a":{"colour":null"#))
     let any = try decoder.decode(List<AnyRealmValue>.self, from: Data(#"[1,"x",null,[2]]"#.utf8))
-    #expect(any[0] == .int(1) && any[1] == .string("x") && any[3].listValue?.count == 1)
+    #expect(any[0] == .int(1))
+    #expect(any[1] == .string("x"))
+    #expect(any[3].listValue?.count == 1)
     #expect(text(try coder().encode(any)) == #"[1,"x",null,[2]]"#)
     let numbers = try decoder.decode(
       List<AnyRealmValue>.self,

@@ -74,22 +74,27 @@ private enum ModelTwin {
     throws
   {
     let column = try column(name)
-    #expect(column.type == type && column.isOptional == optional)
+    #expect(column.type == type)
+    #expect(column.isOptional == optional)
     #expect(column.target == (type == .link ? "ModelEverything" : nil))
   }
 
   @Test func columnsAreInTheOrderOfDeclarationWithoutOrdinaryOnes() throws {
     let model = try #require(try ModelSchema([ModelEverything.self])["ModelEverything"])
-    #expect(model.columns.count == 30 && model.primaryKey == "_id")
+    #expect(model.columns.count == 30)
+    #expect(model.primaryKey == "_id")
     #expect(model.columns.prefix(3).map(\.name) == ["_id", "int", "int8"])
     #expect(!model.columns.contains { $0.name == "linking" || $0.name == "ordinary" })
     let puppy = ClassReflection.of(ModelPuppy.self).properties.map(\.name)
-    #expect(puppy.first == "_id" && puppy.last == "weeks")
+    #expect(puppy.first == "_id")
+    #expect(puppy.last == "weeks")
   }
 
   @Test func indexesAreOverMarkedPropertiesKeysAndLinks() throws {
-    #expect(try column("int64").isIndexed && column("string").isIndexed)
-    #expect(try column("_id").isIndexed && column("link").isIndexed)
+    #expect(try column("int64").isIndexed)
+    #expect(try column("string").isIndexed)
+    #expect(try column("_id").isIndexed)
+    #expect(try column("link").isIndexed)
     #expect(try !column("int").isIndexed)
     // An integer key is the object key and needs none.
     #expect(try !column("_id", of: ModelDog.self).isIndexed)
@@ -97,8 +102,10 @@ private enum ModelTwin {
 
   @Test func classesSayTheirOwnKeysColumnsAndOmissions() throws {
     let named = try #require(try ModelSchema([ModelNamedKey.self])["ModelNamedKey"])
-    #expect(named.primaryKey == "code" && named.columns.map(\.name) == ["code"])
-    #expect(ModelNamedKey.primaryKey() == "code" && ModelDog.primaryKey() == "_id")
+    #expect(named.primaryKey == "code")
+    #expect(named.columns.map(\.name) == ["code"])
+    #expect(ModelNamedKey.primaryKey() == "code")
+    #expect(ModelDog.primaryKey() == "_id")
     #expect(ModelToy.primaryKey() == nil)
     let toys = try #require(try ModelSchema([ModelToy.self, ModelDog.self])["ModelToy"])
     #expect(toys.columns.map(\.name) == ["colour", "price"])
@@ -152,6 +159,7 @@ private enum ModelTwin {
     for type in expected { #expect(found.contains(ObjectIdentifier(type)), "\(type)") }
     #expect(!found.contains(ObjectIdentifier(Object.self)))
     #expect(!found.contains(ObjectIdentifier(ModelNamespace.ModelHidden.self)))
-    #expect(ModelLocal.className() == "ModelLocal" && ModelPrivate.className() == "ModelPrivate")
+    #expect(ModelLocal.className() == "ModelLocal")
+    #expect(ModelPrivate.className() == "ModelPrivate")
   }
 }

@@ -18,7 +18,8 @@ import Testing
 
   @Test(arguments: ["", "507f1f77bcf86cd79943901", "507f1f77bcf86cd7994390111", "xyz", "é"])
   func otherTextIsRefused(_ text: String) {
-    #expect(throws: (any Error).self) { try ObjectId(string: text) }
+    let error = #expect(throws: ObjectIdFormatError.self) { try ObjectId(string: text) }
+    #expect(error?.text == text)
   }
 
   @Test func generatedIdentifiersDifferAndTellTheTime() {
@@ -49,7 +50,8 @@ import Testing
   @Test func partsGoWhereTheyBelong() {
     let time = Date(timeIntervalSince1970: 256)
     let id = ObjectId(timestamp: time, machineId: 0xABCDEF, processId: 0x1234)
-    #expect(id.stringValue.hasPrefix("00000100abcdef1234") && id.timestamp == time)
+    #expect(id.stringValue.hasPrefix("00000100abcdef1234"))
+    #expect(id.timestamp == time)
   }
 
   @Test func codingIsAsAString() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tarn
 
-@Suite struct RowAccessTests {
+@Suite struct RowAccessTests: TrapSuite {
   private func filled() -> ModelEverything {
     let object = ModelEverything()
     object.int = -5
@@ -54,7 +54,9 @@ import Testing
     let view = ModelEverything()
     try stage.showEncoded(view, rows(with: object), slot: 3)
     expectEqual(view, object)
-    #expect(view.string == "fifteen letters" && view.mood == .wild && view.link == nil)
+    #expect(view.string == "fifteen letters")
+    #expect(view.mood == .wild)
+    #expect(view.link == nil)
   }
 
   @Test func everyTypeReadsFromARowUnderEdit() throws {
@@ -84,11 +86,18 @@ import Testing
     view.date = Date(timeIntervalSince1970: 1.5)
     view.size = .small
     view.optionalMood = nil
-    #expect(view.int == 7 && view.string == "a string that is too long to be small")
-    #expect(view.optionalString == nil && view.optionalInt == 4 && view.data == Data([9]))
-    #expect(view.decimal == 0 && view.optionalDecimal == nil)
-    #expect(view.date == Date(timeIntervalSince1970: 1.5) && view.size == .small)
-    #expect(view.optionalMood == nil && neighbour.optionalMood == .calm && neighbour.int == -5)
+    #expect(view.int == 7)
+    #expect(view.string == "a string that is too long to be small")
+    #expect(view.optionalString == nil)
+    #expect(view.optionalInt == 4)
+    #expect(view.data == Data([9]))
+    #expect(view.decimal == 0)
+    #expect(view.optionalDecimal == nil)
+    #expect(view.date == Date(timeIntervalSince1970: 1.5))
+    #expect(view.size == .small)
+    #expect(view.optionalMood == nil)
+    #expect(neighbour.optionalMood == .calm)
+    #expect(neighbour.int == -5)
     withExtendedLifetime(rows) {}
   }
 
@@ -121,8 +130,10 @@ import Testing
     rows.setString(column, 2, "Grüße, 世界")
     let toy = ModelToy()
     try stage.showEncoded(toy, rows, slot: 1)
-    #expect(toy.color == text && toy.color.hashValue == text.hashValue)
-    #expect(toy.color + "!" == text + "!" && Array(toy.color) == Array(text))
+    #expect(toy.color == text)
+    #expect(toy.color.hashValue == text.hashValue)
+    #expect(toy.color + "!" == text + "!")
+    #expect(Array(toy.color) == Array(text))
     try stage.showEncoded(toy, rows, slot: 2)
     #expect(toy.color == "Grüße, 世界")
   }
@@ -138,8 +149,8 @@ import Testing
     #expect(date.timestamp == Timestamp(seconds: 978_307_201, nanoseconds: 0))
   }
 
-  @Test func numbersThatDoNotFitTrap() async {
-    await #expect(processExitsWith: .failure) {
+  @Test func numbersThatDoNotFitTrap() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let stage = RowStage()
       let rows = WorkingCluster(try storeSchema(ModelEverything.self))
       let view = ModelEverything()
@@ -147,6 +158,7 @@ import Testing
       rows.setInt(try #require(rows.schema.named("int8")).id, 0, 300)
       _ = view.int8
     }
+    try expect("holds 300, which does not fit", in: result)
   }
 
   @Test func unknownCasesReadAsNilOrTrap() async throws {
@@ -156,7 +168,7 @@ import Testing
     stage.show(view, rows, slot: rows.insert(ObjectKey(1)))
     rows.setString(try #require(rows.schema.named("optionalMood")).id, 0, "gone")
     #expect(view.optionalMood == nil)
-    await #expect(processExitsWith: .failure) {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let stage = RowStage()
       let rows = WorkingCluster(try storeSchema(ModelEverything.self))
       let view = ModelEverything()
@@ -164,5 +176,6 @@ import Testing
       rows.setString(try #require(rows.schema.named("mood")).id, 0, "gone")
       _ = view.mood
     }
+    try expect("holds gone, which is no case of", in: result)
   }
 }

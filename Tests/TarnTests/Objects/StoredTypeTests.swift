@@ -109,21 +109,37 @@ struct StoredTypeTests {
   }
 
   private func check(_ card: Card) {
-    #expect(card.ranks.min() == .low && card.ranks.max() == .high && card.ranks.sum() == 16)
-    #expect(card.ranks.average() == 4.0 && card.maybeRanks.sum() == 14)
-    #expect(card.maybeRanks.min() == .middle && card.maybeRanks.max() == .high)
+    #expect(card.ranks.min() == .low)
+    #expect(card.ranks.max() == .high)
+    #expect(card.ranks.sum() == 16)
+    #expect(card.ranks.average() == 4.0)
+    #expect(card.maybeRanks.sum() == 14)
+    #expect(card.maybeRanks.min() == .middle)
+    #expect(card.maybeRanks.max() == .high)
     #expect(card.maybeRanks.average() == 7.0)
-    #expect(card.suits.min() == .clubs && card.suits.max() == .spades)
-    #expect(card.scales.sum() == 2.5 && card.scales.average() == 1.25)
-    #expect(card.scales.min() == .half && card.scales.max() == .double)
-    #expect(card.prices.min() == Cents(-1) && card.prices.max() == Cents(9))
-    #expect(card.prices.sum() == Cents(12) && card.prices.average() == 4.0)
-    #expect(card.maybePrices.min() == Cents(2) && card.maybePrices.max() == Cents(7))
-    #expect(card.maybePrices.sum() == Cents(9) && card.maybePrices.average() == 4.5)
-    #expect(card.moments.min() == Instant(3) && card.moments.max() == Instant(5))
-    #expect(card.priceOf.min() == Cents(1) && card.priceOf.max() == Cents(6))
-    #expect(card.priceOf.sum() == Cents(7) && card.priceOf.average() == 3.5)
-    #expect(card.rankOf.min() == .high && card.rankOf.max() == .high && card.rankOf.sum() == 9)
+    #expect(card.suits.min() == .clubs)
+    #expect(card.suits.max() == .spades)
+    #expect(card.scales.sum() == 2.5)
+    #expect(card.scales.average() == 1.25)
+    #expect(card.scales.min() == .half)
+    #expect(card.scales.max() == .double)
+    #expect(card.prices.min() == Cents(-1))
+    #expect(card.prices.max() == Cents(9))
+    #expect(card.prices.sum() == Cents(12))
+    #expect(card.prices.average() == 4.0)
+    #expect(card.maybePrices.min() == Cents(2))
+    #expect(card.maybePrices.max() == Cents(7))
+    #expect(card.maybePrices.sum() == Cents(9))
+    #expect(card.maybePrices.average() == 4.5)
+    #expect(card.moments.min() == Instant(3))
+    #expect(card.moments.max() == Instant(5))
+    #expect(card.priceOf.min() == Cents(1))
+    #expect(card.priceOf.max() == Cents(6))
+    #expect(card.priceOf.sum() == Cents(7))
+    #expect(card.priceOf.average() == 3.5)
+    #expect(card.rankOf.min() == .high)
+    #expect(card.rankOf.max() == .high)
+    #expect(card.rankOf.sum() == 9)
   }
 
   @Test func collectionsOfThemAreAggregated() throws {
@@ -134,25 +150,37 @@ struct StoredTypeTests {
     try instance.write { fill(card) }
     check(card)
     check(card.freeze())
-    #expect(card.ranks.sorted().sum() == 16 && card.prices.sorted().max() == Cents(9))
+    #expect(card.ranks.sorted().sum() == 16)
+    #expect(card.prices.sorted().max() == Cents(9))
     #expect(card.prices.distinct().sum() == Cents(12))
   }
 
   @Test func emptyOnesHaveNoneAndZero() {
     let card = Card()
-    #expect(card.ranks.min() == nil && card.ranks.sum() == 0 && card.prices.sum() == Cents(0))
-    #expect(card.prices.max() == nil && card.scales.sum() == 0.0 && card.moments.min() == nil)
+    #expect(card.ranks.min() == nil)
+    #expect(card.ranks.sum() == 0)
+    #expect(card.prices.sum() == Cents(0))
+    #expect(card.prices.max() == nil)
+    #expect(card.scales.sum() == 0.0)
+    #expect(card.moments.min() == nil)
     let average: Double? = card.prices.average()
-    #expect(average == nil && card.priceOf.sum() == Cents(0) && card.rankOf.min() == nil)
+    #expect(average == nil)
+    #expect(card.priceOf.sum() == Cents(0))
+    #expect(card.rankOf.min() == nil)
   }
 
   @Test func propertiesOfObjectsAreAggregated() throws {
-    #expect(cards.min(of: \.rank) == .low && cards.max(of: \.rank) == .high)
-    #expect(cards.sum(of: \.rank) == 15 && cards.average(of: \.rank) == 5)
-    #expect(cards.min(of: \.price) == Cents(10) && cards.max(of: \.price) == Cents(30))
-    #expect(cards.sum(of: \.price) == Cents(60) && cards.average(of: \.price) == 20)
+    #expect(cards.min(of: \.rank) == .low)
+    #expect(cards.max(of: \.rank) == .high)
+    #expect(cards.sum(of: \.rank) == 15)
+    #expect(cards.average(of: \.rank) == 5)
+    #expect(cards.min(of: \.price) == Cents(10))
+    #expect(cards.max(of: \.price) == Cents(30))
+    #expect(cards.sum(of: \.price) == Cents(60))
+    #expect(cards.average(of: \.price) == 20)
     #expect(cards.max(of: \.moment) == Instant(0))
-    #expect(cards.min(of: \.otherRank) == nil && cards.sum(of: \.otherRank) == 0)
+    #expect(cards.min(of: \.otherRank) == nil)
+    #expect(cards.sum(of: \.otherRank) == 0)
     let hearts = try #require(realm.object(ofType: Card.self, forPrimaryKey: Suit.hearts))
     try instance.write {
       hearts.otherRank = .middle
@@ -160,9 +188,10 @@ struct StoredTypeTests {
       hearts.partners["a"] = cards[1]
       hearts.partners["b"] = hearts
     }
-    #expect(cards.max(of: \.otherRank) == .middle && cards.sum(of: \.otherPrice) == Cents(8))
-    #expect(
-      hearts.partners.sum(of: \.price) == Cents(50) && hearts.partners.max(of: \.rank) == .high)
+    #expect(cards.max(of: \.otherRank) == .middle)
+    #expect(cards.sum(of: \.otherPrice) == Cents(8))
+    #expect(hearts.partners.sum(of: \.price) == Cents(50))
+    #expect(hearts.partners.max(of: \.rank) == .high)
     #expect(hearts.partners.min(of: \.otherPrice) == Cents(8))
     #expect(hearts.partners.average(of: \.otherRank) == 5)
     #expect(cards.where { $0.price != Cents(10) }.sum(of: \.price) == Cents(50))
@@ -189,7 +218,8 @@ struct StoredTypeTests {
     #expect(realm.object(ofType: Priced.self, forPrimaryKey: Sign("y"))?.name == "fork")
     #expect(realm.object(ofType: Priced.self, forPrimaryKey: "x")?.name == "cross")
     let seat = try #require(realm.objects(Seat.self).where { $0.rank == .high }.first)
-    #expect(seat.rank == .high && seat == realm.object(ofType: Seat.self, forPrimaryKey: 9))
+    #expect(seat.rank == .high)
+    #expect(seat == realm.object(ofType: Seat.self, forPrimaryKey: 9))
   }
 
   @Test func indexesOverThemAnswer() throws {
@@ -215,7 +245,8 @@ struct StoredTypeTests {
     #expect(cards.distinct(by: [\.sign]).map(\.suit) == [.hearts, .clubs])
     #expect(cards.distinct(by: [\.rank, \.price]).count == 3)
     let sections = cards.sectioned(by: \.sign)
-    #expect(sections.allKeys == [Sign("a"), Sign("b")] && sections[1].count == 2)
+    try #require(sections.allKeys == [Sign("a"), Sign("b")])
+    #expect(sections[1].count == 2)
     let byRank = cards.sectioned(by: \.rank, ascending: false)
     #expect(byRank.allKeys == [.high, .middle, .low])
     try instance.write { fill(cards[0]) }

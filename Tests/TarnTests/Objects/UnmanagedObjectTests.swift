@@ -6,26 +6,41 @@ import Testing
 @Suite struct UnmanagedObjectTests {
   @Test func propertiesWithoutValuesHaveTheirTypesDefaults() {
     let object = ModelEverything()
-    #expect(object.int == 0 && object.int8 == 0 && object.int32 == 0 && object.int64 == 0)
-    #expect(object.bool == false && object.float == 0)
-    #expect(object.data == Data() && object.date == Date(timeIntervalSince1970: 0))
-    #expect(object.mood == .calm && object.grade == .low)
-    #expect(object.optionalInt == nil && object.optionalString == nil && object.link == nil)
-    #expect(object.optionalMood == nil && object.optionalId == nil && object.optionalDate == nil)
+    #expect(object.int == 0)
+    #expect(object.int8 == 0)
+    #expect(object.int32 == 0)
+    #expect(object.int64 == 0)
+    #expect(object.bool == false)
+    #expect(object.float == 0)
+    #expect(object.data == Data())
+    #expect(object.date == Date(timeIntervalSince1970: 0))
+    #expect(object.mood == .calm)
+    #expect(object.grade == .low)
+    #expect(object.optionalInt == nil)
+    #expect(object.optionalString == nil)
+    #expect(object.link == nil)
+    #expect(object.optionalMood == nil)
+    #expect(object.optionalId == nil)
+    #expect(object.optionalDate == nil)
     #expect(object.linking.isEmpty)
   }
 
   @Test func propertiesWithValuesHaveThem() {
     let object = ModelEverything()
-    #expect(object.int16 == -3 && object.double == 2.5 && object.string == "text")
-    #expect(object.size == .large && object.optionalInt8 == 8)
+    #expect(object.int16 == -3)
+    #expect(object.double == 2.5)
+    #expect(object.string == "text")
+    #expect(object.size == .large)
+    #expect(object.optionalInt8 == 8)
   }
 
   @Test func eachObjectGetsIdentifiersOfItsOwnThatStay() {
     let first = ModelEverything()
     let second = ModelEverything()
-    #expect(first._id != second._id && first.uuid != second.uuid)
-    #expect(first._id == first._id && first.uuid == first.uuid)
+    #expect(first._id != second._id)
+    #expect(first.uuid != second.uuid)
+    #expect(first._id == first._id)
+    #expect(first.uuid == first.uuid)
   }
 
   @Test func propertiesKeepWhatIsAssigned() {
@@ -37,8 +52,12 @@ import Testing
     object.optionalMood = .wild
     object.link = other
     object.link?.link = object
-    #expect(object.int == 5 && object.string == "text!" && object.optionalInt8 == nil)
-    #expect(object.optionalMood == .wild && object.link === other && other.link === object)
+    #expect(object.int == 5)
+    #expect(object.string == "text!")
+    #expect(object.optionalInt8 == nil)
+    #expect(object.optionalMood == .wild)
+    #expect(object.link === other)
+    #expect(other.link === object)
     object.link = nil
     other.link = nil
     #expect(object.link == nil)
@@ -47,8 +66,10 @@ import Testing
   @Test func objectsAreEqualOnlyToThemselves() {
     let first = ModelDog()
     let second = ModelDog()
-    #expect(first == first && first != second)
-    #expect(first.isSameObject(as: first) && !first.isSameObject(as: second))
+    #expect(first == first)
+    #expect(first != second)
+    #expect(first.isSameObject(as: first))
+    #expect(!first.isSameObject(as: second))
     #expect(Set([first, second, first]).count == 2)
     #expect(!first.isInvalidated)
   }
@@ -62,7 +83,8 @@ import Testing
     let text = dog.description
     #expect(text.hasPrefix("ModelDog {\n\t_id = 0;\n\tname = Rex;\n"))
     #expect(text.contains("\tfavouriteToy = ModelToy {\n\t\tcolor = red;\n\t\tprice = nil;"))
-    #expect(text.contains("\tnickname = R;\n") && text.hasSuffix("}"))
+    #expect(text.contains("\tnickname = R;\n"))
+    #expect(text.hasSuffix("}"))
     dog.mother = dog
     #expect(dog.description.contains("ModelDog { … }"))
     dog.mother = nil
@@ -87,15 +109,23 @@ import Testing
     ] as [(String, Any)] {
       #expect(set(name, value) == nil)
     }
-    #expect(object.int8 == 5 && object.mood == .wild && object.optionalInt == 7)
-    #expect(object.optionalMood == .wild && object.double == 3 && object.link === object)
-    #expect(set("int8", 500) == .outOfRange && set("mood", "none") == .refused)
-    #expect(set("string", 1) == .wrongType && set("link", ModelDog()) == .wrongType)
-    #expect(object.int8 == 5 && object.mood == .wild)
+    #expect(object.int8 == 5)
+    #expect(object.mood == .wild)
+    #expect(object.optionalInt == 7)
+    #expect(object.optionalMood == .wild)
+    #expect(object.double == 3)
+    #expect(object.link === object)
+    #expect(set("int8", 500) == .outOfRange)
+    #expect(set("mood", "none") == .refused)
+    #expect(set("string", 1) == .wrongType)
+    #expect(set("link", ModelDog()) == .wrongType)
+    #expect(object.int8 == 5)
+    #expect(object.mood == .wild)
     object.link = nil
   }
 
   @Test func enumsCompareByRawValue() {
-    #expect(ModelSize.small < .large && ModelMood.calm < .wild)
+    #expect(ModelSize.small < .large)
+    #expect(ModelMood.calm < .wild)
   }
 }

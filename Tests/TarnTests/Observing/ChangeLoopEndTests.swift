@@ -108,7 +108,9 @@ import Testing
     try loseFile()
     while realm.core.delivery.failure == nil { await Task.yield() }
     #expect(try await changes.next(isolation: #isolation) == .didChange)
-    await #expect(throws: Realm.Error.self) { try await changes.next(isolation: #isolation) }
+    await #expect(throws: Realm.Error.incompatibleLockFile) {
+      try await changes.next(isolation: #isolation)
+    }
     #expect(try await changes.next(isolation: #isolation) == nil)
   }
 

@@ -67,10 +67,14 @@ import Testing
         other.cubs.append(realm.object(ofType: Cub.self, forPrimaryKey: 1)!)
       }
     }
-    #expect(copies.0 == [1, 2] && copies.1 == ["x", "y"] && copies.2 == ["k": 1, "l": 2])
-    #expect(copies.3.map(\.id) == [1, 2] && copies.4.map(\.id) == [1, 2])
+    #expect(copies.0 == [1, 2])
+    #expect(copies.1 == ["x", "y"])
+    #expect(copies.2 == ["k": 1, "l": 2])
+    #expect(copies.3.map(\.id) == [1, 2])
+    #expect(copies.4.map(\.id) == [1, 2])
     #expect(copies.5 == ["a", "a"])
-    #expect(all.map(\.key) == ["a"] && all[0].elements.map(\.id) == [1, 2])
+    try #require(all.map(\.key) == ["a"])
+    #expect(all[0].elements.map(\.id) == [1, 2])
     #expect(one.map(\.id) == [1, 2])
   }
 
@@ -88,7 +92,8 @@ import Testing
       Issue.record("no update")
       return
     }
-    #expect(delta.deletions == [] && delta.insertions == Array(0..<199))
+    #expect(delta.deletions == [])
+    #expect(delta.insertions == Array(0..<199))
     change.apply(to: &copy)
     #expect(copy == Array(pack.numbers))
   }
@@ -109,7 +114,8 @@ import Testing
     }
     await early.next(isolation: #isolation)?.apply(to: &first)
     await late.next(isolation: #isolation)?.apply(to: &second)
-    #expect(first == Array(0..<500) && second == first)
+    #expect(first == Array(0..<500))
+    #expect(second == first)
     #expect(live.view(.standard).stepNumbers.isEmpty)
   }
 

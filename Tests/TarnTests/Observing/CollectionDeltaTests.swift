@@ -4,7 +4,6 @@ import Testing
 @testable import Tarn
 
 struct CollectionDeltaTests {
-  /// S170.
   @Test func whatWasModifiedHasItsNewPositionsBesideTheOldOnes() throws {
     let instance = try PackInstance(Shelter())
     try instance.write { for id in 0..<5 { instance.realm.add(Cub(id)) } }
@@ -17,9 +16,12 @@ struct CollectionDeltaTests {
     }
     instance.pump()
     let delta = try #require(keeper.lastDelta)
-    #expect(delta.deletions == [1] && delta.insertions == [4])
-    #expect(delta.modifications == [3] && delta.modificationsNew == [2])
-    #expect(delta.moves == [] && delta.count == 5)
+    #expect(delta.deletions == [1])
+    #expect(delta.insertions == [4])
+    #expect(delta.modifications == [3])
+    #expect(delta.modificationsNew == [2])
+    #expect(delta.moves == [])
+    #expect(delta.count == 5)
     #expect(delta.element(at: 4).id == 9)
     #expect(keeper.copy.map(\.id) == [0, 2, 3, 4, 9])
   }
@@ -39,7 +41,8 @@ struct CollectionDeltaTests {
     }
     instance.pump()
     let rows = try #require(sorted.lastDelta)
-    #expect(rows.deletions == [0] && rows.insertions == [3])
+    #expect(rows.deletions == [0])
+    #expect(rows.insertions == [3])
     #expect(rows.moves == [.init(from: 0, to: 3)])
     let list = try #require(numbers.lastDelta)
     #expect(list.moves == [.init(from: 3, to: 0)])
@@ -75,8 +78,11 @@ struct CollectionDeltaTests {
     let token = instance.pack.scores.observeChanges { change in
       change.apply(to: &copy)
       guard case .update(let map, let delta) = change else { return }
-      #expect(delta.insertions == ["b"] && delta.modifications == ["a"] && delta.deletions == [])
-      #expect(delta.value(for: "a") == 2 && delta.value(for: "z") == nil)
+      #expect(delta.insertions == ["b"])
+      #expect(delta.modifications == ["a"])
+      #expect(delta.deletions == [])
+      #expect(delta.value(for: "a") == 2)
+      #expect(delta.value(for: "z") == nil)
       #expect(map.count == 2)
     }
     instance.pump()
@@ -98,7 +104,8 @@ struct CollectionDeltaTests {
     var names: [String] = []
     let token = instance.pack.cubs.projectTo.name.observeChanges { $0.apply(to: &names) }
     instance.pump()
-    #expect(names == ["a", "b"] && backward.copy.map(\.id) == [1])
+    #expect(names == ["a", "b"])
+    #expect(backward.copy.map(\.id) == [1])
     try instance.write {
       instance.cub(1)!.name = "new"
       instance.pack.cubs.append(Cub(3, "c"))
@@ -108,11 +115,12 @@ struct CollectionDeltaTests {
     #expect(erased.copy.map(\.id) == [1, 2, 3])
     try instance.write { instance.pack.cubs.remove(at: 0) }
     instance.pump()
-    #expect(backward.copy.isEmpty && names == ["b", "c"])
+    #expect(backward.copy.isEmpty)
+    #expect(names == ["b", "c"])
     token.invalidate()
   }
 
-  /// S147: a callback before this one has written, so that the list shows more than is told.
+  /// A callback before this one has written, so that the list shows more than is told.
   @Test func aDeltaGivesWhatItLeadsToThoughACallbackHasWrittenSince() throws {
     let instance = try PackInstance(Shelter())
     try instance.write { instance.pack.numbers.append(objectsIn: [1, 2]) }
@@ -161,7 +169,8 @@ struct CollectionDeltaTests {
     }
     instance.pump()
     // The observer was told of the first append before its own turn came.
-    #expect(copies.first == [] && copies.dropFirst().first == [1])
+    #expect(copies.first == [])
+    #expect(copies.dropFirst().first == [1])
     // What was left out is in no delta, and what came before it is.
     #expect(copies.last == [1, 2])
     #expect(instance.pack.numbers.elementsEqual([10, 2]))
@@ -208,6 +217,8 @@ struct CollectionDeltaTests {
     #expect(array == [1, 2])
     let kept = delta.element(at: 0)
     try instance.write { instance.pack.numbers.removeAll() }
-    #expect(kept == 1 && delta.element(at: 1) == 2 && delta.count == 2)
+    #expect(kept == 1)
+    #expect(delta.element(at: 1) == 2)
+    #expect(delta.count == 2)
   }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import Tarn
 
 /// Random writes through two instances of one file, each with observers of many queries: whatever
-/// they are told must lead from what they showed before to what they show now: S173.
+/// they are told must lead from what they showed before to what they show now.
 struct CollectionModelTests {
   @Test(arguments: Seeds.of(1...12))
   func whatObserversAreToldLeadsToWhatTheyShow(seed: Int) throws {

@@ -22,7 +22,6 @@ struct CollectionObservationTests {
     return Array(recorder.calls.dropFirst())
   }
 
-  /// S163, S169.
   @Test func indicesOfModificationsAreThoseBefore() throws {
     let calls = try told { a in
       a.realm.delete(a.cat(1)!)
@@ -31,12 +30,10 @@ struct CollectionObservationTests {
     #expect(calls == ["-[1] +[] ~[2]"])
   }
 
-  /// S177.
   @Test func assigningTheSameValueIsAModification() throws {
     #expect(try told { a in a.cat(2)!.age = a.cat(2)!.age } == ["-[] +[] ~[2]"])
   }
 
-  /// S175, S176, S183, S186.
   @Test func startingAndCeasingToMatchAreInsertionAndDeletion() throws {
     let query: (Results<Cat>) -> Results<Cat> = { $0.where { $0.age >= 20 } }
     #expect(try told(by: query) { $0.cat(0)!.age = 50 } == ["-[] +[0] ~[]"])
@@ -50,7 +47,6 @@ struct CollectionObservationTests {
       } == ["-[] +[] ~[0]"])
   }
 
-  /// S175, S176, S181.
   @Test func whatComesAndGoesBetweenCallsIsNotTold() throws {
     let calls = try told { a in
       a.realm.add(Cat(9))
@@ -65,7 +61,6 @@ struct CollectionObservationTests {
       } == ["-[] +[4] ~[]"])
   }
 
-  /// S184, S185.
   @Test func oneRowThatMovesIsOneDeletionAndOneInsertion() throws {
     let byAge: (Results<Cat>) -> Results<Cat> = { $0.sorted(by: \.age) }
     #expect(try told(by: byAge) { $0.cat(0)!.age = 25 } == ["-[0] +[2] ~[]"])
@@ -73,7 +68,6 @@ struct CollectionObservationTests {
     #expect(try told(by: byAge) { $0.cat(3)!.age = -1 } == ["-[3] +[0] ~[]"])
   }
 
-  /// S182, S189, S192.
   @Test func aChangeBehindALinkModifiesTheRow() throws {
     #expect(try told { $0.cat(1)!.home!.rooms = 9 } == ["-[] +[] ~[1, 3]"])
     #expect(try told { $0.realm.delete($0.cat(1)!.home!) } == ["-[] +[] ~[1, 3]"])
@@ -84,7 +78,6 @@ struct CollectionObservationTests {
     #expect(try told(by: housed) { $0.realm.delete($0.cat(1)!.home!) } == ["-[0, 1] +[] ~[]"])
   }
 
-  /// S193.
   @Test func clearingTheClassDeletesEveryRowAndWhatFollowsIsInserted() throws {
     #expect(try told { $0.realm.deleteAll() } == ["-[0, 1, 2, 3] +[] ~[]"])
     let calls = try told { a in
@@ -94,7 +87,6 @@ struct CollectionObservationTests {
     #expect(calls == ["-[0, 1, 2, 3] +[0, 1] ~[]"])
   }
 
-  /// S131, S210.
   @Test func observersOfOneQueryAreToldIndependently() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 2)

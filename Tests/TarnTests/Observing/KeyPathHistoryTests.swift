@@ -8,8 +8,7 @@ import Testing
 /// another process, under observers of every kind of source: objects, lists and sets of values,
 /// sections, projections. They look along random key paths, also through embedded objects, or to
 /// random depths, and are left out of commits now and then. What a call says is held against walks
-/// forwards over copies of all versions that it covers, and so are copies that follow it: S132,
-/// S171, S172, S173, S189, S261.
+/// forwards over copies of all versions that it covers, and so are copies that follow it.
 struct KeyPathHistoryTests {
   @Test(arguments: Seeds.of(1...12))
   func callsSayWhatTheirVersionsSay(seed: Int) throws {

@@ -5,8 +5,7 @@ import Testing
 @testable import Tarn
 
 /// Random knots that link to each other in every way, random writes, and observers along random key
-/// paths: they are told what a walk forwards from each object, over a plain copy, finds. S189,
-/// S190, S191, S250, S251, S252.
+/// paths: they are told what a walk forwards from each object, over a plain copy, finds.
 struct KeyPathModelTests {
   @Test(arguments: Seeds.of(1...16))
   func observersAreToldWhatAWalkForwardsFinds(seed: Int) throws {

@@ -51,7 +51,6 @@ struct KeyPathObservingTests {
 
   // MARK: - Objects
 
-  /// S237, S244, S256.
   @Test func onlyPropertiesOnAKeyPathAreTold() throws {
     let calls = try told(
       ["name", "hounds"],
@@ -66,7 +65,6 @@ struct KeyPathObservingTests {
     #expect(calls == ["name", "-", "-", "hounds", "name"])
   }
 
-  /// S245, S246, S252, S254.
   @Test func theFirstPropertyIsToldOfWhatIsBehindIt() throws {
     let calls = try told(
       ["best.friend.name"],
@@ -78,14 +76,12 @@ struct KeyPathObservingTests {
     #expect(calls == ["best", "-", "-", "best", "-", "best", "best", "-", "best"])
   }
 
-  /// S253.
   @Test func aKeyPathCoversNothingBehindItsEnd() throws {
     let calls = try told(["best.collar"], [{ hound(0).collar!.color = "red" }])
     #expect(calls == ["-"])
     #expect(try told(["best.collar.color"], [{ hound(0).collar!.color = "blue" }]) == ["best"])
   }
 
-  /// S247, S248, S251.
   @Test func aCollectionIsToldOfItsElementsOnlyWhereAKeyPathGoesOn() throws {
     let writes = [
       { hound(0).name = "x" }, { hound(0).age = 1 }, { written.hounds.swapAt(2, 3) },
@@ -100,7 +96,6 @@ struct KeyPathObservingTests {
         == ["things", "-"])
   }
 
-  /// S224, S250.
   @Test func whatLinksHereIsToldLast() throws {
     let hound = try #require(b.realm.object(ofType: Whelp.self, forPrimaryKey: 0))
     var calls: [String] = []
@@ -121,7 +116,7 @@ struct KeyPathObservingTests {
     token.invalidate()
   }
 
-  /// S250: origins that come, go or are deleted; what they are named where the key path goes on.
+  /// Origins that come, go or are deleted; what they are named where the key path goes on.
   @Test func originsAreToldOf() throws {
     func told(_ keyPath: String) throws -> [String] {
       var calls: [String] = []
@@ -142,19 +137,16 @@ struct KeyPathObservingTests {
     #expect(try told("kennels.name") == [links, none, none, links, links, links, links, links])
   }
 
-  /// S222, S239.
   @Test func noKeyPathsFilterNothing() throws {
     let writes = [{ written.name = "x" }, { hound(0).name = "x" }]
     #expect(try told(nil, writes) == ["name", "-"])
     #expect(try told([], writes) == ["name", "-"])
   }
 
-  /// S255.
   @Test func deletionIsToldInAnyCase() throws {
     #expect(try told(["best.name"], [{ a.realm.delete(written) }]) == ["deleted"])
   }
 
-  /// S257.
   @Test func eachTokenOfAnObjectHasItsOwnFilter() throws {
     var calls: [String] = []
     let tokens = ["name", "best.name"].map { keyPath in
@@ -184,7 +176,6 @@ struct KeyPathObservingTests {
 
   // MARK: - Collections
 
-  /// S206, S249, S258.
   @Test func onlyModificationsAreFiltered() throws {
     let writes = [
       { hound(1).name = "x" }, { hound(1).age = 1 },
@@ -217,7 +208,6 @@ struct KeyPathObservingTests {
     #expect(calls == ["-[0] +[3] ~[]", "-", "-[] +[] ~[3]", "-"])
   }
 
-  /// S251.
   @Test func keysOfAMapAreFiltered() throws {
     var calls: [[String]] = []
     let token = kennel.byName.observe(keyPaths: [\Whelp.name]) { change in
@@ -237,7 +227,6 @@ struct KeyPathObservingTests {
     token.invalidate()
   }
 
-  /// S189, S190.
   @Test func threeLinksCountWithoutKeyPaths() throws {
     try a.write {
       hound(1).friend = hound(2)
@@ -280,7 +269,6 @@ struct KeyPathObservingTests {
     #expect(try told(few, nil, [{ hound(0).name = "x" }]) == ["-[] +[] ~[0, 4, 5]"])
   }
 
-  /// S219.
   @Test func sectionsAreFiltered() throws {
     let sections = b.realm.objects(Whelp.self).sectioned(
       by: { $0.age / 10 }, sortDescriptors: [SortDescriptor(keyPath: "id")])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tarn
 
-/// Key paths of which a class knows nothing are refused where they are given: S240, S241.
+/// Key paths of which a class knows nothing are refused where they are given.
 struct KeyPathRefusalTests: TrapSuite {
   private let shelter = Result { try Shelter() }
 

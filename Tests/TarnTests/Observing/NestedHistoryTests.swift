@@ -129,7 +129,8 @@ struct NestedHistoryTests {
     try Realm.performMigration(for: configuration)
     instance.pump()
     let told = recorder.take()
-    #expect(told.count == 1 && told[0].values.allSatisfy { $0 == ["self"] })
+    try #require(told.count == 1)
+    #expect(told[0].values.allSatisfy { $0 == ["self"] })
     #expect(told[0][0] != nil)
   }
 
@@ -156,7 +157,9 @@ struct NestedHistoryTests {
     instance.pump()
     #expect(recorder.take() == [[:]])
     let delta = try #require(deltas.first)
-    #expect(deltas.count == 1 && delta.deletions == [0, 1] && delta.insertions == [0, 1, 2])
+    #expect(deltas.count == 1)
+    #expect(delta.deletions == [0, 1])
+    #expect(delta.insertions == [0, 1, 2])
     #expect((0..<3).allSatisfy { delta.nested(at: $0).isEmpty })
     token.invalidate()
   }

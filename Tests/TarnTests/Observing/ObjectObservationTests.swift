@@ -36,7 +36,6 @@ private final class CatWatch {
 }
 
 struct ObjectObservationTests {
-  /// S220, S221, S223, S224, S225, S226, S233.
   @Test func oneCallListsEveryPropertyOnceInOrderWithItsOldAndNewValue() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 2)
@@ -85,11 +84,11 @@ struct ObjectObservationTests {
     #expect(told[0].1?.object(Safe.self)?.isSameObject(as: seen) == true)
     #expect(told[1].0?.object(Safe.self)?.isSameObject(as: seen) == true)
     #expect(told[1].1?.listValue != nil)
-    #expect(told[2].0 == nil && told[2].1 == .string("x"))
+    #expect(told[2].0 == nil)
+    #expect(told[2].1 == .string("x"))
     token.invalidate()
   }
 
-  /// S228, S232.
   @Test func ownWritesAreToldWithOldValuesToo() throws {
     let a = try Shelter().open(cats: 2)
     let watch = CatWatch(a.cat(1)!)
@@ -103,7 +102,6 @@ struct ObjectObservationTests {
     #expect(watch.calls.count == 1)
   }
 
-  /// S230, S235.
   @Test func localAndRemoteChangesComeInOneCallWithTheFirstOldValue() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 2)
@@ -115,7 +113,6 @@ struct ObjectObservationTests {
     #expect(watch.calls == ["age 10 → 30"])
   }
 
-  /// S222, S229, S236.
   @Test func linksAreToldWithTheObjectsAndNotWhatLiesBehindThem() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 2)
@@ -135,7 +132,6 @@ struct ObjectObservationTests {
       ])
   }
 
-  /// S231.
   @Test func deletionIsToldOnceAndInsteadOfChanges() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 3)
@@ -169,7 +165,6 @@ struct ObjectObservationTests {
     #expect(watch.calls == ["age 10 → 6"])
   }
 
-  /// S234.
   @Test func anObjectKnownByItsBaseClassIsObservedByTheTypeThatTheClosureNames() throws {
     let a = try Shelter().open(cats: 2)
     let object: Object = a.cat(1)!

@@ -5,7 +5,7 @@ import Testing
 
 /// What can be observed, and what holds for all kinds of it.
 struct ObservedKindsTests {
-  /// S109, S135, S136, S160: the Realm first, then all others in the order in which they came.
+  /// The Realm first, then all others in the order in which they came.
   @Test func everythingThatChangesCanBeObserved() throws {
     let shelter = try Shelter()
     let (a, b) = (try shelter.openClimbers(), try shelter.openClimbers())
@@ -65,7 +65,7 @@ struct ObservedKindsTests {
   private func recorder<C: RealmCollection>(_ hounds: C) -> SequenceRecorder<C>
   where C.Element == Hound { SequenceRecorder(hounds) { $0.text } }
 
-  /// S165, S166, S202: what is written between registration and the first call is part of it.
+  /// What is written between registration and the first call is part of it.
   @Test func theFirstCallIsInitial() throws {
     let (a, b) = try kennels(5, 6)
     let list = recorder(b.kennel.hounds)
@@ -96,7 +96,7 @@ struct ObservedKindsTests {
     #expect(map.calls == ["initial 1", #"-["x"] +[] ~[]"#])
   }
 
-  /// S199, S200, S211: nothing goes from an empty collection with its object.
+  /// Nothing goes from an empty collection with its object.
   @Test func theEndOfAnEmptyCollectionIsNotTold() throws {
     let (a, b) = try kennels(5)
     let list = recorder(b.kennel.hounds)
@@ -117,7 +117,7 @@ struct ObservedKindsTests {
     #expect(map.calls == ["initial 0"])
   }
 
-  /// S195: a move is a deletion and an insertion, whatever the object did; away and back is none.
+  /// A move is a deletion and an insertion, whatever the object did; away and back is none.
   @Test func elementsThatMove() throws {
     let (a, b) = try kennels(5, 6, 7)
     let recorder = recorder(b.kennel.hounds)
@@ -143,7 +143,7 @@ struct ObservedKindsTests {
     #expect(recorder.problems == [])
   }
 
-  /// S179: a list that is assigned to itself has not changed.
+  /// A list that is assigned to itself has not changed.
   @Test func assigningAListToItself() throws {
     let (a, b) = try kennels(5, 6)
     let recorder = recorder(b.kennel.hounds)
@@ -153,11 +153,13 @@ struct ObservedKindsTests {
     b.pump()
     try a.write { a.kennel.hounds = a.kennel.hounds }
     b.pump()
-    #expect(recorder.calls == ["initial 2"] && all.calls == ["initial 1"] && told == 0)
+    #expect(recorder.calls == ["initial 2"])
+    #expect(all.calls == ["initial 1"])
+    #expect(told == 0)
     token.invalidate()
   }
 
-  /// S209, S231: embedded objects in a list, and one that goes with its parent.
+  /// Embedded objects in a list, and one that goes with its parent.
   @Test func embeddedObjects() throws {
     let (a, b) = try kennels()
     try a.write { for price in 1...3 { a.kennel.tickets.append(Ticket(price)) } }
@@ -183,11 +185,12 @@ struct ObservedKindsTests {
     b.pump()
     #expect(
       recorder.calls == ["initial 3", "-[] +[] ~[2]", "-[0] +[2] ~[]", "-[0, 1, 2] +[] ~[]"])
-    #expect(told == ["price", "deleted"] && recorder.problems == [])
+    #expect(told == ["price", "deleted"])
+    #expect(recorder.problems == [])
     #expect(!token.invalidate())
   }
 
-  /// S180: another type is another value, though the numbers are equal.
+  /// Another type is another value, though the numbers are equal.
   @Test func aNumberOfAnotherType() throws {
     let shelter = try Shelter()
     var configuration = shelter.configuration
@@ -206,7 +209,9 @@ struct ObservedKindsTests {
       safe.other[0] = .double(1)
     }
     b.pump()
-    #expect(safes.calls == ["initial 1", "-[] +[] ~[0]"] && safes.mirror == ["double(1.0)"])
-    #expect(values.calls == ["initial 1", "-[] +[] ~[0]"] && values.mirror == ["double(1.0)"])
+    #expect(safes.calls == ["initial 1", "-[] +[] ~[0]"])
+    #expect(safes.mirror == ["double(1.0)"])
+    #expect(values.calls == ["initial 1", "-[] +[] ~[0]"])
+    #expect(values.mirror == ["double(1.0)"])
   }
 }

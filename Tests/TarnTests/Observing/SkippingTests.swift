@@ -5,7 +5,6 @@ import Testing
 @testable import Tarn
 
 struct SkippingTests {
-  /// S259, S261, S270.
   @Test func aSkippedCommitIsToldToEverybodyElse() throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 10)
@@ -25,7 +24,6 @@ struct SkippingTests {
     #expect(there.calls == ["initial 10", "-[] +[10, 11] ~[]"])
   }
 
-  /// S260, S262.
   @Test func realmAndObjectObserversAreSkippedForOneCommit() throws {
     let a = try Shelter().open(cats: 2)
     var told: [String] = []
@@ -49,7 +47,6 @@ struct SkippingTests {
     for each in tokens { each.invalidate() }
   }
 
-  /// S267.
   @Test func aWriteInItsOwnCallbackCanLeaveTheObserverOut() throws {
     let a = try Shelter().open(cats: 2)
     let recorder = CatRecorder()
@@ -74,7 +71,7 @@ struct SkippingTests {
     recorder.onCall = { _ in }
   }
 
-  /// S263: what was committed before is told by the begin.
+  /// What was committed before is told by the begin.
   @Test func whatCameBeforeASkippedCommitIsTold() throws {
     let shelter = try Shelter()
     let (a, b) = (try shelter.open(cats: 1), try shelter.open())
@@ -89,7 +86,7 @@ struct SkippingTests {
     #expect(recorder.calls.dropFirst(2) == ["-[] +[4] ~[]"])
   }
 
-  /// S264: the begin makes the first call.
+  /// The begin makes the first call.
   @Test func anObserverThatWasNotCalledYetIsCalledByTheBegin() throws {
     let a = try Shelter().open(cats: 1)
     let recorder = CatRecorder(a.cats)
@@ -104,7 +101,7 @@ struct SkippingTests {
     #expect(recorder.calls == ["initial 1", "-[] +[2] ~[]"])
   }
 
-  /// S267: who was called before in the round and who is called later.
+  /// Who was called before in the round and who is called later.
   @Test func aWriteInACallbackCanLeaveOthersOut() throws {
     let a = try Shelter().open(cats: 1)
     let recorders = (0..<3).map { _ in CatRecorder() }
@@ -125,7 +122,6 @@ struct SkippingTests {
     for each in recorders { #expect(each.calls.last == "-[] +[1] ~[]") }
   }
 
-  /// S268.
   @Test func aWriteThatThrowsSkipsNothingLater() throws {
     struct Refusal: Error {}
     let a = try Shelter().open(cats: 2)
@@ -142,7 +138,6 @@ struct SkippingTests {
     #expect(recorder.calls == ["initial 2", "-[] +[2] ~[]"])
   }
 
-  /// S269.
   @Test(arguments: 1...8)
   func aMirrorThatIsEditedBesideSkippedWritesStaysRight(seed: Int) throws {
     var numbers = SeededRandom(seed: UInt64(seed))

@@ -21,9 +21,11 @@ struct TableScreenTests {
     here.pump()
     #expect(screen.tableView.rows == ["cat 0", "cat 1", "cat 2", "cat 3", "cat 4"])
     try screen.delete(at: 1)
-    #expect(screen.tableView.rows.count == 5 && screen.results.count == 4)
+    #expect(screen.tableView.rows.count == 5)
+    #expect(screen.results.count == 4)
     here.pump()
-    #expect(screen.tableView.rows == names && screen.tableView.problems == [])
+    #expect(screen.tableView.rows == names)
+    #expect(screen.tableView.problems == [])
   }
 
   @Test func aTableThatIsChangedDirectlyIsNotToldAgain() throws {
@@ -32,14 +34,16 @@ struct TableScreenTests {
     try screen.delete(at: 1)
     #expect(screen.tableView.rows == ["cat 0", "cat 2", "cat 3", "cat 4"])
     here.pump()
-    #expect(screen.tableView.batches == 1 && screen.tableView.problems == [])
+    #expect(screen.tableView.batches == 1)
+    #expect(screen.tableView.problems == [])
     // Others' changes fit what it shows by now.
     try there.write {
       there.realm.delete(there.cat(3)!)
       there.cat(4)!.name = "Mia"
     }
     here.pump()
-    #expect(screen.tableView.rows == ["cat 0", "cat 2", "Mia"] && screen.tableView.batches == 2)
+    #expect(screen.tableView.rows == ["cat 0", "cat 2", "Mia"])
+    #expect(screen.tableView.batches == 2)
   }
 
   @Test func aTableThatRefreshesIsUpToDateAtOnce() throws {
@@ -47,7 +51,8 @@ struct TableScreenTests {
     here.pump()
     try screen.delete(at: 1)
     #expect(screen.tableView.rows == ["cat 0", "cat 2", "cat 3", "cat 4"])
-    #expect(screen.tableView.batches == 1 && screen.tableView.problems == [])
+    #expect(screen.tableView.batches == 1)
+    #expect(screen.tableView.problems == [])
     here.pump()
     #expect(screen.tableView.batches == 1)
   }
@@ -58,10 +63,12 @@ struct TableScreenTests {
     try screen.delete(at: 1)
     screen.waitForWrites()
     // Nothing moves here before a turn.
-    #expect(screen.tableView.rows.count == 5 && screen.results.count == 5)
+    #expect(screen.tableView.rows.count == 5)
+    #expect(screen.results.count == 5)
     here.pump()
     #expect(screen.tableView.rows == ["cat 0", "cat 2", "cat 3", "cat 4"])
-    #expect(names == screen.tableView.rows && screen.tableView.problems == [])
+    #expect(names == screen.tableView.rows)
+    #expect(screen.tableView.problems == [])
   }
 
   /// Somebody else was first.
@@ -80,7 +87,7 @@ struct TableScreenTests {
 
   enum Pattern: CaseIterable { case observing, direct, refreshing, background }
 
-  /// S153: however the user's deletions and others' writes mix.
+  /// However the user's deletions and others' writes mix.
   @Test(arguments: Pattern.allCases, Array(1...4) as [UInt64])
   func tablesStayRight(pattern: Pattern, seed: UInt64) throws {
     let screen =
@@ -106,6 +113,7 @@ struct TableScreenTests {
     }
     (screen as? BackgroundTableScreen)?.waitForWrites()
     here.pump()
-    #expect(screen.tableView.rows == names && screen.tableView.problems == [])
+    #expect(screen.tableView.rows == names)
+    #expect(screen.tableView.problems == [])
   }
 }

@@ -5,7 +5,8 @@ import Testing
 @testable import Tarn
 
 /// Three observers of one query with four rows. The second one has rows deleted from its first call
-/// on, one after the other, until none is left: S142 to S148, which is the measure of all rounds.
+/// on, one after the other, until none is left. Every round of calls follows
+/// the rules that are seen here.
 struct ThreeObserversTests {
   /// B deletes by itself. Its begins tell of the deletion before, and a later turn of the last one.
   /// C has its first call in the first begin, before anything is deleted.

@@ -10,7 +10,7 @@ struct TurnTests {
     return (try shelter.open(cats: 1), try shelter.open())
   }
 
-  /// S128, S130: not by the commit but by a later turn, a refresh or the begin of the next write.
+  /// Not by the commit but by a later turn, a refresh or the begin of the next write.
   @Test func aCommitCallsNobodyThatObservesObjects() throws {
     let (a, _) = try pair()
     let recorder = CatRecorder(a.cats)
@@ -24,7 +24,8 @@ struct TurnTests {
       }
       let before = (recorder.calls.count, told)
       try call()
-      #expect(recorder.calls.count == before.0 + 1 && told == before.1 + 1)
+      #expect(recorder.calls.count == before.0 + 1)
+      #expect(told == before.1 + 1)
     }
     try commit(1) { a.pump() }
     try commit(2) { a.realm.refresh() }
@@ -36,7 +37,7 @@ struct TurnTests {
     token.invalidate()
   }
 
-  /// S133, S138: what was told last is what is read, and what this instance has written since.
+  /// What was told last is what is read, and what this instance has written since.
   @Test func betweenCallsNothingMovesButOwnWrites() throws {
     let (a, b) = try pair()
     let recorder = CatRecorder(b.cats)
@@ -44,15 +45,17 @@ struct TurnTests {
     try a.add(5)
     #expect(b.cats.map(\.id) == recorder.mirror)
     try b.add(6)
-    #expect(recorder.mirror == [0, 5] && b.cats.map(\.id) == [0, 5, 6])
+    #expect(recorder.mirror == [0, 5])
+    #expect(b.cats.map(\.id) == [0, 5, 6])
     try a.add(7)
     #expect(b.cats.map(\.id) == [0, 5, 6])
     b.pump()
-    #expect(b.cats.map(\.id) == [0, 5, 6, 7] && recorder.mirror == [0, 5, 6, 7])
+    #expect(b.cats.map(\.id) == [0, 5, 6, 7])
+    #expect(recorder.mirror == [0, 5, 6, 7])
     #expect(recorder.calls.dropFirst() == ["-[] +[1] ~[]", "-[] +[2, 3] ~[]"])
   }
 
-  /// S134, S136: what others observe has moved, too; they are called in the order in which they
+  /// What others observe has moved, too; they are called in the order in which they
   /// came.
   @Test func inACallAllElseHasMoved() throws {
     let (a, b) = try pair()
@@ -78,7 +81,7 @@ struct TurnTests {
     for token in tokens + [homes] { token.invalidate() }
   }
 
-  /// S140: the first call comes though the Realm was invalidated.
+  /// The first call comes though the Realm was invalidated.
   @Test func firstCallsOutliveInvalidating() throws {
     let (a, b) = try pair()
     let recorder = CatRecorder(b.cats)
@@ -88,10 +91,11 @@ struct TurnTests {
     b.realm.invalidate()
     try a.add(5)
     b.pump()
-    #expect(recorder.calls == ["initial 1", "-[] +[1] ~[]"] && recorder.problems == [])
+    #expect(recorder.calls == ["initial 1", "-[] +[1] ~[]"])
+    #expect(recorder.problems == [])
   }
 
-  /// S116: in a write that has changed nothing yet; the Realm itself at any time.
+  /// In a write that has changed nothing yet; the Realm itself at any time.
   @Test func anObserverThatComesInAWrite() throws {
     let (a, _) = try pair()
     var told = 0
@@ -100,17 +104,19 @@ struct TurnTests {
     a.realm.add(Cat(1))
     let token = a.realm.observe { _, _ in told += 1 }
     try a.realm.commitWrite()
-    #expect(told == 1 && recorder.calls == [])
+    #expect(told == 1)
+    #expect(recorder.calls == [])
     a.pump()
     try a.add(2)
     a.pump()
-    #expect(recorder.calls == ["initial 2", "-[] +[2] ~[]"] && recorder.problems == [])
+    #expect(recorder.calls == ["initial 2", "-[] +[2] ~[]"])
+    #expect(recorder.problems == [])
     token.invalidate()
   }
 
   // MARK: - Realms
 
-  /// S155, S156, S159: one call for a move, however many commits it covers and though nothing is
+  /// One call for a move, however many commits it covers and though nothing is
   /// shown; none where nothing moves.
   @Test func aRealmTellsOfEachMove() throws {
     let (a, b) = try pair()
@@ -137,7 +143,7 @@ struct TurnTests {
     token.invalidate()
   }
 
-  /// S157: once for each time that there is something new; a write moves as a refresh does.
+  /// Once for each time that there is something new; a write moves as a refresh does.
   @Test func aRealmThatDoesNotFollowMayWriteWhenItIsTold() throws {
     let (a, b) = try pair()
     b.realm.autorefresh = false
@@ -154,7 +160,8 @@ struct TurnTests {
       try a.add(id)
       b.pump()
     }
-    #expect(told == ["refreshRequired", "refreshRequired"] && b.cats.count == 1)
+    #expect(told == ["refreshRequired", "refreshRequired"])
+    #expect(b.cats.count == 1)
     isWriting = true
     try a.add(3)
     b.pump()

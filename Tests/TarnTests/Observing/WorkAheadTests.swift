@@ -45,7 +45,6 @@ struct WorkAheadTests {
     }
   }
 
-  /// S141.
   @Test func aLargeCommitIsShownWhenTheWorkerIsDone() throws {
     let watched = try Watched()
     let held = try watched.holdUpAnAddition()
@@ -163,7 +162,6 @@ struct WorkAheadTests {
     watched.checkMirror()
   }
 
-  /// S141.
   @Test func refreshComputesByItself() throws {
     let watched = try Watched()
     let held = try watched.holdUpAnAddition()
@@ -185,7 +183,6 @@ struct WorkAheadTests {
     watched.checkMirror()
   }
 
-  /// S141.
   @Test func aWriteComputesByItself() throws {
     let watched = try Watched()
     let held = try watched.holdUpAnAddition()
@@ -214,7 +211,6 @@ struct WorkAheadTests {
     watched.checkMirror()
   }
 
-  /// S123.
   @Test func aTokenIsInvalidatedMeanwhile() throws {
     let watched = try Watched()
     let other = CatRecorder(watched.home.cats.sorted(by: \.name))

@@ -74,7 +74,6 @@ private func delete(_ results: Results<Todo>, at index: Int, _ done: DispatchSem
 }
 
 struct PassingSampleTests {
-  /// S280, S297, S300, S309, S312
   @Test func theyRun() async throws {
     let folder = TemporaryFolder()
     let said = KeptErrors(in: folder.path)

@@ -85,7 +85,7 @@ struct ReferenceThreadTests {
     }
     try make()
     #expect(reference?.isInvalidated == false)
-    #expect(throws: Realm.Error.self) { try Realm.deleteFiles(for: configuration) }
+    #expect(throws: Realm.Error.alreadyOpen) { try Realm.deleteFiles(for: configuration) }
     onAThread { reference = nil }
     #expect(try Realm.deleteFiles(for: configuration))
   }

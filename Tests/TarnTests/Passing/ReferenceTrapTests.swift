@@ -21,7 +21,6 @@ struct ReferenceTrapTests: TrapSuite {
     "only what is managed by a Realm can be passed on. Add the object first."
 
   static let misuses = [
-    // S299
     Misuse("'Glacier': " + unmanaged) { _ in _ = ThreadSafeReference(to: Glacier(1)) },
     Misuse("'List<Int>': " + unmanaged) { _ in _ = ThreadSafeReference(to: Glacier(1).depths) },
     Misuse("'LinkingObjects<Glacier>': " + unmanaged) { _ in
@@ -45,7 +44,6 @@ struct ReferenceTrapTests: TrapSuite {
       nonisolated(unsafe) let glacier = instance.glacier(1)!  // because: this breaks the rule
       onAThread { _ = ThreadSafeReference(to: glacier) }
     },
-    // S304
     Misuse("Resolve it in a Realm of its own file.") { instance in
       let other = try Realm(
         configuration: Realm.Configuration(
@@ -64,7 +62,6 @@ struct ReferenceTrapTests: TrapSuite {
       let reference = ThreadSafeReference(to: instance.glacier(1)!)
       onAThread { _ = realm.resolve(reference) }
     },
-    // S307
     Misuse("is derived from a collection that was created in the open write") { instance in
       try instance.write {
         let glacier = Glacier(7)
@@ -92,7 +89,6 @@ struct ReferenceTrapTests: TrapSuite {
       }
       try Realm.performMigration(for: configuration, dryRun: true)
     },
-    // S310
     Misuse("'Glacier': " + unmanaged) { _ in
       @ThreadSafe var glacier = Glacier(1)
       print(glacier?.age ?? 0)

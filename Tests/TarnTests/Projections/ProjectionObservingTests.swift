@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tarn
 
-/// Observing projections: S325 to S330.
+/// Observing projections.
 struct ProjectionObservingTests {
   private let shelter: Shelter
   /// Observes.
@@ -20,7 +20,6 @@ struct ProjectionObservingTests {
     _ = a.realm.refresh()
   }
 
-  /// S325
   @Test(arguments: [false, true])
   func projectedPropertiesAreTold(isLocal: Bool) throws {
     let recorder = ProjectionRecorder(try a.card(1))
@@ -42,7 +41,6 @@ struct ProjectionObservingTests {
     #expect(try changed { $0.partner?.age = 9 } == [])
   }
 
-  /// S325
   @Test func otherPropertiesAreNotTold() throws {
     let recorder = ProjectionRecorder(ClimberName(projecting: a.climber(1)!))
     try a.write {
@@ -56,7 +54,7 @@ struct ProjectionObservingTests {
     #expect(recorder.take() == ["first: Ida > Iris"])
   }
 
-  /// S326: what is written through another projection is a change of the property.
+  /// What is written through another projection is a change of the property.
   @Test func writesThroughOtherProjections() throws {
     let recorder = ProjectionRecorder(try a.card(1))
     let name = ClimberName(projecting: a.climber(1)!)
@@ -68,7 +66,6 @@ struct ProjectionObservingTests {
     #expect(recorder.take() == ["name: Iris > Ida"])
   }
 
-  /// S327
   @Test func labelsAndValuesAreThoseOfTheProjection() throws {
     let recorder = ProjectionRecorder(try a.card(1))
     func changed(_ block: (Climber) -> Void) throws -> [String] {
@@ -97,7 +94,6 @@ struct ProjectionObservingTests {
     #expect(other.take() == ["admirers: nil > nil"])
   }
 
-  /// S328
   @Test func keyPathsAreLabelsOrWhatTheyProject() throws {
     let card = try a.card(1)
     let recorders = [
@@ -126,7 +122,7 @@ struct ProjectionObservingTests {
     #expect(try told { $0.age = 1 } == ["both", "none"])
   }
 
-  /// S328: any element stands for all of them.
+  /// Any element stands for all of them.
   @Test func keyPathsGoOnFromElements() throws {
     #expect(
       _names(of: [
@@ -166,7 +162,7 @@ struct ProjectionObservingTests {
     token.invalidate()
   }
 
-  /// S328: a text is a label before it is anything else; what the compiler has checked is itself.
+  /// A text is a label before it is anything else; what the compiler has checked is itself.
   @Test func aLabelThatIsCalledLikeAnotherProperty() throws {
     let twist = ClimberTwist(projecting: a.climber(1)!)
     let recorders = [
@@ -180,7 +176,7 @@ struct ProjectionObservingTests {
     for recorder in recorders { #expect(recorder.take() == ["firstName: Berg > Fels"]) }
   }
 
-  /// S329: the values of the last call, whoever has written meanwhile.
+  /// The values of the last call, whoever has written meanwhile.
   @Test func oldValuesAreThoseOfTheLastCall() throws {
     let recorder = ProjectionRecorder(try a.card(1))
     let other = ProjectionRecorder(try a.card(1), ["mobile"])
@@ -203,7 +199,6 @@ struct ProjectionObservingTests {
     #expect(recorder.take() == ["mobile: nil > 2", "mobile: 2 > 3"])
   }
 
-  /// S330
   @Test func deletionIsToldOnce() throws {
     let card = try a.card(1)
     let recorders = [ProjectionRecorder(card), ProjectionRecorder(card, ["name"])]
@@ -222,11 +217,13 @@ struct ProjectionObservingTests {
     let recorder = ProjectionRecorder(card)
     try a.write { card.name = "Iris" }
     a.pump()
-    #expect(recorder.objects.count == 1 && recorder.objects[0] === card)
+    try #require(recorder.objects.count == 1)
+    #expect(recorder.objects[0] === card)
     a.realm.invalidate()
     try b.write { b.climber(1)!.firstName = "Irma" }
     a.pump()
-    #expect(recorder.objects.last?.name == "Irma" && card.isInvalidated)
+    #expect(recorder.objects.last?.name == "Irma")
+    #expect(card.isInvalidated)
   }
 
   /// A commit that is not told of, and a token that has ended.
@@ -239,7 +236,8 @@ struct ProjectionObservingTests {
     #expect(count == 0)
     try a.write { card.name = "Irma" }
     a.pump()
-    #expect(count == 1 && token.invalidate())
+    #expect(count == 1)
+    #expect(token.invalidate())
     try a.write { card.name = "Ina" }
     a.pump()
     #expect(count == 1)

@@ -17,7 +17,7 @@ class WrongElements: Projection<Climber> {
   @Projected(\Climber.friends[0].friends.projectTo.firstName) var names
 }
 
-/// What a program is told before it stops that projects what is not there: S333 and others.
+/// What a program is told before it stops that projects what is not there.
 struct ProjectionTrapTests: TrapSuite {
   private let shelter = Result { try Shelter() }
   private var folder: String { get throws { try shelter.get().folder } }

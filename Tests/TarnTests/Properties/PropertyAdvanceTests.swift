@@ -11,7 +11,7 @@ struct PropertyAdvanceTests {
     return (try shelter.open(cats: 3), try shelter.open())
   }
 
-  /// S337, S338: by a refresh, in a turn, and at the begin of a write; old to new once.
+  /// By a refresh, in a turn, and at the begin of a write; old to new once.
   @Test func manyCommitsAreOneCallAtEachKindOfMove() throws {
     let (a, b) = try pair()
     let age = watch(b.cat(1)!, \.age, [.prior, .old, .new])
@@ -32,7 +32,8 @@ struct PropertyAdvanceTests {
     b.realm.autorefresh = false
     try commit(14)
     b.pump()
-    #expect(age.news == [] && b.cat(1)!.age == 13)
+    #expect(age.news == [])
+    #expect(b.cat(1)!.age == 13)
     b.realm.refresh()
     #expect(age.news.last == "13 → 14")
     try a.write { a.cat(2)!.age = 5 }
@@ -40,7 +41,7 @@ struct PropertyAdvanceTests {
     #expect(age.news == [])
   }
 
-  /// S347: all calls before the move, then all after it; before it nobody sees the new state,
+  /// All calls before the move, then all after it; before it nobody sees the new state,
   /// and afterwards nobody sees the old one.
   @Test func allAreToldBeforeTheMoveAndThenAllAfterIt() throws {
     let (a, b) = try pair()
@@ -69,7 +70,7 @@ struct PropertyAdvanceTests {
     #expect(order == [])
   }
 
-  /// S347: the same where a write is cancelled.
+  /// The same where a write is cancelled.
   @Test func aCancelTellsAllBeforeAndThenAllAfter() throws {
     let (a, _) = try pair()
     let cats = (0..<3).map { a.cat($0)! }
@@ -83,7 +84,8 @@ struct PropertyAdvanceTests {
     }
     let before = watches.map(\.calls.count)
     a.realm.cancelWrite()
-    #expect(before == [2, 2, 2] && watches.map(\.calls.count) == [4, 4, 4])
+    #expect(before == [2, 2, 2])
+    #expect(watches.map(\.calls.count) == [4, 4, 4])
   }
 
   /// A turn that comes while observers run is made up for.
@@ -101,7 +103,7 @@ struct PropertyAdvanceTests {
     #expect(age.calls == ["10 → 1", "1 → 2"])
   }
 
-  /// S343: deletions elsewhere; another object under the same key is another one.
+  /// Deletions elsewhere; another object under the same key is another one.
   @Test func deletionsElsewhereAreTold() throws {
     let (a, b) = try pair()
     try a.write { a.cat(1)!.home = Home("High Street") }
@@ -118,10 +120,13 @@ struct PropertyAdvanceTests {
       a.realm.add(Cat(1, "new", age: 50))
     }
     b.pump()
-    #expect(end.news == ["false → true"] && end.objects.allSatisfy { $0 === cat })
+    #expect(end.news == ["false → true"])
+    #expect(end.objects.allSatisfy { $0 === cat })
     try a.write { a.cat(1)!.age = 51 }
     b.pump()
-    #expect(end.news == [] && age.news == [] && age.token?.invalidate() == false)
+    #expect(end.news == [])
+    #expect(age.news == [])
+    #expect(age.token?.invalidate() == false)
     #expect(b.realm.core.properties == nil)
   }
 
@@ -168,10 +173,11 @@ struct PropertyAdvanceTests {
     done.wait()
     try a.write { a.cat(1)!.age = 3 }
     b.pump()
-    #expect(age.news == [] && b.realm.core.properties == nil)
+    #expect(age.news == [])
+    #expect(b.realm.core.properties == nil)
   }
 
-  /// S337 across processes: the other one observes until it is told of the last commit.
+  /// Across processes: the other one observes until it is told of the last commit.
   @Test func anotherProcessCommits() async throws {
     let shelter = try Shelter()
     _ = try shelter.open(cats: 2)

@@ -5,7 +5,7 @@ import Testing
 
 /// Lists, sets and maps as properties, and key paths of several steps.
 struct PropertyListTests {
-  /// S340: each method of a list, by its kind and positions.
+  /// Each method of a list, by its kind and positions.
   @Test func methodsOfAListAreToldWithTheirPositions() throws {
     let a = try Shelter().openKennel(5, 6, 7)
     let list = a.kennel.hounds
@@ -41,7 +41,7 @@ struct PropertyListTests {
     }
   }
 
-  /// S340: sets and maps have no positions.
+  /// Sets and maps have no positions.
   @Test func setsAndMapsAreSet() throws {
     let a = try Shelter().openKennel(5, 6, 7)
     let kennel = a.kennel
@@ -52,12 +52,14 @@ struct PropertyListTests {
       kennel.pack.remove(a.hound(0)!)
       kennel.named["a"] = a.hound(1)
       kennel.named["a"] = nil
-      #expect(pack.news == ["- → -", "- → -"] && named.news == ["- → -", "- → -"])
+      #expect(pack.news == ["- → -", "- → -"])
+      #expect(named.news == ["- → -", "- → -"])
       kennel.named["a"] = a.hound(1)
       kennel.pack.insert(a.hound(1)!)
       _ = (pack.news, named.news)
       a.realm.delete(a.hound(1)!)
-      #expect(pack.news == ["- → -"] && named.news == ["- → -"])
+      #expect(pack.news == ["- → -"])
+      #expect(named.news == ["- → -"])
     }
     let b = try Instance(a.realm.configuration)
     let seen = watch(b.kennel, \.pack, [])
@@ -66,7 +68,7 @@ struct PropertyListTests {
     #expect(seen.news == ["- → -"])
   }
 
-  /// S341: one kind of change in an advance has its positions; more than one, or a move, does not.
+  /// One kind of change in an advance has its positions; more than one, or a move, does not.
   @Test func anAdvanceTellsOneKindOfChangeOfAList() throws {
     let a = try Shelter().openKennel(5, 6, 7)
     let b = try Instance(a.realm.configuration)
@@ -90,7 +92,7 @@ struct PropertyListTests {
     #expect(try told({ a.kennel.hounds = list }) == [])
   }
 
-  /// S335, S343: whether a list is there.
+  /// Whether a list is there.
   @Test func theEndOfAListIsTold() throws {
     let a = try Shelter().openKennel(5)
     let b = try Instance(a.realm.configuration)
@@ -105,13 +107,14 @@ struct PropertyListTests {
     #expect(end.news == ["true → false"])
     try a.write { a.realm.delete(a.kennel) }
     b.pump()
-    #expect(end.news == ["false → true"] && remote.news == ["false → true"])
+    #expect(end.news == ["false → true"])
+    #expect(remote.news == ["false → true"])
     #expect(remote.token?.invalidate() == false)
     let unmanaged = watchEnd(List<Hound>(), [.initial, .new])
     #expect(unmanaged.news == ["- → false"])
   }
 
-  /// S344: each link on the way, and what is behind it.
+  /// Each link on the way, and what is behind it.
   @Test func aPathFollowsItsLinks() throws {
     let a = try Shelter().open(cats: 2)
     let b = try Instance(a.realm.configuration)
@@ -136,7 +139,8 @@ struct PropertyListTests {
     try told("x → Back Street") { homes[0].next = homes[2] }
     try a.write { homes[1].street = "unseen" }
     b.pump()
-    #expect(local.news == [] && remote.news == [])
+    #expect(local.news == [])
+    #expect(remote.news == [])
     try told("Back Street → y") { homes[2].street = "y" }
     try told("y → nil") { a.realm.delete(homes[2]) }
     try told("nil → unseen") { homes[0].next = homes[1] }
@@ -147,11 +151,12 @@ struct PropertyListTests {
     a.cat(1)!.home = nil
     _ = (local.news, forced.news)
     a.realm.cancelWrite()
-    #expect(local.news == ["nil → unseen"] && forced.news == ["- → unseen"])
+    #expect(local.news == ["nil → unseen"])
+    #expect(forced.news == ["- → unseen"])
     try told("unseen → z") { homes[1].street = "z" }
   }
 
-  /// S344: several links of a path change in one advance: one call.
+  /// Several links of a path change in one advance: one call.
   @Test func aPathIsToldOnceForAnAdvance() throws {
     let a = try Shelter().open(cats: 2)
     let b = try Instance(a.realm.configuration)

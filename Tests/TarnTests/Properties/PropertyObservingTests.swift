@@ -11,7 +11,7 @@ struct PropertyObservingTests {
     return a
   }
 
-  /// S337: at the assignment, in the write, before the commit; to the same value as well.
+  /// At the assignment, in the write, before the commit; to the same value as well.
   @Test func anAssignmentIsToldWhenItIsMade() throws {
     let a = try shelter()
     let (cat, other) = (a.cat(1)!, a.cat(1)!)
@@ -33,11 +33,12 @@ struct PropertyObservingTests {
     }
     a.pump()
     a.realm.refresh()
-    #expect(age.news == [] && name.news == [])
+    #expect(age.news == [])
+    #expect(name.news == [])
     #expect(age.objects.allSatisfy { $0 === cat })
   }
 
-  /// S337: what was assigned to before in the same write does not pass by.
+  /// What was assigned to before in the same write does not pass by.
   @Test func anObserverThatComesInTheMiddleOfAWriteIsTold() throws {
     let a = try shelter()
     let cat = a.cat(1)!
@@ -53,19 +54,22 @@ struct PropertyObservingTests {
     #expect(a.realm.core.properties == nil)
   }
 
-  /// S346: what the options ask for.
+  /// What the options ask for.
   @Test func theOptionsSayWhatIsTold() throws {
     let a = try shelter()
     let cat = a.cat(1)!
     let bare = watch(cat, \.age, [])
     let initial = watch(cat, \.age, [.initial, .new])
     let initialOnly = watch(cat, \.age, .initial)
-    #expect(initial.news == ["- → 10"] && initialOnly.news == ["- → -"] && bare.news == [])
+    #expect(initial.news == ["- → 10"])
+    #expect(initialOnly.news == ["- → -"])
+    #expect(bare.news == [])
     try a.write { cat.age = 7 }
-    #expect(bare.news == ["- → -"] && initial.news == ["- → 7"])
+    #expect(bare.news == ["- → -"])
+    #expect(initial.news == ["- → 7"])
   }
 
-  /// S335: properties of every type, set in every way.
+  /// Properties of every type, set in every way.
   @Test func everyTypeAndEveryWayOfSetting() throws {
     let a = try shelter()
     let cat = a.cat(1)!
@@ -93,7 +97,7 @@ struct PropertyObservingTests {
     #expect(id.news == [])
   }
 
-  /// S336: unmanaged objects.
+  /// Unmanaged objects.
   @Test func unmanagedObjectsAreObservedInTheSameWay() {
     let cat = Cat(1, "a", home: Home("High Street"))
     let name = watch(cat, \.name, [.initial, .old, .new, .prior])
@@ -115,7 +119,7 @@ struct PropertyObservingTests {
     #expect(name.news == [])
   }
 
-  /// S336, S340: lists, sets and maps of unmanaged objects.
+  /// Lists, sets and maps of unmanaged objects.
   @Test func unmanagedCollectionsAreObserved() {
     let kennel = Kennel(1)
     let hounds = watch(kennel, \.hounds)
@@ -138,12 +142,13 @@ struct PropertyObservingTests {
     kennel.named["a"] = hound
     kennel.named["b"] = nil
     kennel.named["a"] = nil
-    #expect(pack.news.count == 2 && named.news.count == 2)
+    #expect(pack.news.count == 2)
+    #expect(named.news.count == 2)
     kennel.hounds = List<Hound>()
     #expect(hounds.news == ["- → []"])
   }
 
-  /// S96: after its observers are gone an object can be added.
+  /// After its observers are gone an object can be added.
   @Test func anObjectCanBeAddedWhenItsObserversAreGone() throws {
     let a = try Shelter().open()
     let cat = Cat(1)
@@ -152,7 +157,8 @@ struct PropertyObservingTests {
     try a.write { a.realm.add(cat) }
     let managed = watch(cat, \.name)
     try a.write { cat.name = "x" }
-    #expect(managed.news == [" → x"] && name.news == [])
+    #expect(managed.news == [" → x"])
+    #expect(name.news == [])
   }
 
   /// A token keeps the object, and an object does not keep its observers.
@@ -165,7 +171,8 @@ struct PropertyObservingTests {
     released?.age = 2
     #expect(told == 1)
     token = nil
-    #expect(released == nil && token == nil)
+    #expect(released == nil)
+    #expect(token == nil)
     let shelter = try Shelter()
     weak var core: RealmCore?
     do {
@@ -174,7 +181,8 @@ struct PropertyObservingTests {
       var managed: NotificationToken? = a.cat(0)!.observe(\.age) { _, _ in told += 1 }
       try a.write { a.cat(0)!.age = 3 }
       managed = nil
-      #expect(told == 2 && managed == nil)
+      #expect(told == 2)
+      #expect(managed == nil)
     }
     #expect(core == nil)
   }
@@ -192,7 +200,7 @@ struct PropertyObservingTests {
     #expect(end.news == ["true → false"])
   }
 
-  /// S342: values go back, also those of lists and of objects that were deleted or made.
+  /// Values go back, also those of lists and of objects that were deleted or made.
   @Test func aCancelledWriteIsToldAsValuesThatGoBack() throws {
     let a = try Shelter().openKennel(5, 6, 7)
     let (kennel, hound) = (a.kennel, a.hound(1)!)
@@ -206,21 +214,28 @@ struct PropertyObservingTests {
     let made = a.hound(3)!
     let madeEnd = watch(made, \.isInvalidated)
     let madeAge = watch(made, \.age)
-    #expect(age.news == ["6 → 1", "1 → 2"] && hounds.news == ["insertion [3]"])
+    #expect(age.news == ["6 → 1", "1 → 2"])
+    #expect(hounds.news == ["insertion [3]"])
     a.realm.cancelWrite()
-    #expect(age.news == ["2 → 6"] && hounds.news == ["removal [3]"] && end.news == [])
-    #expect(madeEnd.news == ["false → true"] && madeAge.news == [])
+    #expect(age.news == ["2 → 6"])
+    #expect(hounds.news == ["removal [3]"])
+    #expect(end.news == [])
+    #expect(madeEnd.news == ["false → true"])
+    #expect(madeAge.news == [])
     #expect(madeEnd.token?.invalidate() == false)
     a.realm.beginWrite()
     a.realm.delete(hound)
-    #expect(end.news == ["false → true"] && hounds.news == ["removal [1]"] && age.news == [])
+    #expect(end.news == ["false → true"])
+    #expect(hounds.news == ["removal [1]"])
+    #expect(age.news == [])
     a.realm.cancelWrite()
-    #expect(end.news == ["true → false"] && hounds.news == ["insertion [1]"])
+    #expect(end.news == ["true → false"])
+    #expect(hounds.news == ["insertion [1]"])
     try a.write { a.hound(1)!.age = 8 }
     #expect(age.news == ["6 → 8"])
   }
 
-  /// S343: `isInvalidated`, and links that become nil; nothing of the object's own properties.
+  /// `isInvalidated`, and links that become nil; nothing of the object's own properties.
   @Test func aDeletionIsTold() throws {
     let a = try shelter()
     let (cat, home) = (a.cat(1)!, a.cat(1)!.home!)
@@ -231,15 +246,18 @@ struct PropertyObservingTests {
     try a.write {
       a.realm.delete(home)
       #expect(end.news == ["before: false → -", "false → true"])
-      #expect(link.news == ["gone → nil"] && behind.news == ["High Street → nil"])
+      #expect(link.news == ["gone → nil"])
+      #expect(behind.news == ["High Street → nil"])
     }
-    #expect(street.news == [] && street.token?.invalidate() == false)
+    #expect(street.news == [])
+    #expect(street.token?.invalidate() == false)
     let catEnd = watch(cat, \.isInvalidated)
     try a.write { a.realm.deleteAll() }
-    #expect(catEnd.news == ["false → true"] && link.news == [])
+    #expect(catEnd.news == ["false → true"])
+    #expect(link.news == [])
   }
 
-  /// S343: embedded objects go with their owner, and come to another one.
+  /// Embedded objects go with their owner, and come to another one.
   @Test func embeddedObjectsAreToldOf() throws {
     let a = try Shelter().openKennels()
     try a.write {
@@ -253,14 +271,16 @@ struct PropertyObservingTests {
     let ends = Array(a.kennel.tickets).map { watch($0, \.isInvalidated) }
     try a.write {
       other.tickets.append(a.kennel.tickets[1])
-      #expect(tickets.news == ["removal [1]"] && others.news == ["insertion [0]"])
+      #expect(tickets.news == ["removal [1]"])
+      #expect(others.news == ["insertion [0]"])
       a.kennel.tickets.remove(at: 0)
       #expect(tickets.news == ["removal [0]"])
       #expect(ends.map(\.news) == [["false → true"], [], []])
       a.realm.delete(other)
       #expect(ends.map(\.news) == [[], ["false → true"], []])
     }
-    #expect(others.news == [] && tickets.news == [])
+    #expect(others.news == [])
+    #expect(tickets.news == [])
   }
 
   /// Realm.invalidate ends the objects, and their observers.
@@ -268,9 +288,11 @@ struct PropertyObservingTests {
     let a = try shelter()
     let (end, age) = (watch(a.cat(1)!, \.isInvalidated), watch(a.cat(1)!, \.age))
     a.realm.invalidate()
-    #expect(end.news == ["false → true"] && age.news == [])
+    #expect(end.news == ["false → true"])
+    #expect(age.news == [])
     try a.write { a.cat(1)!.age = 5 }
-    #expect(age.news == [] && age.token?.invalidate() == false)
+    #expect(age.news == [])
+    #expect(age.token?.invalidate() == false)
     #expect(a.realm.core.properties == nil)
   }
 
@@ -286,7 +308,9 @@ struct PropertyObservingTests {
     }
     a.realm.beginWrite()
     cat.age = 1
-    #expect(!a.realm.isInWriteTransaction && cat.age == 10)
-    #expect(first.calls == ["10 → 1"] && second.calls == [])
+    #expect(!a.realm.isInWriteTransaction)
+    #expect(cat.age == 10)
+    #expect(first.calls == ["10 → 1"])
+    #expect(second.calls == [])
   }
 }

@@ -23,7 +23,7 @@ private final class Changes: Sendable {
   }
 }
 
-/// DIFFS 35, S346: Swift's Observation, which a Realm takes part in if it is asked to.
+/// Swift's Observation, which a Realm takes part in if it is asked to.
 struct TrackingTests {
   private func open(_ shelter: Shelter) throws -> Instance {
     var configuration = shelter.configuration
@@ -66,20 +66,23 @@ struct TrackingTests {
     }
     #expect(far.news == 0)
     b.pump()
-    #expect(far.news == 1 && seen.age == 6)
+    #expect(far.news == 1)
+    #expect(seen.age == 6)
     track()
     a.realm.beginWrite()
     hound.age = 8
     #expect(near.news == 1)
     track()
     a.realm.cancelWrite()
-    #expect(near.news == 1 && hound.age == 6)
+    #expect(near.news == 1)
+    #expect(hound.age == 6)
     track()
     try a.write { a.realm.delete(hound) }
     #expect(near.news == 1)
     b.realm.refresh()
     // Three blocks wait by now.
-    #expect(far.news == 3 && seen.isInvalidated)
+    #expect(far.news == 3)
+    #expect(seen.isInvalidated)
   }
 
   /// Every type has a slow path of its own, in and out of a write.
@@ -95,11 +98,16 @@ struct TrackingTests {
     }
     configuration.tracksObservation = true
     let instance = try Instance(configuration, shelter)
-    #expect(instance.realm.core.tracking != nil && plain.realm.core.tracking == nil)
+    #expect(instance.realm.core.tracking != nil)
+    #expect(plain.realm.core.tracking == nil)
     func check() {
       let (cat, same) = (instance.cat(1)!, plain.cat(1)!)
-      #expect(cat.name == same.name && cat.age == 3 && cat.weight == 2.5 && cat.mood == .wild)
-      #expect(cat.home?.street == "Street" && cat.home?.cats.count == 1)
+      #expect(cat.name == same.name)
+      #expect(cat.age == 3)
+      #expect(cat.weight == 2.5)
+      #expect(cat.mood == .wild)
+      #expect(cat.home?.street == "Street")
+      #expect(cat.home?.cats.count == 1)
       #expect(instance.realm.objects(Stray.self)[0]._id == plain.realm.objects(Stray.self)[0]._id)
       #expect(instance.realm.objects(Stray.self)[0].tag == nil)
     }
@@ -212,7 +220,8 @@ struct TrackingTests {
     let changes = Changes()
     changes.track { _ = a.cat(0)!.age }
     try a.write { a.cat(0)!.age = 5 }
-    #expect(changes.news == 0 && !Realm.Configuration().tracksObservation)
+    #expect(changes.news == 0)
+    #expect(!Realm.Configuration().tracksObservation)
   }
 
   /// The toolchain's `Observations`, on the main actor, with elements that are Sendable.

@@ -76,7 +76,8 @@ struct EmbeddedPairTests {
       for id in 1..<300 { homes[id].other = homes[random.below(id)] }
     }
     let equal: [Int] = homes.filter { isEqual($0.first, $0.second) }.map(\.id)
-    #expect(equal.count > 20 && equal.count < 200)
+    #expect(equal.count > 20)
+    #expect(equal.count < 200)
     let results = homes.where { $0.first == $0.second }
     var told = 0
     let token = results.observe { _ in told += 1 }
@@ -90,7 +91,8 @@ struct EmbeddedPairTests {
     let home = homes[equal.first { homes[$0].first?.inner != nil }!]
     try instance.write { home.first?.inner?.x = 9 }
     instance.pump()
-    #expect(!results.contains(home) && told == 2)
+    #expect(!results.contains(home))
+    #expect(told == 2)
     withExtendedLifetime(token) {}
   }
 

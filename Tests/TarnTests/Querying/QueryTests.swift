@@ -7,7 +7,7 @@ import Testing
 // Foundation has one of its own.
 private typealias Predicate = TarnStore.Predicate
 
-@Suite struct QueryTests {
+@Suite struct QueryTests: TrapSuite {
   private func predicate(_ build: (Query<ModelDog>) -> Query<Bool>) -> Predicate {
     build(.root).predicate
   }
@@ -100,9 +100,10 @@ private typealias Predicate = TarnStore.Predicate
     #expect(predicate { $0.mother.isGood } == .compare("mother.isGood", .equal, .bool(true)))
   }
 
-  @Test func propertiesThatAreNotStoredTrap() async {
-    await #expect(processExitsWith: .failure) {
+  @Test func propertiesThatAreNotStoredTrap() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Query<ModelDog>.root.label == "x"
     }
+    try expect("so the store cannot ask for it", in: result)
   }
 }

@@ -40,7 +40,8 @@ struct ResultSharingTests {
   @Test func rowsComeTogether() throws {
     let instance = try Shelter().open(cats: 5)
     let (one, other) = (adults(instance), adults(instance))
-    #expect(one.count == 3 && other.count == 3)
+    #expect(one.count == 3)
+    #expect(other.count == 3)
     try instance.realm.write { instance.realm.add(Cat(7, "late", age: 70)) }
     #expect(one.map(\.id) == [2, 3, 4, 7])
     #expect(other.map(\.id) == [2, 3, 4, 7])
@@ -63,7 +64,8 @@ struct ResultSharingTests {
     let instance = try Shelter().open(cats: 5)
     var results: Results<Cat>? = adults(instance)
     let name = WeakTable.Name(results!.spec)
-    #expect(results!.count == 3 && results!.count == 3)
+    #expect(results!.count == 3)
+    #expect(results!.count == 3)
     #expect(instance.realm.core.knownResult(name) != nil)
     results = nil
     #expect(instance.realm.core.knownResult(name) == nil)

@@ -4,39 +4,32 @@ import Testing
 @testable import Tarn
 
 /// What traps says why, and what to write instead.
-struct TrunkTrapTests {
-  @Test func nilOfWhatIsNeverNil() async {
+struct TrunkTrapTests: TrapSuite {
+  static let traps: [TrapCase] = [
+    TrapCase(
+      "nil of a property that is never nil",
+      "'limit' is never nil, because its type is not optional: leave the condition out"
+    ) { _ in _ = condition { $0.limit == nil } },
+    TrapCase(
+      "a negative position",
+      "A position of a list is 0 or more, not -1: a filter written as text says [LAST]"
+    ) { _ in _ = condition { $0.ints[-1] == 1 } },
+    TrapCase(
+      "the count of a condition on several collections",
+      "Only a condition on the elements of one collection has a count"
+    ) { _ in _ = condition { ($0.kids.kids.limit > 1 && $0.ints > 1).count > 1 } },
+  ]
+
+  private let folder = TemporaryFolder()
+
+  @Test(arguments: traps.map(\.name))
+  func stops(_ name: String) async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) {
-      _ = condition { $0.limit == nil }
+    ) { [path = folder.path as String, name] in
+      try await TrunkTrapTests.traps.named(name).run(Shelter(within: path))
     }
-    expect(
-      result, "'limit' is never nil, because its type is not optional: leave the condition out")
-  }
-
-  @Test func negativePositions() async {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) {
-      _ = condition { $0.ints[-1] == 1 }
-    }
-    expect(
-      result, "A position of a list is 0 or more, not -1: a filter written as text says [LAST]")
-  }
-
-  @Test func theCountOfConditionsOnSeveralCollections() async {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) {
-      _ = condition { ($0.kids.kids.limit > 1 && $0.ints > 1).count > 1 }
-    }
-    expect(result, "Only a condition on the elements of one collection has a count")
-  }
-
-  private func expect(_ result: ExitTest.Result?, _ message: String) {
-    let said = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(said.contains(message), "\(said)")
+    try expect(Self.traps.named(name).message, in: result)
   }
 }
 

@@ -5,13 +5,14 @@ import Testing
 
 @testable import Tarn
 
-/// S71: commits that share one transaction.
+/// Commits that share one transaction.
 struct AsyncWriteGroupTests {
   private func version(_ instance: Instance) -> UInt64 {
     instance.realm.core.shownVersion!.rawValue
   }
 
-  @Test("S71") func groupedCommitsShareATransactionAndEndInOrder() throws {
+  @Test("commits of a group share one transaction and complete in order")
+  func groupedCommitsShareATransactionAndEndInOrder() throws {
     let shelter = try Shelter(.full)
     let a = try shelter.open()
     try a.add(1_000)
@@ -32,11 +33,13 @@ struct AsyncWriteGroupTests {
     a.finish()
     #expect(ends == Array(0..<100))
     #expect(version(a) - first < 40)
-    #expect(recorder.mirror.count == 101 && recorder.problems == [])
+    #expect(recorder.mirror.count == 101)
+    #expect(recorder.problems == [])
     #expect(try shelter.open().cats.count == 101)
   }
 
-  @Test("S71") func aBlockOfAGroupIsTakenBackAlone() throws {
+  @Test("a failing block of a group is rolled back without the others")
+  func aBlockOfAGroupIsTakenBackAlone() throws {
     let shelter = try Shelter(.full)
     let a = try shelter.open()
     try a.write { for id in 0..<30 { a.realm.add(Cat(id, age: id)) } }
@@ -98,7 +101,9 @@ struct AsyncWriteGroupTests {
       if !matches(a) { wrong += 1 }
       #expect(matches(try shelter.open()))
     }
-    #expect(wrong == 0 && ends > 100 && taken > 50)
+    #expect(wrong == 0)
+    #expect(ends > 100)
+    #expect(taken > 50)
   }
 
   /// A follower of results that is left out of some commits.
@@ -129,7 +134,9 @@ struct AsyncWriteGroupTests {
   }
 
   /// Whoever is left out of one commit of a group is told of those before it and of those after it.
-  @Test("S71 S79", arguments: Array(1...8) as [UInt64])
+  @Test(
+    "a token excluded from one commit of a group gets the others",
+    arguments: Array(1...8) as [UInt64])
   func whoIsLeftOutOfACommitIsToldOfTheOthers(seed: UInt64) throws {
     let a = try Shelter(.full).open()
     var ages = Dictionary(uniqueKeysWithValues: (0..<20).map { ($0, 5 * $0) })
@@ -165,15 +172,18 @@ struct AsyncWriteGroupTests {
       }
       a.finish()
     }
-    #expect(states.count > 40 && version(a) - first < states.count / 2)
+    #expect(states.count > 40)
+    #expect(version(a) - first < states.count / 2)
     for follower in followers {
-      #expect(follower.problems == [] && follower.calls > 5)
+      #expect(follower.problems == [])
+      #expect(follower.calls > 5)
       let rest = Set(follower.seen + 1..<states.count)
       #expect(rest.isSubset(of: follower.skipped))
     }
   }
 
-  @Test("S71 S79") func anObjectsObserverIsLeftOutOfOneOfAGroup() throws {
+  @Test("an object's observer can be excluded from one commit of a group")
+  func anObjectsObserverIsLeftOutOfOneOfAGroup() throws {
     let a = try Shelter(.full).open(cats: 1)
     var told: [String] = []
     let token = a.cat(0)!.observe { (change: ObjectChange<Cat>) in
@@ -200,12 +210,14 @@ struct AsyncWriteGroupTests {
     commit(leavingOut: [token, other]) { $0.age = 12 }
     commit { $0.age = 13 }
     a.finish()
-    #expect(told == ["age: 12 13", "age"] && version(a) - first == 2)
+    #expect(told == ["age: 12 13", "age"])
+    #expect(version(a) - first == 2)
     token.invalidate()
     other.invalidate()
   }
 
-  @Test("S71") func observersOfPropertiesAreToldOfEachBlock() throws {
+  @Test("property observers are called for each block of a group")
+  func observersOfPropertiesAreToldOfEachBlock() throws {
     let a = try Shelter(.full).open(cats: 2)
     let (cat, other) = (a.cat(0)!, a.cat(1)!)
     let (age, end) = (watch(cat, \.age), watch(other, \.isInvalidated))
@@ -217,7 +229,8 @@ struct AsyncWriteGroupTests {
         if number == 3 {
           a.realm.delete(a.cat(1)!)
           a.realm.cancelWrite()
-          #expect(cat.age == 2 && a.cat(1) != nil)
+          #expect(cat.age == 2)
+          #expect(a.cat(1) != nil)
         } else {
           a.realm.commitAsyncWrite(allowGrouping: true)
         }
@@ -233,12 +246,15 @@ struct AsyncWriteGroupTests {
     }
     a.realm.beginAsyncWrite { cat.age = 6 }
     a.finish()
-    #expect(end.news == ["false → true"] && a.cat(1) == nil)
+    #expect(end.news == ["false → true"])
+    #expect(a.cat(1) == nil)
     #expect(age.news == ["5 → 6", "6 → 5"])
   }
 
   /// What is left out lies before, between or behind what is told.
-  @Test("S71 S79", arguments: 0..<16)
+  @Test(
+    "nested changes of a group come only from commits that do not exclude the token",
+    arguments: 0..<16)
   func nestedChangesAreThoseOfThePartsThatAreTold(leftOut: Int) throws {
     let shelter = try Shelter(.full)
     let a = try shelter.open()
@@ -289,7 +305,9 @@ struct AsyncWriteGroupTests {
   }
 
   /// Keys of sections are asked of what there was after each commit.
-  @Test("S71 S79", arguments: Array(1...6) as [UInt64])
+  @Test(
+    "sections report a group as they report its single commits",
+    arguments: Array(1...6) as [UInt64])
   func sectionsByABlockAreToldOfAGroupAsOfItsCommits(seed: UInt64) throws {
     func run(isGrouped: Bool) throws -> (calls: [String], versions: UInt64) {
       let a = try Shelter(.full).open(cats: 8)
@@ -319,11 +337,14 @@ struct AsyncWriteGroupTests {
       return (calls, version(a) - first)
     }
     let (single, grouped) = (try run(isGrouped: false), try run(isGrouped: true))
-    #expect(single.calls == grouped.calls && single.calls.count > 10)
-    #expect(single.versions == 60 && grouped.versions == 3)
+    #expect(single.calls == grouped.calls)
+    #expect(single.calls.count > 10)
+    #expect(single.versions == 60)
+    #expect(grouped.versions == 3)
   }
 
-  @Test("S71") func objectsOfABlockThatIsTakenBackAreGivenBack() throws {
+  @Test("objects added by a block that is rolled back are unmanaged again")
+  func objectsOfABlockThatIsTakenBackAreGivenBack() throws {
     let shelter = try Shelter(.full)
     var configuration = shelter.configuration
     configuration.returnsObjectsOfCancelledWrites = true
@@ -339,7 +360,9 @@ struct AsyncWriteGroupTests {
     a.realm.beginAsyncWrite {
       a.realm.add(back)
       a.realm.cancelWrite()
-      #expect(back.realm == nil && back.name == "back" && kept.realm != nil)
+      #expect(back.realm == nil)
+      #expect(back.name == "back")
+      #expect(kept.realm != nil)
     }
     a.realm.beginAsyncWrite {
       a.realm.add(back)
@@ -347,6 +370,8 @@ struct AsyncWriteGroupTests {
     }
     a.finish()
     #expect(version(a) - first == 1)
-    #expect(back.realm != nil && kept.name == "kept" && a.cats.count == 3)
+    #expect(back.realm != nil)
+    #expect(kept.name == "kept")
+    #expect(a.cats.count == 3)
   }
 }

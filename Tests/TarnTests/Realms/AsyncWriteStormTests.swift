@@ -93,7 +93,9 @@ private final class CancellationStorm {
     #expect(Set(told) == began.subtracting(unheard))
     #expect(told == told.sorted())
     #expect(Set(instance.cats.map(\.id)) == began)
-    #expect(!dropped.isEmpty && !unheard.isEmpty && !told.isEmpty)
+    #expect(!dropped.isEmpty)
+    #expect(!unheard.isEmpty)
+    #expect(!told.isEmpty)
   }
 }
 
@@ -143,7 +145,7 @@ private actor Visitor {
 }
 
 struct AsyncWriteStormTests {
-  @Test("S69 S72", arguments: durabilities)
+  @Test("blocks that are cancelled at random never run, and the others do", arguments: durabilities)
   func everythingThatIsCancelledKeepsItsWord(
     _ durability: Realm.Configuration.Durability
   ) throws {
@@ -172,7 +174,9 @@ struct AsyncWriteStormTests {
     #expect(b.realm.core.store.gate.holder == nil)
   }
 
-  @Test("S77 S276", .timeLimit(.minutes(5)), arguments: durabilities)
+  @Test(
+    "instances may be released at any moment while writes are queued",
+    .timeLimit(.minutes(5)), arguments: durabilities)
   func everythingMayGoAtAnyMoment(_ durability: Realm.Configuration.Durability) async throws {
     let shelter = try Shelter(durability)
     let configuration = shelter.configuration

@@ -8,27 +8,28 @@ private let durabilities: [Realm.Configuration.Durability] = [.full, .relaxed]
 
 private struct Refusal: Error, Equatable {}
 
-/// S80 to S87: `asyncWrite`, where main is the actor.
+/// `asyncWrite`, where main is the actor.
 @MainActor struct AsyncWriteTaskTests {
   private func open(_ shelter: Shelter) throws -> Realm {
     try Realm(configuration: shelter.configuration)
   }
 
-  @Test("S80 S82 S87", arguments: durabilities)
+  @Test("asyncWrite returns the value of its block after the commit", arguments: durabilities)
   func theValueOfTheBlockComesBackWhenItIsWritten(
     _ durability: Realm.Configuration.Durability
   ) async throws {
     let shelter = try Shelter(durability)
     let realm = try open(shelter)
     let cat = try await realm.asyncWrite { realm.create(Cat.self, value: ["id": 1]) }
-    #expect(cat.id == 1 && !realm.isInWriteTransaction)
+    #expect(cat.id == 1)
+    #expect(!realm.isInWriteTransaction)
     #expect(!realm.isPerformingAsynchronousWriteOperations)
     try await realm.asyncWrite { cat.name = "Mia" }
     #expect(cat.name == "Mia")
     #expect(try shelter.open().cat(1)?.name == "Mia")
   }
 
-  @Test("S83", arguments: durabilities)
+  @Test("asyncWrite rolls back and rethrows when its block throws", arguments: durabilities)
   func aBlockThatThrowsIsRolledBack(_ durability: Realm.Configuration.Durability) async throws {
     let shelter = try Shelter(durability)
     let realm = try open(shelter)
@@ -38,11 +39,12 @@ private struct Refusal: Error, Equatable {}
         throw Refusal()
       }
     }
-    #expect(realm.objects(Cat.self).isEmpty && !realm.isInWriteTransaction)
+    #expect(realm.objects(Cat.self).isEmpty)
+    #expect(!realm.isInWriteTransaction)
     try shelter.open().add(2)
   }
 
-  @Test("S85", arguments: durabilities)
+  @Test("the block of asyncWrite may commit or cancel the write itself", arguments: durabilities)
   func theBlockMayEndItsWrite(_ durability: Realm.Configuration.Durability) async throws {
     let shelter = try Shelter(durability)
     let realm = try open(shelter)
@@ -59,7 +61,8 @@ private struct Refusal: Error, Equatable {}
     #expect(realm.objects(Cat.self).count == 1)
   }
 
-  @Test("S79 S80") func tokensCanBeLeftOut() async throws {
+  @Test("asyncWrite excludes tokens")
+  func tokensCanBeLeftOut() async throws {
     let shelter = try Shelter(.full)
     let realm = try open(shelter)
     var calls = 0
@@ -71,7 +74,7 @@ private struct Refusal: Error, Equatable {}
     token.invalidate()
   }
 
-  @Test("S86", arguments: durabilities)
+  @Test("calls of asyncWrite run in order, after ordinary writes", arguments: durabilities)
   func callsWriteInOrderAndOrdinaryWritesGoFirst(
     _ durability: Realm.Configuration.Durability
   ) async throws {
@@ -99,7 +102,8 @@ private struct Refusal: Error, Equatable {}
     #expect(realm.objects(Cat.self).count == 5)
   }
 
-  @Test("S84") func aTaskThatIsCancelledBeforeItIsItsTurnWritesNothing() async throws {
+  @Test("a task cancelled before its turn writes nothing")
+  func aTaskThatIsCancelledBeforeItIsItsTurnWritesNothing() async throws {
     let shelter = try Shelter(.full)
     let realm = try open(shelter)
     let held = try realm.core.store.acquireGate()
@@ -127,7 +131,7 @@ private struct Refusal: Error, Equatable {}
     #expect(realm.objects(Cat.self).count == 1)
   }
 
-  @Test("S84", arguments: durabilities)
+  @Test("many cancelled tasks leave no queued write behind", arguments: durabilities)
   func aStormOfCancellationsLeavesNothingBehind(
     _ durability: Realm.Configuration.Durability
   ) async throws {
@@ -157,8 +161,10 @@ private struct Refusal: Error, Equatable {}
         }
       }
     }
-    #expect(written + cancelled == wanted && wanted == 10_000)
-    #expect(cancelled > 0 && written > 0)
+    #expect(written + cancelled == wanted)
+    #expect(wanted == 10_000)
+    #expect(cancelled > 0)
+    #expect(written > 0)
     #expect(!realm.isPerformingAsynchronousWriteOperations)
     // The gate is free, and nobody stands in line.
     try shelter.open().realm.write(timeout: .seconds(10)) {}

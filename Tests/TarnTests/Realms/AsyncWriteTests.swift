@@ -1,13 +1,16 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Tarn
 
 private let durabilities: [Realm.Configuration.Durability] = [.full, .relaxed]
 
-/// S63 to S79: writes that nobody waits for.
+/// Writes that nobody waits for.
 struct AsyncWriteTests {
-  @Test("S63 S73", arguments: durabilities)
+  @Test(
+    "a block runs in a later turn, and its completion after the commit",
+    arguments: durabilities)
   func aBlockRunsInALaterTurnAndItsCompletionAfterTheCommit(
     _ durability: Realm.Configuration.Durability
   ) throws {
@@ -26,7 +29,7 @@ struct AsyncWriteTests {
     #expect(!a.realm.isPerformingAsynchronousWriteOperations)
   }
 
-  @Test("S66 S67", arguments: durabilities)
+  @Test("blocks run in order, after ordinary writes", arguments: durabilities)
   func blocksRunInOrderAndWritesOfTheProgramGoFirst(
     _ durability: Realm.Configuration.Durability
   ) throws {
@@ -58,7 +61,7 @@ struct AsyncWriteTests {
     #expect(a.cats.map(\.id) == [1, 2, 3, 11, 12, 13])
   }
 
-  @Test("S65", arguments: durabilities)
+  @Test("a block may be queued in an observer callback", arguments: durabilities)
   func aBlockMayBeQueuedInACallback(_ durability: Realm.Configuration.Durability) throws {
     let a = try Shelter(durability).open()
     var told: [Int] = []
@@ -72,7 +75,7 @@ struct AsyncWriteTests {
     a.realm.writeAsync { a.realm.add(Cat(0)) }
     a.finish()
     #expect(told == [1, 2, 3])
-    // S64: what it returns may be left. S65: also in a callback that the begin of a write calls.
+    // Its result may be ignored, also in a callback that the begin of a write calls.
     let b = try Instance(a.realm.configuration)
     try b.add(50)
     try a.write { #expect(told.last == 4) }
@@ -82,7 +85,7 @@ struct AsyncWriteTests {
     token.invalidate()
   }
 
-  @Test("S68", arguments: durabilities)
+  @Test("a block that does not commit is rolled back", arguments: durabilities)
   func aBlockThatDoesNotCommitIsRolledBack(_ durability: Realm.Configuration.Durability) throws {
     let a = try Shelter(durability).open()
     var log: [String] = []
@@ -101,7 +104,7 @@ struct AsyncWriteTests {
     #expect(a.cats.map(\.id) == [2, 3])
   }
 
-  @Test("S69", arguments: durabilities)
+  @Test("a block may commit or cancel its write", arguments: durabilities)
   func aBlockMayEndItsWrite(_ durability: Realm.Configuration.Durability) throws {
     let a = try Shelter(durability).open()
     var log: [String] = []
@@ -129,7 +132,7 @@ struct AsyncWriteTests {
     #expect(a.cats.map(\.id) == [2, 3])
   }
 
-  @Test("S69 S72", arguments: durabilities)
+  @Test("cancelling removes a block that has not begun", arguments: durabilities)
   func cancellingTakesOutWhatHasNotBegun(_ durability: Realm.Configuration.Durability) throws {
     let a = try Shelter(durability).open()
     var log: [String] = []
@@ -158,7 +161,9 @@ struct AsyncWriteTests {
     #expect(a.cats.map(\.id) == [1, 3, 7])
   }
 
-  @Test("S70", arguments: durabilities)
+  @Test(
+    "an asynchronous commit is visible at once, and observers are called",
+    arguments: durabilities)
   func aCommitIsShownAtOnceAndToldOf(_ durability: Realm.Configuration.Durability) throws {
     let a = try Shelter(durability).open()
     try a.add(1)
@@ -174,8 +179,10 @@ struct AsyncWriteTests {
     a.realm.add(Cat(2))
     a.realm.commitAsyncWrite { _ in log.append("on disk \(a.cats.count) \(cat.age)") }
     #expect(log == ["did change 2 5"])
-    #expect(!a.realm.isInWriteTransaction && cat.age == 5 && a.cat(2) != nil)
-    // S78: later.
+    #expect(!a.realm.isInWriteTransaction)
+    #expect(cat.age == 5)
+    #expect(a.cat(2) != nil)
+    // Observers are called in a later turn.
     #expect(recorder.calls == ["initial 1"])
     a.finish()
     #expect(log == ["did change 2 5", "on disk 2 5"])
@@ -184,7 +191,8 @@ struct AsyncWriteTests {
     token.invalidate()
   }
 
-  @Test("S52 S70") func whatIsReadBeforeTheDiskIsWhatIsReadAfterIt() throws {
+  @Test("values read before and after a commit reaches the disk are the same")
+  func whatIsReadBeforeTheDiskIsWhatIsReadAfterIt() throws {
     let a = try Shelter(.full).open()
     func hoard(_ id: Int) -> Hoard { a.realm.object(ofType: Hoard.self, forPrimaryKey: id)! }
     func text() -> String {
@@ -244,7 +252,7 @@ struct AsyncWriteTests {
     return { all.map(\.id) }
   }
 
-  @Test("S74", arguments: durabilities)
+  @Test("a completion may write in every way", arguments: durabilities)
   func aCompletionMayWriteInEveryWay(_ durability: Realm.Configuration.Durability) throws {
     let a = try Shelter(durability).open()
     var log: [String] = []
@@ -269,7 +277,7 @@ struct AsyncWriteTests {
     #expect(a.cats.map(\.id) == [1, 2, 3, 4])
   }
 
-  @Test("S76", arguments: durabilities)
+  @Test("an ordinary write first finishes the commits before it", arguments: durabilities)
   func aWriteOfTheProgramFinishesTheCommitsBefore(
     _ durability: Realm.Configuration.Durability
   ) throws {
@@ -289,7 +297,7 @@ struct AsyncWriteTests {
     #expect(a.cats.map(\.id) == [1, 2, 3])
   }
 
-  @Test("S77", arguments: durabilities)
+  @Test("invalidate() keeps what is committed and drops queued blocks", arguments: durabilities)
   func invalidatingKeepsWhatIsCommittedAndDropsTheRest(
     _ durability: Realm.Configuration.Durability
   ) throws {
@@ -309,7 +317,9 @@ struct AsyncWriteTests {
     #expect(log == ["1"])
   }
 
-  @Test("S77", arguments: durabilities)
+  @Test(
+    "releasing an instance keeps what is committed and drops queued blocks",
+    arguments: durabilities)
   func anInstanceThatGoesKeepsWhatIsCommittedAndDropsTheRest(
     _ durability: Realm.Configuration.Durability
   ) throws {
@@ -335,7 +345,7 @@ struct AsyncWriteTests {
     try b.add(2)
   }
 
-  @Test("S79", arguments: durabilities)
+  @Test("writeAsync excludes tokens", arguments: durabilities)
   func tokensCanBeLeftOut(_ durability: Realm.Configuration.Durability) throws {
     let a = try Shelter(durability).open()
     let (left, told) = (CatRecorder(a.cats), CatRecorder(a.cats))
@@ -353,7 +363,9 @@ struct AsyncWriteTests {
     #expect(left.calls.last == "-[] +[2] ~[]")
   }
 
-  @Test("S70", arguments: durabilities)
+  @Test(
+    "observing, freezing and refreshing wait for commits to reach the disk",
+    arguments: durabilities)
   func observingFreezingAndRefreshingWaitForTheDisk(
     _ durability: Realm.Configuration.Durability
   ) throws {
@@ -372,7 +384,8 @@ struct AsyncWriteTests {
     #expect(recorder.calls == ["initial 2"])
   }
 
-  @Test("S63") func theGateIsWaitedForElsewhere() throws {
+  @Test("the thread does not block while its block waits for the write lock")
+  func theGateIsWaitedForElsewhere() throws {
     let shelter = try Shelter(.relaxed)
     let (a, b) = (try shelter.open(), try shelter.open())
     b.realm.beginWrite()
@@ -396,7 +409,8 @@ struct AsyncWriteTests {
     try a.add(3)
   }
 
-  @Test("S67") func aWriteOfTheProgramTakesTheTurnInLine() throws {
+  @Test("an ordinary write takes the queued block's place in the line")
+  func aWriteOfTheProgramTakesTheTurnInLine() throws {
     let shelter = try Shelter(.relaxed)
     let (a, b) = (try shelter.open(), try shelter.open())
     b.realm.beginWrite()
@@ -411,33 +425,34 @@ struct AsyncWriteTests {
 }
 
 @Suite struct AsyncWriteTrapTests: TrapSuite {
-  @Test("S75") func aPlainThreadHasNoLaterTurn() async throws {
-    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+  static let traps: [TrapCase] = [
+    TrapCase(
+      "queueing a write on a thread without a scheduler",
+      "Can't write asynchronously on a plain thread"
+    ) { shelter in
+      let configuration = shelter.configuration
       let ended = DispatchSemaphore(value: 0)
       let thread = Thread {
-        let shelter = try! Shelter(.relaxed)
-        let realm = try! Realm(configuration: shelter.configuration)
+        let realm = try! Realm(configuration: configuration)
         realm.writeAsync {}
-        withExtendedLifetime(shelter) { _ = ended.signal() }
+        ended.signal()
       }
       thread.start()
       _ = ended.wait(timeout: .now() + 10)
-    }
-    try expect("Can't write asynchronously on a plain thread", in: result)
-  }
-
-  @Test("S75") func whoHasLetGoOfItsSchedulerHasNone() async throws {
-    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      let shelter = try Shelter(.relaxed)
+    },
+    TrapCase(
+      "queueing a write after the scheduler was released",
+      "when nobody has the Realm's ManualScheduler any more"
+    ) { shelter in
       let realm = try Realm(configuration: shelter.configuration, scheduler: ManualScheduler())
       realm.writeAsync {}
-    }
-    try expect("when nobody has the Realm's ManualScheduler any more", in: result)
-  }
-
-  @Test("S70") func nothingCanBeChangedAfterTheCommit() async throws {
-    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      let a = try Shelter(.full).open()
+    },
+    TrapCase(
+      "changing an object after commitAsyncWrite()",
+      "Cannot modify managed objects outside of a write transaction"
+    ) { shelter in
+      shelter.durability = .full
+      let a = try shelter.open()
       try a.add(1)
       let cat = a.cat(1)!
       a.realm.beginWrite()
@@ -445,7 +460,18 @@ struct AsyncWriteTests {
       a.realm.commitAsyncWrite()
       guard cat.name == "warm" else { return }
       cat.name = "late"
+    },
+  ]
+
+  private let folder = TemporaryFolder()
+
+  @Test(arguments: traps.map(\.name))
+  func stops(_ name: String) async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [path = folder.path as String, name] in
+      try await AsyncWriteTrapTests.traps.named(name).run(Shelter(within: path))
     }
-    try expect("Cannot modify managed objects outside of a write transaction", in: result)
+    try expect(Self.traps.named(name).message, in: result)
   }
 }

@@ -42,7 +42,8 @@ struct AsyncWriteTimeoutTests {
       a.pump()
     }
     #expect(ends == ["begin", "write"])
-    #expect(a.realm.isPerformingAsynchronousWriteOperations && a.cats.isEmpty)
+    #expect(a.realm.isPerformingAsynchronousWriteOperations)
+    #expect(a.cats.isEmpty)
     b.realm.cancelWrite()
     a.finish()
     #expect(a.cats.map(\.id).sorted() == [1, 2])
@@ -101,7 +102,8 @@ struct AsyncWriteTimeoutTests {
       }
       a.finish()
     }
-    #expect(ends == 3 && a.cats.count == 3)
+    #expect(ends == 3)
+    #expect(a.cats.count == 3)
   }
 
   @Test func whatIsCancelledIsToldNothing() throws {

@@ -24,7 +24,6 @@ struct FreezingTrapTests: TrapSuite {
   static let misuses =
     changing + writing + observing + freezing + thawing + mixing + readingWhatIsInvalidated
 
-  /// S316.
   private static let changing = [
     Misuse("property", "Cannot set Glacier.name of a frozen Realm") {
       $0.glacier(1)!.freeze().name = "new"
@@ -70,7 +69,6 @@ struct FreezingTrapTests: TrapSuite {
     },
   ]
 
-  /// S316.
   private static let writing = [
     Misuse("write", "Can't perform transactions on a frozen Realm") { instance in
       try instance.realm.freeze().write { instance.realm.deleteAll() }
@@ -91,7 +89,6 @@ struct FreezingTrapTests: TrapSuite {
   ]
 
   private static let nothingToObserve = "nothing can be observed of, a frozen Realm"
-  /// S113, S316.
   private static let observing = [
     Misuse("observed Realm", nothingToObserve) { _ = $0.realm.freeze().observe { _, _ in } },
     Misuse("observed object", nothingToObserve) {
@@ -121,7 +118,6 @@ struct FreezingTrapTests: TrapSuite {
     },
   ]
 
-  /// S314, S315.
   private static let freezing = [
     Misuse("unmanaged object", "'Glacier': only what is managed by a Realm can be frozen") { _ in
       _ = Glacier(1).freeze()
@@ -181,7 +177,6 @@ struct FreezingTrapTests: TrapSuite {
     },
   ]
 
-  /// S315.
   private static let thawing = [
     Misuse("unmanaged, thawed", "'Glacier': only what is managed by a Realm can be thawed") { _ in
       _ = Glacier(1).thaw()
@@ -205,7 +200,6 @@ struct FreezingTrapTests: TrapSuite {
   ]
 
   private static let isFrozen = "A frozen object of class 'Stone' cannot become part of a live"
-  /// S322.
   private static let mixing = [
     Misuse("appended", isFrozen) { instance in
       let list = instance.glacier(1)!.stones.freeze()
@@ -233,7 +227,6 @@ struct FreezingTrapTests: TrapSuite {
     },
   ]
 
-  /// S319.
   private static let readingWhatIsInvalidated = [
     Misuse("object's property", "an object of class 'Glacier' is used after that") { instance in
       let glacier = instance.glacier(1)!.freeze()

@@ -15,7 +15,8 @@ struct GateLineTests {
   }
 
   /// Passing over takes 10 ms, and must not take them for each write of the others.
-  @Test("S63") func whoseTurnsDoNotComeIsPassedOverForGood() throws {
+  @Test("instances whose turns do not come are passed over for good")
+  func whoseTurnsDoNotComeIsPassedOverForGood() throws {
     let shelter = try Shelter(.relaxed)
     let (a, b, c) = (try shelter.open(), try shelter.open(), try shelter.open())
     let gate = a.realm.core.store.gate

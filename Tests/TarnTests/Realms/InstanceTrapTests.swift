@@ -12,7 +12,6 @@ struct InstanceTrapTests: TrapSuite {
     case otherPermissions, noFile, contradictoryClasses, contradictoryClassesToMigrate
     case readOnlyWrite, tooManyVersions
     case pumpedElsewhere, notTheMainQueue, notItsQueue
-    /// S121.
     case tokenEndedElsewhere
 
     /// What the message says.

@@ -67,7 +67,8 @@ struct LeftWriteTests {
       }
       try queue.sync {
         let realm = try Realm(configuration: shelter.configuration, queue: queue)
-        #expect(realm.isInWriteTransaction && realm.isEmpty)
+        #expect(realm.isInWriteTransaction)
+        #expect(realm.isEmpty)
       }
     }
     try other.realm.write { other.realm.add(Cat(1)) }
@@ -97,7 +98,8 @@ struct LeftWriteTests {
     }
     #expect((core != nil) == observes)
     token = nil
-    #expect(core == nil && token == nil)
+    #expect(core == nil)
+    #expect(token == nil)
     try other.realm.write(timeout: .seconds(60)) { other.realm.add(Cat(3)) }
     #expect(other.realm.objects(Cat.self).map(\.id) == [3])
   }

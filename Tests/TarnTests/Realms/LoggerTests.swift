@@ -62,7 +62,6 @@ struct LoggerTests {
     }
   }
 
-  /// S122.
   @Test func aRealmsTokenThatIsLetGoOfIsLogged() async throws {
     let folder = TemporaryFolder()
     let result = await #expect(processExitsWith: .exitCode(0), observing: [\.standardErrorContent])

@@ -22,7 +22,6 @@ struct LostStoreTests {
     }
   }
 
-  /// S118.
   @Test(arguments: Loss.allCases)
   func observersAreToldOnceThatTheFileIsGone(loss: Loss) throws {
     let shelter = try Shelter()
@@ -38,7 +37,8 @@ struct LostStoreTests {
     }
     #expect(recorder.calls.count == 2)
     let last = recorder.calls.last ?? ""
-    #expect(last.hasPrefix("error follow /") && last.contains("cats.realm: "), "\(last)")
+    #expect(last.hasPrefix("error follow /"), "\(last)")
+    #expect(last.contains("cats.realm: "), "\(last)")
     // Nothing is left to be looked for, and what was shown stays.
     #expect(!instance.scheduler.wait(timeout: 0.3))
     instance.pump()
@@ -47,11 +47,14 @@ struct LostStoreTests {
     #expect(!instance.realm.refresh())
     #expect(throws: Realm.Error.incompatibleLockFile) { try instance.realm.write {} }
     while !watched.isEnded, ContinuousClock.now < limit { watched.poll() }
-    #expect(watched.isEnded && !watched.mustPoll && watched.rawDescriptor == -1)
+    #expect(watched.isEnded)
+    #expect(!watched.mustPoll)
+    #expect(watched.rawDescriptor == -1)
     // Who comes later is told as well.
     let late = CatRecorder(instance.cats)
     instance.pump()
-    #expect(late.calls.count == 1 && late.calls[0].hasPrefix("error"), "\(late.calls)")
+    try #require(late.calls.count == 1, "\(late.calls)")
+    #expect(late.calls[0].hasPrefix("error"), "\(late.calls)")
     if loss == .deleted { #expect(try shelter.open().realm.isEmpty) }
   }
 
@@ -102,7 +105,6 @@ struct LostStoreTests {
     queue.sync { _ = token?.invalidate() }
   }
 
-  /// S112.
   @Test func aReadOnlyRealmFollowsAndIsObserved() throws {
     let shelter = try Shelter()
     let writer = try shelter.open(cats: 1)

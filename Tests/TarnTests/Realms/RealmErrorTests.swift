@@ -1,4 +1,5 @@
 import Foundation
+import TarnStore
 import Testing
 
 @testable import Tarn
@@ -71,6 +72,50 @@ struct RealmErrorTests {
     #expect(mismatch?.description.contains("id") == true)
     #expect(mismatch?.description.contains("name") == true)
     #expect(try shelter.open().cats.count == 1)
+  }
+
+  /// Every code of the engine, and the public code that programs see.
+  static let codes: [(StorageError.Code, Realm.Error.Code)] = [
+    (.notAStore, .invalidDatabase),
+    (.corrupted, .invalidDatabase),
+    (.newerFormat, .unsupportedFileFormatVersion),
+    (.permissionDenied, .filePermissionDenied),
+    (.notFound, .fileNotFound),
+    (.diskFull, .outOfDiskSpace),
+    (.addressSpace, .addressSpaceExhausted),
+    (.readersFull, .fail),
+    (.replaced, .incompatibleLockFile),
+    (.identity, .incompatibleLockFile),
+    (.forked, .fail),
+    (.inputOutput, .fileOperationFailed),
+    (.outcomeUnknown, .fail),
+    (.failed, .fail),
+    (.conflict, .fail),
+    (.schemaMismatch, .schemaMismatch),
+    (.invalidInput, .invalidInput),
+    (.alreadyOpen, .alreadyOpen),
+    (.limitExceeded, .invalidInput),
+    (.busy, .busy),
+    (.notUnique, .notUnique),
+    (.olderProgram, .schemaMismatch),
+  ]
+
+  @Test(arguments: codes)
+  func anErrorOfTheEngineHasAPublicCode(_ inner: StorageError.Code, _ code: Realm.Error.Code) {
+    let inside = StorageError(inner, operation: "commit", path: "/tmp/a.realm", detail: "It broke.")
+    let error = Realm.Error(inside)
+    #expect(error.code == code)
+    #expect(error.message.contains("It broke."))
+    #expect(error.fileURL?.path == "/tmp/a.realm")
+    #expect(error.errorCode == code.rawValue)
+    #expect(Realm.Error.errorDomain == "io.realm")
+    #expect(error.errorUserInfo["Error Name"] as? String == "\(code)")
+    #expect(error.errorUserInfo[NSLocalizedDescriptionKey] as? String == error.description)
+  }
+
+  /// The engine numbers its codes from 1 without a gap, so that one that is new is missed here.
+  @Test func theTableOfCodesIsComplete() {
+    #expect(Self.codes.map(\.0.rawValue) == Array(1...22))
   }
 
   @Test func codesHaveTheirKnownNumbers() {

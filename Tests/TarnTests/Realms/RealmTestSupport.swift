@@ -105,8 +105,7 @@ struct Instance {
   }
 }
 
-/// What an observer was told, as text and as a mirror that follows the index changes: S171, S172,
-/// S173.
+/// What an observer was told, as text and as a mirror that follows the index changes.
 final class CatRecorder {
   private(set) var calls: [String] = []
   private(set) var mirror: [Int] = []

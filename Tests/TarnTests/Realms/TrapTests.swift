@@ -9,41 +9,23 @@ struct TrapTests: TrapSuite {
   private let shelter = Result { try Shelter() }
   private var folder: String { get throws { try shelter.get().folder } }
 
-  @Test func settingOutsideOfAWrite() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let a = try Shelter(within: folder).open(cats: 1)
+  static let traps: [TrapCase] = [
+    TrapCase("setting outside of a write", "outside of a write transaction") { shelter in
+      let a = try shelter.open(cats: 1)
       a.cat(0)!.name = "new"
-    }
-    try expect("outside of a write transaction", in: result)
-  }
-
-  @Test func settingAnIndexedPropertyOutsideOfAWrite() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let a = try Shelter(within: folder).open(cats: 1)
+    },
+    TrapCase("setting an indexed property outside of a write", "outside of a write transaction") {
+      shelter in
+      let a = try shelter.open(cats: 1)
       a.cat(0)!.age = 2
-    }
-    try expect("outside of a write transaction", in: result)
-  }
-
-  @Test func addingOutsideOfAWrite() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let a = try Shelter(within: folder).open()
+    },
+    TrapCase("adding outside of a write", "Cannot add objects outside of a write transaction") {
+      shelter in
+      let a = try shelter.open()
       a.realm.add(Cat(1))
-    }
-    try expect("Cannot add objects outside of a write transaction", in: result)
-  }
-
-  @Test func anotherThread() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let a = try Shelter(within: folder).open(cats: 1)
+    },
+    TrapCase("reading on another thread", "accessed from incorrect thread") { shelter in
+      let a = try shelter.open(cats: 1)
       nonisolated(unsafe) let cat = a.cat(0)!  // because: this breaks the rule on purpose
       let done = DispatchSemaphore(value: 0)
       Thread.detachNewThread {
@@ -51,49 +33,27 @@ struct TrapTests: TrapSuite {
         done.signal()
       }
       done.wait()
-    }
-    try expect("accessed from incorrect thread", in: result)
-  }
-
-  @Test func aDeletedObject() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let a = try Shelter(within: folder).open(cats: 1)
+    },
+    TrapCase("reading a deleted object", "deleted or invalidated") { shelter in
+      let a = try shelter.open(cats: 1)
       let cat = a.cat(0)!
       try a.write { a.realm.delete(cat) }
       print(cat.name)
-    }
-    try expect("deleted or invalidated", in: result)
-  }
-
-  @Test func anIndexOutOfBounds() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let a = try Shelter(within: folder).open(cats: 1)
+    },
+    TrapCase("an index out of bounds", "Index 1 is out of bounds (must be less than 1)") {
+      shelter in
+      let a = try shelter.open(cats: 1)
       print(a.cats[1])
-    }
-    try expect("Index 1 is out of bounds (must be less than 1)", in: result)
-  }
-
-  @Test func aWriteInAWrite() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let a = try Shelter(within: folder).open()
+    },
+    TrapCase("a write in a write", "already in a write transaction") { shelter in
+      let a = try shelter.open()
       a.realm.beginWrite()
       a.realm.beginWrite()
-    }
-    try expect("already in a write transaction", in: result)
-  }
-
-  /// S145: in the begin that a callback caused it is called inside of that write.
-  @Test func aWriteInACallbackThatABeginHasMade() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let shelter = try Shelter(within: folder)
+    },
+    // The begin in the callback calls it again, inside of that write.
+    TrapCase(
+      "a write in a callback that the begin of a write calls", "already in a write transaction"
+    ) { shelter in
       let (a, other) = (try shelter.open(cats: 1), try shelter.open())
       let token = a.cats.observe { change in
         if case .update(let cats, _, _, _) = change, cats.count == 2 { try! other.add(8) }
@@ -104,193 +64,126 @@ struct TrapTests: TrapSuite {
       try other.add(7)
       a.pump()
       token.invalidate()
-    }
-    try expect("already in a write transaction", in: result)
-  }
-
-  @Test func endingAWriteThatIsNotThere() async throws {
-    let commit = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in try Shelter(within: folder).open().realm.commitWrite() }
-    try expect("Can't commit a non-existing write transaction", in: commit)
-    let cancel = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in try Shelter(within: folder).open().realm.cancelWrite() }
-    try expect("Can't cancel a non-existing write transaction", in: cancel)
-  }
-
-  /// S114.
-  @Test func observingOnAPlainThread() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let shelter = try Shelter(within: folder)
+    },
+    TrapCase("committing where no write is open", "Can't commit a non-existing write transaction") {
+      shelter in
+      try shelter.open().realm.commitWrite()
+    },
+    TrapCase("cancelling where no write is open", "Can't cancel a non-existing write transaction") {
+      shelter in
+      try shelter.open().realm.cancelWrite()
+    },
+    TrapCase(
+      "observing on a plain thread", "Can only add notification blocks from within run loops"
+    ) { shelter in
       let realm = try Realm(configuration: shelter.configuration)
       _ = realm.objects(Cat.self).observe { _ in }
-    }
-    try expect("Can only add notification blocks from within run loops", in: result)
-  }
-
-  /// S116.
-  @Test func observingAfterChangesInAWrite() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let a = try Shelter(within: folder).open()
+    },
+    TrapCase("observing after changes in a write", "after making changes in a write transaction") {
+      shelter in
+      let a = try shelter.open()
       a.realm.beginWrite()
       a.realm.add(Cat(1))
       _ = a.cats.observe { _ in }
-    }
-    try expect("after making changes in a write transaction", in: result)
-  }
-
-  /// S110, S111.
-  @Test func observingWhatIsNotManagedOrDeleted() async throws {
-    let unmanaged = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { _ = Cat(1).observe { (_: ObjectChange<Cat>) in } }
-    try expect("managed by a Realm", in: unmanaged)
-    let deleted = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let a = try Shelter(within: folder).open(cats: 1)
+    },
+    TrapCase("observing an unmanaged object", "managed by a Realm") { _ in
+      _ = Cat(1).observe { (_: ObjectChange<Cat>) in }
+    },
+    TrapCase("observing a deleted object", "deleted or invalidated") { shelter in
+      let a = try shelter.open(cats: 1)
       let cat = a.cat(0)!
       try a.write { a.realm.delete(cat) }
       _ = cat.observe { (_: ObjectChange<Cat>) in }
-    }
-    try expect("deleted or invalidated", in: deleted)
-  }
-
-  @Test func aReadOnlyRealm() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let shelter = try Shelter(within: folder)
+    },
+    TrapCase("writing to a read-only Realm", "read-only") { shelter in
       _ = try shelter.open(cats: 1)
       var configuration = shelter.configuration
       configuration.readOnly = true
       try Instance(configuration, shelter).write {}
-    }
-    try expect("read-only", in: result)
-  }
-
-  @Test func aPrimaryKeyThatChangesOrExists() async throws {
-    let changed = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let a = try Shelter(within: folder).open(cats: 1)
+    },
+    TrapCase("changing a primary key", "rimary key") { shelter in
+      let a = try shelter.open(cats: 1)
       try a.write { a.cat(0)!.id = 5 }
-    }
-    try expect("rimary key", in: changed)
-    let existing = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let a = try Shelter(within: folder).open(cats: 1)
+    },
+    TrapCase("adding an object with an existing primary key", "with an existing primary key value")
+    { shelter in
+      let a = try shelter.open(cats: 1)
       try a.add(0)
-    }
-    try expect("with an existing primary key value", in: existing)
-    let wrong = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let a = try Shelter(within: folder).open(cats: 1)
+    },
+    TrapCase(
+      "looking up a primary key of another type", "is not the type of the primary key of 'Cat'"
+    ) { shelter in
+      let a = try shelter.open(cats: 1)
       _ = a.realm.object(ofType: Cat.self, forPrimaryKey: "zero")
-    }
-    try expect("is not the type of the primary key of 'Cat'", in: wrong)
-    let none = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let a = try Shelter(within: folder).open(cats: 1)
+    },
+    TrapCase("updating an object of a class without a primary key", "does not have a primary key") {
+      shelter in
+      let a = try shelter.open(cats: 1)
       try a.write { a.realm.add(Home("x"), update: .modified) }
-    }
-    try expect("does not have a primary key", in: none)
-  }
-
-  @Test func aClassOutsideOfTheSchema() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let a = try Shelter(within: folder).open()
+    },
+    TrapCase("a class outside of the schema", "'ModelToy' is not managed by the Realm") { shelter in
+      let a = try shelter.open()
       _ = a.realm.objects(ModelToy.self).count
-    }
-    try expect("'ModelToy' is not managed by the Realm", in: result)
-  }
-
-  @Test func anObjectOfAnotherRealm() async throws {
-    let deleted = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let shelter = try Shelter(within: folder)
+    },
+    TrapCase("deleting an object of another Realm", "from the Realm it belongs to") { shelter in
       let a = try shelter.open(cats: 1)
       let b = try shelter.open()
       try a.write { a.realm.delete(b.cat(0)!) }
-    }
-    try expect("from the Realm it belongs to", in: deleted)
-    let linked = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let a = try Shelter(within: folder).open(cats: 1)
-      let b = try Shelter(within: folder).open()
+    },
+    TrapCase("linking to an object of another Realm", "another Realm") { shelter in
+      let a = try shelter.open(cats: 1)
+      let b = try shelter.open()
       let home = Home("x")
       try b.write { b.realm.add(home) }
       try a.write { a.cat(0)!.home = home }
-    }
-    try expect("another Realm", in: linked)
-  }
-
-  /// S265.
-  @Test func aTokenToLeaveOutThatIsNotActiveHere() async throws {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let a = try Shelter(within: folder).open()
+    },
+    TrapCase("excluding a token that has ended", "must be an active one") { shelter in
+      let a = try shelter.open()
       let token = a.realm.observe { _, _ in }
       token.invalidate()
       try a.realm.write(withoutNotifying: [token]) {}
-    }
-    try expect("must be an active one", in: result)
-  }
-
-  /// S265, S266: one of another instance, and where no write is open.
-  @Test func tokensThatCannotBeLeftOut() async throws {
-    let foreign = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let shelter = try Shelter(within: folder)
+    },
+    TrapCase(
+      "excluding a token of another instance", "must be an active one of this very Realm instance"
+    ) { shelter in
       let (a, b) = (try shelter.open(), try shelter.open())
       let token = b.cats.observe { _ in }
       try a.realm.write(withoutNotifying: [token]) { fatalError("begun") }
-    }
-    try expect("must be an active one of this very Realm instance", in: foreign)
-    let outside = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let a = try Shelter(within: folder).open()
+    },
+    TrapCase(
+      "excluding a token where no write is open", "Can't commit a non-existing write transaction"
+    ) { shelter in
+      let a = try shelter.open()
       try a.realm.commitWrite(withoutNotifying: [a.cats.observe { _ in }])
-    }
-    try expect("Can't commit a non-existing write transaction", in: outside)
-  }
-
-  @Test func aQueueThatIsNotTheCurrentOneOrRunsSeveralBlocksAtOnce() async throws {
-    let global = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { [folder = try folder as String] in
-      let shelter = try Shelter(within: folder)
+    },
+    TrapCase("a global queue", "serial queue") { shelter in
       let configuration = shelter.configuration
       DispatchQueue.global().sync {
         _ = try? Realm(configuration: configuration, queue: .global())
       }
-    }
-    try expect("serial queue", in: global)
-    await #expect(processExitsWith: .failure) { [folder = try folder as String] in
-      let shelter = try Shelter(within: folder)
+    },
+    // Dispatch stops the program and says nothing, so that the case says how far it has come.
+    TrapCase("a queue that runs several blocks at once", "opening on a concurrent queue") {
+      shelter in
       let configuration = shelter.configuration
       let queue = DispatchQueue(label: "several", attributes: .concurrent)
-      queue.sync { _ = try? Realm(configuration: configuration, queue: queue) }
+      queue.sync {
+        FileHandle.standardError.write(Data("opening on a concurrent queue\n".utf8))
+        _ = try? Realm(configuration: configuration, queue: queue)
+      }
+    },
+    TrapCase("a queue that is not the current one", "call this inside of 'another'") { shelter in
+      _ = try Realm(configuration: shelter.configuration, queue: DispatchQueue(label: "another"))
+    },
+  ]
+
+  @Test(arguments: traps.map(\.name))
+  func stops(_ name: String) async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [folder = try folder as String, name] in
+      try await TrapTests.traps.named(name).run(Shelter(within: folder))
     }
-    await #expect(processExitsWith: .failure) { [folder = try folder as String] in
-      let shelter = try Shelter(within: folder)
-      _ = try Realm(
-        configuration: shelter.configuration, queue: DispatchQueue(label: "another"))
-    }
+    try expect(Self.traps.named(name).message, in: result)
   }
 }

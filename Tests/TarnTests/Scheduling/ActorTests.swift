@@ -47,7 +47,7 @@ private actor Notes {
     try realm?.write { realm?.create(ActorNote.self, value: ["text": text]) }
   }
 
-  /// S81: the Realm is the queue's, and so the actor's.
+  /// The Realm is the queue's, and so the actor's.
   func addLater(_ text: String) async throws {
     try await realm?.asyncWrite { _ = realm?.create(ActorNote.self, value: ["text": text]) }
   }

@@ -202,7 +202,8 @@ private actor Follower {
     for token in tokens { token.invalidate() }
   }
 
-  @Test("S290") func aTaskThatIsCancelledMeanwhileObservesNothing() async throws {
+  @Test("a task cancelled while it starts to observe observes nothing")
+  func aTaskThatIsCancelledMeanwhileObservesNothing() async throws {
     let realm = try await open()
     try realm.write { for id in 0..<40 { realm.create(FarPet.self, value: ["id": id]) } }
     let pets = realm.objects(FarPet.self).where { $0.id < 30 }.sorted(byKeyPath: "name")
@@ -231,7 +232,7 @@ private actor Follower {
     other.invalidate()
   }
 
-  /// S29, S288: the actor does not work it out itself, and is free meanwhile.
+  /// The actor does not work it out itself, and is free meanwhile.
   @Test func aLargeFirstCallIsPreparedByAWorker() async throws {
     let realm = try await open()
     try realm.write { for id in 0..<40 { realm.create(FarPet.self, value: ["id": id]) } }
@@ -267,7 +268,7 @@ private actor Follower {
     await follower.close()
   }
 
-  /// S242: texts are looked up where the observer is.
+  /// Texts are looked up where the observer is.
   @Test func aKeyPathOfNothingIsRefusedOnTheQueue() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -287,7 +288,7 @@ private actor Follower {
     try expect("'nam'", in: result)
   }
 
-  /// S242: and here they are looked up at once.
+  /// And here they are looked up at once.
   @Test func withoutAQueueAKeyPathOfNothingIsRefusedAtOnce() async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -304,7 +305,7 @@ private actor Follower {
     #expect(!text.contains("registered"))
   }
 
-  /// S110: what no Realm has cannot be observed there either.
+  /// What no Realm has cannot be observed there either.
   @Test(arguments: Unmanaged.allCases) func whatIsUnmanagedIsRefused(_ kind: Unmanaged) async throws
   {
     let result = await #expect(
@@ -326,10 +327,10 @@ private actor Follower {
 
   enum Unmanaged: CaseIterable, Codable { case object, list, map, queue }
 
-  /// S127: a token of no observation.
+  /// A token of no observation.
   @Test func aTokenMadeByHandIsOfNothing() { #expect(!NotificationToken().invalidate()) }
 
-  /// S233: the very object here, and one of the actor's own there.
+  /// The very object here, and one of the actor's own there.
   @Test func theObjectIsTheObserversOwn() async throws {
     let realm = try await open()
     let pet = try realm.write { realm.create(FarPet.self, value: ["id": 1]) }
@@ -351,7 +352,7 @@ private actor Follower {
     there.invalidate()
   }
 
-  /// S65, S152: a write queued in a callback on an actor runs there, later and on its own.
+  /// A write queued in a callback on an actor runs there, later and on its own.
   @Test func aWriteIsQueuedInACallbackOnAnActor() async throws {
     let realm = try await open()
     let pets = realm.objects(FarPet.self).sorted(byKeyPath: "id")

@@ -67,7 +67,6 @@ private func text<T>(_ change: ObjectChange<T>) -> String {
     try await Realm(configuration: ActorPet.configuration(url))
   }
 
-  /// S285, S286, S287, S292.
   @Test func aCollectionIsObservedOnAnActor() async throws {
     let realm = try await open()
     try realm.write { realm.create(ActorPet.self, value: ["id": 1, "name": "Rex"]) }
@@ -86,7 +85,7 @@ private func text<T>(_ change: ObjectChange<T>) -> String {
     #expect(!token.invalidate())
   }
 
-  /// S288, S291: in force when it returns, with old values.
+  /// In force when it returns, with old values.
   @Test func anObjectIsObservedOnAnActor() async throws {
     let realm = try await open()
     let pet = try realm.write {
@@ -123,7 +122,6 @@ private func text<T>(_ change: ObjectChange<T>) -> String {
     token.invalidate()
   }
 
-  /// S289.
   @Test func whatIsGoneGivesATokenOfNothing() async throws {
     let realm = try await open()
     let pet = try realm.write { realm.create(ActorPet.self, value: ["id": 1]) }
@@ -141,7 +139,7 @@ private func text<T>(_ change: ObjectChange<T>) -> String {
     #expect(await cancelled.value.invalidate() == false)
   }
 
-  /// S293, with every change after the version shown at the call.
+  /// With every change after the version shown at the call.
   @Test func aCollectionIsObservedOnAQueue() async throws {
     let realm = try await open()
     let pets = realm.objects(ActorPet.self).sorted(byKeyPath: "id")
@@ -160,7 +158,6 @@ private func text<T>(_ change: ObjectChange<T>) -> String {
     #expect(token.invalidate())
   }
 
-  /// S294.
   @Test func aTokenThatEndsFirstBeginsNothing() async throws {
     let realm = try await open()
     let queue = DispatchQueue(label: "pets")

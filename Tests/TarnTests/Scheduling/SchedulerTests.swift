@@ -14,7 +14,6 @@ struct SchedulerTests {
     try realm.write { realm.add(Cat(id)) }
   }
 
-  /// S114, S115, S137.
   @Test func onASerialQueue() async throws {
     let shelter = try Shelter()
     let configuration = shelter.configuration
@@ -41,7 +40,6 @@ struct SchedulerTests {
     queue.sync {}
   }
 
-  /// S115.
   @MainActor @Test func onTheMainActorAndTheMainQueue() async throws {
     let shelter = try Shelter()
     let configuration = shelter.configuration
@@ -62,7 +60,6 @@ struct SchedulerTests {
     token.invalidate()
   }
 
-  /// S114, S115.
   @Test func onAThreadInsideItsRunLoop() async throws {
     let shelter = try Shelter()
     let configuration = shelter.configuration
@@ -117,7 +114,6 @@ struct SchedulerTests {
     #expect(realm.objects(Cat.self).count == 3)
   }
 
-  /// S115.
   @Test func aManualSchedulerIsHandedToAnotherThread() async throws {
     let shelter = try Shelter()
     let a = try shelter.open(cats: 1)

@@ -66,7 +66,8 @@ struct UniquePropertiesTests {
         realm.add(Houses.House(9, "Bern", "Main Street", 2))
       }
     }
-    #expect(!realm.isInWriteTransaction && realm.text == before)
+    #expect(!realm.isInWriteTransaction)
+    #expect(realm.text == before)
     expectRefusal(["primary keys 1 and 3"]) {
       try realm.write { houses[2].number = 1 }
     }
@@ -328,19 +329,29 @@ struct UniquePropertiesTests {
   }
 }
 
-extension UniquePropertiesTests: TrapSuite {
-  @Test func declarationsThatCannotBeTrap() async throws {
+/// What a program that declares unique properties wrongly is told before it stops.
+struct UniqueDeclarationTests: TrapSuite {
+  private let folder = TemporaryFolder()
+
+  static let traps: [TrapCase] = [
+    TrapCase("an unknown property", "names a property 'nothing' in uniqueProperties()") { _ in
+      _ = Houses.Nameless.sharedSchema()
+    },
+    TrapCase("a list", "'Listed.numbers' cannot be in uniqueProperties()") { _ in
+      _ = Houses.Listed.sharedSchema()
+    },
+    TrapCase("no property, or one twice", "is empty, or names a property twice") { _ in
+      _ = Houses.Twice.sharedSchema()
+    },
+  ]
+
+  @Test(arguments: traps.map(\.name))
+  func stops(_ name: String) async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { _ = Houses.Nameless.sharedSchema() }
-    try expect("names a property 'nothing' in uniqueProperties()", in: result)
-    let list = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { _ = Houses.Listed.sharedSchema() }
-    try expect("'Listed.numbers' cannot be in uniqueProperties()", in: list)
-    let twice = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { _ = Houses.Twice.sharedSchema() }
-    try expect("is empty, or names a property twice", in: twice)
+    ) { [path = folder.path as String, name] in
+      try await UniqueDeclarationTests.traps.named(name).run(Shelter(within: path))
+    }
+    try expect(Self.traps.named(name).message, in: result)
   }
 }

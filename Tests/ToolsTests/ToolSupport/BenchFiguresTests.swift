@@ -28,11 +28,15 @@ import Testing
   @Test func targetsKnowWhichWayIsBetter() {
     var rate = BenchFigure("W2a", "commits", .perSecond, ours: 80, floor: 100)
     rate.target = .ratio(0.85)
-    #expect(rate.ratio == 0.8 && rate.isReached == false && rate.targetText == "≥ 0.85 ×")
+    #expect(rate.ratio == 0.8)
+    #expect(rate.isReached == false)
+    #expect(rate.targetText == "≥ 0.85 ×")
     rate.ours = 86
     #expect(rate.isReached == true)
     var time = BenchFigure("W7", "one change", .seconds, ours: 90e-6, target: .value(100e-6))
-    #expect(time.isReached == true && time.targetText == "≤ 100 µs" && time.ratio == nil)
+    #expect(time.isReached == true)
+    #expect(time.targetText == "≤ 100 µs")
+    #expect(time.ratio == nil)
     time.ours = nil
     #expect(time.isReached == nil)
   }
@@ -66,8 +70,10 @@ import Testing
       Issue.record("no figures")
       return
     }
-    #expect(figures[0]["ratio"] == .double(0.9) && figures[0]["reached"] == .bool(true))
-    #expect(figures[2]["ours"] == .null && figures[2]["reached"] == .null)
+    #expect(figures[0]["ratio"] == .double(0.9))
+    #expect(figures[0]["reached"] == .bool(true))
+    #expect(figures[2]["ours"] == .null)
+    #expect(figures[2]["reached"] == .null)
   }
 
   @Test func thisMachineHasAName() {

@@ -3,7 +3,7 @@ import TestSupport
 
 /// A sequence kept the dumb way: each element ever made has a number that no other one gets, and
 /// all former states are there to be asked.
-struct SequenceModel {
+struct PlainSequence {
   /// After each commit; the first is the one before all.
   private(set) var states: [[Int]]
   /// The elements that were set in each commit.
