@@ -66,6 +66,8 @@ import Testing
       let realm = try Realm(configuration: Shelter.configuration(in: folder))
       for step in 0..<20 { try Self.fill(realm, 10 + 100 * step..<110 + 100 * step) }
     }
+    // The test goes on on another thread.
+    instance.scheduler.adopt()
     while instance.scheduler.pump() {}
     #expect(insertions == 2000)
     #expect(store.environment.mapByteCount > 1 << 22)
