@@ -208,11 +208,8 @@ extension ObjectBase {
 
   /// What the row has in a column.
   final func _storedValue(_ column: ColumnID) -> Value? {
-    let (instance, id, key) = (managing, _binding!.classID, ObjectKey(_key))
-    return trapping { () throws(StorageError) in
-      if let session = instance.session { return try session.value(of: column, at: key, in: id) }
-      return try instance.shown().value(of: column, at: key, in: id)
-    }
+    managing.value(
+      of: column, of: LinkTarget(classID: _binding!.classID, key: ObjectKey(_key)))
   }
 
   /// The bytes of a value that is kept in pieces.

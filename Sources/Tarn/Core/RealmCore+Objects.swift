@@ -101,10 +101,7 @@ extension RealmCore {
     let target = LinkTarget(
       classID: object._binding!.classID, key: ObjectKey(object._key))
     return trapping { () throws(StorageError) in
-      if let session {
-        return try session.origins(of: target, in: binding.classID, through: column)
-      }
-      return try shown().origins(of: target, in: binding.classID, through: column)
+      try rows().origins(of: target, in: binding.classID, through: column)
     }
   }
 

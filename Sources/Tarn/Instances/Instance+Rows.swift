@@ -28,9 +28,14 @@ extension Instance {
 
   /// True if there is that object, an open write's changes included.
   func has(_ object: LinkTarget) -> Bool {
+    trapping { () throws(StorageError) in try rows().contains(object) }
+  }
+
+  /// What a row has in a column.
+  func value(of column: ColumnID, of row: LinkTarget) -> Value? {
     trapping { () throws(StorageError) in
-      if let session { return try session.location(of: object.key, in: object.classID) != nil }
-      return try shown().row(object.key, in: object.classID) != nil
+      if let session { return try session.value(of: column, at: row.key, in: row.classID) }
+      return try shown().value(of: column, at: row.key, in: row.classID)
     }
   }
 }

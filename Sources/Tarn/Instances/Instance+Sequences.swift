@@ -12,15 +12,8 @@ extension Instance {
     }
     if let frozen { return readable(frozen).here().sequence(at: place) }
     if let known = sequences[place] { return known }
-    guard let found = find(place) else { return nil }
+    let found = trapping { () throws(StorageError) in try rows().sequence(at: place) }
+    guard let found else { return nil }
     return sequences.keep(found, at: place)
-  }
-
-  private func find(_ place: SequencePlace) -> (any SequenceReading)? {
-    if let session {
-      return trapping { () throws(StorageError) in try session.sequence(at: place) }
-    }
-    let reader = shown()
-    return trapping { () throws(StorageError) in try reader.sequence(at: place) }
   }
 }

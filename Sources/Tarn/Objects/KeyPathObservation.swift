@@ -92,10 +92,7 @@ final class KeyPathObservation<Root: ObjectBase, Value>: PropertyObservation {
     // A cancelled write may have given it back as an unmanaged one.
     guard object._core != nil else { return nil }
     guard object.isInvalidated else { return object }
-    let isThere = trapping { () throws(StorageError) in
-      try row.core.hasRow(row.target)
-    }
-    guard isThere else { return object }
+    guard row.core.has(row.target) else { return object }
     return row.core.object(row.target.key, row.core.binding(for: object)) as? Root
   }
 
@@ -157,17 +154,8 @@ extension RealmCore {
     }
   }
 
-  fileprivate func hasRow(_ row: LinkTarget) throws(StorageError) -> Bool {
-    if let session { return try session.location(of: row.key, in: row.classID) != nil }
-    return try shown().row(row.key, in: row.classID) != nil
-  }
-
   /// What a link leads to, as it is read now.
   fileprivate func linkTarget(of column: ColumnID, of row: LinkTarget) -> LinkTarget? {
-    let value = trapping { () throws(StorageError) in
-      if let session { return try session.value(of: column, at: row.key, in: row.classID) }
-      return try shown().value(of: column, at: row.key, in: row.classID)
-    }
-    return value.flatMap(schemaToBind()[row.classID][column].linkTarget)
+    value(of: column, of: row).flatMap(schemaToBind()[row.classID][column].linkTarget)
   }
 }

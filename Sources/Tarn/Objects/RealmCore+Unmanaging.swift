@@ -11,20 +11,16 @@ extension RealmCore {
     }
     guard !objects.isEmpty else { return {} }
     var byRow: [LinkTarget: ObjectBase] = [:]
-    for object in objects { byRow[row(of: object)] = object }
+    for object in objects { if let row = object._row { byRow[row] = object } }
     // A link to an object that is in the Realm for good stays one.
     let values = objects.map { object in
       unmanagedValues(of: object) { linked in
-        linked._core === self ? byRow[row(of: linked)] ?? linked : linked
+        linked._core === self ? linked._row.flatMap { byRow[$0] } ?? linked : linked
       }
     }
     return {
       for (object, values) in zip(objects, values) { object._becomeUnmanaged(values) }
     }
-  }
-
-  private func row(of object: ObjectBase) -> LinkTarget {
-    LinkTarget(classID: object._binding!.classID, key: ObjectKey(object._key))
   }
 
   private func unmanagedValues(

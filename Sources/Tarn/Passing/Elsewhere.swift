@@ -148,7 +148,7 @@ extension RealmCore {
         rowsMoved()
         return scheduleTurn()
       }
-      if shownVersion < snapshot.version, session == nil { _ = Realm(self).refresh() }
+      if shownVersion < snapshot.version, session == nil { refresh() }
     }
   }
 

@@ -147,7 +147,7 @@ extension RealmCore {
       if let snapshot { start(with: snapshot) }
       return
     }
-    if shown < version || shown == version && snapshot == nil { Realm(self).refresh() }
+    if shown < version || shown == version && snapshot == nil { refresh() }
   }
 
   /// Shows an older version than the newest, unless that has another schema.

@@ -46,7 +46,12 @@ extension RealmCore {
     if reader != nil { _ = refresh() }
   }
 
-  fileprivate func refresh() -> Bool {
+  /// Moves to the newest version and calls the observers that it concerns, unless the instance is
+  /// in a write or a callback.
+  ///
+  /// - Returns: true if the version changed or there was none yet.
+  @discardableResult
+  func refresh() -> Bool {
     if isFrozen { return false }
     checkThread()
     refuseInSectionKey("refresh the Realm")
