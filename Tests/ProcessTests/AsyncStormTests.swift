@@ -6,7 +6,7 @@ import ToolSupport
 
 extension ProcessTests {
   /// Asynchronous writes of this process against the writers of another one.
-  @MainActor @Suite struct AsyncStormTests {
+  @MainActor @Suite(.timeLimit(.minutes(5))) struct AsyncStormTests {
     private func open(_ file: StressFile) async throws -> Realm {
       try await Realm(configuration: file.configuration)
     }
@@ -91,7 +91,7 @@ extension ProcessTests {
       #expect(cancelled == 10_000)
       #expect(!realm.isPerformingAsynchronousWriteOperations)
       let last = Task { @MainActor in try await write(realm) }
-      while !realm.isPerformingAsynchronousWriteOperations { await Task.yield() }
+      try await yieldUntil { realm.isPerformingAsynchronousWriteOperations }
       holder.signal(SIGUSR1)
       try await last.value
       #expect(sequence(realm) == 1)
@@ -107,7 +107,7 @@ extension ProcessTests {
       let ahead = Task { @MainActor in
         try await realm.asyncWrite(timeout: .seconds(600)) { realm.total.nextAccount += 0 }
       }
-      while !realm.isPerformingAsynchronousWriteOperations { await Task.yield() }
+      try await yieldUntil { realm.isPerformingAsynchronousWriteOperations }
       let error = await #expect(throws: Realm.Error.self) {
         try await realm.asyncWrite(timeout: .milliseconds(50)) { Issue.record("too late") }
       }

@@ -4,20 +4,24 @@ import TarnStore
 /// A store as a manual scheduler looks after it: through a descriptor of its own, so that no other
 /// thread stands between a commit and the pump.
 final class WatchedStore: Sendable {
-  private static let probeEvery = Duration.milliseconds(250)
-
   /// Nil if the user has no inotify instance left: then the pump looks every few milliseconds.
   private let descriptor: WaitDescriptor?
   private let watched: WatchedFile
   private let isTurnWaiting: @Sendable () -> Bool
-  private let nextProbe = Lock(ContinuousClock.now + probeEvery)
+  private let probeEvery: Duration
+  private let nextProbe: Lock<ContinuousClock.Instant>
 
-  /// - Parameter isTurnWaiting: whether what `onNews` asks for is still to come.
+  /// - Parameters:
+  ///   - probeEvery: how often it looks whether the file is still there, if nothing arrives.
+  ///   - isTurnWaiting: whether what `onNews` asks for is still to come.
   init(
-    _ store: Store, isTurnWaiting: @escaping @Sendable () -> Bool = { false },
+    _ store: Store, probeEvery: Duration = .milliseconds(250),
+    isTurnWaiting: @escaping @Sendable () -> Bool = { false },
     onNews: @escaping @Sendable () -> Void
   ) {
     self.isTurnWaiting = isTurnWaiting
+    self.probeEvery = probeEvery
+    nextProbe = Lock(ContinuousClock.now + probeEvery)
     watched = WatchedFile(
       file: store.signal, seen: store.signal.version,
       observer: WatchedFile.Observer {
@@ -48,7 +52,7 @@ final class WatchedStore: Sendable {
     let isTime = nextProbe.withLock { next in
       // A writer may have died between its commit and the counter.
       guard now >= next || arrivals.callsForProbe else { return false }
-      next = now + Self.probeEvery
+      next = now + probeEvery
       return true
     }
     if isTime { watched.checkIntact() }

@@ -62,7 +62,23 @@ import Testing
   }
 
   @Test(arguments: [
-    ("d == 'ten'", "?"), ("d == TRUE", "?"), ("x == '0.1'", "?"), ("d CONTAINS '1'", "?"),
+    (
+      "d == 'ten'",
+      "property 'd' of class 'Sum' is of type decimal, which does not compare with \"ten\": "
+        + "a decimal is written like 12.50 or \"12.50\""
+    ),
+    (
+      "d == TRUE",
+      "property 'd' of class 'Sum' is of type decimal, which does not compare with TRUE"
+    ),
+    (
+      "x == '0.1'",
+      "property 'x' of class 'Sum' is of type double, which does not compare with \"0.1\""
+    ),
+    (
+      "d CONTAINS '1'",
+      "CONTAINS needs a string or data: property 'd' of class 'Sum' is of type decimal"
+    ),
   ])
   func aLiteralThatIsNotANumberIsAnError(_ text: String, _ message: String) {
     #expect(throws: PredicateError(message)) { try passes(text) }

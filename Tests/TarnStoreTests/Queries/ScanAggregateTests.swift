@@ -86,7 +86,12 @@ import Testing
     for slot in 0..<3 { sum.append(working, slot) }
     #expect(sum.sum == .double(3 * 0x1p63))
     #expect(sum.max == .int(.max))
-    #expect(throws: PredicateError("?")) { try aggregate("s") }
-    #expect(throws: PredicateError("?")) { try aggregate("owner") }
+    func refusal(_ text: String) -> PredicateError {
+      PredicateError("property \(text), which has no minimum, maximum or sum")
+    }
+    #expect(throws: refusal("'s' of class 'Thing' is of type string")) { try aggregate("s") }
+    #expect(throws: refusal("'owner' of class 'Thing' is of type link to 'Owner'")) {
+      try aggregate("owner")
+    }
   }
 }

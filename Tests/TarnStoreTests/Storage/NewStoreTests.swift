@@ -142,7 +142,7 @@ import Testing
     // What was there before stays.
     let signal = path + "-signal"
     try FileManager.default.createDirectory(atPath: signal, withIntermediateDirectories: false)
-    #expect(StorageError.code { try open() } == .inputOutput)
+    #expect(StorageError.code { try open() } == .identity)
     #expect(folder.names == ["x.realm-signal"])
   }
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import Tarn
 
 /// Loops over changes whose file goes away, and loops where a serial queue is.
-@MainActor struct ChangeLoopEndTests {
+@MainActor @Suite(.timeLimit(.minutes(5))) struct ChangeLoopEndTests {
   private let shelter: Shelter
   private let realm: Realm
   private var pack: Pack { realm.object(ofType: Pack.self, forPrimaryKey: 1)! }
@@ -61,7 +61,7 @@ import Testing
       }
       return errors.map(isLoss)
     }
-    while realm.core.delivery.observers.count < 4 { await Task.yield() }
+    try await yieldUntil { realm.core.delivery.observers.count >= 4 }
     try loseFile()
     #expect(await results.value == [true])
     #expect(await map.value == [true])
@@ -85,7 +85,7 @@ import Testing
       }
     }
     let loop = follow()
-    while realm.core.delivery.observers.isEmpty { await Task.yield() }
+    try await yieldUntil { !realm.core.delivery.observers.isEmpty }
     try realm.write { realm.add(Cub(2)) }
     try loseFile()
     #expect(try await loop.value == [.didChange])
@@ -101,12 +101,12 @@ import Testing
       var copy = changes
       return try await copy.next(isolation: #isolation)
     }
-    while realm.core.delivery.observers.isEmpty { await Task.yield() }
+    try await yieldUntil { !realm.core.delivery.observers.isEmpty }
     try realm.write { realm.add(Cub(2)) }
     #expect(try await first.value == .didChange)
     try realm.write { realm.add(Cub(3)) }
     try loseFile()
-    while realm.core.delivery.failure == nil { await Task.yield() }
+    try await yieldUntil { realm.core.delivery.failure != nil }
     #expect(try await changes.next(isolation: #isolation) == .didChange)
     await #expect(throws: Realm.Error.incompatibleLockFile) {
       try await changes.next(isolation: #isolation)
@@ -154,7 +154,7 @@ private actor CubKeeper {
   var isUnobserved: Bool { get throws { try #require(realm).core.delivery.observers.isEmpty } }
 
   func untilObserved() async throws {
-    while try isUnobserved { await Task.yield() }
+    try await yieldUntil { try !isUnobserved }
   }
 
   /// Follows the cubs until there are so many.

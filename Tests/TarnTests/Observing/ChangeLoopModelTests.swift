@@ -6,7 +6,7 @@ import Testing
 
 /// Slow loops against what there is, with commits that an observer beside them is not told of: a
 /// loop has no token that such a commit could name, and so hears of all of them.
-@MainActor struct ChangeLoopModelTests {
+@MainActor @Suite(.timeLimit(.minutes(5))) struct ChangeLoopModelTests {
   private let shelter: Shelter
   private let realm: Realm
   private let writer: PackInstance
@@ -96,11 +96,11 @@ import Testing
     var changes = pack.numbers.changes.makeAsyncIterator()
     var copy: [Int] = []
     await changes.next(isolation: #isolation)?.apply(to: &copy)
-    while told.isEmpty { await Task.yield() }
+    try await yieldUntil { !told.isEmpty }
     try realm.write(withoutNotifying: [token]) { pack.numbers.append(objectsIn: [1, 2]) }
     try realm.write { pack.numbers.append(3) }
     let change = try #require(await changes.next(isolation: #isolation))
-    while told.count < 2 { await Task.yield() }
+    try await yieldUntil { told.count >= 2 }
     guard case .update(_, let delta) = change else {
       Issue.record("no update")
       return

@@ -1,11 +1,12 @@
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Tarn
 
 /// Compiles as a client's code does: in Swift 6 mode, where every warning is an error.
-@MainActor struct ChangeSequenceTests {
+@MainActor @Suite(.timeLimit(.minutes(5))) struct ChangeSequenceTests {
   private let shelter: Shelter
   private let realm: Realm
 
@@ -162,7 +163,7 @@ import Testing
       }
       return told
     }
-    while !isObserved { await Task.yield() }
+    try await yieldUntil { isObserved }
     try realm.write { cub.name = "b" }
     try realm.write { cub.age = 4 }
     #expect(try await waiting.value == ["name age", "deleted"])
@@ -204,7 +205,7 @@ import Testing
         try realm.write { realm.add(Cub(told.count)) }
       }
     }
-    while !isObserved { await Task.yield() }
+    try await yieldUntil { isObserved }
     try realm.write { realm.add(Cub(7)) }
     try realm.write { realm.add(Cub(8)) }
     try await task.value

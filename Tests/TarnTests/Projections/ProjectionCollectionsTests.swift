@@ -5,7 +5,7 @@ import Testing
 @testable import Tarn
 
 /// Observing results of projections and projected collections.
-struct ProjectionCollectionsTests {
+@Suite(.timeLimit(.minutes(5))) struct ProjectionCollectionsTests {
   private let a: Instance
   private let b: Instance
 
@@ -183,7 +183,7 @@ struct ProjectionCollectionsTests {
         if case .change(_, let properties) = change { labels += properties.map(\.name) }
       }
     }
-    while realm.core.delivery.observers.count < 4 { await Task.yield() }
+    try await yieldUntil { realm.core.delivery.observers.count >= 4 }
     try realm.write { card.friends[0].firstName = "Moritz" }
     try realm.write { card.name = "Iris" }
     try realm.write { card.age = 4 }
@@ -191,7 +191,7 @@ struct ProjectionCollectionsTests {
     await all.next(isolation: #isolation)?.apply(to: &cards)
     #expect(names == ["Moritz"])
     #expect(cards.map(\.name) == ["Iris", "Moritz"])
-    while labels.isEmpty { await Task.yield() }
+    try await yieldUntil { !labels.isEmpty }
     try realm.write { realm.delete(card.rootObject) }
     await loop.value
     await labelled.value

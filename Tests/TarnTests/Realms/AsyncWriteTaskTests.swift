@@ -1,5 +1,6 @@
 import Foundation
 import TarnStore
+import TestSupport
 import Testing
 
 @testable import Tarn
@@ -9,7 +10,7 @@ private let durabilities: [Realm.Configuration.Durability] = [.full, .relaxed]
 private struct Refusal: Error, Equatable {}
 
 /// `asyncWrite`, where main is the actor.
-@MainActor struct AsyncWriteTaskTests {
+@MainActor @Suite(.timeLimit(.minutes(5))) struct AsyncWriteTaskTests {
   private func open(_ shelter: Shelter) throws -> Realm {
     try Realm(configuration: shelter.configuration)
   }
@@ -92,7 +93,7 @@ private struct Refusal: Error, Equatable {}
       }
     }
     realm.writeAsync { log.append(0) }
-    while !realm.isPerformingAsynchronousWriteOperations { await Task.yield() }
+    try await yieldUntil { realm.isPerformingAsynchronousWriteOperations }
     await Task.yield()
     held.release()
     try realm.write { log.append(100) }
@@ -110,7 +111,7 @@ private struct Refusal: Error, Equatable {}
     let task = Task { @MainActor in
       try await realm.asyncWrite { Issue.record("cancelled before") }
     }
-    while !realm.isPerformingAsynchronousWriteOperations { await Task.yield() }
+    try await yieldUntil { realm.isPerformingAsynchronousWriteOperations }
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(!realm.isPerformingAsynchronousWriteOperations)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Tarn
@@ -6,7 +7,7 @@ import Testing
 private let durabilities: [Realm.Configuration.Durability] = [.full, .relaxed]
 
 /// Asynchronous writes that wait for a limited time.
-struct AsyncWriteTimeoutTests {
+@Suite(.timeLimit(.minutes(5))) struct AsyncWriteTimeoutTests {
   private func expectBusy(_ error: (any Error)?) {
     let error = error as? Realm.Error
     #expect(error?.code == .busy)
@@ -137,7 +138,7 @@ struct AsyncWriteTimeoutTests {
     let ahead = Task { @MainActor in
       try await realm.asyncWrite(timeout: .seconds(600)) { realm.add(Cat(1)) }
     }
-    while !realm.isPerformingAsynchronousWriteOperations { await Task.yield() }
+    try await yieldUntil { realm.isPerformingAsynchronousWriteOperations }
     let error = await #expect(throws: Realm.Error.self) {
       try await realm.asyncWrite(timeout: .milliseconds(5)) { Issue.record("too late") }
     }

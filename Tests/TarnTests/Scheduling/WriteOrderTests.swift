@@ -69,7 +69,10 @@ struct WriteOrderTests {
     var tasks: [Task<Void, any Error>] = []
     for (id, priority) in priorities.enumerated() {
       tasks.append(Task.detached(priority: priority) { try await clerk.write(id) })
-      while await clerk.called.count <= id { await Task.yield() }
+      while await clerk.called.count <= id {
+        try Task.checkCancellation()
+        await Task.yield()
+      }
     }
     return tasks
   }
@@ -111,7 +114,10 @@ struct WriteOrderTests {
     )
     let held = try other.realm.core.store.acquireGate()
     let low = Task.detached(priority: .background) { try await slow.write(100) }
-    while await !slow.hasCalled { await Task.yield() }
+    while await !slow.hasCalled {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
     let (stands, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let standing = Task.detached(priority: .medium) { await slow.stand(stands, until: goesOn) }
     await withCheckedContinuation { continuation in

@@ -102,6 +102,19 @@ final class ToolProcess {
     return poll(&wait, 1, milliseconds) > 0
   }
 
+  /// What comes from a pipe until the program has closed it, as it does when it ends. One that is
+  /// silent for too long is ended.
+  func rest(of pipe: FileHandle) -> String {
+    var bytes = Data()
+    while true {
+      var wait = pollfd(fd: pipe.fileDescriptor, events: Int16(POLLIN), revents: 0)
+      if poll(&wait, 1, Self.patienceMilliseconds) <= 0 { signal(SIGTERM) }
+      let more = pipe.availableData
+      if more.isEmpty { return String(decoding: bytes, as: UTF8.self) }
+      bytes += more
+    }
+  }
+
   /// All the rest, and how it ended.
   func finish() throws -> Result {
     while try fill() {}

@@ -11,7 +11,7 @@ class Dog: Object {
   @Persisted var mother: Dog?
 }
 
-struct FirstSteps {
+struct FirstStepsTests {
   @Test func aWriteIsSeenByAnObserverInTheNextTurn() throws {
     let folder = TemporaryFolder()
     let scheduler = ManualScheduler()
