@@ -78,34 +78,6 @@ import Testing
     #expect(SizeChecks.uniqueNames(apart).isEmpty)
   }
 
-  /// Two layers: Top uses Base.
-  private let layers = Layers(module: "Sources/Pond", folders: ["Base", "Top"])
-
-  @Test func namesFromHigherLayers() {
-    let low = swift(
-      "// Heron\nlet a = \"Heron\"\nfunc f(_ s: Heron) {}\n", "Sources/Pond/Base/Low.swift")
-    let high = swift(
-      "package final class Heron {}\nprivate struct Low {}\n  struct Inner {}\n",
-      "Sources/Pond/Top/High.swift")
-    #expect(lines(LayerChecks.order([low, high], layers)) == [3])
-    #expect(LayerChecks.order([low, high], layers).first?.path == low.path)
-    let same = swift("let a: Heron\n", "Sources/Pond/Top/Same.swift")
-    #expect(LayerChecks.order([same, high], layers).isEmpty)
-    let elsewhere = swift("let a: Heron\n", "Sources/Lake/Base/Low.swift")
-    #expect(LayerChecks.order([elsewhere, high], layers).isEmpty)
-    let member = swift("let a: Reed.Heron\nlet b: [Heron]\n", "Sources/Pond/Base/Member.swift")
-    #expect(lines(LayerChecks.order([member, high], layers)) == [2])
-  }
-
-  @Test func filesInNoLayer() {
-    let files = [
-      swift("", "Sources/Pond/Stray.swift"), swift("", "Sources/Pond/Odd/A.swift"),
-      swift("", "Sources/Pond/Base/B.swift"), swift("", "Sources/Lake/C.swift"),
-    ]
-    #expect(LayerChecks.everyFileHasALayer(files, layers).count == 2)
-    #expect(LayerChecks.emptyLayers(files, layers) == ["Top"])
-  }
-
   @Test func lmdbOutsideStorage() {
     let text = "internal import CLMDB\n"
     #expect(lines(LayerChecks.lmdbImport(swift(text))) == [1])

@@ -1,65 +1,100 @@
-/// The layers of a library are its folders, the lowest first: a file names no type that a folder
-/// above its own declares.
-struct Layers {
-  let module: String
-  let folders: [String]
-
-  var name: Substring { module.split(separator: "/").last ?? "" }
-
-  static let engine = Layers(
-    module: "Sources/TarnStore",
-    folders: [
-      "Threads", "Sorting", "Files", "Storage", "Signals", "Scalars", "Keys", "Records",
-      "Schemas", "Clusters", "Indexes", "Directories", "Changes", "Snapshots", "Sequences",
-      "Writing", "Unique", "Checks", "Migrations", "Store", "Conditions", "Texts", "Parsing",
-      "Reading", "Matching", "Binding", "Scanning", "Reach", "Orders", "OrderedRows", "Queries",
-      "Grouping", "Following",
-    ])
-
-  static let library = Layers(
-    module: "Sources/Tarn",
-    folders: [
-      "Logging", "Primitives", "Sources", "Scheduling", "Observing", "Instances", "Classes",
-      "Core", "Properties", "Collections", "Objects", "Querying", "Results", "Groups", "Sections",
-      "Projections", "Transactions", "Migrating", "Opening", "Freezing", "Passing", "Realms",
-    ])
-}
-
-/// Which folder uses which, found out from the types that each declares and names.
+/// Whether folders are layers: what uses which is known from the compiler's index.
 enum LayerChecks {
-  /// Every name that stands for a type of a higher layer.
-  static func order(_ files: [SourceFile], _ layers: Layers) -> [Finding] {
-    var declared: [Substring: Set<Int>] = [:]
-    for file in files {
-      guard let layer = layer(of: file, layers) else { continue }
-      for line in file.code {
-        if let name = declaredType(line) { declared[name, default: []].insert(layer) }
-      }
+  /// Every use of what a folder above declares: a type, one behind a dot, a member of an extension,
+  /// a function of no type.
+  static func upwardUses(_ uses: [SymbolUse], _ layers: Layers) -> [Finding] {
+    upward(uses.filter { !$0.isFulfilment }, layers) { "uses \($0.name), which" }
+  }
+
+  /// Every conformance for which a folder above declares a member.
+  static func fulfilments(_ uses: [SymbolUse], _ layers: Layers) -> [Finding] {
+    upward(uses.filter(\.isFulfilment), layers) { "conforms by \($0.name), which" }
+  }
+
+  private static func upward(
+    _ uses: [SymbolUse], _ layers: Layers, _ what: (SymbolUse) -> String
+  ) -> [Finding] {
+    uses.compactMap { use in
+      guard let user = layers.index(of: use.path), let used = layers.index(of: use.home),
+        used > user
+      else { return nil }
+      let (below, above) = (layers.folders[user], layers.folders[used])
+      let text =
+        "\(below) \(what(use)) \(above) above it declares at \(use.home):\(use.homeLine)"
+      return Finding(use.path, use.line, text)
     }
-    var findings: [Finding] = []
-    for file in files {
-      guard let layer = layer(of: file, layers) else { continue }
-      for (number, line) in file.code.enumerated() {
-        for word in words(in: line).map(\.word) where !isMember(word, in: line) {
-          guard let lowest = declared[word]?.min(), lowest > layer else { continue }
-          let (user, used) = (layers.folders[layer], layers.folders[lowest])
-          let text = "\(user) names \(word), which \(used) above it declares"
-          findings.append(Finding(file, number + 1, text))
+  }
+
+  /// Each circle of folders that is too large, by a use for each of its pairs.
+  static func circles(_ uses: [SymbolUse], _ layers: Layers) -> [Finding] {
+    var first: [String: [String: SymbolUse]] = [:]
+    for use in uses where !use.isFulfilment {
+      guard let user = layers.folder(of: use.path), let used = layers.folder(of: use.home),
+        user != used, first[user]?[used] == nil
+      else { continue }
+      first[user, default: [:]][used] = use
+    }
+    let circles = Knots.all(in: first.mapValues { Set($0.keys) })
+    return circles.filter { $0.count > layers.debts.foldersInACircle }.flatMap { circle in
+      circle.flatMap { user in
+        circle.compactMap { first[user]?[$0] }.map { use in
+          Finding(
+            use.path, use.line,
+            "circle of \(circle.count) folders: uses \(use.name) of \(use.home):\(use.homeLine)")
         }
       }
     }
-    return findings
   }
 
-  /// What stands behind a dot is declared inside of what is named before it.
-  private static func isMember(_ word: Substring, in line: String) -> Bool {
-    line[..<word.startIndex].last == "."
+  /// The sets of files that use each other, the largest first.
+  static func knots(_ uses: [SymbolUse], _ layers: Layers) -> [[String]] {
+    var next: [String: Set<String>] = [:]
+    for use in uses where !use.isFulfilment {
+      guard layers.index(of: use.path) != nil, layers.index(of: use.home) != nil else { continue }
+      next[use.path, default: []].insert(use.home)
+    }
+    return Knots.all(in: next)
+  }
+
+  /// Each use that holds a knot of too many files together.
+  static func largeKnots(_ uses: [SymbolUse], _ layers: Layers) -> [Finding] {
+    let limit = layers.debts.filesInAKnot
+    return knots(uses, layers).filter { $0.count > limit }.flatMap { knot in
+      let files = Set(knot)
+      return uses.filter { !$0.isFulfilment && files.contains($0.path) && files.contains($0.home) }
+        .map { use in
+          let text = "knot of \(knot.count) files, more than \(limit): uses \(use.name) of "
+          return Finding(use.path, use.line, text + "\(use.home):\(use.homeLine)")
+        }
+    }
+  }
+
+  /// Each folder that has more files or lines than one may have.
+  static func largeRooms(_ files: [SourceFile], _ layers: Layers) -> [Finding] {
+    var sizes: [String: RoomSize] = [:]
+    for file in files where file.isSwift {
+      guard let folder = layers.folder(of: file.path) else { continue }
+      sizes[folder, default: RoomSize(files: 0, lines: 0)].files += 1
+      sizes[folder]?.lines += file.lines.count
+    }
+    return layers.folders.compactMap { folder in
+      let limit = layers.debts.rooms[folder] ?? .limit
+      guard let size = sizes[folder], !size.fits(limit) else { return nil }
+      return Finding("\(layers.module)/\(folder)", 1, "\(size): more than \(limit)")
+    }
+  }
+
+  /// The folders that two libraries have of one name.
+  static func sharedNames(_ one: Layers, _ other: Layers) -> Set<String> {
+    Set(one.folders).intersection(other.folders)
   }
 
   /// A file that lies in no layer escapes the order.
   static func everyFileHasALayer(_ files: [SourceFile], _ layers: Layers) -> [Finding] {
     files.compactMap { file in
-      guard file.isSwift, file.module == layers.module, layer(of: file, layers) == nil else {
+      guard file.isSwift, file.path.hasPrefix(layers.module + "/"),
+        layers.index(of: file.path) == nil
+      else {
         return nil
       }
       return Finding(file, 1, "in no layer: \(layers.folders.joined(separator: ", "))")
@@ -68,7 +103,7 @@ enum LayerChecks {
 
   /// A folder that is listed and is not there.
   static func emptyLayers(_ files: [SourceFile], _ layers: Layers) -> [String] {
-    let present = Set(files.compactMap { layer(of: $0, layers) })
+    let present = Set(files.compactMap { layers.index(of: $0.path) })
     return layers.folders.indices.filter { !present.contains($0) }.map { layers.folders[$0] }
   }
 
@@ -92,23 +127,15 @@ enum LayerChecks {
       return named ? Finding(file, number + 1, "take a Lock, which sanitizers can follow") : nil
     }
   }
+}
 
-  private static func layer(of file: SourceFile, _ layers: Layers) -> Int? {
-    let parts = file.path.split(separator: "/")
-    guard file.isSwift, file.module == layers.module, parts.count > 3 else { return nil }
-    return layers.folders.firstIndex(of: String(parts[2]))
-  }
+extension Layers {
+  /// The folder that a file of the library lies in; nil for other files.
+  func folder(of path: String) -> String? { index(of: path).map { folders[$0] } }
 
-  /// The type that a line at the top level declares for more than its own file.
-  private static func declaredType(_ line: String) -> Substring? {
-    guard let first = line.first, first.isLetter || first == "@" else { return nil }
-    let words = words(in: line).map(\.word)
-    if words.contains("private") || words.contains("fileprivate") { return nil }
-    let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "actor", "typealias"]
-    guard let kind = words.firstIndex(where: kinds.contains), kind + 1 < words.count else {
-      return nil
-    }
-    // `extension Frog where Tail: class` and the like declare nothing.
-    return words[..<kind].contains("extension") ? nil : words[kind + 1]
+  func index(of path: String) -> Int? {
+    guard path.hasPrefix(module + "/") else { return nil }
+    let parts = path.dropFirst(module.count + 1).split(separator: "/")
+    return parts.count > 1 ? folders.firstIndex(of: String(parts[0])) : nil
   }
 }

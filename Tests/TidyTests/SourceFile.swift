@@ -2,7 +2,7 @@ import Foundation
 
 /// A file of the source tree with what the checks ask of it.
 struct SourceFile {
-  /// Relative to the root of the repository: `Sources/TarnStore/Rows/Value.swift`.
+  /// Relative to the root of the repository: `Sources/TarnStore/Scalars/Value.swift`.
   let path: String
   let lines: [String]
   /// The lines without comments and literals.
@@ -38,6 +38,10 @@ struct Finding: Equatable, CustomStringConvertible {
     path = file.path
     self.line = line
     self.message = message
+  }
+
+  init(_ path: String, _ line: Int, _ message: String) {
+    (self.path, self.line, self.message) = (path, line, message)
   }
 
   var description: String { "\(path):\(line): \(message)" }

@@ -28,11 +28,6 @@ import Testing
     expectNone(SizeChecks.uniqueNames(SourceTree.files))
   }
   @Test(arguments: [Layers.engine, .library])
-  func noLayerNamesATypeAboveIt(_ layers: Layers) {
-    expectNone(LayerChecks.order(SourceTree.files, layers))
-  }
-
-  @Test(arguments: [Layers.engine, .library])
   func everyLayerIsThere(_ layers: Layers) {
     #expect(LayerChecks.emptyLayers(SourceTree.files, layers) == [])
   }

@@ -1,0 +1,53 @@
+/// The layers of a library are its folders, the lowest first: no file uses what a folder above its
+/// own declares.
+struct Layers {
+  let module: String
+  let folders: [String]
+  /// How far the library may be from the rules for now.
+  var debts = Debts()
+
+  var name: Substring { module.split(separator: "/").last ?? "" }
+
+  static let engine = Layers(
+    module: "Sources/TarnStore",
+    folders: [
+      "Threads", "Sorting", "Files", "Storage", "Signals", "Scalars", "Keys", "Records",
+      "Schemas", "Clusters", "Indexes", "Directories", "Changes", "Snapshots", "Sequences",
+      "Writing", "Unique", "Checks", "Migrations", "Store", "Conditions", "Texts", "Parsing",
+      "Reading", "Matching", "Binding", "Scanning", "Reach", "Orders", "OrderedRows", "Queries",
+      "Grouping", "Following",
+    ])
+
+  static let library = Layers(
+    module: "Sources/Tarn",
+    folders: [
+      "Logging", "Primitives", "Sources", "Scheduling", "Observing", "Instances", "Classes",
+      "Core", "Properties", "Collections", "Objects", "Querying", "Results", "Groups", "Sections",
+      "Projections", "Transactions", "Migrating", "Opening", "Freezing", "Passing", "Realms",
+    ])
+}
+
+/// How many files and lines a folder has, or may have.
+struct RoomSize: Equatable, CustomStringConvertible {
+  var files: Int
+  var lines: Int
+
+  /// Of every folder: one can be read in a day.
+  static let limit = RoomSize(files: 30, lines: 3500)
+
+  func fits(_ limit: RoomSize) -> Bool { files <= limit.files && lines <= limit.lines }
+  var description: String { "\(files) files, \(lines) lines" }
+}
+
+/// What a library has more of than the rules allow. A library that keeps them has none.
+struct Debts: Equatable {
+  /// Uses of what a folder above declares.
+  var upwardUses = 0
+  /// Requirements of protocols that types of a lower folder fulfil by members declared above.
+  var fulfilments = 0
+  /// Files of which each uses each other one, directly or through more of them.
+  var filesInAKnot = 13
+  /// The same of folders.
+  var foldersInACircle = 0
+  var rooms: [String: RoomSize] = [:]
+}
