@@ -21,7 +21,7 @@ struct PropertyReflection: Sendable {
   var dynamicTarget: String?
   /// True if the declaration, or the class's `init`, gives a value.
   var hasOwnDefault = true
-  /// A property of objects whose class the program does not have: there is no wrapper.
+  /// A property of objects whose class the program does not have: it has no wrapper.
   var isDynamic = false
 
   var type: ColumnType { unsafe description.type }
@@ -71,7 +71,7 @@ extension PropertyReflection {
   }
 }
 
-/// An object whose properties are read as the file describes them: as every object can be.
+/// Reads properties as the file describes them. Every object can.
 protocol DynamicReading {
   /// The value of a property of a managed object, nil for null. Traps for an invalidated object.
   func dynamicValue(of property: PropertyReflection) -> Any?
@@ -159,7 +159,7 @@ final class ClassReflection: Sendable {
     try checkColumns()
   }
 
-  /// What a class of a file is, which the program does not have.
+  /// The reflection of a class that the program does not have.
   init(
     dynamic type: ObjectBase.Type, _ name: String, _ properties: [PropertyReflection],
     uniqueRules: [[Int]]

@@ -19,7 +19,7 @@ extension ObjectBase {
   final func _locate() {
     let instance = managing
     if instance.isFrozen {
-      if _isInvalidated { _trapInvalid() }
+      if _isInvalidated(in: instance) { _trapInvalid() }
       return
     }
     _warmColumns = 0
@@ -108,8 +108,9 @@ extension ObjectBase {
   }
 
   /// True if the row of a managed object is gone at the version shown. Traps on the wrong thread.
-  final var _isInvalidated: Bool {
-    guard let instance = _instance else { return false }
+  final var _isInvalidated: Bool { _instance.map { _isInvalidated(in: $0) } ?? false }
+
+  final func _isInvalidated(in instance: Instance) -> Bool {
     if let frozen = instance.frozen { return frozen.isInvalidated || _state.contains(.invalidated) }
     instance.checkThread()
     if _state.contains(.invalidated) { return true }
@@ -124,18 +125,20 @@ extension ObjectBase {
 
   // MARK: - Setting properties
 
+  // Told the instance, so that it need not be retained for each step of an assignment.
+
   /// The open write, to set a property. Traps outside of one.
   @discardableResult
-  final func _writing(_ column: ColumnID) -> WriteSession {
-    let instance = managing
+  final func _writing(_ column: ColumnID, in instance: Instance) -> WriteSession {
     if instance.isFrozen { instance.trapFrozen("Cannot set \(_propertyName(column.rawValue)) of") }
     return instance.writing("modify managed objects")
   }
 
   /// Where to write a property that has neither index nor link; notes it as touched.
-  final func _edit(_ column: ColumnID) -> (cluster: WorkingCluster, slot: Int) {
-    let instance = managing
-    let session = _writing(column)
+  final func _edit(
+    _ column: ColumnID, in instance: Instance
+  ) -> (cluster: WorkingCluster, slot: Int) {
+    let session = _writing(column, in: instance)
     if unsafe _generation != instance.context.pointee.generation, !find(in: instance) {
       _trapInvalid()
     }
@@ -149,9 +152,9 @@ extension ObjectBase {
   }
 
   /// Sets a property whose column has an index. Its observers are the caller's business.
-  final func _setIndexed(_ column: ColumnID, _ value: Value) {
-    let session = _writing(column)
-    if _isInvalidated { _trapInvalid() }
+  final func _setIndexed(_ column: ColumnID, _ value: Value, in instance: Instance) {
+    let session = _writing(column, in: instance)
+    if _isInvalidated(in: instance) { _trapInvalid() }
     let done = trapping { () throws(StorageError) in
       try session.set(column, at: ObjectKey(_key), in: _binding!.classID, to: value)
     }
@@ -161,29 +164,30 @@ extension ObjectBase {
   /// Makes an assignment to a property that leads to no embedded object.
   ///
   /// - Parameter store: makes it. Told whether nobody observes the object.
-  final func _assigning(_ column: ColumnID, _ table: PropertyTable, _ store: (Bool) -> Void) {
-    let instance = managing
+  final func _assigning(
+    _ column: ColumnID, in instance: Instance, _ table: PropertyTable, _ store: (Bool) -> Void
+  ) {
     let row = LinkTarget(classID: _binding!.classID, key: ObjectKey(_key))
     guard table.watches(row) else { return store(instance.tracking == nil) }
-    checkAssignable(column)
+    checkAssignable(column, in: instance)
     instance.telling([PropertyEffect(row, column)], table) { store(false) }
   }
 
   /// Makes an assignment of a value as it is stored; null for one that is not stored yet.
   final func _assigning(
-    _ column: ColumnID, _ value: Value, _ table: PropertyTable, _ store: () -> Void
+    _ column: ColumnID, _ value: Value, in instance: Instance, _ table: PropertyTable,
+    _ store: () -> Void
   ) {
-    let instance = managing
-    checkAssignable(column)
+    checkAssignable(column, in: instance)
     let row = LinkTarget(classID: _binding!.classID, key: ObjectKey(_key))
     let effects = table.effects(ofSetting: column, of: row, to: value, in: instance.session)
     instance.telling(effects, table, store)
   }
 
-  private final func checkAssignable(_ column: ColumnID) {
-    _writing(column)
+  private final func checkAssignable(_ column: ColumnID, in instance: Instance) {
+    _writing(column, in: instance)
     _binding!.checkAssignable(column, on: self)
-    if _isInvalidated { _trapInvalid() }
+    if _isInvalidated(in: instance) { _trapInvalid() }
   }
 
   // MARK: - Reading
@@ -238,8 +242,7 @@ extension ObjectBase {
 
   /// Finds the row of an accessor of a frozen instance. It is not looked for again, so that any
   /// number of threads can read through the accessor.
-  final func _locateForGood() {
-    let instance = managing
+  final func _locateForGood(in instance: Instance) {
     let isThere = trapping { () throws(StorageError) in
       try _findRow(ObjectKey(_key), in: _binding!.classID, of: instance)
     }

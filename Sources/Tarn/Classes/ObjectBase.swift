@@ -64,7 +64,7 @@ import TarnStore
   /// The name of the class in files: without module and enclosing types, unless overridden.
   open class func className() -> String { ClassReflection.unqualifiedName(of: self) }
 
-  /// What the class says itself of its primary key.
+  /// The primary key that the class names by itself.
   class var _primaryKeyName: String? { nil }
   /// True for classes whose objects belong to one other object.
   class var _isOfEmbedded: Bool { false }
@@ -143,23 +143,27 @@ extension ObjectBase {
   final func _set(_ column: UInt16, _ boxed: _BoxedValue) {
     let instance = _instance!
     if let properties = instance.properties {
-      _assigning(ColumnID(column), properties) { set(column, boxed, warms: $0) }
+      _assigning(ColumnID(column), in: instance, properties) {
+        set(column, boxed, in: instance, warms: $0)
+      }
     } else {
-      set(column, boxed, warms: instance.tracking == nil)
+      set(column, boxed, in: instance, warms: instance.tracking == nil)
     }
   }
 
   /// - Parameter warms: whether later assignments need not ask the instance.
   @inline(__always)
-  private final func set(_ column: UInt16, _ boxed: _BoxedValue, warms: Bool) {
+  private final func set(
+    _ column: UInt16, _ boxed: _BoxedValue, in instance: Instance, warms: Bool
+  ) {
     let id = ColumnID(column)
     let binding = _binding!
     if binding.needsUpkeep(id) {
       binding.checkAssignable(id, on: self)
-      _setIndexed(id, boxed.value)
+      _setIndexed(id, boxed.value, in: instance)
       return
     }
-    let (cluster, slot) = _edit(id)
+    let (cluster, slot) = _edit(id, in: instance)
     cluster.set(id, slot, boxed.value)
     if column < 64, warms, unsafe _working != nil { _warmColumns |= 1 << UInt64(column) }
   }
@@ -191,7 +195,7 @@ extension ObjectBase {
   public var isInvalidated: Bool {
     guard let instance = _instance else { return false }
     if let tracking = instance.tracking, let row = _row { tracking.note(.object(row)) }
-    return _isInvalidated
+    return _isInvalidated(in: instance)
   }
 }
 

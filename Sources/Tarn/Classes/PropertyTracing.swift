@@ -1,7 +1,7 @@
-/// What the properties of an object say when they are read that a key path is traced with: such an
-/// object has it where others have their image.
+/// Receives the reads of an object that a key path is traced with. Such an object holds it where
+/// others hold their image.
 class PropertyTracing {
-  /// What a property of the object is read as.
+  /// The value that a property of the object is read as.
   func value<V: _Persistable>(
     of object: ObjectBase, _ number: UInt16, _ keyPath: AnyKeyPath, default make: () -> V
   ) -> V { make() }

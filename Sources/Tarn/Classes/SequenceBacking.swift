@@ -112,7 +112,7 @@ enum SequenceSnapshot {
   }
 }
 
-/// What gives the stored elements of a sequence as the program sees them.
+/// Shows stored elements of a sequence as the program sees them.
 protocol StoredElements: AnyObject {
   var title: String { get }
   func boxed(_ value: Value) -> _BoxedValue

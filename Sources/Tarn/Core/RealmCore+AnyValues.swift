@@ -6,8 +6,8 @@ extension RealmCore {
     _ object: ObjectBase, _ column: ColumnID, _ boxed: _BoxedValue,
     _ update: Realm.UpdatePolicy = .error
   ) {
-    object._writing(column)
-    if object._isInvalidated { object._trapInvalid() }
+    object._writing(column, in: self)
+    if object._isInvalidated(in: self) { object._trapInvalid() }
     let place = SequencePlace(
       classID: object._binding!.classID, key: ObjectKey(object._key), column: column)
     let row = LinkTarget(classID: place.classID, key: place.key)
@@ -16,7 +16,7 @@ extension RealmCore {
       if update == .modified, try session.holds(copy, at: place) { return }
       try assigning(row, column, .null) { () throws(StorageError) in
         if try assign(copy, overValueAt: place, update) { return }
-        object._setIndexed(column, try session.make(copy, in: place))
+        object._setIndexed(column, try session.make(copy, in: place), in: self)
       }
     }
   }

@@ -204,7 +204,7 @@ extension RealmCore {
   }
 }
 
-/// A collection of an unmanaged object, on its way into a Realm with that.
+/// A collection of an unmanaged object, which becomes managed with the object.
 protocol ArrivingCollection {
   func becomeManaged(_ object: ObjectBase, _ column: ColumnID, update: Realm.UpdatePolicy)
 }

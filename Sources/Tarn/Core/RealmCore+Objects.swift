@@ -4,24 +4,26 @@ import TarnStore
 extension RealmCore {
   /// Sets a property to a value as it is stored.
   func set(_ object: ObjectBase, _ column: ColumnID, _ value: Value) {
-    guard let properties else { return object._setIndexed(column, value) }
-    object._assigning(column, value, properties) { object._setIndexed(column, value) }
+    guard let properties else { return object._setIndexed(column, value, in: self) }
+    object._assigning(column, value, in: self, properties) {
+      object._setIndexed(column, value, in: self)
+    }
   }
 
   /// Points a link elsewhere; an unmanaged target is added first.
   func setLink(_ object: ObjectBase, _ column: ColumnID, to target: ObjectBase?) {
     guard let properties else { return pointLink(object, column, to: target) }
-    let isHere = target.map { $0._core === self && !$0._isInvalidated } ?? false
+    let isHere = target.map { $0._core === self && !$0._isInvalidated(in: self) } ?? false
     let link = isHere ? Value.link(ObjectKey(target!._key)) : .null
-    object._assigning(column, link, properties) { pointLink(object, column, to: target) }
+    object._assigning(column, link, in: self, properties) { pointLink(object, column, to: target) }
   }
 
   private func pointLink(_ object: ObjectBase, _ column: ColumnID, to target: ObjectBase?) {
-    guard let target else { return object._setIndexed(column, .null) }
-    object._writing(column)
+    guard let target else { return object._setIndexed(column, .null, in: self) }
+    object._writing(column, in: self)
     takingIn { _ throws(StorageError) in
       try takeIn(target, .error)
-      object._setIndexed(column, .link(ObjectKey(target._key)))
+      object._setIndexed(column, .link(ObjectKey(target._key)), in: self)
     }
   }
 
@@ -34,7 +36,7 @@ extension RealmCore {
       object._core === self,
       "Cannot link to an object of another Realm, one of class '\(object._className)'. Freeze it "
         + "there and thaw it here, or create the object in this Realm.")
-    if object._isInvalidated { object._trapInvalid() }
+    if object._isInvalidated(in: self) { object._trapInvalid() }
   }
 
   /// True for an object of the old side of this migration: it stands for the new one with its key.
@@ -71,7 +73,7 @@ extension RealmCore {
     object._attach(to: self, key, binding)
     binding.bind(object)
     if isFrozen {
-      object._locateForGood()
+      object._locateForGood(in: self)
     } else if isNew(key, binding.classID) {
       object._createdInWrite = write.mark
     }
@@ -94,7 +96,7 @@ extension RealmCore {
     _ object: ObjectBase, from origin: ObjectBase.Type, property: String
   ) -> [ObjectKey] {
     checkThread()
-    if object._isInvalidated { object._trapInvalid() }
+    if object._isInvalidated(in: self) { object._trapInvalid() }
     let binding = binding(of: origin)
     tracking?.note(.classes([binding.classID, object._binding!.classID]))
     guard let column = binding.column(property) else { return [] }

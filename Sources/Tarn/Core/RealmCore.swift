@@ -6,11 +6,11 @@ import TarnStore
 @safe final class RealmCore: Instance {
   let configuration: Realm.Configuration
   let classes: ClassBindings
-  /// Of a frozen instance: what each thread knows of classes beside that.
+  /// The bindings that each thread adds to those; nil unless the instance is frozen.
   private let classesOfThreads: ThreadList<ClassBindings>?
   /// Unmanaged objects on their way into the Realm.
   let intake = ObjectIntake()
-  /// What collections share.
+  /// Sources that equal collections share.
   let shared: SharedSources
   /// The frozen instance of what was shown when it was asked for last.
   weak var lastFrozen: RealmCore?
@@ -91,7 +91,7 @@ import TarnStore
     return binding
   }
 
-  /// What the calling thread knows of classes, of a frozen instance.
+  /// The bindings that the calling thread has added; nil unless the instance is frozen.
   var classesOfThread: ClassBindings? { classesOfThreads?.here { ClassBindings(.empty) } }
 
   /// The schema of what is shown, the open write's if there is one. Bindings of another schema are
@@ -103,18 +103,19 @@ import TarnStore
   }
 }
 
-/// What the instance asks of writes that wait for their turn or for the disk.
+/// Writes that wait for their turn or for the disk, as far as the instance knows them.
 protocol PendingWrites: AnyObject {
   /// Waits for the disk, if something is on its way there, and moves the instance.
   func finishSync()
-  /// Nobody is left to be called.
+  /// Drops what waits: no completion can be called any more.
   func abandon()
+  /// Asks for a turn, from any thread.
   func askForTurn()
   /// The instance goes.
   func end()
 }
 
-// Every instance is a whole one.
+// Every instance is a RealmCore, so these casts are not checked.
 
 extension ObjectBase {
   /// The instance that the object belongs to; nil while it is unmanaged.

@@ -1,6 +1,6 @@
 import TarnStore
 
-/// What collections of one instance share that ask for the same: for as long as one of them has it.
+/// The sources that equal collections of one instance share, as long as one of them keeps them.
 struct SharedSources {
   let results: SharedTable<QuerySpec>
   let sections: SharedTable<SectionsName>
@@ -15,9 +15,9 @@ struct SharedSources {
   }
 }
 
-/// Sources by what they show. Any thread may use that of a frozen instance.
+/// Sources by what they show. Any thread may use the table of a frozen instance.
 final class SharedTable<Key: Hashable> {
-  /// What any thread may look at, of a frozen instance.
+  /// The table of a frozen instance.
   private struct OfAll: @unchecked Sendable {
     // because: it is used under the lock, and what it refers to is made for any thread.
     var table = WeakTable<Key>()
@@ -32,7 +32,7 @@ final class SharedTable<Key: Hashable> {
   /// True if a live instance has none.
   var isEmpty: Bool { table.isEmpty }
 
-  /// What is shared under a name, nil if nobody has it.
+  /// The source that is shared under a name; nil if no collection keeps one.
   func known(_ name: WeakTable<Key>.Name) -> AnyObject? {
     guard isFrozen else { return table[name] }
     nonisolated(unsafe) var found: AnyObject?  // because: it is made for any thread
@@ -42,7 +42,7 @@ final class SharedTable<Key: Hashable> {
 
   /// Shares a source from now on.
   ///
-  /// - Returns: it, or what another thread shares already.
+  /// - Returns: the source, or the one that another thread shares already.
   func share<Source: AnyObject>(_ source: Source, as name: WeakTable<Key>.Name) -> Source {
     guard isFrozen else {
       table.insert(source, for: name)
@@ -59,7 +59,7 @@ final class SharedTable<Key: Hashable> {
 }
 
 extension RealmCore {
-  /// What observers of a list, set or map share.
+  /// The source that observers of a list, set or map share.
   func liveSequence(
     at place: SequencePlace, _ kind: CollectionKind
   ) -> LiveSource<SequenceModel> {

@@ -28,7 +28,7 @@ final class FrozenState {
 
   // MARK: - Reading
 
-  /// What the calling thread has of this.
+  /// The reading of the calling thread.
   func here() -> FrozenReading {
     readings.here {
       trapping { () throws(StorageError) in FrozenReading(try SnapshotReader(snapshot)) }

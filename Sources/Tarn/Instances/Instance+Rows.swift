@@ -31,7 +31,7 @@ extension Instance {
     trapping { () throws(StorageError) in try rows().contains(object) }
   }
 
-  /// What a row has in a column.
+  /// The value of a row in a column, with the changes of an open write.
   func value(of column: ColumnID, of row: LinkTarget) -> Value? {
     trapping { () throws(StorageError) in
       if let session { return try session.value(of: column, at: row.key, in: row.classID) }

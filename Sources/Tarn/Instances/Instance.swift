@@ -1,16 +1,16 @@
 import CTarn
 import TarnStore
 
-/// What reading, editing, moving and being observed need of a Realm instance: a file as one
-/// scheduler sees it. It names no class of the program and no object; `RealmCore` is the whole
-/// instance.
+/// A Realm instance, as far as reading, editing, moving and observing need it: a file as one
+/// scheduler sees it. This class knows neither the program's classes nor objects; `RealmCore`, its
+/// only subclass, does.
 ///
 /// It shows one snapshot. What moves it, and only this: a turn of its scheduler, `refresh()`, the
 /// begin of a write, its own commit. A move is one step for everything that is read through the
 /// instance: the generation in `context` changes, and every accessor finds its row anew at its next
 /// use.
 ///
-/// What reads and assignments ask is stored here and final, so that they get it by a load.
+/// Reads and assignments use stored, final properties of this class, so that each use is one load.
 ///
 /// Threading: confined to its scheduler, apart from what its doc comment says otherwise.
 @usableFromInline
@@ -41,15 +41,15 @@ import TarnStore
   /// Who observes properties of its rows; nil if nobody does, which every assignment asks that
   /// goes through the instance.
   @safe @exclusivity(unchecked) final var properties: PropertyTable?
-  /// Who observes, and is told when.
+  /// Holds the observers, and decides when they are called.
   private(set) final var delivery: Delivery!
   final var autorefresh = true
-  /// The instance can be told of commits.
+  /// Brings commits to the instance.
   final var wakeUp: WakeRegistration?
   /// How tokens reach the instance; all of them share it.
   final weak var confined: ConfinedHost?
 
-  /// - Parameter tracks: whether Swift's Observation is told.
+  /// - Parameter tracks: whether Swift's Observation learns of reads and changes.
   init(store: Store, scheduler: Scheduler, frozen: FrozenState?, tracks: Bool) {
     self.store = store
     self.scheduler = scheduler
@@ -66,7 +66,7 @@ import TarnStore
 
   deinit { unsafe context.deallocate() }
 
-  // MARK: - What the whole instance knows
+  // MARK: - For the subclass
 
   /// What keeps the program's classes from being used at a schema; nothing if they fit.
   func problems(at schema: SchemaView) -> [String] { [] }

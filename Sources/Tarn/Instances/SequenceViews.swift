@@ -8,8 +8,7 @@ final class SequenceView {
   init(_ reading: any SequenceReading) { self.reading = reading }
 }
 
-/// The collections that were read last, by their places. Collections that the program holds find
-/// here what they read through.
+/// Views of the collections that were read last, by their places.
 struct SequenceViews {
   private static let countMax = 64
 

@@ -1,12 +1,12 @@
 import CTarn
 import Synchronization
 
-/// Something that is there once for each thread that asks for it. Finding it takes no lock.
+/// One element for each thread that asks. Finding it takes no lock.
 ///
-/// What there is stays as long as this; a thread that ended leaves its own to the next that is
-/// known by the same number.
+/// Elements stay as long as the list. When a thread has ended, the next one with the same number
+/// gets its element.
 ///
-/// Threading: any; each element belongs to the thread that has it.
+/// Threading: any; each element belongs to its thread.
 @safe final class ThreadList<Element: AnyObject> {
   /// The newest entry, which leads to the others.
   private let newest = unsafe Atomic<Unmanaged<Entry>?>(nil)
@@ -31,9 +31,9 @@ import Synchronization
     }
   }
 
-  /// What the calling thread has.
+  /// The element of the calling thread.
   ///
-  /// - Parameter make: called if it has nothing yet.
+  /// - Parameter make: called if the thread has none yet.
   func here(_ make: () -> Element) -> Element {
     let thread = tarn_thread_id()
     var current = unsafe newest.load(ordering: .acquiring)

@@ -12,7 +12,7 @@ extension RealmCore {
         "Cannot add an object that belongs to another Realm. Copy it, or freeze it there and "
           + "thaw it here.")
       require(
-        !object._isInvalidated,
+        !object._isInvalidated(in: self),
         "Adding a deleted or invalidated object to a Realm is not permitted: it was one of class "
           + "'\(object._className)'. Create a new one."
       )
@@ -40,7 +40,7 @@ extension RealmCore {
     let session = writing("delete objects")
     object._refuseFrozen()
     requireOwn(object)
-    if object._isInvalidated { object._trapInvalid() }
+    if object._isInvalidated(in: self) { object._trapInvalid() }
     let row = LinkTarget(classID: object._binding!.classID, key: ObjectKey(object._key))
     deleting([row]) {
       trapping { () throws(StorageError) in _ = try session.delete(row.key, in: row.classID) }
@@ -55,7 +55,7 @@ extension RealmCore {
     for object in objects {
       object._refuseFrozen()
       requireOwn(object)
-      if object._isInvalidated { object._trapInvalid() }
+      if object._isInvalidated(in: self) { object._trapInvalid() }
       keys[object._binding!.classID, default: []].append(ObjectKey(object._key))
     }
     deleting(keys.flatMap { id, keys in keys.map { LinkTarget(classID: id, key: $0) } }) {

@@ -1,7 +1,7 @@
 import Foundation
 import TarnStore
 
-/// What a change in the open write does to what is observed.
+/// The effects that a change in the open write has on observed properties.
 extension PropertyTable {
   /// Pointing a link to an embedded object elsewhere deletes that, and takes the new one from where
   /// it was.
