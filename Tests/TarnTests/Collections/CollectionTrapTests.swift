@@ -40,7 +40,7 @@ struct CollectionTrapTests: TrapSuite {
       "appending an object of another Realm",
       "Cannot put an object of another Realm into a collection"
     ) { shelter in
-      let other = try shelter.openWithChest()
+      let other = try Shelter(within: shelter.folder).openWithChest()
       let chest = try shelter.openWithChest()
       try chest.realm!.write { chest.inner.append(other) }
     },
