@@ -132,7 +132,7 @@ struct TrapTests: TrapSuite {
     },
     TrapCase("linking to an object of another Realm", "another Realm") { shelter in
       let a = try shelter.open(cats: 1)
-      let b = try shelter.open()
+      let b = try Shelter(within: shelter.folder).open()
       let home = Home("x")
       try b.write { b.realm.add(home) }
       try a.write { a.cat(0)!.home = home }
