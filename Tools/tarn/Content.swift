@@ -2,7 +2,7 @@ import TarnStore
 import ToolSupport
 
 /// What a property holds, with everything that lies within it: lists, sets, maps, lists and maps
-/// within values of any type, embedded objects.
+/// within mixed values, embedded objects.
 enum Content {
   /// A single value, never a list or map; a link stays the key that it is.
   case value(Value)

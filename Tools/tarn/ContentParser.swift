@@ -152,7 +152,7 @@ struct ContentParser {
       })
   }
 
-  // MARK: - Values of any type
+  // MARK: - Mixed values
 
   private func any(_ json: JSONValue, _ path: String) throws -> Content {
     switch json {

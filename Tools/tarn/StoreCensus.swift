@@ -37,7 +37,7 @@ struct StoreCensus {
     var directories = Tally()
     /// Pieces of elements that are too long for a page.
     var longElements = Tally()
-    /// Cells of lists and maps within values of any type.
+    /// Cells of lists and maps within mixed values.
     var nested = Tally()
     /// How often an object links to another one.
     var linkCounts = Tally()

@@ -107,7 +107,7 @@ public struct _BoxedValue {
   var value: Value
   /// The object of a link; `value` then is its key, or null while it is unmanaged.
   var object: ObjectBase?
-  /// The list or map that a value of any type is.
+  /// The list or map that an `AnyRealmValue` is.
   var nested: (any SequenceBacking)?
 
   init(_ value: Value, object: ObjectBase? = nil, nested: (any SequenceBacking)? = nil) {

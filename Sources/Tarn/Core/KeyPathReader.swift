@@ -5,7 +5,7 @@ struct KeyPathReader {
   private let core: RealmCore
   private let keyPath: String
 
-  /// One way that a key path leads, as far as it has been read. A value of any type may lead to
+  /// One way that a key path leads, as far as it has been read. An `AnyRealmValue` may lead to
   /// objects of several classes.
   private struct Way {
     let root: ClassBinding

@@ -24,7 +24,7 @@ public struct NestedChange {
     /// The name of the property that leads on.
     public let property: String
     /// Where in the property: empty for a link to one object, one position for a collection, more
-    /// for collections within a value of any type.
+    /// for collections within an `AnyRealmValue`.
     public let positions: [Position]
   }
 

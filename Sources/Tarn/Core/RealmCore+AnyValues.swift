@@ -1,6 +1,6 @@
 import TarnStore
 
-/// Values of any type on their way into rows.
+/// `AnyRealmValue` values on their way into rows.
 extension RealmCore {
   func setAny(
     _ object: ObjectBase, _ column: ColumnID, _ boxed: _BoxedValue,
@@ -36,7 +36,7 @@ extension RealmCore {
     return true
   }
 
-  /// A value of any type as it is stored at a place: an unmanaged object is added first, a list or
+  /// An `AnyRealmValue` as it is stored at a place: an unmanaged object is added first, a list or
   /// map copied into a new one, which the caller then puts there.
   func stored(
     _ boxed: _BoxedValue, in place: SequencePlace, _ update: Realm.UpdatePolicy

@@ -142,7 +142,7 @@ extension ValueReader {
 
   // MARK: - Forms of values
 
-  /// What is within optionals, and values of any type; nil for nil, and for JSON's null.
+  /// What is within optionals, and `AnyRealmValue` values; nil for nil, and for JSON's null.
   private func present(_ value: Any) -> Any? {
     guard let content = flattened(value) else { return nil }
     switch content {

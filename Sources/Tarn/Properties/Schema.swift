@@ -20,7 +20,7 @@ public enum PropertyType: Int, Sendable, CaseIterable, CustomStringConvertible {
   case object = 7
   /// `LinkingObjects`: computed, in no file.
   case linkingObjects = 8
-  /// A value of any type.
+  /// An `AnyRealmValue`.
   case any = 9
   /// `ObjectId`.
   case objectId = 10

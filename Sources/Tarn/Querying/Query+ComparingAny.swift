@@ -1,6 +1,6 @@
 import TarnStore
 
-// A property of any type against one of another type: `$0.data == $0.name`,
+// An `AnyRealmValue` property against one of another type: `$0.data == $0.name`,
 // `$0.data["size"] > $0.n`. What is of different kinds is unequal and has no order; numbers of all
 // types are one kind.
 

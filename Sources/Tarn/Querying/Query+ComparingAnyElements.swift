@@ -61,7 +61,7 @@ extension Query where T: RealmCollection, T.Element == AnyRealmValue {
   }
 }
 
-// A property of any type.
+// An `AnyRealmValue` property.
 extension Query where T: RealmCollection, T.Element: _Persistable {
   /// True if some element equals the property.
   @_disfavoredOverload

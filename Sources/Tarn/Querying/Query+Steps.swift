@@ -37,7 +37,7 @@ extension Query where T: RealmKeyedCollection, T.Value == AnyRealmValue {
   public var values: Query<AnyRealmValue> { element(of: [CollectionCondition.mapValues]) }
 }
 
-/// Conditions on what lies within a value of any type: `$0.data["address"]["city"] == "Bath"`.
+/// Conditions on what lies within an `AnyRealmValue`: `$0.data["address"]["city"] == "Bath"`.
 /// Where a value is no list or map, or has no such element, what is meant is nil.
 extension Query where T == AnyRealmValue {
   /// An element of the list that the value is.

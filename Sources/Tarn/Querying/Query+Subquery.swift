@@ -89,7 +89,7 @@ extension TarnStore.Predicate {
 }
 
 extension Comparison {
-  /// Of each element of a value of any type.
+  /// Of each element of an `AnyRealmValue`.
   fileprivate func onElement(of scope: ElementScope) -> Comparison? {
     guard case .path(let path) = left, let rest = scope.rest(of: path),
       rest.first == ValueStep.each.name

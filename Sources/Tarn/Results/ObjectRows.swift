@@ -11,7 +11,7 @@ final class ObjectRows: RowSource {
   private var objects: [LinkTarget: ObjectBase] = [:]
   /// Those that were given one, all of which are among `objects`.
   private var keys: [ObjectIdentifier: ObjectKey] = [:]
-  /// Lists and maps within values of any type, by the numbers that they were given.
+  /// Lists and maps within `AnyRealmValue` values, by the numbers that they were given.
   private var nested: [any SequenceBacking] = []
 
   /// - Parameter type: the class of the objects that are asked; its id is 0.

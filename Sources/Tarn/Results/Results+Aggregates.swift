@@ -33,7 +33,7 @@ extension Results {
     return ValueFold.typed(aggregate.average, "property '\(name)'")
   }
 
-  /// Of a property of any type, which the store does not add up; nil for others.
+  /// Of an `AnyRealmValue` property, which the store does not add up; nil for others.
   private func folded(_ name: String) -> ValueFold? {
     check()
     guard spec.values == nil,

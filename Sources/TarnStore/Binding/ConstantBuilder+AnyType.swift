@@ -1,4 +1,4 @@
-/// Constants against values of any type: a constant meets values of its own kind only. Numbers of
+/// Constants against mixed values: a constant meets values of its own kind only. Numbers of
 /// all types are one kind, and compare by their value as elsewhere.
 extension ConstantBuilder {
   /// Nil if no value passes.
@@ -59,7 +59,7 @@ extension ConstantBuilder {
 }
 
 extension Value {
-  /// Of values of any type those that may equal this one, if it is neither null nor an object.
+  /// Of mixed values those that may equal this one, if it is neither null nor an object.
   fileprivate var comparableTypes: [ColumnType] {
     switch self {
     case .int, .float, .double, .decimal: [.int, .float, .double, .decimal]

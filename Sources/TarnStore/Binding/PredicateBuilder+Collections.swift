@@ -41,7 +41,7 @@ extension PredicateBuilder {
     }
   }
 
-  /// A comparison of a constant with what is in a map under a key, or with a value of any type; nil
+  /// A comparison of a constant with what is in a map under a key, or with a mixed value; nil
   /// for others.
   func nodeOfElement(
     _ comparison: Comparison, _ depth: Int

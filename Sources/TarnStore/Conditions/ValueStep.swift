@@ -1,4 +1,4 @@
-/// A step from a map to what it has under a key, or into a list or map within a value of any type.
+/// A step from a map to what it has under a key, or into a list or map within a mixed value.
 package enum ValueStep: Hashable, Sendable {
   /// The element there. Negative ones count from the end: -1 is the last one.
   case position(Int)

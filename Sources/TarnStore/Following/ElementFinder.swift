@@ -1,4 +1,4 @@
-/// Finds where objects are in an observed sequence of links, or of values of any type.
+/// Finds where objects are in an observed sequence of links, or of mixed values.
 ///
 /// The first question after elements moved or were set is answered by a scan; the second one makes
 /// an index of 16 bytes an object, which serves until that happens again.
@@ -9,7 +9,7 @@ struct ElementFinder: Sendable {
   }
   private typealias Entries = ContiguousArray<Entry>
 
-  /// The class that links lead to; of values of any type each names its own.
+  /// The class that links lead to; of mixed values each names its own.
   private let target: ClassID?
   /// The objects of each class, ordered by key, then position.
   private var index: [ClassID: Entries]?

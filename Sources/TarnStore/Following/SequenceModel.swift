@@ -13,7 +13,7 @@ package struct SequenceModel: LiveModel {
 
   package let place: SequencePlace
   package let kind: CollectionKind
-  /// Of values of any type they are all, for those may be objects of any.
+  /// Of mixed values they are all, for those may be objects of any.
   package let elementClasses: Set<ClassID>
   private let target: ClassID?
 

@@ -14,7 +14,7 @@ package struct ValuesModel: LiveModel {
   package let place: SequencePlace
   private let ascending: Bool?
   private let isDistinct: Bool
-  /// Of values of any type: all classes, for they may be objects of any.
+  /// Of mixed values: all classes, for they may be objects of any.
   package let elementClasses: Set<ClassID>
 
   /// - Parameters:

@@ -102,12 +102,12 @@ extension PackedIndexRange: Equatable {
   var isWider: Bool { lower?.key.isTruncated == true || upper?.key.isTruncated == true }
 }
 
-/// Indexes over values of any type, in which those of one type follow each other.
+/// Indexes over mixed values, in which those of one type follow each other.
 extension PackedIndexRange {
   /// Every entry of a value that is neither null nor an object.
   static let anyTypeValues = PackedIndexRange(from: .firstOfAnyType)
 
-  /// What a range of an index over values of that type is among values of any type.
+  /// What a range of an index over values of that type is among mixed values.
   func within(_ type: ColumnType) -> PackedIndexRange {
     let all = OrderKey(anyOf: type)
     var range = PackedIndexRange()

@@ -144,7 +144,7 @@ package struct TreeKey: Sendable {
     return key
   }
 
-  /// How often an object's collection or value of any type links to another, if more than once.
+  /// How often an object's collection or mixed value links to another, if more than once.
   package static func linkCount(_ name: LinkName) -> TreeKey {
     var key = TreeKey(.linkCount)
     key.append(name.classID.rawValue)

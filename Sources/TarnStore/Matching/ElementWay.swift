@@ -1,4 +1,4 @@
-/// The way from an object to the elements of a collection, or to what lies in a value of any type.
+/// The way from an object to the elements of a collection, or to what lies in a mixed value.
 struct ElementWay: Hashable, Sendable {
   /// The links to the object that has the collection.
   let links: [LinkStep]

@@ -112,9 +112,9 @@ enum ScalarTest: Hashable, Sendable {
   case bytes16(Domain<Bytes16>)
   /// Strings and data.
   case text(TextPattern)
-  /// For a value of any type: what it is to pass if it is of one of these. Objects are links.
+  /// For a mixed value: what it is to pass if it is of one of these. Objects are links.
   case ofType([ColumnType: ScalarTest])
-  /// For a value of any type.
+  /// For a mixed value.
   case object(Set<LinkTarget>)
 }
 

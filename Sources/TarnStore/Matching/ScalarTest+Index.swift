@@ -11,7 +11,7 @@ extension ScalarTest {
     }
   }
 
-  /// Of values of any type those of one type after those of another. Objects have entries where the
+  /// Of mixed values those of one type after those of another. Objects have entries where the
   /// index holds nothing else, and also for collections that they are within.
   private static func indexRanges(
     _ tests: [ColumnType: ScalarTest], _ column: ColumnSchema

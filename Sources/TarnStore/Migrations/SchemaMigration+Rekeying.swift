@@ -48,7 +48,7 @@ extension SchemaMigration {
 
   // MARK: - Rows that move
 
-  /// A collection, or a value of any type that is one, of a row.
+  /// A collection, or a mixed value that is one, of a row.
   private struct Part {
     var column: ColumnSchema
     /// Of a property that is a map.

@@ -1,7 +1,7 @@
 /// An order of a class's rows, bound to its columns. Immutable; any thread may use it.
 ///
 /// Ascending: null, NaN, then by value (numbers exactly, text byte by byte), and last the rows for
-/// which a link along the path leads nowhere. Values of any type come by kind first, as
+/// which a link along the path leads nowhere. Mixed values come by kind first, as
 /// `SequenceOrder` has them. Descending is the reverse of all of that. Texts that are equal to a
 /// collation are ordered byte by byte after all terms. Rows that are equal in all of that follow
 /// each other by ascending object key, whatever the directions, so the order of two different rows

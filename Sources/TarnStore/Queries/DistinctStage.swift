@@ -15,7 +15,7 @@ package struct DistinctTerm: Hashable, Sendable {
 /// The same, bound to the columns of a class. Immutable; any thread may use it.
 ///
 /// Null is a value as any other, all NaN are one, and so are 0 and -0 and decimals that are equal;
-/// text is compared byte by byte. Of values of any type numbers are equal whatever their types, and
+/// text is compared byte by byte. Of mixed values numbers are equal whatever their types, and
 /// a list or a map equals nothing. Rows for which a link along a path leads nowhere are dropped.
 struct DistinctStage: Sendable {
   let paths: [ColumnPath]
@@ -69,7 +69,7 @@ struct DistinctStage: Sendable {
 enum GroupValue: Hashable {
   case scalar(Scalar)
   case bytes([UInt8])
-  /// Of a column of any type.
+  /// Of a mixed column.
   case any(AnyKey)
 
   /// The value of a row at the end of the path.
@@ -92,7 +92,7 @@ enum GroupValue: Hashable {
   }
 }
 
-/// A value of any type, by which rows are told apart.
+/// A mixed value, by which rows are told apart.
 struct AnyKey: Hashable {
   private let element: ElementKey
   /// Of a list or a map, each of which is different: the row that has it.

@@ -100,7 +100,7 @@ private struct RowAccessBuilder {
   }
 
   /// Of objects that link to one through a list or set: the index over the links has them. Of those
-  /// with a value of any type: the index over the values.
+  /// with a mixed value: the index over the values.
   private func option(for test: CollectionTest) -> RowAccessOption? {
     if case .at(_, []) = test.elements, !test.way.isInCollection,
       case .value(let node) = test.test

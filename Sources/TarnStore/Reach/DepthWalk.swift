@@ -99,7 +99,7 @@ struct DepthWalk: Sendable {
 }
 
 extension SchemaView {
-  /// Every way from an object of a class to others: values of any type may link to any class.
+  /// Every way from an object of a class to others: mixed values may link to any class.
   func links(of id: ClassID) -> [LinkStep] {
     self[id].columns.flatMap { column -> [LinkStep] in
       if column.isRemoved { return [] }

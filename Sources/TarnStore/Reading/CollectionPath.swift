@@ -7,7 +7,7 @@ struct CollectionPath {
     case keys(ColumnID)
     /// The objects of a class whose column links to the object.
     case origins(ClassID, ColumnID)
-    /// What the steps lead to from a collection on, or from a value of any type.
+    /// What the steps lead to from a collection on, or from a mixed value.
     case at(ColumnID, [ValueStep])
   }
 
@@ -19,10 +19,10 @@ struct CollectionPath {
   let column: ColumnSchema
   /// From an element on.
   let rest: [String]
-  /// True unless a column of any type has the value.
+  /// True unless a mixed column has the value.
   var isInCollection = true
 
-  /// True if the path leads into a collection or a value of any type, to one element of it or to
+  /// True if the path leads into a collection or a mixed value, to one element of it or to
   /// each.
   var hasSteps: Bool { if case .at = elements { true } else { false } }
 

@@ -1,5 +1,5 @@
 /// What a path is given for: decides what is said of one that leads to a collection, and whether
-/// it may lead to a value of any type.
+/// it may lead to a mixed value.
 package enum PathPurpose: Sendable {
   case condition, order, distinct, grouping, aggregate
 

@@ -1,5 +1,5 @@
 extension RowSource {
-  /// The value of a column of any type.
+  /// The value of a mixed column.
   func anyValue<Rows: RowReading>(
     _ rows: Rows, _ slot: Int, _ classID: ClassID, _ column: ColumnID
   ) throws(StorageError) -> Value {

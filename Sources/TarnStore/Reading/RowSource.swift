@@ -46,7 +46,7 @@ package protocol RowSource {
     of target: LinkTarget, in id: ClassID, through column: ColumnID
   ) throws(StorageError) -> [ObjectKey]
 
-  /// An object as values of any type hold it.
+  /// An object as mixed values hold it.
   func object(_ target: LinkTarget) -> Value
 }
 

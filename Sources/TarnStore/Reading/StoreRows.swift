@@ -106,7 +106,7 @@ package struct StoreRows: RowSource {
     return try reader.value(of: column, at: key, in: id) ?? .null
   }
 
-  /// The objects that values of any type link to, what lies in lists and maps within included.
+  /// The objects that mixed values link to, what lies in lists and maps within included.
   /// Those are as in the snapshot, whatever an open write has done to them.
   func anyLinks(
     from column: ColumnSchema, at place: SequencePlace

@@ -1,4 +1,4 @@
-/// Values whose bytes say what type they are: the cells of columns of any type, the elements of
+/// Values whose bytes say what type they are: the cells of mixed columns, the elements of
 /// small collections, and elements in pages that have no column of a fixed width.
 ///
 ///     u8 tag, then
@@ -162,14 +162,14 @@ extension RecordReader {
 }
 
 extension Value {
-  /// The bytes of a cell of a column of any type.
+  /// The bytes of a cell of a mixed column.
   package var taggedBytes: [UInt8] {
     var writer = RecordWriter(capacity: 16)
     writer.tagged(self)
     return writer.bytes
   }
 
-  /// The value of a cell of a column of any type. No bytes are null.
+  /// The value of a cell of a mixed column. No bytes are null.
   package init(tagged bytes: UnsafeRawBufferPointer) throws(StorageError) {
     var reader = unsafe RecordReader(bytes)
     guard reader.remaining > 0 else {

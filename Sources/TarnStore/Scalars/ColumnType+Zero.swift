@@ -1,5 +1,5 @@
 extension ColumnType {
-  /// What stands for nothing where null is not allowed; null for links and values of any type,
+  /// What stands for nothing where null is not allowed; null for links and mixed values,
   /// which have no such value.
   package var zero: Value {
     switch self {

@@ -60,7 +60,7 @@ package struct OrderKey: Sendable {
     self.init(link.rawValue)
   }
 
-  /// An object in a column of any type: the class's id, then the key.
+  /// An object in a mixed column: the class's id, then the key.
   package init(_ target: LinkTarget) {
     self.init(tag: 1)
     append(target.classID.rawValue)
@@ -156,22 +156,22 @@ package struct OrderKey: Sendable {
     }
   }
 
-  // MARK: - Values of any type
+  // MARK: - Mixed values
 
-  /// What the keys of that type's values in a column of any type start with: a byte that no id of a
+  /// What the keys of that type's values in a mixed column start with: a byte that no id of a
   /// class starts with.
   init(anyOf type: ColumnType) {
     self.init(tag: 1)
     append(0x80 | type.rawValue)
   }
 
-  /// Before the keys of all values of any type but null and objects.
+  /// Before the keys of all mixed values but null and objects.
   static let firstOfAnyType = OrderKey(anyOf: .int)
 
   /// True for the key of a value, false for null's and for one that only marks the end of others.
   var holdsValue: Bool { storage[0] == 1 }
 
-  /// The key that a column of any type has where one of that type would have this one. Not for
+  /// The key that a mixed column has where one of that type would have this one. Not for
   /// `null`, which has one key in all columns.
   func within(_ type: ColumnType) -> OrderKey {
     var key = OrderKey(anyOf: type)

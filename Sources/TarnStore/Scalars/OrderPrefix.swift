@@ -95,7 +95,7 @@ struct OrderPrefix: BitwiseCopyable {
     self = unsafe bytes.withUnsafeBytes { unsafe OrderPrefix($0) }
   }
 
-  /// Of a value of any type: its kind, and as much of the value as there is room for.
+  /// Of a mixed value: its kind, and as much of the value as there is room for.
   init(ofAny value: Value) {
     if value == .null {
       self = .null

@@ -72,7 +72,7 @@ package enum ColumnType: UInt8, Sendable, CaseIterable {
   case float = 5
   case double = 6
   case link = 7
-  /// A value of any type, nil included.
+  /// A mixed value, nil included.
   case any = 9
   case objectID = 10
   case decimal = 11

@@ -23,7 +23,7 @@ package struct SequenceShape: Hashable, Sendable {
     self.isOptional = isOptional
   }
 
-  /// A list or map within a value of any type.
+  /// A list or map within a mixed value.
   package static func nested(_ kind: CollectionKind) -> SequenceShape {
     SequenceShape(kind, of: .any, isOptional: true)
   }

@@ -1,6 +1,6 @@
 /// Which objects a property links to, as its values say; the index has to say the same.
 extension SnapshotReader {
-  /// The objects that a collection, or a value of any type, links to, and how often. What lies in
+  /// The objects that a collection, or a mixed value, links to, and how often. What lies in
   /// lists and maps within values counts for the property. Nothing for other properties.
   package func links(
     from column: ColumnSchema, at key: ObjectKey, in id: ClassID

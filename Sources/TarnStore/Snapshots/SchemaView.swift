@@ -18,7 +18,7 @@ package final class SchemaView: Sendable {
   /// the object key itself, and those declared so).
   package let indexed: [[ColumnSchema]]
   /// For each class, by id: the columns whose values may lie outside of the object, with ids of
-  /// their own: collections, and values of any type.
+  /// their own: collections, and mixed values.
   package let holding: [[ColumnSchema]]
   /// For each class, by id: its primary key. It is asked for with each object that is made, and a
   /// whole `ClassSchema` is costly to copy.
@@ -107,7 +107,7 @@ package final class SchemaView: Sendable {
 
 extension ColumnSchema {
   /// True if an index over the column has the values of all objects. One over links has none for
-  /// those that link to nothing; one over values of any type has links only, unless the model wants
+  /// those that link to nothing; one over mixed values has links only, unless the model wants
   /// it indexed.
   package var filesAll: Bool {
     type != .link && collection == .none && (type != .any || isIndexed)

@@ -1,4 +1,4 @@
-/// How often collections, and values of any type, link to single objects, as an open write has
+/// How often collections, and mixed values, link to single objects, as an open write has
 /// changed it.
 ///
 /// The index over a column says once which objects link to a target. A list may hold a target

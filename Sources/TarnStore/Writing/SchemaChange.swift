@@ -147,7 +147,7 @@ extension WriteSession {
 }
 
 extension PackedIndex {
-  /// The entries of an index over values of any type that are not of links.
+  /// The entries of an index over mixed values that are not of links.
   fileprivate func forEachValue(
     in transaction: borrowing WriteTransaction, _ body: (OrderKey, ObjectKey) -> Void
   ) throws(StorageError) {

@@ -64,7 +64,7 @@ extension WriteSession {
 }
 
 extension ColumnSchema {
-  /// False for what has its entries by its links: an object in a column of any type, which may be
+  /// False for what has its entries by its links: an object in a mixed column, which may be
   /// within a collection there as well. And for a collection, which is under no entry itself.
   fileprivate func filesItself(_ value: Value) -> Bool {
     switch value {

@@ -1,8 +1,8 @@
-/// Links from collections and from values of any type.
+/// Links from collections and from mixed values.
 extension WriteSession {
   // MARK: - Counting
 
-  /// Notes that a value which links to an object was put into a collection or value of any type
+  /// Notes that a value which links to an object was put into a collection or mixed value
   /// (`delta` 1), or taken out of it (-1). Nothing for other values.
   func countLink(
     _ value: Value, by delta: Int, from column: ColumnID, at owner: ObjectKey, in id: ClassID
@@ -63,7 +63,7 @@ extension WriteSession {
 
   // MARK: - Taking links away
 
-  /// Takes links to objects out of a column of another: a to-one link and a value of any type
+  /// Takes links to objects out of a column of another: a to-one link and a mixed value
   /// become null, elements of lists and sets go, values of maps become null.
   func removeLinks(
     from column: ColumnID, at owner: ObjectKey, in id: ClassID,

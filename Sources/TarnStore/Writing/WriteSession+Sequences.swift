@@ -223,7 +223,7 @@ extension WriteSession {
     return id
   }
 
-  /// Takes note that a value of any type has become part of something.
+  /// Takes note that a mixed value has become part of something.
   func adopt(_ value: Value) {
     switch value {
     case .list(let id), .map(let id): sequences.attach(id)
@@ -231,7 +231,7 @@ extension WriteSession {
     }
   }
 
-  /// Drops the list or map that a value of any type was, with all that is in it: by a list,
+  /// Drops the list or map that a mixed value was, with all that is in it: by a list,
   /// because a damaged file may have collections in each other. Each goes once.
   func drop(_ value: Value, at place: SequencePlace) throws(StorageError) {
     guard let id = value.collection else { return }
