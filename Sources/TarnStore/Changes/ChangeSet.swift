@@ -151,7 +151,6 @@ package struct ColumnMask: Equatable, Sendable {
   }
   package mutating func insert(_ column: ColumnID) { bits |= Self.bit(column) }
   package func mayContain(_ column: ColumnID) -> Bool { bits & Self.bit(column) != 0 }
-  package func mayMeet(_ other: ColumnMask) -> Bool { bits & other.bits != 0 }
   package mutating func formUnion(_ other: ColumnMask) { bits |= other.bits }
   package var isEmpty: Bool { bits == 0 }
 }

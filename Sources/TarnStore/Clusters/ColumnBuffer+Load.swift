@@ -28,7 +28,7 @@ extension ColumnBuffer {
 
   private mutating func loadNulls(_ image: ClusterImage, _ column: ColumnID, capacity: Int) {
     let descriptor = image.descriptor(column)
-    if descriptor.nulls != 0 { ensureNulls(count: 0, capacity: capacity) }
+    if descriptor.nulls != 0 { ensureNulls(capacity: capacity) }
     guard let nulls = unsafe nulls else { return }
     if descriptor.nulls == 0 {
       unsafe nulls.initialize(repeating: 0, count: image.rowCount)

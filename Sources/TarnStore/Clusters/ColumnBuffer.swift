@@ -211,7 +211,7 @@ struct ByteCell {
     materialize(count: 0, capacity: capacity)
     unsafe cells!.copyMemory(from: source + slot * stride, byteCount: count * stride)
     if let source = unsafe other.nulls {
-      ensureNulls(count: 0, capacity: capacity)
+      ensureNulls(capacity: capacity)
       unsafe nulls!.initialize(from: source + slot, count: count)
     }
     if storage == .bytes {
@@ -221,11 +221,10 @@ struct ByteCell {
     }
   }
 
-  /// Makes sure that nulls can be marked; so far there are none.
-  mutating func ensureNulls(count: Int, capacity: Int) {
+  /// Makes room for the marks of nulls, which the caller fills.
+  mutating func ensureNulls(capacity: Int) {
     guard unsafe nulls == nil else { return }
     unsafe nulls = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
-    unsafe nulls!.initialize(repeating: 0, count: count)
   }
 
   mutating func compact(count: Int) {

@@ -70,15 +70,6 @@ extension TreeKey {
     return unsafe CollectionID(number(key, at: 1))
   }
 
-  package static func parseLinkCount(_ key: UnsafeRawBufferPointer) -> LinkName? {
-    guard unsafe has(key, .linkCount, length: 27) else { return nil }
-    let target = unsafe LinkTarget(
-      classID: ClassID(number(key, at: 15)), key: ObjectKey(treeOrder: number(key, at: 19)))
-    return unsafe LinkName(
-      classID: ClassID(number(key, at: 1)), column: ColumnID(number(key, at: 5)),
-      owner: ObjectKey(treeOrder: number(key, at: 7)), target: target)
-  }
-
   /// `classID` is nil for a chunk of the header of the record.
   package static func parseChange(
     _ key: UnsafeRawBufferPointer

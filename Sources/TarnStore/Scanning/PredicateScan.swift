@@ -22,8 +22,6 @@
 
   /// A set bit for each row of the last cluster that matched; good until the next `evaluate`.
   package var matches: UnsafePointer<UInt64> { unsafe UnsafePointer(scratch.bitmap(0)) }
-  /// Words of `matches`.
-  package var wordCount: Int { words }
 
   /// Calls `body` with the slot of each match of the last cluster, ascending.
   @inline(__always)

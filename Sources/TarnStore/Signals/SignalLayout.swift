@@ -18,9 +18,7 @@ enum SignalLayout {
   static let format: UInt32 = 1
   static let byteCount = CompanionKind.signalByteCount
 
-  static let magicAt = 0
   static let formatAt = 8
-  static let byteCountAt = 12
   static let identityAt = 16
   static let wakeAt = 48
   static let versionAt = 64
