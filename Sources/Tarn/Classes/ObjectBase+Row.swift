@@ -1,7 +1,7 @@
 import CTarn
 import TarnStore
 
-/// Where a managed object's row is in what its instance shows.
+/// The row of a managed object in the version that its instance shows.
 extension ObjectBase {
   /// The object's instance. Traps for an unmanaged object.
   @inline(__always)
@@ -10,7 +10,7 @@ extension ObjectBase {
     return _instance
   }
 
-  /// The slow path of every read: checks the thread, finds the row in what is shown now.
+  /// The slow path of every read: checks the thread, finds the row in the version shown.
   ///
   /// Traps if the row is gone, the Realm was invalidated, or this is the wrong thread. Runs no user
   /// code: the getters promise that, and so, with "releasenone", the caller need not retain the
@@ -210,7 +210,7 @@ extension ObjectBase {
     }
   }
 
-  /// What the row has in a column.
+  /// The value of the row in a column.
   final func _storedValue(_ column: ColumnID) -> Value? {
     managing.value(
       of: column, of: LinkTarget(classID: _binding!.classID, key: ObjectKey(_key)))

@@ -66,7 +66,7 @@ extension AnyRealmValue: _Persistable, _Indexable, _SortableElement {
 }
 
 extension ObjectBase {
-  /// What a mixed column holds.
+  /// The value of a mixed column.
   final func _anyValue(_ column: UInt16) -> Value {
     func decoded(_ bytes: UnsafeRawBufferPointer) -> Value {
       trapping { () throws(StorageError) in

@@ -15,7 +15,7 @@ struct SharedSources {
   }
 }
 
-/// Sources by what they show. Any thread may use the table of a frozen instance.
+/// Sources by the query that they show. Any thread may use the table of a frozen instance.
 final class SharedTable<Key: Hashable> {
   /// The table of a frozen instance.
   private struct OfAll: @unchecked Sendable {

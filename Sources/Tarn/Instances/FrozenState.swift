@@ -36,7 +36,7 @@ final class FrozenState {
   }
 }
 
-/// What one thread has of a frozen instance. Belongs to that thread.
+/// One thread's view of a frozen instance. Belongs to that thread.
 final class FrozenReading {
   let reader: SnapshotReader
   private var sequences = SequenceViews()
@@ -51,7 +51,7 @@ final class FrozenReading {
   }
 }
 
-/// What is different in a frozen instance.
+/// The members that behave differently in a frozen instance.
 extension Instance {
   var isFrozen: Bool { frozen != nil }
 
@@ -61,7 +61,7 @@ extension Instance {
     return life != state.life
   }
 
-  /// The state of a frozen instance, to be read. Traps if the program has let go of it.
+  /// The state of a frozen instance, to be read. Traps if the program has released it.
   func readable(_ frozen: FrozenState) -> FrozenState {
     require(
       !frozen.isInvalidated,
@@ -78,7 +78,7 @@ extension Instance {
     return frozen.snapshot.head == snapshot.head
   }
 
-  /// A collection at the version shown that nobody else has.
+  /// A collection at the version shown, not shared with other callers.
   func unsharedSequence(at place: SequencePlace) -> StoredSequence? {
     trapping { () throws(StorageError) in try shown().sequence(at: place) }
   }

@@ -31,7 +31,7 @@ import TarnStore
   /// What is shown. A frozen instance has it for each thread.
   final let state = ShownState()
   final let write = WriteState()
-  /// More than 0 while sections' keys are worked out.
+  /// More than 0 while sections' keys are computed.
   final var sectionKeyDepth = 0
   /// Collections as they are read at the version shown.
   final var sequences = SequenceViews()
@@ -120,7 +120,7 @@ import TarnStore
     return started
   }
 
-  /// Makes every accessor find its row anew at its next use.
+  /// Makes every accessor find its row again at its next use.
   final func rowsMoved() {
     if !sequences.isEmpty { sequences.forget() }
     unsafe context.pointee.generation = Generation.next()

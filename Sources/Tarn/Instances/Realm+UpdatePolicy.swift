@@ -3,7 +3,7 @@ extension Realm {
   public enum UpdatePolicy: Int, Sendable {
     /// Traps.
     case error = 1
-    /// Writes the properties whose values differ; observers are told only of those.
+    /// Writes the properties whose values differ; observers receive only those.
     case modified = 3
     /// Writes every property, even if its value is equal.
     case all = 2

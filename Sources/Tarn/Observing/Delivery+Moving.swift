@@ -7,7 +7,7 @@ extension Delivery {
   func move(_ move: PreparedMove) throws(StorageError) {
     guard let properties = host.properties else { return try step(move) }
     let changes = move.changes
-    // All before the move, and then all of them after it: nobody sees half of it.
+    // All before the move, and then all of them after it: no observer sees half of it.
     let telling = telling {
       properties.begin(properties.effects(of: changes), in: changes.classes.map(\.id))
     }

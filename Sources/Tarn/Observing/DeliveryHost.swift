@@ -23,7 +23,7 @@ protocol DeliveryHost: LiveHost {
   var state: ShownState { get }
   /// The open write, nil outside of one.
   var session: WriteSession? { get }
-  /// Makes every accessor find its row anew at its next use.
+  /// Makes every accessor find its row again at its next use.
   func rowsMoved()
 
   // MARK: How it moves

@@ -1,8 +1,8 @@
-/// A step from a map to what it has under a key, or into a list or map within a mixed value.
+/// A step from a map to its entry under a key, or into a list or map within a mixed value.
 package enum ValueStep: Hashable, Sendable {
   /// The element there. Negative ones count from the end: -1 is the last one.
   case position(Int)
-  /// What a map has under that key.
+  /// The entry of a map under that key.
   case key(String)
   /// Each element, of a map each value.
   case each

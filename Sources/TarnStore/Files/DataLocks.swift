@@ -1,6 +1,6 @@
 /// The bytes of a data file that locks are taken on, far beyond the data.
 enum DataLocks {
-  /// Here and from here on: a shared lock of everybody who has the store open.
+  /// Here and from here on: a shared lock of each process that has the store open.
   static let shared: Int64 = 1 << 62
   /// An exclusive lock of a process that makes the store in an existing file.
   static let making = shared - 1

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// The only code where error numbers of the system become errors that a person can use.
 extension StorageError {
-  /// What an error number of the system means.
+  /// The error for an error number of the system.
   package init(errno number: Int32, operation: String, path: String) {
     let code: Code
     switch number {

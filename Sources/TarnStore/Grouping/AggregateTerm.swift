@@ -1,4 +1,4 @@
-/// What is worked out for the rows of a group, by name.
+/// The aggregates of the rows of a group, by name.
 package struct AggregateTerm: Hashable, Sendable {
   package enum Kind: String, Hashable, Sendable, CaseIterable {
     /// The number of rows, with or without values.
@@ -16,7 +16,7 @@ package struct AggregateTerm: Hashable, Sendable {
   }
 }
 
-/// A column of which something is worked out, and what.
+/// An aggregate of a column.
 struct AggregateColumn: Sendable {
   let path: ColumnPath
   var hasSum = false

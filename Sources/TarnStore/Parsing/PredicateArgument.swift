@@ -1,4 +1,4 @@
-/// What stands for a placeholder in the text of a predicate.
+/// The argument for a placeholder in the text of a predicate.
 package enum PredicateArgument: Sendable {
   case value(Value)
   /// What `IN %@` and `BETWEEN %@` take.

@@ -1,4 +1,4 @@
-/// What the text of a predicate is made of.
+/// The tokens of the text of a predicate.
 enum PredicateToken: Equatable {
   /// A word without meaning of its own.
   case name(String)

@@ -1,4 +1,4 @@
-/// What is wrong with a predicate's text, and where.
+/// A mistake in a predicate's text, and its position.
 package struct PredicateSyntaxError: Error, Equatable, Sendable, CustomStringConvertible {
   /// Characters before the position that the message is about.
   package var offset: Int

@@ -92,7 +92,7 @@ enum GroupValue: Hashable {
   }
 }
 
-/// A mixed value, by which rows are told apart.
+/// A mixed value that rows are made distinct by.
 struct AnyKey: Hashable {
   private let element: ElementKey
   /// Of a list or a map, each of which is different: the row that has it.

@@ -1,4 +1,4 @@
-/// What can be done with bitmaps of some words.
+/// Operations on bitmaps of some words.
 enum Bitmap {
   /// Sets the first `rows` bits and clears the rest of the last word.
   static func fill(_ target: UnsafeMutablePointer<UInt64>, rows: Int) {

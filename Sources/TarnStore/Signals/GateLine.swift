@@ -50,8 +50,8 @@ package final class GateLine: Sendable {
   /// Takes the gate if it is free and nobody else's turn. If not, `wake` is called when it is worth
   /// to try again; it may be called more than once.
   ///
-  /// Errors: `.forked`; `.limitExceeded` if nobody could wait, because the process can have no more
-  /// threads.
+  /// Errors: `.forked`; `.limitExceeded` if the process can have no more threads, so that none
+  /// could wait.
   func claim(
     _ waiter: WaiterID, orCall wake: @escaping @Sendable () -> Void
   ) throws(StorageError) -> GateToken? {
@@ -81,7 +81,7 @@ package final class GateLine: Sendable {
     return taken.take()
   }
 
-  /// Takes all out of the line, since nobody would call them; the others try again and get the
+  /// Takes all out of the line, since no thread would call them; the others try again and get the
   /// same error, unless there is a thread by then.
   private func noThread(_ waiter: WaiterID) -> StorageError {
     let others = state.withLock { state in

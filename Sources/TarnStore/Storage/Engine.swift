@@ -25,7 +25,7 @@ final class Engine: Sendable {
   /// Finds where the map begins: a page of the tree holds its own number. Only for a view whose
   /// last page was found sound. Does nothing in an empty tree.
   ///
-  /// The kernel's list of what the process has mapped says it as well, but grows with the number of
+  /// The kernel's list of the process's mappings says it as well, but grows with the number of
   /// open stores.
   func findMap(by transaction: LMDBHandle, pageSize: Int) {
     guard mapStart.load(ordering: .relaxed) == 0 else { return }

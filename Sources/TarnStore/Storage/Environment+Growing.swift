@@ -2,7 +2,7 @@ internal import CLMDB
 internal import CTarn
 internal import Glibc
 
-/// More address space for a file that outgrows what was taken for it, without anybody's waiting.
+/// More address space for a file that outgrows its map. No transaction waits for it.
 ///
 /// LMDB can give an environment a larger map only while no transaction of it lives, and every open
 /// Realm has one. So a further environment is opened in the same process, with a larger map, and
@@ -27,7 +27,7 @@ extension Environment {
   var takenByteCount: Int { state.withLock { $0.engines.reduce(0) { $0 + $1.mapByteCount } } }
 
   /// Takes a larger map once the file fills half of the one there is, so that a commit finds room.
-  /// Failing is no error yet.
+  /// A failure is not an error yet: the map still has room.
   func growEarly() {
     let byteCount = knownByteCount.load(ordering: .relaxed)
     let outgrown = state.withLock { state -> Engine? in

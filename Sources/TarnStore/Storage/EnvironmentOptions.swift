@@ -13,7 +13,7 @@ package struct EnvironmentOptions: Hashable, Sendable {
     /// Once they have taken so many bytes, further ones get less. A quarter of the 47 bits that
     /// Linux gives a process: the rest is for everything else.
     package var byteCount = 1 << 45
-    /// What such a further store gets at first, unless four times its file is more.
+    /// Bytes for such a further store at first, unless four times its file is more.
     package var smallMapByteCount = 8 << 30
     package init() {}
   }

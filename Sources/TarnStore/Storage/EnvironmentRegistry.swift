@@ -6,10 +6,10 @@ internal import Glibc
 final class EnvironmentRegistry: Sendable {
   static let shared = EnvironmentRegistry()
 
-  /// What one opening asks for costs the same however many files are open.
+  /// Its lookups cost the same however many files are open.
   private struct Open {
     var environments: [FileIdentity: Environment] = [:]
-    /// Of their lock files.
+    /// The identities of their lock files.
     var locks: Set<FileIdentity> = []
     /// Bytes of address space that all of them have.
     var takenByteCount = 0
@@ -28,7 +28,7 @@ final class EnvironmentRegistry: Sendable {
       takenByteCount -= environment.takenByteCount
     }
 
-    /// What the parent had open is nothing of a forked child's.
+    /// A forked child cannot use the environments of its parent.
     mutating func forgetParent() {
       if forkCount != tarn_fork_count() { self = Open() }
     }

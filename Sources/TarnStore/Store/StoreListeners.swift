@@ -30,7 +30,7 @@ final class StoreListeners: Sendable {
 
   /// Tells a listener of other processes' commits too; `register` starts that for the store.
   ///
-  /// Errors: those of `register`; then it is told of this process's only.
+  /// Errors: those of `register`; then it is called for this process's commits only.
   func watch(
     _ id: Int, _ register: () throws(StorageError) -> SignalRegistration
   ) throws(StorageError) {
