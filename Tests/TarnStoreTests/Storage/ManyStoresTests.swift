@@ -23,8 +23,28 @@ import Testing
     return time.tv_sec * 1_000_000_000 + time.tv_nsec
   }
 
+  /// Opens 2,000 stores, and returns them with the median costs of the first and the last hundred.
+  private static func openMany(
+    in folder: TemporaryFolder
+  ) throws -> (stores: [Store], first: Int, last: Int) {
+    var options = Store.Options()
+    options.isDurable = false
+    var stores: [Store] = []
+    var costs: [Int] = []
+    for _ in 0..<2000 {
+      let path = folder.file("\(UUID().uuidString).realm")
+      let before = processorTime()
+      stores.append(try Store.open(.file(path), options).0)
+      costs.append(processorTime() - before)
+    }
+    return (stores, costs[..<100].sorted()[50], costs[1900...].sorted()[50])
+  }
+
   /// In a process of its own, for the descriptors. A quarter of 128 TiB are 32 stores; without a
   /// smaller map for the others there is no address space left after some 150.
+  ///
+  /// What other processes do to the caches changes even the processor time of opening, so the costs
+  /// are compared up to four times: a cost that grows with the number of stores fails each time.
   @Test func `2,000 stores are open in one process, written and watched`() async {
     let kept = TemporaryFolder()
     let said = KeptErrors(in: kept.path)
@@ -36,16 +56,11 @@ import Testing
       limits.rlim_cur = min(limits.rlim_max, 12_500)
       setrlimit(resource, &limits)
       let folder = TemporaryFolder()
-      var stores: [Store] = []
-      var costs: [Int] = []
-      for number in 0..<2000 {
-        var options = Store.Options()
-        options.isDurable = false
-        let before = Self.processorTime()
-        stores.append(try Store.open(.file(folder.file("\(number).realm")), options).0)
-        costs.append(Self.processorTime() - before)
+      var (stores, first, last) = try Self.openMany(in: folder)
+      for _ in 0..<3 where last > first * 2 {
+        stores = []
+        (stores, first, last) = try Self.openMany(in: folder)
       }
-      let (first, last) = (costs[..<100].sorted()[50], costs[1900...].sorted()[50])
       precondition(last <= first * 2, "\(first) ns for each of the first, \(last) for the last")
       let taken = Self.descriptorCount(in: folder)
       precondition(taken == 2000 * 6, "\(taken) descriptors")
