@@ -148,7 +148,7 @@ extension PredicateBuilder {
     let node = try number(path, condition, result).node(op, value)
     if aggregate == .sum, result == .int, value != .null {
       // The sum may be one that no integer is.
-      return .values(ValuePair(.total(ElementWay(path), total), op, .constant(value)))
+      return .pair(ValuePair(.total(ElementWay(path), total), op, .constant(value)))
     }
     return .collection(CollectionTest(path, .aggregate(aggregate, behind, result, node)))
   }
