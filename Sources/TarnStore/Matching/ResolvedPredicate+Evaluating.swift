@@ -147,18 +147,4 @@ extension ComparisonOperator {
     default: return a.isNull == b.isNull && !a.isNaN && !b.isNaN && accepts(order)
     }
   }
-
-  /// Whether a left side that sorts so (below, equal to or above zero) against the right passes.
-  @inline(__always)
-  func accepts(_ order: Int) -> Bool {
-    switch self {
-    case .equal: order == 0
-    case .notEqual: order != 0
-    case .less: order < 0
-    case .lessOrEqual: order <= 0
-    case .greater: order > 0
-    case .greaterOrEqual: order >= 0
-    case .contains, .beginsWith, .endsWith, .like, .in: false
-    }
-  }
 }

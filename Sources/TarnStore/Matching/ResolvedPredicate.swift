@@ -81,7 +81,7 @@ final class ColumnTest: Hashable, Sendable {
   var passesNull: Bool {
     switch test {
     case .isNull: true
-    case .text(let pattern): path.type == .string && [.less, .lessOrEqual].contains(pattern.kind)
+    case .text(let pattern): path.type == .string && [.less, .lessOrEqual].contains(pattern.op)
     default: false
     }
   }
@@ -188,7 +188,7 @@ extension ScalarTest {
     case .decimal: 10
     case .text(let pattern):
       !pattern.options.isEmpty
-        ? 40 : pattern.kind == .like ? 20 : pattern.kind == .contains ? 8 : 6
+        ? 40 : pattern.op == .like ? 20 : pattern.op == .contains ? 8 : 6
     case .ofType, .object: 100
     }
   }

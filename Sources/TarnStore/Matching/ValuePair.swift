@@ -145,24 +145,4 @@ extension ComparisonOperator {
       return accepts(a, b)
     }
   }
-
-  /// Whether texts or data compare so.
-  func accepts(
-    _ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer, _ options: StringOptions
-  ) -> Bool {
-    guard !options.isEmpty else { return unsafe acceptsExactly(a, b) }
-    return unsafe TextPattern.withFolded(a, options) { a in
-      unsafe TextPattern.withFolded(b, options) { b in unsafe acceptsExactly(a, b) }
-    }
-  }
-
-  private func acceptsExactly(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
-    switch self {
-    case .contains: unsafe TextPattern.contains(a, b)
-    case .beginsWith: unsafe TextPattern.begins(a, b)
-    case .endsWith: unsafe TextPattern.ends(a, b)
-    case .like: unsafe TextPattern.isLike(a, b)
-    default: unsafe accepts(compareBytes(a, b))
-    }
-  }
 }
