@@ -143,11 +143,7 @@ extension PredicateBuilder {
       return Side(
         source: .elements(way, target: element.target), column: element, names: names)
     }
-    guard path.column.type == .link, let target = path.column.target else {
-      throw PredicateError(
-        "the elements of property '\(path.column.name)' of class '\(path.owner.name)' are not "
-          + "objects: \(Operand.path(names))")
-    }
+    let target = try path.elementClass(for: Operand.path(names))
     let inner = PredicateBuilder(classID: target, schema: schema)
     let rest = try inner.sideOfElements(path.rest, depth + 1)
     return Side(source: .behind(way, target, rest.source), column: rest.column, names: names)
