@@ -6,52 +6,28 @@ import TarnStore
 /// Describing them takes far longer than opening a file that is open, so that it is done once for
 /// each choice of classes; see `of`.
 final class ModelSchema: Sendable {
-  struct Column: Equatable, Sendable {
-    var name: String
-    /// Of a collection this and the rest describe the elements.
-    var type: ColumnType
-    var collection = CollectionKind.none
-    var isOptional: Bool
-    /// Includes the primary key unless its value is the object key, and every link.
-    var isIndexed: Bool
-    /// The name of the class that a link points to.
-    var target: String?
-    var deleteRule = DeleteRule.nullify
-    /// What objects get that are older than the property; nil for null or the type's zero.
-    var initial: Value?
-  }
-
-  struct Class: Sendable {
-    var name: String
-    var reflection: ClassReflection
-    /// In the order of declaration.
-    var columns: [Column]
-    /// The primary key's column name.
-    var primaryKey: String?
-  }
-
   /// In the order of their names.
-  let classes: [Class]
-  /// What a file is asked for.
+  let classes: [ClassReflection]
+  /// What a file is asked for, class by class.
   let definitions: [ClassDefinition]
   private let numbers: [String: Int]
 
   /// The reflection of a class that is in the schema, else nil.
   func reflection(of type: ObjectBase.Type) -> ClassReflection? {
-    guard let known = self[ClassReflection.name(of: type)]?.reflection, known.type == type else {
+    guard let known = self[ClassReflection.name(of: type)], known.type == type else {
       return nil
     }
     return known
   }
 
-  subscript(name: String) -> Class? { numbers[name].map { classes[$0] } }
+  subscript(name: String) -> ClassReflection? { numbers[name].map { classes[$0] } }
 
   /// Of no class.
-  static let empty = ModelSchema(classes: [])
+  static let empty = ModelSchema(classes: [], definitions: [])
 
-  private init(classes: [Class]) {
+  private init(classes: [ClassReflection], definitions: [ClassDefinition]) {
     self.classes = classes
-    definitions = classes.map(\.definition)
+    self.definitions = definitions
     numbers = Dictionary(uniqueKeysWithValues: classes.enumerated().map { ($1.name, $0) })
   }
 
@@ -82,18 +58,19 @@ final class ModelSchema: Sendable {
           """)
       }
     }
-    let classes = reflections.values.sorted { $0.name < $1.name }.map {
+    let classes = reflections.values.sorted { $0.name < $1.name }
+    let definitions = classes.map {
       ModelSchema.describe($0, among: reflections, refused, &problems)
     }
     guard problems.isEmpty else { throw ModelError(problems) }
-    self.init(classes: classes)
+    self.init(classes: classes, definitions: definitions)
   }
 
   private static func describe(
     _ reflection: ClassReflection, among known: [String: ClassReflection],
     _ refused: Set<String>, _ problems: inout [String]
-  ) -> Class {
-    var columns: [Column] = []
+  ) -> ClassDefinition {
+    var properties: [ClassDefinition.Property] = []
     for property in reflection.properties {
       let target = property.target.map { ClassReflection.name(of: $0) }
       if let target, known[target] == nil {
@@ -110,17 +87,20 @@ final class ModelSchema: Sendable {
         continue
       }
       let keyIsRow = property.isPrimaryKey && property.type == .int && !property.isOptional
-      columns.append(
-        Column(
+      properties.append(
+        ClassDefinition.Property(
           name: property.columnName, type: property.type, collection: property.collection,
           isOptional: property.isOptional,
           isIndexed: property.isIndexed || property.type == .link
             || property.isPrimaryKey && !keyIsRow,
-          target: target, deleteRule: property.deleteRule, initial: property.initial))
+          isPrimaryKey: property.isPrimaryKey, target: target, deleteRule: property.deleteRule,
+          initial: property.initial))
     }
-    return Class(
-      name: reflection.name, reflection: reflection, columns: columns,
-      primaryKey: reflection.primaryKey.map { reflection.properties[$0].columnName })
+    return ClassDefinition(
+      name: reflection.name, properties: properties, isEmbedded: reflection.type._isOfEmbedded,
+      uniqueRules: reflection.uniqueRules.map { rule in
+        rule.map { reflection.properties[$0].columnName }
+      })
   }
 
   private static func checkOrigin(
@@ -200,23 +180,6 @@ extension ModelSchema {
   }
 
   private func describesSame(_ other: ModelSchema) -> Bool {
-    classes.elementsEqual(other.classes) { $0.reflection === $1.reflection }
-  }
-}
-
-extension ModelSchema.Class {
-  fileprivate var definition: ClassDefinition {
-    ClassDefinition(
-      name: name,
-      properties: columns.map { column in
-        .init(
-          name: column.name, type: column.type, collection: column.collection,
-          isOptional: column.isOptional, isIndexed: column.isIndexed,
-          isPrimaryKey: column.name == primaryKey, target: column.target,
-          deleteRule: column.deleteRule, initial: column.initial)
-      }, isEmbedded: reflection.type._isOfEmbedded,
-      uniqueRules: reflection.uniqueRules.map { rule in
-        rule.map { reflection.properties[$0].columnName }
-      })
+    classes.elementsEqual(other.classes, by: ===)
   }
 }

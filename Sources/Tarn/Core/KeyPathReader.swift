@@ -135,7 +135,7 @@ extension RealmCore {
     let described = ids.sorted().compactMap { schema[$0] }.filter { !$0.isVacant }
     if isDynamic { return described.map { dynamicBinding($0.name) } }
     return described.compactMap { described in
-      classes.model[described.name].map { binding(of: $0.reflection.type) }
+      classes.model[described.name].map { binding(of: $0.type) }
     }
   }
 }

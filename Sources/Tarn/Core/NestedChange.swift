@@ -191,7 +191,7 @@ extension RealmCore {
   /// A class as the program has it, or else as the file does.
   fileprivate func binding(of id: ClassID, isDynamic: Bool) -> ClassBinding {
     let name = schemaToBind()[id].name
-    guard !isDynamic, let type = classes.model[name]?.reflection.type else {
+    guard !isDynamic, let type = classes.model[name]?.type else {
       return dynamicBinding(name)
     }
     return binding(of: type)

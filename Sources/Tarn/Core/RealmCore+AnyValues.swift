@@ -84,7 +84,7 @@ extension RealmCore {
   /// An object of any class: of the program's class of that name, else a dynamic one.
   func object(_ key: ObjectKey, of id: ClassID) -> ObjectBase {
     let name = schemaToBind()[id].name
-    guard let type = classes.model[name]?.reflection.type else {
+    guard let type = classes.model[name]?.type else {
       return object(key, dynamicBinding(name))
     }
     return object(type, key)

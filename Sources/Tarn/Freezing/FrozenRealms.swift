@@ -62,7 +62,7 @@ extension RealmCore {
   fileprivate func isOpened(as other: RealmCore) -> Bool {
     configuration == other.configuration
       && classes.model.classes.elementsEqual(other.classes.model.classes) {
-        $0.reflection === $1.reflection
+        $0 === $1
       }
   }
 }

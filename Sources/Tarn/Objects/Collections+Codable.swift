@@ -4,10 +4,11 @@
 import Foundation
 import TarnStore
 
-extension UnkeyedEncodingContainer {
-  mutating func encode<S: Sequence>(elementsOf elements: S) throws
-  where S.Element: Encodable {
-    for element in elements { try encode(encodable(element)) }
+extension Encoder {
+  /// Encodes elements as an array.
+  func encode(elementsOf elements: some Sequence<some Encodable>) throws {
+    var container = unkeyedContainer()
+    for element in elements { try container.encode(encodable(element)) }
   }
 }
 
@@ -22,8 +23,7 @@ extension List: Decodable where Element: Decodable {
 extension List: Encodable where Element: Encodable {
   /// Encodes the elements as an array.
   public func encode(to encoder: any Encoder) throws {
-    var container = encoder.unkeyedContainer()
-    try container.encode(elementsOf: self)
+    try encoder.encode(elementsOf: self)
   }
 }
 
@@ -38,8 +38,7 @@ extension MutableSet: Decodable where Element: Decodable {
 extension MutableSet: Encodable where Element: Encodable {
   /// Encodes the elements as an array, in the set's order.
   public func encode(to encoder: any Encoder) throws {
-    var container = encoder.unkeyedContainer()
-    try container.encode(elementsOf: self)
+    try encoder.encode(elementsOf: self)
   }
 }
 

@@ -326,8 +326,8 @@ struct ValueReader {
       reflection = target(of: property)
     } else if property.isDynamic {
       reflection = core!.dynamicBinding(object._className).reflection
-    } else if let type = core?.classes.model[object._className]?.reflection {
-      reflection = type
+    } else if let known = core?.classes.model[object._className] {
+      reflection = known
     } else {
       throw Unfit(.wrongType)
     }

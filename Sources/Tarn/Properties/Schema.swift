@@ -171,7 +171,7 @@ public struct Schema: Sendable, Equatable, CustomStringConvertible {
     }
     objectSchema = present.map { described in
       let reflection =
-        model[described.name]?.reflection ?? ClassReflection(stored, described)
+        model[described.name] ?? ClassReflection(stored, described)
       return ObjectSchema(reflection, isEmbedded: described.isEmbedded)
     }.sorted { $0.className < $1.className }
   }

@@ -100,7 +100,7 @@ struct ConstantBuilder {
     case .string, .data:
       let bytes = try text(value)
       if op.isTextSearch && bytes.isEmpty { return nil }
-      return .text(TextPattern(.init(op), bytes, options))
+      return .text(TextPattern(op, bytes, options))
     }
   }
 
@@ -292,22 +292,6 @@ extension Domain {
     switch self {
     case .range(let low, let high): low == high ? [low] : [low, high]
     case .set(let values): values
-    }
-  }
-}
-
-extension TextPattern.Kind {
-  fileprivate init(_ op: ComparisonOperator) {
-    switch op {
-    case .less: self = .less
-    case .lessOrEqual: self = .lessOrEqual
-    case .greater: self = .greater
-    case .greaterOrEqual: self = .greaterOrEqual
-    case .contains: self = .contains
-    case .beginsWith: self = .beginsWith
-    case .endsWith: self = .endsWith
-    case .like: self = .like
-    case .equal, .notEqual, .in: self = .equal
     }
   }
 }

@@ -95,7 +95,7 @@ extension PredicateBuilder {
     if let target {
       node = try PredicateBuilder(classID: target, schema: schema).node(predicate, depth: depth + 1)
     } else {
-      node = try elementBuilder(path, condition).node(predicate)
+      node = try elementBuilder(path, condition).node(predicate, depth: depth + 1)
     }
     let count = try number(path, condition, .int).node(op, value)
     return .collection(CollectionTest(path, .matching(target, node, count: count)))
@@ -126,12 +126,8 @@ extension PredicateBuilder {
     var behind: ColumnPath?
     var type = path.column.type
     if !path.rest.isEmpty {
-      guard type == .link, let target = path.column.target else {
-        throw PredicateError(
-          "the elements of property '\(path.column.name)' of class '\(path.owner.name)' are not "
-            + "objects: \(condition)")
-      }
-      let found = try ColumnPath(path.rest, from: target, in: schema, for: .aggregate)
+      let found = try ColumnPath(
+        path.rest, from: path.elementClass(for: condition), in: schema, for: .aggregate)
       (behind, type) = (found, found.type)
     }
     guard !path.hasSteps, type.isNumeric || type == .date && aggregate.isOfExtremes else {
@@ -148,7 +144,7 @@ extension PredicateBuilder {
     let node = try number(path, condition, result).node(op, value)
     if aggregate == .sum, result == .int, value != .null {
       // The sum may be one that no integer is.
-      return .values(ValuePair(.total(ElementWay(path), total), op, .constant(value)))
+      return .pair(ValuePair(.total(ElementWay(path), total), op, .constant(value)))
     }
     return .collection(CollectionTest(path, .aggregate(aggregate, behind, result, node)))
   }
@@ -184,11 +180,7 @@ extension PredicateBuilder {
   private func behind(
     _ path: CollectionPath, _ condition: CollectionCondition, _ depth: Int
   ) throws(PredicateError) -> ResolvedNode {
-    guard path.column.type == .link, let target = path.column.target else {
-      throw PredicateError(
-        "the elements of property '\(path.column.name)' of class '\(path.owner.name)' are not "
-          + "objects: \(condition)")
-    }
+    let target = try path.elementClass(for: condition)
     let inner = PredicateBuilder(classID: target, schema: schema, isElement: path.hasSteps)
     let rest: Predicate
     if let next = try CollectionPath.find(path.rest, from: target, in: schema) {
@@ -233,7 +225,7 @@ extension PredicateBuilder {
       return try builder.all(path, from: low, to: high, isClosed: isClosed)
     }
     let comparison = try condition.test.onOneValue(.path([]), condition)
-    return .collection(CollectionTest(path, .value(try builder.node(comparison))))
+    return .collection(CollectionTest(path, .value(try builder.node(comparison, depth: depth))))
   }
 
   private func elementBuilder(
@@ -268,6 +260,18 @@ extension PredicateBuilder {
     }
     let isEqual = ResolvedNode.all([isThere(owner), try node(members, depth: depth)])
     return op == .equal ? isEqual : !isEqual
+  }
+}
+
+extension CollectionPath {
+  /// The class of the elements, which are objects.
+  func elementClass(
+    for condition: some CustomStringConvertible
+  ) throws(PredicateError) -> ClassID {
+    if column.type == .link, let target = column.target { return target }
+    throw PredicateError(
+      "the elements of property '\(column.name)' of class '\(owner.name)' are not objects: "
+        + "\(condition)")
   }
 }
 
@@ -319,30 +323,28 @@ extension CollectionCondition.Test {
   }
 }
 
-extension ConstantBuilder {
-  /// A condition on a value that is in no row.
-  func node(_ predicate: Predicate) throws(PredicateError) -> ResolvedNode {
-    switch predicate {
-    case .constant(let value): return .constant(value)
-    case .not(let inner): return !(try node(inner))
-    case .and(let terms): return .all(try nodes(terms))
-    case .or(let terms): return .any(try nodes(terms))
-    case .collection(let condition):
-      throw PredicateError("values have no collections: \(condition)")
-    case .comparison(let comparison):
-      let builder = ConstantBuilder(path, names, schema, comparison.options)
-      switch (comparison.left, comparison.right) {
-      case (.path([]), .value(let value)): return try builder.node(comparison.op, value)
-      case (.path([]), .values(let values)) where comparison.op == .in:
-        return try builder.node(anyOf: values)
-      case (.value(let value), .path([])):
-        guard let op = comparison.op.mirrored else { break }
-        return try builder.node(op, value)
-      default: break
-      }
-      throw PredicateError(
-        "values have no properties and compare with constants only: \(comparison)")
+extension ConstantBuilder: ConditionBuilder {
+  /// A comparison of a value that is in no row.
+  func node(
+    _ comparison: Comparison, depth: Int
+  ) throws(PredicateError) -> ResolvedNode {
+    let builder = ConstantBuilder(path, names, schema, comparison.options)
+    switch (comparison.left, comparison.right) {
+    case (.path([]), .value(let value)): return try builder.node(comparison.op, value)
+    case (.path([]), .values(let values)) where comparison.op == .in:
+      return try builder.node(anyOf: values)
+    case (.value(let value), .path([])):
+      guard let op = comparison.op.mirrored else { break }
+      return try builder.node(op, value)
+    default: break
     }
+    throw PredicateError("values have no properties and compare with constants only: \(comparison)")
+  }
+
+  func node(
+    _ condition: CollectionCondition, depth: Int
+  ) throws(PredicateError) -> ResolvedNode {
+    throw PredicateError("values have no collections: \(condition)")
   }
 
   /// Some element is in the range, and none is less or greater.
@@ -364,11 +366,5 @@ extension ConstantBuilder {
       .collection(CollectionTest(path, .value(inside))),
       .collection(CollectionTest(path, .matching(nil, outside, count: none))),
     ])
-  }
-
-  private func nodes(_ terms: [Predicate]) throws(PredicateError) -> [ResolvedNode] {
-    var result: [ResolvedNode] = []
-    for term in terms { result.append(try node(term)) }
-    return result
   }
 }

@@ -59,7 +59,7 @@ extension PredicateBuilder {
     }
     let source = ValueSource.total(ElementWay(path), total)
     try requireOne(source, side.source, condition)
-    return .values(ValuePair(source, op, side.source))
+    return .pair(ValuePair(source, op, side.source))
   }
 
   /// The right side of a condition that compares with nothing but a value.
@@ -96,11 +96,8 @@ extension PredicateBuilder {
     guard op != .in else {
       throw PredicateError("IN needs a list of values on its right: \(condition)")
     }
-    if case (.column(let a), .column(let b)) = (left.source, right.source) {
-      return .pair(ColumnPair(a, op, b, options))
-    }
     try requireOne(left.source, right.source, condition)
-    return .values(
+    return .pair(
       ValuePair(
         left.source, op, right.source, options,
         areStrings: a.type == .string && b.type == .string))
@@ -146,11 +143,7 @@ extension PredicateBuilder {
       return Side(
         source: .elements(way, target: element.target), column: element, names: names)
     }
-    guard path.column.type == .link, let target = path.column.target else {
-      throw PredicateError(
-        "the elements of property '\(path.column.name)' of class '\(path.owner.name)' are not "
-          + "objects: \(Operand.path(names))")
-    }
+    let target = try path.elementClass(for: Operand.path(names))
     let inner = PredicateBuilder(classID: target, schema: schema)
     let rest = try inner.sideOfElements(path.rest, depth + 1)
     return Side(source: .behind(way, target, rest.source), column: rest.column, names: names)

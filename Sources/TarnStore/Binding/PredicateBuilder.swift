@@ -13,20 +13,17 @@ extension ResolvedPredicate {
   }
 }
 
-/// Turns a tree of names into one of columns.
-struct PredicateBuilder {
-  let classID: ClassID
-  let schema: StoreSchema
-  /// The object is an element of a map or list that may have none there, so that all of its
-  /// properties may be null.
-  var isElement = false
+/// Binds the conditions in a tree of names; how they are put together is the same for all.
+protocol ConditionBuilder {
+  func node(_ comparison: Comparison, depth: Int) throws(PredicateError) -> ResolvedNode
+  func node(_ condition: CollectionCondition, depth: Int) throws(PredicateError) -> ResolvedNode
+}
 
-  /// Deeper trees than the parser makes come from programs; past this the walks would overflow.
-  static let depthMax = 2 * PredicateParser.depthMax
-
+extension ConditionBuilder {
   func node(_ predicate: Predicate, depth: Int) throws(PredicateError) -> ResolvedNode {
-    guard depth <= Self.depthMax else {
-      throw PredicateError("the predicate is nested deeper than \(Self.depthMax) levels")
+    guard depth <= PredicateBuilder.depthMax else {
+      throw PredicateError(
+        "the predicate is nested deeper than \(PredicateBuilder.depthMax) levels")
     }
     switch predicate {
     case .constant(let value): return .constant(value)
@@ -45,8 +42,20 @@ struct PredicateBuilder {
     for term in terms { result.append(try node(term, depth: depth)) }
     return result
   }
+}
 
-  private func node(
+/// Binds conditions on an object: names become columns.
+struct PredicateBuilder: ConditionBuilder {
+  /// Deeper trees than the parser makes come from programs; past this the walks would overflow.
+  static let depthMax = 2 * PredicateParser.depthMax
+
+  let classID: ClassID
+  let schema: StoreSchema
+  /// The object is an element of a map or list that may have none there, so that all of its
+  /// properties may be null.
+  var isElement = false
+
+  func node(
     _ comparison: Comparison, depth: Int
   ) throws(PredicateError) -> ResolvedNode {
     if let node = try nodeOfElement(comparison, depth) { return node }

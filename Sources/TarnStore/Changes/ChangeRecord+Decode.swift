@@ -56,13 +56,11 @@ extension ChangeRecord {
     var scripts = SequenceReader()
   }
 
-  /// The whole record, its values fetched through `read` by (class field, chunk). With `classes`
-  /// only those are read; the others keep the summary's flags and no keys.
+  /// The whole record, its values fetched through `read` by (class field, chunk).
   ///
   /// - Throws: also `.corrupted` if a value is missing (`read` returns nil).
   package static func decode(
-    version: Version, classes wanted: ((ClassID) -> Bool)? = nil,
-    read: (UInt32, UInt16) throws(StorageError) -> UnsafeRawBufferPointer?
+    version: Version, read: (UInt32, UInt16) throws(StorageError) -> UnsafeRawBufferPointer?
   ) throws(StorageError) -> (Header, ChangeSet) {
     guard let first = unsafe try read(0, 0) else { throw .damagedRecord("its header is missing") }
     var (header, rest) = try unsafe openHeader(first, version: version)
@@ -81,7 +79,7 @@ extension ChangeRecord {
       for (summary, entry) in zip(header.classes, changes.classes) { try check(entry, summary) }
       return (header, changes)
     }
-    for summary in header.classes where wanted?(summary.id) ?? true {
+    for summary in header.classes {
       guard summary.id.rawValue < UInt32.max else { throw .damagedRecord("a class is too large") }
       var state = SectionState(classIndex: changes.classes.firstIndex(ofID: summary.id))
       for chunk in 0..<summary.chunkCount {

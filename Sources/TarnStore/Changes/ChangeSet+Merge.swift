@@ -67,8 +67,8 @@ extension ClassChanges {
     result.isCleared = isCleared
     result.inserted = inserted.subtracting(later.deleted).union(later.inserted)
     if !isCleared { result.deleted = deleted.union(later.deleted.subtracting(inserted)) }
-    result.touched = mergedTouched(later)
-    result.backTouched = mergedBackTouched(later)
+    result.touched = touched.merging(later.touched)
+    result.backTouched = backTouched.merging(later.backTouched)
     result.sequences = sequences.merging(later.sequences)
     if isCleared || !(inserted.isEmpty && later.deleted.isEmpty && later.inserted.isEmpty) {
       // Earlier touches of keys that went, and later touches of keys that came.
@@ -91,53 +91,44 @@ extension ClassChanges {
     backTouched.removeAll { $0.keys.isEmpty }
     if !sequences.isEmpty { sequences.removeAll { keys.contains($0.name.key) } }
   }
+}
 
-  private func mergedTouched(_ later: ClassChanges) -> [Touched] {
-    if later.touched.isEmpty { return touched }
-    if touched.isEmpty { return later.touched }
-    var result: [Touched] = []
-    result.reserveCapacity(touched.count + later.touched.count)
+/// The keys that were touched through one thing, which tells them from the others of a class.
+private protocol TouchedKeys {
+  associatedtype Source: Comparable
+  var source: Source { get }
+  var keys: KeySet { get set }
+}
+
+extension ClassChanges.Touched: TouchedKeys {
+  fileprivate var source: UInt16 { column.rawValue }
+}
+
+extension ClassChanges.BackTouched: TouchedKeys {
+  fileprivate var source: UInt64 { UInt64(origin.rawValue) << 16 | UInt64(column.rawValue) }
+}
+
+extension Array where Element: TouchedKeys {
+  /// Both, in the order of their sources; of those with one source the keys of both.
+  fileprivate func merging(_ later: [Element]) -> [Element] {
+    if later.isEmpty { return self }
+    if isEmpty { return later }
+    var result: [Element] = []
+    result.reserveCapacity(count + later.count)
     var theirs = 0
-    for entry in touched {
-      while theirs < later.touched.count && later.touched[theirs].column < entry.column {
-        result.append(later.touched[theirs])
+    for entry in self {
+      while theirs < later.count, later[theirs].source < entry.source {
+        result.append(later[theirs])
         theirs += 1
       }
       var merged = entry
-      if theirs < later.touched.count && later.touched[theirs].column == entry.column {
-        merged.keys.formUnion(later.touched[theirs].keys)
+      if theirs < later.count, later[theirs].source == entry.source {
+        merged.keys.formUnion(later[theirs].keys)
         theirs += 1
       }
       result.append(merged)
     }
-    result.append(contentsOf: later.touched[theirs...])
-    return result
-  }
-
-  private func mergedBackTouched(_ later: ClassChanges) -> [BackTouched] {
-    if later.backTouched.isEmpty { return backTouched }
-    if backTouched.isEmpty { return later.backTouched }
-    var result: [BackTouched] = []
-    result.reserveCapacity(backTouched.count + later.backTouched.count)
-    var theirs = 0
-    for entry in backTouched {
-      let source = (entry.origin, entry.column)
-      while theirs < later.backTouched.count,
-        (later.backTouched[theirs].origin, later.backTouched[theirs].column) < source
-      {
-        result.append(later.backTouched[theirs])
-        theirs += 1
-      }
-      var merged = entry
-      if theirs < later.backTouched.count,
-        (later.backTouched[theirs].origin, later.backTouched[theirs].column) == source
-      {
-        merged.keys.formUnion(later.backTouched[theirs].keys)
-        theirs += 1
-      }
-      result.append(merged)
-    }
-    result.append(contentsOf: later.backTouched[theirs...])
+    result.append(contentsOf: later[theirs...])
     return result
   }
 }

@@ -1,8 +1,7 @@
 /// Verifies that every embedded object of a file has one owner, and that what it belongs to belongs
 /// in the end to an object that is not embedded. Finds what is wrong; changes nothing.
-package struct OwnerCheck {
-  package private(set) var problems: [String] = []
-  private static let problemsMax = 100
+package struct OwnerCheck: SnapshotCheck {
+  package internal(set) var problems: [String] = []
 
   private let reader: SnapshotReader
   private var owners: [LinkTarget: Owner] = [:]
@@ -20,16 +19,10 @@ package struct OwnerCheck {
     self.reader = reader
     let classes = reader.schema.schema.classes
     if !classes.contains(where: \.isEmbedded) { return }
-    do throws(StorageError) {
-      for described in classes { try findOwned(by: described) }
-      for described in classes where described.isEmbedded { try check(described) }
-    } catch {
-      note("the owners of embedded objects: \(error)")
+    attempt("the owners of embedded objects") { check throws(StorageError) in
+      for described in classes { try check.findOwned(by: described) }
+      for described in classes where described.isEmbedded { try check.check(described) }
     }
-  }
-
-  private mutating func note(_ problem: String) {
-    if problems.count < Self.problemsMax { problems.append(problem) }
   }
 
   private func name(_ object: LinkTarget) -> String {

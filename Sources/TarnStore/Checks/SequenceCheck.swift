@@ -1,11 +1,10 @@
 /// Verifies what a file holds for lists, sets and maps against itself: that every page, piece and
 /// record belongs to exactly one of them, that the counts add up, and that sets and maps are in
 /// their order. Finds what is wrong; changes nothing.
-package struct SequenceCheck {
-  package private(set) var problems: [String] = []
+package struct SequenceCheck: SnapshotCheck {
+  package internal(set) var problems: [String] = []
   package private(set) var sequences = 0
   package private(set) var elements = 0
-  private static let problemsMax = 100
 
   private let reader: SnapshotReader
   /// Pages, pieces and records that something refers to, by their ids.
@@ -20,16 +19,6 @@ package struct SequenceCheck {
     for described in reader.schema.schema.classes { check(described) }
     while let next = pending.popLast() { checkNested(next.id, next.kind, next.owner) }
     attempt("the tree") { check throws(StorageError) in try check.findOrphans() }
-  }
-
-  private mutating func note(_ problem: String) {
-    if problems.count < Self.problemsMax { problems.append(problem) }
-  }
-
-  private mutating func attempt(
-    _ name: String, _ body: (inout SequenceCheck) throws(StorageError) -> Void
-  ) {
-    do throws(StorageError) { try body(&self) } catch { note("\(name): \(error)") }
   }
 
   // MARK: - Owners

@@ -1,11 +1,10 @@
 /// Verifies that every entry of a file's tree is of a kind that this library knows and belongs to
 /// something, and that the long values of rows are there. What lies in the entries is for others to
 /// see; so are those of lists, sets and maps. Finds what is wrong; changes nothing.
-package struct TreeCheck {
-  package private(set) var problems: [String] = []
+package struct TreeCheck: SnapshotCheck {
+  package internal(set) var problems: [String] = []
   /// Wrong counts of links, which rebuilding the indexes mends.
   package private(set) var indexProblems: [String] = []
-  private static let problemsMax = 100
 
   private let reader: SnapshotReader
   /// Pieces of long values that rows name, and counts of links of two and more.
@@ -21,16 +20,6 @@ package struct TreeCheck {
       }
     }
     attempt("the tree") { check throws(StorageError) in try check.walk() }
-  }
-
-  private mutating func note(_ problem: String) {
-    if problems.count < Self.problemsMax { problems.append(problem) }
-  }
-
-  private mutating func attempt(
-    _ name: String, _ body: (inout TreeCheck) throws(StorageError) -> Void
-  ) {
-    do throws(StorageError) { try body(&self) } catch { note("\(name): \(error)") }
   }
 
   // MARK: - What rows name

@@ -109,12 +109,15 @@ extension ClusterImage {
     return descriptor.nulls != 0
   }
 
-  package func decodeFloats(_ column: ColumnID, into target: UnsafeMutablePointer<Float>) {
-    unsafe decodeFixed(column, 4, into: target)
-  }
-
   package func decodeDoubles(_ column: ColumnID, into target: UnsafeMutablePointer<Double>) {
-    unsafe decodeFixed(column, 8, into: target)
+    let descriptor = descriptor(column)
+    let isFixed = Int32(descriptor.kind) == Int32(TARN_KIND_FIXED)
+    if isFixed, descriptor.width == 8 {
+      unsafe UnsafeMutableRawPointer(target).copyMemory(
+        from: base + Int(descriptor.data), byteCount: 8 * rowCount)
+    } else {
+      unsafe target.update(repeating: 0, count: rowCount)
+    }
   }
 
   /// The two parts of a date column's values.
@@ -152,33 +155,6 @@ extension ClusterImage {
       codes: codes, count: Int(descriptor.width),
       hasNulls: descriptor.nulls != 0, image: self, ends: Int(descriptor.aux))
   }
-
-  /// Calls `body` with every row's bytes of a string or data column, in slot order. Throws
-  /// `.corrupted` at the first row whose bytes would lie outside of the image.
-  @inline(__always)
-  package func forEachBytes(
-    _ column: ColumnID, _ body: (_ slot: Int, _ bytes: ClusterBytes) throws(StorageError) -> Void
-  ) throws(StorageError) {
-    let descriptor = descriptor(column)
-    let isPlain = Int32(descriptor.kind) == Int32(TARN_KIND_BYTES)
-    guard isPlain, descriptor.width == 0, descriptor.nulls == 0 else {
-      for slot in 0..<rowCount { try body(slot, try bytes(column, slot)) }
-      return
-    }
-    let ends = unsafe base + Int(descriptor.data)
-    let data = unsafe base + Int(descriptor.aux)
-    let room = unsafe bytes.count - ClusterFormat.paddingBytes - Int(descriptor.aux)
-    var start = unsafe Little.u16(ends, 0)
-    for slot in 0..<rowCount {
-      let end = unsafe Little.u16(ends, 2 * slot + 2)
-      guard start <= end, end <= room else {
-        throw Self.corrupted("the bytes of column \(column.rawValue), row \(slot) lie outside")
-      }
-      try body(
-        slot, unsafe .inline(UnsafeRawBufferPointer(start: data + start, count: end - start)))
-      start = end
-    }
-  }
 }
 
 // MARK: - Loops
@@ -207,19 +183,6 @@ extension ClusterImage {
       let offset = unsafe data.loadUnaligned(
         fromByteOffset: slot &* MemoryLayout<T>.size, as: T.self)
       unsafe target[slot] = base &+ Int64(truncatingIfNeeded: offset)
-    }
-  }
-
-  private func decodeFixed<T>(
-    _ column: ColumnID, _ width: Int, into target: UnsafeMutablePointer<T>
-  ) {
-    let descriptor = descriptor(column)
-    let target = UnsafeMutableRawPointer(target)
-    let isFixed = Int32(descriptor.kind) == Int32(TARN_KIND_FIXED)
-    if isFixed && Int(descriptor.width) == width {
-      unsafe target.copyMemory(from: base + Int(descriptor.data), byteCount: width * rowCount)
-    } else {
-      unsafe target.initializeMemory(as: UInt8.self, repeating: 0, count: width * rowCount)
     }
   }
 

@@ -37,24 +37,6 @@ package struct PackedIndex: Hashable, Sendable {
 
   // MARK: - One value
 
-  /// The object with the smallest key among those with that value, or nil.
-  package func firstMatch(
-    _ key: borrowing OrderKey, _ cursor: inout Cursor
-  ) throws(StorageError) -> ObjectKey? {
-    try unsafe key.withBytes { key throws(StorageError) -> ObjectKey? in
-      guard try unsafe seek(key, .smallest, &cursor) else { return nil }
-      var page = try unsafe IndexPage(validating: cursor.value)
-      var position = try unsafe page.position(of: key, .smallest, after: false)
-      if position == page.count {
-        guard try cursor.next(), unsafe owns(cursor.key) else { return nil }
-        page = try unsafe IndexPage(validating: cursor.value)
-        position = 0
-      }
-      guard try unsafe page.hasOrderKey(key, at: position) else { return nil }
-      return page.objectKey(position)
-    }
-  }
-
   /// All objects with that value, in the order of their keys.
   package func lookup(
     _ key: borrowing OrderKey, _ cursor: inout Cursor
@@ -95,21 +77,18 @@ package struct PackedIndex: Hashable, Sendable {
   }
 
   /// The objects of the range in the order of their values, objects with the same value in the
-  /// order of their keys, or all that reversed. Ends early when `body` returns false.
+  /// order of their keys. Ends early when `body` returns false.
   package func forEachKey(
-    in range: PackedIndexRange = .all, descending: Bool = false, _ cursor: inout Cursor,
+    in range: PackedIndexRange = .all, _ cursor: inout Cursor,
     _ body: (ObjectKey) throws(StorageError) -> Bool
   ) throws(StorageError) {
-    try forEachRun(in: range, descending: descending, &cursor) { page, run throws(StorageError) in
-      for step in 0..<run.count {
-        let index = descending ? run.upperBound - 1 - step : run.lowerBound + step
-        guard try body(page.objectKey(index)) else { return false }
-      }
+    try forEachRun(in: range, descending: false, &cursor) { page, run throws(StorageError) in
+      for index in run { guard try body(page.objectKey(index)) else { return false } }
       return true
     }
   }
 
-  /// As `forEachKey`, with the order key of each entry.
+  /// The same with the order key of each entry, or all that reversed.
   package func forEach(
     in range: PackedIndexRange = .all, descending: Bool = false, _ cursor: inout Cursor,
     _ body: (UnsafeRawBufferPointer, ObjectKey) throws(StorageError) -> Bool

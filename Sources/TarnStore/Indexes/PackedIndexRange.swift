@@ -23,8 +23,6 @@ package struct PackedIndexRange: Sendable {
 
   /// Every entry, null values included.
   package static let all = PackedIndexRange()
-  /// Every entry with a value.
-  package static let notNull = PackedIndexRange(above: .null)
 
   /// Entries with that value.
   package static func equal(_ key: OrderKey) -> PackedIndexRange {

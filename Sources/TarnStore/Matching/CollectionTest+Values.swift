@@ -40,8 +40,7 @@ extension ResolvedNode {
     holds { node in
       switch node {
       case .test(let test): test.acceptsNull
-      case .pair(let pair): pair.op.accepts(0)
-      case .values(let pair): pair.holdsBehindNothing
+      case .pair(let pair): pair.holdsBehindNothing
       case .collection(let test): test.holdsBehindNothing
       case .constant, .not, .and, .or: trap("what is put together asks its parts")
       }

@@ -25,7 +25,7 @@ extension ResolvedNode {
   func holds<E: Error>(_ passes: (ResolvedNode) throws(E) -> Bool) throws(E) -> Bool {
     switch self {
     case .constant(let value): return value
-    case .test, .pair, .values, .collection: return try passes(self)
+    case .test, .pair, .collection: return try passes(self)
     case .not(let node): return try !node.holds(passes)
     case .and(let nodes):
       for node in nodes { if try !node.holds(passes) { return false } }
@@ -43,7 +43,6 @@ extension ResolvedNode {
       switch node {
       case .test(let test): try test.matches(rows, slot, source)
       case .pair(let pair): try pair.matches(rows, slot, source)
-      case .values(let pair): try pair.matches(rows, slot, source)
       case .collection(let test): try test.matches(rows, slot, source)
       case .constant, .not, .and, .or: trap("what is put together asks its parts")
       }
@@ -138,54 +137,6 @@ extension ScalarTest {
   }
 }
 
-extension ColumnPair {
-  func matches<Rows: RowReading, Source: RowSource>(
-    _ rows: Rows, _ slot: Int, _ source: Source
-  ) throws(StorageError) -> Bool {
-    if left.type == .string || left.type == .data {
-      return try matchesText(rows, slot, source)
-    }
-    return op.accepts(
-      try source.scalar(left, rows, slot), try source.scalar(right, rows, slot))
-  }
-
-  private func matchesText<Rows: RowReading, Source: RowSource>(
-    _ rows: Rows, _ slot: Int, _ source: Source
-  ) throws(StorageError) -> Bool {
-    try unsafe withText(left, rows, slot, source) { (a) throws(StorageError) in
-      try unsafe withText(right, rows, slot, source) { (b) throws(StorageError) in
-        unsafe matches(a, b)
-      }
-    }
-  }
-
-  private func withText<Rows: RowReading, Source: RowSource, R>(
-    _ path: ColumnPath, _ rows: Rows, _ slot: Int, _ source: Source,
-    _ body: (UnsafeRawBufferPointer?) throws(StorageError) -> R
-  ) throws(StorageError) -> R {
-    if path.links.isEmpty { return try unsafe source.withText(rows, slot, path, body) }
-    let found = try source.withTarget(rows, slot, path.links, from: 0) {
-      (rows, slot) throws(StorageError) -> R in
-      try unsafe source.withText(rows, slot, path, body)
-    }
-    if let found { return found }
-    return try body(nil)
-  }
-
-  private func matches(_ a: UnsafeRawBufferPointer?, _ b: UnsafeRawBufferPointer?) -> Bool {
-    guard let a = unsafe a else {
-      return unsafe b == nil ? op.accepts(0) : acceptsOneNull(order: -1)
-    }
-    guard let b = unsafe b else { return acceptsOneNull(order: 1) }
-    return unsafe op.accepts(a, b, options)
-  }
-
-  /// - Parameter order: how the sides sort, null first.
-  private func acceptsOneNull(order: Int) -> Bool {
-    left.type == .string ? op.accepts(order) : op == .notEqual
-  }
-}
-
 extension ComparisonOperator {
   /// Whether two values of rows compare so.
   func accepts(_ a: Scalar, _ b: Scalar) -> Bool {
@@ -194,20 +145,6 @@ extension ComparisonOperator {
     case .equal: return order == 0
     case .notEqual: return order != 0
     default: return a.isNull == b.isNull && !a.isNaN && !b.isNaN && accepts(order)
-    }
-  }
-
-  /// Whether a left side that sorts so (below, equal to or above zero) against the right passes.
-  @inline(__always)
-  func accepts(_ order: Int) -> Bool {
-    switch self {
-    case .equal: order == 0
-    case .notEqual: order != 0
-    case .less: order < 0
-    case .lessOrEqual: order <= 0
-    case .greater: order > 0
-    case .greaterOrEqual: order >= 0
-    case .contains, .beginsWith, .endsWith, .like, .in: false
     }
   }
 }

@@ -51,8 +51,7 @@ package struct ResolvedPredicate: Hashable, Sendable {
 enum ResolvedNode: Hashable, Sendable {
   case constant(Bool)
   case test(ColumnTest)
-  case pair(ColumnPair)
-  case values(ValuePair)
+  case pair(ValuePair)
   /// At least two, none a constant; the cheapest first.
   case and([ResolvedNode])
   case or([ResolvedNode])
@@ -82,7 +81,7 @@ final class ColumnTest: Hashable, Sendable {
   var passesNull: Bool {
     switch test {
     case .isNull: true
-    case .text(let pattern): path.type == .string && [.less, .lessOrEqual].contains(pattern.kind)
+    case .text(let pattern): path.type == .string && [.less, .lessOrEqual].contains(pattern.op)
     default: false
     }
   }
@@ -118,45 +117,12 @@ enum ScalarTest: Hashable, Sendable {
   case object(Set<LinkTarget>)
 }
 
-/// A plain column against another one.
-final class ColumnPair: Hashable, Sendable {
-  let left: ColumnPath
-  let op: ComparisonOperator
-  let right: ColumnPath
-  let options: StringOptions
-
-  init(
-    _ left: ColumnPath, _ op: ComparisonOperator, _ right: ColumnPath, _ options: StringOptions
-  ) {
-    self.left = left
-    self.op = op
-    self.right = right
-    self.options = options
-  }
-
-  static func == (a: ColumnPair, b: ColumnPair) -> Bool {
-    a === b
-      || (a.left == b.left && a.op == b.op && a.right == b.right
-        && a.options == b.options)
-  }
-
-  func hash(into hasher: inout Hasher) {
-    hasher.combine(left)
-    hasher.combine(op)
-    hasher.combine(right)
-    hasher.combine(options)
-  }
-}
-
 extension ResolvedNode {
   func forEachDependency(_ body: (QueryDependency) -> Void) {
     switch self {
     case .constant: break
     case .test(let test): test.path.dependencies.forEach(body)
     case .pair(let pair):
-      pair.left.dependencies.forEach(body)
-      pair.right.dependencies.forEach(body)
-    case .values(let pair):
       pair.left.dependencies.forEach(body)
       pair.right.dependencies.forEach(body)
     case .and(let nodes), .or(let nodes): for node in nodes { node.forEachDependency(body) }
@@ -166,31 +132,24 @@ extension ResolvedNode {
   }
 
   /// All of the nodes: constants folded, nested conjunctions opened, the cheapest test first.
-  static func all(_ nodes: [ResolvedNode]) -> ResolvedNode {
-    var kept: [ResolvedNode] = []
-    for node in nodes {
-      switch node {
-      case .constant(true): continue
-      case .constant(false): return .constant(false)
-      case .and(let inner): kept += inner
-      default: kept.append(node)
-      }
-    }
-    return kept.isEmpty ? .constant(true) : kept.count == 1 ? kept[0] : .and(cheapestFirst(kept))
-  }
+  static func all(_ nodes: [ResolvedNode]) -> ResolvedNode { joined(nodes, all: true) }
 
   /// Any of the nodes.
-  static func any(_ nodes: [ResolvedNode]) -> ResolvedNode {
+  static func any(_ nodes: [ResolvedNode]) -> ResolvedNode { joined(nodes, all: false) }
+
+  private static func joined(_ nodes: [ResolvedNode], all: Bool) -> ResolvedNode {
     var kept: [ResolvedNode] = []
     for node in nodes {
       switch node {
-      case .constant(false): continue
-      case .constant(true): return .constant(true)
-      case .or(let inner): kept += inner
+      case .constant(all): continue
+      case .constant: return node
+      case .and(let inner) where all, .or(let inner) where !all: kept += inner
       default: kept.append(node)
       }
     }
-    return kept.isEmpty ? .constant(false) : kept.count == 1 ? kept[0] : .or(cheapestFirst(kept))
+    guard kept.count > 1 else { return kept.first ?? .constant(all) }
+    let ranked = cheapestFirst(kept)
+    return all ? .and(ranked) : .or(ranked)
   }
 
   static prefix func ! (node: ResolvedNode) -> ResolvedNode {
@@ -212,10 +171,9 @@ extension ResolvedNode {
     switch self {
     case .constant: 0
     case .test(let test): test.test.cost + test.path.links.count * 100
-    case .pair(let pair): 30 + (pair.left.links.count + pair.right.links.count) * 100
+    case .pair(let pair): pair.cost
     case .and(let nodes), .or(let nodes): nodes.reduce(0) { $0 + $1.cost }
     case .not(let node): node.cost
-    case .values(let pair): 500 + (pair.left.linkCount + pair.right.linkCount) * 100
     case .collection(let test): 500 + test.links.count * 100
     }
   }
@@ -230,7 +188,7 @@ extension ScalarTest {
     case .decimal: 10
     case .text(let pattern):
       !pattern.options.isEmpty
-        ? 40 : pattern.kind == .like ? 20 : pattern.kind == .contains ? 8 : 6
+        ? 40 : pattern.op == .like ? 20 : pattern.op == .contains ? 8 : 6
     case .ofType, .object: 100
     }
   }

@@ -46,7 +46,7 @@ extension ScalarTest {
     case .bytes16(let domain): return (domain.indexRanges { OrderKey($0) }, true)
     case .text(let pattern):
       guard let ranges = pattern.indexRanges(type) else { return nil }
-      let isExact = pattern.kind != .like && !ranges.contains(where: \.isWider)
+      let isExact = pattern.op != .like && !ranges.contains(where: \.isWider)
       return (ranges, isExact)
     case .isNull, .ofType, .object: return nil
     }
@@ -77,7 +77,7 @@ extension TextPattern {
     if !options.isEmpty { return nil }
     // Null precedes every string, but no data.
     let above = type == .string ? nil : OrderKey.null
-    switch kind {
+    switch op {
     case .equal: return [.equal(Self.key(needle))]
     case .less: return [PackedIndexRange(above: above, below: Self.key(needle))]
     case .lessOrEqual: return [PackedIndexRange(above: above, through: Self.key(needle))]
@@ -87,12 +87,12 @@ extension TextPattern {
     case .like:
       let prefix = Self.literalPrefix(ofPattern: needle)
       return prefix.isEmpty ? nil : [Self.prefix(prefix)]
-    case .member:
+    case .in:
       // Long texts may be cut to one key.
       var keys: [OrderKey] = []
       for needle in needles where keys.last != Self.key(needle) { keys.append(Self.key(needle)) }
       return keys.map { .equal($0) }
-    case .contains, .endsWith: return nil
+    case .contains, .endsWith, .notEqual: return nil
     }
   }
 
@@ -115,7 +115,7 @@ extension ColumnTest {
     case .date(.range(let low, let high)) where low == high: .date(low)
     case .bytes12(.range(let low, let high)) where low == high: .objectID(low)
     case .bytes16(.range(let low, let high)) where low == high: .uuid(low)
-    case .text(let pattern) where pattern.kind == .equal && pattern.options.isEmpty:
+    case .text(let pattern) where pattern.op == .equal && pattern.options.isEmpty:
       path.type == .data
         ? .data(pattern.needle) : .string(String(decoding: pattern.needle, as: UTF8.self))
     default: nil

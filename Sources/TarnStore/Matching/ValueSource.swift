@@ -7,7 +7,7 @@ enum CollectionTotal: Hashable, Sendable {
 
 /// Where one side of a comparison has its values, seen from an object. What has one value has null
 /// where there is nothing.
-indirect enum ValueSource: Hashable, Sendable {
+enum ValueSource: Hashable, Sendable {
   case constant(Value)
   /// Not one of any type.
   case column(ColumnPath)
@@ -15,7 +15,7 @@ indirect enum ValueSource: Hashable, Sendable {
   /// The elements themselves; links among them lead to objects of that class.
   case elements(ElementWay, target: ClassID?)
   /// What is found from each of the elements on, which are objects of that class.
-  case behind(ElementWay, ClassID, ValueSource)
+  indirect case behind(ElementWay, ClassID, ValueSource)
 
   /// True if there is one value, else there are as many as elements.
   var hasOne: Bool {

@@ -72,7 +72,7 @@ package struct MigrationPlan: Sendable {
   private mutating func fit(_ index: Int, to definition: ClassDefinition) {
     let id = working.classes[index].id
     for property in definition.properties {
-      if property.type == .link, target(of: property) == nil {
+      if property.type == .link, property.targetID(in: working) == nil {
         problems.append(
           "Property '\(definition.name).\(property.name)' links to class "
             + "'\(property.target ?? "")', which is neither in the file nor in the program.")
@@ -98,17 +98,9 @@ package struct MigrationPlan: Sendable {
     differences.append("Property '\(working.classes[index].name).\(property)' \(what)")
   }
 
-  private func target(of property: ClassDefinition.Property) -> ClassID? {
-    property.target.flatMap { working.named($0)?.id }
-  }
-
   private mutating func append(_ property: ClassDefinition.Property, to index: Int) {
     let id = ColumnID(UInt16(working.classes[index].columns.count))
-    working.classes[index].columns.append(
-      ColumnSchema(
-        id: id, name: property.name, type: property.type, collection: property.collection,
-        isOptional: property.isOptional, isIndexed: property.isIndexed,
-        target: target(of: property), deleteRule: property.deleteRule))
+    working.classes[index].columns.append(property.column(id, in: working))
     if let initial = property.initial {
       fills.append(PropertyFill(classID: working.classes[index].id, column: id, value: initial))
     }
@@ -118,10 +110,8 @@ package struct MigrationPlan: Sendable {
     _ column: ColumnSchema, to property: ClassDefinition.Property, in index: Int
   ) {
     let id = working.classes[index].id
-    let wanted = target(of: property)
-    let isSameType =
-      property.type == column.type && wanted == column.target
-      && property.collection == column.collection
+    let wanted = property.column(column.id, in: working)
+    let isSameType = wanted.hasType(of: column)
     let wasRowKey = stored[id].map { $0.keyIsPrimary && $0.primaryKey == column.id } ?? false
     let losesKey = wasRowKey && !(property.isPrimaryKey && isSameType && !property.isOptional)
     if isSameType, property.isOptional == column.isOptional, !losesKey {
@@ -142,9 +132,7 @@ package struct MigrationPlan: Sendable {
     if !isSameType {
       note(
         index, column.name,
-        "has been changed from "
-          + working.describe(column.type, column.collection, column.target) + " to "
-          + working.describe(property.type, property.collection, wanted) + ".")
+        "has been changed from \(working.describe(column)) to \(working.describe(wanted)).")
     } else if property.isOptional != column.isOptional {
       note(index, column.name, "has been made \(property.isOptional ? "optional" : "required").")
     }

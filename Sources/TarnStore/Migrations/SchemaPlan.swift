@@ -127,7 +127,7 @@ package struct SchemaPlan: Equatable, Sendable {
     }
     if isNew { schema.classes[index].isEmbedded = definition.isEmbedded }
     for property in definition.properties {
-      guard property.type != .link || target(of: property) != nil else {
+      guard property.type != .link || property.targetID(in: schema) != nil else {
         differences.append(
           "Property '\(definition.name).\(property.name)' links to class "
             + "'\(property.target ?? "")', which is neither in the file nor among the classes "
@@ -150,21 +150,13 @@ package struct SchemaPlan: Equatable, Sendable {
     }
   }
 
-  private func target(of property: ClassDefinition.Property) -> ClassID? {
-    property.target.flatMap { schema.named($0)?.id }
-  }
-
   private mutating func add(_ property: ClassDefinition.Property, to index: Int, isNew: Bool) {
     let id = ColumnID(UInt16(schema.classes[index].columns.count))
     if property.isPrimaryKey {
       guard isNew else { return }  // reported with the primary keys
       schema.classes[index].primaryKey = id
     }
-    schema.classes[index].columns.append(
-      ColumnSchema(
-        id: id, name: property.name, type: property.type, collection: property.collection,
-        isOptional: property.isOptional, isIndexed: property.isIndexed,
-        target: target(of: property), deleteRule: property.deleteRule))
+    schema.classes[index].columns.append(property.column(id, in: schema))
     guard !isNew else { return }
     let described = schema.classes[index]
     additions.append("Property '\(described.name).\(property.name)' is not in the file.")
@@ -181,13 +173,11 @@ package struct SchemaPlan: Equatable, Sendable {
     _ property: ClassDefinition.Property, with column: ColumnSchema, in index: Int
   ) {
     let name = "'\(schema.classes[index].name).\(property.name)'"
-    let wanted = target(of: property)
-    if property.type != column.type || wanted != column.target
-      || property.collection != column.collection
-    {
+    let wanted = property.column(column.id, in: schema)
+    guard wanted.hasType(of: column) else {
       differences.append(
-        "Property \(name) is \(describe(column.type, column.collection, column.target)) in the "
-          + "file but \(describe(property.type, property.collection, wanted)) in the class.")
+        "Property \(name) is \(schema.describe(column)) in the file but "
+          + "\(schema.describe(wanted)) in the class.")
       return
     }
     if property.isOptional != column.isOptional {
@@ -235,23 +225,34 @@ package struct SchemaPlan: Equatable, Sendable {
       schema.classes[index].uniqueRules.append(columns)
     }
   }
+}
 
-  private func describe(
-    _ type: ColumnType, _ collection: CollectionKind, _ target: ClassID?
-  ) -> String {
-    schema.describe(type, collection, target)
+extension ClassDefinition.Property {
+  /// The class that the property links to, if there is one of that name.
+  func targetID(in schema: StoreSchema) -> ClassID? { target.flatMap { schema.named($0)?.id } }
+
+  /// The property as a column of a file.
+  func column(_ id: ColumnID, in schema: StoreSchema) -> ColumnSchema {
+    ColumnSchema(
+      id: id, name: name, type: type, collection: collection, isOptional: isOptional,
+      isIndexed: isIndexed, target: targetID(in: schema), deleteRule: deleteRule)
+  }
+}
+
+extension ColumnSchema {
+  /// Whether both hold the same kind of values, apart from null.
+  func hasType(of other: ColumnSchema) -> Bool {
+    type == other.type && collection == other.collection && target == other.target
   }
 }
 
 extension StoreSchema {
   /// A column's type in words.
-  func describe(
-    _ type: ColumnType, _ collection: CollectionKind, _ target: ClassID?
-  ) -> String {
-    let prefix = collection == .none ? "" : "a \(collection) of "
-    guard type == .link, let target, let name = self[target]?.name else {
-      return "\(prefix)\(type)"
+  func describe(_ column: ColumnSchema) -> String {
+    let prefix = column.collection == .none ? "" : "a \(column.collection) of "
+    guard column.type == .link, let target = column.target, let name = self[target]?.name else {
+      return "\(prefix)\(column.type)"
     }
-    return collection == .none ? "a link to '\(name)'" : "\(prefix)links to '\(name)'"
+    return column.collection == .none ? "a link to '\(name)'" : "\(prefix)links to '\(name)'"
   }
 }

@@ -119,14 +119,6 @@ package struct OrderedRoot: Sendable {
 
   package var isEmpty: Bool { count == 0 }
 
-  /// The memory that this root would take if it shared nothing, in bytes.
-  package var memoryBytes: Int {
-    switch storage {
-    case .keyed(let blocks): blocks.nodeBytes
-    case .sorted(let rows, let labels): rows.nodeBytes + labels.nodeBytes
-    }
-  }
-
   /// Traps if the root contradicts itself. For tests.
   package func checkInvariants() {
     switch storage {

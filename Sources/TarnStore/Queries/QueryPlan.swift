@@ -33,14 +33,6 @@ package struct QueryPlan: Sendable {
 
   /// True if it looks rows up one by one.
   var looksUpRows: Bool { if case .candidates = access { true } else { false } }
-
-  /// True if an index or the primary key leads to the rows.
-  package var usesIndex: Bool {
-    switch access {
-    case .scan(let keys): keys != Self.everyKey
-    case .candidates: true
-    }
-  }
 }
 
 /// What looking at rows costs, in hundredths of a nanosecond. Measured on a class of a million rows

@@ -66,7 +66,7 @@ private struct RowAccessBuilder {
     case .collection(let test): option(for: test)
     case .and(let nodes): conjunction(nodes)
     case .or(let nodes): disjunction(nodes)
-    case .pair, .values, .not: nil
+    case .pair, .not: nil
     }
   }
 

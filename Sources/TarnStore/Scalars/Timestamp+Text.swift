@@ -1,13 +1,13 @@
 /// Dates as text, in the proleptic Gregorian calendar, and as numbers.
 
 extension Timestamp {
-  /// Days from 1970-01-01 to a date of the proleptic Gregorian calendar.
-  private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+  /// Days from 1970-01-01 to the first of a month of the proleptic Gregorian calendar.
+  private static func days(year: Int64, month: Int64) -> Int64 {
     // Years begin in March, so that the leap day is the last of its year.
     let shifted = month <= 2 ? year - 1 : year
     let era = (shifted >= 0 ? shifted : shifted - 399) / 400
     let yearOfEra = shifted - era * 400
-    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5
     let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
     return era * 146_097 + dayOfEra - 719_468
   }
@@ -36,10 +36,9 @@ extension Timestamp {
       let month = reader.number(digits: 2...2), reader.take("-"),
       let day = reader.number(digits: 2...2), (1...12).contains(month), day >= 1
     else { return nil }
-    let first = Self.days(year: negative ? -year : year, month: month, day: 1)
+    let first = Self.days(year: negative ? -year : year, month: month)
     let (nextYear, nextMonth) = month == 12 ? (1, Int64(1)) : (0, month + 1)
-    let next = Self.days(
-      year: (negative ? -year : year) + Int64(nextYear), month: nextMonth, day: 1)
+    let next = Self.days(year: (negative ? -year : year) + Int64(nextYear), month: nextMonth)
     guard day <= next - first else { return nil }
     // Wider than the seconds, whose range may end within the first or the last day.
     var total = Int128(first + day - 1) * 86_400

@@ -69,10 +69,6 @@
       try unsafe evaluateEach(mask, hits) { (slot) throws(StorageError) in
         try pair.matches(image, slot, source)
       }
-    case .values(let pair):
-      try unsafe evaluateEach(mask, hits) { (slot) throws(StorageError) in
-        try pair.matches(image, slot, source)
-      }
     case .collection(let test):
       try unsafe evaluateEach(mask, hits) { (slot) throws(StorageError) in
         try test.matches(image, slot, source)
@@ -258,7 +254,7 @@ extension ResolvedNode {
   /// Bitmaps that evaluating the node takes besides mask and result.
   fileprivate var depth: Int {
     switch self {
-    case .constant, .test, .pair, .values, .collection: 0
+    case .constant, .test, .pair, .collection: 0
     case .not(let node): node.depth
     case .and(let nodes): 1 + (nodes.map(\.depth).max() ?? 0)
     case .or(let nodes): 2 + (nodes.map(\.depth).max() ?? 0)

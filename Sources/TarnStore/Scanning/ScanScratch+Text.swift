@@ -17,14 +17,14 @@ extension ScanScratch {
       return
     }
     if let plain = PlainText(image, column) {
-      let isWhole = pattern.kind == .equal
-      if isWhole || pattern.kind == .beginsWith && !pattern.needle.isEmpty,
+      let isWhole = pattern.op == .equal
+      if isWhole || pattern.op == .beginsWith && !pattern.needle.isEmpty,
         pattern.options.isEmpty
       {
         try unsafe testBeginning(plain, image, pattern.needle, isWhole, hits)
         return
       }
-      if pattern.kind == .contains, try unsafe search(plain, image, pattern, hits) { return }
+      if pattern.op == .contains, try unsafe search(plain, image, pattern, hits) { return }
     }
     for index in 0..<image.bitmapWords { unsafe hits[index] = 0 }
     try unsafe Bitmap.forEach(mask, image.bitmapWords) { (slot) throws(StorageError) in

@@ -2,37 +2,25 @@ internal import Foundation
 
 /// A condition on a string's or data's bytes, prepared once.
 final class TextPattern: Hashable, Sendable {
-  enum Kind: Hashable, Sendable {
-    case equal
-    case less
-    case lessOrEqual
-    case greater
-    case greaterOrEqual
-    case contains
-    case beginsWith
-    case endsWith
-    case like
-    /// Equal to one of several.
-    case member
-  }
-
-  let kind: Kind
-  /// What is compared with, folded if something does not count; empty for `member`.
+  /// How values compare with it: as one that is not `notEqual`, and `in` for those that are equal to
+  /// one of several.
+  let op: ComparisonOperator
+  /// What is compared with, folded if something does not count; empty for `in`.
   let needle: [UInt8]
-  /// For `member`, ascending.
+  /// For `in`, ascending.
   let needles: [[UInt8]]
   /// What does not count.
   let options: StringOptions
 
-  init(_ kind: Kind, _ needle: [UInt8], _ options: StringOptions = []) {
-    self.kind = kind
+  init(_ op: ComparisonOperator, _ needle: [UInt8], _ options: StringOptions = []) {
+    self.op = op
     self.needle = Self.folded(needle, options)
     needles = []
     self.options = options
   }
 
   init(anyOf needles: [[UInt8]], _ options: StringOptions = []) {
-    kind = .member
+    op = .in
     needle = []
     let folded = needles.map { Self.folded($0, options) }
     self.needles = Set(folded).sorted { $0.lexicographicallyPrecedes($1) }
@@ -41,12 +29,12 @@ final class TextPattern: Hashable, Sendable {
 
   static func == (a: TextPattern, b: TextPattern) -> Bool {
     a === b
-      || (a.kind == b.kind && a.needle == b.needle && a.needles == b.needles
+      || (a.op == b.op && a.needle == b.needle && a.needles == b.needles
         && a.options == b.options)
   }
 
   func hash(into hasher: inout Hasher) {
-    hasher.combine(kind)
+    hasher.combine(op)
     hasher.combine(needle)
     hasher.combine(needles)
     hasher.combine(options)
@@ -56,11 +44,11 @@ final class TextPattern: Hashable, Sendable {
   func mayMatch(length: Int) -> Bool {
     // Folded text may be shorter or longer in bytes.
     if !options.isEmpty { return true }
-    switch kind {
+    switch op {
     case .equal: return length == needle.count
     case .contains, .beginsWith, .endsWith: return length >= needle.count
-    case .member: return needles.contains { $0.count == length }
-    case .less, .lessOrEqual, .greater, .greaterOrEqual, .like: return true
+    case .in: return needles.contains { $0.count == length }
+    case .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .like: return true
     }
   }
 
@@ -74,21 +62,8 @@ final class TextPattern: Hashable, Sendable {
   }
 
   private func matchesExactly(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    if kind == .member { return unsafe isMember(bytes) }
-    return unsafe needle.withUnsafeBytes { needle in
-      switch kind {
-      case .equal: unsafe Self.areEqual(bytes, needle)
-      case .less: unsafe compareBytes(bytes, needle) < 0
-      case .lessOrEqual: unsafe compareBytes(bytes, needle) <= 0
-      case .greater: unsafe compareBytes(bytes, needle) > 0
-      case .greaterOrEqual: unsafe compareBytes(bytes, needle) >= 0
-      case .contains: unsafe Self.contains(bytes, needle)
-      case .beginsWith: unsafe Self.begins(bytes, needle)
-      case .endsWith: unsafe Self.ends(bytes, needle)
-      case .like: unsafe Self.isLike(bytes, needle)
-      case .member: false
-      }
-    }
+    if op == .in { return unsafe isMember(bytes) }
+    return unsafe needle.withUnsafeBytes { unsafe op.acceptsExactly(bytes, $0) }
   }
 
   private func isMember(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -125,6 +100,44 @@ extension TextPattern {
       if unsafe areEqual(window, part) { return true }
     }
     return false
+  }
+}
+
+extension ComparisonOperator {
+  /// Whether texts or data compare so.
+  func accepts(
+    _ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer, _ options: StringOptions
+  ) -> Bool {
+    guard !options.isEmpty else { return unsafe acceptsExactly(a, b) }
+    return unsafe TextPattern.withFolded(a, options) { a in
+      unsafe TextPattern.withFolded(b, options) { b in unsafe acceptsExactly(a, b) }
+    }
+  }
+
+  /// Whether texts or data compare so byte by byte.
+  func acceptsExactly(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
+    switch self {
+    case .equal: unsafe TextPattern.areEqual(a, b)
+    case .contains: unsafe TextPattern.contains(a, b)
+    case .beginsWith: unsafe TextPattern.begins(a, b)
+    case .endsWith: unsafe TextPattern.ends(a, b)
+    case .like: unsafe TextPattern.isLike(a, b)
+    default: unsafe accepts(compareBytes(a, b))
+    }
+  }
+
+  /// Whether a left side that sorts so (below, equal to or above zero) against the right passes.
+  @inline(__always)
+  func accepts(_ order: Int) -> Bool {
+    switch self {
+    case .equal: order == 0
+    case .notEqual: order != 0
+    case .less: order < 0
+    case .lessOrEqual: order <= 0
+    case .greater: order > 0
+    case .greaterOrEqual: order >= 0
+    case .contains, .beginsWith, .endsWith, .like, .in: false
+    }
   }
 }
 

@@ -1,6 +1,7 @@
-import TarnStore
 import TestSupport
 import Testing
+
+@testable import TarnStore
 
 /// A result kept the dumb way: values by key, sorted afresh each time.
 struct SortedModel {
@@ -232,5 +233,15 @@ struct OrderedRootTests {
     #expect(root.isEmpty)
     root = try root.applying(removals: [], insertions: left) { $0 < $1 }
     #expect(root.keys == left.sorted())
+  }
+}
+
+extension OrderedRoot {
+  /// The memory that this root would take if it shared nothing, in bytes.
+  fileprivate var memoryBytes: Int {
+    switch storage {
+    case .keyed(let blocks): blocks.nodeBytes
+    case .sorted(let rows, let labels): rows.nodeBytes + labels.nodeBytes
+    }
   }
 }

@@ -1,5 +1,6 @@
-import TarnStore
 import TestSupport
+
+@testable import TarnStore
 
 /// A few classes with columns of every type, random rows of them as values, and the same rows in
 /// encoded clusters.
@@ -245,5 +246,15 @@ extension SeededRandom {
       return String(repeating: "xyAb", count: 70 + below(40)) + (chance(50) ? "é" : "")
     }
     return String((0..<below(7)).map { _ in "abAByX".randomElement(using: &self)! })
+  }
+}
+
+extension QueryPlan {
+  /// True if an index or the primary key leads to the rows.
+  var usesIndex: Bool {
+    switch access {
+    case .scan(let keys): keys != Self.everyKey
+    case .candidates: true
+    }
   }
 }

@@ -114,6 +114,11 @@ import Testing
     #expect(throws: PredicateError("the predicate is nested deeper than 200 levels")) {
       try ResolvedPredicate(deep, on: QueryFixture.thing, in: QueryFixture.schema)
     }
+    var ofValues = Predicate.comparison(Comparison(.path([]), .equal, .value(.int(1))))
+    for _ in 0..<1000 { ofValues = .not(.and([ofValues, .constant(true)])) }
+    #expect(throws: PredicateError("the predicate is nested deeper than 200 levels")) {
+      try ValueCondition(ofValues, QueryFixture.schema[QueryFixture.thing]![ColumnID(1)])
+    }
   }
 
   /// Each row of the table: the left value, then the results of == != < <= > >= with the right one.

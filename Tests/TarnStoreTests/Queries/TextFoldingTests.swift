@@ -7,9 +7,9 @@ import Testing
 /// Comparisons that ignore case or diacritics, for all of Unicode.
 @Suite struct TextFoldingTests {
   private static func matches(
-    _ text: String, _ kind: TextPattern.Kind, _ needle: String, _ options: TarnStore.StringOptions
+    _ text: String, _ op: ComparisonOperator, _ needle: String, _ options: TarnStore.StringOptions
   ) -> Bool {
-    TextPattern(kind, Array(needle.utf8), options).matches(Array(text.utf8))
+    TextPattern(op, Array(needle.utf8), options).matches(Array(text.utf8))
   }
 
   private static let both: TarnStore.StringOptions = [.caseInsensitive, .diacriticInsensitive]

@@ -86,8 +86,9 @@ private final class GuardedPage {
         for code in 0..<dictionary.count { _ = try? dictionary.entry(code) }
       }
       var sum = 0
-      try? image.forEachBytes(column) { _, bytes in
-        if case .inline(let bytes) = bytes { sum += bytes.reduce(0) { $0 + Int($1) } }
+      for slot in 0..<image.rowCount {
+        guard case .inline(let bytes)? = try? image.bytes(column, slot) else { continue }
+        sum += bytes.reduce(0) { $0 + Int($1) }
       }
     }
   }

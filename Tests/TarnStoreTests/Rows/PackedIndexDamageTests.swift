@@ -46,7 +46,7 @@ private func readEverything(_ environment: Environment, _ random: inout SeededRa
   let key = OrderKey(Int64(random.below(1_000)))
   TreeTest.expectDamageIsReported {
     try TreeTest.withCursor(environment) { cursor throws in
-      _ = try index.firstMatch(key, &cursor)
+      _ = try index.lookup(key, &cursor)
       _ = try index.contains(key, ObjectKey(4), &cursor)
     }
   }

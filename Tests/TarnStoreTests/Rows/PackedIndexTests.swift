@@ -95,7 +95,7 @@ private func checkAll(_ environment: Environment, _ model: [Entry]) throws {
     #expect(found == model)
     #expect(try index.count(&cursor) == model.count)
     var reversed: [Int64] = []
-    try index.forEachKey(descending: true, &cursor) { object in
+    try index.forEach(descending: true, &cursor) { _, object in
       reversed.append(object.rawValue)
       return true
     }
@@ -114,7 +114,6 @@ private func checkLookups(
       let bytes = key.withBytes { Array($0) }
       let expected = groups[bytes, default: []].map { ObjectKey($0.object) }
       #expect(try index.lookup(key, &cursor) == expected)
-      #expect(try index.firstMatch(key, &cursor) == expected.first)
       #expect(try index.count(in: .equal(key), &cursor) == expected.count)
       let object = expected.isEmpty ? ObjectKey(5) : random.pick(expected)
       #expect(try index.contains(key, object, &cursor) == expected.contains(object))
@@ -134,7 +133,7 @@ private func checkLookups(
       }
       if descending { expected.reverse() }
       var found: [Int64] = []
-      try index.forEachKey(in: range, descending: descending, &cursor) { object in
+      try index.forEach(in: range, descending: descending, &cursor) { _, object in
         found.append(object.rawValue)
         return true
       }
@@ -264,10 +263,10 @@ private func apply(_ changes: PackedIndexChanges, _ environment: Environment) th
           }
         }
         #expect(found == [2, 6, 3, 4])
-        #expect(try index.count(in: .notNull, &cursor) == words.count)
+        #expect(try index.count(in: PackedIndexRange(above: .null), &cursor) == words.count)
         #expect(try index.count(in: .equal(.null), &cursor) == 1)
         var first: [Int64] = []
-        try index.forEachKey(descending: true, &cursor) { object in
+        try index.forEach(descending: true, &cursor) { _, object in
           first.append(object.rawValue)
           return first.count < 2
         }
@@ -300,7 +299,7 @@ private func apply(_ changes: PackedIndexChanges, _ environment: Environment) th
       #expect(try TreeTest.contents(environment).count <= 200_000 / 1_900)
       try TreeTest.withCursor(environment) { cursor throws in
         #expect(try index.count(in: .equal(OrderKey(42)), &cursor) == 200_000)
-        #expect(try index.firstMatch(OrderKey(41), &cursor) == nil)
+        #expect(try index.lookup(OrderKey(41), &cursor).isEmpty)
       }
       var removals = PackedIndexChanges()
       for number in 0..<200_000 where number % 100 != 0 {

@@ -53,11 +53,10 @@ private enum ModelTwin {
 
 @Suite struct ModelSchemaTests {
   private func column(_ name: String, of type: ObjectBase.Type = ModelEverything.self) throws
-    -> ModelSchema.Column
+    -> ClassDefinition.Property
   {
-    let linked = ClassReflection.of(type).properties.compactMap(\.target)
-    let model = try #require(try ModelSchema([type] + linked)[ClassReflection.name(of: type)])
-    return try #require(model.columns.first { $0.name == name })
+    let model = try definition(of: type)
+    return try #require(model.properties.first { $0.name == name })
   }
 
   @Test(arguments: [
@@ -80,11 +79,11 @@ private enum ModelTwin {
   }
 
   @Test func columnsAreInTheOrderOfDeclarationWithoutOrdinaryOnes() throws {
-    let model = try #require(try ModelSchema([ModelEverything.self])["ModelEverything"])
-    #expect(model.columns.count == 30)
-    #expect(model.primaryKey == "_id")
-    #expect(model.columns.prefix(3).map(\.name) == ["_id", "int", "int8"])
-    #expect(!model.columns.contains { $0.name == "linking" || $0.name == "ordinary" })
+    let model = try definition(of: ModelEverything.self)
+    #expect(model.properties.count == 30)
+    #expect(model.properties.filter(\.isPrimaryKey).map(\.name) == ["_id"])
+    #expect(model.properties.prefix(3).map(\.name) == ["_id", "int", "int8"])
+    #expect(!model.properties.contains { $0.name == "linking" || $0.name == "ordinary" })
     let puppy = ClassReflection.of(ModelPuppy.self).properties.map(\.name)
     #expect(puppy.first == "_id")
     #expect(puppy.last == "weeks")
@@ -101,14 +100,14 @@ private enum ModelTwin {
   }
 
   @Test func classesSayTheirOwnKeysColumnsAndOmissions() throws {
-    let named = try #require(try ModelSchema([ModelNamedKey.self])["ModelNamedKey"])
-    #expect(named.primaryKey == "code")
-    #expect(named.columns.map(\.name) == ["code"])
+    let named = try definition(of: ModelNamedKey.self)
+    #expect(named.properties.map(\.name) == ["code"])
+    #expect(named.properties.map(\.isPrimaryKey) == [true])
     #expect(ModelNamedKey.primaryKey() == "code")
     #expect(ModelDog.primaryKey() == "_id")
     #expect(ModelToy.primaryKey() == nil)
-    let toys = try #require(try ModelSchema([ModelToy.self, ModelDog.self])["ModelToy"])
-    #expect(toys.columns.map(\.name) == ["colour", "price"])
+    let toys = try definition(of: ModelToy.self)
+    #expect(toys.properties.map(\.name) == ["colour", "price"])
   }
 
   @Test func contradictionsAreNamed() {

@@ -79,17 +79,23 @@ class ModelPuppy: ModelDog {
   @Persisted var weeks = 3
 }
 
+/// What a class, and those that it links to, ask of a file: the class itself.
+func definition(of type: ObjectBase.Type) throws -> ClassDefinition {
+  let linked = ClassReflection.of(type).properties.compactMap(\.target)
+  let definitions = try ModelSchema([type] + linked).definitions
+  return try #require(definitions.first { $0.name == ClassReflection.name(of: type) })
+}
+
 /// A class as a new file would store it.
 func storeSchema(_ type: ObjectBase.Type) throws -> ClassSchema {
-  let linked = ClassReflection.of(type).properties.compactMap(\.target)
-  let model = try #require(try ModelSchema([type] + linked)[ClassReflection.name(of: type)])
-  let columns = model.columns.enumerated().map { number, column in
+  let model = try definition(of: type)
+  let columns = model.properties.enumerated().map { number, column in
     ColumnSchema(
       id: ColumnID(UInt16(number)), name: column.name, type: column.type,
       isOptional: column.isOptional, isIndexed: column.isIndexed,
       target: column.target.map { _ in ClassID(0) })
   }
-  let key = model.primaryKey.flatMap { name in columns.first { $0.name == name }?.id }
+  let key = model.properties.firstIndex(where: \.isPrimaryKey).map { columns[$0].id }
   return ClassSchema(id: ClassID(0), name: model.name, columns: columns, primaryKey: key)
 }
 
