@@ -1,10 +1,10 @@
 import TarnStore
 
 extension LinkingObjects: RealmCollection, DumpedCollection {
-  /// The Realm of the object that is linked to, nil while it is unmanaged.
+  /// The Realm of the link target, nil while it is unmanaged.
   public var realm: Realm? { target?.realm }
 
-  /// True if the object that is linked to was deleted or its Realm invalidated.
+  /// True if the link target was deleted or its Realm invalidated.
   public var isInvalidated: Bool { target?.isInvalidated ?? false }
 
   /// The first position of an object of this Realm, or nil. Traps for a deleted object.
