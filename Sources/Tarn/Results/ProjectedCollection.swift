@@ -11,7 +11,7 @@ import TarnStore
 public struct ProjectedCollection<Element: RealmCollectionValue> {
   private let source: any ProjectedSource<Element>
 
-  /// What the property is in the objects' class. Throws for one that is no chain of stored ones.
+  /// The property in the objects' class. Throws for one that is not a chain of stored properties.
   func steps() throws(KeyPathFault) -> [PropertyReflection] { try source.steps() }
 
   /// True if the objects are those of that list or set.
@@ -79,11 +79,11 @@ extension ProjectedCollection {
 extension ProjectedCollection: RandomAccessCollection {
   public var startIndex: Int { 0 }
   public var endIndex: Int { count }
-  /// How many objects there are.
+  /// The number of objects.
   public var count: Int { source.count }
   /// The value of the object at a position. Traps if it is out of bounds.
   public subscript(position: Int) -> Element { source.value(at: position) }
-  /// Goes over the objects that are there now, whatever happens to the collection meanwhile.
+  /// Iterates the current objects, whatever happens to the collection meanwhile.
   public func makeIterator() -> AnyIterator<Element> { source.makeIterator() }
 }
 
@@ -123,7 +123,7 @@ public struct CollectionElementMapper<Element: ObjectBase> {
 }
 
 extension List where Element: ObjectBase {
-  /// The values of the objects' properties, as members: `dogs.projectTo.name`. Threading: as the
+  /// The values of the objects' properties, as members: `dogs.projectTo.name`. Threading: like the
   /// list.
   public var projectTo: CollectionElementMapper<Element> {
     CollectionElementMapper(AnyRealmCollection(self))
@@ -132,13 +132,13 @@ extension List where Element: ObjectBase {
 
 extension MutableSet where Element: ObjectBase {
   /// The values of the objects' properties, as members: `dogs.projectTo.name`. They are in the
-  /// set's order and include equal ones. Threading: as the set.
+  /// set's order and include equal ones. Threading: like the set.
   public var projectTo: CollectionElementMapper<Element> {
     CollectionElementMapper(AnyRealmCollection(self))
   }
 }
 
-/// Where the values of a projected collection come from, whatever their objects are.
+/// The source of a projected collection's values, for objects of any class.
 private protocol ProjectedSource<Value> {
   associatedtype Value: RealmCollectionValue
   var realm: Realm? { get }
@@ -181,7 +181,7 @@ private struct PropertySource<Root: ObjectBase, Value: RealmCollectionValue>: Pr
 
   func steps() throws(KeyPathFault) -> [PropertyReflection] { try Tracer.steps(of: keyPath) }
 
-  /// Nothing but the property counts, if it is a stored one.
+  /// Only the property counts, if it is a stored one.
   private var look: _Look {
     let steps = try? steps()
     return _Look(keyPaths: steps.map { [PathText.text(of: $0.map(\.name))] })
@@ -246,7 +246,7 @@ private struct PropertySource<Root: ObjectBase, Value: RealmCollectionValue>: Pr
   }
 }
 
-/// One property of the objects of a collection that is passed on.
+/// A property of the objects of a collection, as it is passed on.
 private struct PropertyPassage<Root: ObjectBase, Value: RealmCollectionValue>:
   Passage
 {
