@@ -37,7 +37,7 @@ where
   /// The average of the elements' property with that name, nil if there are no values.
   func average<T: AddableType>(ofProperty name: String) -> T?
 
-  /// Calls `block` with the collection and then with each difference. Traps for an unmanaged
+  /// Calls `block` with the collection and then with each change. Traps for an unmanaged
   /// collection.
   func observe(_ block: @escaping (RealmCollectionChange<Self>) -> Void) -> NotificationToken
 }

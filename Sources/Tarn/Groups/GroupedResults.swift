@@ -129,13 +129,12 @@ extension GroupedResults: RandomAccessCollection, _DeltaCollection, Equatable, D
   // MARK: - Observing
 
   /// Calls `block` first with `.initial`, once the groups can be read, and then with the exact
-  /// difference whenever they have changed. A group is modified if it has another count, or if
-  /// anything else that is shown of it is another. Commits in quick succession are reported in one
-  /// call.
+  /// changes whenever they have changed. A group is modified if its count or one of its values
+  /// differs from before. Commits in quick succession are reported in one call.
   ///
   /// Traps on a thread that has no later turns and in a write that has changed something.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(
     _ block: @escaping (RealmCollectionChange<GroupedResults>) -> Void
   ) -> NotificationToken {
@@ -157,18 +156,18 @@ extension GroupedResults: RandomAccessCollection, _DeltaCollection, Equatable, D
     }.looking(look).observe(block)
   }
 
-  /// Calls `block` as `observe` does, with the groups that there are then, so that an array can
-  /// follow by `apply(to:)`. Traps where `observe` does.
+  /// Makes the same calls as `observe`, with the groups after the change, so that `apply(to:)` can
+  /// update an array. Traps in the same cases as `observe`.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observeChanges(
     _ block: @escaping (ObservedChange<GroupedResults, CollectionDelta<Group>>) -> Void
   ) -> NotificationToken {
     _changeOrigin.observe(block)
   }
 
-  /// What `observeChanges` would tell, for `for await`. Traps for groups of an invalidated Realm;
-  /// see ``ChangeSequence`` for who may go over it.
+  /// The changes that `observeChanges` delivers, as an asynchronous sequence. Traps for groups of
+  /// an invalidated Realm; see ``ChangeSequence`` for where the loop may run.
   public var changes: ChangeSequence<ObservedChange<GroupedResults, CollectionDelta<Group>>> {
     _changeOrigin.changes
   }

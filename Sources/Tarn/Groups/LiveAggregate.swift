@@ -52,12 +52,12 @@ public struct LiveAggregate<Values>: _ObservableCollection, Equatable, CustomStr
   public static func == (a: Self, b: Self) -> Bool { a.groups.isSame(as: b.groups) }
 
   /// Calls `block` first with `.initial`, once the value is known, and then with the old and the
-  /// new one whenever it has changed. Commits in quick succession are reported in one call; nothing
-  /// is told of changes that leave it as it was.
+  /// new one whenever it has changed. Commits in quick succession are reported in one call; a
+  /// change that leaves the value as it was is not reported.
   ///
   /// Traps on a thread that has no later turns and in a write that has changed something.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(
     _ block: @escaping (AggregateChange<Values>) -> Void
   ) -> NotificationToken {
@@ -70,8 +70,8 @@ public struct LiveAggregate<Values>: _ObservableCollection, Equatable, CustomStr
     origin.looking(look).observe(block)
   }
 
-  /// What `observe` would tell, for `for await`. Traps for aggregates of an invalidated Realm; see
-  /// ``ChangeSequence`` for who may go over it.
+  /// The changes that `observe` delivers, as an asynchronous sequence. Traps for aggregates of an
+  /// invalidated Realm; see ``ChangeSequence`` for where the loop may run.
   public var changes: ChangeSequence<AggregateChange<Values>> { origin.changes }
 
   private var origin: _ChangeOrigin<AggregateChange<Values>> {

@@ -40,9 +40,9 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
   /// True if the bases are of one type and equal.
   public static func == (a: Self, b: Self) -> Bool { a.base.isEqual(to: b.base) }
 
-  /// Calls `block` first with `.initial` and then with the exact difference, as the base does.
+  /// Calls `block` first with `.initial` and then with the exact changes, like the base.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(
     _ block: @escaping (RealmCollectionChange<AnyRealmCollection<Element>>) -> Void
   ) -> NotificationToken {

@@ -29,14 +29,14 @@ public struct ProjectedCollection<Element: RealmCollectionValue> {
   /// The position of the first object with that value, or nil. A linear search.
   public func index(of value: Element) -> Int? { firstIndex(of: value) }
 
-  /// Calls `block` first with `.initial` and then with each difference of the list or set: an
-  /// element is modified when its property was set, to whatever value. Of a computed property it is
-  /// not known what it reads: an element is then modified when its object is.
+  /// Calls `block` first with `.initial` and then with each change of the list or set: an element
+  /// is modified when its property was set, to any value. A computed property counts as modified
+  /// whenever its object is.
   ///
   /// Traps for an unmanaged or invalidated collection, on a thread that has no later turns, and in
   /// a write that has changed something.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(
     _ block: @escaping (RealmCollectionChange<ProjectedCollection<Element>>) -> Void
   ) -> NotificationToken {
@@ -55,22 +55,22 @@ public struct ProjectedCollection<Element: RealmCollectionValue> {
 }
 
 extension ProjectedCollection {
-  /// Calls `block` as `observe` does, with all that is known of each change, so that an array of
-  /// the values can follow by `apply(to:)`. The values are those of the version that is told of,
-  /// whatever has been written since. Computed properties, and those that hold values of any type,
-  /// are read from the objects when they are asked for, which traps for one that was deleted since.
+  /// Makes the same calls as `observe`, with the full details of each change, so that `apply(to:)`
+  /// can update an array of the values. The values are those of the version of the change, even
+  /// after later writes. Computed properties, and `AnyRealmValue` properties, are read from the
+  /// objects on demand, which traps for an object that was deleted since.
   ///
-  /// Traps where `observe` does.
+  /// Traps in the same cases as `observe`.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observeChanges(
     _ block: @escaping (ObservedChange<Self, CollectionDelta<Element>>) -> Void
   ) -> NotificationToken {
     source.changeOrigin.map { $0.map({ Self($0) }, { $0 }) }.observe(block)
   }
 
-  /// What `observeChanges` would tell, for `for await`. Traps for an unmanaged or invalidated
-  /// collection; see ``ChangeSequence`` for who may go over it.
+  /// The changes that `observeChanges` delivers, as an asynchronous sequence. Traps for an
+  /// unmanaged or invalidated collection; see ``ChangeSequence`` for where the loop may run.
   public var changes: ChangeSequence<ObservedChange<Self, CollectionDelta<Element>>> {
     source.changeOrigin.map { $0.map({ Self($0) }, { $0 }) }.changes
   }

@@ -38,7 +38,7 @@ extension RealmCollection where Element: KeypathSortable {
       createdInWrite: base.createdInWrite)
   }
 
-  /// The objects that match a filter string from outside the program; see ``filter(_:_:)``.
+  /// The objects that match a filter string from outside the program; see `filter(_:_:)`.
   ///
   /// Traps for an unmanaged or invalidated collection.
   ///

@@ -226,12 +226,12 @@ extension RealmCore {
 
 extension Results {
   /// Calls `block` first with `.initial`, once the collection can be read without delay, and then
-  /// with the exact difference whenever it has changed. Commits in quick succession are reported in
+  /// with the exact changes whenever it has changed. Commits in quick succession are reported in
   /// one call.
   ///
   /// Traps on a thread that has no later turns and in a write that has changed something.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(
     _ block: @escaping (RealmCollectionChange<Results<Element>>) -> Void
   ) -> NotificationToken {

@@ -106,14 +106,14 @@ public struct ResultsSection<
     dump.append(elements: self, of: name)
   }
 
-  /// Calls `block` first with `.initial` and then with what changed in this section alone: elements
-  /// that came, went or changed, its disappearance, and its return, then with all its elements.
-  /// Index paths begin with the number of the section among all. Other sections that come or go
-  /// before it are no change.
+  /// Calls `block` first with `.initial` and then with the changes of this section alone: inserted,
+  /// deleted and changed elements, its deletion, and its return, then with all its elements. Index
+  /// paths begin with the number of the section among all. Sections that are inserted or deleted
+  /// before it are not reported.
   ///
   /// Traps on a thread that has no later turns and in a write that has changed something.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(
     _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken {

@@ -5,9 +5,9 @@ import TarnStore
 public protocol RealmSectionedResult: RandomAccessCollection, Equatable, _DeltaCollection,
   CustomStringConvertible
 where Index == Int, _Change == SectionedResultsChange<Self> {
-  /// Calls `block` first with `.initial` and then with each difference.
+  /// Calls `block` first with `.initial` and then with each change.
   func observe(_ block: @escaping (SectionedResultsChange<Self>) -> Void) -> NotificationToken
-  /// Calls `block` as without key paths; elements count as modified only on one of them.
+  /// Like `observe(_:)`; elements count as modified only on one of the key paths.
   func observe(
     keyPaths: [String]?, _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken
@@ -145,11 +145,11 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
   }
 
   /// Calls `block` first with `.initial`, once the sections can be read, and then with the exact
-  /// difference whenever they have changed. Commits in quick succession are reported in one call.
+  /// changes whenever they have changed. Commits in quick succession are reported in one call.
   ///
   /// Traps on a thread that has no later turns and in a write that has changed something.
   ///
-  /// - Returns: a token; keep it for as long as you want to observe.
+  /// - Returns: a token; retain it for as long as you want to observe.
   public func observe(
     _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken {
