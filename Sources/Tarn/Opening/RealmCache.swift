@@ -94,7 +94,7 @@ enum RealmCache {
 
   /// An entry that stays would keep its queue alive.
   private static func forget(_ id: ObjectIdentifier, _ key: LeftWrites.Key) {
-    nonisolated(unsafe) var ended: WeakCore?  // because: it is let go of outside of the lock
+    nonisolated(unsafe) var ended: WeakCore?  // because: it is released outside of the lock
     table.withLock { table in
       if table.instances[key]?.id == id { unsafe ended = table.instances.removeValue(forKey: key) }
     }

@@ -434,7 +434,7 @@ final class AsyncWrites: PendingWrites {
       }
     }
     guard !left.isEmpty else { return }
-    nonisolated(unsafe) let last = left  // because: nobody else has them from here on
+    nonisolated(unsafe) let last = left  // because: no other code has them from here on
     scheduler.schedule {
       for due in unsafe last { due.completion(due.error) }
     }

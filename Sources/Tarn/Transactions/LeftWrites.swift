@@ -20,20 +20,20 @@ enum LeftWrites {
   private static let table = Lock(Table())
 
   static func keep(_ write: LeftWrite, _ key: Key) {
-    nonisolated(unsafe) let write = write  // because: the caller has let go of it
+    nonisolated(unsafe) let write = write  // because: the caller has released it
     table.withLock { $0.writes[key] = unsafe write }
   }
 
   /// The write that was left on that scheduler; the caller continues it.
   static func take(_ key: Key) -> LeftWrite? {
-    nonisolated(unsafe) var found: LeftWrite?  // because: nobody else has it from here on
+    nonisolated(unsafe) var found: LeftWrite?  // because: no other code has it from here on
     table.withLock { unsafe found = $0.writes.removeValue(forKey: key) }
     return unsafe found
   }
 
   /// The scheduler has ended: no code can continue its writes.
   static func end(_ scheduler: Scheduler.Key) {
-    nonisolated(unsafe) var ended: [LeftWrite] = []  // because: nobody else has them
+    nonisolated(unsafe) var ended: [LeftWrite] = []  // because: no other code has them
     table.withLock { table in
       for (key, write) in table.writes where key.scheduler == scheduler {
         unsafe ended.append(write)
